@@ -25,6 +25,14 @@ WEIGHT_SET = "verdigris_weights"
 NORMAL_WEIGHT = 1.0
 """The weight of places that nobody painted."""
 
+LARGEST_WEIGHT = 8.0
+"""The largest weight that can be painted."""
+
+BRUSH_WEIGHT = 4.0
+"""The weight of a new brush."""
+
+BRUSH_WEIGHTS = (0.0, 0.5, NORMAL_WEIGHT, 2.0, BRUSH_WEIGHT, LARGEST_WEIGHT)
+"""Weights that applications offer for their own brush."""
 
 BASE_COLOR, ROUGHNESS, METALNESS, NORMAL_MAP = "base_color", "roughness", "metalness", "normal"
 """Flattened textures: colours in sRGB, numbers, numbers, OpenGL normals."""
@@ -105,6 +113,14 @@ class BakedResult:
 
     textures: Mapping[str, Path] = field(default_factory=dict)
     """Flattened textures by kind, for viewports; empty without."""
+
+
+@runtime_checkable
+class StopsPainting(Protocol):
+    """A host that displays painted weights, until it is told that painting ends."""
+
+    def stop_painting(self) -> None:
+        """Ends the brush and displays the materials again."""
 
 
 @runtime_checkable

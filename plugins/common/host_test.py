@@ -117,8 +117,16 @@ def _test_material(report: Report, host: Host, material: HostMaterial) -> None:
         kinds = (BASE_COLOR, ROUGHNESS, METALNESS, NORMAL_MAP, EMISSION, OPACITY)
         result = BakedResult(bundle, {kind: bundle.with_name(f"{kind}.png") for kind in kinds})
         report.run(named("attach with textures"), lambda: host.attach(material, result))
+        for name, call in _more_calls(host, material).items():
+            report.run(named(name), call)
         # a stage runs the attached script only when it cooks
         report.run(named("materials with a result"), host.materials)
+
+
+def _more_calls(host: Host, material: HostMaterial) -> dict[str, Callable[[], Any]]:
+    """Calls of an adapter that are not in the interface."""
+    offered = getattr(host, "calls_for_selftest", None)
+    return offered(material) if offered else {}
 
 
 def _check_document(document: Any) -> str:

@@ -6,6 +6,7 @@ import functools
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import ParamSpec
 
 from verdigris.core.base.errors import HostError, VerdigrisError, reason, suggest_elsewhere
 from verdigris.core.base.launchers import require_launcher
@@ -13,6 +14,7 @@ from verdigris.core.base.worker_environment import NO_WINDOW
 from verdigris.core.hosts.host import log_beside
 
 BATCH_FOLDER = "verdigris"
+Arguments = ParamSpec("Arguments")
 
 
 def start_selftest(interpreter: Path, package: str, report: Path) -> None:
@@ -58,14 +60,14 @@ def default_report(package: str) -> Path:
 
 def show_errors(
     show: Callable[[str], object],
-) -> Callable[[Callable[[], None]], Callable[[], None]]:
+) -> Callable[[Callable[Arguments, None]], Callable[Arguments, None]]:
     """A decorator for actions of buttons. It shows their errors to the artist."""
 
-    def wrap(action: Callable[[], None]) -> Callable[[], None]:
+    def wrap(action: Callable[Arguments, None]) -> Callable[Arguments, None]:
         @functools.wraps(action)
-        def run() -> None:
+        def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
             try:
-                action()
+                action(*args, **kwargs)
             except VerdigrisError as failure:
                 show(str(failure))
 

@@ -28,15 +28,55 @@ def bake() -> None:
 
 
 @show_errors(_show_error)
+def bake_node(node: str) -> None:
+    """Opens the panel with the material of a node."""
+    from verdigris.plugins.maya import docked_panel
+    from verdigris.plugins.maya.adapter import MayaHost
+
+    docked_panel.show(MayaHost().require_material_of(node))
+
+
+@show_errors(_show_error)
 def paint() -> None:
     """Starts the brush on the selected mesh."""
     from verdigris.plugins.maya.adapter import MayaHost
-    from verdigris.plugins.maya.scene_nodes import selected_meshes
+    from verdigris.plugins.maya.scene.nodes import selected_meshes
 
     meshes = selected_meshes()
     if not meshes:
         raise HostError("no mesh is selected: select a mesh to paint on")
     MayaHost().start_painting(meshes[0])
+    _show_message("Paint. Verdigris > Brush Weight changes the weight, Stop Painting ends it.")
+
+
+@show_errors(_show_error)
+def set_weight(weight: float) -> None:
+    """Gives the brush a weight. Starts it on the selected mesh if it is not in use."""
+    from verdigris.plugins.maya.adapter import MayaHost
+
+    if not MayaHost().set_brush_weight(weight):
+        paint()
+        MayaHost().set_brush_weight(weight)
+
+
+@show_errors(_show_error)
+def stop_painting() -> None:
+    """Ends the brush."""
+    from verdigris.plugins.maya.adapter import MayaHost
+
+    MayaHost().stop_painting()
+
+
+@show_errors(_show_error)
+def switch_look() -> None:
+    """Assigns the baked look of the selected materials, or the materials again."""
+    from verdigris.plugins.maya.adapter import MayaHost
+
+    host = MayaHost()
+    materials = host.selected_materials()
+    if not materials:
+        raise HostError("no material is selected: select a material or a mesh that has one")
+    _show_message(host.switch_look(materials))
 
 
 @show_errors(_show_error)

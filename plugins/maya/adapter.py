@@ -1,7 +1,8 @@
-"""The host for Maya. Only this file and scene_*.py read or change the scene."""
+"""The host for Maya. Only this file and scene/ read or change the scene."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from maya import cmds
@@ -9,7 +10,6 @@ from maya import cmds
 from verdigris.core.base.errors import HostError
 from verdigris.core.base.worker_environment import package_folder
 from verdigris.core.hosts.host import (
-    NORMAL_WEIGHT,
     WEIGHT_SET,
     BakedResult,
     HostDocument,
@@ -19,27 +19,40 @@ from verdigris.core.hosts.host import (
 from verdigris.plugins.common.programs import start_selftest
 from verdigris.plugins.maya.interpreter import mayapy
 from verdigris.plugins.maya.lookdevx import split_path
-from verdigris.plugins.maya.scene_materials import (
+from verdigris.plugins.maya.scene.assignments import engines_on, members_of, meshes_of
+from verdigris.plugins.maya.scene.brush import BRUSH
+from verdigris.plugins.maya.scene.documents import scene_file
+from verdigris.plugins.maya.scene.looks import hide_looks, is_look_shown, show_looks
+from verdigris.plugins.maya.scene.materials import (
     STACKED,
-    bare_materials,
+    STAGED,
     engines_of,
+    is_selected,
     list_materials,
     node_of,
     read_document,
     require_known,
-    scene_file,
     unloaded_references,
 )
-from verdigris.plugins.maya.scene_meshes import open_mesh, read_mesh
-from verdigris.plugins.maya.scene_nodes import (
+from verdigris.plugins.maya.scene.meshes import open_mesh, read_mesh
+from verdigris.plugins.maya.scene.nodes import (
     identity_of,
     note_text,
     refuse_locked,
     selected_meshes,
     undo_step,
 )
-from verdigris.plugins.maya.scene_results import find_result, place_of_result, result_text
-from verdigris.plugins.maya.scene_viewport import make_viewport_material
+from verdigris.plugins.maya.scene.painting import hide_weights, show_weights
+from verdigris.plugins.maya.scene.results import find_result, place_of_result, result_text
+from verdigris.plugins.maya.scene.stacks import bare_materials
+from verdigris.plugins.maya.scene.stages import (
+    is_item,
+    meshes_with,
+    read_staged_mesh,
+    stage_warnings,
+    staged_weight_sets,
+)
+from verdigris.plugins.maya.scene.viewport import make_viewport_material
 
 
 class MayaHost:
@@ -63,7 +76,7 @@ class MayaHost:
         return scene_file()
 
     def scene_warnings(self) -> tuple[str, ...]:
-        return (*self._open_warnings, *unloaded_references(), *bare_materials())
+        return (*self._open_warnings, *unloaded_references(), *bare_materials(), *stage_warnings())
 
     def open_scene(self, path: Path) -> None:
         if not path.is_file():
@@ -97,23 +110,22 @@ class MayaHost:
         return list_materials()
 
     def selected_materials(self) -> tuple[HostMaterial, ...]:
-        selected = cmds.ls(selection=True, long=True) or []
-        nodes = {each.partition(".")[0] for each in selected}
+        # without this flag, Maya leaves out the items of LookdevX and USD
+        selected = cmds.ls(selection=True, long=True, ufeObjects=True) or []
+        nodes = {each if "," in each else each.partition(".")[0] for each in selected}
         engines: set[str] = set()
         for shape in selected_meshes():
-            engines |= set(cmds.listConnections(shape, type="shadingEngine") or [])
+            engines |= engines_on(shape)
         return tuple(
             material
             for material in self.materials()
-            if {material.key, material.name} & nodes
-            or any(each.startswith(f"{material.key}%") for each in nodes)
-            or set(engines_of(material)) & engines
+            if is_selected(material, nodes) or set(engines_of(material)) & engines
         )
 
     def identity(self, material: HostMaterial) -> str:
         node = node_of(material)
         inside = material.key.removeprefix(split_path(material.key)[0])
-        return f"{identity_of(node)} {inside if material.source == STACKED else ''}"
+        return f"{identity_of(node)} {inside if material.source in (STACKED, STAGED) else ''}"
 
     def document(self, material: HostMaterial) -> HostDocument:
         return read_document(material, self.meshes(material))
@@ -122,11 +134,11 @@ class MayaHost:
 
     def meshes(self, material: HostMaterial) -> tuple[str, ...]:
         require_known(material)
+        if material.source == STAGED:
+            return tuple(meshes_with(material.key))
         found: list[str] = []
         for engine in engines_of(material):
-            members = cmds.sets(engine, query=True) or []
-            if members:
-                found += cmds.ls(members, objectsOnly=True, type="mesh", long=True) or []
+            found += meshes_of(members_of(engine))
         selected = selected_meshes()
         if material.source == STACKED:
             found = list(selected)
@@ -136,27 +148,33 @@ class MayaHost:
     def mesh(
         self, name: str, material: HostMaterial | None = None, weight_set: str = WEIGHT_SET
     ) -> HostMesh:
+        if is_item(name):
+            staged = material.key if material and material.source == STAGED else ""
+            return read_staged_mesh(name, staged, weight_set)
         return read_mesh(name, material, weight_set)
 
     def weight_sets(self, mesh: str) -> tuple[str, ...]:
+        if is_item(mesh):
+            return staged_weight_sets(mesh)
         return tuple(open_mesh(mesh)[0].getColorSetNames())
 
     def start_painting(self, mesh: str, weight_set: str = WEIGHT_SET) -> None:
+        if is_item(mesh):
+            raise HostError(
+                f"{mesh} is on a USD stage, which Maya's brush does not reach: paint in the panel, "
+                f"or give the mesh a primvar {weight_set!r}"
+            )
         if cmds.about(batch=True):
             raise HostError(f"{mesh}: this Maya has no window for the brush: paint in the panel")
         exists = weight_set in self.weight_sets(mesh)
-        refuse_locked(mesh)
-        with undo_step("Verdigris weights"):
-            if not exists:
-                cmds.polyColorSet(
-                    mesh, create=True, colorSet=weight_set, clamped=False, representation="RGB"
-                )
-            cmds.polyColorSet(mesh, currentColorSet=True, colorSet=weight_set)
-            if not exists:
-                one = (NORMAL_WEIGHT,) * 3
-                cmds.polyColorPerVertex(mesh, colorRGB=one, colorDisplayOption=True)
-            cmds.select(mesh, replace=True)
-        cmds.PaintVertexColorTool()
+        BRUSH.start(mesh, weight_set, exists)
+
+    def set_brush_weight(self, weight: float) -> bool:
+        """Gives the brush a weight. Returns False if the brush is not in use."""
+        return BRUSH.set_weight(weight)
+
+    def stop_painting(self) -> None:
+        BRUSH.stop()
 
     # results
 
@@ -167,9 +185,44 @@ class MayaHost:
         text = result_text(material, result.bundle)
         with undo_step("Verdigris result"):
             note_text(node, attribute, text)
-            if result.textures:
+            # a stage has no shaders of Maya's
+            if result.textures and material.source != STAGED:
                 make_viewport_material(material, result.textures)
 
     def attached(self, material: HostMaterial) -> Path | None:
         text = find_result(material)
         return Path(text) if text else None
+
+    def switch_look(self, materials: Sequence[HostMaterial]) -> str:
+        """Displays the baked looks of materials, or the materials again. Returns what it did."""
+        BRUSH.stop()
+        shown = [material for material in materials if is_look_shown(material)]
+        if shown:
+            hide_looks(shown)
+            return f"The materials are shown again: {', '.join(each.name for each in shown)}"
+        names = show_looks({material: self.meshes(material) for material in materials})
+        return f"Baked looks are shown: {', '.join(names)}"
+
+    def require_material_of(self, node: str) -> HostMaterial:
+        """The material of a shader, a shading group or a stack."""
+        for material in self.materials():
+            if node in (material.key, material.name):
+                return material
+        raise HostError(f"{node} is not a material that can be baked: see the list in the panel")
+
+    def calls_for_selftest(self, material: HostMaterial) -> dict[str, Callable[[], object]]:
+        """Calls that the interface lacks, and those of the brush that need no window."""
+        meshes = self.meshes(material)
+        if not meshes or is_item(meshes[0]):
+            return {}
+        mesh = meshes[0]
+        exists = WEIGHT_SET in self.weight_sets(mesh)
+        return {
+            "display weights": lambda: show_weights(mesh, WEIGHT_SET, exists),
+            "meshes while weights are displayed": lambda: self.meshes(material),
+            "display the material again": hide_weights,
+            "weights of the brush": lambda: self.mesh(mesh, material).weights,
+            "display the baked look": lambda: self.switch_look([material]),
+            "meshes while the look is displayed": lambda: self.meshes(material),
+            "display the material after the look": lambda: self.switch_look([material]),
+        }

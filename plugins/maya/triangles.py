@@ -42,3 +42,14 @@ def uv_of_corners(counts: Ints, uv_counts: Ints, uv_ids: Ints, mesh: str) -> Int
             f"{mesh}: {bare} of {len(counts)} faces have no texture coordinates: unwrap them"
         )
     return uv_ids
+
+
+def faces_of_part(part: str, count: int) -> Ints:
+    """The faces of a component such as `f[0:3]`. All faces of the mesh if it is empty."""
+    if not part:
+        return np.arange(count)
+    low, colon, high = part.removeprefix("f[").removesuffix("]").partition(":")
+    if low == "*":
+        return np.arange(count)
+    first = int(low)
+    return np.arange(first, (int(high) if colon else first) + 1)

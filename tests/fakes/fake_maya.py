@@ -11,163 +11,24 @@ import copy
 import re
 import shutil
 import sys
-import types
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
-LONG_NAMES = {
-    "docs": "documents",
-    "up": "ufePath",
-    "oc": "outColor",
-    "ss": "surfaceShader",
-    "ihi": "isHistoricallyInteresting",
-    "ro": "renderableOnlySet",
-    "v": "visibility",
-}
-NODE_TYPES = (
-    *("transform", "mesh", "shadingEngine", "standardSurface", "lambert", "file"),
-    *("MaterialXSurfaceShader", "materialxStack", "bump2d"),
-)
-# Attributes of shading nodes, as Maya's node reference lists them.
-SETTINGS: dict[str, dict[str, Any]] = {
-    "file": {"fileTextureName": "", "colorSpace": "", "ignoreColorSpaceFileRules": False},
-    "bump2d": {"bumpInterp": 0},
-    "standardSurface": {"emission": 0.0, "opacity": (1.0, 1.0, 1.0)},
-}
-OUTPUTS = {
-    "standardSurface": ("outColor",),
-    "file": ("outColor", "outColorR", "outAlpha"),
-    "bump2d": ("outNormal",),
-}
-INPUTS = {
-    "standardSurface": (
-        *("baseColor", "specularRoughness", "metalness", "normalCamera"),
-        *("emissionColor", "opacity"),
-    ),
-    "bump2d": ("bumpValue",),
-    "shadingEngine": ("surfaceShader",),
-}
-_WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
-_ESCAPES = {"n": "\n", "t": "\t"}
+from fake_maya_api import make_maya_usd, make_open_maya, make_ufe
+from fake_maya_scene import Scene, StrictModule
+from fake_maya_tables import INPUTS, NODE_TYPES, OUTPUTS, PAINT_TOOL, SETTINGS, plate
+from fake_maya_ui import make_mel, teach_ui
 
-
-def _unquoted(quoted: str, plain: str) -> str:
-    return plain or re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), quoted)
-
-
-class StrictModule(types.ModuleType):
-    """A module that refuses unknown names."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise AttributeError(f"{self.__name__}.{name}: the fake does not know this name")
-
-
-class Scene:
-    """Nodes by name, with attributes, connections and members, and the undo stack."""
-
-    def __init__(self) -> None:
-        self.path = ""
-        self.project = ""
-        self.saved: list[Any] = []
-        self.references: dict[str, bool] = {}
-        self.batch = False
-        self.up_axis = "y"
-        self.selection: list[str] = []
-        self.namespace = ""
-        self.nodes: dict[str, dict[str, Any]] = {}
-        self.uuids: dict[str, str] = {}
-        self.connections: dict[str, str] = {}
-        self.members: dict[str, list[str]] = {}
-        self.undo_stack: list[tuple[str, Any]] = []
-        self.chunk: list[Any] | None = None
-        self.plugins = {"mayaUsdPlugin": False}
-        self.export: Path | None = None
-        self.lookdevx_writes: dict[str, str] = {}
-        self.tool = ""
-        self.refuses: set[str] = set()
-        self.layouts: dict[str, list[dict[str, Any]]] = {"shelves": []}
-        self.controls: dict[str, dict[str, Any]] = {}
-        self.dialogs: list[str] = []
-        self.answer = ""
-        self.commands: dict[str, Any] = {}
-
-    def state(self) -> Any:
-        """The contents of the scene, without bookkeeping."""
-        return copy.deepcopy((self.selection, self.nodes, self.connections, self.members))
-
-    def change(self, name: str) -> None:
-        """Called before each change."""
-        if name in self.refuses:
-            raise RuntimeError(f"{name} failed")
-        if self.chunk is None:
-            self.undo_stack.append((name, self.state()))
-        elif not self.chunk:
-            self.chunk.append(self.state())
-
-    def undo(self) -> None:
-        _, state = self.undo_stack.pop()
-        self.selection, self.nodes, self.connections, self.members = state
-
-    def place(self, name: str) -> str:
-        """The name of a new node, in the current namespace unless it has another."""
-        # Maya takes these letters, and writes _ for any other
-        name = re.sub(r"[^A-Za-z0-9_:|]", "_", name)
-        inside = f"{self.namespace}:{name}" if self.namespace else name
-        return name[1:] if name.startswith(":") else inside
-
-    def add(self, name: str, kind: str, **attributes: Any) -> str:
-        self.uuids[name] = str(uuid4()).upper()
-        self.nodes[name] = {"type": kind, "attributes": attributes, "locked": False}
-        return name
-
-    def find(self, name: str) -> str:
-        """The node of a name, a long name, or a name with a component."""
-        plain = name.partition(".")[0].removeprefix(":")
-        if plain in self.nodes:
-            return plain
-        found = [node for node in self.nodes if node.rpartition("|")[2] == plain]
-        if len(found) != 1:
-            raise RuntimeError(f"No object matches name: {name}")
-        return found[0]
-
-    def plug(self, name: str) -> str:
-        """An attribute of a node, by the name that the scene knows it by."""
-        return f"{self.find(name)}.{name.partition('.')[2]}"
-
-    def require(self, name: str) -> dict[str, Any]:
-        return self.nodes[self.find(name)]
-
-    def read(self, path: Path) -> None:
-        """Opens a scene in Maya ASCII."""
-        project, plugins, batch = self.project, self.plugins, self.batch
-        export, refuses = self.export, self.refuses
-        self.__init__()  # type: ignore[misc]
-        self.path, self.project, self.plugins, self.batch = str(path), project, plugins, batch
-        self.export, self.refuses = export, refuses
-        current = ""
-        for statement in re.split(r";\n", path.read_text()):
-            lines = [line for line in statement.splitlines() if line[:2] != "//"]
-            words = [_unquoted(*found) for found in _WORD.findall("\n".join(lines))]
-            if not words:
-                continue
-            if words[0] == "createNode":
-                name = next(words[i + 1] for i, w in enumerate(words) if w in ("-n", "-name"))
-                parent = next((words[i + 1] for i, w in enumerate(words) if w == "-p"), "")
-                if words[1] in ("transform", "mesh", "materialxStack"):
-                    name = f"|{parent}|{name}" if parent else f"|{name}"
-                current = self.add(name, words[1])
-            elif words[0] == "rename":
-                self.uuids[current] = words[-1]
-            elif words[0] == "setAttr" and "-type" in words:
-                attribute = next(w for w in words if w.startswith(".")).lstrip(".")
-                self.nodes[current]["attributes"][LONG_NAMES.get(attribute, attribute)] = words[-1]
-            elif words[0] == "connectAttr":
-                ends = [part.partition(".") for part in words[1:3]]
-                source, target = (f"{n}.{LONG_NAMES.get(a, a)}" for n, _, a in ends)
-                self.connections[target] = source
+__all__ = [
+    "Scene",
+    "forget",
+    "install",
+    "make_cmds",
+    "make_maya_usd",
+    "make_open_maya",
+    "make_ufe",
+    "plate",
+]
 
 
 def make_cmds(scene: Scene) -> StrictModule:
@@ -192,24 +53,42 @@ def make_cmds(scene: Scene) -> StrictModule:
         force: bool = False,
         reference: bool = False,
         save: bool = False,
+        modified: bool | None = None,
     ) -> Any:
         if query and sceneName:
             return scene.path
         if save:
             if "save" in scene.refuses:
                 raise RuntimeError("the disk is full")
+            scene.report("kBeforeSave")
             scene.saved.append(scene.state())
+            scene.files[scene.path] = copy.deepcopy((*scene.state(), scene.uuids))
+            scene.is_modified = False
+            scene.report("kAfterSave")
             return scene.path
+        if modified is not None:
+            assert not query
+            scene.is_modified = modified
+            return None
         if query and reference:
             return list(scene.references)
         if newFile and force:
             scene.path = ""
-            scene.nodes.clear()
+            for part in (scene.nodes, scene.uuids, scene.connections, scene.members):
+                part.clear()
+            scene.report("kAfterNew")
             return ""
         assert open and force
         if "open" in scene.refuses:
             raise RuntimeError("Cannot read the file")
-        scene.read(Path(names[0]))
+        if names[0] in scene.files:
+            # a scene that this fake has saved
+            state = copy.deepcopy(scene.files[names[0]])
+            scene.path = names[0]
+            scene.selection, scene.nodes, scene.connections, scene.members, scene.uuids = state
+        else:
+            scene.read(Path(names[0]))
+        scene.report("kAfterOpen")
         if "all of it" in scene.refuses:
             raise RuntimeError("Errors have occurred while reading this scene.\n")
         return names[0]
@@ -234,12 +113,17 @@ def make_cmds(scene: Scene) -> StrictModule:
         noIntermediate: bool = False,
         uuid: bool = False,
         nodeTypes: bool = False,
+        allPaths: bool = False,
+        ufeObjects: bool = False,
     ) -> list[str]:
         if nodeTypes:
             return list(NODE_TYPES)
         if type and type not in NODE_TYPES:
             raise RuntimeError(f"Unknown object type: {type}")
         flat = [n for each in names for n in (each if isinstance(each, list) else [each])]
+        by_uuid = {uuid: node for node, uuid in scene.uuids.items() if node in scene.nodes}
+        if flat and all(re.fullmatch(r"[0-9A-F-]{36}", str(each)) for each in flat):
+            return [by_uuid[each] for each in flat if each in by_uuid]
         if flat and str(flat[0]).startswith(":*."):
             # names of the root that have an attribute
             wanted = flat[0].removeprefix(":*.")
@@ -250,10 +134,15 @@ def make_cmds(scene: Scene) -> StrictModule:
                 if wanted in facts["attributes"] and ":" not in node
             ]
         found = flat or (scene.selection if selection else list(scene.nodes))
+        if dagObjects or type or not ufeObjects:
+            # Maya lists items of other runtimes only on request, and they have no Maya type
+            found = [name for name in found if "," not in name]
         if uuid:
             return [scene.uuids[scene.find(name)] for name in found]
         if objectsOnly:
-            found = [scene.find(name) for name in found]
+            found = [
+                scene.faces_of(name)[0] if ".f[" in name else scene.find(name) for name in found
+            ]
         if dagObjects:
             found = [
                 node
@@ -290,7 +179,9 @@ def make_cmds(scene: Scene) -> StrictModule:
         attributes = scene.require(node)["attributes"]
         if attribute not in attributes:
             raise ValueError(f"No object matches name: {plug}")
-        return attributes[attribute]
+        value = attributes[attribute]
+        # Maya returns a colour as a list of one tuple
+        return [value] if isinstance(value, tuple) else value
 
     @teach
     def setAttr(plug: str, *values: Any, type: str = "") -> None:
@@ -327,10 +218,13 @@ def make_cmds(scene: Scene) -> StrictModule:
         type: str = "",
         source: bool = True,
         destination: bool = True,
+        plugs: bool = False,
     ) -> list[str] | None:
         found = []
         if "." in name:
             assert not destination
+            if plugs:
+                return [scene.connections[name]] if name in scene.connections else None
             if name in scene.connections:
                 found = [scene.connections[name].partition(".")[0]]
         else:
@@ -343,7 +237,11 @@ def make_cmds(scene: Scene) -> StrictModule:
             found += [
                 engine
                 for engine, members in scene.members.items()
-                if any(member.partition(".")[0] == node for member in members)
+                if any(
+                    scene.faces_of(member)[0] == node
+                    for member in members
+                    if scene.nodes[node]["type"] == "mesh"
+                )
             ]
         if type:
             found = [each for each in found if scene.require(each)["type"] == type]
@@ -359,13 +257,15 @@ def make_cmds(scene: Scene) -> StrictModule:
         scene.connections[scene.plug(target)] = scene.plug(source)
 
     @teach
-    def delete(name: str) -> None:
+    def delete(*names: str) -> None:
         scene.change("delete")
-        gone = scene.find(name)
-        del scene.nodes[gone]
-        for target, source in list(scene.connections.items()):
-            if gone in (target.partition(".")[0], source.partition(".")[0]):
-                del scene.connections[target]
+        for name in names:
+            gone = scene.find(name)
+            del scene.nodes[gone]
+            scene.members.pop(gone, None)
+            for target, source in list(scene.connections.items()):
+                if gone in (target.partition(".")[0], source.partition(".")[0]):
+                    del scene.connections[target]
 
     @teach
     def sets(
@@ -377,9 +277,18 @@ def make_cmds(scene: Scene) -> StrictModule:
         name: str = "",
         edit: bool = False,
         forceElement: str = "",
+        remove: str = "",
     ) -> Any:
         if edit:
-            scene.members[forceElement] = [f"|{names[0]}|{names[0]}Shape"]
+            scene.change("sets")
+            assert bool(forceElement) != bool(remove)
+            if forceElement:
+                assert scene.require(forceElement)["type"] == "shadingEngine"
+                scene.assign(names, scene.find(forceElement))
+            else:
+                scene.members[scene.find(remove)] = [
+                    each for each in scene.members[scene.find(remove)] if each not in names
+                ]
             return None
         if query:
             return list(scene.members.get(scene.find(names[0]), [])) or None
@@ -393,11 +302,14 @@ def make_cmds(scene: Scene) -> StrictModule:
         asShader: bool = False,
         asTexture: bool = False,
         asUtility: bool = False,
+        skipSelect: bool = False,
         name: str = "",
     ) -> str:
         scene.change("shadingNode")
         assert asShader + asTexture + asUtility == 1 and kind in NODE_TYPES
         assert scene.place(name) not in scene.nodes, "Maya would number it"
+        if not skipSelect:
+            scene.selection = [scene.place(name)]
         return scene.add(scene.place(name), kind, **SETTINGS.get(kind, {}))
 
     @teach
@@ -427,13 +339,68 @@ def make_cmds(scene: Scene) -> StrictModule:
     @teach
     def polyColorPerVertex(mesh: str, *, colorRGB: Any, colorDisplayOption: bool) -> None:
         scene.change("polyColorPerVertex")
-        data = scene.require(mesh)["attributes"]["mesh"]
+        attributes = scene.require(mesh)["attributes"]
+        data = attributes["mesh"]
+        attributes["displayColors"] = colorDisplayOption
         colours = data["colours"][data["current"]]
         colours.update({corner: tuple(colorRGB) for corner in range(len(data["vertices"]))})
 
     @teach
     def PaintVertexColorTool() -> None:
-        scene.tool = "paint"
+        if "brush" in scene.refuses:
+            raise RuntimeError("no tool")
+        scene.choose_tool(PAINT_TOOL)
+
+    @teach
+    def currentCtx() -> str:
+        return scene.tool
+
+    @teach
+    def setToolTo(name: str) -> None:
+        scene.choose_tool(name)
+
+    @teach
+    def artAttrPaintVertexCtx(
+        context: str,
+        *,
+        edit: bool,
+        colorRGBValue: Any,
+        paintRGBA: bool,
+        selectedattroper: str,
+        opacity: float,
+    ) -> None:
+        assert edit and context == scene.tool == PAINT_TOOL and not paintRGBA
+        assert selectedattroper in ("absolute", "additive", "scale", "smooth")
+        color = tuple(min(max(float(value), 0.0), 1.0) for value in colorRGBValue)
+        scene.brush = {"color": color, "operation": selectedattroper, "opacity": opacity}
+
+    @teach
+    def scriptJob(
+        *,
+        event: Any = None,
+        protected: bool = False,
+        kill: int = 0,
+        force: bool = False,
+        exists: int = 0,
+    ) -> Any:
+        if exists:
+            return exists in scene.jobs
+        if kill:
+            assert force, "a protected job ends by force only"
+            del scene.jobs[kill]
+            return None
+        assert event[0] in ("ToolChanged", "quitApplication") and protected
+        number = max(scene.jobs, default=0) + 1
+        scene.jobs[number] = (event[0], event[1])
+        return number
+
+    @teach
+    def evalDeferred(action: Any, *, lowestPriority: bool = False) -> None:
+        scene.deferred.append(action)
+
+    @teach
+    def warning(text: str) -> None:
+        scene.dialogs.append(text)
 
     @teach
     def undoInfo(
@@ -474,12 +441,18 @@ def make_cmds(scene: Scene) -> StrictModule:
     def mayaUSDExport(
         *,
         file: str,
-        exportRoots: list[str],
         shadingMode: str,
         convertMaterialsTo: list[str],
         mergeTransformAndShape: bool,
+        exportRoots: tuple[str, ...] | list[str] = (),
+        exportAssignedMaterials: bool = True,
+        excludeExportTypes: tuple[str, ...] | list[str] = (),
     ) -> None:
         assert scene.plugins["mayaUsdPlugin"]
+        if scene.has_old_usd and not exportAssignedMaterials:
+            raise TypeError("Invalid flag 'exportAssignedMaterials'")
+        assert set(excludeExportTypes) <= {"Meshes", "Cameras", "Lights"}
+        scene.exports.append((list(exportRoots), exportAssignedMaterials))
         assert shadingMode == "useRegistry" and convertMaterialsTo == ["MaterialX"]
         for root in exportRoots:
             assert scene.require(root)["type"] == "transform"
@@ -488,246 +461,20 @@ def make_cmds(scene: Scene) -> StrictModule:
         shutil.copyfile(scene.export, file)
 
     @teach
+    def colorManagementPrefs(
+        *, query: bool, cmEnabled: bool = False, renderingSpaceName: bool = False
+    ) -> Any:
+        assert query and cmEnabled != renderingSpaceName
+        return scene.has_color_management if cmEnabled else scene.rendering_space
+
+    @teach
     def polyPlane(*, name: str, subdivisionsX: int, subdivisionsY: int) -> list[str]:
         scene.add(f"|{name}", "transform")
         scene.add(f"|{name}|{name}Shape", "mesh", mesh=plate())
         return [name, "polyPlane1"]
 
-    @teach
-    def shelfLayout(name: str, *, parent: str = "", exists: bool = False) -> Any:
-        if exists:
-            return name in scene.layouts
-        assert parent in scene.layouts
-        scene.layouts[name] = []
-        return name
-
-    @teach
-    def shelfButton(
-        *,
-        parent: str,
-        label: str,
-        annotation: str,
-        image: str,
-        command: str,
-        sourceType: str,
-    ) -> None:
-        assert sourceType == "python"
-        scene.layouts[parent].append({"label": label, "image": image, "command": command})
-
-    @teach
-    def deleteUI(name: str, *, layout: bool = False) -> None:
-        (scene.layouts if layout else scene.controls).pop(name)
-
-    @teach
-    def workspaceControl(
-        name: str,
-        *,
-        exists: bool = False,
-        edit: bool = False,
-        restore: bool = False,
-        label: str = "",
-        uiScript: str = "",
-        dockToMainWindow: Any = None,
-        initialWidth: int = 0,
-        minimumWidth: int = 0,
-        retain: bool = True,
-    ) -> Any:
-        if exists:
-            return name in scene.controls
-        if edit:
-            scene.controls[name]["restored"] = restore
-            return None
-        scene.controls[name] = {"script": uiScript, "retain": retain, "dock": dockToMainWindow}
-        return None
-
-    @teach
-    def confirmDialog(
-        *,
-        title: str,
-        message: str,
-        button: list[str],
-        defaultButton: str = "",
-        cancelButton: str = "",
-        dismissString: str = "",
-    ) -> str:
-        scene.dialogs.append(message)
-        return scene.answer or button[-1]
-
-    @teach
-    def inViewMessage(*, assistMessage: str, position: str, fade: bool) -> None:
-        scene.dialogs.append(assistMessage)
-
+    teach_ui(scene, teach)
     return cmds
-
-
-def make_open_maya(scene: Scene) -> StrictModule:
-    """maya.api.OpenMaya of a scene."""
-    om = StrictModule("maya.api.OpenMaya")
-
-    class MSpace:
-        kWorld = 4
-
-    class MGlobal:
-        @staticmethod
-        def isZAxisUp() -> bool:
-            return scene.up_axis == "z"
-
-    class MColor:
-        def __init__(self, values: Any) -> None:
-            self.values = tuple(float(value) for value in values)
-
-        def __len__(self) -> int:
-            return 4
-
-        def __getitem__(self, index: int) -> float:
-            return self.values[index]
-
-    class MDagPath:
-        def __init__(self, name: str) -> None:
-            self.name = name
-
-        def instanceNumber(self) -> int:
-            return 0
-
-    class MSelectionList:
-        def __init__(self) -> None:
-            self._names: list[str] = []
-
-        def add(self, name: str) -> MSelectionList:
-            self._names.append(scene.find(name))
-            return self
-
-        def getDagPath(self, index: int) -> MDagPath:
-            return MDagPath(self._names[index])
-
-    class MObject:
-        def __init__(self, name: str) -> None:
-            self.node = name
-
-    class MFnDependencyNode:
-        def __init__(self, node: MObject) -> None:
-            self._node = node
-
-        def name(self) -> str:
-            return self._node.node
-
-    class MFnMesh:
-        def __init__(self, path: MDagPath) -> None:
-            node = scene.require(path.name)
-            if node["type"] != "mesh":
-                raise RuntimeError("(kInvalidParameter): Object is incompatible with this method")
-            self._name = path.name
-            self._data = node["attributes"]["mesh"]
-
-        def getVertices(self) -> Any:
-            return self._data["counts"], self._data["vertices"]
-
-        def getTriangles(self) -> Any:
-            counts, found, first = [], [], 0
-            for size in self._data["counts"]:
-                face = self._data["vertices"][first : first + size]
-                counts.append(size - 2)
-                for last in range(2, size):
-                    found += [face[0], face[last - 1], face[last]]
-                first += size
-            return counts, found
-
-        def getPoints(self, space: int) -> Any:
-            assert space == MSpace.kWorld
-            return [(*point, 1.0) for point in self._data["points"]]
-
-        def getNormals(self, space: int) -> Any:
-            assert space == MSpace.kWorld
-            return self._data["normals"]
-
-        def getNormalIds(self) -> Any:
-            return self._data["counts"], self._data["normal_ids"]
-
-        def currentUVSetName(self) -> str:
-            return "map1"
-
-        def getAssignedUVs(self, uv_set: str) -> Any:
-            assert uv_set == "map1"
-            return self._data["uv_counts"], self._data["uv_ids"]
-
-        def getUVs(self, uv_set: str) -> Any:
-            return [uv[0] for uv in self._data["uvs"]], [uv[1] for uv in self._data["uvs"]]
-
-        def getColorSetNames(self) -> list[str]:
-            return list(self._data["colours"])
-
-        def getFaceVertexColors(self, colour_set: str, default: MColor) -> Any:
-            there = self._data["colours"][colour_set]
-            return [
-                (*there[corner], 1.0) if corner in there else default.values
-                for corner in range(len(self._data["vertices"]))
-            ]
-
-        def getConnectedShaders(self, instance: int) -> Any:
-            assert instance == 0
-            engines, faces = [], [-1] * len(self._data["counts"])
-            for engine, members in scene.members.items():
-                for member in members:
-                    name, _, component = member.partition(".")
-                    if scene.find(name) != self._name:
-                        continue
-                    engines.append(engine)
-                    span = re.fullmatch(r"f\[(\d+):(\d+)\]", component)
-                    low, high = (int(span[1]), int(span[2]) + 1) if span else (0, len(faces))
-                    faces[low:high] = [len(engines) - 1] * (high - low)
-            return [MObject(engine) for engine in engines], faces
-
-    class MPxCommand:
-        pass
-
-    class MFnPlugin:
-        def __init__(self, plugin: Any, vendor: str = "", version: str = "") -> None:
-            self.vendor, self.version = vendor, version
-
-        def registerCommand(self, name: str, make: Any) -> None:
-            scene.commands[name] = make
-
-        def deregisterCommand(self, name: str) -> None:
-            scene.commands.pop(name)
-
-    om.MPxCommand, om.MFnPlugin = MPxCommand, MFnPlugin  # type: ignore[attr-defined]
-    kinds = (MSpace, MGlobal, MColor, MDagPath, MSelectionList, MFnDependencyNode, MFnMesh, MObject)
-    for known in kinds:
-        setattr(om, known.__name__, known)
-    return om
-
-
-def make_ufe(scene: Scene) -> StrictModule:
-    """ufe, with the operations that LookdevX adds to its documents."""
-    ufe = StrictModule("ufe")
-
-    class PathString:
-        @staticmethod
-        def path(text: str) -> str:
-            return text
-
-    class Hierarchy:
-        @staticmethod
-        def createItem(path: str) -> str | None:
-            return path if path.rpartition("%")[2] in scene.lookdevx_writes else None
-
-    class ContextOps:
-        def __init__(self, item: str) -> None:
-            self._item = item
-
-        @staticmethod
-        def contextOps(item: str) -> ContextOps:
-            return ContextOps(item)
-
-        def doOp(self, operation: list[str]) -> None:
-            assert operation[0] == "MxExportDocument"
-            text = scene.lookdevx_writes[self._item.rpartition("%")[2]]
-            if text:
-                Path(operation[1]).write_text(text)
-
-    for known in (PathString, Hierarchy, ContextOps):
-        setattr(ufe, known.__name__, known)
-    return ufe
 
 
 def install(monkeypatch: Any, scene: Scene) -> None:
@@ -735,14 +482,21 @@ def install(monkeypatch: Any, scene: Scene) -> None:
     maya, api = StrictModule("maya"), StrictModule("maya.api")
     cmds, om = make_cmds(scene), make_open_maya(scene)
     maya.cmds, maya.api, api.OpenMaya = cmds, api, om  # type: ignore[attr-defined]
-    mel, standalone = StrictModule("maya.mel"), StrictModule("maya.standalone")
-    mel.eval = lambda text: "shelves" if text.endswith("= $gShelfTopLevel") else None  # type: ignore[attr-defined]
+    mel, standalone = make_mel(scene, StrictModule("maya.mel")), StrictModule("maya.standalone")
     standalone.initialize = lambda *, name: setattr(scene, "batch", True)  # type: ignore[attr-defined]
     standalone.uninitialize = lambda: setattr(scene, "batch", False)  # type: ignore[attr-defined]
     maya.mel, maya.standalone = mel, standalone  # type: ignore[attr-defined]
     ui = StrictModule("maya.OpenMayaUI")
     maya.OpenMayaUI = ui  # type: ignore[attr-defined]
+    node_menus = StrictModule("maya.app.general.nodeEditorMenus")
+    node_menus.customInclusiveNodeItemMenuCallbacks = scene.node_menus  # type: ignore[attr-defined]
+    app, general = StrictModule("maya.app"), StrictModule("maya.app.general")
+    maya.app, app.general, general.nodeEditorMenus = app, general, node_menus  # type: ignore[attr-defined]
+    maya_usd, lib = make_maya_usd(scene)
     modules = {
+        "maya.app": app,
+        "maya.app.general": general,
+        "maya.app.general.nodeEditorMenus": node_menus,
         "maya": maya,
         "maya.mel": mel,
         "maya.standalone": standalone,
@@ -751,6 +505,8 @@ def install(monkeypatch: Any, scene: Scene) -> None:
         "maya.api": api,
         "maya.api.OpenMaya": om,
         "ufe": make_ufe(scene),
+        "mayaUsd": maya_usd,
+        "mayaUsd.lib": lib,
     }
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
@@ -764,19 +520,3 @@ def forget(monkeypatch: Any, package: str) -> None:
         parent, _, child = name.rpartition(".")
         if parent in sys.modules and child in vars(sys.modules[parent]):
             delattr(sys.modules[parent], child)
-
-
-def plate(colours: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A quad and a triangle that share an edge, in the plane of z = 0."""
-    return {
-        "points": [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (2, 0, 0)],
-        "counts": [4, 3],
-        "vertices": [0, 1, 2, 3, 1, 4, 2],
-        "normals": [(0, 0, 1)],
-        "normal_ids": [0] * 7,
-        "uvs": [(0, 0), (0.5, 0), (0.5, 1), (0, 1), (1, 0)],
-        "uv_counts": [4, 3],
-        "uv_ids": [0, 1, 2, 3, 1, 4, 2],
-        "colours": colours or {},
-        "current": "",
-    }

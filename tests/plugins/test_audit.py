@@ -7,6 +7,7 @@ the plug-ins. Calls on objects are those that the fakes accept, so the fakes are
 import ast
 import importlib.metadata
 import inspect
+import re
 from pathlib import Path
 
 import fake_houdini
@@ -17,17 +18,24 @@ from houdini_nodes import NODES
 from . import stubs
 
 PLUGINS = Path(__file__).resolve().parents[2] / "plugins"
+# programs that are dropped into the application
+BESIDE = PLUGINS.parent / "packaging" / "templates"
 
 # Commands that plug-ins of Maya add, and where each was seen with these flags.
 SEEN_ELSEWHERE = {
-    # maya-usd's own tests export so: testUsdExportMaterialX, testUsdMayaExportRoots
+    # maya-usd's own tests export so: testUsdExportMaterialX, testUsdMayaExportRoots; the last two
+    # are in its pull requests 3785 and 3786, and in the table of flags of its commands/Readme.md
     "mayaUSDExport": {
         "file",
         "exportRoots",
         "shadingMode",
         "convertMaterialsTo",
         "mergeTransformAndShape",
+        "exportAssignedMaterials",
+        "excludeExportTypes",
     },
+    # the flags in MtoA's published source, ArnoldExportToMaterialXCmd.cpp, and its own dialog
+    "arnoldExportToMaterialX": {"filename", "look", "properties", "relative", "fullPath"},
     # a runtime command of Maya's menus (Mesh Display > Paint Vertex Color Tool), in wide use
     "PaintVertexColorTool": set(),
 }
@@ -38,6 +46,12 @@ UFE = {
     "ContextOps": {"contextOps", "doOp"},
 }
 
+# maya-usd's own tests take the stage of a proxy shape so: testMayaUsdPythonImport and others
+MAYA_USD = {"lib": {"GetPrim"}}
+# Modules of Maya without stubs. Tools that add entries to the menu of a node append functions
+# (editor, node) -> bool to this list, which the Node Editor shares with the Hypershade.
+MAYA_MODULES = {"nodeEditorMenus": {"customInclusiveNodeItemMenuCallbacks"}}
+
 installed = {each.metadata["Name"] for each in importlib.metadata.distributions()}
 pytestmark = pytest.mark.skipif(
     not {"maya-stubs", "types-houdini"} <= installed,
@@ -47,7 +61,8 @@ pytestmark = pytest.mark.skipif(
 
 def calls(folder, root):
     """Every chain of names that begins with `root`, with its keyword arguments."""
-    for path in sorted((PLUGINS / folder).rglob("*.py")):
+    files = [*(PLUGINS / folder).rglob("*.py"), *(BESIDE / f"beside_{folder}").glob("*.py")]
+    for path in sorted(files):
         tree = ast.parse(path.read_text())
         called = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
         inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
@@ -78,8 +93,10 @@ def missing(given, known):
             {
                 "actions.py",
                 "docked_panel.py",
+                "menus.py",
                 "selftest.py",
                 "shelf.py",
+                "userSetup.py",
                 "verdigris_maya.py",
                 "without_window.py",
             },
@@ -100,15 +117,21 @@ def missing(given, known):
     ],
 )
 def test_only_the_adapter_and_its_parts_touch_the_scene(folder, application, shells):
-    found = set()
+    found, inside = set(), set()
     for path in (PLUGINS / folder).rglob("*.py"):
+        if path.parent.name == "scene":
+            inside.add(path.name)
         for node in ast.walk(ast.parse(path.read_text())):
             names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and node.module:
                 names = [node.module]
             if application & {name.partition(".")[0] for name in names}:
                 found.add(path.name)
-    parts = {name for name in found if name == "adapter.py" or name.startswith("scene_")}
+    parts = {
+        name
+        for name in found
+        if name == "adapter.py" or name.startswith("scene_") or name in inside
+    }
     assert len(parts) >= 5
     assert found - parts == shells
 
@@ -147,6 +170,27 @@ def test_small_modules_of_maya_are_known():
     assert first[1:] == (["standalone", "initialize"], {"name"})
     assert last[1:] == (["standalone", "uninitialize"], set())
     assert {"initialize", "uninitialize"} <= set(stubs.maya_module("standalone"))
+
+
+def test_names_of_modules_without_stubs_are_known():
+    for root, known in MAYA_MODULES.items():
+        found = list(calls("maya", root))
+        assert found and all(set(names) <= known for _, names, _ in found)
+
+
+def test_names_of_maya_usd_are_known():
+    found = list(calls("maya", "mayaUsd"))
+    assert len(found) == 1
+    for place, (name, member), _ in found:
+        assert member in MAYA_USD[name], place
+    _, lib = fake_maya.make_maya_usd(fake_maya.Scene())
+    assert {name for name in vars(lib) if not name.startswith("_")} <= MAYA_USD["lib"]
+
+
+def test_flags_of_the_shelf_file_are_known():
+    text = (PLUGINS / "maya" / "shelves" / "shelf_Verdigris.mel").read_text()
+    flags = set(re.findall(r"^ +-(\w+) ", text, re.M))
+    assert len(flags) > 5 and not missing(flags, stubs.maya_commands()["shelfButton"])
 
 
 def test_names_of_ufe_are_known():

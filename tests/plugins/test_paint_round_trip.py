@@ -23,7 +23,7 @@ from verdigris.ui.model.panel_model import PanelModel
 
 from ..ui.fake_session import FakeClient
 from .houdini.test_houdini_host import GOLD, PLATE
-from .maya.test_maya_host import SHAPE, open_scene
+from .maya.test_maya_host import SHAPE, open_scene, paint_colours
 
 SIZE = 16
 TINY = {"network": "2x16", "resolution": SIZE, "batch": 256, "iterations": 40, "candidates": 1}
@@ -48,9 +48,8 @@ def maya(monkeypatch):
     scene.members["Standard_Surface1SG"] = [SHAPE]
 
     def paint(left, right):
-        colours = scene.nodes[SHAPE]["attributes"]["mesh"]["colours"]["verdigris_weights"]
-        colours.update(dict.fromkeys(range(4), (left,) * 3))
-        colours.update(dict.fromkeys(range(4, 7), (right,) * 3))
+        paint_colours(scene, SHAPE, range(4), left)
+        paint_colours(scene, SHAPE, range(4, 7), right)
 
     return Painting(scene, host, SHAPE, paint)
 

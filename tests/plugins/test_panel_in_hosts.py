@@ -16,7 +16,7 @@ from ..core.worker.set_up_trees import make_tree
 from ..ui.fake_session import FakeClient
 from .houdini.test_houdini_host import host as in_houdini
 from .houdini.test_houdini_host import houdini
-from .maya.test_maya_host import open_scene
+from .maya.test_maya_host import SHAPE, open_scene, paint_colours
 
 # imported fixtures, used by name
 __all__ = ["houdini", "in_houdini"]
@@ -43,6 +43,38 @@ def test_the_panel_opens_in_maya_and_lists_its_materials(maya, qtbot):
     panel.show()
     panel.model.refresh_materials()
     assert [each.name for each in panel.model.materials][:2] == ["Standard_Surface1", "Plate"]
+    panel.shutdown()
+
+
+def test_the_panel_starts_and_ends_the_brush_of_maya_and_reads_the_weights(maya, qtbot):
+    from verdigris.plugins.common.panel_loader import make_panel
+
+    host = open_scene(maya, "stack.ma")
+    maya.members["Standard_Surface1SG"] = [SHAPE]
+    panel = make_panel(host)
+    qtbot.addWidget(panel)
+    panel.show()
+    panel.model.refresh_materials()
+    panel.tabs.setCurrentWidget(panel.paint)
+    assert panel.paint.stop_brush.isVisible() and panel.paint.stop_brush.text() == "Stop in Maya"
+    panel.paint.scene_brush.click()
+    assert maya.members["Standard_Surface1SG"] == []
+    paint_colours(maya, SHAPE, range(4), 8.0)
+    panel.paint.stop_brush.click()
+    assert maya.members["Standard_Surface1SG"] == [SHAPE] and maya.tool == "selectSuperContext"
+    qtbot.waitUntil(lambda: panel.model.weights.values.max() == 8, timeout=10_000)
+    panel.shutdown()
+
+
+def test_a_host_without_an_end_of_painting_has_no_button_for_it(in_houdini, qtbot):
+    from verdigris.plugins.common.panel_loader import make_panel
+
+    panel = make_panel(in_houdini)
+    qtbot.addWidget(panel)
+    panel.show()
+    panel.tabs.setCurrentWidget(panel.paint)
+    has_end = hasattr(in_houdini, "stop_painting")
+    assert panel.paint.stop_brush.isVisibleTo(panel.paint) == has_end
     panel.shutdown()
 
 

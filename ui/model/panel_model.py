@@ -144,6 +144,11 @@ class PanelModel(WorkerLink):
         application = self.host.name.split()[0].lower()
         return Path.home() / f"verdigris_selftest_{application}.json"
 
+    def stop_painting_in_scene(self) -> None:
+        """Ends the application's own brush, and reads what was painted."""
+        self._paint.stop_brush()
+        self.take_scene_paint()
+
     def start_selftest(self, report: str) -> None:
         """Starts a test of the application in another process."""
         try:

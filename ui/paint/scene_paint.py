@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from verdigris.core.base.errors import HostError, VerdigrisError
-from verdigris.core.hosts.host import NORMAL_WEIGHT, Host, HostMaterial
+from verdigris.core.hosts.host import NORMAL_WEIGHT, Host, HostMaterial, StopsPainting
 from verdigris.core.hosts.painted_meshes import Painted, read_painted
 from verdigris.ui.paint.weight_map import WeightMap
 from verdigris.ui.signals.notices import INFO, WARNING, Notices
@@ -58,6 +58,14 @@ class ScenePaint:
             self._host.start_painting(mesh if mesh in meshes else meshes[0])
         except VerdigrisError as failure:
             self._notices.add(WARNING, str(failure))
+
+    def stop_brush(self) -> None:
+        """Ends the application's own brush."""
+        if isinstance(self._host, StopsPainting):
+            try:
+                self._host.stop_painting()
+            except VerdigrisError as failure:
+                self._notices.add(WARNING, str(failure))
 
     def _report(self, failure: VerdigrisError) -> None:
         self._notices.add(WARNING, f"The painted weights of the scene cannot be used: {failure}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.hosts.host import NORMAL_WEIGHT
+from verdigris.core.hosts.host import BRUSH_WEIGHT, NORMAL_WEIGHT
 from verdigris.ui.signals.signal import Signal
 
 Floats = NDArray[np.float32]
@@ -16,7 +16,6 @@ Floats = NDArray[np.float32]
 _Stored = tuple[Floats, list[Floats], list[Floats]]
 
 SIZE = 128
-LARGEST_WEIGHT = 8.0
 _MOST_UNDO = 40
 _MOST_UNDO_BYTES = 1 << 29
 
@@ -27,7 +26,7 @@ class Brush:
 
     radius: float = 0.06
     """The radius of the brush, as a share of the texture's width."""
-    weight: float = 4.0
+    weight: float = BRUSH_WEIGHT
     """The weight to paint. 1 is normal, 4 is four times as important, 0 excludes a place."""
     strength: float = 0.5
     """How much of the weight one dab applies, 0 to 1."""

@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from verdigris.core.hosts.host import NORMAL_WEIGHT
+from verdigris.core.hosts.host import LARGEST_WEIGHT, NORMAL_WEIGHT, StopsPainting
 from verdigris.core.worker.protocol.commands import EVERYWHERE, IN_VIEW, PAINTED
 from verdigris.ui.model.panel_model import PanelModel
-from verdigris.ui.paint.weight_map import LARGEST_WEIGHT, Brush
+from verdigris.ui.paint.weight_map import Brush
 from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.qt.keys import Keys
@@ -72,6 +72,9 @@ class PaintPage(QWidget):
             "Starts the application's own brush on the mesh in the viewport, or on the first mesh "
             "of the material",
         )
+        self.stop_brush = self._button(
+            f"Stop in {application}", "Ends the brush and displays the materials again"
+        )
         self.take = self._button(
             "Take weights", "Reads the weights that are painted on the meshes of the material"
         )
@@ -111,7 +114,8 @@ class PaintPage(QWidget):
         row = FlowLayout(tools)
         for tool in (
             *(self.in_view, self.erase, self.fill, self.clear, self.invert),
-            *(self.undo, self.redo, self.scene_brush, self.take, self.load, self.save),
+            *(self.undo, self.redo, self.scene_brush, self.stop_brush),
+            *(self.take, self.load, self.save),
         ):
             row.addWidget(tool)
         sliders = QFormLayout()
@@ -156,6 +160,7 @@ class PaintPage(QWidget):
         self.undo.clicked.connect(lambda _: weights.undo())
         self.redo.clicked.connect(lambda _: weights.redo())
         self.scene_brush.clicked.connect(lambda _: model.paint_in_scene())
+        self.stop_brush.clicked.connect(lambda _: model.stop_painting_in_scene())
         self.take.clicked.connect(lambda _: model.take_scene_paint())
         self.load.clicked.connect(lambda _: self._import())
         self.save.clicked.connect(lambda _: self._export())
@@ -172,6 +177,7 @@ class PaintPage(QWidget):
         has_meshes = bool(self._model.meshes.names)
         self.scene_brush.setVisible(self._model.host.can_paint)
         self.scene_brush.setEnabled(has_meshes)
+        self.stop_brush.setVisible(isinstance(self._model.host, StopsPainting))
         self.take.setVisible(has_meshes or self._model.host.can_paint)
         self.take.setEnabled(has_meshes)
         self._fit_rows()

@@ -7,11 +7,11 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from verdigris.core.hosts.host import NORMAL_WEIGHT
+from verdigris.core.hosts.host import LARGEST_WEIGHT, NORMAL_WEIGHT
 from verdigris.core.pictures.heat import heat_colours
 from verdigris.core.pictures.picture_files import srgb_from_linear
 from verdigris.ui.model.panel_model import PanelModel
-from verdigris.ui.paint.weight_map import LARGEST_WEIGHT, Brush
+from verdigris.ui.paint.weight_map import Brush
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.drawing import image_of, points_between
 

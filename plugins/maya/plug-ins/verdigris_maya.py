@@ -1,4 +1,4 @@
-"""The plug-in that Maya loads: it registers the command and builds the shelf."""
+"""The plug-in that Maya loads: it registers the command and builds shelf and menus."""
 
 from maya import cmds
 from maya.api import OpenMaya as om
@@ -29,15 +29,23 @@ def initializePlugin(plugin):  # noqa: N802 - Maya calls this name
 
     om.MFnPlugin(plugin, VENDOR, version()).registerCommand(COMMAND, make_command)
     if not cmds.about(batch=True):
-        from verdigris.plugins.maya import shelf
+        from verdigris.plugins.maya import menus
+        from verdigris.plugins.maya.scene.brush import BRUSH
+        from verdigris.plugins.maya.shelf import SHELF_OF_MAYA
 
-        shelf.build()
+        SHELF_OF_MAYA.build()
+        menus.build()
+        BRUSH.guard()
 
 
 def uninitializePlugin(plugin):  # noqa: N802 - Maya calls this name
     om.MFnPlugin(plugin).deregisterCommand(COMMAND)
     if not cmds.about(batch=True):
-        from verdigris.plugins.maya import docked_panel, shelf
+        from verdigris.plugins.maya import docked_panel, menus
+        from verdigris.plugins.maya.scene.brush import BRUSH
+        from verdigris.plugins.maya.shelf import SHELF_OF_MAYA
 
+        BRUSH.unguard()
         docked_panel.close()
-        shelf.remove()
+        menus.remove()
+        SHELF_OF_MAYA.remove()

@@ -21,6 +21,12 @@ USD_DATA = Path(__file__).parents[2] / "core" / "material" / "usd" / "data"
 SHAPE = "|plate|plateShape"
 
 
+def paint_colours(maya, mesh, corners, weight):
+    """Paints as the brush does, whose colours are eighths of a weight."""
+    colours = maya.require(mesh)["attributes"]["mesh"]["colours"]["verdigris_weights"]
+    colours.update(dict.fromkeys(corners, (weight / 8,) * 3))
+
+
 class MayaHarness(Harness):
     """A stack of documents and a plate with its first material."""
 
@@ -28,8 +34,7 @@ class MayaHarness(Harness):
         return self.maya.state()
 
     def paint(self, mesh, weight):
-        colours = self.maya.require(mesh)["attributes"]["mesh"]["colours"]["verdigris_weights"]
-        colours.update(dict.fromkeys((0, 1, 2), (weight,) * 3))
+        paint_colours(self.maya, mesh, (0, 1, 2), weight)
 
     def undo(self):
         self.maya.undo()
@@ -111,9 +116,7 @@ def test_a_linked_document_is_exported_by_lookdevx(maya):
 
 def test_a_shader_of_mayas_own_goes_through_its_usd_export(maya, tmp_path):
     host = open_scene(maya, "stack.ma")
-    text = (USD_DATA / "maya_usd.usda").read_text()
-    maya.export = tmp_path / "export.usda"
-    maya.export.write_text(text.replace("@textures/", f"@{USD_DATA.as_posix()}/textures/"))
+    export_of_usd(maya, tmp_path)
     add_native(maya, [SHAPE])
     material = by_name(host, "standardSurface2")
     assert material.source == "Maya shader"
@@ -124,11 +127,32 @@ def test_a_shader_of_mayas_own_goes_through_its_usd_export(maya, tmp_path):
     assert maya.plugins["mayaUsdPlugin"]
 
 
-def test_an_unassigned_shader_of_mayas_own_is_refused_with_the_remedy(maya):
+def export_of_usd(maya, folder):
+    """The file that maya-usd writes for a standardSurface."""
+    text = (USD_DATA / "maya_usd.usda").read_text()
+    maya.export = folder / "export.usda"
+    maya.export.write_text(text.replace("@textures/", f"@{USD_DATA.as_posix()}/textures/"))
+
+
+def test_a_shader_without_a_mesh_is_exported_too(maya, tmp_path):
     host = open_scene(maya, "stack.ma")
+    export_of_usd(maya, tmp_path)
+    add_native(maya, [])
+    found = host.document(by_name(host, "standardSurface2"))
+    assert "standard_surface" in found.text
+    assert maya.exports == [([], False)]
+
+
+def test_an_old_maya_usd_exports_assigned_shaders_only(maya, tmp_path):
+    host = open_scene(maya, "stack.ma")
+    export_of_usd(maya, tmp_path)
+    maya.has_old_usd = True
     add_native(maya, [])
     with pytest.raises(HostError, match="is not assigned to a mesh: assign it"):
         host.document(by_name(host, "standardSurface2"))
+    maya.members["standardSurface2SG"] = [SHAPE]
+    assert host.document(by_name(host, "standardSurface2")).text
+    assert maya.exports == [(["|plate"], True)]
 
 
 def test_without_maya_usd_the_plug_in_is_named(maya):
@@ -393,15 +417,6 @@ def test_a_damaged_viewport_material_is_repaired_by_the_next_bake(gone, harness,
     sys.modules["maya.cmds"].delete(f"{name}{gone}")
     harness.host.attach(harness.first, result)
     assert (maya.nodes, maya.connections) == (nodes, connections)
-
-
-def test_painting_twice_keeps_the_weights(harness):
-    harness.host.start_painting(SHAPE)
-    harness.paint(SHAPE, 8.0)
-    harness.maya.tool = ""
-    harness.host.start_painting(SHAPE)
-    assert harness.maya.tool == "paint" and harness.maya.selection == [SHAPE]
-    assert (harness.host.mesh(SHAPE).weights == 8).any()
 
 
 def test_without_a_window_painting_is_refused_with_the_remedy(harness):

@@ -30,8 +30,13 @@ def test_a_material_is_not_selected_by_a_common_prefix(harness):
 
 def test_a_part_of_a_document_selects_its_material(harness):
     (plate,) = [each for each in harness.host.materials() if each.name == "Plate"]
-    harness.maya.selection = [harness.maya.add(f"{plate.key}%standard_surface1", "transform")]
+    harness.maya.selection = [f"{plate.key}%standard_surface1"]
     assert harness.host.selected_materials() == (plate,)
+    # an item that a surface shader renders selects the shader
+    harness.maya.selection = [
+        "|materialXStack1|materialXStackShape1,%document1%Standard_Surface1%standard_surface1"
+    ]
+    assert [each.name for each in harness.host.selected_materials()] == ["Standard_Surface1"]
 
 
 def test_intermediate_meshes_are_neither_painted_nor_listed(harness):
@@ -44,7 +49,9 @@ def test_intermediate_meshes_are_neither_painted_nor_listed(harness):
     from verdigris.plugins.maya import actions
 
     actions.paint()
-    assert harness.maya.selection == [SHAPE] and harness.maya.dialogs == []
+    assert harness.maya.selection == [SHAPE]
+    (message,) = harness.maya.dialogs
+    assert message.startswith("Paint. Verdigris > Brush Weight changes the weight")
 
 
 def test_the_viewport_material_is_found_in_every_current_namespace(harness, tmp_path):

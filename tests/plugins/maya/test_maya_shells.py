@@ -4,6 +4,7 @@ import importlib
 import json
 import runpy
 import subprocess
+import sys
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
@@ -30,34 +31,139 @@ def module(name):
     return importlib.import_module(f"verdigris.plugins.maya.{name}")
 
 
-def test_loading_registers_the_command_and_builds_the_shelf(maya, plug_in):
+def labels(maya):
+    return [button["label"] for button in maya.layouts["Verdigris"]]
+
+
+BUTTONS = ["Bake", "Paint Weights", "Stop Painting", "Baked Look", "Batch", "Help"]
+
+
+def test_loading_registers_the_command_and_builds_shelf_and_menu(maya, plug_in):
     plug_in["initializePlugin"](object())
     assert list(maya.commands) == ["verdigris"]
-    labels = [button["label"] for button in maya.layouts["Verdigris"]]
-    assert labels == ["Bake", "Paint Weights", "Batch", "Help"]
+    assert labels(maya) == BUTTONS
+    assert [item["label"] for item in maya.menus["verdigrisMenu"]] == BUTTONS
+    weights = [item["label"] for item in maya.menus["verdigrisMenu|Brush Weight"]]
+    assert weights == ["0 (does not matter)", "0.5", "1 (normal)", "2", "4", "8"]
+    # the artist's shelf stays in front
+    assert maya.shelf == "Polygons"
+
+
+def test_a_shelf_that_maya_has_found_is_not_built_again(maya, plug_in):
+    maya.layouts["Verdigris"] = [{"label": "found by Maya"}]
+    plug_in["initializePlugin"](object())
+    assert labels(maya) == ["found by Maya"]
 
 
 def test_without_a_window_only_the_command_is_registered(maya, plug_in):
     maya.batch = True
     plug_in["initializePlugin"](object())
     assert list(maya.commands) == ["verdigris"] and "Verdigris" not in maya.layouts
+    assert list(maya.menus) == ["MayaWindow"] and maya.callbacks == {} and maya.jobs == {}
 
 
 def test_unloading_removes_everything_and_loading_twice_builds_one_shelf(maya, plug_in):
     for _ in range(2):
         plug_in["initializePlugin"](object())
     maya.controls["verdigrisPanel"] = {}
-    assert len(maya.layouts["Verdigris"]) == 4
+    assert len(maya.layouts["Verdigris"]) == len(maya.menus["verdigrisMenu"]) == len(BUTTONS)
+    assert len(maya.node_menus) == 1
     plug_in["uninitializePlugin"](object())
     assert maya.commands == {} and maya.controls == {} and "Verdigris" not in maya.layouts
+    assert list(maya.menus) == ["MayaWindow"] and maya.node_menus == []
+    assert maya.callbacks == {} and maya.jobs == {} and maya.shelf == "Polygons"
 
 
-def test_every_button_has_an_icon_and_runs_an_action_that_exists(maya):
-    for button in module("shelf").BUTTONS:
+def test_a_copy_of_the_shelf_does_not_stay_in_the_preferences(maya, plug_in, tmp_path):
+    maya.preferences = tmp_path.as_posix()
+    copy = tmp_path / "shelves" / "shelf_Verdigris.mel"
+    copy.parent.mkdir()
+    copy.write_text(module("shelf").SHELF_FILE.read_text())
+    plug_in["initializePlugin"](object())
+    # Maya reports that it quits before it writes the shelves that are open
+    (quits,) = [action for event, action in maya.jobs.values() if event == "quitApplication"]
+    quits()
+    assert not copy.exists() and "Verdigris" not in maya.layouts
+    assert module("shelf").SHELF_FILE.is_file()
+    copy.write_text("global proc shelf_Verdigris() {} // of the artist")
+    plug_in["uninitializePlugin"](object())
+    assert copy.exists()
+
+
+def test_the_file_of_the_shelf_has_the_buttons_with_icons_of_the_module(maya):
+    import fake_maya_ui
+
+    shelf = module("shelf")
+    maya.parent = "shelves"
+    fake_maya_ui.run_shelf(maya, shelf.SHELF_FILE.read_text())
+    found = maya.layouts["shelves"]
+    assert [(b["label"], b["image"], b["annotation"], b["command"]) for b in found] == [
+        (b.label, b.icon, b.tip, b.command) for b in shelf.BUTTONS
+    ]
+    template = (ROOT / "packaging" / "templates" / "verdigris.mod").read_text()
+    assert f"MAYA_SHELF_PATH +:= {shelf.SHELF_FILE.parent.name}" in template
+    for button in shelf.BUTTONS:
         assert callable(getattr(module("actions"), button.function))
         compile(button.command, button.label, "exec")
-        icon = xml.parse(module("shelf").ICONS / button.icon).getroot()
+        icon = xml.parse(fake_maya_ui.find_icon(button.icon)).getroot()
         assert (icon.get("width"), icon.get("height")) == ("32", "32")
+
+
+@pytest.mark.parametrize("batch", [False, True])
+def test_maya_loads_the_plug_in_when_it_is_idle(maya, batch):
+    maya.batch = batch
+    maya.plugins["verdigris_maya"] = False
+    runpy.run_path(str(ROOT / "plugins" / "maya" / "scripts" / "userSetup.py"))
+    assert not maya.plugins["verdigris_maya"]
+    maya.idle()
+    assert maya.plugins["verdigris_maya"] is not batch
+
+
+def test_a_missing_plug_in_is_a_warning_when_maya_starts(maya):
+    runpy.run_path(str(ROOT / "plugins" / "maya" / "scripts" / "userSetup.py"))
+    maya.idle()
+    assert "was not found on MAYA_PLUG_IN_PATH" in maya.dialogs[0]
+
+
+def test_the_menu_of_a_material_has_an_entry_that_bakes_it(maya, plug_in):
+    plug_in["initializePlugin"](object())
+    maya.add("gold", "standardSurface")
+    maya.add("goldSG", "shadingEngine")
+    maya.connections["goldSG.surfaceShader"] = "gold.outColor"
+    maya.add("picture", "file")
+    (add,) = maya.node_menus
+    assert [add(object(), node) for node in ("gold", "goldSG", "picture")] == [True, True, False]
+    commands = [item["command"] for item in maya.menus[""]]
+    exec(commands[0], {})
+    assert "verdigrisPanel" in maya.controls and maya.dialogs == []
+    assert module("docked_panel")._open["material"].name == "gold"
+
+
+def test_a_maya_without_menus_of_nodes_has_the_others(maya, plug_in, monkeypatch):
+    monkeypatch.setitem(sys.modules, "maya.app.general", None)
+    plug_in["initializePlugin"](object())
+    assert "verdigrisMenu" in maya.menus and maya.node_menus == []
+    plug_in["uninitializePlugin"](object())
+
+
+def test_a_node_that_is_no_material_is_refused_with_the_remedy(maya):
+    module("actions").bake_node("picture")
+    assert maya.dialogs == [
+        "picture is not a material that can be baked: see the list in the panel"
+    ]
+
+
+def test_a_weight_of_the_menu_starts_the_brush_and_stop_ends_it(maya, plug_in):
+    plug_in["initializePlugin"](object())
+    maya.add("|plate", "transform")
+    maya.selection = [maya.add("|plate|plateShape", "mesh", mesh=fake_maya.plate())]
+    commands = {i["label"]: i["command"] for i in maya.menus["verdigrisMenu|Brush Weight"]}
+    exec(commands["8"], {})
+    assert maya.brush["color"] == (1, 1, 1)
+    exec(commands["0.5"], {})
+    assert maya.brush["color"] == (0.0625, 0.0625, 0.0625)
+    module("actions").stop_painting()
+    assert maya.tool == "selectSuperContext"
 
 
 def test_the_panel_is_docked_once_and_comes_back_with_the_workspace(maya):
@@ -124,6 +230,10 @@ def test_the_selftest_makes_every_call_and_writes_a_report(maya, tmp_path, capsy
     refused = {name for name, outcome in outcomes.items() if outcome == "refused"}
     assert refused == {"document", "start_painting"}
     assert {"materials", "meshes", "mesh", "attach", "attached"} <= set(outcomes)
+    # what the interface lacks
+    assert {"display weights", "display the material again", "display the baked look"} <= set(
+        outcomes
+    )
     assert (code, found["passed"], found["host"]) == (0, True, "Maya 2026")
     assert str(file) in capsys.readouterr().out
 

@@ -18,9 +18,8 @@ from verdigris.core.hosts.host import (
     VIEWPORT_SUFFIX,
     HostMaterial,
 )
-from verdigris.plugins.maya.scene_nodes import nodes_with, note_text, text_of
+from verdigris.plugins.maya.scene.nodes import MADE_FOR, free_name, nodes_with, note_text, text_of
 
-MADE_FOR = "verdigrisMadeFor"
 _SHADER, _ENGINE, _BUMP = "shader", "engine", "bump"
 _INPUTS = {
     BASE_COLOR: ("outColor", "baseColor", "sRGB"),
@@ -40,12 +39,12 @@ def make_viewport_material(material: HostMaterial, textures: Mapping[str, Path])
     is_made = not shader
     if is_made:
         # the artist may have deleted the shader only
-        name = _free_name(made.plain, VIEWPORT_SUFFIX)
-        shader = cmds.shadingNode("standardSurface", asShader=True, name=name)
+        name = free_name(made.plain, VIEWPORT_SUFFIX)
+        shader = cmds.shadingNode("standardSurface", asShader=True, skipSelect=True, name=name)
         made.note(shader, _SHADER)
         engine = made.find(_ENGINE)
         if not engine:
-            name = _free_name(f"{_bare(shader)}SG")
+            name = free_name(f"{_bare(shader)}SG")
             engine = cmds.sets(renderable=True, noSurfaceShader=True, empty=True, name=name)
             made.note(engine, _ENGINE)
         _connect(f"{shader}.outColor", f"{engine}.surfaceShader")
@@ -53,8 +52,8 @@ def make_viewport_material(material: HostMaterial, textures: Mapping[str, Path])
         file = made.find(kind)
         is_new = is_made or not file
         if not file:
-            name = _free_name(f"{_bare(shader)}_{kind}")
-            file = cmds.shadingNode("file", asTexture=True, name=name)
+            name = free_name(f"{_bare(shader)}_{kind}")
+            file = cmds.shadingNode("file", asTexture=True, skipSelect=True, name=name)
             made.note(file, kind)
             # keeps the colour space when the file name changes
             cmds.setAttr(f"{file}.ignoreColorSpaceFileRules", True)
@@ -71,6 +70,11 @@ def make_viewport_material(material: HostMaterial, textures: Mapping[str, Path])
         if kind not in textures and made.find(kind):
             cmds.delete(made.find(kind))
             _reset(shader, kind)
+
+
+def viewport_engine(material: HostMaterial) -> str:
+    """The shading group that was made for a material. Empty if there is none."""
+    return _Made(material).find(_ENGINE)
 
 
 class _Made:
@@ -95,14 +99,6 @@ class _Made:
         return f"{self._key} {part}"
 
 
-def _free_name(name: str, end: str = "") -> str:
-    """An unused name in the root namespace."""
-    number = 1
-    while cmds.objExists(candidate := f":{name}{f'_{number}' if number > 1 else ''}{end}"):
-        number += 1
-    return candidate
-
-
 def _bare(node: str) -> str:
     return node.rpartition(":")[2]
 
@@ -117,8 +113,8 @@ def _reset(shader: str, kind: str) -> None:
 def _connect_normal(made: _Made, file: str, shader: str) -> None:
     bump = made.find(_BUMP)
     if not bump:
-        name = _free_name(f"{_bare(shader)}_bump")
-        bump = cmds.shadingNode("bump2d", asUtility=True, name=name)
+        name = free_name(f"{_bare(shader)}_bump")
+        bump = cmds.shadingNode("bump2d", asUtility=True, skipSelect=True, name=name)
         made.note(bump, _BUMP)
     cmds.setAttr(f"{file}.colorSpace", "Raw", type="string")
     cmds.setAttr(f"{bump}.bumpInterp", _TANGENT_SPACE)

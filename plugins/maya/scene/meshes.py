@@ -8,9 +8,11 @@ from maya.api import OpenMaya as om
 from verdigris.core.base.errors import HostError
 from verdigris.core.geometry.mesh import FROM_Z_UP
 from verdigris.core.hosts.host import NORMAL_WEIGHT, HostMaterial, HostMesh
-from verdigris.plugins.maya.scene_materials import engines_of
-from verdigris.plugins.maya.scene_nodes import require_node
-from verdigris.plugins.maya.triangles import triangle_corners, uv_of_corners
+from verdigris.plugins.maya.scene.assignments import former_parts
+from verdigris.plugins.maya.scene.materials import engines_of
+from verdigris.plugins.maya.scene.nodes import require_node
+from verdigris.plugins.maya.scene.painting import scale_of
+from verdigris.plugins.maya.triangles import faces_of_part, triangle_corners, uv_of_corners
 
 
 def open_mesh(name: str) -> tuple[om.MFnMesh, om.MDagPath]:
@@ -35,10 +37,10 @@ def read_mesh(name: str, material: HostMaterial | None, weight_set: str) -> Host
     points = np.array(mesh.getPoints(om.MSpace.kWorld), np.float32)[:, :3]
     normals = np.array(mesh.getNormals(om.MSpace.kWorld), np.float32)[:, :3]
     normal_ids = np.array(mesh.getNormalIds()[1], np.int64)
-    weights = _weights(mesh, weight_set)
+    weights = _weights(mesh, name, weight_set)
 
     notes: tuple[str, ...] = ()
-    kept = _faces_of(mesh, path, material, len(counts))
+    kept = _faces_of(name, mesh, path, material, len(counts))
     if kept is not None and not kept.all():
         inside = kept[faces]
         corners = corners[inside]
@@ -61,19 +63,20 @@ def read_mesh(name: str, material: HostMaterial | None, weight_set: str) -> Host
     )
 
 
-def _weights(mesh: om.MFnMesh, weight_set: str) -> np.ndarray | None:
+def _weights(mesh: om.MFnMesh, name: str, weight_set: str) -> np.ndarray | None:
     if weight_set not in mesh.getColorSetNames():
         return None
-    unpainted = om.MColor((NORMAL_WEIGHT, NORMAL_WEIGHT, NORMAL_WEIGHT, 1.0))
+    scale = scale_of(name, weight_set)
+    unpainted = om.MColor((*(NORMAL_WEIGHT / scale,) * 3, 1.0))
     colours = np.array(mesh.getFaceVertexColors(weight_set, unpainted), np.float32)
-    return np.ascontiguousarray(colours[:, :3].mean(1))
+    return np.ascontiguousarray(colours[:, :3].mean(1) * np.float32(scale))
 
 
 def _faces_of(
-    mesh: om.MFnMesh, path: om.MDagPath, material: HostMaterial | None, count: int
+    name: str, mesh: om.MFnMesh, path: om.MDagPath, material: HostMaterial | None, count: int
 ) -> np.ndarray | None:
     """A mask of the faces with a material. None if it is unknown."""
-    engines = set(engines_of(material)) if material else set()
+    engines = engines_of(material) if material else ()
     shaders, by_face = mesh.getConnectedShaders(path.instanceNumber())
     if not engines or not len(shaders):
         return None
@@ -82,4 +85,8 @@ def _faces_of(
         for index, shader in enumerate(shaders)
         if om.MFnDependencyNode(shader).name() in engines
     ]
-    return np.isin(np.array(by_face, np.int64)[:count], chosen)
+    mask = np.isin(np.array(by_face, np.int64)[:count], chosen)
+    for part in former_parts(name, engines):
+        faces = faces_of_part(part, count)
+        mask[faces[faces < count]] = True
+    return mask

@@ -7,17 +7,19 @@ from pathlib import Path
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostMaterial
-from verdigris.plugins.maya.scene_materials import NATIVE, STACKED, node_of
-from verdigris.plugins.maya.scene_nodes import surface_of, text_of
+from verdigris.plugins.maya.scene.materials import NATIVE, STACKED, STAGED, node_of
+from verdigris.plugins.maya.scene.nodes import surface_of, text_of
+from verdigris.plugins.maya.scene.stages import split_item
 
 RESULT_ATTRIBUTE = "verdigrisBundle"
 RESULTS_ATTRIBUTE = "verdigrisBundles"
 
 
 def place_of_result(material: HostMaterial) -> tuple[str, str]:
-    """The node and the attribute of a result. A stack has one attribute for all its materials."""
+    """The node and the attribute of a result. A stack, or the shape of a stage, has one attribute
+    for all its materials."""
     node = node_of(material)
-    if material.source == STACKED:
+    if material.source in (STACKED, STAGED):
         return node, RESULTS_ATTRIBUTE
     if material.source == NATIVE:
         return surface_of(node) or node, RESULT_ATTRIBUTE
@@ -28,7 +30,7 @@ def find_result(material: HostMaterial) -> str:
     """The noted path. Empty if there is none."""
     node, attribute = place_of_result(material)
     if attribute == RESULTS_ATTRIBUTE:
-        return str(_results(node).get(material.key, ""))
+        return str(_results(node).get(_key_of(material), ""))
     return text_of(node, attribute)
 
 
@@ -36,8 +38,13 @@ def result_text(material: HostMaterial, bundle: Path) -> str:
     """The value of that attribute with a new result."""
     node, attribute = place_of_result(material)
     if attribute == RESULTS_ATTRIBUTE:
-        return json.dumps({**_results(node), material.key: bundle.as_posix()}, sort_keys=True)
+        return json.dumps({**_results(node), _key_of(material): bundle.as_posix()}, sort_keys=True)
     return bundle.as_posix()
+
+
+def _key_of(material: HostMaterial) -> str:
+    # the shape of a stage keeps its notes when it is renamed
+    return split_item(material.key)[1] if material.source == STAGED else material.key
 
 
 def _results(stack: str) -> dict[str, str]:

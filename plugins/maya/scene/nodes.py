@@ -9,6 +9,17 @@ from maya import cmds
 
 from verdigris.core.base.errors import HostError
 
+MADE_FOR = "verdigrisMadeFor"
+"""Marks the nodes of a material for the viewport. Holds the material and the part."""
+
+PAINTED = "verdigrisPainted"
+"""Marks the shading group that displays weights. Holds the mesh and its display settings."""
+
+
+def is_ours(node: str) -> bool:
+    """Whether Verdigris has made a shader or a shading group, which is not baked."""
+    return any(cmds.attributeQuery(mark, node=node, exists=True) for mark in (MADE_FOR, PAINTED))
+
 
 def of_type(kind: str) -> list[str]:
     """The nodes of a type. Empty if the plug-in of the type is not loaded."""
@@ -49,6 +60,14 @@ def nodes_with(attribute: str) -> list[str]:
     return list(cmds.ls(f":*.{attribute}", objectsOnly=True, long=True) or [])
 
 
+def free_name(name: str, end: str = "") -> str:
+    """An unused name in the root namespace."""
+    number = 1
+    while cmds.objExists(candidate := f":{name}{f'_{number}' if number > 1 else ''}{end}"):
+        number += 1
+    return candidate
+
+
 def surface_of(engine: str) -> str:
     """The shader of a shading group. Empty if it has none."""
     found = cmds.listConnections(f"{engine}.surfaceShader", source=True, destination=False)
@@ -64,6 +83,11 @@ def selected_meshes() -> list[str]:
 def parent_of(shape: str) -> str:
     """The transform of a shape."""
     return shape.rpartition("|")[0] or shape
+
+
+def bare_path(path: str) -> str:
+    """The last part of a path, without its namespace."""
+    return path.rpartition("|")[2].rpartition(":")[2]
 
 
 def load_plugin(name: str) -> None:

@@ -1,0 +1,59 @@
+"""Documents of a Maya scene: where their files are searched, and what is only Maya's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from maya import cmds
+
+from verdigris.core.hosts.definitions import (
+    folders_of_definitions,
+    signatures_in,
+    unknown_nodes,
+    with_definitions,
+)
+from verdigris.core.hosts.document_text import named_folders, require_material_name
+from verdigris.core.hosts.host import HostDocument
+
+
+def scene_file() -> Path | None:
+    """The file of the scene. None if it is not saved."""
+    path = cmds.file(query=True, sceneName=True)
+    return Path(path) if path else None
+
+
+def project_folders() -> list[Path]:
+    """The folders of the scene and of its project."""
+    scene = scene_file()
+    folders = [scene.parent] if scene else []
+    root = cmds.workspace(query=True, rootDirectory=True)
+    if root:
+        folders += [Path(root), Path(root) / "sourceimages"]
+    return folders
+
+
+def make_document(text: str, name: str, preferred: str) -> HostDocument:
+    """A document of this text, with the definitions that only Maya has."""
+    material = require_material_name(text, name, preferred)
+    search = dict.fromkeys((*project_folders(), *named_folders(text, name)))
+    definitions = folders_of_definitions()
+    notes = unknown_nodes(text, name, definitions)
+    if scene_file() is None:
+        notes += (
+            "the scene is not saved: relative files are searched in the project's folders only",
+        )
+    text, files = with_definitions(text, name, definitions)
+    search |= dict.fromkeys(file.parent for file in files)
+    return HostDocument(name, text, material, tuple(search), notes)
+
+
+def convert_from_stage(stage: Any, path: str, name: str) -> HostDocument:
+    """A material of a USD stage, with the definitions that only Maya has."""
+    from verdigris.core.material.usd.usdshade import convert
+
+    definitions = folders_of_definitions()
+    found = convert(stage, path, signatures_in(definitions))
+    text, files = with_definitions(found.text, name, definitions)
+    search = (*project_folders(), *found.folders, *(file.parent for file in files))
+    return HostDocument(name, text, found.name, tuple(dict.fromkeys(search)), found.notes)

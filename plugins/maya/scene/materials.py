@@ -1,0 +1,109 @@
+"""The materials of a Maya scene."""
+
+from __future__ import annotations
+
+from maya import cmds
+
+from verdigris.core.base.errors import HostError
+from verdigris.core.hosts.host import HostDocument, HostMaterial
+from verdigris.plugins.maya.lookdevx import split_path
+from verdigris.plugins.maya.scene.arnold import arnold_surface, read_arnold
+from verdigris.plugins.maya.scene.native import export_native
+from verdigris.plugins.maya.scene.nodes import is_ours, of_type, require_node, surface_of
+from verdigris.plugins.maya.scene.stacks import (
+    SURFACE_SHADER,
+    read_rendered,
+    read_stacked,
+    rendered_path,
+    stacked_paths,
+)
+from verdigris.plugins.maya.scene.stages import (
+    is_item_selected,
+    meshes_with,
+    read_staged,
+    staged_materials,
+)
+
+RENDERED, STACKED, NATIVE = "LookdevX material", "LookdevX document", "Maya shader"
+STAGED = "USD stage"
+_DEFAULT_ENGINES = ("initialShadingGroup", "initialParticleSE")
+
+
+def unloaded_references() -> tuple[str, ...]:
+    """A warning for each reference that is not loaded."""
+    return tuple(
+        f"the reference {reference} is not loaded: load it in the Reference Editor to bake its "
+        "materials"
+        for reference in cmds.file(query=True, reference=True) or []
+        if not cmds.referenceQuery(reference, isLoaded=True)
+    )
+
+
+def require_known(material: HostMaterial) -> None:
+    """Raises an error for a material of another host."""
+    if material.source not in (RENDERED, STACKED, NATIVE, STAGED):
+        raise HostError(f"{material.name} is not a material of this scene: refresh the list")
+
+
+def node_of(material: HostMaterial) -> str:
+    """The node of a material, or the stack or the shape of the stage that contains it."""
+    require_known(material)
+    is_inside = material.source in (STACKED, STAGED)
+    return require_node(split_path(material.key)[0] if is_inside else material.key)
+
+
+def list_materials() -> tuple[HostMaterial, ...]:
+    """Rendered LookdevX materials, other materials of stacks, Maya's own shaders, and materials of
+    USD stages."""
+    shaders = of_type(SURFACE_SHADER)
+    found = [HostMaterial(node, node, RENDERED) for node in shaders]
+    shown = {rendered_path(node) for node in shaders}
+    found += [
+        HostMaterial(path, name, STACKED) for path, name in stacked_paths() if path not in shown
+    ]
+    for engine in of_type("shadingEngine"):
+        shader = surface_of(engine)
+        if not shader or engine in _DEFAULT_ENGINES or is_ours(shader) or is_ours(engine):
+            continue
+        if cmds.nodeType(shader) != SURFACE_SHADER:
+            found.append(HostMaterial(engine, shader, NATIVE))
+    found += [HostMaterial(item, name, STAGED) for item, name in staged_materials()]
+    return tuple(found)
+
+
+def is_selected(material: HostMaterial, selected: set[str]) -> bool:
+    """Whether a material, a part of it, or the item that it renders is selected."""
+    if material.source == STAGED:
+        return any(
+            is_item_selected(item, selected) for item in (material.key, *meshes_with(material.key))
+        )
+    path = rendered_path(material.key) if material.source == RENDERED else material.key
+    return bool({material.key, material.name} & selected) or any(
+        path and (each == path or each.startswith(f"{path}%")) for each in selected
+    )
+
+
+def engines_of(material: HostMaterial) -> tuple[str, ...]:
+    """The shading groups that assign a material to meshes."""
+    if material.source == NATIVE:
+        return (require_node(material.key),)
+    if material.source in (STACKED, STAGED):
+        return ()
+    found = cmds.listConnections(require_node(material.key), type="shadingEngine") or []
+    return tuple(dict.fromkeys(found))
+
+
+def read_document(material: HostMaterial, members: tuple[str, ...]) -> HostDocument:
+    """Reads a material as MaterialX. `members` are the meshes that it is assigned to."""
+    require_known(material)
+    node = node_of(material)
+    if material.source == RENDERED:
+        return read_rendered(node, material.name)
+    if material.source == STACKED:
+        return read_stacked(material.key, material.name)
+    if material.source == STAGED:
+        return read_staged(material.key, material.name)
+    shader = arnold_surface(node, surface_of(node))
+    if shader:
+        return read_arnold(node, shader, material.name, members)
+    return export_native(node, material.name, members)

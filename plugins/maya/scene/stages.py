@@ -1,0 +1,122 @@
+"""USD stages in a Maya scene: the proxy shapes of maya-usd.
+
+An item of a stage has the path of its shape, a comma, and the path of its prim, as in Maya's
+selection: `|stage1|stageShape1,/mtl/gold`.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from verdigris.core.base.errors import HostError
+from verdigris.core.hosts.host import HostDocument, HostMesh
+from verdigris.core.material.usd.usdshade import list_materials
+from verdigris.plugins.common.usd_stages import (
+    bound_meshes,
+    has_surface,
+    listed,
+    mesh_of_stage,
+    weight_sets_of,
+)
+from verdigris.plugins.maya.scene.documents import convert_from_stage
+from verdigris.plugins.maya.scene.nodes import of_type, parent_of, require_node
+
+SHAPE = "mayaUsdProxyShape"
+SEPARATOR = ","
+
+
+def split_item(path: str) -> tuple[str, str]:
+    """The shape and the prim of an item."""
+    shape, _, prim = path.partition(SEPARATOR)
+    return shape, prim
+
+
+def is_item(path: str) -> bool:
+    """Whether a path is that of an item of a stage. Items of LookdevX have a percent sign."""
+    return split_item(path)[1].startswith("/")
+
+
+def stage_of(shape: str) -> Any:
+    """The stage of a proxy shape. Keep a reference to it: its prims expire with it."""
+    require_node(shape)
+    try:
+        import mayaUsd.lib
+    except ImportError as failure:
+        raise HostError(
+            f"{shape}: the Python package of maya-usd is missing ({failure}): repair the "
+            "installation of maya-usd"
+        ) from None
+    prim = mayaUsd.lib.GetPrim(shape)
+    if not prim:
+        raise HostError(f"{shape} has no stage: see why in the Script Editor")
+    return prim.GetStage()
+
+
+def staged_materials() -> list[tuple[str, str]]:
+    """The item and the name of each material with a MaterialX surface. Shapes without a stage are
+    in the warnings."""
+    found = []
+    for shape in of_type(SHAPE):
+        with suppress(HostError):
+            stage = stage_of(shape)
+            found += [
+                (f"{shape}{SEPARATOR}{path}", path.rpartition("/")[2])
+                for path in list_materials(stage)
+                if has_surface(stage, path)
+            ]
+    return found
+
+
+def stage_warnings() -> tuple[str, ...]:
+    """A warning for each shape without a stage, and for materials without a surface."""
+    lines = []
+    for shape in of_type(SHAPE):
+        try:
+            stage = stage_of(shape)
+        except HostError as failure:
+            lines.append(str(failure))
+            continue
+        bare = [path for path in list_materials(stage) if not has_surface(stage, path)]
+        if bare:
+            lines.append(
+                f"{shape}: these materials have no MaterialX surface: {listed(bare)}. Connect a "
+                "MaterialX shader to their surface output to bake them."
+            )
+    return tuple(lines)
+
+
+def read_staged(item: str, name: str) -> HostDocument:
+    """The document of a material."""
+    shape, path = split_item(item)
+    return convert_from_stage(stage_of(shape), path, name)
+
+
+def meshes_with(item: str) -> list[str]:
+    """The meshes with a material."""
+    shape, path = split_item(item)
+    return [f"{shape}{SEPARATOR}{mesh}" for mesh in bound_meshes(stage_of(shape), path)]
+
+
+def read_staged_mesh(item: str, material: str, weight_set: str) -> HostMesh:
+    """Reads a mesh. If the item of a material is given, only its faces."""
+    shape, path = split_item(item)
+    return mesh_of_stage(
+        stage_of(shape), path, split_item(material)[1], weight_set, shape, SEPARATOR
+    )
+
+
+def staged_weight_sets(item: str) -> tuple[str, ...]:
+    """The names of primvars of a mesh that can be painted weights."""
+    shape, path = split_item(item)
+    return weight_sets_of(stage_of(shape), path, shape)
+
+
+def is_item_selected(item: str, selected: set[str]) -> bool:
+    """Whether an item, a prim in it, a prim around it, its shape or its transform is selected."""
+    shape, _ = split_item(item)
+    return bool({item, shape, parent_of(shape)} & selected) or any(
+        each.startswith(f"{item}/") or item.startswith(f"{each}/")
+        for each in selected
+        if is_item(each)
+    )

@@ -1,0 +1,170 @@
+"""The windows of the fake Maya: shelves, menus, dialogs, the panel's control."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+_ICONS = Path(__file__).parents[2] / "plugins" / "maya" / "icons"
+_CLASSES = {
+    "standardSurface": "shader/surface",
+    "lambert": "shader/surface",
+    "aiStandardSurface": "shader/surface",
+    "MaterialXSurfaceShader": "shader/surface",
+    "file": "texture/2d",
+    "mesh": "geometry",
+}
+
+
+def make_mel(scene: Any, mel: Any) -> Any:
+    """maya.mel of a scene. It runs the file of a shelf, and knows two global variables."""
+
+    def run(text: str) -> Any:
+        known = {"$gShelfTopLevel": "shelves", "$gMainWindow": "MayaWindow"}
+        for name, value in known.items():
+            if re.fullmatch(rf"\$\w+ = {re.escape(name)}", text):
+                return value
+        found = re.fullmatch(r'source "(.+)"; (\w+)\(\);', text)
+        assert found, text
+        source = Path(found[1]).read_text()
+        assert f"global proc {found[2]}()" in source
+        run_shelf(scene, source)
+        return None
+
+    mel.eval = run
+    return mel
+
+
+def run_shelf(scene: Any, source: str) -> None:
+    """The buttons of a shelf file, in the current layout."""
+    for button in re.findall(r"shelfButton\n(.*?);\n", source, re.S):
+        flags = dict(re.findall(r'-(\w+) "([^"]*)"', button))
+        assert set(flags) == {
+            *("label", "annotation", "image", "image1", "style", "sourceType", "command")
+        }
+        assert flags["sourceType"] == "python"
+        scene.layouts[scene.parent].append(flags)
+
+
+def find_icon(name: str) -> Path:
+    """Maya looks for a relative name on XBMLANGPATH, which has the icons of the module."""
+    assert "/" not in name and (_ICONS / name).is_file(), name
+    return _ICONS / name
+
+
+def teach_ui(scene: Any, teach: Any) -> None:
+    """Adds the commands for windows."""
+
+    @teach
+    def shelfLayout(name: str, *, parent: str = "", exists: bool = False) -> Any:
+        if exists:
+            return name in scene.layouts
+        assert parent in scene.layouts and name not in scene.layouts
+        scene.layouts[name] = []
+        # a new tab comes to the front
+        scene.shelf = name
+        return name
+
+    @teach
+    def shelfTabLayout(
+        name: str, *, query: bool = False, edit: bool = False, selectTab: Any = None
+    ) -> Any:
+        assert name == "shelves" and query != edit
+        if query:
+            return scene.shelf
+        assert selectTab in scene.layouts
+        scene.shelf = selectTab
+        return None
+
+    @teach
+    def setParent(name: str) -> None:
+        assert name in scene.layouts
+        scene.parent = name
+
+    @teach
+    def internalVar(*, userPrefDir: bool) -> str:
+        return f"{scene.preferences}/"
+
+    @teach
+    def menu(
+        name: str, *, exists: bool = False, label: str = "", parent: str = "", tearOff: bool = False
+    ) -> Any:
+        if exists:
+            return name in scene.menus
+        assert parent in scene.menus and label and name not in scene.menus
+        scene.menus[name] = []
+        return name
+
+    @teach
+    def menuItem(
+        *,
+        label: str,
+        parent: str = "",
+        annotation: str = "",
+        image: str = "",
+        command: str = "",
+        sourceType: str = "",
+        subMenu: bool = False,
+    ) -> str:
+        if image:
+            find_icon(image)
+        assert subMenu or sourceType == "python"
+        if subMenu:
+            scene.menus[f"{parent}|{label}"] = []
+            return f"{parent}|{label}"
+        scene.menus.setdefault(parent, []).append({"label": label, "command": command})
+        return label
+
+    @teach
+    def getClassification(kind: str, *, satisfies: str) -> bool:
+        return _CLASSES.get(kind, "").startswith(satisfies)
+
+    @teach
+    def deleteUI(name: str, *, layout: bool = False, menu: bool = False) -> None:
+        if menu:
+            for each in [key for key in scene.menus if key.split("|")[0] == name]:
+                del scene.menus[each]
+            return
+        (scene.layouts if layout else scene.controls).pop(name)
+        if layout and scene.shelf == name:
+            scene.shelf = "Polygons"
+
+    @teach
+    def workspaceControl(
+        name: str,
+        *,
+        exists: bool = False,
+        edit: bool = False,
+        restore: bool = False,
+        label: str = "",
+        uiScript: str = "",
+        dockToMainWindow: Any = None,
+        initialWidth: int = 0,
+        minimumWidth: int = 0,
+        retain: bool = True,
+    ) -> Any:
+        if exists:
+            return name in scene.controls
+        if edit:
+            scene.controls[name]["restored"] = restore
+            return None
+        scene.controls[name] = {"script": uiScript, "retain": retain, "dock": dockToMainWindow}
+        return None
+
+    @teach
+    def confirmDialog(
+        *,
+        title: str,
+        message: str,
+        button: list[str],
+        defaultButton: str = "",
+        cancelButton: str = "",
+        dismissString: str = "",
+    ) -> str:
+        scene.dialogs.append(message)
+        return scene.answer or button[-1]
+
+    @teach
+    def inViewMessage(*, assistMessage: str, position: str, fade: bool) -> None:
+        scene.dialogs.append(assistMessage)
