@@ -1,0 +1,243 @@
+# SPDX-FileCopyrightText: 2026 Verdigris authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The materials of a Blender file, as MaterialX through Blender's own USD export."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from verdigris.core.base.errors import DocumentError, HostError, reason
+from verdigris.core.base.text import unused_names
+from verdigris.core.hosts.host import VIEWPORT_SUFFIX, HostDocument, HostMaterial
+from verdigris.core.material.usd.usdshade import convert, list_materials
+
+from .dropped_nodes import DROPPED
+
+SOURCE = "Blender nodes"
+IMAGES_FOLDER = Path("verdigris", "images")
+_TEMPORARY = ".verdigris"
+
+
+def all_materials() -> tuple[HostMaterial, ...]:
+    """All materials in use that have a surface, without those that Verdigris made."""
+    return tuple(
+        HostMaterial(each.name_full, each.name, SOURCE)
+        for each in bpy.data.materials
+        if _is_for_surfaces(each) and _surface_node(each) is not None
+    )
+
+
+def require_material(key: str) -> bpy.types.Material:
+    """The material with this name, linked or not."""
+    found = next((each for each in bpy.data.materials if each.name_full == key), None)
+    if found is None:
+        raise HostError(f"the file has no material {key!r}: refresh the list")
+    return found
+
+
+def material_warnings() -> tuple[str, ...]:
+    """Materials that cannot be listed, and libraries that are missing."""
+    lines = [
+        f"{each.name_full} has no shader at the surface of its output: connect one to bake it"
+        for each in bpy.data.materials
+        if _is_for_surfaces(each) and _surface_node(each) is None
+    ]
+    for library in bpy.data.libraries:
+        file = Path(bpy.path.abspath(library.filepath))
+        if not file.is_file():
+            lines.append(
+                f"the library {file} is missing: materials in it are not listed; correct its path "
+                "in the Blender File view of the Outliner"
+            )
+    return tuple(lines)
+
+
+def read_document(material: HostMaterial, scene: Path | None) -> HostDocument:
+    """Exports a material and converts it."""
+    source = require_material(material.key)
+    nodes = list(_nodes(source))
+    in_memory = [image for image in _images(nodes) if not _is_on_disk(image)]
+    notes = list(_dropped(nodes))
+    if in_memory:
+        _require_different_names(source, _images(nodes))
+        folder, more = _folder_for_images(source, scene)
+        names = ", ".join(sorted(image.name for image in in_memory))
+        notes += [f"{names}: not in a file of its own, so written to {folder}", *more]
+        text, name, folders, found = _export(source, folder, "NEW")
+    else:
+        with tempfile.TemporaryDirectory(prefix="verdigris_") as made:
+            text, name, folders, found = _export(source, Path(made), "KEEP")
+    search = tuple(dict.fromkeys((*([scene.parent] if scene else []), *folders)))
+    return HostDocument(material.key, text, name, search, (*notes, *found))
+
+
+def _export(
+    material: bpy.types.Material, folder: Path, textures: str
+) -> tuple[str, str, tuple[Path, ...], tuple[str, ...]]:
+    """The text, the name in it, the folders of its files and notes."""
+    Usd = _require_usd()  # noqa: N806
+    # USD keeps layers by file name: a used name would give the material as it was before
+    with tempfile.NamedTemporaryFile(suffix=".usda", dir=folder) as held:
+        file = Path(held.name)
+    try:
+        with (
+            _scene_of(material) as (scene, layer),
+            bpy.context.temp_override(scene=scene, view_layer=layer),
+        ):
+            bpy.ops.wm.usd_export(
+                filepath=str(file),
+                check_existing=False,
+                generate_materialx_network=True,
+                generate_preview_surface=False,
+                convert_world_material=False,
+                export_custom_properties=False,
+                export_textures_mode=textures,
+                overwrite_textures=True,
+                relative_paths=False,
+            )
+        if not file.is_file():
+            raise HostError(f"{material.name_full}: Blender wrote no USD file: see its console")
+        stage = Usd.Stage.Open(str(file))
+        (path,) = list_materials(stage)
+        found = convert(stage, path)
+    except RuntimeError as failure:
+        raise HostError(f"{material.name_full}: Blender's USD export failed: {failure}") from None
+    except DocumentError as failure:
+        raise HostError(_explain(material, failure)) from None
+    finally:
+        file.unlink(missing_ok=True)
+    return found.text, found.name, found.folders, found.notes
+
+
+@contextmanager
+def _scene_of(
+    material: bpy.types.Material,
+) -> Iterator[tuple[bpy.types.Scene, bpy.types.ViewLayer]]:
+    """A scene of one triangle with the material. The artist's scene may take minutes to export, and
+    its export has only materials that are assigned."""
+    scene = bpy.data.scenes.new(_TEMPORARY)
+    mesh = bpy.data.meshes.new(_TEMPORARY)
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+    mesh.uv_layers.new(name="UVMap")
+    mesh.materials.append(material)
+    holder = bpy.data.objects.new(_TEMPORARY, mesh)
+    scene.collection.objects.link(holder)
+    try:
+        yield scene, scene.view_layers[0]
+    finally:
+        bpy.data.objects.remove(holder)
+        bpy.data.meshes.remove(mesh)
+        bpy.data.scenes.remove(scene)
+
+
+def _require_usd() -> Any:
+    # the bpy module has USD's Python modules aside, Blender itself on its path
+    bpy.utils.expose_bundled_modules()
+    try:
+        from pxr import Usd
+    except ImportError:
+        raise HostError(
+            "this Blender has no Python modules of USD: use a Blender from blender.org"
+        ) from None
+    return Usd
+
+
+def _explain(material: bpy.types.Material, failure: DocumentError) -> str:
+    surface = _surface_node(material)
+    has_none = any(part in str(failure) for part in ("has no surface", "other renderers"))
+    if surface is not None and has_none:
+        return (
+            f"{material.name_full}: Blender's MaterialX export cannot express its shader "
+            f"{surface.name!r} ({surface.bl_label}): use a Principled BSDF"
+        )
+    return f"{material.name_full}: {failure}"
+
+
+def _is_for_surfaces(material: bpy.types.Material) -> bool:
+    is_made = material.name.endswith(VIEWPORT_SUFFIX)
+    return not is_made and not material.is_grease_pencil and material.users > 0
+
+
+def _surface_node(material: bpy.types.Material) -> bpy.types.Node | None:
+    """The shader at the output. EEVEE's and Cycles' outputs may differ; the export uses the first
+    of these."""
+    tree = material.node_tree
+    output = tree.get_output_node("ALL") if tree is not None else None
+    if output is None or not output.inputs["Surface"].is_linked:
+        return None
+    return output.inputs["Surface"].links[0].from_node
+
+
+def _nodes(material: bpy.types.Material) -> Iterator[bpy.types.Node]:
+    """The nodes that the surface reads, also inside groups."""
+    surface = _surface_node(material)
+    stack, seen = [surface] if surface else [], set()
+    while stack:
+        node = stack.pop()
+        if node.as_pointer() in seen:
+            continue
+        seen.add(node.as_pointer())
+        yield node
+        if node.type == "GROUP" and node.node_tree is not None:
+            stack += [each for each in node.node_tree.nodes if each.type == "GROUP_OUTPUT"]
+        stack += [link.from_node for port in node.inputs for link in port.links]
+
+
+def _dropped(nodes: list[bpy.types.Node]) -> Iterator[str]:
+    for node in nodes:
+        if node.bl_idname in DROPPED:
+            yield (
+                f"{node.name!r} ({node.bl_label}) is left out by Blender's MaterialX export: bake "
+                "it to an image to keep it"
+            )
+
+
+def _images(nodes: list[bpy.types.Node]) -> list[bpy.types.Image]:
+    found = [node.image for node in nodes if getattr(node, "image", None) is not None]
+    return list(dict.fromkeys(found))
+
+
+def _is_on_disk(image: bpy.types.Image) -> bool:
+    """Whether its pixels are those of its file. A missing file counts, as nothing else has them."""
+    return image.source != "GENERATED" and not image.packed_file and not image.is_dirty
+
+
+def _require_different_names(material: bpy.types.Material, images: list[bpy.types.Image]) -> None:
+    """Blender's export writes images into one folder, and gives each the name of its file."""
+    names = [Path(image.filepath or image.name).stem.lower() for image in images]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        clash = [image.name for image, name in zip(images, names, strict=True) if name in twice]
+        raise HostError(
+            f"{material.name_full}: the images {', '.join(clash)} would be written to one file: "
+            "save them under different names, or unpack them"
+        )
+
+
+def _folder_for_images(
+    material: bpy.types.Material, scene: Path | None
+) -> tuple[Path, tuple[str, ...]]:
+    """A folder for images that are only in memory, and notes. Bakes read them later."""
+    (name,) = unused_names([material.name])
+    if scene is not None:
+        folder = scene.parent / IMAGES_FOLDER / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            return folder, ()
+        except OSError as failure:
+            why = f"{folder} cannot be made ({reason(failure)})"
+    else:
+        why = "the scene is not saved"
+    folder = Path(bpy.app.tempdir) / IMAGES_FOLDER / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder, (f"{why}: that folder is deleted when Blender closes",)

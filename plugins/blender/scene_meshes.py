@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: 2026 Verdigris authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The meshes of a Blender scene, with their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+
+from verdigris.core.base.errors import HostError
+from verdigris.core.geometry.mesh import FROM_Z_UP
+from verdigris.core.hosts.host import NORMAL_WEIGHT, HostMesh
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PAINT_SCALE = 8.0
+"""Weight of a full stroke. Vertex groups hold 0 to 1, so that 1/8 in a group is a weight of 1."""
+
+_VALUES = {"FLOAT": ("value", 1), "FLOAT_COLOR": ("color", 4), "BYTE_COLOR": ("color", 4)}
+_DOMAINS = ("POINT", "CORNER", "FACE")
+
+
+def require_object(name: str) -> bpy.types.Object:
+    """The mesh object with this name in the scene."""
+    found = next((each for each in bpy.context.scene.objects if each.name_full == name), None)
+    if found is None:
+        raise HostError(f"the scene has no object {name!r}: refresh the list")
+    if found.type != "MESH":
+        raise HostError(f"{name} is no mesh: convert it to one (Object > Convert)")
+    return found
+
+
+def objects_with(material: bpy.types.Material) -> list[bpy.types.Object]:
+    """The mesh objects with a material, also through modifiers; selected ones first."""
+    graph = bpy.context.evaluated_depsgraph_get()
+    found = []
+    for each in bpy.context.scene.objects:
+        if each.type != "MESH":
+            continue
+        made = each.evaluated_get(graph)
+        materials = [slot.material for slot in made.material_slots] + list(made.data.materials)
+        if any(one is not None and one.original == material for one in materials):
+            found.append(each)
+    selected = set(bpy.context.view_layer.objects.selected)
+    return sorted(found, key=lambda each: each not in selected)
+
+
+def weight_sets(item: bpy.types.Object) -> tuple[str, ...]:
+    """Vertex groups, and attributes of numbers and colours."""
+    with _evaluated(item) as (_, mesh):
+        names = [each.name for each in mesh.attributes if _is_weight(each)]
+    return tuple(dict.fromkeys((*(group.name for group in item.vertex_groups), *names)))
+
+
+def read_mesh(
+    item: bpy.types.Object, material: bpy.types.Material | None, weight_set: str
+) -> HostMesh:
+    """The triangles of an object after its modifiers, with only the faces of this material."""
+    name = item.name_full
+    with _evaluated(item) as (made, mesh):
+        mesh.calc_loop_triangles()
+        corners = _values(mesh.loop_triangles, "loops", np.int32, 3)
+        faces = _values(mesh.loop_triangles, "polygon_index", np.int32)
+        layer = next((each for each in mesh.uv_layers if each.active_render), None)
+        if layer is None:
+            raise HostError(f"{name} has no UV map: unwrap it (UV > Unwrap)")
+        vertex = _values(mesh.loops, "vertex_index", np.int32)
+        position = _values(mesh.vertices, "co", np.float32, 3)
+        normal = _values(mesh.corner_normals, "vector", np.float32, 3)
+        uv = _values(layer.uv, "vector", np.float32, 2)
+        weights = _weights(item, mesh, weight_set, vertex)
+        kept = _faces_with(made, mesh, material)
+        to_world = np.array(made.matrix_world, np.float64)
+    notes: tuple[str, ...] = ()
+    if not kept.all():
+        corners = corners[kept[faces]]
+        notes = (f"{name}: {int((~kept).sum())} of {len(kept)} faces have another material",)
+    if not len(corners):
+        raise HostError(f"{name} has no faces with this material")
+    to_world = FROM_Z_UP.T @ to_world
+    turn = to_world[:3, :3]
+    if np.linalg.det(turn) < 0:
+        # a mirrored object turns the other way round
+        corners = corners[:, ::-1]
+    place = position @ turn.T + to_world[:3, 3]
+    turned = normal @ _for_normals(turn).T
+    turned /= np.maximum(np.linalg.norm(turned, axis=-1, keepdims=True), 1e-12)
+    return HostMesh(
+        name,
+        place.astype(np.float32)[vertex[corners]],
+        turned.astype(np.float32)[corners],
+        np.ascontiguousarray(uv[corners]),
+        None if weights is None else weights[corners],
+        notes,
+    )
+
+
+@contextmanager
+def _evaluated(item: bpy.types.Object) -> Iterator[tuple[bpy.types.Object, bpy.types.Mesh]]:
+    """The object and its mesh after modifiers, with all attributes."""
+    if item.mode == "EDIT":
+        item.update_from_editmode()
+    graph = bpy.context.evaluated_depsgraph_get()
+    made = item.evaluated_get(graph)
+    try:
+        mesh = made.to_mesh(preserve_all_data_layers=True, depsgraph=graph)
+        yield made, mesh
+    finally:
+        made.to_mesh_clear()
+
+
+def _values(items: Any, name: str, kind: Any, size: int = 1) -> NDArray[Any]:
+    found = np.empty(len(items) * size, kind)
+    items.foreach_get(name, found)
+    return found if size == 1 else found.reshape(-1, size)
+
+
+def _for_normals(turn: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The matrix for normals that belongs to one for positions. It needs no inverse, so that flat
+    objects work, too."""
+    cofactors = np.stack([np.cross(turn[i - 2], turn[i - 1]) for i in range(3)])
+    return -cofactors if np.linalg.det(turn) < 0 else cofactors
+
+
+def _is_weight(attribute: bpy.types.Attribute) -> bool:
+    is_shown = not attribute.name.startswith(".") and not attribute.is_internal
+    return is_shown and attribute.data_type in _VALUES and attribute.domain in _DOMAINS
+
+
+def _weights(
+    item: bpy.types.Object, mesh: bpy.types.Mesh, name: str, vertex: NDArray[np.int32]
+) -> NDArray[np.float32] | None:
+    """The weight of each corner; None without such a set."""
+    if name in item.vertex_groups:
+        return _of_group(mesh, item.vertex_groups[name].index)[vertex]
+    attribute = mesh.attributes.get(name)
+    if attribute is None or not _is_weight(attribute):
+        return None
+    field, size = _VALUES[attribute.data_type]
+    found = _values(attribute.data, field, np.float32, size)
+    if size > 1:
+        found = found[:, :3].mean(1)
+    if attribute.domain == "POINT":
+        return found[vertex]
+    if attribute.domain == "FACE":
+        return np.repeat(found, _values(mesh.polygons, "loop_total", np.int32))
+    return found
+
+
+def _of_group(mesh: bpy.types.Mesh, index: int) -> NDArray[np.float32]:
+    """The weights of the vertices. Those outside of the group are normal."""
+    found = np.full(len(mesh.vertices), NORMAL_WEIGHT, np.float32)
+    # Blender has no array of these
+    for number, each in enumerate(mesh.vertices):
+        for member in each.groups:
+            if member.group == index:
+                found[number] = member.weight * PAINT_SCALE
+    return found
+
+
+def _faces_with(
+    made: bpy.types.Object, mesh: bpy.types.Mesh, material: bpy.types.Material | None
+) -> NDArray[np.bool_]:
+    """A mask of the faces with a material."""
+    slots = [slot.material for slot in made.material_slots]
+    # modifiers can add materials behind those of the slots
+    slots += list(mesh.materials)[len(slots) :]
+    has_it = np.array([one is not None and one.original == material for one in slots], bool)
+    if material is None or not has_it.any():
+        return np.ones(len(mesh.polygons), bool)
+    index = _values(mesh.polygons, "material_index", np.int32)
+    return has_it[np.minimum(index, len(has_it) - 1)]

@@ -1,0 +1,137 @@
+# SPDX-FileCopyrightText: 2026 Verdigris authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Results in a Blender file: custom properties, and materials of plain textures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import bpy
+
+from verdigris.core.base.errors import HostError
+from verdigris.core.hosts.host import (
+    BASE_COLOR,
+    EMISSION,
+    METALNESS,
+    NORMAL_MAP,
+    OPACITY,
+    ROUGHNESS,
+    VIEWPORT_SUFFIX,
+    BakedResult,
+)
+
+from .undo import push_undo, require_local
+
+RESULT_PROPERTY = "verdigris_bundle"
+MADE_FOR = "verdigris_made_for"
+_SHADER, _OUTPUT, _NORMAL_NODE = "Verdigris shader", "Verdigris output", "Verdigris normal map"
+# Sockets of the Principled BSDF, and colour spaces.
+_INPUTS = {
+    BASE_COLOR: ("Base Color", "sRGB"),
+    ROUGHNESS: ("Roughness", "Non-Color"),
+    METALNESS: ("Metallic", "Non-Color"),
+    NORMAL_MAP: ("Normal", "Non-Color"),
+    EMISSION: ("Emission Color", "sRGB"),
+    OPACITY: ("Alpha", "Non-Color"),
+}
+
+
+def attach_result(material: bpy.types.Material, result: BakedResult) -> None:
+    """Notes a result, and makes the material for viewports if there are textures."""
+    require_local(material)
+    # read first: a missing file must leave the scene unchanged
+    images = {kind: _image(path, kind) for kind, path in result.textures.items()}
+    # absolute: a batch may have been given a folder relative to its own
+    material[RESULT_PROPERTY] = result.bundle.absolute().as_posix()
+    if images:
+        _make_likeness(material, images)
+    push_undo("Verdigris result")
+
+
+def find_result(material: bpy.types.Material) -> str:
+    """The noted path. Empty if there is none."""
+    return str(material.get(RESULT_PROPERTY, ""))
+
+
+def find_likeness(material: bpy.types.Material) -> bpy.types.Material | None:
+    """The material of plain textures that was made for a material."""
+    return next((each for each in bpy.data.materials if each.get(MADE_FOR) == material), None)
+
+
+def swap_likeness(material: bpy.types.Material) -> int:
+    """Shows the material of plain textures in place of a material, or the material again. Returns
+    the number of slots."""
+    made_for = material.get(MADE_FOR)
+    other = made_for if isinstance(made_for, bpy.types.Material) else find_likeness(material)
+    if other is None:
+        raise HostError(
+            f"{material.name}: has no viewport likeness: bake it with textures for the viewport"
+        )
+    changed = 0
+    for item in bpy.data.objects:
+        for slot in item.material_slots:
+            if slot.material == material and item.library is None:
+                slot.material = other
+                changed += 1
+    push_undo("Verdigris viewport likeness")
+    return changed
+
+
+def _image(path: Path, kind: str) -> bpy.types.Image:
+    try:
+        image = bpy.data.images.load(str(path.absolute()), check_existing=True)
+    except RuntimeError as failure:
+        raise HostError(f"{path}: Blender cannot read it ({failure}): bake again") from None
+    image.reload()
+    image.colorspace_settings.name = _INPUTS[kind][1]
+    return image
+
+
+def _make_likeness(material: bpy.types.Material, images: Mapping[str, bpy.types.Image]) -> None:
+    made = find_likeness(material)
+    if made is None:
+        made = bpy.data.materials.new(f"{material.name}{VIEWPORT_SUFFIX}")
+        made[MADE_FOR] = material
+        # it is not assigned to an object, and would not be saved otherwise
+        made.use_fake_user = True
+        made.node_tree.nodes.clear()
+    tree = made.node_tree
+    shader = _node(tree, "ShaderNodeBsdfPrincipled", _SHADER, (0, 300))
+    output = _node(tree, "ShaderNodeOutputMaterial", _OUTPUT, (300, 300))
+    _connect(tree, shader.outputs["BSDF"], output.inputs["Surface"])
+    for row, (kind, (socket, _)) in enumerate(_INPUTS.items()):
+        name, target = f"Verdigris {kind}", shader.inputs[socket]
+        if kind not in images:
+            if name in tree.nodes:
+                tree.nodes.remove(tree.nodes[name])
+            continue
+        texture = _node(tree, "ShaderNodeTexImage", name, (-600, 600 - 280 * row))
+        texture.image = images[kind]
+        source = texture.outputs["Color"]
+        if kind == NORMAL_MAP:
+            bump = _node(tree, "ShaderNodeNormalMap", _NORMAL_NODE, (-250, 600 - 280 * row))
+            _connect(tree, source, bump.inputs["Color"])
+            source = bump.outputs["Normal"]
+        _connect(tree, source, target)
+    shader.inputs["Emission Strength"].default_value = 1.0 if EMISSION in images else 0.0
+
+
+def _node(
+    tree: bpy.types.NodeTree, kind: str, name: str, place: tuple[float, float]
+) -> bpy.types.Node:
+    found = tree.nodes.get(name)
+    if found is None:
+        found = tree.nodes.new(kind)
+        found.name = found.label = name
+        found.location = place
+    return found
+
+
+def _connect(
+    tree: bpy.types.NodeTree, source: bpy.types.NodeSocket, target: bpy.types.NodeSocket
+) -> None:
+    """Connects two sockets, unless the artist has connected something else."""
+    if not target.is_linked:
+        tree.links.new(source, target)

@@ -1,0 +1,3 @@
+"""The tests that all hosts share, on a real Blender."""
+
+from ...contract import *  # noqa: F403
