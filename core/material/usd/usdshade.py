@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.usd.read_network import read_network
-from verdigris.core.material.usd.write_mtlx import write_document
+from verdigris.core.material.usd.write_mtlx import valid_name, write_document
 
 if TYPE_CHECKING:
     from pxr import Usd, UsdShade
@@ -26,7 +26,7 @@ class ConvertedMaterial:
     """A material of a stage as a MaterialX document."""
 
     name: str
-    """The name of the material in the document, which is the last part of its path."""
+    """The name of the material in the document: the last part of its path, in plain letters."""
 
     path: str
     """The path of the prim on the stage."""
@@ -88,5 +88,9 @@ def convert_material(
     network = read_network(material)
     text = write_document(network, known)
     return ConvertedMaterial(
-        network.name, network.path, text, tuple(sorted(network.folders)), tuple(network.notes)
+        valid_name(network.name),
+        network.path,
+        text,
+        tuple(sorted(network.folders)),
+        tuple(network.notes),
     )

@@ -51,7 +51,7 @@ class _Writer:
         self.document = xml.Element(
             "materialx", version=network.version, colorspace=_DOCUMENT_COLOUR_SPACE
         )
-        taken = {_valid(network.name)}
+        taken = {valid_name(network.name)}
         graphs = sorted({shader.graph for shader in network.shaders.values()} - {""})
         self.graphs = {path: self._new_graph(path, taken) for path in graphs}
         names_in = {"": taken} | {graph: set[str]() for graph in graphs}
@@ -59,7 +59,7 @@ class _Writer:
         for shader in network.shaders.values():
             names_in[shader.graph] |= {port.interface for port in shader.ports if port.interface}
         for (graph, _, _), name in network.outputs.items():
-            names_in[graph].add(_valid(name))
+            names_in[graph].add(valid_name(name))
         self.names = {
             path: _unused(_short_name(shader, network), names_in[shader.graph])
             for path, shader in network.shaders.items()
@@ -75,7 +75,7 @@ class _Writer:
         for path, shader in self.network.shaders.items():
             self._write_node(shader, self.signatures[path])
         material = xml.SubElement(
-            self.document, "surfacematerial", name=_valid(self.network.name), type="material"
+            self.document, "surfacematerial", name=valid_name(self.network.name), type="material"
         )
         self._write_terminal(material, "surfaceshader", self.network.surface)
         if self.network.displacement:
@@ -166,7 +166,7 @@ class _Writer:
         """The graph output for a link."""
         parent = self.graphs[graph]
         name = self.network.outputs.get((graph, link.shader, link.output))
-        name = _valid(name or f"{self.names[link.shader]}_{link.output}")
+        name = valid_name(name or f"{self.names[link.shader]}_{link.output}")
         if parent.find(f"output[@name='{name}']") is None:
             element = xml.SubElement(parent, "output", name=name, type=self._type_of(link))
             self._connect(element, link, graph)
@@ -210,13 +210,14 @@ def _short_name(shader: Shader, network: Network) -> str:
     return shader.path.removeprefix(shader.graph or network.path).strip("/").replace("/", "_")
 
 
-def _valid(name: str) -> str:
+def valid_name(name: str) -> str:
+    """The name in MaterialX, which has fewer letters than USD."""
     return re.sub(r"[^A-Za-z0-9_]", "_", name) or "_"
 
 
 def _unused(wished: str, taken: set[str]) -> str:
     """A valid name that is not taken, added to `taken`."""
-    wished = _valid(wished)
+    wished = valid_name(wished)
     name, number = wished, 2
     while name in taken:
         name, number = f"{wished}_{number}", number + 1

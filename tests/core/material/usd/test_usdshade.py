@@ -332,3 +332,15 @@ def test_the_table_of_definitions_is_that_of_the_library():
         }
     assert find_signature("ND_swizzle_color3_float", (1, 38)).node_type == "float"
     assert find_signature("ND_swizzle_color3_float", (1, 39)) is None
+
+
+def test_a_name_in_letters_that_materialx_lacks_is_that_in_the_document(stage):
+    made = UsdShade.Material.Define(stage, "/häute")
+    shader = UsdShade.Shader.Define(stage, "/häute/surface")
+    shader.CreateIdAttr("ND_standard_surface_surfaceshader")
+    made.CreateOutput("mtlx:surface", Sdf.ValueTypeNames.Token).ConnectToSource(
+        shader.CreateOutput("out", Sdf.ValueTypeNames.Token)
+    )
+    found = convert_material(made)
+    document = parse_document(found.text)
+    assert [each.name for each in document.materials] == [found.name] == ["h_ute"]

@@ -1,0 +1,176 @@
+"""Documents of Blender's materials, with Blender's own USD export."""
+
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+import bpy
+import pytest
+
+from verdigris.core.base.errors import HostError
+from verdigris.core.material.load.mtlx_document import parse_document
+from verdigris.plugins.blender.adapter import BlenderHost
+from verdigris.plugins.blender.dropped_nodes import DROPPED
+
+from .conftest import feed, new_image, new_material, shader_of
+
+MARK = (0.125, 0.25, 0.5)
+NUMBERS = ("RGBA", "VALUE", "VECTOR")
+# Constant in Blender, too, or, as an image texture without an image, in this test.
+CONSTANT = {"ShaderNodeNormal", "ShaderNodeRGB", "ShaderNodeTexImage", "ShaderNodeValue"}
+# The export replaces it by its index of refraction, which is neither of the two signs below.
+UNSEEN = {"ShaderNodeFresnel"}
+
+
+def document_of(name):
+    host = BlenderHost()
+    (material,) = (each for each in host.materials() if each.name == name)
+    return host.document(material)
+
+
+def input_of(document, name):
+    """An input of the surface: its value, or None if it is connected."""
+    root = xml.fromstring(document.text)
+    (found,) = root.findall(f".//open_pbr_surface/input[@name='{name}']")
+    return found.get("value")
+
+
+def files_of(document):
+    root = xml.fromstring(document.text)
+    return [each.get("value") for each in root.iter("input") if each.get("type") == "filename"]
+
+
+def test_values_of_the_principled_bsdf_arrive(harness):
+    document = document_of("copper")
+    assert [float(word) for word in input_of(document, "base_color").split(",")] == pytest.approx(
+        [0.9, 0.4, 0.2]
+    )
+    assert input_of(document, "base_metalness") == "1"
+
+
+def test_a_name_that_usd_cannot_have_is_replaced(harness):
+    new_material("häute/ 01.x").use_fake_user = True
+    document = document_of("häute/ 01.x")
+    assert f'<surfacematerial name="{document.material}"' in document.text
+
+
+def test_an_image_on_disk_stays_where_it_is(harness, tmp_path):
+    file = tmp_path / "elsewhere" / "rust.png"
+    feed(bpy.data.materials["copper"], "Base Color", "ShaderNodeTexImage").image = new_image(
+        "rust", file
+    )
+    document = document_of("copper")
+    assert files_of(document) == [str(file)]
+    assert file.parent in document.search
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "scene.blend"]
+
+
+def test_a_relative_file_name_is_resolved_at_the_scene(harness, tmp_path):
+    image = new_image("rust", tmp_path / "tex" / "rust.png")
+    image.filepath = "//tex/rust.png"
+    feed(bpy.data.materials["copper"], "Base Color", "ShaderNodeTexImage").image = image
+    assert files_of(document_of("copper")) == [str(tmp_path / "tex" / "rust.png")]
+
+
+@pytest.mark.parametrize("how", ["generated", "packed", "painted"])
+def test_an_image_in_memory_is_written_beside_the_scene(harness, tmp_path, how):
+    file = tmp_path / "rust.png"
+    image = new_image("rust", None if how == "generated" else file)
+    if how == "packed":
+        image.pack()
+        file.unlink()
+    if how == "painted":
+        image.pixels[0] = 0.75
+        assert image.is_dirty
+    feed(bpy.data.materials["copper"], "Base Color", "ShaderNodeTexImage").image = image
+    document = document_of("copper")
+    (written,) = files_of(document)
+    assert Path(written).is_file()
+    assert tmp_path / "verdigris" / "images" / "copper" in Path(written).parents
+    assert any("rust" in note and "written to" in note for note in document.notes)
+    # the document can be read from the folders that it names
+    loaded = parse_document(document.text, document.search, document.name)
+    loaded.check(loaded.require_material(document.material))
+
+
+def test_images_in_memory_of_a_scene_that_was_never_saved_are_temporary(plane):
+    feed(plane.active_material, "Base Color", "ShaderNodeTexImage").image = new_image("rust")
+    bpy.context.preferences.filepaths.use_relative_paths = True
+    document = document_of("copper")
+    assert Path(files_of(document)[0]).is_file()
+    assert any("not saved" in note for note in document.notes)
+
+
+def test_images_in_memory_with_one_file_name_are_an_error(harness, tmp_path):
+    copper = bpy.data.materials["copper"]
+    for folder, socket in (("one", "Base Color"), ("two", "Roughness")):
+        image = new_image(folder, tmp_path / folder / "rust.png")
+        image.pack()
+        feed(copper, socket, "ShaderNodeTexImage").image = image
+    with pytest.raises(HostError, match=r"(one, two|two, one) would be written to one file"):
+        document_of("copper")
+
+
+def test_a_shader_without_materialx_is_named_with_the_remedy(harness):
+    toon = new_material("toon")
+    toon.use_fake_user = True
+    tree = toon.node_tree
+    shader = tree.nodes.new("ShaderNodeBsdfToon")
+    tree.links.new(shader.outputs["BSDF"], tree.get_output_node("ALL").inputs["Surface"])
+    with pytest.raises(HostError, match=r"toon: .*'Toon BSDF'.*use a Principled BSDF"):
+        document_of("toon")
+    # the temporary scene is gone after an error, too
+    assert [scene.name for scene in bpy.data.scenes] == ["Scene"]
+
+
+def test_a_material_without_a_shader_is_a_warning(harness):
+    bare = new_material("bare")
+    bare.use_fake_user = True
+    bare.node_tree.nodes.clear()
+    assert [each.name for each in BlenderHost().materials()] == ["copper", "spare"]
+    assert any(line.startswith("bare has no shader") for line in BlenderHost().scene_warnings())
+
+
+def test_a_missing_library_is_a_warning(harness, tmp_path):
+    library = tmp_path / "library.blend"
+    bpy.data.libraries.write(str(library), {bpy.data.materials["spare"]})
+    with bpy.data.libraries.load(str(library), link=True) as (_, wanted):
+        wanted.materials = ["spare"]
+    bpy.data.libraries[0].filepath = str(tmp_path / "gone.blend")
+    (warning,) = (line for line in BlenderHost().scene_warnings() if "library" in line)
+    assert str(tmp_path / "gone.blend") in warning
+
+
+def test_a_node_that_the_export_drops_is_named(harness):
+    feed(bpy.data.materials["copper"], "Base Color", "ShaderNodeTexVoronoi")
+    document = document_of("copper")
+    assert any("'Voronoi Texture'" in note for note in document.notes)
+
+
+def test_the_list_of_dropped_nodes_is_that_of_this_blender(harness):
+    """Feeds the base colour from each kind of node, with and without noise at its inputs. The
+    export has dropped a node if the socket's own value is left, or if the noise is lost."""
+    copper = bpy.data.materials["copper"]
+    shader_of(copper).inputs["Base Color"].default_value = (*MARK, 1)
+    tree = copper.node_tree
+    noise = tree.nodes.new("ShaderNodeTexNoise")
+    dropped = set(UNSEEN)
+    for kind in dir(bpy.types):
+        if not kind.startswith("ShaderNode"):
+            continue
+        try:
+            node = tree.nodes.new(kind)
+        except RuntimeError:
+            continue
+        outputs = [each for each in node.outputs if each.enabled and each.type in NUMBERS]
+        if outputs:
+            tree.links.new(outputs[0], shader_of(copper).inputs["Base Color"])
+            found = input_of(document_of("copper"), "base_color")
+            if found and [float(word) for word in found.split(",")] == list(MARK):
+                dropped.add(kind)
+            for port in (each for each in node.inputs if each.type in NUMBERS):
+                tree.links.new(noise.outputs[0], port)
+            found = input_of(document_of("copper"), "base_color")
+            if found and kind not in CONSTANT:
+                dropped.add(kind)
+        tree.nodes.remove(node)
+    assert sorted(dropped) == sorted(DROPPED), "\n".join(sorted(dropped))
