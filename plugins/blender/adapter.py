@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Verdigris authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The host for Blender. Only this file and scene_*.py read or change the scene."""
+"""The host for Blender. Only this file and scene/ read or change the scene."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from verdigris.core.hosts.host import (
 )
 
 from .programs import start_selftest
-from .scene_materials import all_materials, material_warnings, read_document, require_material
-from .scene_meshes import objects_with, read_mesh, require_object, weight_sets
-from .scene_paint import arm_brush
-from .scene_results import attach_result, find_result
+from .scene.materials import all_materials, material_warnings, read_document, require_material
+from .scene.meshes import objects_with, read_mesh, require_object, weight_sets
+from .scene.paint import arm_brush
+from .scene.results import attach_result, find_result
 
 MANUAL = Path("docs", "BLENDER.md")
 

@@ -8,9 +8,9 @@ from pxr import Sdf, Usd, UsdShade
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import BakedResult
-from verdigris.plugins.blender import usd_hook
 from verdigris.plugins.blender.adapter import BlenderHost
-from verdigris.plugins.blender.scene_results import find_likeness, swap_likeness
+from verdigris.plugins.blender.scene import usd_hook
+from verdigris.plugins.blender.scene.results import find_likeness, swap_likeness
 
 from .conftest import new_image, shader_of
 

@@ -10,7 +10,7 @@ import bpy
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import NORMAL_WEIGHT
 
-from .scene_meshes import PAINT_SCALE
+from .meshes import PAINT_SCALE
 from .undo import push_undo, require_local
 
 FIRST_STROKE = 4.0

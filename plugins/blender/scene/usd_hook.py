@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 
-from .scene_results import find_result
+from .results import find_result
 
 USD_ATTRIBUTE = "verdigris:bundle"
 

@@ -1,0 +1,142 @@
+# SPDX-FileCopyrightText: 2026 Verdigris authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A bake in a worker, without Blender: the operator calls `tick` and shows the texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.base.text import format_seconds
+from verdigris.core.hosts.host import HostDocument
+from verdigris.core.worker.client.client import GONE, SILENT, WorkerClient
+from verdigris.core.worker.protocol import commands
+from verdigris.ui.model.bake_log import BakeLog
+
+if TYPE_CHECKING:
+    from verdigris.core.hosts.painted_meshes import Painted
+
+RUNNING, DONE, CANCELLED, FAILED = "running", "done", "cancelled", "failed"
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the artist has chosen."""
+
+    folder: Path
+    name: str
+    preset: str = ""
+    viewport_textures: bool = True
+
+
+class BakeJob:
+    """One bake. No method waits."""
+
+    def __init__(
+        self,
+        document: HostDocument,
+        painted: Painted | None,
+        choices: Choices,
+        make_client: Callable[[], WorkerClient] = WorkerClient,
+    ) -> None:
+        self.state, self.error = RUNNING, ""
+        self.log = BakeLog()
+        self.hints: list[str] = []
+        self._doing, self._silence = "Starting the worker", ""
+        self._painted, self._choices = painted, choices
+        self._client = make_client()
+        self._client.send(
+            commands.Open(
+                name=document.name,
+                search=tuple(str(folder) for folder in document.search),
+                material=document.material,
+                payload=document.text.encode(),
+            )
+        )
+
+    @property
+    def share(self) -> float:
+        """The completed share, 0 to 1."""
+        return 1.0 if self.state == DONE else self.log.progress.share
+
+    @property
+    def text(self) -> str:
+        """The progress on one line."""
+        if self.state == FAILED:
+            return self.error
+        if self.state != RUNNING:
+            return self.state.capitalize()
+        if self._silence:
+            return self._silence
+        progress = self.log.progress
+        if not progress.steps:
+            return self._doing
+        left = progress.seconds_left
+        time = f", {format_seconds(left)} left" if left else ""
+        phase = progress.phase or self._doing
+        return f"{phase.capitalize()}: step {progress.step} of {progress.steps}{time}"
+
+    def tick(self) -> None:
+        """Handles what the worker has sent."""
+        for message in self._client.poll():
+            if self.state == RUNNING:
+                self._handle(message.header)
+        if self.state != RUNNING:
+            return
+        health = self._client.health()
+        self._silence = health.reason if health.state == SILENT else ""
+        # what it sent before its end may still arrive
+        if health.state == GONE:
+            for message in self._client.poll():
+                self._handle(message.header)
+            if self.state == RUNNING:
+                self._end(FAILED, health.reason)
+
+    def finish(self) -> None:
+        """Ends the training and keeps its result."""
+        self._client.send(commands.Finish())
+
+    def cancel(self) -> None:
+        """Ends the bake. Its last checkpoint remains."""
+        if self.state == RUNNING:
+            self._end(CANCELLED)
+
+    def _handle(self, event: Mapping[str, Any]) -> None:
+        self.log.handle(event)
+        kind = event.get("event")
+        if kind == "state":
+            self._doing = str(event.get("doing") or self._doing)
+        elif kind == "opened":
+            self._handle_opened(event)
+        elif kind == "finished":
+            self.hints = [str(hint) for hint in event.get("hints", ()) if hint]
+            self._end(DONE)
+        elif kind == "error":
+            self._end(FAILED, str(event.get("text", "")))
+
+    def _handle_opened(self, event: Mapping[str, Any]) -> None:
+        if not event.get("chosen"):
+            reports = [each for each in event.get("materials", ()) if isinstance(each, dict)]
+            problems = [str(each.get("problem") or "") for each in reports]
+            why = next((each for each in problems if each), "it cannot be baked")
+            self._end(FAILED, why)
+            return
+        if self._painted is not None:
+            values = self._painted.weights.astype("<f4")
+            height, width = values.shape
+            self._client.send(commands.SetImportance(width, height, values.tobytes()))
+        self._client.send(
+            commands.Start(
+                folder=str(self._choices.folder),
+                name=self._choices.name,
+                preset=self._choices.preset,
+                viewport_textures=self._choices.viewport_textures,
+            )
+        )
+
+    def _end(self, state: str, error: str = "") -> None:
+        self.state, self.error = state, error
+        self._client.close()

@@ -1,0 +1,271 @@
+# SPDX-FileCopyrightText: 2026 Verdigris authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The operators. Each shows its errors in Blender's reports."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import bpy
+
+from verdigris.core.base.errors import HostError, VerdigrisError, reason
+from verdigris.core.base.text import unused_names
+from verdigris.core.hosts.host import HostMaterial
+from verdigris.core.hosts.painted_meshes import find_painted
+
+from . import programs
+from .adapter import BlenderHost
+from .bake_job import CANCELLED, FAILED, RUNNING, BakeJob, Choices
+from .scene.meshes import require_object
+from .scene.results import swap_likeness
+from .worker_place import use_own_worker
+
+_INTERVAL = 0.2
+_PAUSE = 0.05
+
+
+class _Running:
+    """The bake that is running; Blender has one at most."""
+
+    job: BakeJob | None = None
+
+
+def running_job() -> BakeJob | None:
+    """The bake that is running, or the last one."""
+    return _Running.job
+
+
+class _Reporting:
+    """Operators whose errors are reports."""
+
+    def guarded(self, action: Callable[[], None]) -> set[str]:
+        try:
+            action()
+        except VerdigrisError as failure:
+            self.report({"ERROR"}, str(failure))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+def shown_material(context: bpy.types.Context) -> bpy.types.Material | None:
+    """The material of the Properties editor, or that of the active object."""
+    shown = getattr(context, "material", None)
+    item = getattr(context, "object", None)
+    return shown or (item.active_material if item is not None else None)
+
+
+class VERDIGRIS_OT_bake(_Reporting, bpy.types.Operator):
+    """Bake the active material to a neural material, in a process of its own"""
+
+    bl_idname = "verdigris.bake"
+    bl_label = "Bake"
+    bl_options = {"REGISTER"}  # noqa: RUF012 - Blender reads it so
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        job = _Running.job
+        if job is not None and job.state == RUNNING:
+            cls.poll_message_set("A bake is running: wait for it, or cancel it")
+            return False
+        return shown_material(context) is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        self._timer = None
+        if self.guarded(lambda: self._start(context)) == {"CANCELLED"}:
+            return {"CANCELLED"}
+        if bpy.app.background:
+            while self._job.state == RUNNING:
+                self._job.tick()
+                time.sleep(_PAUSE)
+            return self._end()
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(_INTERVAL, window=context.window)
+        manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        # all other events go to Blender: the artist works on
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        self._job.tick()
+        _redraw(context)
+        if self._job.state == RUNNING:
+            return {"PASS_THROUGH"}
+        self._remove_timer(context)
+        return self._end()
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Blender opens another file or closes. The last checkpoint remains."""
+        self._job.cancel()
+        self._remove_timer(context)
+
+    def _start(self, context: bpy.types.Context) -> None:
+        host, settings = BlenderHost(), context.scene.verdigris
+        self._material = find_host_material(host, shown_material(context))
+        self._identity = host.identity(self._material)
+        folder = bake_folder(settings.folder, host.scene_file())
+        document = host.document(self._material)
+        painted = find_painted(host, self._material) if settings.use_weights else None
+        for note in (*document.notes, *(painted.notes if painted else ())):
+            self.report({"INFO"}, note)
+        (name,) = unused_names([self._material.name])
+        use_own_worker()
+        self._job = _Running.job = BakeJob(
+            document,
+            painted,
+            Choices(folder, name, settings.chosen_preset, settings.viewport_textures),
+        )
+
+    def _end(self) -> set[str]:
+        job = self._job
+        if job.state == FAILED:
+            self.report({"ERROR"}, job.error)
+        if job.state == CANCELLED:
+            self.report({"INFO"}, "The bake was cancelled; its last checkpoint remains")
+        result = job.log.result
+        if job.state in (FAILED, CANCELLED) or result is None:
+            return {"CANCELLED"}
+        for warning in (*job.log.warnings, *job.hints):
+            self.report({"WARNING"}, warning)
+        try:
+            host = BlenderHost()
+            # it may have been renamed meanwhile
+            host.attach(_with_identity(host, self._identity, self._material), result)
+        except VerdigrisError as failure:
+            self.report(
+                {"WARNING"},
+                f"{result.bundle} is written, but it is not noted in the file: {failure}",
+            )
+        else:
+            self.report({"INFO"}, f"Written: {result.bundle}")
+        return {"FINISHED"}
+
+    def _remove_timer(self, context: bpy.types.Context) -> None:
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+
+
+class VERDIGRIS_OT_cancel(bpy.types.Operator):
+    """End the bake without a result. Its last checkpoint remains"""
+
+    bl_idname = "verdigris.cancel"
+    bl_label = "Cancel"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        job = _Running.job
+        if job is not None:
+            job.cancel()
+        return {"FINISHED"}
+
+
+class VERDIGRIS_OT_finish(bpy.types.Operator):
+    """End the training now and keep its result"""
+
+    bl_idname = "verdigris.finish"
+    bl_label = "Finish Now"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        job = _Running.job
+        if job is not None and job.state == RUNNING:
+            job.finish()
+        return {"FINISHED"}
+
+
+class VERDIGRIS_OT_paint(_Reporting, bpy.types.Operator):
+    """Paint where the bake matters: starts Weight Paint on the vertex group verdigris_weights"""
+
+    bl_idname = "verdigris.paint"
+    bl_label = "Paint Weights"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        return self.guarded(lambda: self._paint(context))
+
+    def _paint(self, context: bpy.types.Context) -> None:
+        item = context.view_layer.objects.active
+        if item is None:
+            raise HostError("no object is active: select the mesh to paint on")
+        BlenderHost().start_painting(require_object(item.name_full).name_full)
+
+
+class VERDIGRIS_OT_swap(_Reporting, bpy.types.Operator):
+    """Show the plain textures of the bake in place of the material, or the material again"""
+
+    bl_idname = "verdigris.swap_likeness"
+    bl_label = "Show Viewport Likeness"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return shown_material(context) is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        return self.guarded(lambda: swap_likeness(shown_material(context)))
+
+
+class VERDIGRIS_OT_batch(_Reporting, bpy.types.Operator):
+    """Bake all materials of the saved file in another Blender, into the folder verdigris"""
+
+    bl_idname = "verdigris.batch"
+    bl_label = "Bake All in the Background"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        return self.guarded(self._start)
+
+    def _start(self) -> None:
+        use_own_worker()
+        summary = programs.start_batch(BlenderHost().scene_file())
+        self.report({"INFO"}, f"Verdigris bakes the saved file. Summary: {summary}")
+
+
+class VERDIGRIS_OT_selftest(_Reporting, bpy.types.Operator):
+    """Call every function of the add-on in another Blender and write a report"""
+
+    bl_idname = "verdigris.selftest"
+    bl_label = "Self-Test"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        return self.guarded(self._start)
+
+    def _start(self) -> None:
+        report = Path.home() / "verdigris_selftest_blender.json"
+        BlenderHost().start_selftest(report)
+        self.report({"INFO"}, f"The self-test is running. Report: {report}")
+
+
+def find_host_material(host: BlenderHost, material: bpy.types.Material | None) -> HostMaterial:
+    """The material as the host lists it."""
+    if material is None:
+        raise HostError("no material is active: select an object with a material")
+    found = next((each for each in host.materials() if each.key == material.name_full), None)
+    if found is None:
+        raise HostError(
+            f"{material.name_full} cannot be baked: connect a shader to the surface of its output "
+            "(materials that Verdigris made are not baked)"
+        )
+    return found
+
+
+def bake_folder(text: str, scene: Path | None) -> Path:
+    """The folder of the settings, which is made if it does not exist."""
+    if text.startswith("//") and scene is None:
+        raise HostError("the scene is not saved: save it first, or choose another folder")
+    folder = Path(bpy.path.abspath(text))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as failure:
+        raise HostError(f"{folder} cannot be made ({reason(failure)}): choose another") from None
+    return folder
+
+
+def _with_identity(host: BlenderHost, identity: str, before: HostMaterial) -> HostMaterial:
+    return next((each for each in host.materials() if host.identity(each) == identity), before)
+
+
+def _redraw(context: bpy.types.Context) -> None:
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type in ("VIEW_3D", "PROPERTIES"):
+                area.tag_redraw()

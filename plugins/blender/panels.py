@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: 2026 Verdigris authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The panels: in the sidebar of the 3D viewport, and with the properties of a material."""
+
+from __future__ import annotations
+
+import bpy
+
+from .bake_job import FAILED, RUNNING
+from .operators import running_job, shown_material
+from .scene.results import find_likeness, find_result
+from .worker_place import own_folder
+
+_WIDTH = 42
+
+
+class _Panel:
+    bl_label = "Verdigris"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        job = running_job()
+        material = shown_material(context)
+        settings = context.scene.verdigris
+        layout.label(text=material.name if material else "No material", icon="MATERIAL")
+        if job is not None and job.state == RUNNING:
+            layout.progress(factor=job.share, text=job.text)
+            row = layout.row(align=True)
+            row.operator("verdigris.finish")
+            row.operator("verdigris.cancel", icon="CANCEL")
+            return
+        if job is not None and job.state == FAILED:
+            box = layout.box()
+            for line in wrapped(job.error):
+                box.label(text=line)
+        column = layout.column()
+        column.use_property_split = True
+        for name in ("preset", "folder", "use_weights", "viewport_textures"):
+            column.prop(settings, name)
+        layout.operator("verdigris.bake", icon="RENDER_STILL")
+        layout.operator("verdigris.paint", icon="BRUSH_DATA")
+        if material is not None:
+            self._draw_result(material)
+        layout.separator()
+        layout.operator("verdigris.batch")
+        layout.operator("verdigris.selftest")
+        if own_folder() is not None:
+            layout.operator("verdigris.make_worker")
+
+    def _draw_result(self, material: bpy.types.Material) -> None:
+        result = find_result(material)
+        if result:
+            self.layout.label(text=result, icon="CHECKMARK")
+        if result or find_likeness(material) or material.get("verdigris_made_for"):
+            self.layout.operator("verdigris.swap_likeness", icon="SHADING_TEXTURE")
+
+
+class VERDIGRIS_PT_sidebar(_Panel, bpy.types.Panel):
+    bl_idname = "VERDIGRIS_PT_sidebar"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Verdigris"
+
+
+class VERDIGRIS_PT_material(_Panel, bpy.types.Panel):
+    bl_idname = "VERDIGRIS_PT_material"
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "material"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return context.material is not None
+
+
+def wrapped(text: str, width: int = _WIDTH) -> list[str]:
+    """Lines of a text, as labels of Blender have one line."""
+    import textwrap
+
+    return textwrap.wrap(text, width) or [""]

@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: 2026 Verdigris authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Registers the classes of the add-on."""
+
+from __future__ import annotations
+
+import bpy
+
+from . import operators, panels, properties, worker_setup
+from .scene import usd_hook
+
+CLASSES = (
+    properties.VerdigrisSettings,
+    operators.VERDIGRIS_OT_bake,
+    operators.VERDIGRIS_OT_cancel,
+    operators.VERDIGRIS_OT_finish,
+    operators.VERDIGRIS_OT_paint,
+    operators.VERDIGRIS_OT_swap,
+    operators.VERDIGRIS_OT_batch,
+    operators.VERDIGRIS_OT_selftest,
+    worker_setup.VERDIGRIS_OT_make_worker,
+    panels.VERDIGRIS_PT_sidebar,
+    panels.VERDIGRIS_PT_material,
+    usd_hook.VerdigrisUSDHook,
+)
+
+
+def register() -> None:
+    for each in CLASSES:
+        bpy.utils.register_class(each)
+    bpy.types.Scene.verdigris = bpy.props.PointerProperty(type=properties.VerdigrisSettings)
+
+
+def unregister() -> None:
+    job = operators.running_job()
+    if job is not None:
+        job.cancel()
+    del bpy.types.Scene.verdigris
+    for each in reversed(CLASSES):
+        bpy.utils.unregister_class(each)
