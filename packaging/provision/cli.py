@@ -21,6 +21,8 @@ Sets Verdigris up in .venv next to this repository's README, then runs it.
   python3 packaging/bootstrap.py ARGUMENTS...      run `verdigris ARGUMENTS...`,
                                                    e.g. bake examples/copper_tray.mtlx
   python3 packaging/bootstrap.py test [ARGUMENTS]  run the tests, with pytest's arguments
+  python3 packaging/bootstrap.py test --blender    also make .venv-blender (about 1 GB), and run
+                                                   the tests of Blender's plug-in in it
   python3 packaging/bootstrap.py setup             set up only
   python3 packaging/bootstrap.py --help            print this; `verdigris` has its own:
                                                    python3 packaging/bootstrap.py bake --help
@@ -49,6 +51,7 @@ class Request:
     """help, setup, test, or run for the arguments of verdigris."""
     arguments: tuple[str, ...] = ()
     recheck: bool = False
+    with_blender: bool = False
 
     @property
     def extras(self) -> tuple[str, ...]:
@@ -66,6 +69,8 @@ def parse(arguments: Sequence[str]) -> Request:
         return Request("setup", recheck=True)
     if given[0] == "setup" and len(given) > 1:
         raise UsageError(f"setup takes no arguments, but got {' '.join(given[1:])!r}; see --help")
+    if given[:2] == ("test", "--blender"):
+        return Request("test", given[2:], recheck, with_blender=True)
     if given[0] in ("setup", "test"):
         return Request(given[0], given[1:], recheck)
     return Request("run", given, recheck)
@@ -97,6 +102,11 @@ def serve(
     if request.action == "setup":
         report(f"ready, {describe(stamp.device)}")
         return 0
+    if request.with_blender:
+        # Imported late, for a faster start.
+        from provision.blender import set_up_blender
+
+        set_up_blender(environment, commands)
     if request.action == "test":
         workers = worker_arguments(request.arguments, cores())
         pytest = [str(environment.python), "-P", "-m", "pytest", *workers, *request.arguments]

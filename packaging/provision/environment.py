@@ -40,15 +40,23 @@ class Environment:
         return self.script("python")
 
     def script(self, name: str) -> Path:
-        if os.name == "nt":
-            return self.venv / "Scripts" / f"{name}.exe"
-        return self.venv / "bin" / name
+        return script_in(self.venv, name)
 
     @property
     def pip(self) -> Path:
         version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
         library = self.venv / ("Lib" if os.name == "nt" else f"lib/{version}")
         return library / "site-packages" / "pip"
+
+
+def script_in(venv: Path, name: str) -> Path:
+    """A program of a virtual environment."""
+    return venv / "Scripts" / f"{name}.exe" if os.name == "nt" else venv / "bin" / name
+
+
+def python_in(venv: Path) -> Path:
+    """The interpreter of a virtual environment."""
+    return script_in(venv, "python")
 
 
 def is_current(environment: Environment, stamp: Stamp | None, extras: tuple[str, ...]) -> bool:

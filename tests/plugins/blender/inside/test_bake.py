@@ -1,0 +1,132 @@
+"""A real bake of a scene that Blender wrote: batch.py in another Blender, and a real worker."""
+
+import json
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from verdigris.plugins.blender.adapter import BlenderHost
+from verdigris.plugins.blender.scene.results import find_likeness
+
+from .conftest import feed, new_image, new_material
+
+PLUGIN = Path(__file__).resolve().parents[4] / "plugins" / "blender"
+# Training ends early: whether it converges is tested elsewhere.
+SECONDS = "5"
+
+
+def run_batch(*words):
+    command = [sys.executable, str(PLUGIN / "batch.py"), *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    print(done.stderr)
+    return done
+
+
+@pytest.fixture(scope="module")
+def baked(tmp_path_factory):
+    """A saved scene with a texture and painted weights, baked and noted by batch.py."""
+    folder = tmp_path_factory.mktemp("scene")
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=20, y_subdivisions=20)
+    grid = bpy.context.object
+    rust = new_material("rusty metal", Metallic=0.5)
+    image = new_image("rust", folder / "textures" / "rust.png")
+    feed(rust, "Base Color", "ShaderNodeTexImage").image = image
+    grid.data.materials.append(rust)
+    painted = grid.data.attributes.new("verdigris_weights", "FLOAT", "POINT")
+    weights = np.ones(len(grid.data.vertices), np.float32)
+    weights[:100] = 4
+    painted.data.foreach_set("value", weights)
+    scene = folder / "scene.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(scene))
+    done = run_batch(
+        scene,
+        *("-o", folder / "out", "--preset", "draft", "--time-limit", SECONDS),
+        *("--attach", "--viewport-textures", "--", "--resolution", "128"),
+    )
+    return scene, done
+
+
+def test_the_summary_is_all_of_standard_output(baked):
+    scene, done = baked
+    assert done.returncode == 0
+    summary = json.loads(done.stdout)
+    (outcome,) = summary["materials"]
+    assert summary["host"].startswith("Blender 5.")
+    assert outcome["status"] == "baked" and outcome["name"] == "rusty metal"
+    assert "painted weights of Grid (1 to 4) are used" in outcome["notes"]
+
+
+def test_the_bundle_verifies(baked):
+    scene, _ = baked
+    bundle = scene.parent / "out" / "rusty_metal.vdg"
+    manifest = json.loads((bundle / "manifest.json").read_text())
+    assert manifest["latents"]["width"] == 128
+    command = [os.environ["VERDIGRIS_PYTHON"], "-P", "-m", "verdigris.core", "verify", str(bundle)]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_result_and_its_likeness_are_in_the_file(baked):
+    scene, _ = baked
+    host = BlenderHost()
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    host.open_scene(scene)
+    (material,) = host.materials()
+    assert host.attached(material) == scene.parent / "out" / "rusty_metal.vdg"
+    made = find_likeness(bpy.data.materials[material.key])
+    images = [node.image for node in made.node_tree.nodes if node.type == "TEX_IMAGE"]
+    assert len(images) >= 4
+    assert all(image.has_data or image.size[0] for image in images)
+
+
+def test_materials_are_listed_and_a_missing_scene_is_an_error(baked, tmp_path):
+    scene, _ = baked
+    done = run_batch(scene, "--list", "--summary", tmp_path / "list.json")
+    assert done.returncode == 0 and done.stdout == ""
+    (outcome,) = json.loads((tmp_path / "list.json").read_text())["materials"]
+    assert (outcome["name"], outcome["status"]) == ("rusty metal", "listed")
+    done = run_batch(tmp_path / "gone.blend")
+    assert done.returncode == 1 and "gone.blend does not exist" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_documents_are_handed_over_with_their_weights(baked, tmp_path):
+    scene, _ = baked
+    done = run_batch(scene, "--hand-over", "-o", tmp_path)
+    (outcome,) = json.loads(done.stdout)["materials"]
+    assert Path(outcome["document"]).is_file() and Path(outcome["importance"]).is_file()
+    assert str(scene.parent / "textures") in outcome["search"]
+
+
+@pytest.mark.parametrize(
+    ("words", "is_module", "open_file", "expected"),
+    [
+        (["s.blend", "-o", "out", "--", "-x"], True, "", ["s.blend", "-o", "out", "--", "-x"]),
+        (["-b", "s.blend", "-P", "batch.py", "--", "-o", "out"], False, "/s.blend",
+         ["/s.blend", "-o", "out"]),
+        (["-b", "-P", "batch.py", "--", "s.blend", "--", "-x"], False, "",
+         ["s.blend", "--", "-x"]),
+        (["-b", "s.blend", "-P", "batch.py"], False, "/s.blend", ["/s.blend"]),
+    ],
+)  # fmt: skip
+def test_the_arguments_are_those_behind_blenders_own(words, is_module, open_file, expected):
+    own_arguments = runpy.run_path(str(PLUGIN / "batch.py"))["own_arguments"]
+    assert own_arguments(words, is_module, open_file) == expected
+
+
+def test_the_selftest_passes(tmp_path):
+    command = [sys.executable, str(PLUGIN / "selftest.py"), str(tmp_path / "report.json")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["passed"] and report["host"].startswith("Blender 5.")
+    outcomes = {step["name"]: step["outcome"] for step in report["steps"]}
+    assert outcomes["document has the material (scratch, Blender nodes)"] == "passed"
