@@ -40,12 +40,9 @@ def own_arguments(words: Sequence[str], is_module: bool, open_file: str) -> list
 if __name__ == "__main__":
     launcher = runpy.run_path(str(Path(__file__).with_name("launcher.py")))
     launcher["load_addon"]()
-    launcher["keep_stdout_clean"]()
     import bpy
 
     from verdigris.plugins.common.batch_bake import main
 
     found = own_arguments(sys.argv[1:], bpy.app.module, bpy.data.filepath)
-    code = main(PROGRAM, start, found)
-    sys.stdout.flush()
-    sys.exit(code)
+    sys.exit(launcher["run_apart"](lambda words: main(PROGRAM, start, words), found))

@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -30,12 +32,23 @@ def load_addon() -> ModuleType:
     return module
 
 
-def keep_stdout_clean() -> None:
-    """Sends what Blender prints itself to standard error: standard output is for the summary."""
+def run_apart(program: Callable[[Sequence[str]], int], words: Sequence[str]) -> int:
+    """Runs a batch program. What Blender prints goes to standard error: standard output has the
+    summary alone."""
+    own = words[: words.index("--")] if "--" in words else words
     sys.stdout.flush()
-    own = os.dup(1)
+    kept = os.dup(1)
     os.dup2(2, 1)
-    sys.stdout = os.fdopen(own, "w", encoding="utf-8")
+    with tempfile.TemporaryDirectory(prefix="verdigris_") as folder:
+        summary = Path(folder) / "summary.json"
+        if not any(word.partition("=")[0] == "--summary" for word in own):
+            words = ["--summary", str(summary), *words]
+        code = program(words)
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        if summary.is_file():
+            print(summary.read_text(encoding="utf-8"), end="", flush=True)
+    return code
 
 
 def _find_verdigris() -> None:

@@ -54,7 +54,7 @@ def baked(tmp_path_factory):
 
 
 def test_the_summary_is_all_of_standard_output(baked):
-    scene, done = baked
+    _, done = baked
     assert done.returncode == 0
     summary = json.loads(done.stdout)
     (outcome,) = summary["materials"]
