@@ -25,6 +25,7 @@ def start() -> Host:
     """The host of the running Blender."""
     from importlib import import_module
 
+    import_module("verdigris_blender.worker_place").use_own_worker()
     return import_module("verdigris_blender.adapter").BlenderHost()
 
 

@@ -12,6 +12,7 @@ import bpy
 
 from verdigris.core.base.worker_environment import PYTHON_VARIABLE, python_in
 
+ADDON = Path(__file__).resolve().parent
 FOLDER = "worker"
 
 
@@ -19,10 +20,12 @@ def own_folder() -> Path | None:
     """The folder for the environment. Blender keeps it when the add-on is updated. None if this is
     no installed extension."""
     try:
-        made = bpy.utils.extension_path_user(__package__, path=FOLDER)
+        return Path(bpy.utils.extension_path_user(__package__, path=FOLDER))
     except ValueError:
-        return None
-    return Path(made)
+        # a program that is run by its path is in no extension, but may lie in one
+        extensions = ADDON.parents[1]
+        made = extensions / ".user" / ADDON.parent.name / ADDON.name / FOLDER
+        return made if made.is_dir() else None
 
 
 def use_own_worker() -> None:
