@@ -85,7 +85,7 @@ class Setup:
 
 
 class VERDIGRIS_OT_make_worker(bpy.types.Operator):
-    """Download the Python packages for bakes into a folder of this add-on (about 1 GB)"""
+    """Download the Python packages for bakes into a folder of this add-on (about 0.4 GB)"""
 
     bl_idname = "verdigris.make_worker"
     bl_label = "Set Up the Worker"
