@@ -14,7 +14,7 @@ from pathlib import Path
 import bpy
 
 from verdigris.core.base.errors import HostError, reason
-from verdigris.core.base.worker_environment import python_in
+from verdigris.core.base.worker_environment import environment_for, python_in
 
 from .programs import FOLDER
 from .worker_place import own_folder
@@ -80,6 +80,7 @@ class Setup:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
+                env=environment_for(command),
                 creationflags=_FLAGS,
             )
 
