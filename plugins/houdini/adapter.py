@@ -17,7 +17,7 @@ from verdigris.core.hosts.host import (
     HostMaterial,
     HostMesh,
 )
-from verdigris.core.material.usd.usdshade import convert, list_materials
+from verdigris.core.material.usd.usdshade import convert, has_surface, list_materials
 from verdigris.plugins.common.programs import start_selftest
 from verdigris.plugins.houdini.interpreter import hython
 from verdigris.plugins.houdini.result_script import read_results
@@ -38,7 +38,6 @@ from verdigris.plugins.houdini.scene_results import (
 from verdigris.plugins.houdini.scene_stage import (
     SEPARATOR,
     bound_meshes,
-    has_surface,
     library_path,
     material_library,
     mesh_of_stage,

@@ -13,7 +13,7 @@ from verdigris.core.base.errors import HostError
 from verdigris.core.geometry.mesh import usd_mesh
 from verdigris.core.geometry.primvars import find_weights
 from verdigris.core.hosts.host import HostMesh
-from verdigris.core.material.usd.usdshade import list_materials
+from verdigris.core.material.usd.usdshade import has_surface, list_materials
 from verdigris.plugins.houdini.result_script import RESULT_NODE
 from verdigris.plugins.houdini.triangles import triangle_faces
 
@@ -85,14 +85,6 @@ def stage_warnings(node: hou.LopNode) -> list[str]:
 def _listed(names: list[str]) -> str:
     more = len(names) - _MAX_LISTED
     return "; ".join(names[:_MAX_LISTED]) + (f"; and {more} more" if more > 0 else "")
-
-
-def has_surface(stage: Any, path: str) -> bool:
-    """Whether a material has a MaterialX surface."""
-    from pxr import UsdShade
-
-    output = UsdShade.Material(stage.GetPrimAtPath(path)).GetOutput("mtlx:surface")
-    return bool(output and output.HasConnectedSource())
 
 
 def library_path(node: hou.Node) -> str:
