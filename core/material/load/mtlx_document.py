@@ -33,6 +33,8 @@ from verdigris.core.material.normalise.passes import normalise
 if TYPE_CHECKING:
     import MaterialX as mx
 
+    from verdigris.core.material.normalise.type_conversions import Conversion
+
 MOST_NODES = 200_000
 _SURFACE_TYPES = ("surfaceshader", "material")
 
@@ -67,6 +69,8 @@ class Document:
     overrides: tuple[Override, ...] = ()
     former_names: dict[str, str] = field(default_factory=dict)
     """Former names, by new ones, of elements that were renamed (normalise/names.py)."""
+    conversions: tuple[Conversion, ...] = ()
+    """Values and connections whose type was converted (normalise/type_conversions.py)."""
 
     @cached_property
     def materials(self) -> tuple[Material, ...]:
@@ -249,7 +253,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         mx.readFromXmlString(root, text, mx.FileSearchPath(), options)
         root.setDataLibrary(standard_library())
         _looks_by_material(root)  # refuses looks that inherit each other
-        former_names = normalise(root)
+        rewritten = normalise(root)
     except (mx.Exception, LookupError) as failure:
         raise DocumentError(f"{name}: MaterialX cannot read it: {failure}") from None
     except DocumentError as failure:
@@ -262,7 +266,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         )
     files = ([path] if path else []) + [inner_path for inner_path, _ in included]
     ignored = tuple(facts.twins), tuple(facts.overrides)
-    return Document(name, root, search, tuple(files), *ignored, former_names)
+    return Document(name, root, search, tuple(files), *ignored, *rewritten)
 
 
 def _find_unbakeable(root: mx.Document, taken: Set[str]) -> dict[str, str]:

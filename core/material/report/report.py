@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DocumentError, VerdigrisError
 from verdigris.core.base.text import why_not_unicode
+from verdigris.core.material.analyse.converted import converted_types
 from verdigris.core.material.analyse.features import Part
 from verdigris.core.material.analyse.ignored import ignored_parts
 from verdigris.core.material.analyse.image_facts import (
@@ -103,6 +104,7 @@ def describe_material(
         varying_inputs=tuple(_varying(document, shaders)),
         parts=(
             *parts_of(nodes),
+            *converted_types(document, nodes),
             *images_without_file(nodes),
             *tiles_left_out(textures),
             *orientations(textures),
