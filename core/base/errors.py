@@ -65,6 +65,16 @@ class TextureError(VerdigrisError):
     """An image of a material that cannot be used."""
 
 
+class MissingTextureError(TextureError):
+    """An image that was not found."""
+
+    def __init__(self, text: str, file: str = "", folders: tuple[Path, ...] = ()) -> None:
+        super().__init__(text)
+        self.file = file
+        self.folders = folders
+        """Folders of the search path each of which would make it found; all of several files."""
+
+
 class MeshError(VerdigrisError):
     """A mesh that cannot be read, or lacks data that the task needs."""
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from verdigris.core.material.files.paths import TILE_TOKENS
+from verdigris.core.material.files.similar_names import TILE_TOKENS
 from verdigris.core.material.usd.network import Port
 
 SURFACE = "ND_UsdPreviewSurface_surfaceshader"
