@@ -66,11 +66,18 @@ class TextureError(VerdigrisError):
 
 
 class MissingTextureError(TextureError):
-    """An image that was not found."""
+    """One or several images that were not found."""
 
-    def __init__(self, text: str, file: str = "", folders: tuple[Path, ...] = ()) -> None:
+    def __init__(
+        self,
+        text: str,
+        file: str = "",
+        folders: tuple[Path, ...] = (),
+        is_of_several: bool = False,
+    ) -> None:
         super().__init__(text)
         self.file = file
+        self.is_of_several = is_of_several
         self.folders = folders
         """Folders of the search path each of which would make it found; all of several files."""
 

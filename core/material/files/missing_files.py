@@ -211,4 +211,4 @@ def describe_missing(
         where = ", ".join(map(str, folders))
         remedy = f"search in {where}, where {how_many} were found"
     text = f"{name}: {len(names)} textures were not found: {listed}: {remedy}"
-    return MissingTextureError(text, names[0], folders)
+    return MissingTextureError(text, names[0], folders, is_of_several=True)

@@ -44,10 +44,8 @@ class Teacher(DeviceMaterial):
         self._pool = TexturePool(self.device, document.search)
         try:
             self._bound = {slot.uniform: self._pool.bind(slot) for slot in self.generated.textures}
-        except MissingTextureError:
-            # raises one error for all that are missing
-            texture_files(document, self.material)
-            raise
+        except MissingTextureError as first:
+            raise _error_of_all(document, self.material, first) from None
 
     @property
     def non_finite_texels(self) -> Mapping[Path, int]:
@@ -86,6 +84,17 @@ class Teacher(DeviceMaterial):
                 f"{self.document.name}: material {self.material.name!r} does not compile for "
                 f"{self.device}: {_first_error(str(failure))}"
             ) from None
+
+
+def _error_of_all(
+    document: Document, material: Material, first: MissingTextureError
+) -> MissingTextureError:
+    """One error for all missing images of a material, or the first if it is the only one."""
+    try:
+        texture_files(document, material)
+    except MissingTextureError as failure:
+        return failure if failure.is_of_several else first
+    return first
 
 
 def _first_error(text: str) -> str:

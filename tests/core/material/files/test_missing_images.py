@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import MissingTextureError, TextureError
 from verdigris.core.material.files import missing_files
 from verdigris.core.material.load.mtlx_document import load_document, parse_document
 from verdigris.core.material.load.provenance import texture_files
 from verdigris.core.material.report.report import describe
+from verdigris.core.material.teacher.teacher import Teacher
 
 from ..documents import document, material, standard_surface, with_image
 from ..surfaces import write_image
@@ -200,6 +202,15 @@ def test_one_error_and_one_option_cover_several_missing_images(scene):
     assert len(files_of(path, library)) == 3
     (report,) = describe(load_document(path), probe=False)
     assert report.problem == text and report.search_in == (str(library),)
+
+
+def test_a_teacher_names_all_missing_images_at_once(scene):
+    save_image(scene.parent / "maps" / "oak.png")
+    loaded = load_document(saved(scene, "oak.png", "maps/ash.png"))
+    with pytest.raises(
+        TextureError, match=r"2 textures were not found: 'oak\.png', 'maps/ash\.png'"
+    ):
+        Teacher(loaded, device=open_device("software"))
 
 
 def test_images_without_a_guess_are_named_beside_those_with_one(scene):
