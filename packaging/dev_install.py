@@ -16,8 +16,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from entries import TREE, entry_name, write_entry
 from hosts import HOSTS, HostVersion, find_host
-from stage import TREE, write_entry
 
 
 def entry_folder(host: HostVersion, home: Path, platform: str = sys.platform) -> Path:
@@ -52,8 +52,7 @@ def install(host: HostVersion, out: Path, home: Path) -> Path:
 
 def remove(host: HostVersion, home: Path) -> Path:
     """Removes the entry of the application if it exists."""
-    name = "verdigris.mod" if host.host == "maya" else "verdigris.json"
-    file = entry_folder(host, home) / name
+    file = entry_folder(host, home) / entry_name(host)
     file.unlink(missing_ok=True)
     return file
 

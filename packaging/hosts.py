@@ -1,7 +1,8 @@
-"""The versions of Maya and Houdini that Verdigris supports."""
+"""The versions of Maya and Houdini that Verdigris supports, and the systems that they run on."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 
@@ -18,6 +19,9 @@ class HostVersion:
     carries: tuple[str, ...]
     """Packages that the application provides."""
 
+    offers: tuple[str, ...]
+    """The same as distributions, for a bare Python in its place (check_trees.py)."""
+
     @property
     def name(self) -> str:
         return f"{self.host}-{self.version}"
@@ -29,27 +33,58 @@ class HostVersion:
         return f"{major + 1}.0"
 
 
+@dataclass(frozen=True)
+class System:
+    """An operating system."""
+
+    wheels: tuple[str, ...]
+    """The names of its platforms in pip."""
+
+    maya: str
+    """Its name in a PLATFORM condition of a Maya module."""
+
+    houdini: str
+    """Its name in a houdini_os condition of a Houdini package."""
+
+
 _MAYA = ("PySide6", "shiboken6")
 _HOUDINI = ("PySide6", "shiboken6", "numpy")
+# A panel draws with PySide6. In Maya, pxr comes with maya-usd.
+_QT_2024, _QT_2026 = "PySide6-Essentials==6.5.3", "PySide6-Essentials==6.8.3"
+# The USD of Houdini 22 is assumed: the oldest that is published for Python 3.13.
+_USD_2024, _USD_2026 = "usd-core==24.8", "usd-core==25.8"
+_NUMPY_2024, _NUMPY_2026 = "numpy==1.26.4", "numpy==2.4.6"
 HOSTS = (
-    HostVersion("maya", "2025", "3.11", _MAYA),
-    HostVersion("maya", "2026", "3.11", _MAYA),
-    HostVersion("maya", "2027", "3.13", _MAYA),
-    HostVersion("houdini", "21.0", "3.11", _HOUDINI),
-    HostVersion("houdini", "22.0", "3.13", _HOUDINI),
+    HostVersion("maya", "2025", "3.11", _MAYA, (_QT_2024, _USD_2024)),
+    HostVersion("maya", "2026", "3.11", _MAYA, (_QT_2024, _USD_2024)),
+    HostVersion("maya", "2027", "3.13", _MAYA, (_QT_2026, _USD_2026)),
+    HostVersion("houdini", "21.0", "3.11", _HOUDINI, (_QT_2024, _USD_2024, _NUMPY_2024)),
+    HostVersion("houdini", "22.0", "3.13", _HOUDINI, (_QT_2026, _USD_2026, _NUMPY_2026)),
 )
-# Packages that the plug-ins need. Their versions are pinned in pyproject.toml.
+# Packages that the plug-ins need. Their versions are pinned in pyproject.toml, unless a host needs
+# an older one.
 NEEDED = ("numpy", "platformdirs")
 NEEDED_BY_PANEL = ("pyqtgraph", "colorama")
+# PySide6 6.5.3, which hosts with Python 3.11 have, is compiled for numpy 1: with numpy 2 it prints
+# at its first import that it may crash.
+PINS_OF_PYTHON = {"3.11": {"numpy": _NUMPY_2024}}
 
-# The names of platforms in pip.
-PLATFORMS = {
-    "linux": ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x86_64"),
-    "windows": ("win_amd64",),
-    "macos": ("macosx_14_0_arm64", "macosx_11_0_arm64"),
+SYSTEMS = {
+    "linux": System(
+        ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x86_64"),
+        "linux",
+        "linux",
+    ),
+    "windows": System(("win_amd64",), "win64", "windows"),
+    "macos": System(("macosx_14_0_arm64", "macosx_11_0_arm64"), "mac", "macos"),
 }
 
 
 def find_host(name: str) -> HostVersion | None:
     """The host with a name such as maya-2026."""
     return next((each for each in HOSTS if each.name == name), None)
+
+
+def this_system() -> str:
+    """The system of this machine, as in SYSTEMS."""
+    return {"win32": "windows", "darwin": "macos"}.get(sys.platform, "linux")

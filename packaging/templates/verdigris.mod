@@ -1,4 +1,4 @@
-+ MAYAVERSION:{host_version} verdigris {version} {tree}
++ MAYAVERSION:{host_version} PLATFORM:{platform} verdigris {version} {tree}
 PYTHONPATH +:= scripts
 PYTHONPATH +:= site-packages
 MAYA_SHELF_PATH +:= shelves

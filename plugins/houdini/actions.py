@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import hou
 
 from verdigris.core.base.errors import HostError
@@ -23,7 +25,7 @@ def _show_error(text: str) -> None:
 
 @show_errors(_show_error)
 def bake() -> None:
-    """Opens the panel or brings it to the front."""
+    """Opens the panel or brings it to the front. The first use installs the LOP."""
     interfaces = hou.pypanel.interfaces()
     if PANEL not in interfaces:
         raise HostError("Houdini has not loaded the panel: check the path in verdigris.json")
@@ -34,6 +36,17 @@ def bake() -> None:
         tab = hou.ui.curDesktop().createFloatingPaneTab(hou.paneTabType.PythonPanel)
         tab.setActiveInterface(ours)
     tab.setIsCurrentTab()
+    _install_lop()
+
+
+def _install_lop() -> None:
+    """Adds the LOP to the menu of nodes. The panel works without it."""
+    from verdigris.plugins.houdini.nodes.installed import require_lop
+
+    try:
+        require_lop()
+    except HostError as failure:
+        hou.ui.setStatusMessage(f"Verdigris: {failure}")
 
 
 def _shows(tab: hou.PaneTab, ours: hou.PythonPanelInterface) -> bool:
@@ -49,6 +62,14 @@ def paint() -> None:
     if not chosen:
         raise HostError("no object is selected: select an object to paint on")
     HoudiniHost().start_painting(chosen[0].path())
+
+
+@show_errors(_show_error)
+def stop_painting() -> None:
+    """Leaves the brush and returns to the objects."""
+    from verdigris.plugins.houdini.adapter import HoudiniHost
+
+    HoudiniHost().stop_painting()
 
 
 @show_errors(_show_error)
@@ -75,6 +96,61 @@ def help_window() -> None:
     )
     if chosen == 0:
         _start_selftest()
+
+
+@show_errors(_show_error)
+def bake_selected() -> None:
+    """Bakes the materials of the selected nodes in the background."""
+    _bake_nodes(hou.selectedNodes())
+
+
+def bake_clicked(node: hou.Node) -> None:
+    """Bakes a material, and the selected ones if it is among them."""
+    selected = hou.selectedNodes()
+    show_errors(_show_error)(lambda: _bake_nodes(selected if node in selected else (node,)))()
+
+
+def _bake_nodes(nodes: Sequence[hou.Node]) -> None:
+    from verdigris.plugins.houdini.nodes.buttons import bake_materials
+    from verdigris.plugins.houdini.scene_networks import material_around
+
+    found = {}
+    for node in nodes:
+        material = material_around(node)
+        if material is not None:
+            found[material.path()] = material
+    if not found:
+        raise HostError(
+            "no MaterialX material is selected: select materials of a network. Those of a stage "
+            "are baked by the panel or by a Verdigris Bake LOP"
+        )
+    bake_materials(tuple(found.values()))
+
+
+@show_errors(_show_error)
+def cancel_bakes() -> None:
+    """Ends all bakes that were started by nodes and menus."""
+    from verdigris.plugins.houdini.nodes.buttons import cancel_all
+
+    cancel_all()
+
+
+@show_errors(_show_error)
+def add_lop() -> None:
+    """Adds a Verdigris Bake after the selected LOP, or after the display node of /stage."""
+    from verdigris.plugins.houdini.nodes.installed import require_lop
+    from verdigris.plugins.houdini.scene_results import add_bake_lop
+
+    require_lop()
+    add_bake_lop()
+
+
+@show_errors(_show_error)
+def add_tops() -> None:
+    """Adds a network of TOPs that bakes each material as a work item."""
+    from verdigris.plugins.houdini.nodes.top_recipe import add_top_network
+
+    hou.ui.setStatusMessage(f"Verdigris added {add_top_network().path()}: cook its last node")
 
 
 def _start_selftest() -> None:

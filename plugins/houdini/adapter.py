@@ -10,44 +10,49 @@ from verdigris.core.base.errors import HostError
 from verdigris.core.base.worker_environment import package_folder
 from verdigris.core.geometry.primvars import weight_names
 from verdigris.core.hosts.host import (
-    VIEWPORT_SUFFIX,
     WEIGHT_SET,
     BakedResult,
     HostDocument,
     HostMaterial,
     HostMesh,
 )
-from verdigris.core.material.usd.usdshade import convert, has_surface, list_materials
+from verdigris.core.material.usd.usdshade import convert
 from verdigris.plugins.common.programs import start_selftest
 from verdigris.plugins.houdini.interpreter import hython
-from verdigris.plugins.houdini.result_script import read_results
 from verdigris.plugins.houdini.scene_geometry import (
-    add_brush,
-    display_node,
     geometry_of,
     has_material,
     mesh_of_object,
+    objects,
 )
-from verdigris.plugins.houdini.scene_nodes import children, refuse_locked, require_node, undo_step
+from verdigris.plugins.houdini.scene_networks import (
+    material_around,
+    network_materials,
+    network_warnings,
+    shown_on_stages,
+    touches,
+)
+from verdigris.plugins.houdini.scene_nodes import refuse_locked, require_node, undo_step
+from verdigris.plugins.houdini.scene_paint import start_brush, stop_brush
 from verdigris.plugins.houdini.scene_results import (
     RESULT_DATA,
-    RESULTS_DATA,
     make_viewport_material,
     note_on_stage,
+    noted_on_stage,
 )
 from verdigris.plugins.houdini.scene_stage import (
     SEPARATOR,
     bound_meshes,
     library_path,
     material_library,
+    materials_of_stage,
     mesh_of_stage,
     stage_nodes,
     stage_of,
     stage_warnings,
 )
 
-STAGE, NETWORK = "USD stage", "/mat network"
-_MATERIAL_PATH, _OBJECT_PATH = "/mat", "/obj"
+STAGE, NETWORK = "USD stage", "material network"
 
 
 class HoudiniHost:
@@ -70,7 +75,8 @@ class HoudiniHost:
         return None if hou.hipFile.isNewFile() else Path(hou.hipFile.path())
 
     def scene_warnings(self) -> tuple[str, ...]:
-        return tuple(line for node in stage_nodes() for line in stage_warnings(node))
+        of_stages = (line for node in stage_nodes() for line in stage_warnings(node))
+        return (*network_warnings(), *of_stages)
 
     def open_scene(self, path: Path) -> None:
         if not path.is_file():
@@ -91,30 +97,37 @@ class HoudiniHost:
     # materials
 
     def materials(self) -> tuple[HostMaterial, ...]:
-        found = [
+        nodes, of_stages = stage_nodes(), []
+        for node in nodes:
+            for path in materials_of_stage(node):
+                name = path.rpartition("/")[2]
+                of_stages.append(HostMaterial(f"{node.path()}{SEPARATOR}{path}", name, STAGE))
+        shown, names = shown_on_stages(nodes), {material.name for material in of_stages}
+        of_networks = [
             HostMaterial(node.path(), node.name(), NETWORK)
-            for node in children(_MATERIAL_PATH)
-            if node.isGenericFlagSet(hou.nodeFlag.Material)
-            and not node.name().endswith(VIEWPORT_SUFFIX)
+            for node in network_materials()
+            # those of a Material Library are on its stage
+            if not (node.path().startswith(shown) and node.name() in names)
         ]
-        for node in stage_nodes():
-            stage = stage_of(node)
-            for path in list_materials(stage):
-                if has_surface(stage, path):
-                    name = path.rpartition("/")[2]
-                    found.append(HostMaterial(f"{node.path()}{SEPARATOR}{path}", name, STAGE))
-        return tuple(found)
+        return (*of_networks, *of_stages)
 
     def selected_materials(self) -> tuple[HostMaterial, ...]:
-        selected = {node.path() for node in hou.selectedNodes()}
-        return tuple(
-            material
-            for material in self.materials()
-            if material.key.partition(SEPARATOR)[0] in selected
-            or (
-                material.source == NETWORK
-                and selected & {name.partition(SEPARATOR)[0] for name in self.meshes(material)}
-            )
+        nodes = hou.selectedNodes()
+        selected = {node.path() for node in nodes}
+        # a selected node of a Material Library stands for the material on the stage
+        around = [material_around(node) for node in nodes]
+        if any(isinstance(node, hou.LopNode) for node in nodes):
+            # those that a LOP which writes results reads
+            selected |= {node.path() for node in stage_nodes()}
+        shown = shown_on_stages(stage_nodes())
+        names = {node.name() for node in around if node and node.path().startswith(shown)}
+        return tuple(each for each in self.materials() if self._is_selected(each, selected, names))
+
+    def _is_selected(self, material: HostMaterial, selected: set[str], names: set[str]) -> bool:
+        if _is_on_stage(material):
+            return material.name in names or material.key.partition(SEPARATOR)[0] in selected
+        return bool(selected) and (
+            touches(material.key, selected) or bool(selected & set(self.meshes(material)))
         )
 
     def identity(self, material: HostMaterial) -> str:
@@ -123,7 +136,7 @@ class HoudiniHost:
         return f"{require_node(node).sessionId()} {path}"
 
     def document(self, material: HostMaterial) -> HostDocument:
-        if material.source == STAGE:
+        if _is_on_stage(material):
             node, path = _split_key(material)
             found = convert(stage_of(node), path)
         else:
@@ -140,15 +153,14 @@ class HoudiniHost:
     # meshes and weights
 
     def meshes(self, material: HostMaterial) -> tuple[str, ...]:
-        if material.source == STAGE:
+        if _is_on_stage(material):
             node, path = _split_key(material)
             bound = bound_meshes(stage_of(node), path)
             return tuple(f"{node.path()}{SEPARATOR}{name}" for name in bound)
         node = require_node(material.key)
-        objects = [each for each in children(_OBJECT_PATH) if has_material(each, node.path())]
+        found = [each.path() for each in objects() if has_material(each, node.path())]
         selected = {each.path() for each in hou.selectedNodes()}
-        objects.sort(key=lambda each: each.path() not in selected)
-        return tuple(each.path() for each in objects)
+        return tuple(sorted(found, key=lambda path: path not in selected))
 
     def mesh(
         self, name: str, material: HostMaterial | None = None, weight_set: str = WEIGHT_SET
@@ -156,9 +168,9 @@ class HoudiniHost:
         node_path, _, prim_path = name.partition(SEPARATOR)
         node = require_node(node_path)
         if prim_path:
-            material_path = _split_key(material)[1] if material and material.source == STAGE else ""
+            material_path = _split_key(material)[1] if material and _is_on_stage(material) else ""
             return mesh_of_stage(node, prim_path, material_path, weight_set)
-        material_path = material.key if material and material.source == NETWORK else ""
+        material_path = material.key if material and not _is_on_stage(material) else ""
         return mesh_of_object(node, material_path, weight_set)
 
     def weight_sets(self, mesh: str) -> tuple[str, ...]:
@@ -188,23 +200,18 @@ class HoudiniHost:
             )
         if not hou.isUIAvailable():
             raise HostError(f"{mesh}: this Houdini has no window for the brush: paint in the panel")
-        container = require_node(node_path)
-        refuse_locked(container)
-        shown = display_node(container)
-        exists = shown.geometry().findPointAttrib(weight_set) is not None
-        with undo_step("Verdigris weights"):
-            brush = shown if exists and shown.type().name() == "attribpaint" else None
-            if brush is None:
-                brush = add_brush(container, shown, weight_set, with_ones=not exists)
-            brush.setCurrent(True, clear_all_selected=True)
-        viewer = hou.ui.paneTabOfType(hou.paneTabType.SceneViewer)
-        if viewer is not None:
-            viewer.enterCurrentNodeState()
+        start_brush(require_node(node_path), weight_set)
+
+    def stop_painting(self) -> None:
+        """Leaves the brush."""
+        if not hou.isUIAvailable():
+            raise HostError("this Houdini has no window, and so no brush to leave")
+        stop_brush()
 
     # results
 
     def attach(self, material: HostMaterial, result: BakedResult) -> None:
-        if material.source == NETWORK:
+        if not _is_on_stage(material):
             node = require_node(material.key)
             refuse_locked(node)
             with undo_step("Verdigris result"):
@@ -218,12 +225,15 @@ class HoudiniHost:
             note_on_stage(node, path, result)
 
     def attached(self, material: HostMaterial) -> Path | None:
-        if material.source == NETWORK:
+        if not _is_on_stage(material):
             text = require_node(material.key).userData(RESULT_DATA)
-        else:
-            node, path = _split_key(material)
-            text = read_results(node.userData(RESULTS_DATA)).get(path)
-        return Path(text) if text else None
+            return Path(text) if text else None
+        return noted_on_stage(*_split_key(material))
+
+
+def _is_on_stage(material: HostMaterial) -> bool:
+    """Whether a material is on a stage, and not in a network of nodes."""
+    return SEPARATOR in material.key
 
 
 def _split_key(material: HostMaterial) -> tuple[hou.LopNode, str]:

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from verdigris.core.base.errors import HostError
+from verdigris.plugins.houdini.nodes.bake_lop import BUNDLES, TEXTURE_FILES
 
 RESULT_NODE = "verdigris_result"
 USD_ATTRIBUTE = "verdigris:bundle"
 
 _SCRIPT = """# Made by Verdigris: notes results on their materials.
+import json
+
 import hou
 from pxr import Sdf, UsdShade
 
@@ -30,6 +33,15 @@ NUMBER = ("r", TYPES.Float, TYPES.Float)
 def show_textures(stage, path, textures):
     # for renderers without MaterialX, such as viewports
     material, top = UsdShade.Material(stage.GetPrimAtPath(path)), path + "/verdigris_viewport"
+    before, name, _ = material.ComputeSurfaceSource()
+    identifier = str(before.GetShaderId() or "") if before else ""
+    contexts = {{each.GetFullName() for each in material.GetSurfaceOutputs()}}
+    if identifier.startswith("Usd") and contexts == {{"outputs:surface"}}:
+        # the material itself is what viewports show
+        return
+    if identifier.startswith("ND_") and "outputs:mtlx:surface" not in contexts:
+        # renderers with MaterialX keep their surface
+        material.CreateSurfaceOutput("mtlx").ConnectToSource(before.ConnectableAPI(), name)
     surface = UsdShade.Shader.Define(stage, top)
     surface.CreateIdAttr("UsdPreviewSurface")
     reader = UsdShade.Shader.Define(stage, top + "/uv")
@@ -78,6 +90,15 @@ def result_script(results: Mapping[str, str], textures: Mapping[str, Mapping[str
     """The script for bundles and plain textures, by material path."""
     return _SCRIPT.format(
         results=_literal(results), textures=_literal(textures), attribute=USD_ATTRIBUTE
+    )
+
+
+def asset_script() -> str:
+    """The script inside of the digital asset: it reads the parameters of the asset."""
+    return _SCRIPT.format(
+        results=f'json.loads(hou.pwd().evalParm("../{BUNDLES}") or "{{}}")',
+        textures=f'json.loads(hou.pwd().evalParm("../{TEXTURE_FILES}") or "{{}}")',
+        attribute=USD_ATTRIBUTE,
     )
 
 

@@ -9,26 +9,48 @@ import numpy as np
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.geometry.mesh import smooth_normals
-from verdigris.core.hosts.host import NORMAL_WEIGHT, HostMesh
+from verdigris.core.hosts.host import HostMesh
 from verdigris.plugins.houdini.triangles import triangle_corners
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ASSIGNED = "shop_materialpath"
+_OBJECT_PATH, _GEOMETRY = "/obj", "geo"
+
+
+def objects() -> list[hou.Node]:
+    """The objects of the scene that may have geometry, also those in subnets."""
+    network = hou.node(_OBJECT_PATH)
+    found = {node.path(): node for node in (network.children() if network is not None else ())}
+    kind = hou.objNodeTypeCategory().nodeType(_GEOMETRY)
+    for node in kind.instances() if kind is not None else ():
+        found.setdefault(node.path(), node)
+    return list(found.values())
 
 
 def has_material(node: hou.Node, material: str) -> bool:
-    """Whether an object or some of its polygons have a material of /mat."""
+    """Whether an object or some of its polygons have a material of a network."""
     if not isinstance(node, hou.ObjNode) or node.displayNode() is None:
         return False
     parm = node.parm(_ASSIGNED)
-    if parm is not None and parm.evalAsString() == material:
+    if parm is not None and _is_path_of(node, parm.evalAsString(), material):
         return True
     geometry = display_node(node).geometry()
     if geometry is None or geometry.findPrimAttrib(_ASSIGNED) is None:
         return False
-    return material in geometry.primStringAttribValues(_ASSIGNED)
+    assigned = set(geometry.primStringAttribValues(_ASSIGNED))
+    return any(_is_path_of(node, path, material) for path in assigned)
+
+
+def _is_path_of(node: hou.Node, path: str, material: str) -> bool:
+    """Whether a path is that of the material. It may be relative to the object."""
+    if path == material:
+        return True
+    if not path or path.startswith("/"):
+        return False
+    found = node.node(path)
+    return found is not None and bool(found.path() == material)
 
 
 def display_node(container: Any) -> hou.SopNode:
@@ -60,10 +82,12 @@ def mesh_of_object(node: hou.ObjNode, material: str, weight_set: str) -> HostMes
     corners, faces = triangle_corners(counts, position[points])
     notes: tuple[str, ...] = ()
     if material and geometry.findPrimAttrib(_ASSIGNED) is not None:
-        assigned = np.array(geometry.primStringAttribValues(_ASSIGNED))
-        if material in assigned:
-            corners = corners[(assigned == material)[faces]]
-            others = int((assigned != material).sum())
+        assigned = geometry.primStringAttribValues(_ASSIGNED)
+        ours = {path for path in set(assigned) if _is_path_of(node, path, material)}
+        if ours:
+            kept = np.array([path in ours for path in assigned])
+            corners = corners[kept[faces]]
+            others = int((~kept).sum())
             if others:
                 notes = (f"{name}: {others} of {len(counts)} faces have another material",)
     if not len(corners):
@@ -115,23 +139,3 @@ def _by_vertex(
     if attribute is not None and attribute.dataType() == hou.attribData.Float:
         return _of_points(geometry, name, attribute.size())[points]
     return None
-
-
-def add_brush(
-    container: hou.Node, shown: hou.Node, weight_set: str, with_ones: bool
-) -> hou.SopNode:
-    """Adds an Attribute Paint after the display node, and an Attribute Create for new weights."""
-    source = shown
-    if with_ones:
-        source = container.createNode("attribcreate", "verdigris_weights")
-        source.setInput(0, shown)
-        source.parm("name1").set(weight_set)
-        source.parm("value1v1").set(NORMAL_WEIGHT)
-        source.moveToGoodPosition()
-    brush = container.createNode("attribpaint", "verdigris_paint")
-    brush.setInput(0, source)
-    brush.parm("attribname1").set(weight_set)
-    brush.moveToGoodPosition()
-    brush.setDisplayFlag(True)
-    brush.setRenderFlag(True)
-    return brush

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,11 +10,13 @@ import hou
 
 from verdigris.core.base.errors import HostError
 
+_MAX_LISTED = 3
 
-def children(path: str) -> tuple[hou.Node, ...]:
-    """The nodes of a network. Empty if it does not exist."""
-    node = hou.node(path)
-    return node.children() if node is not None else ()
+
+def listed(names: Sequence[str]) -> str:
+    """The first names of a list, and how many more there are."""
+    more = len(names) - _MAX_LISTED
+    return "; ".join(names[:_MAX_LISTED]) + (f"; and {more} more" if more > 0 else "")
 
 
 def require_node(path: str) -> Any:

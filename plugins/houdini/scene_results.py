@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import hou
 
+from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import (
     BASE_COLOR,
     EMISSION,
@@ -18,7 +20,10 @@ from verdigris.core.hosts.host import (
     VIEWPORT_SUFFIX,
     BakedResult,
 )
+from verdigris.plugins.houdini.nodes.bake_lop import BUNDLES, TEXTURE_FILES, TYPE_NAME
 from verdigris.plugins.houdini.result_script import RESULT_NODE, read_results, result_script
+from verdigris.plugins.houdini.scene_nodes import refuse_locked, undo_step
+from verdigris.plugins.houdini.scene_stage import stage_nodes, writes_results
 
 RESULT_DATA = "verdigris_bundle"
 RESULTS_DATA = "verdigris_bundles"
@@ -45,7 +50,11 @@ _INPUTS = {
 
 
 def note_on_stage(node: hou.LopNode, path: str, result: BakedResult) -> None:
-    """Notes a result on a USD material, with the result node after a LOP."""
+    """Notes a result on a USD material, with the node after a LOP that writes results."""
+    writer = _existing_result(node)
+    if writer is not None and writer.type().name() == TYPE_NAME:
+        record(writer, path, result)
+        return
     results = {**read_results(node.userData(RESULTS_DATA)), path: result.bundle.as_posix()}
     textures = read_results(node.userData(_TEXTURES_DATA))
     if result.textures:
@@ -54,9 +63,29 @@ def note_on_stage(node: hou.LopNode, path: str, result: BakedResult) -> None:
     data = {RESULTS_DATA: results, **({_TEXTURES_DATA: textures} if textures else {})}
     holder = node if node.name().startswith(RESULT_NODE) else None
     _note(node, data)
-    holder = holder or _existing_result(node) or _add_result(node)
+    holder = holder or writer or _add_result(node)
     _note(holder, data)
     holder.parm("python").set(result_script(results, textures))
+
+
+def noted_on_stage(node: hou.LopNode, path: str) -> Path | None:
+    """The result of a USD material: of the LOP that bakes it, or of a bake of the panel."""
+    writer = _existing_result(node)
+    data = node.userData(RESULTS_DATA)
+    if writer is not None and writer.type().name() == TYPE_NAME:
+        data = writer.parm(BUNDLES).evalAsString()
+    text = read_results(data).get(path)
+    return Path(text) if text else None
+
+
+def record(node: hou.LopNode, path: str, result: BakedResult) -> None:
+    """Notes a result in the parameters of a Verdigris Bake, whose script writes it to the stage."""
+    files = {kind: file.as_posix() for kind, file in result.textures.items()}
+    for name, value in ((BUNDLES, result.bundle.as_posix()), (TEXTURE_FILES, files)):
+        if value:
+            parm = node.parm(name)
+            known: dict[str, Any] = read_results(parm.evalAsString())
+            parm.set(json.dumps({**known, path: value}, sort_keys=True))
 
 
 def make_viewport_material(material: hou.Node, textures: Mapping[str, Path]) -> None:
@@ -85,18 +114,32 @@ def _note(node: hou.Node, data: Mapping[str, object]) -> None:
 
 
 def _existing_result(node: hou.LopNode) -> hou.LopNode | None:
-    """The result node that reads this node, if there is one."""
+    """The node after this one that writes results, if there is one."""
     for connection in node.outputConnections():
         reader = connection.outputNode()
-        if reader is not None and reader.name().startswith(RESULT_NODE):
+        if isinstance(reader, hou.LopNode) and writes_results(reader):
             return reader
     return None
 
 
+def add_bake_lop() -> hou.LopNode:
+    """Inserts a Verdigris Bake after the selected LOP, or after the display node of /stage."""
+    nodes = stage_nodes()
+    if not nodes:
+        raise HostError("there is no LOP with materials: add one to /stage, or select one")
+    refuse_locked(nodes[0])
+    with undo_step("Verdigris Bake"):
+        return _insert(nodes[0], TYPE_NAME, TYPE_NAME)
+
+
 def _add_result(node: hou.LopNode) -> hou.LopNode:
-    """Inserts a Python Script LOP after a node, and moves the display flag if the node has it."""
+    return _insert(node, "pythonscript", RESULT_NODE)
+
+
+def _insert(node: hou.LopNode, kind: str, name: str) -> hou.LopNode:
+    """Inserts a LOP after a node, and moves the display flag if the node has it."""
     readers = [(each.outputNode(), each.inputIndex()) for each in node.outputConnections()]
-    holder = node.parent().createNode("pythonscript", RESULT_NODE)
+    holder = node.parent().createNode(kind, name)
     holder.setInput(0, node)
     for reader, index in readers:
         reader.setInput(index, holder)

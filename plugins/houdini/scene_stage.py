@@ -14,7 +14,9 @@ from verdigris.core.geometry.mesh import usd_mesh
 from verdigris.core.geometry.primvars import find_weights
 from verdigris.core.hosts.host import HostMesh
 from verdigris.core.material.usd.usdshade import has_surface, list_materials
+from verdigris.plugins.houdini.nodes.bake_lop import TYPE_NAME
 from verdigris.plugins.houdini.result_script import RESULT_NODE
+from verdigris.plugins.houdini.scene_nodes import listed
 from verdigris.plugins.houdini.triangles import triangle_faces
 
 if TYPE_CHECKING:
@@ -23,24 +25,28 @@ if TYPE_CHECKING:
 STAGE_PATH = "/stage"
 SEPARATOR = ":"
 _TEMPORARY_PREFIX = "/materials/"
-_MAX_LISTED = 3
 
 
 def stage_nodes() -> list[hou.LopNode]:
     """The selected LOPs, or the display node of /stage."""
     selected = [node for node in hou.selectedNodes() if isinstance(node, hou.LopNode)]
     if selected:
-        return selected
+        return [_before_result(node) for node in selected]
     network = hou.node(STAGE_PATH)
     shown = network.displayNode() if network is not None and network.children() else None
     return [_before_result(shown)] if shown is not None else []
 
 
 def _before_result(node: hou.LopNode) -> hou.LopNode:
-    """The input of a result node, or the node itself. Keys of materials stay the same after a bake
-    and after its undo."""
-    read = node.inputs() if node.name().startswith(RESULT_NODE) else ()
+    """The input of a node that writes results, or the node itself. Keys of materials stay the same
+    after a bake and after its undo."""
+    read = node.inputs() if writes_results(node) else ()
     return next((each for each in read if each is not None), node)
+
+
+def writes_results(node: hou.LopNode) -> bool:
+    """Whether a node writes results of bakes to the stage."""
+    return node.name().startswith(RESULT_NODE) or node.type().name() == TYPE_NAME
 
 
 def stage_of(node: hou.LopNode) -> Any:
@@ -67,34 +73,35 @@ def stage_warnings(node: hou.LopNode) -> list[str]:
     found = []
     if unloaded:
         found.append(
-            f"{node.path()}: these payloads are not loaded: {_listed(unloaded)}. Load them in the "
+            f"{node.path()}: these payloads are not loaded: {listed(unloaded)}. Load them in the "
             "Scene Graph Tree to bake their materials."
         )
     if broken:
         found.append(
-            f"{node.path()}: these references are broken: {_listed(broken)}. Correct their paths."
+            f"{node.path()}: these references are broken: {listed(broken)}. Correct their paths."
         )
     if bare:
         found.append(
-            f"{node.path()}: these materials have no MaterialX surface: {_listed(bare)}. Connect a "
+            f"{node.path()}: these materials have no MaterialX surface: {listed(bare)}. Connect a "
             "MaterialX shader to their surface output to bake them."
         )
     return found
 
 
-def _listed(names: list[str]) -> str:
-    more = len(names) - _MAX_LISTED
-    return "; ".join(names[:_MAX_LISTED]) + (f"; and {more} more" if more > 0 else "")
+def materials_of_stage(node: hou.LopNode) -> list[str]:
+    """The paths of the materials of a LOP that have a MaterialX surface."""
+    stage = stage_of(node)
+    return [path for path in list_materials(stage) if has_surface(stage, path)]
 
 
 def library_path(node: hou.Node) -> str:
-    """The path of a material of /mat on the stage of `material_library`."""
+    """The path of a material of a network on the stage of `material_library`."""
     return f"{_TEMPORARY_PREFIX}{node.name()}"
 
 
 @contextmanager
 def material_library(node: hou.Node) -> Iterator[Any]:
-    """A stage with a material of /mat, from a temporary Material Library."""
+    """A stage with a material of a network, from a temporary Material Library."""
     network = hou.node(STAGE_PATH)
     if network is None:
         raise HostError(f"{node.path()} cannot be translated: there is no {STAGE_PATH} network")

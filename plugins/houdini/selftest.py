@@ -9,8 +9,12 @@ from verdigris.plugins.houdini.without_window import start
 
 
 def make_scene() -> None:
-    """Makes an unsaved scene: a grid with a material of /mat, which is also on a stage."""
+    """Makes an unsaved scene: a grid with a material of /mat, which is also on a stage, a material
+    in a network of the grid, and the LOP that bakes."""
     import hou
+
+    from verdigris.plugins.houdini.nodes.bake_lop import TYPE_NAME
+    from verdigris.plugins.houdini.nodes.installed import require_lop
 
     hou.hipFile.clear(suppress_save_prompt=True)
     shader = hou.node("/mat").createNode("mtlxstandard_surface", "scratch")
@@ -26,7 +30,12 @@ def make_scene() -> None:
     library.parm("materials").set(1)
     library.parm("matnode1").set(shader.path())
     library.parm("matpath1").set("scratch")
-    library.setDisplayFlag(True)
+    inner = thing.createNode("matnet", "scratch").createNode("mtlxstandard_surface", "inner")
+    inner.setGenericFlag(hou.nodeFlag.Material, True)
+    require_lop()
+    bake = hou.node("/stage").createNode(TYPE_NAME, "bake")
+    bake.setInput(0, library)
+    bake.setDisplayFlag(True)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -7,40 +7,36 @@ holds them to the published stubs. Stages are real ones of usd-core.
 from __future__ import annotations
 
 import copy
+import json
+import posixpath
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from fake_houdini_values import (
+    INDIRECT,
+    Attrib,
+    ButtonParmTemplate,
+    Enum,
+    Geometry,
+    Matrix,
+    ParmTemplateGroup,
+    Point,
+    Prim,
+    StringParmTemplate,
+    SubnetIndirectInput,
+    ToggleParmTemplate,
+    Vertex,
+    ViewportVisualizer,
+    ViewportVisualizerType,
+)
+from fake_houdini_values import plate as plate
 from fake_maya import StrictModule, forget
+from houdini_nodes import PARMS, SECTIONS
 from pxr import Usd
-
-PARMS = {
-    "materiallibrary": ("matpathprefix", "materials", "matnode1", "matpath1", "assign1"),
-    "pythonscript": ("python",),
-    "attribcreate": ("name1", "value1v1"),
-    "attribpaint": ("attribname1",),
-    "geo": ("shop_materialpath",),
-    "grid": (),
-    "uvtexture": (),
-    "mtlxstandard_surface": (),
-    # as exporters and importers of other projects set them, and as saved scenes list them
-    "principledshader::2.0": (
-        *("basecolor_useTexture", "basecolor_texture", "basecolorr", "basecolorg", "basecolorb"),
-        *("rough_useTexture", "rough_texture", "rough"),
-        *("metallic_useTexture", "metallic_texture", "metallic"),
-        *("baseBumpAndNormal_enable", "baseNormal_texture"),
-        *("opaccolor_useTexture", "opaccolor_texture"),
-        *("emitcolor_useTexture", "emitcolor_texture"),
-        *("emitcolorr", "emitcolorg", "emitcolorb", "emitint"),
-    ),
-    "null": (),
-    "stage": (),
-    "mat": (),
-    "obj": (),
-    "subnet": (),
-}
 
 
 class Scene:
@@ -49,6 +45,12 @@ class Scene:
     def __init__(self) -> None:
         self.path = ""
         self.window = True
+        self.count = 0
+        # digital assets in files, and those of this session, by the name of their type
+        self.definitions: dict[str, dict[str, Any]] = {}
+        self.loaded_files: list[str] = []
+        self.home = ""
+        self.loop: list[Any] = []
         self.nodes: dict[str, dict[str, Any]] = {}
         self.loaded = 0
         self.selection: list[str] = []
@@ -57,28 +59,70 @@ class Scene:
         self.undos = True
         self.stages: dict[str, str] = {}
         self.refuses: set[str] = set()
-        self.states_entered = 0
+        self.viewer_pwd = "/obj"
+        self.current = ""
+        # what the viewer does: "view", or the node whose state was entered
+        self.viewer_states: list[str] = []
         self.saved: list[Any] = []
         self.dialogs: list[str] = []
         self.panels: list[Any] = []
         self.tabs: list[Any] = []
         self.interfaces = {"verdigris": "Verdigris"}
         self.geometries: dict[str, dict[str, Any]] = {}
+        self.add_managers()
+
+    def add_managers(self) -> None:
         for name in ("stage", "mat", "obj"):
             self.add(f"/{name}", name)
 
     def add(self, path: str, kind: str, **facts: Any) -> str:
+        asset = self.definitions.get(kind)
+        self.count += 1
         self.nodes[path] = {
             "type": kind,
-            "parms": dict.fromkeys(PARMS[kind], ""),
+            "parms": dict(asset["parms"]) if asset else dict.fromkeys(PARMS[kind], ""),
             "data": {},
             "input": "",
             "display": False,
             "material": False,
             "locked": False,
+            "visualizers": [],
+            "number": self.count,
             **facts,
         }
+        if asset:
+            for name, inner in copy.deepcopy(asset["contents"]).items():
+                if inner["input"].startswith("/"):
+                    inner["input"] = path + inner["input"]
+                self.count += 1
+                self.nodes[path + name] = {**inner, "locked": True, "number": self.count}
+        elif kind == "subnet" and self.kind_of(path) == "lop":
+            self.add(f"{path}/output0", "output")
+        elif kind == "topnet":
+            self.add(f"{path}/localscheduler", "localscheduler")
         return path
+
+    def add_builder(self, path: str, context: str, surface: str) -> str:
+        """A material builder: a subnet with the material flag, and several outputs."""
+        self.add(path, "subnet", material=True)
+        self.nodes[path]["parms"] = dict.fromkeys(PARMS["builder"], "")
+        self.nodes[path]["parms"]["shader_rendercontextname"] = context
+        self.add(f"{path}/surface", surface)
+        for output in ("surface_output", "displacement_output"):
+            self.add(f"{path}/{output}", "subnetconnector", input=f"{path}/surface")
+        return path
+
+    def kind_of(self, path: str) -> str:
+        """The context of a node: obj, sop, lop, vop, top or manager."""
+        parent = path.rpartition("/")[0]
+        if not parent:
+            return "manager"
+        above, around = self.nodes[parent]["type"], self.kind_of(parent)
+        if above in ("mat", "matnet", "materiallibrary"):
+            return "vop"
+        if above in ("stage", "obj", "topnet"):
+            return {"stage": "lop", "obj": "obj", "topnet": "top"}[above]
+        return "sop" if around == "obj" and above == "geo" else around
 
     def state(self) -> Any:
         return copy.deepcopy(self.nodes)
@@ -106,16 +150,6 @@ class PermissionError(Error):
     pass
 
 
-class Enum:
-    def __init__(self, *names: str) -> None:
-        self._names = names
-
-    def __getattr__(self, name: str) -> str:
-        if name.startswith("_") or name not in self._names:
-            raise AttributeError(f"{name}: the fake does not know this value")
-        return name
-
-
 def make_hou(scene: Scene) -> StrictModule:
     """The module hou of a scene."""
     hou = StrictModule("hou")
@@ -128,18 +162,86 @@ def make_hou(scene: Scene) -> StrictModule:
             scene.change("set")
             scene.nodes[self._path]["parms"][self._name] = value
 
-        def evalAsString(self) -> str:
+        def rawValue(self) -> str:
             return str(scene.nodes[self._path]["parms"][self._name])
+
+        def evalAsString(self) -> str:
+            return self.rawValue().replace("$HIP", str(Path(scene.path or "/home").parent))
+
+        def pressButton(self) -> None:
+            definition = scene.definitions[scene.nodes[self._path]["type"]]
+            module: dict[str, Any] = {}
+            exec(definition["sections"]["PythonModule"], module)
+            phm = SimpleNamespace(phm=lambda: SimpleNamespace(**module))
+            names = {"hou": phm, "kwargs": {"node": wrap(self._path)}}
+            try:
+                exec(definition["callbacks"][self._name], names)
+            except Exception as failure:
+                raise OperationFailed(str(failure)) from failure
 
         def evalAsInt(self) -> int:
             return int(scene.nodes[self._path]["parms"][self._name] or 0)
 
     class Type:
-        def __init__(self, name: str) -> None:
-            self._name = name
+        def __init__(self, name: str, context: str) -> None:
+            self._name, self._context = name, context
 
         def name(self) -> str:
             return self._name
+
+        def category(self) -> Any:
+            return SimpleNamespace(name=lambda: self._context.title())
+
+        def definition(self) -> Any:
+            return HDADefinition(self._name) if self._name in scene.definitions else None
+
+    class HDADefinition:
+        def __init__(self, name: str) -> None:
+            self._facts = scene.definitions[name]
+
+        def version(self) -> str:
+            return str(self._facts["version"])
+
+        def addSection(self, name: str, contents: str = "") -> None:
+            assert name in SECTIONS
+            self._facts["sections"][name] = contents
+
+        def setExtraFileOption(self, name: str, value: Any) -> None:
+            self._facts["options"][name] = value
+
+        def setIcon(self, icon: str) -> None:
+            self._facts["icon"] = icon
+
+        def setParmTemplateGroup(self, group: Any) -> None:
+            found = [each.facts for each in group.templates]
+            self._facts["templates"] = found
+            self._facts["parms"] = {each["name"]: each["default"] for each in found}
+            self._facts["callbacks"] = {
+                each["name"]: each["callback"] for each in found if each["callback"]
+            }
+
+        def save(self, file_name: str, create_backup: bool = True) -> None:
+            assert not create_backup
+            Path(file_name).write_text(json.dumps(self._facts))
+
+    class Hda(StrictModule):
+        def installFile(self, file_path: str, change_oplibraries_file: bool = True) -> None:
+            assert not change_oplibraries_file
+            try:
+                facts = json.loads(Path(file_path).read_text())
+            except (OSError, ValueError) as failure:
+                raise OperationFailed(f"{file_path} is no library") from failure
+            scene.definitions[facts["type"]] = facts
+            scene.loaded_files.append(file_path)
+
+        def uninstallFile(self, file_path: str, change_oplibraries_file: bool = True) -> None:
+            assert not change_oplibraries_file
+            scene.loaded_files.remove(file_path)
+            name = json.loads(Path(file_path).read_text())["type"]
+            del scene.definitions[name]
+
+        def loadedFiles(self) -> tuple[str, ...]:
+            return tuple(scene.loaded_files)
 
     class Connection:
         def __init__(self, target: str) -> None:
@@ -166,13 +268,29 @@ def make_hou(scene: Scene) -> StrictModule:
             return self._path.rpartition("/")[2]
 
         def sessionId(self) -> int:
-            return 1000 * scene.loaded + list(scene.nodes).index(self._path)
+            return 1000 * scene.loaded + int(self._facts["number"])
 
         def type(self) -> Type:
-            return Type(self._facts["type"])
+            return Type(self._facts["type"], scene.kind_of(self._path))
 
         def parent(self) -> Any:
             return wrap(self._path.rpartition("/")[0])
+
+        def node(self, path: str) -> Any:
+            return wrap(posixpath.normpath(posixpath.join(self._path, path)))
+
+        def inputAncestors(self) -> tuple[Any, ...]:
+            found, path = [], self._facts["input"]
+            while path:
+                found.append(wrap(path))
+                path = scene.nodes[path]["input"]
+            return tuple(found)
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Node) and other.path() == self._path
+
+        def __hash__(self) -> int:
+            return hash(self._path)
 
         def children(self) -> tuple[Any, ...]:
             return tuple(
@@ -189,7 +307,7 @@ def make_hou(scene: Scene) -> StrictModule:
 
         def createNode(self, kind: str, name: str) -> Any:
             scene.change("createNode")
-            if kind not in PARMS:
+            if kind not in PARMS and kind not in scene.definitions:
                 raise OperationFailed(f"Invalid node type name: {kind}")
             path, number = f"{self._path}/{name}", 1
             while path in scene.nodes:
@@ -198,7 +316,8 @@ def make_hou(scene: Scene) -> StrictModule:
 
         def destroy(self) -> None:
             scene.change("destroy")
-            del scene.nodes[self._path]
+            for path in [each for each in scene.nodes if f"{each}/".startswith(f"{self._path}/")]:
+                del scene.nodes[path]
 
         def setInput(self, index: int, node: Any) -> None:
             scene.change("setInput")
@@ -208,12 +327,12 @@ def make_hou(scene: Scene) -> StrictModule:
         def inputs(self) -> tuple[Any, ...]:
             return tuple(wrap(path) for path in (self._facts["input"],) if path)
 
-        def outputConnections(self) -> tuple[Connection, ...]:
-            return tuple(
-                Connection(path)
-                for path, facts in scene.nodes.items()
-                if facts["input"] == self._path
-            )
+        def indirectInputs(self) -> tuple[Any, ...]:
+            assert self._facts["type"] == "subnet"
+            return (SubnetIndirectInput(),)
+
+        def layoutChildren(self) -> None:
+            scene.change("layoutChildren")
 
         def userData(self, name: str) -> str | None:
             return self._facts["data"].get(name)
@@ -227,15 +346,64 @@ def make_hou(scene: Scene) -> StrictModule:
 
         def setCurrent(self, on: bool, clear_all_selected: bool = False) -> None:
             assert on and clear_all_selected
+            scene.change("setCurrent")
+            scene.current = self._path
 
     class OpNode(Node):
+        def createDigitalAsset(
+            self,
+            name: str = "",
+            hda_file_name: str = "",
+            description: str = "",
+            min_num_inputs: int = 0,
+            max_num_inputs: int = 0,
+            version: str = "",
+            ignore_external_references: bool = False,
+            create_backup: bool = True,
+        ) -> Any:
+            assert self._facts["type"] == "subnet"
+            if "createDigitalAsset" in scene.refuses:
+                raise OperationFailed("the disk is full")
+            inner = {
+                path.removeprefix(self._path): copy.deepcopy(facts)
+                for path, facts in scene.nodes.items()
+                if path.startswith(f"{self._path}/")
+            }
+            for facts in inner.values():
+                facts["input"] = facts["input"].removeprefix(self._path)
+            scene.definitions[name] = {
+                "type": name,
+                "label": description,
+                "context": scene.kind_of(self._path),
+                "inputs": (min_num_inputs, max_num_inputs),
+                "version": version,
+                "sections": {},
+                "options": {},
+                "parms": {},
+                "contents": inner,
+            }
+            Path(hda_file_name).write_text(json.dumps(scene.definitions[name]))
+            scene.loaded_files.append(hda_file_name)
+            self._facts["type"] = name
+            return wrap(self._path)
+
+        def outputConnections(self) -> tuple[Connection, ...]:
+            return tuple(
+                Connection(path)
+                for path, facts in scene.nodes.items()
+                if facts["input"] == self._path
+            )
+
         def isInsideLockedHDA(self) -> bool:
             return bool(self._facts["locked"])
 
         def parm(self, name: str) -> Parm | None:
-            if self._facts["type"] in PARMS and name in self._facts["parms"]:
-                return Parm(self._path, name)
-            return None
+            return Parm(self._path, name) if name in self._facts["parms"] else None
+
+        def evalParm(self, parm_path: str) -> Any:
+            path = posixpath.normpath(posixpath.join(self._path, parm_path))
+            owner, _, name = path.rpartition("/")
+            return scene.nodes[owner]["parms"][name]
 
     class LopNetwork(OpNode):
         def displayNode(self) -> Any:
@@ -257,6 +425,10 @@ def make_hou(scene: Scene) -> StrictModule:
                 assert (parms["materials"], parms["matpathprefix"]) == (1, "/materials/")
             elif self._facts["type"] == "pythonscript":
                 return self._cooked()
+            elif self._facts["type"] in scene.definitions:
+                return wrap(f"{self._path}/output0").inputs()[0].stage()
+            elif self._path not in scene.stages and self._facts["input"]:
+                return wrap(self._facts["input"]).stage()
             else:
                 text = scene.stages[self._path]
             if text == "broken":
@@ -267,7 +439,10 @@ def make_hou(scene: Scene) -> StrictModule:
             return bool(self._facts["display"])
 
         def _cooked(self) -> Any:
-            stage = wrap(self._facts["input"]).stage()
+            source = self._facts["input"]
+            if source == INDIRECT:
+                source = scene.nodes[self._path.rpartition("/")[0]]["input"]
+            stage = wrap(source).stage()
             self._editing = stage
             hou.pwd = lambda: self
             exec(self._facts["parms"]["python"], {})
@@ -307,88 +482,44 @@ def make_hou(scene: Scene) -> StrictModule:
                 data["points"].setdefault(name, np.full((len(data["points"]["P"]), 1), value))
             return Geometry(data)
 
-    class Matrix:
-        def __init__(self, rows: Any) -> None:
-            self._rows = np.eye(4) if rows is None else np.array(rows)
+    class VopNode(OpNode):
+        pass
 
-        def asTuple(self) -> tuple[float, ...]:
-            return tuple(map(float, self._rows.ravel()))
-
-    class Attrib:
-        def __init__(self, name: str, values: Any) -> None:
-            self._name, self._values = name, values
-
-        def name(self) -> str:
-            return self._name
-
-        def size(self) -> int:
-            return int(self._values.shape[1])
-
-        def dataType(self) -> str:
-            return "Float"
-
-    class Point:
-        def __init__(self, number: int) -> None:
-            self._number = number
-
-        def number(self) -> int:
-            return self._number
-
-    class Vertex:
-        def __init__(self, point: int) -> None:
-            self._point = point
-
-        def point(self) -> Point:
-            return Point(self._point)
-
-    class Prim:
-        def __init__(self, points: list[int]) -> None:
-            self._points = points
-
-        def numVertices(self) -> int:
-            return len(self._points)
-
-        def vertices(self) -> Any:
-            return iter([Vertex(point) for point in self._points])
-
-    class Geometry:
-        def __init__(self, data: dict[str, Any]) -> None:
-            self._data = data
-
-        def prims(self) -> tuple[Prim, ...]:
-            return tuple(Prim(points) for points in self._data["faces"])
-
-        def _find(self, kind: str, name: str) -> Attrib | None:
-            found = self._data[kind].get(name)
-            return None if found is None else Attrib(name, found)
-
-        def findPointAttrib(self, name: str) -> Attrib | None:
-            return self._find("points", name)
-
-        def findVertexAttrib(self, name: str) -> Attrib | None:
-            return self._find("vertices", name)
-
-        def findPrimAttrib(self, name: str) -> Attrib | None:
-            return None if name not in self._data["prims"] else Attrib(name, np.zeros((1, 1)))
-
-        def pointAttribs(self) -> tuple[Attrib, ...]:
-            return tuple(Attrib(*each) for each in self._data["points"].items())
-
-        def vertexAttribs(self) -> tuple[Attrib, ...]:
-            return tuple(Attrib(*each) for each in self._data["vertices"].items())
-
-        def pointFloatAttribValuesAsString(self, name: str) -> bytes:
-            return bytes(self._data["points"][name].astype(np.float32).tobytes())
-
-        def vertexFloatAttribValuesAsString(self, name: str) -> bytes:
-            return bytes(self._data["vertices"][name].astype(np.float32).tobytes())
-
-        def primStringAttribValues(self, name: str) -> tuple[str, ...]:
-            return tuple(self._data["prims"][name])
+    class TopNode(OpNode):
+        def setDisplayFlag(self, on: bool) -> None:
+            scene.change("setDisplayFlag")
+            self._facts["display"] = on
 
     class SceneViewer:
+        def pwd(self) -> Any:
+            return wrap(scene.viewer_pwd)
+
+        def setPwd(self, node: Node) -> None:
+            scene.viewer_pwd = node.path()
+            # each network has its own current node
+            scene.current = ""
+
         def enterCurrentNodeState(self) -> None:
-            scene.states_entered += 1
+            # a viewer sees the nodes of its own network only, and enters that network's state else
+            inside = scene.current.rpartition("/")[0] == scene.viewer_pwd
+            scene.viewer_states.append(scene.current if inside else scene.viewer_pwd)
+
+        def enterViewState(self) -> None:
+            scene.viewer_states.append("view")
+
+    class ViewportVisualizers(StrictModule):
+        def type(self, name: str) -> Any:
+            return ViewportVisualizerType(name) if name == "vis_color" else None
+
+        def visualizers(self, category: str = "Common", node: Any = None) -> tuple[Any, ...]:
+            assert category == "Node"
+            return tuple(ViewportVisualizer(each) for each in node._facts["visualizers"])
+
+        def createVisualizer(self, kind: Any, category: str = "Common", node: Any = None) -> Any:
+            assert (kind.name(), category) == ("vis_color", "Node")
+            scene.change("createVisualizer")
+            node._facts["visualizers"].append({"name": "visualizer", "active": False})
+            return ViewportVisualizer(node._facts["visualizers"][-1])
 
     def opened(path: str) -> Any:
         stage = Usd.Stage.Open(path)
@@ -400,12 +531,44 @@ def make_hou(scene: Scene) -> StrictModule:
     def wrap(path: str) -> Any:
         if path not in scene.nodes:
             return None
-        top = path.split("/")[1]
-        if top == "obj" and path != "/obj":
-            return (ObjNode if path.count("/") == 2 else SopNode)(path)
-        if top == "stage":
-            return LopNetwork(path) if path == "/stage" else LopNode(path)
-        return OpNode(path)
+        if path == "/stage":
+            return LopNetwork(path)
+        kinds = {"obj": ObjNode, "sop": SopNode, "lop": LopNode, "vop": VopNode, "top": TopNode}
+        # a network inside of another context is a plain operator
+        is_network = scene.nodes[path]["type"] in ("matnet",)
+        return OpNode(path) if is_network else kinds.get(scene.kind_of(path), OpNode)(path)
+
+    class OpNodeType:
+        def __init__(self, category: str, name: str) -> None:
+            self._category, self._name = category, name
+
+        def name(self) -> str:
+            return self._name
+
+        def definition(self) -> Any:
+            return HDADefinition(self._name) if self._name in scene.definitions else None
+
+        def instances(self) -> tuple[Any, ...]:
+            return tuple(
+                wrap(path)
+                for path, facts in scene.nodes.items()
+                if facts["type"] == self._name and scene.kind_of(path) == self._category
+            )
+
+    class OpNodeTypeCategory:
+        def __init__(self, category: str) -> None:
+            self._category = category
+
+        def nodeType(self, name: str) -> Any:
+            known = {
+                "matnet": ("obj", "sop", "lop", "vop", "top"),
+                "geo": ("obj",),
+                "materiallibrary": ("lop",),
+                **{each: (facts["context"],) for each, facts in scene.definitions.items()},
+            }
+            return (
+                OpNodeType(self._category, name) if self._category in known.get(name, ()) else None
+            )
 
     class HipFile(StrictModule):
         def isNewFile(self) -> bool:
@@ -417,8 +580,11 @@ def make_hou(scene: Scene) -> StrictModule:
         def load(
             self, file_name: str, suppress_save_prompt: bool, ignore_load_warnings: bool
         ) -> None:
-            if Path(file_name).read_text() == "broken":
+            text = Path(file_name).read_text()
+            if text == "broken":
                 raise OperationFailed("not a hip file")
+            if text.startswith("{"):
+                scene.nodes = json.loads(text)
             scene.path = file_name
             scene.loaded += 1
 
@@ -426,9 +592,13 @@ def make_hou(scene: Scene) -> StrictModule:
             if "save" in scene.refuses:
                 raise OperationFailed("the disk is full")
             scene.saved.append(scene.state())
+            if scene.path:
+                Path(scene.path).write_text(json.dumps(scene.nodes, default=list))
 
         def clear(self, suppress_save_prompt: bool) -> None:
             scene.path = ""
+            scene.nodes = {}
+            scene.add_managers()
 
     class Undos(StrictModule):
         @contextmanager
@@ -506,6 +676,14 @@ def make_hou(scene: Scene) -> StrictModule:
         def setStatusMessage(self, text: str) -> None:
             scene.dialogs.append(text)
 
+        def addEventLoopCallback(self, callback: Any) -> None:
+            scene.loop.append(callback)
+
+        def removeEventLoopCallback(self, callback: Any) -> None:
+            if callback not in scene.loop:
+                raise OperationFailed("The callback was not registered")
+            scene.loop.remove(callback)
+
     class Pypanel(StrictModule):
         def interfaces(self) -> dict[str, Any]:
             return scene.interfaces
@@ -521,6 +699,16 @@ def make_hou(scene: Scene) -> StrictModule:
         LopNode=LopNode,
         ObjNode=ObjNode,
         SopNode=SopNode,
+        VopNode=VopNode,
+        OpNodeType=OpNodeType,
+        TopNode=TopNode,
+        OpNodeTypeCategory=OpNodeTypeCategory,
+        nodeTypeCategories=lambda: {
+            name: OpNodeTypeCategory(name.lower())
+            for name in ("Obj", "Sop", "Lop", "Vop", "Top", "Manager")
+        },
+        objNodeTypeCategory=lambda: OpNodeTypeCategory("obj"),
+        lopNodeTypeCategory=lambda: OpNodeTypeCategory("lop"),
         Geometry=Geometry,
         Attrib=Attrib,
         Prim=Prim,
@@ -538,10 +726,28 @@ def make_hou(scene: Scene) -> StrictModule:
         PythonPanel=PythonPanel,
         Desktop=Desktop,
         ui=Ui("hou.ui"),
+        ViewportVisualizer=ViewportVisualizer,
+        ViewportVisualizerType=ViewportVisualizerType,
+        viewportVisualizers=ViewportVisualizers("hou.viewportVisualizers"),
+        viewportVisualizerCategory=Enum("Node"),
         nodeFlag=Enum("Material"),
         attribData=Enum("Float"),
         paneTabType=Enum("SceneViewer", "PythonPanel"),
         node=wrap,
+        nodeBySessionId=lambda session_id: next(
+            (wrap(path) for path in scene.nodes if wrap(path).sessionId() == session_id), None
+        ),
+        homeHoudiniDirectory=lambda: scene.home,
+        hda=Hda("hou.hda"),
+        HDADefinition=HDADefinition,
+        ParmTemplateGroup=ParmTemplateGroup,
+        StringParmTemplate=StringParmTemplate,
+        ToggleParmTemplate=ToggleParmTemplate,
+        ButtonParmTemplate=ButtonParmTemplate,
+        SubnetIndirectInput=SubnetIndirectInput,
+        scriptLanguage=Enum("Python"),
+        stringParmType=Enum("FileReference"),
+        fileType=Enum("Directory"),
         selectedNodes=lambda: tuple(wrap(path) for path in scene.selection),
         applicationVersionString=lambda: "21.0.512",
         isUIAvailable=lambda: scene.window,
@@ -555,23 +761,3 @@ def install(monkeypatch: Any, scene: Scene) -> StrictModule:
     monkeypatch.setitem(sys.modules, "hou", hou)
     forget(monkeypatch, "verdigris.plugins.houdini")
     return hou
-
-
-def plate() -> dict[str, Any]:
-    """A quad and a triangle that share an edge, in the plane of z = 0, clockwise from above."""
-    return {
-        "faces": [[3, 2, 1, 0], [2, 4, 1]],
-        "points": {
-            "P": np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (2, 0, 0)], np.float32)
-        },
-        "vertices": {
-            "uv": np.array(
-                [
-                    *((0, 1, 0), (0.5, 1, 0), (0.5, 0, 0), (0, 0, 0)),
-                    *((0.5, 1, 0), (1, 0, 0), (0.5, 0, 0)),
-                ],
-                np.float32,
-            )
-        },
-        "prims": {},
-    }

@@ -13,10 +13,13 @@ from pathlib import Path
 import fake_houdini
 import fake_maya
 import pytest
+from houdini_nodes import NODES
 
 from . import stubs
 
 PLUGINS = Path(__file__).resolve().parents[2] / "plugins"
+# programs that are dropped into the application
+BESIDE = PLUGINS.parent / "packaging" / "templates"
 
 # Commands that plug-ins of Maya add, and where each was seen with these flags.
 SEEN_ELSEWHERE = {
@@ -58,7 +61,8 @@ pytestmark = pytest.mark.skipif(
 
 def calls(folder, root):
     """Every chain of names that begins with `root`, with its keyword arguments."""
-    for path in sorted((PLUGINS / folder).rglob("*.py")):
+    files = [*(PLUGINS / folder).rglob("*.py"), *(BESIDE / f"beside_{folder}").glob("*.py")]
+    for path in sorted(files):
         tree = ast.parse(path.read_text())
         called = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
         inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
@@ -97,7 +101,19 @@ def missing(given, known):
                 "without_window.py",
             },
         ),
-        ("houdini", {"hou"}, {"actions.py", "selftest.py", "without_window.py"}),
+        (
+            "houdini",
+            {"hou"},
+            {
+                "actions.py",
+                "build_assets.py",
+                "buttons.py",
+                "installed.py",
+                "selftest.py",
+                "top_recipe.py",
+                "without_window.py",
+            },
+        ),
     ],
 )
 def test_only_the_adapter_and_its_parts_touch_the_scene(folder, application, shells):
@@ -193,10 +209,32 @@ def test_names_and_arguments_of_hou_are_known():
             assert keywords <= known_functions[name], f"{place}: hou.{name}"
             continue
         assert name in known_classes, f"{place}: hou has no {name}"
+        if keywords and not rest:
+            # None stands for arguments that a dictionary gives
+            made = known_classes[name]["__init__"]
+            assert keywords - {None} <= made, f"{place}: hou.{name} takes no {keywords - made}"
         if rest:
             members = known_classes[name]
             assert rest[0] in members, f"{place}: hou.{name} has no {rest[0]}"
             assert keywords <= members[rest[0]], f"{place}: hou.{name}.{rest[0]}"
+
+
+def test_node_types_and_parameters_of_houdini_were_seen_somewhere():
+    used_types, used_parms = set(), set()
+    for path in sorted((PLUGINS / "houdini").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                continue
+            first = node.args[0] if node.args else None
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                if node.func.attr == "createNode":
+                    used_types.add(first.value)
+                elif node.func.attr == "parm":
+                    used_parms.add(first.value)
+    assert len(used_types) > 12 and len(used_parms) > 12
+    assert used_types <= set(NODES)
+    assert used_parms <= {parm for kind in NODES.values() for parm in kind.parms}
+    assert all(kind.seen for kind in NODES.values())
 
 
 def public(kind):
@@ -253,7 +291,8 @@ def test_the_fake_houdini_has_only_known_names():
             continue
         else:
             kind = type(member)
-        for method, function in public(kind).items():
+        made = vars(kind).get("__init__") if name.endswith("Template") else None
+        for method, function in {**public(kind), **({"__init__": made} if made else {})}.items():
             assert method in known_classes[name], f"hou.{name} has no {method}"
             # optional arguments of the fake are passed by name
             given = {

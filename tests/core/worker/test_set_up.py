@@ -143,7 +143,6 @@ def test_the_first_python_of_a_supported_version_is_used(tmp_path, monkeypatch):
         require_python()
 
 
-@pytest.mark.skipif("--progress" not in TEMPLATE.read_text(), reason="it has no lines for programs")
 def test_the_real_program_of_a_staged_tree_sends_such_lines(tmp_path):
     command = [sys.executable, TEMPLATE, "--progress", "json", "--into", tmp_path / "worker"]
     done = subprocess.run(

@@ -58,6 +58,7 @@ def host(houdini, tmp_path):
     (tmp_path / "gold.usda").write_text(GOLD)
     houdini.add("/mat/gold", "mtlxstandard_surface", material=True)
     houdini.add("/mat/helper", "subnet")
+    houdini.add("/mat/helper/colour", "mtlximage")
     houdini.stages["/mat/gold"] = str(tmp_path / "gold.usda")
     houdini.add(PLATE, "geo")
     houdini.nodes[PLATE]["parms"]["shop_materialpath"] = "/mat/gold"
@@ -107,7 +108,7 @@ def by_name(host, name):
 
 def test_materials_of_mat_and_of_the_display_node_are_listed(host):
     assert [(each.key, each.source) for each in host.materials()] == [
-        ("/mat/gold", "/mat network"),
+        ("/mat/gold", "material network"),
         (f"{LIBRARY}:/materials/nested", "USD stage"),
         (f"{LIBRARY}:/materials/cascade", "USD stage"),
         (f"{LIBRARY}:/materials/tiles", "USD stage"),
@@ -190,26 +191,6 @@ def test_a_mesh_without_uvs_is_refused_with_the_remedy(host, houdini):
     del houdini.geometries["/obj/plate/shape"]["vertices"]["uv"]
     with pytest.raises(HostError, match="has no attribute 'uv': add a UV Unwrap"):
         host.mesh(PLATE)
-
-
-def test_painting_twice_adds_one_brush(harness):
-    for _ in range(2):
-        harness.host.start_painting(PLATE)
-    kinds = [facts["type"] for facts in harness.houdini.nodes.values()]
-    assert kinds.count("attribpaint") == kinds.count("attribcreate") == 1
-    assert harness.houdini.states_entered == 2
-    harness.undo()
-    assert not {"attribpaint", "attribcreate"} & {
-        facts["type"] for facts in harness.houdini.nodes.values()
-    }
-
-
-def test_painting_on_a_stage_or_without_a_window_is_refused_with_the_remedy(harness):
-    with pytest.raises(HostError, match="paint the attribute 'verdigris_weights' on the SOP"):
-        harness.host.start_painting(f"{LIBRARY}:/plate")
-    harness.houdini.window = False
-    with pytest.raises(HostError, match="no window for the brush"):
-        harness.host.start_painting(PLATE)
 
 
 def test_a_result_is_an_asset_on_the_usd_material_behind_the_node(harness, tmp_path):

@@ -132,3 +132,47 @@ def test_a_tab_with_another_panel_is_left_alone(tabs, panels, houdini):
     houdini.tabs = tabs
     importlib.import_module("verdigris.plugins.houdini.actions").bake()
     assert houdini.panels == panels
+
+
+UNIVERSAL = """#usda 1.0
+def Scope "materials" {
+    def Material "nested" {
+        token outputs:surface.connect = </materials/nested/shader.outputs:out>
+        def Shader "shader" {
+            uniform token info:id = "%s"
+            token outputs:out
+        }
+    }
+}
+"""
+
+
+def stage_with_result(harness, tmp_path, shader):
+    """The stage of a material on the universal output, after a bake with textures."""
+    script = importlib.import_module("verdigris.plugins.houdini.result_script")
+    (tmp_path / "universal.usda").write_text(UNIVERSAL % shader)
+    scene = harness.houdini
+    scene.stages[LIBRARY] = str(tmp_path / "universal.usda")
+    scene.add("/stage/writer", "pythonscript", input=LIBRARY)
+    path = "/materials/nested"
+    files = {kind: str(file) for kind, file in flattened(tmp_path).items()}
+    text = script.result_script({path: str(tmp_path / "a.vdg")}, {path: files})
+    scene.nodes["/stage/writer"]["parms"]["python"] = text
+    stage = scene.hou.node("/stage/writer").stage()
+    assert stage.GetAttributeAtPath(f"{path}.verdigris:bundle").Get()
+    return stage, UsdShade.Material(stage.GetPrimAtPath(path))
+
+
+def test_a_materialx_surface_on_the_universal_output_is_kept_for_renderers(harness, tmp_path):
+    shader = "ND_standard_surface_surfaceshader"
+    _, material = stage_with_result(harness, tmp_path, shader)
+    assert material.ComputeSurfaceSource("mtlx")[0].GetIdAttr().Get() == shader
+    shown = material.GetSurfaceOutput().GetConnectedSource()[0].GetPrim()
+    assert shown.GetName() == "verdigris_viewport"
+
+
+def test_a_preview_surface_of_the_artist_is_not_replaced(harness, tmp_path):
+    stage, material = stage_with_result(harness, tmp_path, "UsdPreviewSurface")
+    shown = material.GetSurfaceOutput().GetConnectedSource()[0].GetPrim()
+    assert shown.GetName() == "shader"
+    assert not stage.GetPrimAtPath("/materials/nested/verdigris_viewport")

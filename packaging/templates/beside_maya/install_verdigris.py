@@ -1,0 +1,202 @@
+"""Installs Verdigris in Maya: drag this file into a viewport. Drag it again to repair or update.
+
+It writes verdigris.mod into the modules of this version of Maya, pointing at the folder beside this
+file, and loads the plug-in without a restart. Keep the folder where it is, or drag again after
+moving it.
+"""
+
+import contextlib
+import os
+import re
+import sys
+from pathlib import Path
+
+from maya import cmds
+
+HERE = Path(__file__).resolve().parent
+MODULE, PLUGIN, PACKAGE = "verdigris.mod", "verdigris_maya", "verdigris"
+_HEADER = re.compile(r"\+ MAYAVERSION:(\S+) PLATFORM:(\S+) (\S+) (\S+) (.+)")
+_LINE = re.compile(r"(\w+) ?\+?:?= ?(.+)")
+# Folders of a module that Maya finds without a line.
+_FOLDERS = {
+    "plug-ins": "MAYA_PLUG_IN_PATH",
+    "scripts": "MAYA_SCRIPT_PATH",
+    "icons": "XBMLANGPATH",
+    "presets": "MAYA_PRESET_PATH",
+}
+
+
+class InstallError(Exception):
+    """Verdigris cannot be installed."""
+
+
+def onMayaDroppedPythonFile(*_arguments):  # noqa: N802 - Maya calls this name
+    try:
+        show(install(), offer_panel=True)
+    except (InstallError, OSError, RuntimeError) as failure:
+        show(f"Verdigris was not installed: {failure}")
+    # Maya imports this file by its name: a later version is read again
+    sys.modules.pop(Path(__file__).stem, None)
+
+
+def install() -> str:
+    """Installs the tree of this Maya. Returns what it did."""
+    block, tree = own_block()
+    file = module_file()
+    before = file.is_file()
+    is_unloaded = unload()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    temporary = file.with_name(f".{file.name}.tmp")
+    temporary.write_text(block, encoding="utf-8")
+    temporary.replace(file)
+    extend_session(block, tree, file)
+    if is_unloaded:
+        cmds.loadPlugin(str(tree / "plug-ins" / f"{PLUGIN}.py"))
+    version = _HEADER.match(block)[4]
+    loaded = "loaded" if is_unloaded else "will be loaded when Maya starts again: restart it"
+    lines = [
+        f"Verdigris {version} is {'updated' if before else 'installed'} and {loaded}.",
+        f"Maya {maya_version()} finds it through {file}",
+        f"in {tree}: keep this folder.",
+    ]
+    lines += worker_notes(tree, version)
+    return "\n".join(lines)
+
+
+def worker_notes(tree: Path, version: str) -> list:
+    """What is to be done about the environment of the worker."""
+    if not worker_of(tree).is_dir():
+        return ["Bakes need a Python environment of their own: the panel offers to make it."]
+    found = [
+        each.name.removeprefix(f"{PACKAGE}-").removesuffix(".dist-info")
+        for place in ("lib/python*/site-packages", "Lib/site-packages")
+        for each in worker_of(tree).glob(f"{place}/{PACKAGE}-*.dist-info")
+    ]
+    if version in found or not found:
+        return []
+    return [f"The worker is of version {found[0]}: run {tree / 'make_worker.py'} to renew it."]
+
+
+def own_block() -> tuple:
+    """The block of the module for this Maya, with the full path of its tree, and the tree."""
+    file = HERE / MODULE
+    if not file.is_file():
+        raise InstallError(f"{file} is missing: unzip the whole archive, then drag this file again")
+    others = []
+    for block in re.split(r"\n(?=\+ )", file.read_text(encoding="utf-8")):
+        header = _HEADER.match(block)
+        tree = (HERE / header[5].strip()).resolve()
+        if not tree.is_dir():
+            continue
+        if (header[1], header[2]) == (maya_version(), platform()):
+            end = block.partition("\n")[2].rstrip()
+            start = f"+ MAYAVERSION:{header[1]} PLATFORM:{header[2]} {header[3]} {header[4]}"
+            return f"{start} {tree.as_posix()}\n{end}\n", tree
+        others.append(f"Maya {header[1]} on {header[2]}")
+    raise InstallError(
+        f"this is Maya {maya_version()} on {platform()}, and {HERE} is for "
+        f"{', '.join(others) or 'no Maya'}: unzip the archive for this Maya to the same place, and "
+        "drag the file again"
+    )
+
+
+def extend_session(block: str, tree: Path, file: Path) -> None:
+    """Gives the running Maya the paths that it reads from modules when it starts."""
+    # a module that was loaded before is refused; its paths are below
+    with contextlib.suppress(RuntimeError):
+        cmds.loadModule(load=str(file))
+    for line in block.splitlines()[1:]:
+        found = _LINE.match(line)
+        if found:
+            add_path(found[1], tree / found[2].strip() if ":=" in line else found[2].strip())
+    for folder, variable in _FOLDERS.items():
+        if (tree / folder).is_dir():
+            # icons are found by a pattern on Linux
+            pattern = "/%B" if folder == "icons" and platform() == "linux" else ""
+            add_path(variable, f"{(tree / folder).as_posix()}{pattern}")
+    cmds.rehash()
+
+
+def add_path(variable: str, path) -> None:
+    """Adds a path to a variable, and to sys.path if it is for Python."""
+    path = path.as_posix() if isinstance(path, Path) else path
+    paths = [each for each in os.environ.get(variable, "").split(os.pathsep) if each]
+    if path not in paths:
+        os.environ[variable] = os.pathsep.join([*paths, path])
+    # at the end: Maya removes the first entry after a drop
+    if variable == "PYTHONPATH" and path not in sys.path:
+        sys.path.append(path)
+
+
+def unload() -> bool:
+    """Unloads the plug-in, and forgets its modules and paths, which may be of another folder.
+
+    False if it stays loaded, for example because its folder was deleted.
+    """
+    is_unloaded = True
+    if cmds.pluginInfo(PLUGIN, query=True, loaded=True):
+        try:
+            cmds.unloadPlugin(PLUGIN)
+        except RuntimeError as failure:
+            print(f"Verdigris: the plug-in cannot be unloaded: {failure}")
+            is_unloaded = False
+    for name in [each for each in sys.modules if each.partition(".")[0] == PACKAGE]:
+        del sys.modules[name]
+    trees = [Path(each).parent for each in sys.path if (Path(each) / PACKAGE / "VERSION").is_file()]
+    for tree in trees:
+        remove_paths(tree.as_posix())
+    return is_unloaded
+
+
+def remove_paths(top: str) -> None:
+    """Removes the paths in a folder from the session."""
+    sys.path[:] = [each for each in sys.path if not is_in(each, top)]
+    for variable in ("PYTHONPATH", "MAYA_SHELF_PATH", *_FOLDERS.values()):
+        if variable in os.environ:
+            held = os.environ[variable].split(os.pathsep)
+            kept = [each for each in held if each and not is_in(each, top)]
+            os.environ[variable] = os.pathsep.join(kept)
+
+
+def is_in(path: str, top: str) -> bool:
+    return Path(path).as_posix().startswith(f"{top}/")
+
+
+def worker_of(tree: Path) -> Path:
+    """The environment of the worker."""
+    return tree / "worker"
+
+
+def module_file() -> Path:
+    """The module of this version of Maya in the folder of the user."""
+    return Path(cmds.internalVar(userAppDir=True)) / maya_version() / "modules" / MODULE
+
+
+def tree_of(file: Path) -> Path:
+    """The folder that a module points at."""
+    header = _HEADER.match(file.read_text(encoding="utf-8"))
+    return Path(header[5].strip()) if header else HERE
+
+
+def maya_version() -> str:
+    return str(cmds.about(majorVersion=True))
+
+
+def platform() -> str:
+    """The system, as modules name it."""
+    return {"win32": "win64", "darwin": "mac"}.get(sys.platform, "linux")
+
+
+def show(text: str, offer_panel: bool = False) -> None:
+    """Prints a message, and shows it if there is a window."""
+    print(text)
+    if cmds.about(batch=True):
+        return
+    buttons = ["Open the panel", "Self-test", "Close"] if offer_panel else ["Close"]
+    chosen = cmds.confirmDialog(
+        title="Verdigris", message=text, button=buttons, dismissString="Close"
+    )
+    if chosen in buttons[:-1]:
+        from verdigris.plugins.maya import actions
+
+        (actions.bake if chosen == "Open the panel" else actions.help_window)()

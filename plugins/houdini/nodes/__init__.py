@@ -1,0 +1,1 @@
+"""Nodes of Houdini that bake: a LOP, and a network of TOPs."""

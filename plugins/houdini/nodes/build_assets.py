@@ -1,0 +1,127 @@
+"""hython build_assets.py OUT: builds the digital asset of the LOP, as a file or in a folder."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import hou
+
+from verdigris.core.base.errors import HostError
+from verdigris.plugins.common.version import version
+from verdigris.plugins.houdini.nodes import bake_lop
+from verdigris.plugins.houdini.result_script import asset_script
+
+_STAGE = "/stage"
+_ICON = "LOP_pythonscript"
+_SCRIPTS = {
+    "PythonModule": bake_lop.PYTHON_MODULE,
+    "OnLoaded": bake_lop.SETTLE,
+    "OnCreated": bake_lop.SETTLE,
+}
+
+
+def build(file: Path) -> None:
+    """Writes the digital asset to a file, or replaces it. The scene stays as it was."""
+    network = hou.node(_STAGE)
+    if network is None:
+        raise HostError(f"the node cannot be built: there is no {_STAGE} network")
+    temporary = file.with_name(f".{file.name}.new.hda")
+    with hou.undos.disabler():
+        subnet = network.createNode("subnet", "verdigris_building")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            script = subnet.createNode("pythonscript", bake_lop.INNER_SCRIPT)
+            script.setInput(0, subnet.indirectInputs()[0])
+            script.parm("python").set(asset_script())
+            subnet.node("output0").setInput(0, script)
+            asset = subnet.createDigitalAsset(
+                name=bake_lop.TYPE_NAME,
+                hda_file_name=temporary.as_posix(),
+                description=bake_lop.LABEL,
+                min_num_inputs=1,
+                max_num_inputs=1,
+                version=version(),
+                ignore_external_references=True,
+                create_backup=False,
+            )
+            subnet = asset
+            _describe(asset.type().definition())
+            asset.type().definition().save(temporary.as_posix(), create_backup=False)
+        except (hou.OperationFailed, hou.PermissionError, OSError) as failure:
+            raise HostError(f"{file}: the node cannot be built: {failure}") from None
+        finally:
+            subnet.destroy()
+            # the type is installed from its final place
+            if temporary.as_posix() in hou.hda.loadedFiles():
+                hou.hda.uninstallFile(temporary.as_posix(), change_oplibraries_file=False)
+    temporary.replace(file)
+
+
+def _describe(definition: hou.HDADefinition) -> None:
+    """Sets the parameters, the scripts and the help."""
+    group = hou.ParmTemplateGroup()
+    for parameter in bake_lop.PARAMETERS:
+        group.append(_template(parameter))
+    definition.setParmTemplateGroup(group)
+    for name, text in _SCRIPTS.items():
+        definition.addSection(name, text)
+        definition.setExtraFileOption(f"{name}/IsPython", True)
+    definition.addSection("Tools.shelf", bake_lop.TOOLS_SHELF)
+    definition.addSection("Help", bake_lop.help_text())
+    # shown under the name of the node in the network
+    definition.addSection("DescriptiveParmName", bake_lop.STATE)
+    definition.setIcon(_ICON)
+
+
+def _template(parameter: bake_lop.Parameter) -> Any:
+    """The template of a parameter."""
+    name, label, note = parameter.name, parameter.label, parameter.help
+    if parameter.kind == bake_lop.BUTTON:
+        return hou.ButtonParmTemplate(
+            name,
+            label,
+            help=note,
+            join_with_next=name == bake_lop.BAKE,
+            script_callback=bake_lop.CALLBACKS[name],
+            script_callback_language=hou.scriptLanguage.Python,
+        )
+    if parameter.kind == bake_lop.TOGGLE:
+        return hou.ToggleParmTemplate(name, label, default_value=False, help=note)
+    options: dict[str, Any] = {"default_value": (parameter.default,), "help": note}
+    if parameter.kind == bake_lop.FILE_FOLDER:
+        options["string_type"] = hou.stringParmType.FileReference
+        options["file_type"] = hou.fileType.Directory
+    elif parameter.kind == bake_lop.MENU:
+        options["menu_items"] = tuple(value for value, _ in parameter.items)
+        options["menu_labels"] = tuple(shown for _, shown in parameter.items)
+    elif parameter.kind == bake_lop.SHOWN:
+        # always: scripts write it, artists read it
+        options["disable_when"] = f"{{ {bake_lop.TEXTURES} >= 0 }}"
+    elif parameter.kind == bake_lop.HIDDEN:
+        options["is_hidden"] = True
+    return hou.StringParmTemplate(name, label, 1, **options)
+
+
+def file_name() -> str:
+    """The name of the file of this version."""
+    return f"{bake_lop.TYPE_NAME}_{version()}.hda"
+
+
+def main(arguments: Sequence[str]) -> None:
+    """The command line."""
+    if len(arguments) != 1:
+        sys.exit(__doc__)
+    out = Path(arguments[0])
+    file = out if out.suffix == ".hda" else out / file_name()
+    try:
+        build(file)
+    except HostError as failure:
+        sys.exit(f"build_assets: {failure}")
+    print(f"build_assets: {file}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

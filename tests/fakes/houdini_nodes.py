@@ -1,0 +1,111 @@
+"""The node types and parameters of Houdini that the plug-in uses, and where each was seen.
+
+The stubs of hou do not know them. SideFX documents a node at
+sidefx.com/docs/houdini/nodes/CONTEXT/TYPE.html; public tools and saved networks confirm the names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class NodeKind:
+    """The parameters of a node type that the plug-in may set."""
+
+    seen: str
+    parms: tuple[str, ...] = ()
+
+
+NODES = {
+    # networks
+    "stage": NodeKind("the LOP network of every scene"),
+    "mat": NodeKind("the material network of every scene"),
+    "obj": NodeKind("the object network of every scene"),
+    "matnet": NodeKind("documented for each context; scripts create it in /obj and in geometry"),
+    "subnet": NodeKind("documented for each context; one of LOPs contains output0"),
+    "output": NodeKind("lop/output"),
+    "null": NodeKind("documented for each context"),
+    # objects and geometry
+    "geo": NodeKind("obj/geo; exporters read the path of the material", ("shop_materialpath",)),
+    "grid": NodeKind("sop/grid"),
+    "uvtexture": NodeKind("sop/uvtexture"),
+    "attribcreate": NodeKind(
+        "sop/attribcreate; tools that prepare attributes for painting set these",
+        ("name1", "value1v1"),
+    ),
+    "attribpaint": NodeKind(
+        "sop/attribpaint (20.5). attribtype1 = 1 is Float: two tools that paint densities set it. "
+        "The brush reads stroke_*: an asset copies them from this node's own templates, and "
+        "scripts name the menu of stroke_attribtype: color, float, integer. Scripts set fgfloat "
+        "and bgfloat as foreground and background",
+        (
+            *("attribname1", "attribtype1", "stroke_attrib", "stroke_attribtype"),
+            *("stroke_float", "fgfloat", "bgfloat", "stroke_radius", "stroke_opacity"),
+        ),
+    ),
+    # stages
+    "materiallibrary": NodeKind(
+        "lop/materiallibrary",
+        ("matpathprefix", "materials", "matnode1", "matpath1", "assign1"),
+    ),
+    "pythonscript": NodeKind(
+        "lop/pythonscript; several builders of digital assets put one into a subnet, with "
+        "hou.pwd().parent() as the asset",
+        ("python",),
+    ),
+    # materials
+    "mtlxstandard_surface": NodeKind("vop/mtlxstandard_surface"),
+    "mtlxopen_pbr_surface": NodeKind("vop/mtlxopen_pbr_surface"),
+    "mtlximage": NodeKind("vop/mtlximage"),
+    "usdpreviewsurface": NodeKind("vop/usdpreviewsurface"),
+    "kma_hair": NodeKind("vop/kma_hair"),
+    "collect": NodeKind("vop/collect"),
+    "subnetconnector": NodeKind("vop/subnetconnector"),
+    # not a type: the spare parameters of a subnet that is a builder. Scripts that recreate the
+    # Karma builder set shader_rendercontextname to kma, those of the MaterialX builder to mtlx
+    "builder": NodeKind(
+        "solaris/karma material builder; vop/mtlxmaterial",
+        ("shader_rendercontextname", "tabmenumask", "shader_forcechildren"),
+    ),
+    "principledshader::2.0": NodeKind(
+        "vop/principledshader; as exporters and importers set them, and as saved scenes list them",
+        (
+            *("basecolor_useTexture", "basecolor_texture"),
+            *("basecolorr", "basecolorg", "basecolorb"),
+            *("rough_useTexture", "rough_texture", "rough"),
+            *("metallic_useTexture", "metallic_texture", "metallic"),
+            *("baseBumpAndNormal_enable", "baseNormal_texture"),
+            *("opaccolor_useTexture", "opaccolor_texture"),
+            *("emitcolor_useTexture", "emitcolor_texture"),
+            *("emitcolorr", "emitcolorg", "emitcolorb", "emitint"),
+        ),
+    ),
+    # tasks
+    "topnet": NodeKind("obj/topnet; a new one contains localscheduler"),
+    "localscheduler": NodeKind(
+        "top/localscheduler; two scripts choose Custom Slot Count by the token -1",
+        ("maxprocsmenu", "maxprocs"),
+    ),
+    "pythonprocessor": NodeKind("top/pythonprocessor; scripts set generate", ("generate",)),
+    "genericgenerator": NodeKind(
+        "top/genericgenerator; scripts set both", ("pdg_command", "itemcount")
+    ),
+    "waitforall": NodeKind("top/waitforall"),
+}
+PARMS = {name: kind.parms for name, kind in NODES.items()}
+
+# Parameters of a visualizer of the type vis_color, and values of their menus, as a tool that lists
+# them read in a session. Two other tools set attribtype, range and limits by number.
+VISUALIZER = {
+    "attrib": None,
+    "class": ("vertex", "point", "primitive", "detail", "auto"),
+    "colortype": ("attribasis", "attribramped", "constant", "random", "attribrandom"),
+    "rangespec": ("auto", "min-max", "center-width"),
+    "minscalar": None,
+    "maxscalar": None,
+}
+
+# Sections of a digital asset. OTL_OTLManager.h of the HDK names DescriptiveParmName and
+# Tools.shelf; assets that scripts build have the others.
+SECTIONS = {"PythonModule", "OnCreated", "OnLoaded", "Tools.shelf", "Help", "DescriptiveParmName"}

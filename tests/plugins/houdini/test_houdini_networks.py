@@ -1,0 +1,146 @@
+"""Materials of networks in every place, and results that a scene file keeps."""
+
+from pathlib import Path
+
+import pytest
+
+from verdigris.core.hosts.host import BakedResult
+
+from .test_houdini_host import LIBRARY, PLATE, by_name, harness, host, houdini
+
+# imported fixtures, used by name
+__all__ = ["harness", "host", "houdini"]
+
+MATNET, KARMA = "/obj/plate/matnet1", "/obj/plate/matnet1/karma"
+
+
+@pytest.fixture
+def scene(houdini, host):
+    """A builder in a matnet of an object, one in a subnet, a preview surface, and a library that
+    is not displayed."""
+    houdini.add(MATNET, "matnet")
+    houdini.add_builder(KARMA, "kma", "mtlxopen_pbr_surface")
+    houdini.add(f"{MATNET}/more", "subnet")
+    houdini.add_builder(f"{MATNET}/more/brass", "mtlx", "mtlxstandard_surface")
+    houdini.add("/mat/plastic", "usdpreviewsurface", material=True)
+    houdini.add("/mat/pair", "collect", material=True, input="/mat/plastic")
+    houdini.add("/mat/clay", "principledshader::2.0", material=True)
+    houdini.add("/stage/library", "materiallibrary")
+    houdini.add_builder("/stage/library/glass", "kma", "mtlxstandard_surface")
+    for path in (KARMA, f"{MATNET}/more/brass", "/mat/plastic", "/stage/library/glass"):
+        houdini.stages[path] = houdini.stages["/mat/gold"]
+    return houdini
+
+
+def networks(host):
+    return [each.key for each in host.materials() if ":" not in each.key]
+
+
+def test_materials_of_networks_are_listed_wherever_they_are(scene, host):
+    assert networks(host) == [
+        "/mat/gold",
+        "/mat/plastic",
+        "/mat/pair",
+        KARMA,
+        f"{MATNET}/more/brass",
+        "/stage/library/glass",
+    ]
+
+
+def test_materials_without_materialx_are_named(scene, host):
+    (line,) = [line for line in host.scene_warnings() if "/mat/clay" in line]
+    assert "have no MaterialX surface" in line and "/mat/gold" not in line
+    # what is inside of another's asset is none of the artist's business
+    scene.nodes["/mat/clay"]["locked"] = True
+    assert not any("/mat/clay" in line for line in host.scene_warnings())
+
+
+def test_a_library_on_the_displayed_stage_is_listed_once(scene, host, tmp_path):
+    scene.add_builder("/stage/library/nested", "mtlx", "mtlxstandard_surface")
+    assert "/stage/library/nested" in networks(host)
+    # the displayed node reads the library
+    scene.nodes[LIBRARY]["input"] = "/stage/library"
+    assert "/stage/library/nested" not in networks(host)
+    assert by_name(host, "nested").key == f"{LIBRARY}:/materials/nested"
+    # the stage does not have this one
+    assert "/stage/library/glass" in networks(host)
+
+
+def test_a_kma_material_of_a_matnet_is_translated_by_a_temporary_library(scene, host):
+    before = scene.state()
+    parms = []
+    create = scene.add
+
+    def add(path, kind, **facts):
+        found = create(path, kind, **facts)
+        if kind == "materiallibrary":
+            parms.append(scene.nodes[path]["parms"])
+        return found
+
+    scene.add = add
+    with pytest.raises(Exception, match="karma"):
+        # the stage of the fake has the material under another name
+        host.document(by_name(host, "karma"))
+    assert parms[0]["matnode1"] == KARMA and parms[0]["matpath1"] == "karma"
+    assert scene.state() == before
+
+
+def test_several_materials_are_selected_at_once(scene, host):
+    def selected(*paths):
+        scene.selection = list(paths)
+        return [each.key for each in host.selected_materials()]
+
+    assert selected("/mat/gold", KARMA) == ["/mat/gold", KARMA]
+    # a shader inside of a builder, and a whole network
+    assert selected(f"{KARMA}/surface") == [KARMA]
+    assert selected(MATNET) == [KARMA, f"{MATNET}/more/brass"]
+    # an object: its material, and those of its network
+    assert selected(PLATE) == ["/mat/gold", KARMA, f"{MATNET}/more/brass"]
+    assert selected() == []
+
+
+def test_a_selected_node_of_a_library_stands_for_the_material_on_the_stage(scene, host):
+    scene.add_builder("/stage/library/nested", "mtlx", "mtlxstandard_surface")
+    scene.nodes[LIBRARY]["input"] = "/stage/library"
+    scene.selection = ["/stage/library/nested/surface"]
+    assert [each.key for each in host.selected_materials()] == [f"{LIBRARY}:/materials/nested"]
+
+
+@pytest.mark.parametrize("path", ["matnet1/karma", KARMA])
+def test_an_object_may_name_its_material_relative_to_itself(scene, host, path):
+    scene.nodes[PLATE]["parms"]["shop_materialpath"] = path
+    assert host.meshes(by_name(host, "karma")) == (PLATE,)
+    assert host.meshes(by_name(host, "gold")) == ()
+
+
+def test_polygons_may_name_their_material_relative_to_the_object(scene, host):
+    scene.nodes[PLATE]["parms"]["shop_materialpath"] = ""
+    geometry = scene.geometries["/obj/plate/shape"]
+    geometry["prims"]["shop_materialpath"] = ["matnet1/karma", "/mat/other"]
+    karma = by_name(host, "karma")
+    assert host.meshes(karma) == (PLATE,)
+    assert len(host.mesh(PLATE, karma).uv) == 2
+
+
+def test_objects_in_subnets_are_meshes_of_their_material(scene, host):
+    import fake_houdini
+
+    scene.add("/obj/set", "subnet")
+    scene.add("/obj/set/lid", "geo")
+    scene.nodes["/obj/set/lid"]["parms"]["shop_materialpath"] = KARMA
+    scene.add("/obj/set/lid/shape", "null", display=True)
+    scene.geometries["/obj/set/lid/shape"] = fake_houdini.plate()
+    assert host.meshes(by_name(host, "karma")) == ("/obj/set/lid",)
+
+
+def test_a_result_of_a_matnet_is_found_again_in_the_saved_scene(scene, harness, tmp_path):
+    host, file = harness.host, Path(harness.houdini.path)
+    karma = by_name(host, "karma")
+    host.attach(karma, BakedResult(tmp_path / "karma.vdg"))
+    host.save_scene()
+    scene.hou.hipFile.clear(suppress_save_prompt=True)
+    assert not networks(host)
+    host.open_scene(file)
+    assert by_name(host, "karma") == karma
+    assert host.attached(by_name(host, "karma")) == tmp_path / "karma.vdg"
+    assert host.attached(by_name(host, "brass")) is None
