@@ -38,10 +38,10 @@ __all__ = ["bake", "evaluate", "load", "open_bundle", "open_scene", "parse", "ve
 def load(
     path: str | Path,
     search_paths: str | Path | Sequence[str | Path] = (),
-    allow_outside: bool = False,
+    confined: bool = False,
 ) -> Document:
     """Loads a MaterialX document from a file."""
-    return load_document(path_from(path, "path"), _search_paths(search_paths), allow_outside)
+    return load_document(path_from(path, "path"), _search_paths(search_paths), confined)
 
 
 @explain_missing_folder()
@@ -49,12 +49,12 @@ def parse(
     text: str,
     search_paths: str | Path | Sequence[str | Path] = (),
     name: str = "document",
-    allow_outside: bool = False,
+    confined: bool = False,
 ) -> Document:
     """Loads a MaterialX document from text."""
     require_text(text, "text")
     require_text(name, "name")
-    return parse_document(text, _search_paths(search_paths), name, allow_outside)
+    return parse_document(text, _search_paths(search_paths), name, confined)
 
 
 @explain_missing_folder()

@@ -90,7 +90,12 @@ def _dropped_document(dropped: QMimeData) -> Path | None:
     return documents[0] if len(documents) == 1 else None
 
 
-def run(file: Path | None, mesh: Path | None = None, search: tuple[Path, ...] = ()) -> int:
+def run(
+    file: Path | None,
+    mesh: Path | None = None,
+    search: tuple[Path, ...] = (),
+    confined: bool = False,
+) -> int:
     """Shows the window and returns when it is closed."""
     if sys.platform == "linux" and not _has_display():
         raise VerdigrisError(
@@ -106,7 +111,7 @@ def run(file: Path | None, mesh: Path | None = None, search: tuple[Path, ...] = 
         )
     application = QApplication.instance() or QApplication(sys.argv[:1])
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    host = FilesHost(mesh=mesh, search=search)
+    host = FilesHost(mesh=mesh, search=search, confined=confined)
     window = Window(host)
     window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
     if file is not None:

@@ -65,6 +65,23 @@ class TextureError(VerdigrisError):
     """An image of a material that cannot be used."""
 
 
+class MissingTextureError(TextureError):
+    """One or several images that were not found."""
+
+    def __init__(
+        self,
+        text: str,
+        file: str = "",
+        folders: tuple[Path, ...] = (),
+        is_of_several: bool = False,
+    ) -> None:
+        super().__init__(text)
+        self.file = file
+        self.is_of_several = is_of_several
+        self.folders = folders
+        """Folders of the search path each of which would make it found; all of several files."""
+
+
 class MeshError(VerdigrisError):
     """A mesh that cannot be read, or lacks data that the task needs."""
 

@@ -29,11 +29,13 @@ class FilesHost:
         document: Path | None = None,
         mesh: Path | None = None,
         search: Sequence[Path] = (),
+        confined: bool = False,
     ) -> None:
         self._file: Path | None = None
         self._loaded: Document | None = None
         self._mesh = mesh
         self._search = tuple(search)
+        self._confined = confined
         if document is not None:
             self.open_scene(document)
 
@@ -65,7 +67,7 @@ class FilesHost:
     def open_scene(self, path: Path) -> None:
         from verdigris.core.material.load.mtlx_document import load_document
 
-        self._loaded = load_document(path, self._search)
+        self._loaded = load_document(path, self._search, self._confined)
         self._file = path
 
     def save_scene(self) -> None:
@@ -90,7 +92,8 @@ class FilesHost:
         self.open_scene(file)
         found = self._require_document().require_material(material.key)
         search = tuple(dict.fromkeys((file.resolve().parent, *self._search)))
-        return HostDocument(str(file), read_text(file), found.name, search)
+        text = read_text(file)
+        return HostDocument(str(file), text, found.name, search, confined=self._confined)
 
     def meshes(self, material: HostMaterial) -> tuple[str, ...]:
         self._require_document().require_material(material.key)

@@ -77,10 +77,13 @@ class HostDocument:
     """The material's name in the document."""
 
     search: tuple[Path, ...] = ()
-    """Folders for relative file names, which may be read."""
+    """Folders for relative file names."""
 
     notes: tuple[str, ...] = ()
     """What was repaired or left out."""
+
+    confined: bool = False
+    """Whether files outside of these folders are refused."""
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def files(options: argparse.Namespace) -> Iterator[Path]:
 
 def run(path: Path, recipe: Recipe, device: str, name: str, keep: Path | None) -> dict[str, float]:
     opened = open_device(device)
-    teacher = Teacher(load_document(path, allow_outside=True), device=opened)
+    teacher = Teacher(load_document(path), device=opened)
     begun = time.perf_counter()
     started = 0.0
     with tempfile.TemporaryDirectory() as folder:

@@ -44,7 +44,7 @@ def compare(
     path: Path, recipe: Recipe, device: Device, count: int
 ) -> tuple[list[list[float]], np.ndarray]:
     """A row for the student and one for the textures, and their spheres after the teacher's."""
-    teacher = Teacher(load_document(path, allow_outside=True), device=device)
+    teacher = Teacher(load_document(path), device=device)
     event, parameters, settings = bake_and_load(teacher, recipe)
     begun = time.perf_counter()
     textures = flatten(teacher, settings)

@@ -104,7 +104,7 @@ def draw_mips(
 
 
 def measure_mips(path: Path, recipe: Recipe, device: Device, options: argparse.Namespace) -> None:
-    teacher = Teacher(load_document(path, allow_outside=True), device=device)
+    teacher = Teacher(load_document(path), device=device)
     event, parameters, settings = bake_and_load(teacher, recipe)
     textures = None if options.without_textures else flatten(teacher, settings)
     print(f"<!-- {path.stem}: {event.seconds:.0f} s of training -->")

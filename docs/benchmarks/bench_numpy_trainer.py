@@ -50,7 +50,7 @@ def measured(work: Callable[[], object], turn: list[tuple[float, float]]) -> Non
 
 
 def run(path: Path, recipe: Recipe, device: Device, turns: int) -> str:
-    teacher = Teacher(load_document(path, allow_outside=True), device=device)
+    teacher = Teacher(load_document(path), device=device)
     settings = recipe[classify([teacher], recipe)]
 
     def source() -> DrawnSamples:

@@ -134,7 +134,7 @@ def main() -> None:
     print(f"| material | decoder | map | {' | '.join(COLUMNS)} |")
     print("| --- " * (3 + len(COLUMNS)) + "|")
     for path, map_path in chosen_materials(options.names):
-        teacher = Teacher(load_document(path, allow_outside=True), device=device)
+        teacher = Teacher(load_document(path), device=device)
         weights = read_importance(map_path)
         area = painted_area(weights).mean()
         for network in options.networks:

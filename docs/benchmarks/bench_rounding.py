@@ -49,7 +49,7 @@ def main() -> None:
     print(f"{device}: {describe(options)}")
     print("| material | seed | decoder | log MAE | sphere |\n" + "| --- " * 5 + "|")
     for path in options.files:
-        teacher = Teacher(load_document(path, allow_outside=True), device=device)
+        teacher = Teacher(load_document(path), device=device)
         for seed in range(options.seeds):
             run = trained(teacher, recipe.changed({"seed": seed}))
             floats = run.learner.filled_parameters()

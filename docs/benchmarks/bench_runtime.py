@@ -53,7 +53,7 @@ LODS = (0, 0.5, 1, 1.5, 2, 2.5, 3, 4, 6)
 
 
 def speed(device: Device, files: list[str], resolution: int) -> None:
-    teachers = [Teacher(load_document(file, allow_outside=True), device=device) for file in files]
+    teachers = [Teacher(load_document(file), device=device) for file in files]
     names = [teacher.material.name for teacher in teachers]
     took = [time_material(teacher).nanoseconds for teacher in teachers]
     heads = [way.replace("_", ", ") for way in WAYS]

@@ -125,13 +125,13 @@ def print_row(name: str, errors: SkyErrors) -> None:
 
 
 def measure_bundle(path: Path, source: Path, device: Device) -> None:
-    bundle, document = open_bundle(path), load_document(source, allow_outside=True)
+    bundle, document = open_bundle(path), load_document(source)
     teacher = Teacher(document, document.require_material(bundle.source_name), device)
     print_row(path.stem, measure_sky(teacher, bundle.parameters(), device))
 
 
 def measure_bakes(path: Path, recipe: Recipe, seeds: int, device: Device) -> None:
-    teacher = Teacher(load_document(path, allow_outside=True), device=device)
+    teacher = Teacher(load_document(path), device=device)
     for seed in range(seeds):
         _, parameters, _ = bake_and_load(teacher, recipe.changed({"seed": seed}))
         name = f"{path.stem}, seed {seed}" if seeds > 1 else path.stem

@@ -66,7 +66,7 @@ def first_sample(file: str, device: str, search: list[str]) -> dict[str, float |
 
     opened = open_device(device)
     start = time.perf_counter()
-    teacher = Teacher(load_document(file, search, allow_outside=True), device=opened)
+    teacher = Teacher(load_document(file, search), device=opened)
     up = np.float32([[0.0, 0.6, 0.8]])
     teacher.response(np.float32([[0.5, 0.5]]), up, up)
     return {"seconds": time.perf_counter() - start, "device": str(opened)}
@@ -78,7 +78,7 @@ def samples_a_second(file: str, device: str, search: list[str], count: int) -> f
     from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.teacher.teacher import Teacher
 
-    teacher = Teacher(load_document(file, search, allow_outside=True), device=open_device(device))
+    teacher = Teacher(load_document(file, search), device=open_device(device))
     random = np.random.default_rng(0)
     kernel = teacher.kernel(EVALUATE, "evaluateResponse")
     variables = {

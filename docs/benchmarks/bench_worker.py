@@ -45,7 +45,7 @@ def watched(path: str, changes: Changes, preset: str, size: int, folder: str) ->
     opened = wait_for(
         client,
         lambda header: header.get("event") == "opened",
-        [say.View(size=size), say.Open(path=path, allow_outside=True)],
+        [say.View(size=size), say.Open(path=path)],
     )
     changes = changes | {"seed": 0}
     begun = time.perf_counter()
@@ -106,7 +106,7 @@ class Turns:
         for command in (
             say.Hello(VERSION),
             say.View(size=size),
-            say.Open(path=path, allow_outside=True),
+            say.Open(path=path),
             say.Start(folder, preset=preset, changes=changes),
         ):
             session.handle(command)

@@ -24,14 +24,6 @@ def listed(names: list[str]) -> str:
     return "; ".join(names[:_MAX_LISTED]) + (f"; and {more} more" if more > 0 else "")
 
 
-def has_surface(stage: Any, path: str) -> bool:
-    """Whether a material has a MaterialX surface."""
-    from pxr import UsdShade
-
-    output = UsdShade.Material(stage.GetPrimAtPath(path)).GetOutput("mtlx:surface")
-    return bool(output and output.HasConnectedSource())
-
-
 def bound_meshes(stage: Any, material: str) -> list[str]:
     """The meshes with a material, on the whole mesh or on a subset."""
     from pxr import Usd, UsdGeom

@@ -112,7 +112,7 @@ def bake_clicked(node: hou.Node) -> None:
 
 def _bake_nodes(nodes: Sequence[hou.Node]) -> None:
     from verdigris.plugins.houdini.nodes.buttons import bake_materials
-    from verdigris.plugins.houdini.scene_networks import material_around
+    from verdigris.plugins.houdini.scene.networks import material_around
 
     found = {}
     for node in nodes:
@@ -139,7 +139,7 @@ def cancel_bakes() -> None:
 def add_lop() -> None:
     """Adds a Verdigris Bake after the selected LOP, or after the display node of /stage."""
     from verdigris.plugins.houdini.nodes.installed import require_lop
-    from verdigris.plugins.houdini.scene_results import add_bake_lop
+    from verdigris.plugins.houdini.scene.results import add_bake_lop
 
     require_lop()
     add_bake_lop()

@@ -18,35 +18,35 @@ from verdigris.core.hosts.host import (
 )
 from verdigris.core.material.usd.usdshade import convert
 from verdigris.plugins.common.programs import start_selftest
+from verdigris.plugins.common.usd_stages import bound_meshes
 from verdigris.plugins.houdini.interpreter import hython
-from verdigris.plugins.houdini.scene_geometry import (
+from verdigris.plugins.houdini.scene.geometry import (
     geometry_of,
     has_material,
     mesh_of_object,
     objects,
 )
-from verdigris.plugins.houdini.scene_networks import (
+from verdigris.plugins.houdini.scene.networks import (
     material_around,
     network_materials,
     network_warnings,
     shown_on_stages,
     touches,
 )
-from verdigris.plugins.houdini.scene_nodes import refuse_locked, require_node, undo_step
-from verdigris.plugins.houdini.scene_paint import start_brush, stop_brush
-from verdigris.plugins.houdini.scene_results import (
+from verdigris.plugins.houdini.scene.nodes import refuse_locked, require_node, undo_step
+from verdigris.plugins.houdini.scene.paint import start_brush, stop_brush
+from verdigris.plugins.houdini.scene.results import (
     RESULT_DATA,
     make_viewport_material,
     note_on_stage,
     noted_on_stage,
 )
-from verdigris.plugins.houdini.scene_stage import (
+from verdigris.plugins.houdini.scene.stage import (
     SEPARATOR,
-    bound_meshes,
     library_path,
     material_library,
     materials_of_stage,
-    mesh_of_stage,
+    mesh_of_lop,
     stage_nodes,
     stage_of,
     stage_warnings,
@@ -169,7 +169,7 @@ class HoudiniHost:
         node = require_node(node_path)
         if prim_path:
             material_path = _split_key(material)[1] if material and _is_on_stage(material) else ""
-            return mesh_of_stage(node, prim_path, material_path, weight_set)
+            return mesh_of_lop(node, prim_path, material_path, weight_set)
         material_path = material.key if material and not _is_on_stage(material) else ""
         return mesh_of_object(node, material_path, weight_set)
 

@@ -21,9 +21,6 @@ def triangle_corners(counts: Ints, places: NDArray[Any]) -> tuple[Ints, Ints]:
     clockwise.
     """
     corners = triangulate(counts, places)[:, ::-1]
-    return np.ascontiguousarray(corners), triangle_faces(counts)
-
-
-def triangle_faces(counts: Ints) -> Ints:
-    """The polygon of each triangle (T,)."""
-    return np.repeat(np.arange(len(counts)), np.maximum(counts - 2, 0))
+    return np.ascontiguousarray(corners), np.repeat(
+        np.arange(len(counts)), np.maximum(counts - 2, 0)
+    )

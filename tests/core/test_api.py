@@ -68,7 +68,7 @@ def test_one_folder_to_search_is_a_folder_and_not_its_letters(tmp_path):
             api.parse(text, folder),
         ):
             assert Path(folder) in document.search.folders
-            assert not document.search.allows(Path("/elsewhere"))
+            assert not document.search.for_includes().allows(Path("/elsewhere"))
 
 
 def test_a_path_in_the_place_of_a_document_is_told_to_be_loaded(tmp_path):

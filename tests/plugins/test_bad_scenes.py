@@ -123,7 +123,7 @@ def test_unloaded_payloads_and_broken_references_are_named_with_the_remedy(houdi
     chair = held.DefinePrim("/chair")
     chair.GetPayloads().AddPayload(str(tmp_path / "chair.usda"))
     chair.Unload()
-    module = importlib.import_module("verdigris.plugins.houdini.scene_stage")
+    module = importlib.import_module("verdigris.plugins.houdini.scene.stage")
     node = houdini.scene.hou.node(LIBRARY)
     type(node).stage = lambda self: held
     assert "payloads are not loaded: /chair. Load them" in module.stage_warnings(node)[0]

@@ -83,6 +83,15 @@ class PanelModel(WorkerLink):
         self._paint.read(material, is_requested=False)
         self._open()
 
+    def search_missing_folders(self) -> None:
+        """Adds the folders of missing images to the search path, and opens the material again."""
+        if self.is_busy or not self.missing_folders:
+            return
+        self.search_folders = tuple(dict.fromkeys((*self.search_folders, *self.missing_folders)))
+        self._clear_material()
+        self._set_state(IDLE)
+        self._open()
+
     def _clear_material(self) -> None:
         """Drops the report, the pictures and the bake of a material, but not its weights."""
         self._owners.switch_to(self.current, self.materials)
@@ -303,7 +312,8 @@ class PanelModel(WorkerLink):
         self._send(
             commands.Open(
                 name=document.name,
-                search=tuple(str(folder) for folder in document.search),
+                search=(*map(str, document.search), *self.search_folders),
+                confined=document.confined,
                 material=document.material,
                 payload=document.text.encode(),
             )

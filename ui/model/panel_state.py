@@ -45,6 +45,8 @@ class PanelState:
         self.materials: tuple[HostMaterial, ...] = ()
         self.current: HostMaterial | None = None
         self.report: Mapping[str, Any] | None = None
+        self.search_folders: tuple[str, ...] = ()
+        """Folders that were added to the search path of all materials."""
         self.trainer = ""
         self.device = ""
         self.choices = BakeChoices()
@@ -89,6 +91,12 @@ class PanelState:
     def is_refused(self) -> bool:
         """Whether the material cannot be baked. The report has the reason."""
         return self.report is not None and bool(self.report.get("problem"))
+
+    @property
+    def missing_folders(self) -> tuple[str, ...]:
+        """Folders that have missing images of the material, if the worker found any."""
+        found = self.report.get("search_in", ()) if self.report is not None else ()
+        return tuple(map(str, found))
 
     @property
     def is_busy(self) -> bool:

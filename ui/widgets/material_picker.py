@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import html
+from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QLabel,
+    QPushButton,
     QSizePolicy,
     QTextBrowser,
     QToolButton,
@@ -125,6 +127,29 @@ class ReportView(QTextBrowser):
         self.setHtml("".join(lines))
 
 
+class SearchButton(QPushButton):
+    """Adds the folder of missing images to the search path. Hidden while there is none."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self._model = model
+        self.clicked.connect(lambda _: model.search_missing_folders())
+        bind(self, model.report_changed, self._show)
+
+    def _show(self) -> None:
+        folders = self._model.missing_folders
+        self.setVisible(bool(folders))
+        if folders:
+            more = f" and {len(folders) - 1} more" if len(folders) > 1 else ""
+            self.setText(
+                f"Search in {Path(folders[0]).name or folders[0]}{more}".replace("&", "&&")
+            )
+            self.setToolTip(
+                "Also looks for images in these folders, and opens the material again:\n"
+                + "\n".join(folders)
+            )
+
+
 class MaterialPage(QWidget):
     """The page with the report."""
 
@@ -133,4 +158,6 @@ class MaterialPage(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(4, 4, 4, 4)
         self.report = ReportView(model)
+        self.search = SearchButton(model)
+        layout.addWidget(self.search)
         layout.addWidget(self.report)

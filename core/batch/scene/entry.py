@@ -62,15 +62,15 @@ class Source:
     """The document as text; None for a file."""
     search: tuple[Path, ...] = ()
     """Folders that its files may lie in."""
-    allow_outside: bool = False
-    """Whether its files may lie anywhere."""
+    confined: bool = False
+    """Whether files outside of these folders are refused."""
 
     def load(self) -> Document:
         from verdigris.core.material.load.mtlx_document import load_document, parse_document
 
         if self.text is None:
-            return load_document(self.name, self.search, self.allow_outside)
-        return parse_document(self.text, self.search, self.name, self.allow_outside)
+            return load_document(self.name, self.search, self.confined)
+        return parse_document(self.text, self.search, self.name, self.confined)
 
     def absolute(self) -> Source:
         """The source with absolute paths."""
@@ -83,13 +83,13 @@ class Source:
             "name": self.name,
             "text": self.text,
             "search": [str(folder) for folder in self.search],
-            "allow_outside": self.allow_outside,
+            "confined": self.confined,
         }
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Source:
         search = tuple(Path(folder) for folder in values["search"])
-        return cls(values["name"], values["text"], search, values["allow_outside"])
+        return cls(values["name"], values["text"], search, values["confined"])
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from verdigris.core.batch.scene.entry import Entry
 from verdigris.core.batch.scene.rules import REQUEST_FIELDS, Rule, fits_any, parse_rule, quoted
 from verdigris.core.batch.scene.sources import ReadOptions, distinct, entries_of, identity, unique
 
-_FIELDS = ("source", "materials", "name", "search", "allow_outside")
+_FIELDS = ("source", "materials", "name", "search", "confined")
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ def read_item(
     found = fields_of(item, file, path, SceneError)
     found.require_known((*_FIELDS, *REQUEST_FIELDS))
     search = (*search_folders(found, here), *reading.search)
-    outside = found.typed("allow_outside", bool, False) or reading.allow_outside
-    own = replace(reading, search=search, allow_outside=outside)
+    confined = found.typed("confined", bool, False) or reading.confined
+    own = replace(reading, search=search, confined=confined)
     entries = _of_pattern(found.typed("source", str, ""), where, here, base, own)
     patterns = found.texts("materials")
     if patterns:

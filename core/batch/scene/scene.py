@@ -25,7 +25,7 @@ from verdigris.core.bundle.files.manifest import SUFFIX
 
 VERSION = 1
 DEFAULT_FOLDER = Path("baked")
-_FIELDS = ("scene", "out", "search", "allow_outside", "sources", "rules", "packs")
+_FIELDS = ("scene", "out", "search", "confined", "sources", "rules", "packs")
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class SceneOptions:
     """The folder of the bundles."""
     search: tuple[Path, ...] = ()
     """Further folders that files may lie in."""
-    allow_outside: bool = False
-    """Whether files may lie anywhere."""
+    confined: bool = False
+    """Whether files must lie in these folders or in those of their documents."""
     only: tuple[str, ...] = ()
     """Patterns of the selected names; all if empty."""
     rules: tuple[Rule, ...] = ()
@@ -73,7 +73,7 @@ def read_scene(
     )
     if values is not None and not is_hand_over(values):
         return _parse(path, values, options, documents)
-    reading = ReadOptions(options.search, options.allow_outside, documents, options.to_here)
+    reading = ReadOptions(options.search, options.confined, documents, options.to_here)
     entries = unique(entries_of(path, reading))
     return _finished(path, options.out or DEFAULT_FOLDER, entries, [], {}, options)
 
@@ -91,8 +91,8 @@ def _parse(path: Path, values: Any, options: SceneOptions, documents: DocumentCa
         return base / options.to_here(text)
 
     search = (*search_folders(found, here), *options.search)
-    outside = found.typed("allow_outside", bool, False) or options.allow_outside
-    reading = ReadOptions(search, outside, documents, options.to_here)
+    confined = found.typed("confined", bool, False) or options.confined
+    reading = ReadOptions(search, confined, documents, options.to_here)
     items = [
         read_item(_mapped(each, options.to_here), file, f"sources[{number}]", here, base, reading)
         for number, each in enumerate(found.typed("sources", list, []))

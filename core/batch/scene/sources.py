@@ -27,8 +27,8 @@ class ReadOptions:
 
     search: tuple[Path, ...] = ()
     """Further folders that files may lie in."""
-    allow_outside: bool = False
-    """Whether files may lie anywhere."""
+    confined: bool = False
+    """Whether files outside of these folders are refused."""
     documents: DocumentCache = field(default_factory=DocumentCache)
     """Keeps loaded documents."""
     to_here: Callable[[str], str] = str
@@ -94,7 +94,7 @@ def _is_no_file(path: Path) -> bool:
 
 
 def _of_document(path: Path, reading: ReadOptions, is_named: bool = False) -> Iterator[Entry]:
-    source = Source(str(path), None, reading.search, reading.allow_outside)
+    source = Source(str(path), None, reading.search, reading.confined)
     plain = plain_name(path.stem)
     if _is_no_file(path):
         # reading a pipe could block forever
@@ -145,7 +145,7 @@ def _of_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
         except VerdigrisError as failure:
             yield Entry(name, Source(where), name, problem=str(failure))
             continue
-        source = Source(where, found.text, search, reading.allow_outside)
+        source = Source(where, found.text, search, reading.confined)
         yield Entry(name, source, found.name, notes=found.notes)
 
 

@@ -12,8 +12,8 @@ from typer.core import TyperCommand
 
 from verdigris.core.cli.shared.options import (
     PRESET_HELP,
-    AllowOutside,
     AsJson,
+    Confined,
     DeviceChoice,
     MaterialNames,
     Search,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from verdigris.core.settings.recipe import Recipe
 
 GROUPS = {
-    "Basic": ("preset", "out", "name", "material", "search", "allow_outside", "resume"),
+    "Basic": ("preset", "out", "name", "material", "search", "confined", "resume"),
     "Quality": ("resolution", "iterations", "time_limit", "target_error"),
     "Paint": ("importance", "directions"),
     "Output": ("viewport_textures", "as_json", "quiet", "help"),
@@ -91,7 +91,7 @@ def bake(
     ] = None,
     material: MaterialNames = None,
     search: Search = None,
-    allow_outside: AllowOutside = False,
+    confined: Confined = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue from the last checkpoint.")
     ] = False,
@@ -156,7 +156,7 @@ def bake(
     options = {"resolution": resolution, "iterations": iterations, "seed": seed}
     changes |= {name: value for name, value in options.items() if value is not None}
     check_limits(device)
-    documents = [load_document(file, search or (), allow_outside) for file in files]
+    documents = [load_document(file, search or (), confined) for file in files]
     chosen = select_materials(documents, material or ())
     bundle_name = chosen[0][1].file_name if name is None else name.removesuffix(SUFFIX)
     if if_changed:

@@ -10,8 +10,8 @@ import typer
 
 from verdigris.core.cli.shared.options import (
     PRESET_HELP,
-    AllowOutside,
     AsJson,
+    Confined,
     DeviceChoice,
     MaterialName,
     Search,
@@ -32,7 +32,7 @@ def cost(
     ] = None,
     material: MaterialName = None,
     search: Search = None,
-    allow_outside: AllowOutside = False,
+    confined: Confined = False,
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
@@ -66,14 +66,14 @@ def cost(
             require_own_material(bundle, file, material)
         else:
             name = material or bundle.source_name
-            teacher = open_teacher(source, name, search, allow_outside, opened)
+            teacher = open_teacher(source, name, search, confined, opened)
         found = cost_of_bundle(bundle, opened, teacher)
     else:
         trainer = choose_trainer(opened)
         recipe = require_recipe(preset or default_preset(trainer), trainer)
         if resolution is not None:
             recipe = recipe.changed({"resolution": resolution})
-        teacher = open_teacher(file, material, search, allow_outside, opened)
+        teacher = open_teacher(file, material, search, confined, opened)
         found = forecast(teacher, recipe[classify([teacher], recipe)])
     if as_json:
         print(json.dumps(found.as_json(), indent=2))

@@ -20,7 +20,7 @@ from verdigris.core.cli.commands.scene import (
     plan_of,
 )
 from verdigris.core.cli.shared.options import (
-    AllowOutside,
+    Confined,
     DeviceChoice,
     Search,
     SettingChanges,
@@ -69,7 +69,7 @@ def template(
     by_hand: ByHand = False,
     group_size: GroupSize = 8,
     search: Search = None,
-    allow_outside: AllowOutside = False,
+    confined: Confined = False,
     name: Annotated[str, typer.Option(help="The job's name. Default: the scene's name.")] = "",
     command: Annotated[
         str, typer.Option(help="The verdigris program on the farm's machines, without options.")
@@ -93,7 +93,7 @@ def template(
         check_output(output, _JOBS)
         check_apart(output, [scene])
     choices = choices_of(None, shared_decoder, by_hand, group_size, force=True)
-    found = plan_of(scene, out, preset, settings, only, search, allow_outside, choices)
+    found = plan_of(scene, out, preset, settings, only, search, confined, choices)
     for each in found.of(State.BROKEN):
         why = "; ".join(each.reasons)
         print(f"verdigris: {each.entry.name} is left out: {why}", file=sys.stderr)
@@ -103,7 +103,7 @@ def template(
     options += ["--by-hand"] if by_hand else []
     options += ["--group-size", str(group_size)] if shared_decoder else []
     options += [part for each in only or () for part in ("--only", each)]
-    options += ["--allow-outside"] if allow_outside else []
+    options += ["--confined"] if confined else []
     job = JobChoices(
         name or f"Verdigris: {scene.stem}",
         command,
@@ -227,7 +227,7 @@ def task(
     by_hand: ByHand = False,
     group_size: GroupSize = 8,
     search: Search = None,
-    allow_outside: AllowOutside = False,
+    confined: Confined = False,
     path_mapping: PathMapping = None,
     retry: Annotated[int, typer.Option(min=0, help="Times to repeat a bake that crashed.")] = 0,
     device: DeviceChoice = None,
@@ -243,7 +243,7 @@ def task(
     try:
         choices = choices_of(device, shared_decoder, by_hand, group_size, force=False)
         rules = _rules(path_mapping)
-        given = (scene, out, preset, settings, only, search, allow_outside, choices, rules)
+        given = (scene, out, preset, settings, only, search, confined, choices, rules)
         done = run_task(plan_of(*given), name, choices, retry, report)
     except VerdigrisError as problem:
         report(failure(str(problem)))
@@ -263,7 +263,7 @@ def finish(
     by_hand: ByHand = False,
     group_size: GroupSize = 8,
     search: Search = None,
-    allow_outside: AllowOutside = False,
+    confined: Confined = False,
     path_mapping: PathMapping = None,
 ) -> None:
     """Writes scene packs, the summary and the report after all tasks. Exit code 3 if bundles failed
@@ -275,7 +275,7 @@ def finish(
 
     choices = choices_of(None, shared_decoder, by_hand, group_size, force=False)
     rules = _rules(path_mapping)
-    given = (scene, out, preset, settings, only, search, allow_outside, choices, rules)
+    given = (scene, out, preset, settings, only, search, confined, choices, rules)
     found = plan_of(*given)
     with run_lock(found.scene.out, wait=True):
         summary = finish_plan(found, read_outcomes(found))

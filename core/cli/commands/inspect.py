@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from verdigris.core.cli.shared.options import (
-    AllowOutside,
     AsJson,
+    Confined,
     DeviceChoice,
     FileOrBundle,
     MaterialName,
@@ -25,7 +25,7 @@ def inspect(
     file: FileOrBundle,
     material: MaterialName = None,
     search: Search = None,
-    allow_outside: AllowOutside = False,
+    confined: Confined = False,
     as_json: AsJson = False,
     probe: Annotated[
         bool, typer.Option(help="Evaluate the material to check that it reflects light.")
@@ -41,7 +41,7 @@ def inspect(
     if is_bundle(file):
         _inspect_bundle(file, material, as_json)
         return
-    document = load_document(file, search or (), allow_outside)
+    document = load_document(file, search or (), confined)
     reports = describe(document, material, probe=probe, device_choice=device)
     left_out = {} if material else document.unbakeable
     if as_json:

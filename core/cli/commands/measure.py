@@ -12,9 +12,9 @@ import typer
 
 from verdigris.core.cli.shared.opening import open_student, open_teacher, require_own_material
 from verdigris.core.cli.shared.options import (
-    AllowOutside,
     AsJson,
     Bundle,
+    Confined,
     DeviceChoice,
     MaterialName,
     Search,
@@ -64,7 +64,7 @@ def measure(
     ] = None,
     material: MaterialName = None,
     search: Search = None,
-    allow_outside: AllowOutside = False,
+    confined: Confined = False,
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
@@ -93,7 +93,7 @@ def measure(
     chosen = open_device(device)
     student = open_student(opened, chosen)
     name = material or opened.source_name
-    teacher = open_teacher(source, name, search, allow_outside, chosen)
+    teacher = open_teacher(source, name, search, confined, chosen)
     if error_map:
         check_apart(error_map, files_read(teacher.document, teacher.material))
     warnings = _warn_of_changes(opened, teacher)
@@ -140,7 +140,7 @@ def compare(
     ] = 0.8,
     material: ComparedNames = None,
     search: Search = None,
-    allow_outside: AllowOutside = False,
+    confined: Confined = False,
     device: DeviceChoice = None,
 ) -> None:
     """Draws two materials and the FLIP heat map of their difference, side by side.
@@ -171,7 +171,7 @@ def compare(
     )
     bundles = {path: open_bundle(path) for path in (first, second) if is_bundle(path)}
     documents = [
-        load_document(path, search or (), allow_outside)
+        load_document(path, search or (), confined)
         for path in (first, second)
         if path not in bundles
     ]

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.cli.shared.options import Search
+from verdigris.core.cli.shared.options import Confined, Search
 
 _NEEDED = ("PySide6", "pyqtgraph", "shiboken6")
 
@@ -22,6 +22,7 @@ def panel(
         Path | None, typer.Option(help="A mesh with painted weights (.obj, .usd).")
     ] = None,
     search: Search = None,
+    confined: Confined = False,
 ) -> None:
     """Opens the bake panel in a window."""
     try:
@@ -33,4 +34,4 @@ def panel(
                 f"the panel needs {failure.name}: pip install 'verdigris[panel]'"
             ) from None
         raise VerdigrisError(f"the panel's window system cannot be loaded: {failure}") from None
-    raise typer.Exit(window.run(file, mesh, tuple(search or ())))
+    raise typer.Exit(window.run(file, mesh, tuple(search or ()), confined))

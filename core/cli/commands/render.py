@@ -10,7 +10,7 @@ import typer
 
 from verdigris.core.cli.shared.opening import open_teacher, require_own_material
 from verdigris.core.cli.shared.options import (
-    AllowOutside,
+    Confined,
     DeviceChoice,
     MaterialName,
     Search,
@@ -57,7 +57,7 @@ def render(
     ] = 32,
     material: MaterialName = None,
     search: Search = None,
-    allow_outside: AllowOutside = False,
+    confined: Confined = False,
     device: DeviceChoice = None,
 ) -> None:
     """Draws a material or a bundle on a sphere, a plane or a mesh."""
@@ -95,7 +95,7 @@ def render(
         baked = BundleMaterial(bundle, opened)
         picture = draw(baked, chosen, size, shape, lighting, is_flat=True)
     else:
-        teacher = open_teacher(file, material, search, allow_outside, opened)
+        teacher = open_teacher(file, material, search, confined, opened)
         name = teacher.material.name
         check_apart(output, files_read(teacher.document, teacher.material))
         picture = draw(teacher, chosen, size, shape, lighting, is_flat=reference)

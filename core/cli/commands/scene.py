@@ -11,8 +11,8 @@ import typer
 
 from verdigris.core.cli.shared.options import (
     PRESET_HELP,
-    AllowOutside,
     AsJson,
+    Confined,
     DeviceChoice,
     Search,
     SettingChanges,
@@ -80,13 +80,13 @@ def plan(
     group_size: GroupSize = 8,
     force: Force = False,
     search: Search = None,
-    allow_outside: AllowOutside = False,
+    confined: Confined = False,
     device: DeviceChoice = None,
     as_json: AsJson = False,
 ) -> None:
     """Lists which materials need a bake, which are up to date, and how long the bakes will take."""
     choices = choices_of(device, shared_decoder, by_hand, group_size, force)
-    found = plan_of(scene, out, preset, settings, only, search, allow_outside, choices)
+    found = plan_of(scene, out, preset, settings, only, search, confined, choices)
     from verdigris.core.batch.run.text_report import plan_json, plan_lines
 
     print(json.dumps(plan_json(found), indent=1) if as_json else "\n".join(plan_lines(found)))
@@ -125,7 +125,7 @@ def run(
         float, typer.Option(help="Seconds between two checkpoints of a bake.")
     ] = 5.0,
     search: Search = None,
-    allow_outside: AllowOutside = False,
+    confined: Confined = False,
     device: DeviceChoice = None,
     as_json: AsJson = False,
 ) -> None:
@@ -145,7 +145,7 @@ def run(
     from verdigris.core.batch.scene.scene import require_pack_names
 
     choices = choices_of(device, shared_decoder, by_hand, group_size, force, checkpoint_seconds)
-    given = (scene, out, preset, settings, only, search, allow_outside, choices)
+    given = (scene, out, preset, settings, only, search, confined, choices)
     read = _read(*given[:7])[0]
     beside = [entry.name for entry in read.entries if not entry.request.folder]
     bundles = {each.name: bundle_of(each, read.out) for each in read.entries if not each.problem}
@@ -192,12 +192,12 @@ def status(
     by_hand: ByHand = False,
     group_size: GroupSize = 8,
     search: Search = None,
-    allow_outside: AllowOutside = False,
+    confined: Confined = False,
     as_json: AsJson = False,
 ) -> None:
     """Lists bundles that are out of date, with the reasons. Exit code 4 if there are any."""
     choices = choices_of(None, shared_decoder, by_hand, group_size, False)
-    found = plan_of(scene, out, preset, settings, only, search, allow_outside, choices)
+    found = plan_of(scene, out, preset, settings, only, search, confined, choices)
     from verdigris.core.batch.plan.plan import State
     from verdigris.core.batch.run.text_report import status_json, status_lines
 
@@ -243,7 +243,7 @@ def _read(
     settings: list[str] | None,
     only: list[str] | None,
     search: list[Path] | None,
-    allow_outside: bool,
+    confined: bool,
     path_rules: tuple[PathRule, ...] = (),
 ) -> tuple[Any, Any]:
     from verdigris.core.batch.farm.openjd import map_path
@@ -260,7 +260,7 @@ def _read(
     scene_options = SceneOptions(
         out,
         tuple(search or ()),
-        allow_outside,
+        confined,
         tuple(only or ()),
         (rule,),
         lambda path: map_path(path, path_rules),
@@ -276,7 +276,7 @@ def plan_of(
     settings: list[str] | None,
     only: list[str] | None,
     search: list[Path] | None,
-    allow_outside: bool,
+    confined: bool,
     choices: Choices,
     path_rules: tuple[PathRule, ...] = (),
 ) -> Plan:
@@ -285,7 +285,7 @@ def plan_of(
     from verdigris.core.batch.plan.digest_cache import DigestCache
     from verdigris.core.batch.plan.plan import make_plan
 
-    given = (scene, out, preset, settings, only, search, allow_outside, path_rules)
+    given = (scene, out, preset, settings, only, search, confined, path_rules)
     read, documents = _read(*given)
     return make_plan(read, choices, DigestCache(cache_folder()), documents)
 

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from verdigris.core.cli.shared.options import (
-    AllowOutside,
     AsJson,
     Bundle,
+    Confined,
     DeviceChoice,
     MaterialName,
     Search,
@@ -26,7 +26,7 @@ def verify(
     ] = None,
     material: MaterialName = None,
     search: Search = None,
-    allow_outside: AllowOutside = False,
+    confined: Confined = False,
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
@@ -61,7 +61,7 @@ def verify(
         notes = device_notes(opened, on) if on else []
         if source and on:
             name = material or opened.source_name
-            teacher = open_teacher(source, name, search, allow_outside, on)
+            teacher = open_teacher(source, name, search, confined, on)
             notes = [*source_notes(opened, teacher), *notes]
         decoders = device_decoders(opened, on) if on else []
         result = prove(opened, decoders, teacher, notes)

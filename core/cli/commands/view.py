@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from verdigris.core.cli.shared.options import (
-    AllowOutside,
     Bundle,
+    Confined,
     DeviceChoice,
     MaterialName,
     Search,
@@ -44,7 +44,7 @@ def view(
     ] = None,
     material: MaterialName = None,
     search: Search = None,
-    allow_outside: AllowOutside = False,
+    confined: Confined = False,
     device: DeviceChoice = None,
 ) -> None:
     """Shows a bundle in a window, decoded by its runtime shader: orbit, move the light, wipe
@@ -82,7 +82,7 @@ def view(
     reference = None
     if source:
         name = material or opened.source_name
-        reference = open_teacher(source, name, search, allow_outside, on)
+        reference = open_teacher(source, name, search, confined, on)
     viewer = Viewer(
         BundleMaterial(opened, on, choice),
         opened.layout.width,

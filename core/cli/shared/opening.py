@@ -18,14 +18,14 @@ def open_teacher(
     path: Path,
     name: str | None,
     search: list[Path] | None,
-    allow_outside: bool,
+    confined: bool,
     device: Device,
 ) -> Teacher:
     """The teacher of a document's material of this name, or of its only material."""
     from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.teacher.teacher import Teacher
 
-    document = load_document(path, search or (), allow_outside)
+    document = load_document(path, search or (), confined)
     return Teacher(document, document.require_material(name), device)
 
 

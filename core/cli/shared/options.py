@@ -62,9 +62,12 @@ Search = Annotated[
         help="Also look for textures and includes in this folder. Repeatable.",
     ),
 ]
-AllowOutside = Annotated[
+Confined = Annotated[
     bool,
-    typer.Option("--allow-outside", help="Allow files outside of FILE's folder and of --search."),
+    typer.Option(
+        "--confined",
+        help="Refuse files outside of FILE's folder and of --search: for documents of strangers.",
+    ),
 ]
 DeviceChoice = Annotated[
     str | None,

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, Part
-from verdigris.core.material.load.node_checks import CHANNELS
 from verdigris.core.material.normalise.disabled_nodes import DISABLE
+from verdigris.core.material.normalise.type_conversions import CHANNELS
 
 if TYPE_CHECKING:
     import MaterialX as mx

@@ -7,15 +7,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.errors import MissingTextureError, VerdigrisError
 from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, Part
 from verdigris.core.material.files.image_headers import read_info
+from verdigris.core.material.files.similar_names import EXACT, pattern_of
 from verdigris.core.material.graph.traversal import image_inputs, is_connected, is_of_document
 
 if TYPE_CHECKING:
     import MaterialX as mx
 
     from verdigris.core.material.files.image_headers import ImageInfo
+    from verdigris.core.material.files.paths import SearchPath
     from verdigris.core.material.load.mtlx_document import Document
 
 
@@ -42,6 +44,11 @@ class TextureFacts:
     orientation: int = 1
     """EXIF orientation: viewers rotate or mirror the image unless it is 1."""
     problem: str = ""
+    is_missing: bool = False
+    folders: tuple[str, ...] = ()
+    """If the file is missing, folders of the search path each of which would make it found."""
+    written: str = ""
+    """The name in the document, if a file of another name is read."""
 
 
 def facts_of_images(document: Document, nodes: Sequence[mx.Node]) -> list[TextureFacts]:
@@ -57,18 +64,25 @@ def facts_of_images(document: Document, nodes: Sequence[mx.Node]) -> list[Textur
                 continue
             facts = TextureFacts(node.getNamePath(), file, space)
             try:
-                facts = _with_header(facts, read_info(file, asker, document.search))
+                info = read_info(file, asker, document.search)
+                facts = _with_header(facts, info, document.search)
+            except MissingTextureError as failure:
+                folders = tuple(str(folder) for folder in failure.folders)
+                facts = replace(facts, problem=str(failure), is_missing=True, folders=folders)
             except VerdigrisError as failure:
                 facts = replace(facts, problem=str(failure))
             found.append(facts)
     return found
 
 
-def _with_header(facts: TextureFacts, info: ImageInfo) -> TextureFacts:
+def _with_header(facts: TextureFacts, info: ImageInfo, search: SearchPath) -> TextureFacts:
     """The facts with those of the header."""
+    first, named = info.tiles[0].path, search.candidates(facts.file)
+    is_named = first in named or (info.is_udim and _is_tile_of(first, named))
     return replace(
         facts,
-        file=facts.file if info.is_udim else str(info.tiles[0].path),
+        file=facts.file if info.is_udim and is_named else str(first),
+        written="" if is_named else facts.file,
         width=info.width,
         height=info.height,
         channels=info.channels,
@@ -77,6 +91,22 @@ def _with_header(facts: TextureFacts, info: ImageInfo) -> TextureFacts:
         tiles_left_out=sum((tile.column, tile.row) != (0, 0) for tile in info.tiles),
         orientation=info.orientation,
     )
+
+
+def _is_tile_of(path: Path, patterns: Sequence[Path]) -> bool:
+    """Whether a file is a tile of one of these names with a token."""
+    return any(
+        path.parent == each.parent and pattern_of(each.name).rank(path.name) == EXACT
+        for each in patterns
+    )
+
+
+def other_files(textures: Sequence[TextureFacts]) -> list[Part]:
+    """Images that are read in place of those that the document names."""
+    return [
+        Part(f"file {name!r}", APPROXIMATED, f"was not found: {file} is read")
+        for name, file in {each.written: each.file for each in textures if each.written}.items()
+    ]
 
 
 def tiles_left_out(textures: Sequence[TextureFacts]) -> list[Part]:

@@ -14,7 +14,8 @@ from verdigris.core.base.errors import TextureError
 from verdigris.core.base.outputs import resolved
 from verdigris.core.base.text import require_unicode
 from verdigris.core.material.files.display_window import shown_size
-from verdigris.core.material.files.paths import TILE_TOKENS, is_tiled
+from verdigris.core.material.files.paths import is_tiled
+from verdigris.core.material.files.similar_names import TILE_TOKENS
 
 if TYPE_CHECKING:
     from verdigris.core.material.files.paths import SearchPath
@@ -92,25 +93,34 @@ def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
     looked: list[Path] = []
     for pattern in search.candidates(file):
         looked.append(pattern.parent)
-        try:
-            tiles = _matching_tiles(pattern, token)
-        except OSError as failure:
-            search.check_open(file, None, asker, TextureError)
-            raise TextureError(
-                f"{asker}: the folder {pattern.parent} cannot be read ({failure.strerror}): "
-                "allow reading it, or move the tiles"
-            ) from None
-        if not tiles:
-            continue
-        for tile in tiles:
-            if not search.allows(resolved(tile.path)):
-                search.require(str(tile.path), None, asker, TextureError)
-        return tuple(sorted(tiles, key=lambda tile: (tile.row, tile.column)))
+        tiles = _allowed_tiles(pattern, token, file, asker, search)
+        if tiles:
+            return tiles
     search.check_open(file, None, asker, TextureError)
+    for pattern in search.repaired(file):
+        tiles = _allowed_tiles(pattern, token, file, asker, search)
+        if tiles:
+            return tiles
     folders = ", ".join(str(folder) for folder in dict.fromkeys(looked))
-    raise TextureError(
-        f"{asker}: no tile of {file!r} was found in {folders}: {search.remedy(file)}"
-    )
+    what = f"{asker}: no tile of {file!r} was found in {folders}"
+    raise search.missing(what, file, None, TextureError)
+
+
+def _allowed_tiles(
+    pattern: Path, token: str, file: str, asker: str, search: SearchPath
+) -> tuple[Tile, ...]:
+    try:
+        tiles = _matching_tiles(pattern, token)
+    except OSError as failure:
+        search.check_open(file, None, asker, TextureError)
+        raise TextureError(
+            f"{asker}: the folder {pattern.parent} cannot be read ({failure.strerror}): "
+            "allow reading it, or move the tiles"
+        ) from None
+    for tile in tiles:
+        if not search.allows(resolved(tile.path)):
+            search.require(str(tile.path), None, asker, TextureError)
+    return tuple(sorted(tiles, key=lambda tile: (tile.row, tile.column)))
 
 
 def _require_file(file: str, asker: str, search: SearchPath) -> Path:

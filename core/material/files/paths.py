@@ -1,21 +1,24 @@
-"""Finds the files that a document names, and refuses those outside of the allowed folders."""
+"""Finds the files that a document names.
+
+A confined search path refuses files outside of its folders. Includes are always confined.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PureWindowsPath
-from urllib.parse import unquote
 
-from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.errors import MissingTextureError, TextureError, VerdigrisError
 from verdigris.core.base.outputs import resolved
 from verdigris.core.base.text import describe_locale
+from verdigris.core.material.files.missing_files import Guess, guess_file, search_option
+from verdigris.core.material.files.similar_names import TILE_TOKENS, pattern_of, trailing_parts
 
 FileMark = tuple[int, int, int]
-TILE_TOKENS = {"<UDIM>": r"(?P<udim>[1-9]\d{3})", "<UVTILE>": r"u(?P<u>\d+)_v(?P<v>\d+)"}
 # Tokens that other programs replace by a part of a name.
 _UNKNOWN_TOKEN = re.compile(r"<(?!UDIM>|UVTILE>)\w+>|\$?\{\w+\}|\$\w+|\[[A-Za-z]\w*\]")
 
@@ -36,24 +39,30 @@ def file_mark(path: Path) -> FileMark | None:
 
 @dataclass(frozen=True)
 class SearchPath:
-    """Folders for relative names; files outside of them are refused unless allowed."""
+    """Folders for relative names."""
 
     folders: tuple[Path, ...] = ()
-    allow_outside: bool = False
+    confined: bool = False
+    """Whether files outside of the folders are refused, for documents of strangers."""
     has_options: bool = True
     """Whether the reader of an error can add folders, as the options of a command do."""
+    given: tuple[Path, ...] = ()
+    """The folders that the user named. There, images are also found by the last parts of their
+    name, in other case and with another suffix."""
+    hints: tuple[Path, ...] = ()
+    """Further folders to look for missing files in."""
 
     @classmethod
     def of(
         cls,
         folders: str | Path | Sequence[str | Path],
-        allow_outside: bool = False,
+        confined: bool = False,
         has_options: bool = True,
     ) -> SearchPath:
         """One folder or several. A string is one folder, though it is a sequence too."""
         folders = [folders] if isinstance(folders, str | Path) else folders
         found = tuple(resolved(Path(folder)) for folder in folders)
-        return cls(found, allow_outside, has_options)
+        return cls(found, confined, has_options, found)
 
     def with_folder(self, folder: Path) -> SearchPath:
         """This search path with another first folder."""
@@ -69,9 +78,27 @@ class SearchPath:
         starts = ([resolved(start)] if start else []) + list(self.folders)
         return list(dict.fromkeys(resolved(folder / path) for folder in starts))
 
+    def repaired(self, name: str) -> Iterator[Path]:
+        """Further paths that the name of an image may stand for: in the given folders, its last
+        parts, then also similar names. A similar name has the token of its tiles."""
+        parts = trailing_parts(name)
+        below = [parts[first:-1] for first in range(len(parts))]
+        places = [folder.joinpath(*inner) for folder in self.given for inner in below]
+        places = [each for each in places if self.allows(resolved(each))]
+        yield from (place / parts[-1] for place in places)
+        pattern = pattern_of(name)
+        for place in places:
+            fitting = [(pattern.rank(each.name), each.name) for each in _files_in(place)]
+            for _, found in sorted((rank, each) for rank, each in fitting if rank is not None):
+                yield place / pattern.with_tokens(found)
+
     def allows(self, path: Path) -> bool:
         """Whether a resolved path is in one of the folders, or may be elsewhere."""
-        return self.allow_outside or any(path.is_relative_to(folder) for folder in self.folders)
+        return not self.confined or any(path.is_relative_to(folder) for folder in self.folders)
+
+    def for_includes(self) -> SearchPath:
+        """The search path for included documents, which stay in its folders."""
+        return replace(self, confined=True)
 
     def require(
         self, name: str, start: Path | None, asker: str, error: type[VerdigrisError]
@@ -79,13 +106,14 @@ class SearchPath:
         """The file of this name. The error names the asker, the file and the folders searched."""
         if not name or "\0" in name:
             raise error(f"{asker}: {name!r} is no file name")
-        found = [path for path in self.candidates(name, start) if _is_file(path)]
+        is_image = issubclass(error, TextureError)
+        found = [path for path in self.candidates(name, start) if is_file(path)]
         for path in found:
             if self.allows(path):
                 return path
         if found:
             remedy = (
-                f"allow its folder with --search {found[0].parent} or any with --allow-outside"
+                f"allow its folder with {search_option([found[0].parent])}"
                 if self.has_options
                 else "move it into one of them, and name it there"
             )
@@ -97,10 +125,21 @@ class SearchPath:
         if folder:
             raise error(f"{asker}: {name!r} is the folder {folder}: name a file")
         self.check_open(name, start, asker, error)
-        raise error(
-            f"{asker}: {name!r} was not found in {self.described(start)}: "
-            f"{self.remedy(name, start)}"
-        )
+        for path in map(resolved, self.repaired(name) if is_image else ()):
+            if is_file(path) and self.allows(path):
+                return path
+        what = f"{asker}: {name!r} was not found in {self.described(start)}"
+        raise self.missing(what, name, start, error)
+
+    def missing(
+        self, what: str, name: str, start: Path | None, error: type[VerdigrisError]
+    ) -> VerdigrisError:
+        """The error for a file that was not found."""
+        guess = guess_file(name, self, start)
+        text = f"{what}: {self.remedy(name, guess, error)}"
+        if issubclass(error, TextureError):
+            return MissingTextureError(text, name, guess.folders if guess else ())
+        return error(text)
 
     def check_open(
         self, name: str, start: Path | None, asker: str, error: type[VerdigrisError]
@@ -114,42 +153,20 @@ class SearchPath:
                     "allow reading and entering it"
                 )
 
-    def remedy(self, name: str, start: Path | None = None) -> str:
+    def remedy(self, name: str, guess: Guess | None, error: type[VerdigrisError]) -> str:
         """What to do if no file of this name was found."""
         if not name.isascii() and sys.getfilesystemencoding() != "utf-8":
             return f"it has other letters in {describe_locale()}"
         token = _UNKNOWN_TOKEN.search(name)
         if token:
             return f"replace {token[0]} by its value"
-        # absolute paths are not searched in other folders
+        if guess is not None and issubclass(error, TextureError):
+            folder = guess.folders[0]
+            how = f"add {search_option([folder])}" if self.has_options else f"search in {folder}"
+            return f"{how}, where {guess.path} may be intended"
         elsewhere = "add its folder with --search" if self.has_options else "put the file there"
-        where = "" if _is_absolute(name) else f" or {elsewhere}"
-        similar = self._find_similar(name, start)
-        question = f"; did you mean {similar}?" if similar else ""
-        return f"correct the name{where}{question}"
-
-    def _find_similar(self, name: str, start: Path | None) -> Path | None:
-        """A file with a similar name: in a folder of another machine, in other case, or encoded
-        as in a URL."""
-        found = (
-            self._find_in_folders(each, start) for each in dict.fromkeys((name, unquote(name)))
-        )
-        return next(filter(None, found), None)
-
-    def _find_in_folders(self, name: str, start: Path | None) -> Path | None:
-        path = PureWindowsPath(name)
-        *parts, last = path.relative_to(path.anchor).parts or ("",)
-        pattern = re.escape(last)
-        for token, digits in TILE_TOKENS.items():
-            pattern = pattern.replace(re.escape(token), digits, 1)
-        for outer in dict.fromkeys([*([resolved(start)] if start else []), *self.folders]):
-            for first in range(len(parts) + 1):
-                folder = resolved(outer.joinpath(*parts[first:]))
-                for found in _files_in(folder) if self.allows(folder) else ():
-                    is_similar = re.fullmatch(pattern, found.name, re.IGNORECASE)
-                    if is_similar and self.allows(resolved(found)):
-                        return found
-        return None
+        question = f"; did you mean {guess.path}?" if guess else ""
+        return f"correct the name or {elsewhere}{question}"
 
     def described(self, start: Path | None = None) -> str:
         folders = dict.fromkeys(([resolved(start)] if start else []) + list(self.folders))
@@ -159,11 +176,6 @@ class SearchPath:
 def _to_path(name: str) -> Path:
     windows = PureWindowsPath(name)
     return Path(windows.as_posix()) if "\\" in name else Path(name)
-
-
-def _is_absolute(name: str) -> bool:
-    """Whether a name is absolute on this or another system."""
-    return Path(name).is_absolute() or PureWindowsPath(name).is_absolute()
 
 
 def _files_in(folder: Path) -> list[Path]:
@@ -184,7 +196,8 @@ def _find_closed_folder(path: Path) -> Path | None:
     return None
 
 
-def _is_file(path: Path) -> bool:
+def is_file(path: Path) -> bool:
+    """Whether a path is a file; a path that cannot be one is none."""
     try:
         return path.is_file()
     except (OSError, ValueError):

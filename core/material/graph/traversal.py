@@ -150,6 +150,15 @@ def source_of(port: mx.PortElement) -> mx.Node | None:
     return None
 
 
+def output_type(source: mx.Node, output: str) -> str:
+    """The type of an output; empty if it is unknown, or none of several is named."""
+    if source.getType() != "multioutput":
+        return str(source.getType())
+    definition = source.getNodeDef()
+    named = definition.getActiveOutput(output) if definition is not None else None
+    return str(named.getType()) if named is not None else ""
+
+
 def own_graphs(outer: mx.GraphElement) -> list[mx.NodeGraph]:
     """The graphs of a document or graph, without those of the library."""
     import MaterialX as mx

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.base.text import with_plain_letters
-from verdigris.core.material.files.paths import SearchPath
+from verdigris.core.material.files.paths import SearchPath, is_file
 from verdigris.core.material.graph.library import TARGET, standard_library
 from verdigris.core.material.graph.traversal import (
     count_expanded,
@@ -33,7 +33,10 @@ from verdigris.core.material.normalise.passes import normalise
 if TYPE_CHECKING:
     import MaterialX as mx
 
+    from verdigris.core.material.normalise.type_conversions import Conversion
+
 MOST_NODES = 200_000
+_MOST_IMAGE_FOLDERS = 32
 _SURFACE_TYPES = ("surfaceshader", "material")
 
 
@@ -67,6 +70,8 @@ class Document:
     overrides: tuple[Override, ...] = ()
     former_names: dict[str, str] = field(default_factory=dict)
     """Former names, by new ones, of elements that were renamed (normalise/names.py)."""
+    conversions: tuple[Conversion, ...] = ()
+    """Values and connections whose type was converted (normalise/type_conversions.py)."""
 
     @cached_property
     def materials(self) -> tuple[Material, ...]:
@@ -186,7 +191,7 @@ class Document:
 def load_document(
     path: str | Path,
     search_paths: str | Path | Sequence[str | Path] = (),
-    allow_outside: bool = False,
+    confined: bool = False,
     has_options: bool = True,
 ) -> Document:
     """Loads a document file. File names are searched in its folder first. `has_options`: see
@@ -194,7 +199,7 @@ def load_document(
     path = Path(path)
     text = read_text(path)
     resolved = path.resolve()
-    search = SearchPath.of(search_paths, allow_outside, has_options).with_folder(resolved.parent)
+    search = SearchPath.of(search_paths, confined, has_options).with_folder(resolved.parent)
     return _parse(text, str(path), resolved, search)
 
 
@@ -202,11 +207,11 @@ def parse_document(
     text: str,
     search_paths: str | Path | Sequence[str | Path] = (),
     name: str = "document",
-    allow_outside: bool = False,
+    confined: bool = False,
     has_options: bool = True,
 ) -> Document:
     """Loads a document from its text, which a host provides."""
-    return _parse(text, name, None, SearchPath.of(search_paths, allow_outside, has_options))
+    return _parse(text, name, None, SearchPath.of(search_paths, confined, has_options))
 
 
 def select_materials(
@@ -234,7 +239,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
     folder = path.parent if path else None
     included = collect_includes(facts, name, folder, search)
     for inner_path, _ in included:
-        search = search.with_folder(inner_path.parent) if search.allows(inner_path) else search
+        search = search.with_folder(inner_path.parent)
     search = search.with_folder(folder) if folder else search
     options = mx.XmlReadOptions()
     options.readXIncludeFunction = None
@@ -249,7 +254,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         mx.readFromXmlString(root, text, mx.FileSearchPath(), options)
         root.setDataLibrary(standard_library())
         _looks_by_material(root)  # refuses looks that inherit each other
-        former_names = normalise(root)
+        rewritten = normalise(root)
     except (mx.Exception, LookupError) as failure:
         raise DocumentError(f"{name}: MaterialX cannot read it: {failure}") from None
     except DocumentError as failure:
@@ -262,7 +267,23 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
         )
     files = ([path] if path else []) + [inner_path for inner_path, _ in included]
     ignored = tuple(facts.twins), tuple(facts.overrides)
-    return Document(name, root, search, tuple(files), *ignored, former_names)
+    search = replace(search, hints=_image_folders(root, search))
+    return Document(name, root, search, tuple(files), *ignored, *rewritten)
+
+
+def _image_folders(root: mx.Document, search: SearchPath) -> tuple[Path, ...]:
+    """The folders of the images that are found, in which others may be."""
+    import MaterialX as mx
+
+    found: dict[Path, None] = {}
+    for port in root.traverseTree():
+        if isinstance(port, mx.Input) and port.getType() == "filename" and port.hasValueString():
+            file = port.getResolvedValueString()
+            candidates = search.candidates(file) if file and "\0" not in file else []
+            found.update(dict.fromkeys(each.parent for each in candidates if is_file(each)))
+            if len(found) >= _MOST_IMAGE_FOLDERS:
+                break
+    return tuple(found)
 
 
 def _find_unbakeable(root: mx.Document, taken: Set[str]) -> dict[str, str]:

@@ -180,6 +180,7 @@ def collect_includes(
     to `facts`."""
     found: list[tuple[Path, str]] = []
     seen: set[Path] = set()
+    inside = search.for_includes()
     named: dict[str, tuple[str, int]] = {}
 
     def add_names(file: str, names: dict[str, int]) -> None:
@@ -194,7 +195,7 @@ def collect_includes(
         includes: list[str], includer: str, start: Path | None, chain: tuple[Path, ...]
     ) -> None:
         for href in includes:
-            path = search.require(href, start, f"{includer}: XInclude", DocumentError)
+            path = inside.require(href, start, f"{includer}: XInclude", DocumentError)
             if path in chain:
                 names = " -> ".join(step.name for step in (*chain, path))
                 raise DocumentError(f"{includer}: documents include each other: {names}")

@@ -11,10 +11,12 @@ from verdigris.core.material.graph.traversal import (
     definition_of,
     is_connected,
     is_of_document,
+    output_type,
     own_graph,
     source_of,
 )
 from verdigris.core.material.normalise.disabled_nodes import DISABLE
+from verdigris.core.material.normalise.type_conversions import CHANNELS
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -34,8 +36,6 @@ _VALUE_FORMATS = {
     "matrix33": "9 numbers separated by commas",
     "matrix44": "16 numbers separated by commas",
 }
-# An attribute of inputs and outputs in documents up to version 1.38.
-CHANNELS = "channels"
 # Types that are converted to each other where they are read.
 _SINGLE = ("boolean", "integer", "float")
 _CANNOT_BE_DISABLED = (
@@ -283,7 +283,7 @@ def _mistyped(port: mx.Input) -> str | None:
         return None
     else:
         # the graph input that a port reads names the output
-        given = _output_type(source, (port.getInterfaceInput() or port).getOutputString())
+        given = output_type(source, (port.getInterfaceInput() or port).getOutputString())
         if not given and source.getNodeDef() is not None:
             names = ", ".join(each.getName() for each in source.getNodeDef().getActiveOutputs())
             return f"is connected to {source.getName()!r} and names none of its outputs: {names}"
@@ -292,21 +292,12 @@ def _mistyped(port: mx.Input) -> str | None:
 
 def _mistyped_output(output: mx.Output) -> str | None:
     source = output.getConnectedNode()
-    given = _output_type(source, output.getOutputString()) if source is not None else ""
+    given = output_type(source, output.getOutputString()) if source is not None else ""
     kinds = {given, output.getType()}
     # colours and vectors have one type in the code, and single numbers are converted
     shapes = {kind.replace("color", "vector") for kind in kinds}
     fits = not given or len(shapes) == 1 or kinds.issubset(_SINGLE)
     return None if fits else _difference(output, given)
-
-
-def _output_type(source: mx.Node, output: str) -> str:
-    """The type of an output; empty if it is unknown, or none of several is named."""
-    if source.getType() != "multioutput":
-        return str(source.getType())
-    definition = source.getNodeDef()
-    named = definition.getActiveOutput(output) if definition is not None else None
-    return str(named.getType()) if named is not None else ""
 
 
 def _difference(port: mx.PortElement, given: str) -> str:

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verdigris.core.base.errors import MissingTextureError
 from verdigris.core.base.text import printable
 from verdigris.core.material.files.image_headers import find_tiles
+from verdigris.core.material.files.missing_files import describe_missing
 from verdigris.core.material.graph.traversal import image_inputs
 
 if TYPE_CHECKING:
@@ -45,15 +47,22 @@ def source_facts(
 
 
 def texture_files(document: Document, material: Material) -> tuple[Path, ...]:
-    """All images that a material reads; raises TextureError if one is missing."""
+    """All images that a material reads; raises one TextureError for all that are missing."""
     found: dict[Path, None] = {}
+    missing: list[MissingTextureError] = []
     for node in document.nodes_of(material):
         for port in image_inputs(node):
             file = port.getResolvedValueString()
             if file:
                 asker = f"{document.name}: {node.getNamePath()}"
-                tiles = find_tiles(file, asker, document.search)
-                found.update(dict.fromkeys(tile.path for tile in tiles))
+                try:
+                    tiles = find_tiles(file, asker, document.search)
+                except MissingTextureError as failure:
+                    missing.append(failure)
+                else:
+                    found.update(dict.fromkeys(tile.path for tile in tiles))
+    if missing:
+        raise describe_missing(missing, document.name, document.search.has_options)
     return tuple(sorted(found))
 
 

@@ -6,7 +6,7 @@ before; tests/core/material/normalise/test_passes.py has a document for each of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from verdigris.core.material.graph.colour_spaces import rename_colour_spaces
@@ -35,6 +35,7 @@ from verdigris.core.material.normalise.own_definitions import (
     remove_code_beside_graphs,
     unwrap_material_definitions,
 )
+from verdigris.core.material.normalise.type_conversions import Conversion, convert_types
 from verdigris.core.material.normalise.units import convert_units
 
 if TYPE_CHECKING:
@@ -44,14 +45,15 @@ _ISSUES = "https://github.com/AcademySoftwareFoundation/MaterialX/issues"
 
 
 class Pass(NamedTuple):
-    """One rewrite of a document. It may return former names, by new ones, of what it renames."""
+    """One rewrite of a document. It may return former names, by new ones, of what it renames, or
+    what it converted."""
 
     name: str
     why: str
     upstream: str | None
     """The issue of MaterialX that makes the pass unnecessary once it is resolved."""
 
-    apply: Callable[[mx.Document], Mapping[str, str] | None]
+    apply: Callable[[mx.Document], Mapping[str, str] | Sequence[Conversion] | None]
     after: tuple[str, ...] = ()
 
 
@@ -148,11 +150,18 @@ PASSES = (
         after=("stale values",),
     ),
     Pass(
+        "types",
+        "Applications mix types silently. MaterialX refuses it, or its code does not compile.",
+        None,
+        convert_types,
+        after=("channel names", "nested graphs"),
+    ),
+    Pass(
         "graph inputs",
         "Unit and colour space are read where a value is used, not at the graph input.",
         None,
         inline_graph_inputs,
-        after=("code beside graphs", "nested graphs"),
+        after=("code beside graphs", "nested graphs", "types"),
     ),
     Pass(
         "file names",
@@ -171,10 +180,22 @@ PASSES = (
 )
 
 
-def normalise(root: mx.Document) -> dict[str, str]:
-    """Applies all passes to a document that has the library attached. Returns the former names, by
-    new ones, of what they renamed."""
+class Rewritten(NamedTuple):
+    """Facts of a rewritten document."""
+
+    former_names: dict[str, str]
+    """By new name, the former name of what was renamed."""
+    conversions: tuple[Conversion, ...]
+
+
+def normalise(root: mx.Document) -> Rewritten:
+    """Applies all passes to a document that has the library attached."""
     former: dict[str, str] = {}
+    conversions: list[Conversion] = []
     for each in PASSES:
-        former.update(each.apply(root) or {})
-    return former
+        found = each.apply(root)
+        if isinstance(found, Mapping):
+            former.update(found)
+        elif found is not None:
+            conversions += found
+    return Rewritten(former, tuple(conversions))

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.errors import DocumentError, VerdigrisError
+from verdigris.core.base.errors import DocumentError, MissingTextureError, VerdigrisError
 from verdigris.core.base.text import why_not_unicode
+from verdigris.core.material.analyse.converted import converted_types
 from verdigris.core.material.analyse.features import Part
 from verdigris.core.material.analyse.ignored import ignored_parts
 from verdigris.core.material.analyse.image_facts import (
@@ -17,6 +19,7 @@ from verdigris.core.material.analyse.image_facts import (
     images_without_file,
     non_finite,
     orientations,
+    other_files,
     tiles_left_out,
 )
 from verdigris.core.material.analyse.misread_images import (
@@ -24,6 +27,7 @@ from verdigris.core.material.analyse.misread_images import (
     undecoded_normals,
 )
 from verdigris.core.material.analyse.parts import default_places, parts_of
+from verdigris.core.material.files.missing_files import describe_missing, repairing_folders
 from verdigris.core.material.graph.traversal import nodes_behind
 
 if TYPE_CHECKING:
@@ -48,6 +52,8 @@ class MaterialReport:
     varying_inputs: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
     problem: str = ""
+    search_in: tuple[str, ...] = ()
+    """Folders that make missing textures found, added to the search path."""
     probe: Probe | None = None
 
     @property
@@ -103,7 +109,9 @@ def describe_material(
         varying_inputs=tuple(_varying(document, shaders)),
         parts=(
             *parts_of(nodes),
+            *converted_types(document, nodes),
             *images_without_file(nodes),
+            *other_files(textures),
             *tiles_left_out(textures),
             *orientations(textures),
             *undecoded_normals(nodes, textures),
@@ -114,8 +122,22 @@ def describe_material(
     missing = next((facts.problem for facts in report.textures if facts.problem), "")
     problem = why_not_unicode(document.name) or missing
     if problem:
-        return replace(report, problem=problem)
+        return _with_missing(replace(report, problem=problem), document)
     return _probed(document, material, report, device_choice) if probe else report
+
+
+def _with_missing(report: MaterialReport, document: Document) -> MaterialReport:
+    """The report with one problem for all missing textures, and what makes them found."""
+    missing = [
+        MissingTextureError(each.problem, each.file, tuple(map(Path, each.folders)))
+        for each in report.textures
+        if each.is_missing
+    ]
+    found = repairing_folders(missing)
+    if report.problem in [str(each) for each in missing]:
+        one = describe_missing(missing, document.name, document.search.has_options)
+        report = replace(report, problem=str(one))
+    return replace(report, search_in=tuple(str(folder) for folder in found))
 
 
 def describe_teacher(teacher: Teacher) -> MaterialReport:

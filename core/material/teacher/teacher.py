@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.device import Device, Source, open_device
-from verdigris.core.base.errors import DocumentError
+from verdigris.core.base.errors import DocumentError, MissingTextureError
 from verdigris.core.material.analyse.unlit import is_dark_and_opaque
 from verdigris.core.material.codegen.generate_teacher import GeneratedMaterial, generate
 from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.material.load.provenance import texture_files
 from verdigris.core.material.teacher.textures import TexturePool
 
 if TYPE_CHECKING:
@@ -41,7 +42,10 @@ class Teacher(DeviceMaterial):
         self.kernels = self.device.material_kernels(self.generated.digest)
         self.source = Source(f"material_{self.generated.digest}", self.generated.source)
         self._pool = TexturePool(self.device, document.search)
-        self._bound = {slot.uniform: self._pool.bind(slot) for slot in self.generated.textures}
+        try:
+            self._bound = {slot.uniform: self._pool.bind(slot) for slot in self.generated.textures}
+        except MissingTextureError as first:
+            raise _error_of_all(document, self.material, first) from None
 
     @property
     def non_finite_texels(self) -> Mapping[Path, int]:
@@ -80,6 +84,17 @@ class Teacher(DeviceMaterial):
                 f"{self.document.name}: material {self.material.name!r} does not compile for "
                 f"{self.device}: {_first_error(str(failure))}"
             ) from None
+
+
+def _error_of_all(
+    document: Document, material: Material, first: MissingTextureError
+) -> MissingTextureError:
+    """One error for all missing images of a material, or the first if it is the only one."""
+    try:
+        texture_files(document, material)
+    except MissingTextureError as failure:
+        return failure if failure.is_of_several else first
+    return first
 
 
 def _first_error(text: str) -> str:

@@ -2,105 +2,119 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.usd.network import Link, Network, Port, Shader, version_numbers
+from verdigris.core.material.usd.preview_nodes import SURFACE, definition_of, ports_in_materialx
 from verdigris.core.material.usd.usd_values import asset_file, colour_space, value_text
 
 if TYPE_CHECKING:
     from pxr import Usd, UsdShade
 
-RENDER_CONTEXT = "mtlx"
+# Render contexts that may have MaterialX nodes, best first. Houdini's Karma Material Builder writes
+# `kma`; the last is the universal context.
+RENDER_CONTEXTS = ("mtlx", "kma", "")
 # The default of the schema MaterialXConfigAPI.
 DEFAULT_VERSION = "1.38"
+# Of preview surfaces, which have no such schema.
+PREVIEW_VERSION = "1.39"
 VERSION_ATTRIBUTE = "config:mtlx:version"
 _COLOURED = ("color", "asset")
+# Stands for a displacement, which is dropped, whatever node it is.
+_DISPLACEMENT = "ND_displacement_float"
+
+IsDefined = Callable[[str, tuple[int, int]], bool]
+"""Whether MaterialX, in a version, or the document has a definition of this name."""
 
 
-@dataclass(frozen=True)
-class Link:
-    """The shader output that feeds an input."""
-
-    shader: str
-    output: str
-    usd_type: str
-
-
-@dataclass(frozen=True)
-class Port:
-    """An input: its value or link, and the graph input that it reads."""
-
-    name: str
-    usd_type: str
-    value: str | None = None
-    link: Link | None = None
-    colour_space: str = ""
-    interface: str = ""
-
-
-@dataclass(frozen=True)
-class Shader:
-    """A shader prim. `graph` is the outermost node graph around it, or empty."""
-
-    path: str
-    definition: str
-    graph: str
-    ports: tuple[Port, ...]
-
-
-@dataclass
-class Network:
-    """All shaders upstream of one material."""
-
-    name: str
-    path: str
-    version: str
-    surface: Link
-    displacement: Link | None = None
-    shaders: dict[str, Shader] = field(default_factory=dict)
-    outputs: dict[tuple[str, str, str], str] = field(default_factory=dict)
-    """(graph, shader, output) -> name of the graph output."""
-    folders: set[Path] = field(default_factory=set)
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def version_numbers(self) -> tuple[int, int]:
-        major, _, minor = self.version.partition(".")
-        return int(major), int(minor.partition(".")[0] or 0)
-
-
-def read_network(material: UsdShade.Material) -> Network:
+def read_network(material: UsdShade.Material, is_defined: IsDefined) -> Network:
     """The MaterialX network of a material."""
-    surface = _terminal(material, "surface")
     prim = material.GetPrim()
+    surface, passed_over = _find_terminal(material, "surface", is_defined)
     if surface is None:
         raise DocumentError(f"{prim.GetPath()}: {_why_no_surface(material)}")
-    network = Network(prim.GetName(), str(prim.GetPath()), _version(prim), surface)
-    network.displacement = _terminal(material, "displacement")
-    stack = [link for link in (network.surface, network.displacement) if link]
+    network = Network(prim.GetName(), str(prim.GetPath()), _version(prim, surface), surface)
+    network.notes += passed_over
+    stack = [surface]
     while stack:
         path = stack.pop().shader
         if path not in network.shaders:
             shader = _read_shader(prim, path, network)
             network.shaders[path] = shader
             stack += [port.link for port in shader.ports if port.link]
+    _add_displacement(material, network, is_defined)
     for graph in {shader.graph for shader in network.shaders.values()} - {""}:
         _name_outputs(prim.GetStage().GetPrimAtPath(graph), network)
     return network
 
 
-def _version(prim: Usd.Prim) -> str:
+def has_surface(material: UsdShade.Material, is_defined: IsDefined) -> bool:
+    """Whether a material has a surface of MaterialX."""
+    link, _ = _find_terminal(material, "surface", is_defined)
+    return link is not None and _is_defined(material.GetPrim(), link, is_defined)
+
+
+def _version(prim: Usd.Prim, surface: Link) -> str:
     attribute = prim.GetAttribute(VERSION_ATTRIBUTE)
     written = str(attribute.Get() or "") if attribute else ""
     major, _, minor = written.partition(".")
-    return written if major.isdigit() and minor[:1].isdigit() else DEFAULT_VERSION
+    if major.isdigit() and minor[:1].isdigit():
+        return written
+    return PREVIEW_VERSION if _definition(prim, surface) == SURFACE else DEFAULT_VERSION
 
 
-def _terminal(material: UsdShade.Material, kind: str) -> Link | None:
-    output = material.GetOutput(f"{RENDER_CONTEXT}:{kind}")
-    return _link(output) if output else None
+def _find_terminal(
+    material: UsdShade.Material, kind: str, is_defined: IsDefined
+) -> tuple[Link | None, list[str]]:
+    """The first terminal whose shader MaterialX defines, and notes of those before it. Without any,
+    the first terminal: its reader names what is wrong."""
+    found = list(_terminals(material, kind))
+    notes: list[str] = []
+    for name, link in found:
+        if _is_defined(material.GetPrim(), link, is_defined):
+            return link, notes
+        shader_id = _definition(material.GetPrim(), link) or "without info:id"
+        notes.append(
+            f"{link.shader}: the output {name!r} of the material has {shader_id!r}, which is no "
+            "node of MaterialX: another output was used"
+        )
+    return (found[0][1] if found else None), []
+
+
+def _terminals(material: UsdShade.Material, kind: str) -> Iterator[tuple[str, Link]]:
+    for context in RENDER_CONTEXTS:
+        name = f"{context}:{kind}" if context else kind
+        output = material.GetOutput(name)
+        link = _link(output) if output else None
+        if link:
+            yield name, link
+
+
+def _definition(prim: Usd.Prim, link: Link) -> str:
+    from pxr import UsdShade
+
+    shader = UsdShade.Shader(prim.GetStage().GetPrimAtPath(link.shader))
+    is_named = shader.GetImplementationSource() == "id"
+    return definition_of(str(shader.GetShaderId() or "")) if is_named else ""
+
+
+def _is_defined(prim: Usd.Prim, link: Link, is_defined: IsDefined) -> bool:
+    return is_defined(_definition(prim, link), version_numbers(_version(prim, link)))
+
+
+def _add_displacement(material: UsdShade.Material, network: Network, is_defined: IsDefined) -> None:
+    """Adds the displacement without its inputs: reports name it, and it is not baked."""
+    link, _ = _find_terminal(material, "displacement", is_defined)
+    # a preview surface is its own displacement, by an input
+    if link is None or link.shader in network.shaders:
+        return
+    prim = material.GetPrim()
+    graph = _outermost_graph(prim.GetStage().GetPrimAtPath(link.shader), prim)
+    network.displacement = link
+    network.shaders[link.shader] = Shader(link.shader, _DISPLACEMENT, graph, ())
 
 
 def _why_no_surface(material: UsdShade.Material) -> str:
@@ -140,7 +154,7 @@ def _read_shader(material: Usd.Prim, path: str, network: Network) -> Shader:
     prim = material.GetStage().GetPrimAtPath(path)
     shader = UsdShade.Shader(prim)
     source = shader.GetImplementationSource()
-    definition = str(shader.GetShaderId() or "") if source == "id" else ""
+    definition = definition_of(str(shader.GetShaderId() or "")) if source == "id" else ""
     if not definition:
         how = "has no info:id" if source == "id" else f"is defined by its {source}"
         raise DocumentError(
@@ -149,7 +163,7 @@ def _read_shader(material: Usd.Prim, path: str, network: Network) -> Shader:
     graph = _outermost_graph(prim, material)
     read = [_read_port(port, graph, network) for port in shader.GetInputs()]
     ports = [port for port in read if port]
-    return Shader(path, definition, graph, tuple(ports))
+    return Shader(path, definition, graph, ports_in_materialx(definition, ports))
 
 
 def _outermost_graph(prim: Usd.Prim, material: Usd.Prim) -> str:

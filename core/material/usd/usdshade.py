@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.material.usd.read_network import read_network
+from verdigris.core.material.usd import read_network as reader
+from verdigris.core.material.usd.signatures import find_signature
 from verdigris.core.material.usd.write_mtlx import valid_name, write_document
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def convert_material(
 ) -> ConvertedMaterial:
     """Converts a material to a document that compiles to the same shader. `known` are definitions
     that the document will have in addition to the library's."""
-    network = read_network(material)
+    network = reader.read_network(material, _is_defined(known))
     text = write_document(network, known)
     return ConvertedMaterial(
         valid_name(network.name),
@@ -94,3 +95,14 @@ def convert_material(
         tuple(sorted(network.folders)),
         tuple(network.notes),
     )
+
+
+def has_surface(stage: Usd.Stage, path: str, known: Mapping[str, Signature] | None = None) -> bool:
+    """Whether the material at a path of a stage has a surface of MaterialX: other renderers' alone
+    cannot be baked."""
+    return reader.has_surface(require_material(stage, path), _is_defined(known))
+
+
+def _is_defined(known: Mapping[str, Signature] | None) -> reader.IsDefined:
+    own = known or {}
+    return lambda name, version: name in own or find_signature(name, version) is not None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from xml.etree import ElementTree as xml
 
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.material.usd.read_network import Link, Network, Port, Shader
+from verdigris.core.material.usd.network import Link, Network, Port, Shader
 from verdigris.core.material.usd.signatures import CURRENT_VERSION, Signature, find_signature
 from verdigris.core.material.usd.usd_values import fitting_type
 
@@ -22,7 +22,7 @@ _FOREIGN = {
     "arnold:": ("Arnold", "use a MaterialX surface such as OpenPBR or Standard Surface"),
     "ARNOLD_ND_": ("Arnold", "use a MaterialX surface such as OpenPBR or Standard Surface"),
     "ai_": ("Arnold", "use a MaterialX surface such as OpenPBR or Standard Surface"),
-    "Usd": ("USD's preview surface", "connect a MaterialX surface to the output 'mtlx:surface'"),
+    "Usd": ("USD", "replace it by a node of MaterialX"),
 }
 
 

@@ -60,7 +60,7 @@ class Open(Command):
     name: str = "document"
     """The name of a document that comes as text."""
     search: tuple[str, ...] = ()
-    allow_outside: bool = False
+    confined: bool = False
     material: str = ""
     """By default the first material that can be baked."""
     device: str = ""

@@ -69,14 +69,14 @@ def _marks(document: Document, material: str) -> dict[Path, FileMark | None]:
 def _read(command: Open) -> Document:
     from verdigris.core.material.load.mtlx_document import load_document, parse_document
 
-    allowed = command.allow_outside
+    confined = command.confined
     if command.path:
-        return load_document(Path(command.path), command.search, allowed, has_options=False)
+        return load_document(Path(command.path), command.search, confined, has_options=False)
     try:
         text = command.payload.decode()
     except UnicodeDecodeError as failure:
         raise ProtocolError(f"open: the text is not UTF-8: {failure}") from None
-    return parse_document(text, command.search, command.name, allowed, has_options=False)
+    return parse_document(text, command.search, command.name, confined, has_options=False)
 
 
 def _compile(

@@ -16,9 +16,9 @@ from verdigris.core.hosts.painted_meshes import find_painted
 from verdigris.core.worker.protocol.commands import Start
 from verdigris.plugins.houdini.adapter import NETWORK, STAGE, HoudiniHost
 from verdigris.plugins.houdini.nodes import bake_lop
-from verdigris.plugins.houdini.scene_nodes import refuse_locked, undo_step
-from verdigris.plugins.houdini.scene_results import record
-from verdigris.plugins.houdini.scene_stage import SEPARATOR, materials_of_stage
+from verdigris.plugins.houdini.scene.nodes import refuse_locked, undo_step
+from verdigris.plugins.houdini.scene.results import record
+from verdigris.plugins.houdini.scene.stage import SEPARATOR, materials_of_stage
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hou
 
 from verdigris.core.base.errors import HostError
-from verdigris.plugins.houdini.scene_nodes import undo_step
+from verdigris.plugins.houdini.scene.nodes import undo_step
 
 NAME = "verdigris_tops"
 _PARENT = "/obj"

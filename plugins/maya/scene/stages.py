@@ -11,10 +11,9 @@ from typing import Any
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostDocument, HostMesh
-from verdigris.core.material.usd.usdshade import list_materials
+from verdigris.core.material.usd.usdshade import has_surface, list_materials
 from verdigris.plugins.common.usd_stages import (
     bound_meshes,
-    has_surface,
     listed,
     mesh_of_stage,
     weight_sets_of,

@@ -173,7 +173,7 @@ def test_what_a_stage_names_may_lie_beside_the_link_to_it(tmp_path):
 
 
 @pytest.mark.parametrize("file", ["{elsewhere}/grain.png", "../../elsewhere/grain.png"])
-def test_a_texture_outside_is_refused_of_a_stage_as_of_a_document(file, tmp_path):
+def test_a_texture_outside_is_refused_if_confined_of_a_stage_as_of_a_document(file, tmp_path):
     elsewhere, out = tmp_path / "elsewhere", tmp_path / "out"
     elsewhere.mkdir()
     (elsewhere / "grain.png").write_bytes(b"pixels")
@@ -181,12 +181,12 @@ def test_a_texture_outside_is_refused_of_a_stage_as_of_a_document(file, tmp_path
     beside = write_documents(stage.parent, "oak", file=f"{elsewhere.as_posix()}/grain.png")
     refused = (
         f"is {elsewhere / 'grain.png'}, outside of the allowed folders ({stage.parent}): "
-        f"allow its folder with --search {elsewhere} or any with --allow-outside"
+        f"allow its folder with --search {elsewhere}"
     )
     for path in (stage, beside / "oak.mtlx"):
-        state, (reason,) = plan_of_one(path, out)
+        state, (reason,) = plan_of_one(path, out, confined=True)
         assert (state, reason[-len(refused) :]) == ("cannot be baked", refused)
-        for allowed in ({"search": (elsewhere,)}, {"allow_outside": True}):
+        for allowed in ({"search": (elsewhere,), "confined": True}, {}):
             assert plan_of_one(path, out, **allowed) == ("not baked", ())
 
 

@@ -50,6 +50,7 @@ def test_a_command_with_a_wrong_field_is_named_so_that_its_sender_knows_what_was
             "../other/flat.png",
             "outside of the allowed folders ({inner}): move it into one of them, and name it there",
         ),
+        ("flat.png", "was not found in {inner}: search in {other}, where {other}/flat.png may be"),
         ("gone.png", "was not found in {inner}: correct the name or put the file there"),
         (
             "gone.&lt;UDIM&gt;.png",
@@ -65,10 +66,16 @@ def test_who_has_no_options_of_commands_is_not_advised_to_use_them(file, said, t
     told = []
     session = Session(lambda event: told.append(event.as_json()))
     session.handle(commands.Hello(VERSION))
-    session.handle(commands.Open(name="a", search=(str(inner),), payload=with_image(file).encode()))
+    text = with_image(file).encode()
+    session.handle(
+        commands.Open(name="a", search=(str(inner),), confined=".." in file, payload=text)
+    )
     text = json.dumps(told)
-    assert said.format(inner=inner) in text
-    assert "--search" not in text and "--allow-outside" not in text
+    assert said.format(inner=inner, other=other) in text
+    (opened,) = [event for event in told if event["event"] == "opened"]
+    expected = [str(other)] if file == "flat.png" else []
+    assert list(opened["materials"][0]["search_in"]) == expected
+    assert "--search" not in text and "--confined" not in text
 
 
 def test_a_bake_whose_pictures_cannot_be_begun_is_none(monkeypatch, tmp_path):

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from verdigris.core.base.errors import DocumentError
 from verdigris.core.hosts.host import BakedResult
 
-from .test_houdini_host import LIBRARY, PLATE, by_name, harness, host, houdini
+from .test_houdini_host import LIBRARY, PLATE, USD_DATA, by_name, harness, host, houdini
 
 # imported fixtures, used by name
 __all__ = ["harness", "host", "houdini"]
@@ -66,23 +67,35 @@ def test_a_library_on_the_displayed_stage_is_listed_once(scene, host, tmp_path):
     assert "/stage/library/glass" in networks(host)
 
 
-def test_a_kma_material_of_a_matnet_is_translated_by_a_temporary_library(scene, host):
-    before = scene.state()
-    parms = []
-    create = scene.add
+@pytest.fixture
+def builder(scene, tmp_path):
+    """A Karma builder as a Material Library translates it: the material of the fixture."""
+    text = (USD_DATA / "karma.usda").read_text()
+    text = text.replace('"builder"', '"karma"').replace("/builder", "/karma")
+    (tmp_path / "karma.usda").write_text(text)
+    scene.stages[KARMA] = str(tmp_path / "karma.usda")
+    return scene
 
-    def add(path, kind, **facts):
-        found = create(path, kind, **facts)
-        if kind == "materiallibrary":
-            parms.append(scene.nodes[path]["parms"])
-        return found
 
-    scene.add = add
-    with pytest.raises(Exception, match="karma"):
-        # the stage of the fake has the material under another name
-        host.document(by_name(host, "karma"))
-    assert parms[0]["matnode1"] == KARMA and parms[0]["matpath1"] == "karma"
-    assert scene.state() == before
+def test_a_material_of_the_karma_builder_is_translated_by_a_temporary_library(builder, host):
+    before = builder.state()
+    found = host.document(by_name(host, "karma"))
+    assert found.material == "karma"
+    # its surface is on the output kma:surface alone
+    assert 'nodedef="ND_standard_surface_surfaceshader"' in found.text
+    assert 'nodedef="ND_image_color3"' in found.text
+    assert builder.state() == before
+
+
+def test_materials_of_the_karma_builder_are_listed_and_nodes_of_karma_named(scene, host):
+    scene.stages[LIBRARY] = str(USD_DATA / "karma.usda")
+    assert {"builder", "several"} <= {each.name for each in host.materials()}
+    # of several outputs, that for MaterialX
+    assert 'value="0, 1, 0"' in host.document(by_name(host, "several")).text
+    with pytest.raises(DocumentError, match="'kma_curvature' is a node of Karma only"):
+        host.document(by_name(host, "worn"))
+    found = host.document(by_name(host, "hair_with_preview"))
+    assert any("'kma_hair'" in note for note in found.notes)
 
 
 def test_several_materials_are_selected_at_once(scene, host):

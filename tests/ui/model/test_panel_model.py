@@ -1,5 +1,6 @@
 """The model of the panel: possible actions, commands that it sends, events that it handles."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -225,3 +226,32 @@ def test_views_are_numbered_and_sent_only_when_they_change(session):
     model.set_view(turn=10.0)
     model.set_view(turn=10.0)
     assert [each.number for each in session.client.sent[before:]] == [model.view.number]
+
+
+def opens(session):
+    return [each for each in session.client.sent if isinstance(each, commands.Open)]
+
+
+def test_folders_of_missing_images_are_added_to_the_search_path_and_kept(session):
+    model = session.model
+    model.refresh_materials()
+    report = {**REPORT, "problem": "2 textures were not found", "search_in": ["/maps", "/wood"]}
+    session.receive("opened", chosen="", materials=[report])
+    assert model.missing_folders == ("/maps", "/wood") and not model.can(states.START)
+    model.search_missing_folders()
+    assert opens(session)[-1].search == ("/textures", "/maps", "/wood")
+    assert model.report is None
+    session.receive("opened", chosen="clay", materials=[REPORT])
+    assert model.missing_folders == () and model.can(states.START)
+    model.search_missing_folders()
+    model.choose(model.materials[1])
+    assert [each.search for each in opens(session)[1:]] == [("/textures", "/maps", "/wood")] * 2
+
+
+def test_a_confined_document_is_opened_as_one(session, monkeypatch):
+    session.ready()
+    assert not opens(session)[0].confined
+    document = replace(session.host.document(CLAY), confined=True)
+    monkeypatch.setattr(session.host, "document", lambda material: document)
+    session.model.choose(CLAY)
+    assert opens(session)[-1].confined

@@ -111,7 +111,7 @@ def taught_with(places):
 
 
 def test_the_graph_is_averaged_over_the_places_of_the_bake(software, tmp_path):
-    teacher = Teacher(load_document(chalk(tmp_path), allow_outside=True), device=software)
+    teacher = Teacher(load_document(chalk(tmp_path)), device=software)
     bundle = make_bundle(tmp_path / "chalk.vdg", source=taught_with(16))
     cost = cost_of_bundle(bundle, software, teacher)
     assert cost.places == 16
@@ -184,7 +184,7 @@ CHALK = """<materialx version="1.39">
 
 
 def test_the_command_forecasts_before_a_bake(command, tmp_path):
-    found = command("cost", chalk(tmp_path), "--resolution", 64, "--allow-outside")
+    found = command("cost", chalk(tmp_path), "--resolution", 64)
     assert found["is_forecast"]
     assert found["ratio"] == pytest.approx(
         found["nanoseconds"]["teacher"] / found["nanoseconds"]["neural"]

@@ -27,7 +27,7 @@ DOCUMENTS = [
 
 
 def generated(path):
-    document = load_document(path, [RESOURCES], allow_outside=True)
+    document = load_document(path, [RESOURCES])
     return {
         f"{path.name} {each.name}": generate(document, each).source for each in document.materials
     }

@@ -103,16 +103,17 @@ def test_materials_of_an_included_namespace_are_found_under_their_names_there(tm
         np.testing.assert_allclose(got, expected, atol=1e-6)
 
 
-def test_an_include_outside_the_folders_is_refused_unless_allowed(tmp_path):
+@pytest.mark.parametrize("confined", [False, True])
+def test_an_include_stays_in_the_search_path(tmp_path, confined):
     (tmp_path / "shader.mtlx").write_text(document(standard_surface()))
     inner = tmp_path / "inner"
     inner.mkdir()
     main = inner / "main.mtlx"
     main.write_text(document('<xi:include href="../shader.mtlx"/>', material()))
-    with pytest.raises(DocumentError, match=r"outside of the allowed folders .*--allow-outside"):
-        load_document(main)
-    assert load_document(main, allow_outside=True).require_material()
-    assert load_document(main, search_paths=[tmp_path]).require_material()
+    expected = f"outside of the allowed folders .*: allow its folder with --search {tmp_path}$"
+    with pytest.raises(DocumentError, match=expected):
+        load_document(main, confined=confined)
+    assert load_document(main, [tmp_path], confined).require_material()
 
 
 def test_documents_that_include_each_other_are_refused(tmp_path):

@@ -72,9 +72,9 @@ def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known)
         ('<input name="base" type="float" value="much"/>', "", "'much' is not of the type float"),
         ('<input name="base" type="float" value="nan"/>', "", "'nan' is not of the type float"),
         (
-            '<input name="thin_walled" type="boolean" value="1"/>',
+            '<input name="thin_walled" type="boolean" value="2"/>',
             "",
-            "input 'thin_walled': the value '1' is not of the type boolean: write true or false",
+            "input 'thin_walled': the value '2' is not of the type boolean: write true or false",
         ),
         (
             '<input name="base_color" type="color3" value="#ff8800"/>',
@@ -82,9 +82,9 @@ def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known)
             "'#ff8800' is not of the type color3: write 3 numbers separated by commas",
         ),
         (
-            '<input name="base_color" type="color3" value="0.5"/>',
+            '<input name="base_color" type="color3" value="0.5, 0.5"/>',
             "",
-            "'0.5' is not of the type color3: write 3 numbers separated by commas",
+            "'0.5, 0.5' is not of the type color3: write 3 numbers separated by commas",
         ),
         ('<input name="base" type="float" nodename="gone"/>', "", "'gone', which does not exist"),
         (
@@ -138,9 +138,9 @@ def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known)
         (
             '<input name="base_color" type="color3" nodename="a" output="rgb"/>',
             '<UsdUVTexture name="a" type="multioutput">'
-            '<input name="scale" type="vector4" value="2, 2, 2, 1"/></UsdUVTexture>',
+            '<input name="scale" type="vector2" value="2, 2"/></UsdUVTexture>',
             "node 'a' .* fits no definition: its input 'scale' must have the type color4, not "
-            "vector4",
+            "vector2",
         ),
         (
             '<input name="base_color" type="color3" nodename="a"/>',

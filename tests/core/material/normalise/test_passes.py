@@ -72,6 +72,21 @@ DOCUMENTS = {
               <input name="in" type="color3" interfacename="in" value="1, 0, 0"/></dot>
             <output name="out" type="color3" nodename="read"/></nodegraph>
           <output name="out" type="color3" nodegraph="inner" output="out"/></nodegraph>""",
+    ("channel names", "types"): """
+        <separate3 name="parts" type="multioutput"><input name="in" type="color3"/></separate3>
+        <dot name="pair" type="vector2">
+          <input name="in" type="vector2" nodename="parts" output="outx"/></dot>""",
+    ("nested graphs", "types"): """
+        <nodegraph name="outer"><input name="in" type="float" value="0.5"/>
+          <output name="out" type="vector2" interfacename="in"/></nodegraph>
+        <dot name="pair" type="vector2">
+          <input name="in" type="vector2" nodegraph="outer" output="out"/></dot>""",
+    ("types", "graph inputs"): """
+        <nodegraph name="outer">
+          <input name="tint" type="color3" value="0.5, 0.5, 0.5" colorspace="srgb_texture"/>
+          <dot name="read" type="vector3">
+            <input name="in" type="vector3" interfacename="tint"/></dot>
+          <output name="out" type="vector3" nodename="read"/></nodegraph>""",
     ("code beside graphs", "graph inputs"): f"""
         <nodedef name="ND_own" node="own"><input name="file" type="filename"/>
           <output name="out" type="color3"/></nodedef>
@@ -172,4 +187,4 @@ def test_former_names_of_what_a_pass_renames_are_returned():
     root = mx.createDocument()
     root.addNode("standard_surface", "material", "surfaceshader")
     root.setDataLibrary(standard_library())
-    assert normalise(root) == {"material_2": "material"}
+    assert normalise(root).former_names == {"material_2": "material"}

@@ -3,7 +3,7 @@
 import json
 
 from verdigris.core.material.load.mtlx_document import parse_document
-from verdigris.core.material.usd.read_network import Link, Network, Port, Shader
+from verdigris.core.material.usd.network import Link, Network, Port, Shader
 from verdigris.core.material.usd.signatures import TABLE, find_signature
 from verdigris.core.material.usd.write_mtlx import write_document
 

@@ -140,7 +140,6 @@ def test_every_material_of_a_stage_is_listed_by_its_path(solaris, maya):
             "/materials/karma",
             r"/materials/karma/curvature: 'kma_curvature' is a node of Karma only",
         ),
-        ("/materials/preview", r"a surface only for other renderers \(surface\)"),
         ("/materials/bare", r"has no surface: connect a MaterialX surface shader"),
         ("/materials/absent", r"its reference is not loaded or empty"),
     ],

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import hou
 
 from verdigris.core.hosts.host import VIEWPORT_SUFFIX
-from verdigris.plugins.houdini.scene_nodes import listed
+from verdigris.plugins.common.usd_stages import listed
 
 MATERIAL_PATH = "/mat"
 # Nodes of every context that contain materials.

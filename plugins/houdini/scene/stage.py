@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import hou
-import numpy as np
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.geometry.mesh import usd_mesh
-from verdigris.core.geometry.primvars import find_weights
 from verdigris.core.hosts.host import HostMesh
-from verdigris.core.material.usd.usdshade import list_materials
+from verdigris.core.material.usd.usdshade import has_surface, list_materials
+from verdigris.plugins.common.usd_stages import listed, mesh_of_stage
 from verdigris.plugins.houdini.nodes.bake_lop import TYPE_NAME
 from verdigris.plugins.houdini.result_script import RESULT_NODE
-from verdigris.plugins.houdini.scene_nodes import listed
-from verdigris.plugins.houdini.triangles import triangle_faces
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 STAGE_PATH = "/stage"
 SEPARATOR = ":"
@@ -88,14 +81,6 @@ def stage_warnings(node: hou.LopNode) -> list[str]:
     return found
 
 
-def has_surface(stage: Any, path: str) -> bool:
-    """Whether a material has a MaterialX surface."""
-    from pxr import UsdShade
-
-    output = UsdShade.Material(stage.GetPrimAtPath(path)).GetOutput("mtlx:surface")
-    return bool(output and output.HasConnectedSource())
-
-
 def materials_of_stage(node: hou.LopNode) -> list[str]:
     """The paths of the materials of a LOP that have a MaterialX surface."""
     stage = stage_of(node)
@@ -126,62 +111,6 @@ def material_library(node: hou.Node) -> Iterator[Any]:
             library.destroy()
 
 
-def bound_meshes(stage: Any, material: str) -> list[str]:
-    """The meshes with a material, on the whole mesh or on a subset."""
-    from pxr import Usd, UsdGeom
-
-    return [
-        str(prim.GetPath())
-        for prim in stage.Traverse(Usd.TraverseInstanceProxies())
-        if prim.IsA(UsdGeom.Mesh)
-        and (_is_bound(prim, material) or _bound_faces(UsdGeom.Mesh(prim), material) is not None)
-    ]
-
-
-def _is_bound(prim: Any, material: str) -> bool:
-    from pxr import UsdShade
-
-    found, _ = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()
-    return bool(found) and str(found.GetPath()) == material
-
-
-def _bound_faces(mesh: Any, material: str) -> NDArray[np.int64] | None:
-    """The faces of the subsets with a material. None if there is no such subset."""
-    from pxr import UsdShade
-
-    subsets = UsdShade.MaterialBindingAPI(mesh.GetPrim()).GetMaterialBindSubsets()
-    faces = [
-        np.array(subset.GetIndicesAttr().Get() or [], np.int64)
-        for subset in subsets
-        if _is_bound(subset.GetPrim(), material)
-    ]
-    return np.concatenate(faces) if faces else None
-
-
-def mesh_of_stage(node: hou.LopNode, path: str, material: str, weight_set: str) -> HostMesh:
+def mesh_of_lop(node: hou.LopNode, path: str, material: str, weight_set: str) -> HostMesh:
     """Reads a mesh of a stage. If `material` is given, only the faces of its subsets."""
-    from pxr import UsdGeom
-
-    stage = stage_of(node)
-    mesh = UsdGeom.Mesh(stage.GetPrimAtPath(path))
-    if not mesh:
-        raise HostError(f"{node.path()} has no mesh {path}: refresh the list")
-    read = usd_mesh(mesh, node.path())
-    weights = find_weights(mesh, weight_set, node.path())
-    name = f"{node.path()}{SEPARATOR}{path}"
-    kept, notes = np.ones(len(read.uv), bool), ()
-    if material:
-        subset = _bound_faces(mesh, material)
-        if subset is not None:
-            counts = np.array(mesh.GetFaceVertexCountsAttr().Get(), np.int64)
-            kept = np.isin(triangle_faces(counts), subset)
-            left_out = len(counts) - len(subset)
-            notes = (f"{name}: {left_out} of {len(counts)} faces have another material",)
-    return HostMesh(
-        name,
-        read.position[kept],
-        read.normal[kept],
-        read.uv[kept],
-        None if weights is None else weights[read.corners[kept]],
-        notes,
-    )
+    return mesh_of_stage(stage_of(node), path, material, weight_set, node.path(), SEPARATOR)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import hou
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.hosts.host import NORMAL_WEIGHT
-from verdigris.plugins.houdini.scene_geometry import display_node
-from verdigris.plugins.houdini.scene_nodes import refuse_locked, undo_step
+from verdigris.core.hosts.host import BRUSH_WEIGHT, LARGEST_WEIGHT, NORMAL_WEIGHT
+from verdigris.plugins.houdini.scene.geometry import display_node
+from verdigris.plugins.houdini.scene.nodes import refuse_locked, undo_step
 
 BRUSH = "attribpaint"
-# Weights of the first strokes, with the left and the middle button of the mouse.
-STROKE_WEIGHT, OTHER_WEIGHT = 4.0, 0.0
+# The weight of strokes with the middle button of the mouse; the left one has BRUSH_WEIGHT.
+OTHER_WEIGHT = 0.0
 _FLOAT = 1
 _VISUALIZER, _VISUALIZER_TYPE = "verdigris_weights", "vis_color"
-# The weights that the first and the last colour of the ramp stand for.
-_LOWEST, _HIGHEST = 0.0, 8.0
+# The weight of the first colour of the ramp; the last one is for LARGEST_WEIGHT.
+_LOWEST = 0.0
 
 
 def start_brush(container: hou.OpNode, weight_set: str) -> None:
@@ -59,8 +59,8 @@ def _arm(brush: hou.OpNode, weight_set: str) -> None:
         "attribtype1": _FLOAT,
         "stroke_attrib": weight_set,
         "stroke_attribtype": _FLOAT,
-        "stroke_float": STROKE_WEIGHT,
-        "fgfloat": STROKE_WEIGHT,
+        "stroke_float": BRUSH_WEIGHT,
+        "fgfloat": BRUSH_WEIGHT,
         "bgfloat": OTHER_WEIGHT,
     }
     for name, value in values.items():
@@ -97,7 +97,7 @@ def _show_weights(brush: hou.OpNode, weight_set: str) -> None:
         ("colortype", "attribramped"),
         ("rangespec", "min-max"),
         ("minscalar", _LOWEST),
-        ("maxscalar", _HIGHEST),
+        ("maxscalar", LARGEST_WEIGHT),
     ):
         visualizer.setParm(name, value)
     visualizer.setIsActive(True)

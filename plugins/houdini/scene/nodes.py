@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import hou
 
 from verdigris.core.base.errors import HostError
-
-_MAX_LISTED = 3
-
-
-def listed(names: Sequence[str]) -> str:
-    """The first names of a list, and how many more there are."""
-    more = len(names) - _MAX_LISTED
-    return "; ".join(names[:_MAX_LISTED]) + (f"; and {more} more" if more > 0 else "")
 
 
 def require_node(path: str) -> Any:

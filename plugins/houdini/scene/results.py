@@ -22,8 +22,8 @@ from verdigris.core.hosts.host import (
 )
 from verdigris.plugins.houdini.nodes.bake_lop import BUNDLES, TEXTURE_FILES, TYPE_NAME
 from verdigris.plugins.houdini.result_script import RESULT_NODE, read_results, result_script
-from verdigris.plugins.houdini.scene_nodes import refuse_locked, undo_step
-from verdigris.plugins.houdini.scene_stage import stage_nodes, writes_results
+from verdigris.plugins.houdini.scene.nodes import refuse_locked, undo_step
+from verdigris.plugins.houdini.scene.stage import stage_nodes, writes_results
 
 RESULT_DATA = "verdigris_bundle"
 RESULTS_DATA = "verdigris_bundles"

@@ -1,0 +1,63 @@
+"""A material's shaders as plain data, without USD."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Link:
+    """The shader output that feeds an input."""
+
+    shader: str
+    output: str
+    usd_type: str
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input: its value or link, and the graph input that it reads."""
+
+    name: str
+    usd_type: str
+    value: str | None = None
+    link: Link | None = None
+    colour_space: str = ""
+    interface: str = ""
+
+
+@dataclass(frozen=True)
+class Shader:
+    """A shader prim. `graph` is the outermost node graph around it, or empty."""
+
+    path: str
+    definition: str
+    graph: str
+    ports: tuple[Port, ...]
+
+
+@dataclass
+class Network:
+    """All shaders upstream of one material."""
+
+    name: str
+    path: str
+    version: str
+    surface: Link
+    displacement: Link | None = None
+    shaders: dict[str, Shader] = field(default_factory=dict)
+    outputs: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    """(graph, shader, output) -> name of the graph output."""
+    folders: set[Path] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def version_numbers(self) -> tuple[int, int]:
+        return version_numbers(self.version)
+
+
+def version_numbers(version: str) -> tuple[int, int]:
+    """Major and minor version."""
+    major, _, minor = version.partition(".")
+    return int(major), int(minor.partition(".")[0] or 0)
