@@ -171,7 +171,7 @@ def test_a_time_limit_is_kept(clay, tmp_path):
 
 def test_several_materials_share_one_decoder(clay, chalk, tmp_path):
     both = [clay, Teacher(load_document(chalk), device=clay.device)]
-    finished = run(both, tmp_path, replace(TINY, iterations=900))[-1]
+    finished = run(both, tmp_path, replace(TINY, iterations=600))[-1]
     bundles = [open_bundle(Path(result)) for result in finished.results]
     assert [bundle.folder.name for bundle in bundles] == ["out-clay.vdg", "out-chalk.vdg"]
     assert bundles[0].weights_bytes() == bundles[1].weights_bytes()

@@ -251,6 +251,8 @@ def test_given_half_floats_when_a_step_is_done_then_gradients_are_near_the_oracl
 @pytest.mark.parametrize("spec", [SMALL, TINY, WIDE], ids=["small", "tiny", "wide"])
 def test_given_the_same_batches_when_both_trainers_step_then_they_agree(device, spec):
     parameters = random_parameters(spec)
+    # the bases are turned before the interruption and after it
+    before, steps = BASIS_STEPS + 5, 2 * BASIS_STEPS + 5
     settings = TrainingSettings(64, schedule=Schedule(steps=100, warm_up=2))
     expected, found = (
         NumpyTrainer(parameters, Samples(), settings),
@@ -272,15 +274,17 @@ def test_given_a_run_when_it_is_interrupted_and_resumed_then_it_ends_with_the_sa
     device, uses_tensor, spec
 ):
     parameters = random_parameters(spec)
-    settings = TrainingSettings(256, schedule=Schedule(steps=80))
+    # the bases are turned before the interruption and after it
+    before, steps = BASIS_STEPS + 5, 2 * BASIS_STEPS + 5
+    settings = TrainingSettings(64, schedule=Schedule(steps=steps))
     whole = open_trainer(device, parameters, Samples(), settings, uses_tensor)
-    whole.step_many(80)
+    whole.step_many(steps)
     first = open_trainer(device, parameters, Samples(), settings, uses_tensor)
-    first.step_many(37)
+    first.step_many(before)
     resumed = open_trainer(device, random_parameters(spec, 1), Samples(), settings, uses_tensor)
     resumed.restore(first.parameters(), first.state())
-    assert resumed.step == 37
-    resumed.step_many(43)
+    assert resumed.step == before
+    resumed.step_many(steps - before)
     assert np.array_equal(resumed.parameters().decoder, whole.parameters().decoder)
     assert np.array_equal(resumed.parameters().latents, whole.parameters().latents)
 
