@@ -251,8 +251,6 @@ def test_given_half_floats_when_a_step_is_done_then_gradients_are_near_the_oracl
 @pytest.mark.parametrize("spec", [SMALL, TINY, WIDE], ids=["small", "tiny", "wide"])
 def test_given_the_same_batches_when_both_trainers_step_then_they_agree(device, spec):
     parameters = random_parameters(spec)
-    # the bases are turned before the interruption and after it
-    before, steps = BASIS_STEPS + 5, 2 * BASIS_STEPS + 5
     settings = TrainingSettings(64, schedule=Schedule(steps=100, warm_up=2))
     expected, found = (
         NumpyTrainer(parameters, Samples(), settings),
