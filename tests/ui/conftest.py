@@ -7,10 +7,10 @@ import pytest
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-CLAY = """<materialx version="1.39">
-<standard_surface name="s" type="surfaceshader">
-<input name="base_color" type="color3" value="0.7, 0.3, 0.1"/>
-<input name="specular_roughness" type="float" value="0.5"/></standard_surface>
+# Little to compile.
+CLAY = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="d" type="BSDF">
+<input name="color" type="color3" value="0.7, 0.3, 0.1"/></oren_nayar_diffuse_bsdf>
+<surface name="s" type="surfaceshader"><input name="bsdf" type="BSDF" nodename="d"/></surface>
 <surfacematerial name="clay" type="material">
 <input name="surfaceshader" type="surfaceshader" nodename="s"/></surfacematerial></materialx>"""
 LONG = {"network": "2x16", "resolution": 16, "batch": 256, "iterations": 1_000_000}

@@ -166,21 +166,23 @@ def test_a_worker_that_never_answers_does_not_block_the_panel(
 
 
 IMAGE = """<image name="i" type="color3">
-<input name="file" type="filename" value="lost.png"/></image><standard_surface"""
+<input name="file" type="filename" value="lost.png"/></image><oren_nayar_diffuse_bsdf"""
 
 
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
         ('value="0.7, 0.3, 0.1"', 'nodename="i"', "lost.png"),
-        ("standard_surface", "no_such_node", "no_such_node"),
+        ("oren_nayar_diffuse_bsdf", "no_such_node", "no_such_node"),
     ],
 )
 def test_the_problem_of_a_material_is_shown_and_prevents_a_start(
     old, new, reason, qtbot, make_panel, document
 ):
     text = document.read_text().replace(old, new)
-    document.write_text(text.replace("<standard_surface", IMAGE) if "i" in new[-3:] else text)
+    document.write_text(
+        text.replace("<oren_nayar_diffuse_bsdf", IMAGE) if "i" in new[-3:] else text
+    )
     panel = make_panel(document)
     report = panel.report.report
 

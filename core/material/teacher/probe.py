@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,8 +64,8 @@ def describe_excess(albedo: float) -> str:
 
 def probe(teacher: Teacher) -> Probe:
     """Samples a material at random places, views and lights, including mirror directions."""
-    _, uv, wo = _draw_views()
-    unlit = teacher.unlit(uv, wo.astype(np.float32))
+    drawn = _draw()
+    unlit = teacher.unlit(drawn.uv, drawn.wo)
     red, green, blue, _ = map(float, unlit.mean(0))
     coverage = unlit[:, 3]
     return Probe(
@@ -76,20 +77,33 @@ def probe(teacher: Teacher) -> Probe:
 
 def mean_albedo(material: DeviceMaterial) -> tuple[float, float, float]:
     """The albedo alone, without the rest of a probe."""
-    rng, uv, wo = _draw_views()
-    wi = _draw_lights(rng, wo)
-    lit = wi[:, 2] > 1e-4
-    density = _density(wi, wo)
-    response = material.response(uv, wi.astype(np.float32), wo.astype(np.float32))
-    weight = np.divide(1.0, density, out=np.zeros_like(density), where=lit & (density > 0))
-    albedo = (response * weight[:, None]).mean(0)
+    drawn = _draw()
+    response = material.response(drawn.uv, drawn.wi, drawn.wo)
+    albedo = (response * drawn.weight[:, None]).mean(0)
     return float(albedo[0]), float(albedo[1]), float(albedo[2])
 
 
-def _draw_views() -> tuple[np.random.Generator, Floats, Doubles]:
+@dataclass(frozen=True)
+class _Drawn:
+    """Places, lights and views, and what the response at each counts for."""
+
+    uv: Floats
+    wi: Floats
+    wo: Floats
+    weight: Doubles
+
+
+@cache
+def _draw() -> _Drawn:
+    """The same for every material. A bake looks at three."""
     rng = np.random.default_rng(_SEED)
     uv = rng.random((_SAMPLES, 2)).astype(np.float32)
-    return rng, uv, _cosine_lobe(rng.random((_SAMPLES, 2)))
+    wo = _cosine_lobe(rng.random((_SAMPLES, 2)))
+    wi = _draw_lights(rng, wo)
+    density = _density(wi, wo)
+    lit = (wi[:, 2] > 1e-4) & (density > 0)
+    weight = np.divide(1.0, density, out=np.zeros_like(density), where=lit)
+    return _Drawn(uv, wi.astype(np.float32), wo.astype(np.float32), weight)
 
 
 def _cosine_lobe(xi: Doubles) -> Doubles:

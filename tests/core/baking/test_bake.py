@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +33,7 @@ from verdigris.core.progress.events import (
 )
 from verdigris.core.settings.bake_settings import BakeSettings
 
+from ..brisk import BRISK_COMMAND
 from ..signals import hang_up
 from .bakes import TINY, run
 
@@ -163,7 +163,7 @@ def test_a_target_error_ends_the_bake_when_it_is_reached(clay, tmp_path):
 def test_a_time_limit_is_kept(clay, tmp_path):
     begun = time.monotonic()
     settings = replace(TINY, iterations=1_000_000)
-    events = run([clay], tmp_path, settings, time_limit=2.0)
+    events = run([clay], tmp_path, settings, time_limit=0.5)
     steps = of_kind(events, Step)
     assert steps[-1].step == events[-1].step < 1_000_000
     assert time.monotonic() - begun < 12.0
@@ -171,7 +171,7 @@ def test_a_time_limit_is_kept(clay, tmp_path):
 
 def test_several_materials_share_one_decoder(clay, chalk, tmp_path):
     both = [clay, Teacher(load_document(chalk), device=clay.device)]
-    finished = run(both, tmp_path, replace(TINY, iterations=900))[-1]
+    finished = run(both, tmp_path, replace(TINY, iterations=600))[-1]
     bundles = [open_bundle(Path(result)) for result in finished.results]
     assert [bundle.folder.name for bundle in bundles] == ["out-clay.vdg", "out-chalk.vdg"]
     assert bundles[0].weights_bytes() == bundles[1].weights_bytes()
@@ -202,8 +202,8 @@ def test_what_does_not_fit_is_refused_with_the_largest_that_does(clay):
 
 def test_killing_a_bake_leaves_a_checkpoint_that_goes_on(chalk, tmp_path):
     command = [
-        *(sys.executable, "-m", "verdigris.core", "bake", chalk),
-        *("--device", "software", "--resolution", "16", "--set", "batch=512", "--out", tmp_path),
+        *(*BRISK_COMMAND, "bake", chalk),
+        *("--device", "software", "--resolution", "16", "--set", "batch=256", "--out", tmp_path),
         *("--iterations", "100000", "--json", "--checkpoint-seconds", "0.2"),
     ]
     process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
@@ -225,8 +225,8 @@ def test_killing_a_bake_leaves_a_checkpoint_that_goes_on(chalk, tmp_path):
 
 def test_ctrl_c_ends_the_command_with_a_result(chalk, tmp_path):
     command = [
-        *(sys.executable, "-m", "verdigris.core", "bake", chalk),
-        *("--device", "software", "--resolution", "16", "--set", "batch=512", "--out", tmp_path),
+        *(*BRISK_COMMAND, "bake", chalk),
+        *("--device", "software", "--resolution", "16", "--set", "batch=256", "--out", tmp_path),
         *("--iterations", "1000000", "--json"),
     ]
     process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
@@ -259,9 +259,9 @@ def test_a_request_to_stop_leaves_a_checkpoint_of_the_step_that_it_ended_at(clay
 
 def _endless(chalk, folder):
     command = [
-        *(sys.executable, "-m", "verdigris.core", "bake", chalk),
-        *("--device", "software", "--resolution", "16", "--set", "batch=512", "--out", folder),
-        *("--iterations", "1000000", "--checkpoint-seconds", "1"),
+        *(*BRISK_COMMAND, "bake", chalk),
+        *("--device", "software", "--resolution", "16", "--set", "batch=256", "--out", folder),
+        *("--iterations", "1000000", "--checkpoint-seconds", "0.3"),
     ]
     return list(map(str, command))
 
@@ -372,9 +372,10 @@ def disk(monkeypatch):
 
 def test_a_disk_that_is_full_for_a_while_costs_checkpoints_and_not_the_bake(clay, tmp_path, disk):
     path, heard = tmp_path / "out.bake.npz", []
-    settings = replace(TINY, iterations=1_500)
+    settings = replace(TINY, iterations=600)
     kept = b""
-    for event in bake([clay], settings, BakeOptions("out", tmp_path, checkpoint_seconds=0.0)):
+    options = BakeOptions("out", tmp_path, checkpoint_seconds=0.0, run_seconds=0.02)
+    for event in bake([clay], settings, options):
         heard.append(type(event))
         if isinstance(event, Warning):
             told, at = event.text, len(heard)

@@ -30,7 +30,7 @@ SMALL = replace(
     DEFAULT,
     resolution=32,
     iterations=150,
-    batch=1024,
+    batch=512,
     draw=replace(DEFAULT.draw, coarse_places=2, finest_places=1),
 )
 _THROUGH = "transmission is dropped"

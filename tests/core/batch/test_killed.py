@@ -12,7 +12,7 @@ from pathlib import Path
 def test_a_killed_run_goes_on_to_the_same_bundles(tmp_path):
     program = Path(__file__).with_name("killed_runs.py")
     command = [sys.executable, str(program), str(tmp_path)]
-    command += ["--materials", "1", "--kills", "1", "--steps", "600"]
+    command += ["--materials", "1", "--kills", "1", "--steps", "300"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

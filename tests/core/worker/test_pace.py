@@ -1,32 +1,33 @@
-"""How often a bake that is watched tells of itself, by a clock that only its own work moves."""
+"""A bake that is watched tells of itself after each run of steps, and spends little on it.
 
-import itertools
+Seconds are measured by docs/benchmarks/bench_worker.py. Here, a clock that only this process moves
+counts.
+"""
+
 import types
 
-import numpy as np
 import pytest
 
 from verdigris.core.baking import bake as baking
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import VERSION
+from verdigris.core.worker.session import job
 from verdigris.core.worker.session.budget import ProcessClock
 from verdigris.core.worker.session.session import Session
 
 from .running_worker import CLAY, LONG
 
-RUNS = 15
+RUNS = 9
 # Of the first runs: how many steps fit into one is not known yet, and sizes of pictures are new.
-UNSETTLED = 7
+UNSETTLED = 3
 
 
 class Watched:
-    """A bake in this process, and when it has told what."""
+    """A bake in this process, and what it has told after which run."""
 
     def __init__(self, folder, size):
-        # seconds that the machine would take if nobody else used it
-        self.clock = ProcessClock()
         self.told = []
-        self.session = Session(lambda event: self.told.append((self.clock(), event.as_json())))
+        self.session = Session(lambda event: self.told.append(event.as_json()))
         for command in (
             commands.Hello(VERSION),
             commands.View(size=size),
@@ -35,10 +36,10 @@ class Watched:
         ):
             self.session.handle(command)
 
-    def times(self, event, **fields):
+    def all(self, event, **fields):
         return [
-            when
-            for when, header in self.told
+            header
+            for header in self.told
             if header["event"] == event and fields.items() <= header.items()
         ]
 
@@ -49,51 +50,50 @@ def watched(request, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VERDIGRIS_DEVICE", "software")
         found = Watched(tmp_path_factory.mktemp("bake"), request.param)
-        patch.setattr(baking, "time", types.SimpleNamespace(monotonic=found.clock))
-        while len(found.times("step")) < RUNS and found.session.state != "failed":
+        clock = ProcessClock()
+        patch.setattr(baking, "time", types.SimpleNamespace(monotonic=clock))
+        while len(found.all("step")) < UNSETTLED and found.session.state != "failed":
             found.session.work()
+        found.told.clear()
+        budget = found.session._show._budget
+        # what was compiled is forgiven
+        budget.start()
+        begun, before = clock(), budget.spent
+        while len(found.all("step")) < RUNS and found.session.state != "failed":
+            found.session.work()
+        found.seconds, found.spent = clock() - begun, budget.spent - before
         yield found
         found.session.close()
 
 
-def test_figures_and_pictures_come_five_times_a_second(watched):
-    begun = watched.times("step")[UNSETTLED]
+def test_figures_and_pictures_come_with_each_run_of_steps(watched):
+    # five times a second
+    assert job.RUN_SECONDS < 1 / 5
     for event, fields in (
-        ("step", {}),
         ("errors", {}),
         ("picture", {"part": "neural"}),
         ("picture", {"part": "heat"}),
     ):
-        times = [when for when in watched.times(event, **fields) if when >= begun]
-        between = [after - before for before, after in itertools.pairwise(times)]
-        print(f"{event} {fields}: every {np.median(between):.3f} s")
-        assert len(times) >= RUNS - UNSETTLED - 2
-        assert np.median(between) < 1 / 5
+        # less often where the budget is spent, as after a picture that was disturbed
+        assert len(watched.all(event, **fields)) >= RUNS // 3, (event, fields)
 
 
 def test_the_reference_is_whole_soon_or_gets_on_meanwhile(watched, request):
-    parts = [
-        header["sharp"]
-        for _, header in watched.told
-        if header["event"] == "picture" and header["part"] == "reference"
-    ]
+    show = watched.session._show
+    painter = show._painter
     is_large = request.node.callspec.params["watched"] == 1024
-    painter = watched.session._show._painter
     assert painter.is_reference_whole != is_large
-    assert (parts[-1] < 1) == is_large
     if is_large:
-        # on a busy machine its turn may come late
-        for _ in range(40 * RUNS):
-            if painter._sharp["reference"] > parts[-1]:
-                break
-            watched.session.work()
-        assert painter._sharp["reference"] > parts[-1]
+        before = painter._sharp["reference"]
+        assert before < 1
+        # as if time had been saved for it
+        show._budget._credit = 0.1
+        show.follow()
+        assert before < painter._sharp["reference"]
 
 
 def test_what_is_drawn_takes_less_than_a_tenth_from_the_training(watched):
-    budget = watched.session._show._budget
-    trained = watched.times("step")[-1] - watched.times("step")[0]
-    share = budget.spent / (trained - budget.spent)
-    print(f"{share:.1%} beside the training")
-    # whatever is spent in advance is saved afterwards
-    assert 0.01 < share < 0.1 + 0.05 / trained
+    trained = watched.seconds - watched.spent
+    print(f"{watched.spent / trained:.1%} beside the training")
+    # a picture that was disturbed is spent in advance and saved afterwards
+    assert 0.01 * trained < watched.spent < 0.1 * trained + 0.15

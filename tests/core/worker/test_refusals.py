@@ -96,15 +96,15 @@ def test_a_bake_whose_pictures_cannot_be_begun_is_none(monkeypatch, tmp_path):
     assert session.state == IDLE
 
 
-@pytest.mark.parametrize("character", ["\\u0000", "\\ud800"])
-@pytest.mark.parametrize(
-    ("before", "after"), [("open", '"path"'), ("start", '"folder"'), ("read_map", '"path"')]
-)
-def test_a_name_with_what_no_name_can_hold_is_refused_by_its_field(character, before, after):
-    line = f'{{"command": "{before}", {after}: "a{character}b"}}\n'.encode()
-    (error,) = errors_of(line)
-    assert "leave out characters that no file name can have" in error["text"]
-    assert (error["command"], error["kind"]) == (before, "ProtocolError")
+def test_a_name_with_what_no_name_can_hold_is_refused_by_its_field():
+    fields = {"open": "path", "start": "folder", "read_map": "path"}
+    wrong = [(*item, text) for item in fields.items() for text in ("\\u0000", "\\ud800")]
+    lines = [
+        f'{{"command": "{name}", "{field}": "a{text}b"}}\n'.encode() for name, field, text in wrong
+    ]
+    for (name, *_), error in zip(wrong, errors_of(*lines), strict=True):
+        assert "leave out characters that no file name can have" in error["text"]
+        assert (error["command"], error["kind"]) == (name, "ProtocolError")
 
 
 def test_a_name_of_a_disk_that_is_not_unicode_is_taken():
@@ -145,19 +145,17 @@ def test_a_line_that_is_too_long_is_left_out_however_it_arrives(piece):
     assert "a line is longer than 1048576 bytes" in found[0].text
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ((1.0, float("nan")), "1 texels are not finite"),
-        ((1.0, -2.0), "1 texels are negative"),
-        ((0.0, 0.0), "is zero everywhere"),
-    ],
-)
-def test_a_map_that_could_not_be_read_again_is_not_written(values, message, tmp_path):
+def test_a_map_that_could_not_be_read_again_is_not_written(tmp_path):
     path = tmp_path / "weights.exr"
     header = {"command": "write_map", "path": str(path), "width": 2, "height": 1}
-    (error,) = errors_of(encode(header, struct.pack("<2f", *values)))
-    assert message in error["text"] and str(path) in error["text"]
+    told = {
+        "1 texels are not finite": (1.0, float("nan")),
+        "1 texels are negative": (1.0, -2.0),
+        "is zero everywhere": (0.0, 0.0),
+    }
+    errors = errors_of(*(encode(header, struct.pack("<2f", *each)) for each in told.values()))
+    for message, error in zip(told, errors, strict=True):
+        assert message in error["text"] and str(path) in error["text"]
     assert not path.exists()
 
 

@@ -272,15 +272,17 @@ def test_given_a_run_when_it_is_interrupted_and_resumed_then_it_ends_with_the_sa
     device, uses_tensor, spec
 ):
     parameters = random_parameters(spec)
-    settings = TrainingSettings(256, schedule=Schedule(steps=80))
+    # the bases are turned before the interruption and after it
+    before, steps = BASIS_STEPS + 5, 2 * BASIS_STEPS + 5
+    settings = TrainingSettings(64, schedule=Schedule(steps=steps))
     whole = open_trainer(device, parameters, Samples(), settings, uses_tensor)
-    whole.step_many(80)
+    whole.step_many(steps)
     first = open_trainer(device, parameters, Samples(), settings, uses_tensor)
-    first.step_many(37)
+    first.step_many(before)
     resumed = open_trainer(device, random_parameters(spec, 1), Samples(), settings, uses_tensor)
     resumed.restore(first.parameters(), first.state())
-    assert resumed.step == 37
-    resumed.step_many(43)
+    assert resumed.step == before
+    resumed.step_many(steps - before)
     assert np.array_equal(resumed.parameters().decoder, whole.parameters().decoder)
     assert np.array_equal(resumed.parameters().latents, whole.parameters().latents)
 
