@@ -25,6 +25,7 @@ from .dropped_nodes import DROPPED
 SOURCE = "Blender nodes"
 IMAGES_FOLDER = Path("verdigris", "images")
 _TEMPORARY = ".verdigris"
+_SURFACE = "outputs:mtlx:surface"
 
 
 def all_materials() -> tuple[HostMaterial, ...]:
@@ -108,11 +109,14 @@ def _export(
             raise HostError(f"{material.name_full}: Blender wrote no USD file: see its console")
         stage = Usd.Stage.Open(str(file))
         (path,) = list_materials(stage)
+        # without a network, the export has a preview surface of the viewport's colour
+        if not stage.GetPrimAtPath(path).GetAttribute(_SURFACE).HasAuthoredConnections():
+            raise HostError(_inexpressible(material))
         found = convert(stage, path)
     except RuntimeError as failure:
         raise HostError(f"{material.name_full}: Blender's USD export failed: {failure}") from None
     except DocumentError as failure:
-        raise HostError(_explain(material, failure)) from None
+        raise HostError(f"{material.name_full}: {failure}") from None
     finally:
         file.unlink(missing_ok=True)
     return found.text, found.name, found.folders, found.notes
@@ -151,15 +155,13 @@ def _require_usd() -> Any:
     return Usd
 
 
-def _explain(material: bpy.types.Material, failure: DocumentError) -> str:
+def _inexpressible(material: bpy.types.Material) -> str:
     surface = _surface_node(material)
-    has_none = any(part in str(failure) for part in ("has no surface", "other renderers"))
-    if surface is not None and has_none:
-        return (
-            f"{material.name_full}: Blender's MaterialX export cannot express its shader "
-            f"{surface.name!r} ({surface.bl_label}): use a Principled BSDF"
-        )
-    return f"{material.name_full}: {failure}"
+    shader = f"its shader {surface.name!r} ({surface.bl_label})" if surface else "it"
+    return (
+        f"{material.name_full}: Blender's MaterialX export cannot express {shader}: use a "
+        "Principled BSDF"
+    )
 
 
 def _is_for_surfaces(material: bpy.types.Material) -> bool:
