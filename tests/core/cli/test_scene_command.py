@@ -50,9 +50,9 @@ def test_a_wrong_option_is_wrong_usage_and_bakes_nothing(options, message, docs,
     ("names", "message"),
     [
         (("clay", "\u6728"), "\u6728.vdg: its name is not valid on every file"),
-        (("aux",), "aux.vdg: its name is not valid on every file"),
+        (("_aux",), "_aux.vdg: its name is not valid on every file"),
         (("n" * 120,), "its name has 120 letters: rename it to 113 or less"),
-        (("clay", "clay "), "are both called clay: rename one"),
+        (("clay", "clay!"), "are both called clay: rename one"),
     ],
 )
 def test_names_that_a_scene_pack_refuses_are_told_before_anything_is_baked(
@@ -71,6 +71,22 @@ def test_names_that_a_scene_pack_refuses_are_told_before_anything_is_baked(
         assert (found, [*tmp_path.glob("out/*.vdg")]) == (code, [])
         assert message in " ".join(errors.split())
     assert run_command(("scene", "plan", scene, "--out", tmp_path / "out"))[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("aux", "is reserved by Windows"), ("clay ", "ends with a dot or a space")],
+)
+def test_names_that_no_bundle_can_have_are_refused_with_and_without_a_scene_pack(
+    name, message, tmp_path
+):
+    write_documents(tmp_path / "docs", "clay")
+    scene = write_scene(tmp_path / "s.json", [{"source": "docs/clay.mtlx", "name": name}])
+    for command in (("plan",), ("run",), ("run", "--pack", "set.vdg")):
+        word, *more = command
+        code, _, errors = run_command(("scene", word, scene, *more, "--out", tmp_path / "out"))
+        assert (code, (tmp_path / "out").exists()) == (1, False)
+        assert f"the name {name!r} {message}" in " ".join(errors.split())
 
 
 @pytest.mark.parametrize("command", [("scene", "run"), ("farm", "task", "--task", "oak")])
