@@ -3,10 +3,18 @@
 import contextlib
 import io
 import sys
+from functools import lru_cache
 
 import pytest
+import typer
 
 from verdigris.core.cli import main as cli
+
+
+@lru_cache(maxsize=1)
+def all_commands():
+    """Built once: Typer builds all of them anew for each call, which is most of its time."""
+    return typer.main.get_command(cli.app)
 
 
 def run_command(arguments, *patches):
@@ -17,6 +25,7 @@ def run_command(arguments, *patches):
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
+        patch.setattr(cli, "app", all_commands())
         patch.setattr(sys, "argv", ["verdigris", *map(str, arguments)])
         for each in patches:
             patch.setattr(*each)
