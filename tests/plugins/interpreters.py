@@ -79,6 +79,8 @@ def make_interpreter(name, folder):
 def fake_worker(folder):
     """The variables that name a worker's Python, which is an executable file here."""
     file = folder / "worker_python"
-    file.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{FAKE_BAKE}" "$@"\n')
+    # it is tried first, with a program on the command line
+    tried = f'[ "$1" = -c ] && exec "{sys.executable}" "$@"\n'
+    file.write_text(f'#!/bin/sh\n{tried}exec "{sys.executable}" "{FAKE_BAKE}" "$@"\n')
     file.chmod(0o755)
     return {"VERDIGRIS_PYTHON": str(file), "VERDIGRIS_CONFIG_DIR": str(folder)}

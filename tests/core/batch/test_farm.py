@@ -18,15 +18,11 @@ from verdigris.core.batch.run.run import finish_plan
 from verdigris.core.batch.scene.groups import Grouping
 
 from ..in_process import run_command
+from ..openjd_cli import openjd
 from . import fake_bake as kinds
 from .scenes import document, read, write_baked, write_documents, write_scene
 
 FAKE = Path(__file__).with_name("fake_verdigris.py")
-
-
-def openjd(*arguments):
-    command = [sys.executable, "-m", "openjd", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
 def verdigris(*arguments):

@@ -1,7 +1,6 @@
 """Jobs for scenes of Maya and Houdini: openjd-cli, which is not ours, checks and runs them."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -13,14 +12,7 @@ from verdigris.core.batch.farm.host_job import HostJobChoices, host_job_template
 
 from ...plugins.interpreters import LAUNCHERS, SCENE, fake_worker, make_interpreter
 from ..in_process import run_command
-
-
-def openjd(*arguments, **variables):
-    command = [sys.executable, "-m", "openjd", *map(str, arguments)]
-    environment = {**os.environ, **variables}
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=120, check=False, env=environment
-    )
+from ..openjd_cli import openjd
 
 
 def verdigris(*arguments):
