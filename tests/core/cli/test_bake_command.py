@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -29,7 +28,6 @@ from verdigris.core.pictures.metrics import SampleMetrics
 from verdigris.core.pictures.picture_files import write_picture
 from verdigris.core.progress.events import Metrics, Phase, Step
 
-from ..brisk import BRISK_COMMAND
 from ..in_process import run_command
 from ..small_endings import SMALL_ENDINGS
 
@@ -64,12 +62,6 @@ CONTROL = "\x1b"
 class Terminal(io.StringIO):
     def isatty(self):
         return True
-
-
-def verdigris(*arguments):
-    """In a process of its own, where streams are pipes."""
-    command = [*BRISK_COMMAND, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
 
 
 def in_process(*arguments):
@@ -138,16 +130,17 @@ def test_json_prints_a_line_for_each_event(source, tmp_path):
 
 
 def test_the_live_line_leaves_pipes_readable(source, tmp_path):
-    ran = verdigris("bake", source, *QUICK, "-m", "pane", "-o", tmp_path)
-    assert ran.returncode == 0
-    assert CONTROL not in ran.stdout + ran.stderr
-    first, path, *measures = ran.stdout.splitlines()
+    """In processes of their own: tests/core/baking/test_bake.py."""
+    code, printed, told = in_process("bake", source, *QUICK, "-m", "pane", "-o", tmp_path)
+    assert code == 0
+    assert CONTROL not in printed + told
+    first, path, *measures = printed.splitlines()
     assert first.startswith("60 steps in ")
     assert path == str(tmp_path / "pane.vdg")
     assert "log error" in measures[0] and "the material is constant" in measures[1]
-    assert "warning: pane: transmission is dropped: a neural material only reflects" in ran.stderr
+    assert "warning: pane: transmission is dropped: a neural material only reflects" in told
     # what is told is not broken where a terminal would end
-    assert all("warning" in line or "2x16 at 16" in line for line in ran.stderr.splitlines())
+    assert all("warning" in line or "2x16 at 16" in line for line in told.splitlines())
 
 
 def test_what_measure_prints_is_what_the_oracle_finds_in_the_file(source, result, command):
@@ -206,21 +199,32 @@ def test_comparing_with_what_was_not_baked_is_told_on_whichever_side_the_documen
     assert (code, told) == (0, "")
 
 
-def test_comparing_with_a_texture_that_was_changed_is_told(tmp_path, command):
-    def paint(grey):
-        write_picture(tmp_path / "grey.png", np.full((4, 4, 3), grey, np.float32))
+def paint(folder, grey):
+    write_picture(folder / "grey.png", np.full((4, 4, 3), grey, np.float32))
 
-    chalk = tmp_path / "chalk.mtlx"
+
+@pytest.fixture(scope="module")
+def hole(tmp_path_factory):
+    """A document that reads an image and covers nothing, beside its bundle."""
+    folder = tmp_path_factory.mktemp("hole")
+    paint(folder, 0.5)
     image = """<image name="i" type="color3"><input name="file" type="filename" value="grey.png"/>
 </image><oren"""
     text = CHALK.replace("<oren", image, 1).replace('value="{colour}"', 'nodename="i"')
-    chalk.write_text(text)
-    paint(0.5)
-    assert command("bake", chalk, *SMALL, "--iterations", 1, "-o", tmp_path, "-q")[0] == 0
+    opacity = 'nodename="d"/><input name="opacity" type="float" value="0"/>'
+    (folder / "chalk.mtlx").write_text(text.replace('nodename="d"/>', opacity, 1))
+    ran = in_process("bake", folder / "chalk.mtlx", *SMALL, "--iterations", 1, "-o", folder, "-q")
+    assert ran[0] == 0, ran
+    return folder
+
+
+def test_comparing_with_a_texture_that_was_changed_is_told(hole, tmp_path, command):
     options = ("-o", tmp_path / "all.png", "--size", 16, "--device", "software")
-    assert command("compare", chalk, tmp_path / "clay.vdg", *options)[2] == ""
-    paint(0.2)
-    code, _, told = command("compare", chalk, tmp_path / "clay.vdg", *options)
+    pair = (hole / "chalk.mtlx", hole / "clay.vdg")
+    assert command("compare", *pair, *options)[2] == ""
+    paint(hole, 0.2)
+    code, _, told = command("compare", *pair, *options)
+    paint(hole, 0.5)
     assert (code, told) == (
         0,
         "verdigris: the source has changed since the bake: grey.png has changed",
@@ -286,16 +290,12 @@ def test_compare_says_what_its_picture_is_lit_by_as_its_figures_are_not_those_of
     assert f"{measured['sphere_ldr_flip']:.4f}" != found[2]
 
 
-def test_compare_sees_through_what_a_bundle_keeps_as_opacity(tmp_path, command):
+def test_compare_sees_through_what_a_bundle_keeps_as_opacity(hole, tmp_path, command):
     import OpenImageIO as oiio
 
-    chalk, picture = tmp_path / "chalk.mtlx", tmp_path / "all.png"
-    hole = 'nodename="d"/><input name="opacity" type="float" value="0"/>'
-    chalk.write_text(CHALK.format(colour="0.5, 0.5, 0.5").replace('nodename="d"/>', hole, 1))
+    bundle, picture = hole / "clay.vdg", tmp_path / "all.png"
     options = ("--size", 16, "--device", "software")
-    assert command("bake", chalk, *SMALL, "--iterations", 1, "-o", tmp_path, "-q")[0] == 0
-    bundle = tmp_path / "clay.vdg"
-    assert command("compare", chalk, bundle, "-o", picture, *options)[0] == 0
+    assert command("compare", hole / "chalk.mtlx", bundle, "-o", picture, *options)[0] == 0
     assert command("render", bundle, "-o", tmp_path / "neural.png", *options)[0] == 0
     panels, neural = (
         np.asarray(oiio.ImageBuf(str(path)).get_pixels("uint8"))
