@@ -1,6 +1,7 @@
 """However a run or a bake is ended, it tells what came of it, and no lock is left behind."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -17,7 +18,8 @@ from verdigris.core.batch.run import bake_process
 from verdigris.core.batch.run.bake_process import bake_in_process
 from verdigris.core.settings.recipe import Recipe
 
-from ..baking.bakes import TINY
+from ..baking.bakes import CHALK, TINY
+from ..in_process import run_command
 from ..signals import hang_up
 from . import fake_bake as kinds
 from .scenes import read, write_documents
@@ -33,19 +35,31 @@ ENDS = "ending the running bakes; their checkpoints remain"
 
 
 def run_of(tmp_path, *names):
-    """The command of a run whose bakes hang."""
+    """The arguments of a run whose bakes hang."""
     write_documents(tmp_path / "docs", *names)
-    command = [sys.executable, str(PROGRAM), "scene", "run", str(tmp_path / "docs")]
-    return [*command, "-o", str(tmp_path / "out"), "--jobs", "1", "--set", f"seed={kinds.HANG}"]
+    words = ["scene", "run", str(tmp_path / "docs"), "-o", str(tmp_path / "out")]
+    return [*words, "--jobs", "1", "--set", f"seed={kinds.HANG}"]
 
 
-def started(tmp_path, *names):
-    """Such a run, at the first thing that it tells."""
-    pipe = subprocess.PIPE
-    command = [*run_of(tmp_path, *names), "--json"]
-    process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True)
-    assert json.loads(process.stdout.readline())["event"] == "begins"
-    return process
+def run_until_begun(tmp_path, *names, then):
+    """Exit code and errors of such a run in this process, which calls `then` once it has told of
+    its first bake; `then` is given the reader of its output."""
+    reader, writer = os.pipe()
+    output = os.fdopen(reader, "rb")
+
+    def wait():
+        assert json.loads(output.readline())["event"] == "begins"
+        then(output)
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    alone = (bake_process, "bake_command", lambda: [sys.executable, kinds.__file__])
+    with os.fdopen(writer, "w") as stream:
+        words = [*run_of(tmp_path, *names), "--json"]
+        code, _, errors = run_command(words, alone, (sys, "stdout", stream))
+    waiting.join()
+    output.close()
+    return code, errors
 
 
 def summary_of(tmp_path):
@@ -67,10 +81,8 @@ def test_a_run_without_standard_output_bakes_and_reports(tmp_path):
 
 
 def test_a_run_whose_output_nobody_takes_any_more_ends_in_a_report(tmp_path):
-    process = started(tmp_path, "a", "b")
-    process.stdout.close()
-    told = process.stderr.read()
-    assert process.wait(60) == 130
+    code, told = run_until_begun(tmp_path, "a", "b", then=lambda output: output.close())
+    assert code == 130
     assert told == (
         f"verdigris: the output was closed (Broken pipe): {ENDS}\nverdigris: interrupted\n"
     )
@@ -81,10 +93,11 @@ def test_a_run_whose_output_nobody_takes_any_more_ends_in_a_report(tmp_path):
 
 @pytest.mark.parametrize("told", TOLD)
 def test_a_run_that_is_told_to_end_does_so_in_a_report(told, tmp_path):
-    process = started(tmp_path, "a", "b")
-    process.send_signal(told)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
+    def end(_):
+        os.kill(os.getpid(), told)
+
+    code, errors = run_until_begun(tmp_path, "a", "b", then=end)
+    assert code == 130
     assert errors == f"verdigris: {ENDS}\nverdigris: interrupted\n"
     assert summary_of(tmp_path) == (130, {"a": "stopped", "b": "not reached"})
     assert locks_in(tmp_path / "out") == []
@@ -92,7 +105,8 @@ def test_a_run_that_is_told_to_end_does_so_in_a_report(told, tmp_path):
 
 @pytest.mark.skipif(not HANG_UP, reason="no terminal hangs up there")
 def test_a_run_whose_terminal_is_closed_ends_in_a_report(tmp_path):
-    process = hang_up(run_of(tmp_path, "a", "b"), until=b"preparing")
+    command = [sys.executable, str(PROGRAM), *run_of(tmp_path, "a", "b")]
+    process = hang_up(command, until=b"preparing")
     assert process.wait(60) == 130
     assert summary_of(tmp_path) == (130, {"a": "stopped", "b": "not reached"})
     assert locks_in(tmp_path / "out") == []
@@ -119,7 +133,9 @@ def test_a_lock_that_another_process_holds_stays(tmp_path, monkeypatch):
 
 def baking(tmp_path):
     """The process of a bake, in the middle of it."""
-    (work,) = make_plan(read(write_documents(tmp_path / "docs", "a"), out=tmp_path / "out")).works
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.mtlx").write_text(CHALK.format(name="a"))
+    (work,) = make_plan(read(tmp_path / "docs", out=tmp_path / "out")).works
     long = Recipe.of(replace(TINY, iterations=1_000_000)).to_json()
     task = replace(work.task, settings={"numpy": long}, device="software", checkpoint_seconds=0)
     task.folder.mkdir()
