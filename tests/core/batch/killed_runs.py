@@ -22,6 +22,8 @@ import time
 from pathlib import Path
 
 from verdigris.core.baking.state import checkpoint
+from verdigris.core.batch.run import bake_task, engine
+from verdigris.core.batch.run.bake_process import BAKED, FAILED, Outcome
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.verify.verify import verify
 
@@ -37,7 +39,8 @@ DOCUMENT = """<materialx version="1.39">
 SETTINGS = ("resolution=16", "batch=256", "network=2x16", "starts=2", "start_share=0.05")
 NUMBERS = ("weights.bin", "latents.ktx2")
 LONGEST = 600
-_SMALL = runpy.run_path(str(Path(__file__).parents[1] / "brisk.py"))["SMALL"]
+_TESTS = Path(__file__).parents[1]
+_SMALL = runpy.run_path(str(_TESTS / "brisk.py"))["SMALL"]
 _BAKE = f'{_SMALL}runpy.run_module("verdigris.core.batch.run.bake_task", run_name="__main__")'
 # the command, whose bakes end with small pictures and measures
 BRISK_RUN = f"""
@@ -50,27 +53,30 @@ runpy.run_module("verdigris.core", run_name="__main__")
 TIMES = ("seconds", "bake_seconds")
 
 
-def command(folder, out, steps):
+def words(folder, out, steps):
     settings = [part for each in (*SETTINGS, f"iterations={steps}") for part in ("--set", each)]
-    run = [sys.executable, "-c", BRISK_RUN, "scene", "run", str(folder / "docs"), "--json"]
     where = ["-o", str(folder / out), "--device", "software", "--checkpoint-seconds", "0.1"]
-    return [*run, *where, *settings]
+    return ["scene", "run", str(folder / "docs"), "--json", *where, *settings]
 
 
 def start(folder, out, steps):
-    return subprocess.Popen(
-        command(folder, out, steps), stdout=subprocess.PIPE, start_new_session=True
-    )
+    command = [sys.executable, "-c", BRISK_RUN, *words(folder, out, steps)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
 
 
-def told(process):
-    """What it tells, to its end."""
-    events = []
-    for line in process.stdout:
-        event = json.loads(line)
-        events.append(event)
-    process.wait(LONGEST)
-    return events
+def bake_here(task, report, *_):
+    """Bakes in this process, as nobody kills it."""
+    return Outcome(FAILED if bake_task.run(task, report) else BAKED)
+
+
+def told(folder, out, steps):
+    """What a run that nobody kills tells, to its end."""
+    run_command = runpy.run_path(str(_TESTS / "in_process.py"))["run_command"]
+    small = runpy.run_path(str(_TESTS / "small_endings.py"))["SMALL_ENDINGS"]
+    patches = (*small, (engine, "bake_in_process", bake_here))
+    code, printed, errors = run_command(words(folder, out, steps), *patches)
+    assert code == 0, errors
+    return [json.loads(line) for line in printed.splitlines()]
 
 
 def kill_in_training(process, at, delay):
@@ -113,7 +119,7 @@ def differences(first, second, where=""):
     return [] if first == second else [f"{where[1:]}: {first} and {second}"]
 
 
-def main():
+def main(arguments=None):
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--materials", type=int, default=2)
@@ -121,13 +127,13 @@ def main():
     parser.add_argument("--steps", type=int, default=1500)
     parser.add_argument("--longest-delay", type=float, default=0.0)
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     (given.folder / "docs").mkdir(parents=True, exist_ok=True)
     names = [f"m{number}" for number in range(given.materials)]
     for number, name in enumerate(names):
         text = DOCUMENT.format(name=name, colour=f"0.{number + 1}, 0.5, 0.3")
         (given.folder / "docs" / f"{name}.mtlx").write_text(text)
-    told(start(given.folder, "whole", given.steps))
+    told(given.folder, "whole", given.steps)
     chance = random.Random(given.seed)
     begun, kept = [], []
     for _ in range(given.kills):
@@ -135,12 +141,12 @@ def main():
         delay = chance.uniform(0.0, given.longest_delay)
         begun.append(kill_in_training(start(given.folder, "killed", given.steps), at, delay))
         kept.append(kept_steps(given.folder / "killed"))
-    rest = told(start(given.folder, "killed", given.steps))
+    rest = told(given.folder, "killed", given.steps)
     pairs = [
         [facts(given.folder / out / f"{name}.vdg") for out in ("whole", "killed")] for name in names
     ]
     bundles = [open_bundle(given.folder / "killed" / f"{name}.vdg") for name in names]
-    found = {
+    return {
         "kept_steps": kept,
         "begun_at_steps": [
             *begun,
@@ -160,8 +166,7 @@ def main():
             if path.suffix in (".npz", ".tmp", ".lock")
         ),
     }
-    print(json.dumps(found))
 
 
 if __name__ == "__main__":
-    main()
+    print(json.dumps(main()))

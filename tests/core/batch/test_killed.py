@@ -3,19 +3,11 @@
 A run of five kills: python killed_runs.py FOLDER --materials 3 --kills 5 --longest-delay 3
 """
 
-import json
-import subprocess
-import sys
-from pathlib import Path
+from .killed_runs import main
 
 
 def test_a_killed_run_goes_on_to_the_same_bundles(tmp_path):
-    program = Path(__file__).with_name("killed_runs.py")
-    command = [sys.executable, str(program), str(tmp_path)]
-    command += ["--materials", "1", "--kills", "1", "--steps", "300"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    found = main([str(tmp_path), *["--materials", "1", "--kills", "1", "--steps", "300"]])
     # the first began afresh, the second where the first had left its checkpoint
     (first,), (second,) = found["begun_at_steps"]
     ((kept,),) = found["kept_steps"]
