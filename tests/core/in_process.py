@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import sys
 from functools import lru_cache
 
@@ -34,3 +35,17 @@ def run_command(arguments, *patches):
         except SystemExit as end:
             code = end.code or 0
     return code, out.getvalue(), err.getvalue()
+
+
+def stream_of(number, is_unbuffered=False):
+    """As Python opens its standard output, without and with PYTHONUNBUFFERED."""
+    raw = os.fdopen(number, "wb", buffering=0 if is_unbuffered else -1)
+    return io.TextIOWrapper(raw, write_through=is_unbuffered)
+
+
+def into(stream, *words):
+    """The command in this process, into this stream: exit code and errors."""
+    code, _, errors = run_command(words, (sys, "stdout", stream))
+    with contextlib.suppress(OSError):
+        stream.close()
+    return code, errors

@@ -5,7 +5,6 @@ Tests that change a bundle take `folder`, a copy. With xdist each process makes 
 
 import json
 import shutil
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -16,8 +15,8 @@ from verdigris.core.base.errors import DeviceError
 from verdigris.core.bundle.runtime.device_materials import has_cooperative_vectors
 from verdigris.core.bundle.scene.pack import pack
 from verdigris.core.bundle.scene.verify_scene import verify_scene
-from verdigris.core.cli import main as cli
 
+from ..in_process import run_command
 from .bundles import lively_parameters, make_bundle
 from .scenes import LOOSE, WIDE
 
@@ -76,16 +75,12 @@ def scene_verification(scene, software):
 
 
 @pytest.fixture
-def command(monkeypatch, capsys):
+def command():
     """What a command prints as JSON, on the software device."""
 
     def run(*arguments):
-        words = ["verdigris", *map(str, arguments), "--json", "--device", "software"]
-        monkeypatch.setattr(sys, "argv", words)
-        try:
-            cli.main()
-        except SystemExit as end:
-            assert not end.code, capsys.readouterr().err
-        return json.loads(capsys.readouterr().out)
+        code, out, errors = run_command([*arguments, "--json", "--device", "software"])
+        assert code == 0, errors
+        return json.loads(out)
 
     return run

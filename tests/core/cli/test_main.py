@@ -1,6 +1,5 @@
 """The command as its user meets it: exit codes, messages, files."""
 
-import contextlib
 import io
 import json
 import os
@@ -18,7 +17,7 @@ from verdigris.core.base import device
 from verdigris.core.cli import main as cli
 from verdigris.core.material.load import mtlx_document as document
 
-from ..in_process import run_command
+from ..in_process import into, run_command, stream_of
 from ..material.documents import with_image
 from ..material.surfaces import write_image
 from ..small_endings import SMALL_ENDINGS
@@ -235,20 +234,6 @@ def test_a_device_that_does_not_exist_is_refused_by_name(tmp_path):
     result = verdigris("render", PRISM, "-o", tmp_path / "out.png", "--device", "abacus")
     assert result.returncode == 1
     assert "'abacus' is not known: choose one of auto, software, vulkan" in result.stderr
-
-
-def stream_of(number, is_unbuffered=False):
-    """As Python opens its standard output, without and with PYTHONUNBUFFERED."""
-    raw = os.fdopen(number, "wb", buffering=0 if is_unbuffered else -1)
-    return io.TextIOWrapper(raw, write_through=is_unbuffered)
-
-
-def into(stream, *words):
-    """The command in this process, into this stream: exit code and errors."""
-    code, _, errors = run_command(words, (sys, "stdout", stream))
-    with contextlib.suppress(OSError):
-        stream.close()
-    return code, errors
 
 
 FULL = "verdigris: cannot write its output: the disk is full\n"

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 import tracemalloc
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from verdigris.core.bundle.scene.scene_pack import open_scene
 from verdigris.core.bundle.scene.verify_scene import verify_scene
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
+from ...in_process import run_command
 from ..bundles import lively_parameters, make_bundle
 from ..scenes import TAME
 
@@ -28,8 +27,8 @@ from ..scenes import TAME
 def large_bundles(tmp_path_factory):
     """Six materials, whose textures are most of what is packed."""
     folder = tmp_path_factory.mktemp("large")
-    parameters = lively_parameters(layout=LatentLayout(256, 256, 9))
-    opacity = [np.full((256 >> level, 256 >> level, 1), 7, np.uint8) for level in range(9)]
+    parameters = lively_parameters(layout=LatentLayout(128, 128, 8))
+    opacity = [np.full((128 >> level, 128 >> level, 1), 7, np.uint8) for level in range(8)]
     first = make_bundle(folder / "0.vdg", parameters, opacity=opacity, arithmetic=TAME).folder
     names = [folder / f"{number}.vdg" for number in range(1, 6)]
     return [open_bundle(each) for each in (first, *(shutil.copytree(first, n) for n in names))]
@@ -193,8 +192,7 @@ def test_a_reference_that_cannot_be_read_is_not_packed(tmp_path):
 def test_the_command_packs(bundles, tmp_path):
     target = tmp_path / "scene.vdg"
     names = [str(bundle.folder) for bundle in bundles]
-    command = [sys.executable, "-m", "verdigris.core", "pack", *names, "-o", str(target)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert "3 materials, 2x16 silu, 2 frames, 2 lobes, 2 decoders in" in done.stdout
+    code, out, errors = run_command(["pack", *names, "-o", target])
+    assert code == 0, errors
+    assert "3 materials, 2x16 silu, 2 frames, 2 lobes, 2 decoders in" in out
     assert len(open_scene(target).materials) == 3

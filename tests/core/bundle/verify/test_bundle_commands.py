@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -11,30 +9,25 @@ import pytest
 from verdigris.core import api
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.verify.verify import numpy_decoder
-from verdigris.core.cli import main as cli
 
+from ...in_process import into, run_command, stream_of
 from ..bundles import make_bundle
 
 
 @pytest.fixture
-def command(monkeypatch, capsys):
+def command():
     def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["verdigris", *map(str, arguments)])
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = end.code or 0
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return code, captured.out, " ".join(captured.err.split())
+        code, out, errors = run_command(arguments)
+        assert "Traceback" not in errors
+        return code, out, " ".join(errors.split())
 
     return run
 
 
-def test_the_command_prints_a_table_and_exits_by_the_result(tmp_path, command):
-    good = make_bundle(tmp_path / "good.vdg").folder
-    code, out, _ = command("verify", good, "--device", "software")
+def test_the_command_prints_a_table_and_exits_by_the_result(bundle, tmp_path, command):
+    # the name of its own material is taken
+    named = ("-m", bundle.manifest.name)
+    code, out, _ = command("verify", bundle.folder, *named, "--device", "software")
     assert code == 0
     assert "all agree" in out and "numpy against the reference" in out
     bad = make_bundle(tmp_path / "bad.vdg", bounds=Bounds(relative=1e-12)).folder
@@ -116,20 +109,12 @@ def test_inspect_prints_the_content_of_a_bundle(tmp_path, command):
 
 
 @pytest.mark.parametrize("name", ["inspect", "verify", "cost", "render", "view", "compare"])
-def test_another_material_than_that_of_a_bundle_is_refused(name, bundle, monkeypatch, capsys):
+def test_another_material_than_that_of_a_bundle_is_refused(name, bundle, command):
     bundles = [str(bundle.folder)] * (2 if name == "compare" else 1)
-    words = ["verdigris", name, *bundles, "-m", "granite", "--device", "software"]
     picture = ["-o", "a.png"] if name in ("render", "compare") else []
-    monkeypatch.setattr(sys, "argv", [*words, *picture])
-    with pytest.raises(SystemExit, match="2"):
-        cli.main()
-    printed = " ".join(capsys.readouterr().err.split())
+    code, _, printed = command(name, *bundles, "-m", "granite", "--device", "software", *picture)
+    assert code == 2
     assert f"small.vdg holds the material '{bundle.manifest.name}' and not" in printed
-
-
-def test_the_name_of_a_bundles_own_material_is_taken(bundle, command):
-    code, out, _ = command("verify", bundle.folder, "-m", bundle.manifest.name)
-    assert (code, "all agree" in out) == (0, True)
 
 
 def test_inspect_writes_no_escape_sequences_of_strangers(tmp_path, command):
@@ -146,9 +131,8 @@ def test_inspect_writes_no_escape_sequences_of_strangers(tmp_path, command):
     assert out.endswith("a\ufffd[2Jb\ufffdc: a\ufffd[2Jb\ufffdc\n")
 
 
-def test_the_public_api_opens_and_proves(tmp_path, command):
-    make_bundle(tmp_path / "a.vdg")
-    bundle = api.open_bundle(tmp_path / "a.vdg")
+def test_the_public_api_opens_and_proves(folder, command):
+    bundle = api.open_bundle(folder)
     result = api.verify(bundle, device="software")
     assert result.holds
     # the rows that the command prints
@@ -165,13 +149,10 @@ def test_the_public_api_opens_and_proves(tmp_path, command):
     np.testing.assert_allclose(found, reference.exported[on_finest], rtol=2e-3, atol=1e-6)
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_reader_that_goes_away_is_no_disagreement(bundle, unbuffered):
+@pytest.mark.parametrize("is_unbuffered", [False, True])
+def test_a_reader_that_goes_away_is_no_disagreement(bundle, is_unbuffered):
     """Which ends with 1; that of a bake whose reader goes away ends with 141, too."""
-    words = [sys.executable, "-m", "verdigris.core", "verify", str(bundle.folder)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered, "VERDIGRIS_DEVICE": "software"}
-    with subprocess.Popen(words, env=environment, **pipes) as running:
-        running.stdout.close()
-        printed = running.stderr.read()
-    assert (running.returncode, printed) == (141, b"")
+    reader, writer = os.pipe()
+    os.close(reader)
+    stream = stream_of(writer, is_unbuffered)
+    assert into(stream, "verify", bundle.folder, "--device", "software") == (141, "")
