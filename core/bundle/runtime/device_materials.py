@@ -185,8 +185,11 @@ class DeviceMaterials:
             self._check_constants(materials)
         if self.choice.is_cooperative and not has_cooperative_vectors(device):
             raise DeviceError(f"{device} has no cooperative vectors: use the portable decoder")
-        self._kernels: Kernels = device.new_kernels(self.choice.defines(device, len(materials)))
-        self._kernels.load(Source(NETWORK_MODULE, network_source(self.spec)))
+        # bundles of one decoder shape find them compiled
+        self._kernels: Kernels = device.shared_kernels(
+            self.choice.defines(device, len(materials)),
+            [Source(NETWORK_MODULE, network_source(self.spec))],
+        )
         self.records = np.zeros(len(materials), RECORD)
         self.textures = [self._upload(each.latents) for each in materials]
         self.sampler = device.gpu.create_sampler()

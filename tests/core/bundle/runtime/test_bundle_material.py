@@ -56,6 +56,19 @@ def test_a_picture_uses_the_requested_level(software):
         np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)
 
 
+def test_bundles_of_one_decoder_shape_share_compiled_code(software, monkeypatch):
+    first, second = (made_up(PRESETS["2x16"], seed=seed) for seed in (1, 2))
+    points = choose_points(first.parameters.layout)
+    found = []
+    for exported in (first, second, first):
+        material = BundleMaterial(stored(exported), software)
+        found.append(material.response(points.uv, points.wi, points.wo))
+        # the others compile nothing
+        monkeypatch.setattr(Device, "new_kernels", None)
+    np.testing.assert_array_equal(found[0], found[2])
+    assert np.abs(found[0] - found[1]).max() > 0.01
+
+
 @pytest.fixture(scope="module")
 def processor():
     """Where Slang spells out what cooperative vectors stand for."""
