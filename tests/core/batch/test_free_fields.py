@@ -3,6 +3,7 @@ the same, runs end in a report, and no terminal is told what to do."""
 
 import json
 import math
+from itertools import zip_longest
 
 import pytest
 
@@ -75,13 +76,19 @@ def strange_plan(scene, place, value):
     return make_plan(scene)
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_a_run_ends_in_a_report_whatever_a_bundle_says(place, scene):
+# Two places of different parts, of which neither hides the other.
+_OF_SOURCE = [place for place in PLACES if place.startswith("source.")]
+_OTHERS = [place for place in PLACES if place not in _OF_SOURCE]
+
+
+@pytest.mark.parametrize(("place", "other"), [*zip_longest(_OF_SOURCE, _OTHERS)])
+def test_a_run_ends_in_a_report_whatever_a_bundle_says(place, other, scene):
     (planned,) = make_plan(scene).materials
     file = write_baked(planned) / "manifest.json"
     text = file.read_text()
     for value in STRANGE:
-        file.write_text(strange_manifest(text, place, value))
+        strange = strange_manifest(text, place, value)
+        file.write_text(strange_manifest(strange, other, value) if other else strange)
         summary = finish_plan(make_plan(scene), [])
         told, report = (path.read_text() for path in write_summary(summary))
         (material,) = json.loads(told)["materials"]

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from verdigris.core.cli import main as cli
 from verdigris.core.cli.commands.selftest import HostName, find_program
+
+from ..in_process import run_command
 
 LAUNCHER = Path(__file__).resolve().parents[3] / "plugins" / "launchers" / "selftest.py"
 PASSED = {"name": "start", "outcome": "passed", "detail": "", "seconds": 0.1}
@@ -25,7 +26,7 @@ open(sys.argv[2], "w").write(report)
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
+def run(tmp_path):
     def run(report, *arguments):
         text = report if report is None or isinstance(report, str) else json.dumps(report)
         program = tmp_path / "mayapy"
@@ -36,16 +37,7 @@ def run(tmp_path, monkeypatch, capsys):
         program.chmod(0o755)
         out = tmp_path / "report.json"
         given = arguments or ("--program", str(program))
-        monkeypatch.setattr(
-            sys, "argv", ["verdigris", "selftest", "--host", "maya", "-o", str(out), *given]
-        )
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as ended:
-            code = ended.code
-        said = capsys.readouterr()
-        return code, said.out, said.err
+        return run_command(["selftest", "--host", "maya", "-o", out, *given])
 
     return run
 

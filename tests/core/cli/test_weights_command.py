@@ -2,14 +2,14 @@
 
 import builtins
 import json
-import sys
 
 import numpy as np
 import pytest
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.cli import main as cli
 from verdigris.core.importance.maps import read_importance, write_importance
+
+from ..in_process import run_command
 
 # Two squares side by side in uv, the left one painted at its vertices, the right one not.
 OBJ = """v 0 0 0 8 8 8
@@ -53,17 +53,11 @@ OTHER = """def Mesh "bare"
 
 
 @pytest.fixture
-def command(monkeypatch, capsys):
+def command():
     def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["verdigris", "weights", *map(str, arguments)])
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as end:
-            code = end.code or 0
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return code, captured.out, " ".join(captured.err.split())
+        code, out, errors = run_command(["weights", *arguments])
+        assert "Traceback" not in errors
+        return code, out, " ".join(errors.split())
 
     return run
 
@@ -242,7 +236,9 @@ def test_a_tile_that_no_triangle_has_an_area_in_is_no_file(command, tmp_path):
     path = tmp_path / "steep.obj"
     corners = "vt 0.1 0.1\nvt 1.9 0.1\nvt 0.1 3.9\nf 1/1 2/2 3/3\n"
     path.write_text("v 0 0 0 8 8 8\nv 1 0 0 8 8 8\nv 0 1 0 8 8 8\n" + corners)
-    code, printed, _ = command("from-mesh", path, "-a", "color", "-o", tmp_path / "u.exr")
+    code, printed, _ = command(
+        "from-mesh", path, "-a", "color", "-o", tmp_path / "u.exr", "--size", 64
+    )
     assert code == 0
     numbers = ["1001", "1002", "1011", "1012", "1021", "1031"]
     assert sorted(each.name for each in tmp_path.glob("*.exr")) == [f"u.{n}.exr" for n in numbers]

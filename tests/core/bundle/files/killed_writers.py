@@ -1,8 +1,9 @@
 """Writes bundles in processes that are killed at every step they take in the file system.
 
-    python killed_writers.py FOLDER exchange|aside
+    python killed_writers.py FOLDER
 
-Prints, as JSON, what a reader finds after each death: "before", "after", "none", or what is wrong.
+Prints, as JSON, for each way to replace a bundle what a reader finds after each death: "before",
+"after", "none", or what is wrong.
 """
 
 import json
@@ -89,9 +90,7 @@ def what_is_there(path):
         return "none" if "there is no such bundle" in str(failure) else str(failure)
 
 
-def main(folder, way):
-    if way == "aside":
-        replacing._exchange = lambda first, second: False
+def deaths_in(folder):
     result = {"first": [], "second": [], "timed": []}
     template = folder / "template.vdg"
     make(template, "before")
@@ -115,12 +114,22 @@ def main(folder, way):
             shutil.rmtree(place)
             step += 1
     path = folder / "a.vdg"
-    for _ in range(6):
+    for _ in range(4):
         make(path, "before")
         die_after(random.uniform(0, 0.1), path)
         result["timed"].append(what_is_there(path))
-    print(json.dumps(result))
+    return result
+
+
+def main(folder):
+    found = {}
+    for way in ("exchange", "aside"):
+        if way == "aside":
+            replacing._exchange = lambda first, second: False
+        (folder / way).mkdir()
+        found[way] = deaths_in(folder / way)
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(Path(sys.argv[1]))

@@ -22,7 +22,7 @@ from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from ..bundles import lively_parameters, make_bundle
 
 SEED = 4711
-MUTATIONS = 400
+MUTATIONS = 200
 ODD_VALUES = (
     *(None, True, -1, 0, 1, 7, 128, 2**31, 2**63, 2**200, -1e300, 1e-300, 0.5, "", "x", "../x"),
     *("/etc/passwd", "a\0b", "weights.bin", "é" * 300, [], [0], [[]], {}, {"file": 1}, [1e308] * 8),

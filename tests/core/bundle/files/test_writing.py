@@ -26,22 +26,23 @@ DRIVER = Path(__file__).with_name("killed_writers.py")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot fork here")
-@pytest.mark.parametrize("way", ["exchange", "aside"])
-def test_a_writer_killed_at_any_step_leaves_the_old_bundle_or_none(way):
+def test_a_writer_killed_at_any_step_leaves_the_old_bundle_or_none():
     # in memory where that can be: the deaths are those of processes, not of disks
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
-        command = [sys.executable, DRIVER, folder, way]
+        command = [sys.executable, DRIVER, folder]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    # one process for each step that a write takes, and the last one lived
-    for kind, before in (("first", "none"), ("second", "before")):
-        assert len(found[kind]) > 15
-        change = found[kind].index("after")
-        assert found[kind] == [before] * change + ["after"] * (len(found[kind]) - change)
-        assert 0 < change < len(found[kind]) - 1
-    assert set(found["timed"]) <= {"before", "after"}
+    ways = json.loads(done.stdout)
+    assert {*ways} == {"exchange", "aside"}
+    for way, found in ways.items():
+        # one process for each step that a write takes, and the last one lived
+        for kind, before in (("first", "none"), ("second", "before")):
+            assert len(found[kind]) > 15, way
+            change = found[kind].index("after")
+            assert found[kind] == [before] * change + ["after"] * (len(found[kind]) - change), way
+            assert 0 < change < len(found[kind]) - 1
+        assert set(found["timed"]) <= {"before", "after"}, way
 
 
 def test_a_full_disk_leaves_the_old_bundle(tmp_path, monkeypatch):
