@@ -315,14 +315,14 @@ def test_a_file_that_is_young_is_read_again_as_it_may_change_unseen(tmp_path):
     assert DigestCache(tmp_path)(path) != before
 
 
-def test_a_hundred_materials_are_planned_in_two_and_a_half_seconds(tmp_path):
+def test_a_hundred_materials_are_planned_in_three_seconds(tmp_path):
     for number in range(100):
         text = document(f"m{number}", file=f"i{number}.png")
         (tmp_path / f"d{number}.mtlx").write_text(text)
         (tmp_path / f"i{number}.png").write_bytes(bytes([number % 256]) * 4096)
     began = time.process_time()
     plan = plan_of(tmp_path, out=tmp_path / "baked")
-    assert time.process_time() - began < 2.5
+    assert time.process_time() - began < 3
     assert len(plan.works) == 100
     assert {each.state for each in plan.materials} == {State.MISSING}
 

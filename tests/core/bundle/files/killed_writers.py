@@ -19,9 +19,10 @@ import numpy as np
 
 from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.files import replace_folder as replacing
+from verdigris.core.bundle.files import write as writing
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.reference import Reference, make_reference
-from verdigris.core.bundle.files.write import Contents, export_numbers, write_bundle
+from verdigris.core.bundle.files.write import Contents, export_numbers
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
@@ -42,9 +43,17 @@ for name, numbers in NUMBERS.items():
     REFERENCES[name] = Reference(*(column[::2] for column in columns))
 
 
+# What is written is encoded once, too: nothing is on the disk before all of it is.
+CONTENTS = {
+    name: Contents(name, reference=REFERENCES[name], runtime={"a.slang": b"// code"})
+    for name in NUMBERS
+}
+ENCODED = {name: writing._files(NUMBERS[name], CONTENTS[name]) for name in NUMBERS}
+writing._files = lambda _, contents: ENCODED[contents.name]
+
+
 def make(path, name):
-    contents = Contents(name, reference=REFERENCES[name], runtime={"a.slang": b"// code"})
-    write_bundle(path, NUMBERS[name], contents)
+    writing.write_bundle(path, NUMBERS[name], CONTENTS[name])
 
 
 def die_at(step, path):
