@@ -1,0 +1,62 @@
+"""Several small documents in one, so that they compile once."""
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+
+from verdigris.core.material.teacher.teacher import Teacher
+
+from .surfaces import UV, document, node, respond, surface_material
+
+
+def apart(body, mark):
+    """The same nodes, graphs and definitions, with this mark behind the names of each."""
+    root = ET.fromstring(f"<all>{body}</all>")
+    names = {each.get("name") for each in root}
+    own = {each.get("node") for each in root.iter("nodedef")}
+
+    def rename(element, *keys):
+        for key in keys:
+            if element.get(key) in names | own:
+                element.set(key, f"{element.get(key)}{mark}")
+
+    for each in root.iter():
+        if each.tag in own:
+            each.tag += mark
+    for top in root:
+        rename(top, "name", "nodename", "nodegraph", "nodedef", "node")
+        for port in top.findall("input"):
+            rename(port, "nodename", "nodegraph")
+            if port.get("nodename") is None and port.get("nodegraph") is None:
+                rename(port, "output")
+    return "".join(ET.tostring(each, encoding="unicode") for each in root)
+
+
+def each_of(bodies):
+    """A document that returns what the node `lobe` of one of these returns, by u."""
+    text = node("multiply", "scaled", "float", {"in1": ("float", "@u"), "in2": ("float", "64")})
+    text += node("floor", "pick", "float", {"in": ("float", "@scaled")})
+    for at, body in enumerate(bodies):
+        choice = {"value1": ("float", "@pick"), "value2": ("float", str(at))}
+        choice |= {"in1": ("float", "1"), "in2": ("float", "0")}
+        text += apart(body, f"_{at}") + node("ifequal", f"only_{at}", "float", choice)
+        shown = {"in1": ("BSDF", f"@lobe_{at}"), "in2": ("float", f"@only_{at}")}
+        text += node("multiply", f"only_lobe_{at}", "BSDF", shown)
+        if at:
+            before = f"@sum_{at - 1}" if at > 1 else "@only_lobe_0"
+            both = {"in1": ("BSDF", before), "in2": ("BSDF", f"@only_lobe_{at}")}
+            text += node("add", f"sum_{at}", "BSDF", both)
+    text += node("surface", "surf", "surfaceshader", {"bsdf": ("BSDF", f"@sum_{len(bodies) - 1}")})
+    return document(UV + text + surface_material("surf"))
+
+
+def responses(bodies, *directions):
+    """What each of them returns, (bodies, directions, 3), by one kernel."""
+    return look_at_each(len(bodies), Teacher(each_of(bodies)), *directions)
+
+
+def look_at_each(count, teacher, wi, wo):
+    u = np.repeat((np.arange(count) + 0.5) / 64, len(wi))
+    uv = np.stack([u, np.full_like(u, 0.5)], 1)
+    found = respond(teacher, uv, np.tile(wi, (count, 1)), np.tile(wo, (count, 1)))
+    return found.reshape(count, len(wi), 3)
