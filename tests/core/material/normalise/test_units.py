@@ -13,6 +13,7 @@ from verdigris.core.material.teacher.teacher import Teacher
 
 from ..apart import responses
 from ..documents import document, material
+from ..surfaces import UV, node
 
 IN = np.float32([[0.6, 0, 0.8], [0.3, 0.2, 0.93]])
 OUT = np.float32([[-0.6, 0, 0.8], [-0.2, -0.3, 0.93]])
@@ -74,8 +75,6 @@ def test_a_film_of_400_nanometres_is_that_in_any_unit(name):
         film = f'<input name="{name.split()[0]}" type="float" value="{value}"{attributes}/>'
         return shader.format(film=film)
 
-    expected, without = response(with_film(in_its_own_unit)), response(with_film(0))
-    assert np.abs(expected / without - 1).max() > 0.02
     for value, unit in (("400", "nanometer"), ("0.4", "micron"), ("0.0004", "millimeter")):
         given = with_film(value, f' unittype="distance" unit="{unit}"')
         assert slang(given) == slang(with_film(in_its_own_unit))
@@ -116,11 +115,19 @@ def by_two(category, first, second, kind="float"):
     return f'<{category} name="it" type="{kind}">{inputs}</{category}>'
 
 
+def on_the_right(value):
+    """Nodes whose `thick` is zero on the left half of the surface."""
+    inputs = {"value1": ("float", "@u"), "value2": ("float", "0.5"), "in1": ("float", str(value))}
+    return UV + node("ifgreater", "thick", "float", inputs)
+
+
 @functools.cache
-def response(*parts):
-    """Evaluated once for each text."""
-    teacher = Teacher(parse_document(document(*parts, material())))
-    return teacher.response(np.full((2, 2), 0.5, np.float32), IN, OUT)
+def teacher_of(*parts):
+    return Teacher(parse_document(document(*parts, material())))
+
+
+def response(*parts, u=0.75):
+    return teacher_of(*parts).response(np.full((2, 2), u, np.float32), IN, OUT)
 
 
 def slang(*parts):
@@ -136,8 +143,12 @@ def test_a_film_is_as_thick_as_a_constant_in_front_of_it(name):
     port = f'<input name="{name.split()[0]}" type="float" {{}}/>'
     expected = response(shader.format(film=port.format(f'value="{in_its_own_unit}"')))
     connected = shader.format(film=port.format('nodename="thick"'))
+    np.testing.assert_allclose(
+        response(on_the_right(in_its_own_unit), connected), expected, rtol=1e-5
+    )
+    without = response(on_the_right(in_its_own_unit), connected, u=0.25)
+    assert np.abs(expected / without - 1).max() > 0.02
     plain = constant(in_its_own_unit)
-    np.testing.assert_allclose(response(plain, connected), expected, rtol=1e-5)
     assert slang(constant(0.4, MICRONS), connected) == slang(plain, connected)
 
 
@@ -307,8 +318,11 @@ def test_a_brushed_metal_is_turned_by_the_angle_that_is_given(name):
     shader, as_it_takes_it = BRUSHED[name]
     plain, connected = shader.format(f'value="{as_it_takes_it}"'), shader.format('nodename="thick"')
     expected = response(plain)
-    assert np.abs(expected / response(shader.format('value="0"')) - 1).max() > 0.02
-    np.testing.assert_allclose(response(constant(as_it_takes_it), connected), expected, rtol=1e-4)
+    np.testing.assert_allclose(
+        response(on_the_right(as_it_takes_it), connected), expected, rtol=1e-4
+    )
+    unturned = response(on_the_right(as_it_takes_it), connected, u=0.25)
+    assert np.abs(expected / unturned - 1).max() > 0.02
     for unit, quarter in QUARTER.items():
         written = f'unittype="angle" unit="{unit}"'
         assert slang(shader.format(f'value="{quarter}" {written}')) == slang(plain)
