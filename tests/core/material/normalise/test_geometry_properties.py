@@ -298,25 +298,16 @@ def test_a_property_of_the_geometry_is_its_default_on_a_sample(kind, given, expe
         else f'<geompropvalue name="shown" type="{kind}">'
         f'<input name="geomprop" type="string" value="wear"/>{default}</geompropvalue>'
     )
-    inputs = (
-        '<input name="base" type="float" value="0"/><input name="specular" type="float" value="0"/>'
-        '<input name="emission" type="float" value="1"/>'
-        '<input name="emission_color" type="color3" nodename="shown"/>'
-    )
-    teacher = Teacher(parse_document(with_surface(inputs, nodes)))
-    seen = teacher.unlit(np.float32([[0.5, 0.5]]), np.float32([[0, 0, 1]]))
-    np.testing.assert_allclose(seen[0, :3], expected, rtol=1e-5)
+    found = glow(Teacher(probe(nodes, "shown")), AT)
+    np.testing.assert_allclose(found[0], expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["float", "color3", "color4"])
 def test_what_multiplies_by_paint_that_a_sample_has_not_is_itself(kind):
-    text = with_surface(
-        '<input name="emission" type="float" value="1"/>'
-        '<input name="emission_color" type="color3" nodename="tinted"/>',
-        f'<geomcolor name="paint" type="{kind}"/>',
-        f'<convert name="plain" type="color3"><input name="in" type="{kind}" nodename="paint"/>'
-        "</convert>" * (kind != "color3"),
-        node(
+    body = (
+        f'<geomcolor name="paint" type="{kind}"/>'
+        + node("convert", "plain", "color3", {"in": (kind, "@paint")}) * (kind != "color3")
+        + node(
             "multiply",
             "tinted",
             "color3",
@@ -324,28 +315,25 @@ def test_what_multiplies_by_paint_that_a_sample_has_not_is_itself(kind):
                 "in1": ("color3", "0.7, 0.4, 0.1"),
                 "in2": ("color3", "@paint" if kind == "color3" else "@plain"),
             },
-        ),
+        )
     )
-    seen = Teacher(parse_document(text)).unlit(np.float32([[0.5, 0.5]]), np.float32([[0, 0, 1]]))
-    np.testing.assert_allclose(seen[0, :3], [0.7, 0.4, 0.1], rtol=1e-5)
+    found = glow(Teacher(probe(body, "tinted")), AT)
+    np.testing.assert_allclose(found[0], [0.7, 0.4, 0.1], rtol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["UV Map", "UVMap.001", "primvars:st", "DiffuseUV", "st"])
 @pytest.mark.parametrize("category", ["geompropvalue", "UsdPrimvarReader"])
 def test_coordinates_by_any_name_are_those_of_the_sample(category, name):
     port = "geomprop" if category == "geompropvalue" else "varname"
-    text = with_surface(
-        '<input name="emission" type="float" value="1"/>'
-        '<input name="emission_color" type="color3" nodename="colour"/>',
-        node(category, "uv", "vector2", {port: ("string", name)}),
-        node("separate2", "apart", "multioutput", {"in": ("vector2", "@uv")}),
-        '<combine3 name="colour" type="color3">'
+    body = (
+        node(category, "places", "vector2", {port: ("string", name)})
+        + node("separate2", "apart", "multioutput", {"in": ("vector2", "@places")})
+        + '<combine3 name="colour" type="color3">'
         '<input name="in1" type="float" nodename="apart" output="outx"/>'
-        '<input name="in2" type="float" nodename="apart" output="outy"/></combine3>',
+        '<input name="in2" type="float" nodename="apart" output="outy"/></combine3>'
     )
-    loaded = parse_document(text)
-    at = np.float32([[0.3, 0.8]])
-    seen = Teacher(loaded).unlit(at, np.float32([[0, 0, 1]]))
-    np.testing.assert_allclose(seen[0, :3], [0.3, 0.8, 0], rtol=1e-5, atol=1e-6)
+    loaded = probe(body, "colour")
+    found = glow(Teacher(loaded), AT)
+    np.testing.assert_allclose(found[0], [0.2, 0.7, 0], rtol=1e-5, atol=1e-6)
     reported = [p.fate for p in describe(loaded, probe=False)[0].parts if "coordinates" in p.name]
     assert reported == ([] if name.endswith("st") else ["approximated"])

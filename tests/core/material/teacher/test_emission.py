@@ -130,18 +130,6 @@ OPACITY = {
 }
 
 
-@pytest.mark.parametrize("category", OPACITY)
-def test_coverage_multiplies_the_response(samples, category):
-    before = node("convert", "grey", "color3", {"in": ("float", "@u")})
-    teacher = Teacher(shader(category, OPACITY[category], before))
-    uv, wi, wo = samples
-    np.testing.assert_allclose(cover(teacher, samples), uv[:, 0], atol=COVERAGE_ERROR)
-    solid = respond(teacher, np.ones((COUNT, 2)), wi, wo)
-    np.testing.assert_allclose(
-        respond(teacher, uv, wi, wo), solid * uv[:, :1], rtol=1e-4, atol=1e-7
-    )
-
-
 # From -1 to 2: out of a noise, or a texture of floats.
 BEYOND = node("remap", "wide", "float", {"in": ("float", "@u"), "outlow": ("float", "-1")})
 BEYOND = BEYOND.replace("</remap>", '<input name="outhigh" type="float" value="2"/></remap>')
@@ -149,7 +137,7 @@ BEYOND += node("convert", "wide_grey", "color3", {"in": ("float", "@wide")})
 
 
 @pytest.mark.parametrize("category", OPACITY)
-def test_opacity_beyond_its_range_neither_brightens_nor_darkens(samples, category):
+def test_coverage_multiplies_the_response_and_is_limited_to_its_range(samples, category):
     names = {"@u": "@wide", "@grey": "@wide_grey"}
     inputs = {
         port: (kind, names.get(value, value)) for port, (kind, value) in OPACITY[category].items()
