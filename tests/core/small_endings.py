@@ -6,6 +6,7 @@ from verdigris.core.baking import bake
 from verdigris.core.baking.finish import finish
 from verdigris.core.baking.measure.measure import sphere_to_compare
 from verdigris.core.baking.phases import early_stopping
+from verdigris.core.bundle.precision import gptq_rounding
 
 # (object, name, value) of what makes them small, where no test looks at them.
 SMALL_ENDINGS = (
@@ -16,4 +17,5 @@ SMALL_ENDINGS = (
     *((finish, name, (32, 1, 4)) for name in ("_SMALL_PREVIEW", "_SOFTWARE_PREVIEW")),
     (bake, "_QUICK_SAMPLES_ON_SOFTWARE", 1 << 11),
     (finish, "final_samples", lambda _device: 1 << 12),
+    (gptq_rounding, "_SAMPLES", 256),
 )

@@ -17,11 +17,26 @@ CLAY = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="d" type="BSDF
 QUICK = {"network": "2x16", "resolution": 16, "batch": 256, "iterations": 60}
 LONG = {**QUICK, "iterations": 1_000_000}
 SECONDS = 60
-# The worker as it is, but for how finely it measures and draws a result, and how often it keeps its
-# state: these are held by tests of their own, and would be most of the time of those here.
+# The worker as it is, but for how finely it measures and draws a result, how often it keeps its
+# state, and that it rests between short runs of steps, of which pictures take a larger share: these
+# are held by tests of their own, and would be most of the time of those here.
 BRISK = f"""{SMALL}
+import time
+import verdigris.core.worker.drawing.painter as painter
+import verdigris.core.worker.session.budget as budget
 import verdigris.core.worker.session.job as job
+from verdigris.core.progress.events import Step
 job.CHECKPOINT_SECONDS = 0.3
+job.RUN_SECONDS = 0.03
+painter._TEXTURE_SIZE = 32
+budget.Budget.__init__.__defaults__ = (0.5, *budget.Budget.__init__.__defaults__[1:])
+go_on = job.Job.next
+def next_with_rest(self):
+    event = go_on(self)
+    if isinstance(event, Step):
+        time.sleep(0.05)
+    return event
+job.Job.next = next_with_rest
 runpy.run_module("verdigris.core.worker", run_name="__main__")
 """
 # a panel may be tested in a Python that cannot bake

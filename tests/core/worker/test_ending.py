@@ -17,7 +17,12 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="such signals are of POSIX"),
     pytest.mark.usefixtures("heard"),
 ]
-SIGNALS = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+# Each signal, at another time.
+WHEN_TOLD = [
+    (signal.SIGINT, "checkpointed"),
+    (signal.SIGTERM, "started"),
+    *([(signal.SIGHUP, "hello")] if hasattr(signal, "SIGHUP") else []),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -25,14 +30,20 @@ def software(monkeypatch):
     monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
 
 
-def baking(folder, command=BRISK_WORKER, until="step"):
-    """A worker in the middle of a bake."""
+def run(*given, command=BRISK_WORKER):
+    """A worker that has got these commands."""
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
-    start = commands.Start(str(folder), changes=LONG)
-    for each in (commands.Hello(VERSION), commands.Open(name="clay", payload=CLAY.encode()), start):
+    for each in (commands.Hello(VERSION), *given):
         process.stdin.write(encode(*commands.command_line(each)))
     process.stdin.flush()
+    return process
+
+
+def baking(folder, command=BRISK_WORKER, until="step"):
+    """A worker in the middle of a bake."""
+    clay = commands.Open(name="clay", payload=CLAY.encode())
+    process = run(clay, commands.Start(str(folder), changes=LONG), command=command)
     wait_for(process, until)
     return process
 
@@ -53,32 +64,33 @@ def left_by(process, folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.mark.parametrize("told", SIGNALS)
-def test_a_signal_ends_it_within_a_second_and_leaves_no_lock(told, tmp_path):
-    process = baking(tmp_path, until="checkpointed")
-    assert (tmp_path / ".clay.lock").exists()
+@pytest.mark.parametrize(("told", "until"), WHEN_TOLD)
+def test_a_signal_ends_it_within_a_second_and_leaves_no_lock(told, until, tmp_path):
+    if until == "hello":
+        process = run()
+        wait_for(process, until)
+    else:
+        process = baking(tmp_path, until=until)
+        assert (tmp_path / ".clay.lock").exists()
     begun = time.monotonic()
     process.send_signal(told)
     process.send_signal(told)
-    assert left_by(process, tmp_path) == ["clay.bake.npz"]
+    assert left_by(process, tmp_path) == (["clay.bake.npz"] if until == "checkpointed" else [])
     assert time.monotonic() - begun < 2.0
     # as one that is killed by it: whoever has started it sees why it is gone
     assert process.returncode == -told
 
 
-def test_a_signal_ends_it_before_its_first_step(tmp_path):
-    process = baking(tmp_path, until="started")
-    process.send_signal(signal.SIGTERM)
-    assert left_by(process, tmp_path) == []
-
-
-def test_one_that_was_begun_deaf_to_the_end_of_its_terminal_goes_on(tmp_path):
-    process = baking(tmp_path, ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *BRISK_WORKER])
+def test_one_that_was_begun_deaf_to_the_end_of_its_terminal_goes_on():
+    process = run(command=["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *BRISK_WORKER])
+    wait_for(process, "hello")
     process.send_signal(signal.SIGHUP)
-    wait_for(process, "step")
+    process.stdin.write(encode({"command": "pause"}))
+    process.stdin.flush()
+    wait_for(process, "error")
     assert process.poll() is None
     process.terminate()
-    assert ".clay.lock" not in left_by(process, tmp_path)
+    assert process.wait(20) == -signal.SIGTERM
 
 
 STUCK = """
@@ -116,8 +128,7 @@ def test_the_end_of_its_reader_ends_a_bake_and_keeps_its_checkpoint(tmp_path):
 
 
 def test_the_end_of_its_reader_ends_a_worker_without_work():
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(BRISK_WORKER, stdin=pipe, stdout=pipe, stderr=pipe)
+    process = run()
     wait_for(process, "hello")
     process.stdout.close()
     assert process.wait(20) == 141
