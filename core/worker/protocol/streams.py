@@ -92,6 +92,8 @@ class Outbox:
 
 
 _CHUNK = 1 << 16
+# Seconds of a wait for a command: a signal that comes just before a wait is handled after it.
+_LONGEST_WAIT = 0.2
 # Of successive commands of these types, only the last is kept.
 _REPLACEABLE = (View, SetImportance)
 
@@ -137,7 +139,7 @@ class Inbox:
         """The next item; None if there is none and `waits` is false."""
         with self._changed:
             while waits and not self._items:
-                self._changed.wait()
+                self._changed.wait(_LONGEST_WAIT)
             return self._items.popleft() if self._items else None
 
 
