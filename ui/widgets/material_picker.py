@@ -127,12 +127,16 @@ class ReportView(QTextBrowser):
         self.setHtml("".join(lines))
 
 
+_SEARCH = "Also looks for images in these folders, and opens the material again"
+
+
 class SearchButton(QPushButton):
     """Adds the folder of missing images to the search path. Hidden while there is none."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
         self._model = model
+        self.setToolTip(_SEARCH)
         self.clicked.connect(lambda _: model.search_missing_folders())
         bind(self, model.report_changed, self._show)
 
@@ -144,10 +148,7 @@ class SearchButton(QPushButton):
             self.setText(
                 f"Search in {Path(folders[0]).name or folders[0]}{more}".replace("&", "&&")
             )
-            self.setToolTip(
-                "Also looks for images in these folders, and opens the material again:\n"
-                + "\n".join(folders)
-            )
+            self.setToolTip("\n".join((f"{_SEARCH}:", *folders)))
 
 
 class MaterialPage(QWidget):
