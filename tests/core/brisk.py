@@ -1,6 +1,7 @@
 """Processes whose bakes end with small pictures and measures. These would be most of their time,
 and are held by tests of their own."""
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -15,3 +16,15 @@ BRISK_COMMAND = [
     *(sys.executable, "-c"),
     SMALL + 'runpy.run_module("verdigris.core", run_name="__main__")',
 ]
+
+
+def write_brisk_python(file, python=sys.executable):
+    """Writes an executable file that is this Python, but for what `-P -m verdigris.core` runs."""
+    brisk = shlex.join([python, *BRISK_COMMAND[1:]])
+    file.write_text(
+        "#!/bin/sh\n"
+        f'[ "$3" = verdigris.core ] && shift 3 && exec {brisk} "$@"\n'
+        f'exec {shlex.quote(python)} "$@"\n'
+    )
+    file.chmod(0o755)
+    return str(file)

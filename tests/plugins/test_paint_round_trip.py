@@ -21,6 +21,7 @@ from verdigris.plugins.common.batch.bake_process import Ended
 from verdigris.plugins.common.batch.materials import bake_scene
 from verdigris.ui.model.panel_model import PanelModel
 
+from ..core.worker.running_worker import BRISK_WORKER
 from ..ui.fake_session import FakeClient
 from .houdini.test_houdini_host import GOLD, PLATE
 from .maya.test_maya_host import SHAPE, open_scene, paint_colours
@@ -111,7 +112,7 @@ def test_weights_of_the_scene_are_read_into_the_panel(painting):
 def test_weights_of_the_scene_mask_a_bake(maya, monkeypatch, tmp_path):
     painting = maya
     monkeypatch.setenv("VERDIGRIS_DEVICE", "software")
-    model = open_painted(painting, WorkerClient)
+    model = open_painted(painting, lambda: WorkerClient(BRISK_WORKER))
     try:
         model.set_view(size=16)
         model.set_choices(folder=str(tmp_path), preset="draft", viewport_textures=True, **TINY)

@@ -43,7 +43,8 @@ def test_a_folder_without_access_and_a_closed_application_lose_nothing(
     (client,) = panel.clients
     qtbot.waitUntil(lambda: client.health().state == GONE, timeout=SECONDS)
     assert [path.name for path in folder.iterdir()] == ["clay.bake.npz"]
-    again = make_panel(document)
+    # which needs no worker for that
+    again = make_panel(document, [sys.executable, "-c", "import time; time.sleep(60)"])
     again.model.refresh_materials()
     text = again.banner.text.toPlainText()
     assert "A bake of clay was interrupted." in text and "Continue from a checkpoint" in text

@@ -44,7 +44,7 @@ class Watched:
         ]
 
 
-@pytest.fixture(scope="module", params=[48, 1024], ids=["small", "large"])
+@pytest.fixture(scope="module", params=[48, 640], ids=["small", "large"])
 def watched(request, tmp_path_factory):
     """With a picture whose reference is soon whole, and with one whose reference is not."""
     with pytest.MonkeyPatch.context() as patch:
@@ -81,7 +81,7 @@ def test_figures_and_pictures_come_with_each_run_of_steps(watched):
 def test_the_reference_is_whole_soon_or_gets_on_meanwhile(watched, request):
     show = watched.session._show
     painter = show._painter
-    is_large = request.node.callspec.params["watched"] == 1024
+    is_large = request.node.callspec.params["watched"] == 640
     assert painter.is_reference_whole != is_large
     if is_large:
         before = painter._sharp["reference"]

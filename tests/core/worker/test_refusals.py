@@ -15,7 +15,7 @@ from verdigris.core.worker.session.session import Session
 
 from ..material.documents import with_image
 from ..material.surfaces import write_image
-from .running_worker import CLAY, LONG, RunningWorker
+from .running_worker import CLAY, LONG
 from .test_worker import raw
 
 HELLO = encode({"command": "hello", "protocol": VERSION})
@@ -157,25 +157,3 @@ def test_a_map_that_could_not_be_read_again_is_not_written(tmp_path):
     for message, error in zip(told, errors, strict=True):
         assert message in error["text"] and str(path) in error["text"]
     assert not path.exists()
-
-
-def test_a_plain_map_waits_until_the_focus_is_no_longer_what_is_painted(tmp_path):
-    running = RunningWorker()
-    try:
-        running.open_clay()
-        weights = np.float32([[1, 1], [1, 8]])
-        running.send(commands.SetImportance(2, 2, weights.tobytes()), commands.Focus("painted"))
-        running.start(tmp_path, LONG)
-        running.wait_for("step")
-        # those that it began with are no new ones
-        assert not running.all("weighted")
-        running.send(commands.SetImportance())
-        assert (
-            "nothing is painted" in running.wait_for("error", command="importance").header["text"]
-        )
-        running.wait_for("step")
-        assert running.find("weighted") is None
-        running.send(commands.Focus("everywhere"))
-        assert running.wait_for("weighted")
-    finally:
-        running.client.kill()

@@ -180,6 +180,22 @@ def test_a_painted_map_is_taken_while_training_and_focus_needs_paint(running, tm
     assert running.find("error") is None
 
 
+def test_a_plain_map_waits_until_the_focus_is_no_longer_what_is_painted(running, tmp_path):
+    weights = np.float32([[1, 1], [1, 8]])
+    running.send(commands.SetImportance(2, 2, weights.tobytes()), commands.Focus("painted"))
+    running.start(tmp_path)
+    running.wait_for("step")
+    # those that it began with are no new ones
+    assert running.find("weighted") is None
+    running.send(commands.SetImportance())
+    text = running.wait_for("error", command="importance").header["text"]
+    assert "nothing is painted" in text
+    running.wait_for("step")
+    assert running.find("weighted") is None
+    running.send(commands.Focus("everywhere"))
+    assert running.wait_for("weighted")
+
+
 TRIANGLES = """v -1 -1 0
 v 1 -1 0
 v 1 1 0.5
