@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as xml
@@ -218,14 +219,15 @@ def test_packages_of_a_tree_have_all_their_dependencies(host):
                 assert needed in names | set(host.carries), f"{name} needs {needed}"
 
 
-def test_staging_again_keeps_only_the_worker(tmp_path):
-    tree = stage(MAYA, tmp_path, wheels=False)
+def test_staging_again_keeps_only_the_worker(trees):
+    tree = trees["maya-2026"]
     (tree / "worker").mkdir()
     (tree / "worker" / "made").write_text("")
     (tree / "stale").write_text("")
-    again = stage(MAYA, tmp_path, wheels=False)
+    again = stage(MAYA, tree.parent, wheels=False)
     assert (again / "worker" / "made").is_file() and not (again / "stale").exists()
-    assert sorted(each.name for each in tmp_path.iterdir()) == [
+    shutil.rmtree(again / "worker")
+    assert sorted(each.name for each in tree.parent.iterdir()) == [
         "install_verdigris.py",
         "uninstall_verdigris.py",
         "verdigris",

@@ -53,12 +53,13 @@ def test_packages_of_the_tree_come_before_those_of_the_application(mayapy, trees
     assert "of the tree" in done.stderr
 
 
-def test_a_failure_of_the_checkout_returns_1(interpreter, tmp_path):
-    done = interpreter.run(LAUNCHERS / "batch.py", tmp_path / "gone.ma")
+def test_a_failure_of_the_checkout_returns_1(tmp_path):
+    hython = make_interpreter("hython", tmp_path)
+    done = hython.run(LAUNCHERS / "batch.py", tmp_path / "gone.ma")
     assert done.returncode == 1
     assert "gone.ma does not exist" in json.loads(done.stdout)["error"]
     assert "gone.ma does not exist" in done.stderr
-    assert interpreter.calls == CALLS[interpreter.file.name]
+    assert hython.calls == CALLS["hython"]
 
 
 def test_wrong_usage_returns_2_and_starts_no_maya(mayapy):
@@ -80,6 +81,7 @@ def test_an_application_that_ends_badly_does_not_change_the_exit_code(mayapy, tm
     mayapy.variables["FAKE_FAULT"] = "end"
     done = mayapy.run(LAUNCHERS / "batch.py", tmp_path / "gone.ma")
     assert done.returncode == 1
+    assert "gone.ma does not exist" in json.loads(done.stdout)["error"]
     assert "the application did not end" in done.stderr
     assert mayapy.calls == CALLS["mayapy"]
 
