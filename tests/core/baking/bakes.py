@@ -10,7 +10,7 @@ from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.progress.events import Checkpointed, Phase, Warning
 from verdigris.core.settings.bake_settings import BakeSettings
 
-TINY = BakeSettings(network="2x16", resolution=16, iterations=120, batch=512)
+TINY = BakeSettings(network="2x16", resolution=16, iterations=120, batch=128)
 TEXT = """<materialx version="1.39"><standard_surface name="s" type="surfaceshader">
 <input name="base_color" type="color3" value="{colour}"/>
 <input name="specular_roughness" type="float" value="0.5"/></standard_surface>
