@@ -29,6 +29,7 @@ SMALL_ENDINGS = (
         for module in (finish, early_stopping)
     ),
     *((finish, name, (16, 1, 4)) for name in ("_SMALL_PREVIEW", "_SOFTWARE_PREVIEW")),
+    (bake, "_CALIBRATION_SECONDS", 0.1),
     (bake, "_QUICK_SAMPLES_ON_SOFTWARE", 1 << 10),
     (finish, "final_samples", lambda _device: 1 << 11),
     (measure, "_DETAIL_SAMPLES", 1 << 10),

@@ -23,19 +23,20 @@ def plain_teacher(colour="0.7, 0.3, 0.1", name="clay"):
     return Teacher(document, device=open_device("software"))
 
 
+# Runs of as many steps on any machine.
+EVEN = {"run_seconds": 1e3}
 # Little to compile.
 CHALK = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="d" type="BSDF">
-<input name="color" type="color3" value="0.1, 0.2, 0.8"/></oren_nayar_diffuse_bsdf>
+<input name="color" type="color3" value="{colour}"/></oren_nayar_diffuse_bsdf>
 <surface name="s" type="surfaceshader"><input name="bsdf" type="BSDF" nodename="d"/></surface>
 <surfacematerial name="{name}" type="material"><input name="surfaceshader" type="surfaceshader"
 nodename="s"/></surfacematerial></materialx>"""
 
 
-def chalk_teacher(name="chalk"):
+def chalk_teacher(name="chalk", colour="0.1, 0.2, 0.8"):
     """Diffuse blue."""
-    return Teacher(
-        parse_document(CHALK.format(name=name), name=name), device=open_device("software")
-    )
+    document = parse_document(CHALK.format(name=name, colour=colour), name=name)
+    return Teacher(document, device=open_device("software"))
 
 
 def run(teachers, folder, settings=TINY, control=None, **options):
@@ -52,7 +53,7 @@ def baked(folder, name="out"):
 def cut_off(teachers, folder, settings=TINY, checkpoints=1, after=0, **options):
     """Ends a bake at a checkpoint, as a killed process would; the last event and the warnings.
     It is the given number of checkpoints after a step."""
-    options = {"name": "out", "trainer": "numpy", "checkpoint_seconds": 0.0, **options}
+    options = {"name": "out", "trainer": "numpy", "checkpoint_seconds": 0.0, **EVEN, **options}
     warned = []
     events = bake(teachers, settings, BakeOptions(folder=folder, **options))
     for event in events:
@@ -70,7 +71,7 @@ def cut_off(teachers, folder, settings=TINY, checkpoints=1, after=0, **options):
 def stop_at(is_time, teachers, folder, settings=TINY, control=None, **options):
     """The events of a bake that is requested to stop at the first event that passes."""
     control = control or BakeControl()
-    options = {"name": "out", "trainer": "numpy", **options}
+    options = {"name": "out", "trainer": "numpy", **EVEN, **options}
     events = []
     for event in bake(teachers, settings, BakeOptions(folder=folder, **options), control):
         events.append(event)

@@ -250,14 +250,13 @@ def test_a_bake_that_is_stopped_near_the_skip_resumes_exactly(
     assert_same(baked(tmp_path), early)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("good_checks", -1), ("checked_step", "8"), ("steps_saved", True)]
-)
-def test_damaged_progress_of_checks_is_refused(chalk, tmp_path, name, value):
+def test_damaged_progress_of_checks_is_refused(chalk, tmp_path):
     cut_off([chalk], tmp_path, TINY)
     path = tmp_path / STATE
     saved = checkpoint.load(path)
-    facts = {**saved.facts, "early": {**saved.facts["early"], name: value}}
-    checkpoint.save(path, saved.parameters, facts, saved.state)
-    with pytest.raises(CheckpointError, match=f"{name} is {value!r}: it must be a whole number"):
-        run([chalk], tmp_path, TINY, resume=True)
+    for name, value in (("good_checks", -1), ("checked_step", "8"), ("steps_saved", True)):
+        facts = {**saved.facts, "early": {**saved.facts["early"], name: value}}
+        checkpoint.save(path, saved.parameters, facts, saved.state)
+        message = f"{name} is {value!r}: it must be a whole number"
+        with pytest.raises(CheckpointError, match=message):
+            run([chalk], tmp_path, TINY, resume=True)

@@ -1,6 +1,7 @@
 """Which checkpoint a bake resumes from, and why it cannot resume from others."""
 
 import re
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -29,17 +30,35 @@ from ..bakes import (
 )
 
 NAME = "clay.bake.npz"
+BRIEF = replace(TINY, iterations=40)
 REMEDY = ": use the same, or bake without --resume"
 TEXTURED = """<materialx version="1.39"><image name="i" type="color3">
 <input name="file" type="filename" value="tile.png"/></image>
-<standard_surface name="s" type="surfaceshader"><input name="base_color" type="color3"
-nodename="i"/></standard_surface><surfacematerial name="tile" type="material">
+<oren_nayar_diffuse_bsdf name="d" type="BSDF"><input name="color" type="color3" nodename="i"/>
+</oren_nayar_diffuse_bsdf><surface name="s" type="surfaceshader">
+<input name="bsdf" type="BSDF" nodename="d"/></surface><surfacematerial name="tile" type="material">
 <input name="surfaceshader" type="surfaceshader" nodename="s"/></surfacematerial></materialx>"""
 
 
 @pytest.fixture(scope="module")
 def chalk():
     return chalk_teacher()
+
+
+@pytest.fixture(scope="module")
+def cut(clay, tmp_path_factory):
+    """The checkpoint of clay: to be copied."""
+    folder = tmp_path_factory.mktemp("cut")
+    cut_off([clay], folder)
+    return folder / NAME
+
+
+@pytest.fixture(scope="module")
+def cut_of_both(clay, chalk, tmp_path_factory):
+    """The checkpoint of clay and chalk: to be copied."""
+    folder = tmp_path_factory.mktemp("cut_of_both")
+    cut_off([clay, chalk], folder)
+    return folder / NAME
 
 
 def cut_off(teachers, folder, settings=TINY, **options):
@@ -63,53 +82,53 @@ def states(folder):
 
 def test_a_bake_of_several_resumes_after_another_bake_of_its_name(clay, chalk, tmp_path):
     both, (folder, whole) = [clay, chalk], (tmp_path / "cut", tmp_path / "whole")
-    step, _ = cut_off(both, folder)
+    step, _ = cut_off(both, folder, BRIEF)
     source = checkpoint.load(folder / NAME).facts["source"]
-    alone = run([clay], folder, name="clay")
+    alone = run([clay], folder, BRIEF, name="clay")
     assert warnings_of(alone) == [
         f"{folder / NAME}: is the checkpoint of clay of clay, chalk of chalk: it was renamed to "
         f"clay.{source[:8]}.bake.npz, where a bake of these materials with --resume finds it"
     ]
     assert states(folder) == [f"clay.{source[:8]}.bake.npz"]
-    resumed = run(both, folder, name="clay", resume=True)
+    resumed = run(both, folder, BRIEF, name="clay", resume=True)
     assert resumed[0].step == step
     assert not warnings_of(resumed)
     assert states(folder) == []
-    run(both, whole, name="clay")
+    run(both, whole, BRIEF, name="clay")
     for name in ("clay", "chalk"):
         assert_same(baked(folder, name), baked(whole, name))
 
 
 def test_two_bakes_of_one_name_keep_both_checkpoints(clay, chalk, tmp_path):
-    first, _ = cut_off([clay, chalk], tmp_path)
-    second, warned = cut_off([clay], tmp_path)
+    first, _ = cut_off([clay, chalk], tmp_path, BRIEF)
+    second, warned = cut_off([clay], tmp_path, BRIEF)
     assert len(warned) == 1 and len(states(tmp_path)) == 2
-    resumed = run([clay, chalk], tmp_path, name="clay", resume=True)
+    resumed = run([clay, chalk], tmp_path, BRIEF, name="clay", resume=True)
     assert resumed[0].step == first
     # the other one was renamed in its turn
     assert len(states(tmp_path)) == 1
-    assert run([clay], tmp_path, name="clay", resume=True)[0].step == second
+    assert run([clay], tmp_path, BRIEF, name="clay", resume=True)[0].step == second
     assert states(tmp_path) == []
 
 
-def test_a_checkpoint_of_the_same_materials_is_replaced(clay, chalk, tmp_path):
-    cut_off([clay, chalk], tmp_path)
+def test_a_checkpoint_of_the_same_materials_is_replaced(clay, chalk, cut_of_both, tmp_path):
+    shutil.copy(cut_of_both, tmp_path)
     assert cut_off([clay, chalk], tmp_path, replace(TINY, seed=1))[1] == []
-    cut_off([plain_teacher("0.1, 0.1, 0.9")], tmp_path)
+    cut_off([chalk_teacher("clay")], tmp_path)
     assert cut_off([clay], tmp_path)[1] == []
     # of both, and of the present clay
     assert len(states(tmp_path)) == 2
 
 
 def test_a_bake_from_the_beginning_removes_its_renamed_checkpoint(clay, chalk, tmp_path):
-    cut_off([clay, chalk], tmp_path)
-    run([clay], tmp_path, name="clay")
-    run([clay, chalk], tmp_path, name="clay")
+    cut_off([clay, chalk], tmp_path, BRIEF)
+    run([clay], tmp_path, BRIEF, name="clay")
+    run([clay, chalk], tmp_path, BRIEF, name="clay")
     assert states(tmp_path) == []
 
 
-def test_a_checkpoint_that_cannot_be_renamed_is_an_error(clay, chalk, tmp_path):
-    cut_off([clay, chalk], tmp_path)
+def test_a_checkpoint_that_cannot_be_renamed_is_an_error(clay, chalk, cut_of_both, tmp_path):
+    shutil.copy(cut_of_both, tmp_path)
     before = (tmp_path / NAME).read_bytes()
     source = checkpoint.load(tmp_path / NAME).facts["source"]
     (tmp_path / f"clay.{source[:8]}.bake.npz").mkdir()
@@ -125,8 +144,8 @@ def test_a_scene_s_bake_with_other_materials_renames_nothing(clay, chalk, tmp_pa
     assert states(tmp_path) == [NAME]
 
 
-def test_a_bake_in_another_order_warns_of_the_order(clay, chalk, tmp_path):
-    cut_off([clay, chalk], tmp_path)
+def test_a_bake_in_another_order_warns_of_the_order(clay, chalk, cut_of_both, tmp_path):
+    shutil.copy(cut_of_both, tmp_path)
     (tmp_path / "broken.bake.npz").write_bytes(b"PK, and nothing more")
     _, warned = cut_off([chalk, clay], tmp_path, name="chalk", resume=True)
     assert warned == [
@@ -136,8 +155,8 @@ def test_a_bake_in_another_order_warns_of_the_order(clay, chalk, tmp_path):
     ]
 
 
-def test_a_checkpoint_of_another_name_is_named(clay, tmp_path):
-    cut_off([clay], tmp_path)
+def test_a_checkpoint_of_another_name_is_named(clay, cut, tmp_path):
+    shutil.copy(cut, tmp_path)
     _, warned = cut_off([clay], tmp_path, name="pot", resume=True)
     assert warned == [
         "there is no checkpoint to resume: the bake starts from the beginning; "
@@ -145,11 +164,11 @@ def test_a_checkpoint_of_another_name_is_named(clay, tmp_path):
     ]
 
 
-def test_a_renamed_checkpoint_of_changed_materials_is_named(clay, chalk, tmp_path):
-    cut_off([clay, chalk], tmp_path)
-    run([clay], tmp_path, name="clay")
+def test_a_renamed_checkpoint_of_changed_materials_is_named(clay, chalk, cut_of_both, tmp_path):
+    shutil.copy(cut_of_both, tmp_path)
+    run([clay], tmp_path, BRIEF, name="clay")
     (kept,) = states(tmp_path)
-    changed = plain_teacher("0.9, 0.9, 0.9", "chalk")
+    changed = plain_teacher(name="chalk")
     _, warned = cut_off([clay, changed], tmp_path, resume=True)
     assert warned == [
         "there is no checkpoint to resume: the bake starts from the beginning; "
@@ -157,8 +176,10 @@ def test_a_renamed_checkpoint_of_changed_materials_is_named(clay, chalk, tmp_pat
     ]
 
 
-def test_a_checkpoint_of_other_materials_is_refused_with_their_names(clay, chalk, tmp_path):
-    cut_off([clay, chalk], tmp_path)
+def test_a_checkpoint_of_other_materials_is_refused_with_their_names(
+    clay, chalk, cut_of_both, tmp_path
+):
+    shutil.copy(cut_of_both, tmp_path)
     reason = refusal([clay], tmp_path)
     assert reason == "is of clay of clay, chalk of chalk, not of clay of clay"
     reason = refusal([chalk, clay], tmp_path)
@@ -193,28 +214,27 @@ def test_a_checkpoint_of_other_materials_is_refused_with_their_names(clay, chalk
         ),
     ],
 )
-def test_other_settings_are_refused_with_old_and_new_values(clay, tmp_path, changes, reason):
-    cut_off([clay], tmp_path)
+def test_other_settings_are_refused_with_old_and_new_values(clay, cut, tmp_path, changes, reason):
+    shutil.copy(cut, tmp_path)
     assert refusal([clay], tmp_path, replace(TINY, **changes)) == f"was begun with {reason}"
 
 
-def test_a_bake_that_is_stopped_between_two_phases_resumes_exactly(clay, tmp_path):
-    whole, cut, boundary = tmp_path / "whole", tmp_path / "cut", 108
-    run([clay], whole, name="clay")
+def test_a_bake_that_is_stopped_between_two_phases_resumes_exactly(clay, whole_clay, tmp_path):
+    boundary = 108
 
     def is_before_rounding(event):
         return isinstance(event, Step) and event.step == boundary
 
     options = {"name": "clay", "checkpoint_seconds": 1e6}
-    *_, finished = stop_at(is_before_rounding, [clay], cut, **options)
+    *_, finished = stop_at(is_before_rounding, [clay], tmp_path, **options)
     assert (finished.step, finished.stopped_by) == (boundary, "request")
-    assert checkpoint.load(cut / NAME).facts["step"] == boundary
-    run([clay], cut, name="clay", resume=True)
-    assert_same(baked(cut, "clay"), baked(whole, "clay"))
+    assert checkpoint.load(tmp_path / NAME).facts["step"] == boundary
+    run([clay], tmp_path, name="clay", resume=True)
+    assert_same(baked(tmp_path, "clay"), baked(whole_clay))
 
 
-def test_another_trainer_is_refused(clay, tmp_path):
-    cut_off([clay], tmp_path)
+def test_another_trainer_is_refused(clay, cut, tmp_path):
+    shutil.copy(cut, tmp_path)
     path = tmp_path / NAME
     saved = checkpoint.load(path)
     checkpoint.save(path, saved.parameters, {**saved.facts, "trainer": "tensor"}, saved.state)
@@ -241,9 +261,9 @@ def test_other_requested_steps_are_refused_with_a_time_limit_too(clay, tmp_path)
     events.close()
 
 
-def test_a_changed_material_is_refused_with_its_document(clay, tmp_path):
-    cut_off([clay], tmp_path)
-    reason = refusal([plain_teacher("0.1, 0.1, 0.9")], tmp_path)
+def test_a_changed_material_is_refused_with_its_document(clay, cut, tmp_path):
+    shutil.copy(cut, tmp_path)
+    reason = refusal([chalk_teacher("clay")], tmp_path)
     assert reason == "was begun with other sources: clay has changed"
 
 
@@ -284,9 +304,11 @@ def test_a_changed_importance_map_is_refused(clay, tmp_path):
         ),
     ],
 )
-def test_a_source_that_differs_for_an_unknown_reason_is_refused(clay, tmp_path, left_out, reason):
+def test_a_source_that_differs_for_an_unknown_reason_is_refused(
+    clay, cut, tmp_path, left_out, reason
+):
     """As from a checkpoint of an older version."""
-    cut_off([clay], tmp_path)
+    shutil.copy(cut, tmp_path)
     path = tmp_path / NAME
     saved = checkpoint.load(path)
     facts = {name: value for name, value in saved.facts.items() if name not in left_out}
@@ -300,4 +322,4 @@ def test_a_texture_that_changes_before_the_bake_begins_is_an_error(tmp_path):
         run([before], tmp_path)
     assert str(failure.value).startswith(f"{tmp_path / 'tile.png'}: ")
     assert not [*tmp_path.glob("*.vdg")]
-    run([now], tmp_path)
+    run([now], tmp_path, BRIEF)
