@@ -14,14 +14,26 @@ from verdigris.core.base.working_folder import explain_missing_folder
 from verdigris.core.progress.events import Finished, Preview
 from verdigris.core.settings.presets import require_recipe
 
+from .small_endings import SMALL_ENDINGS
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 pytestmark = pytest.mark.usefixtures("small_endings")
 
 
-def test_a_document_is_baked_and_its_result_evaluated(tmp_path):
+@pytest.fixture(scope="module")
+def baked(tmp_path_factory):
+    """A document and the events of its bake, with changed settings."""
     document = api.load(EXAMPLES / "brushed_steel.mtlx")
-    tiny = {"resolution": 16, "iterations": 150, "batch": 512}
-    events = list(api.bake(document, tmp_path, device="software", preset="draft", **tiny))
+    tiny = {"resolution": 16, "iterations": 60, "batch": 256, "draw": {"coarse_share": 0.5}}
+    where = {"device": "software", "preset": "draft"}
+    with pytest.MonkeyPatch.context() as patch:
+        for each in SMALL_ENDINGS:
+            patch.setattr(*each)
+        return document, list(api.bake(document, tmp_path_factory.mktemp("baked"), **where, **tiny))
+
+
+def test_a_document_is_baked_and_its_result_evaluated(baked):
+    document, events = baked
     finished = events[-1]
     assert isinstance(finished, Finished)
     first = next(event for event in events if isinstance(event, Preview))
@@ -29,6 +41,7 @@ def test_a_document_is_baked_and_its_result_evaluated(tmp_path):
 
     bundle = api.open_bundle(finished.result)
     assert api.verify(bundle, source=document, device="software").holds
+    assert api.verify(finished.result, device="software").holds
     up = np.float32([[0.0, 0.6, 0.8]])
     value, same = (
         api.evaluate(each, device="software").response(np.float32([[0.5, 0.5]]), up, up)
@@ -49,7 +62,8 @@ def test_a_result_goes_to_the_folder_that_was_meant_when_the_bake_began(
     monkeypatch.chdir(tmp_path)
     document = api.load(EXAMPLES / "brushed_steel.mtlx")
     tiny = {"resolution": 4, "iterations": 2, "batch": 64}
-    events = api.bake(document, kind("out"), device="software", preset="draft", **tiny)
+    documents = iter([document])
+    events = api.bake(documents, kind("out"), device="software", preset="draft", **tiny)
     next(events)
     monkeypatch.chdir(elsewhere)
     *_, finished = events
@@ -71,11 +85,11 @@ def test_one_folder_to_search_is_a_folder_and_not_its_letters(tmp_path):
             assert not document.search.for_includes().allows(Path("/elsewhere"))
 
 
-def test_a_path_in_the_place_of_a_document_is_told_to_be_loaded(tmp_path):
+def test_a_path_in_the_place_of_a_document_is_told_to_be_loaded(baked, tmp_path):
     path = EXAMPLES / "brushed_steel.mtlx"
-    document = api.load(path)
+    document, events = baked
+    finished = events[-1]
     tiny = {"resolution": 4, "iterations": 2, "batch": 64, "device": "software"}
-    *_, finished = api.bake(iter([document]), tmp_path, preset="draft", **tiny)
     message = rf"^{re.escape(str(path))}: is not an open document: load\(\) it first$"
     for wrong in (str(path), path):
         for several in (wrong, [document, wrong]):
@@ -85,15 +99,12 @@ def test_a_path_in_the_place_of_a_document_is_told_to_be_loaded(tmp_path):
             api.verify(finished.result, source=wrong, device="software")
 
 
-def test_settings_are_changed_by_name_and_those_of_draws_one_by_one(tmp_path):
-    document = api.load(EXAMPLES / "brushed_steel.mtlx")
-    tiny = {"resolution": 4, "iterations": 2, "batch": 64, "device": "software"}
-    *_, finished = api.bake(document, tmp_path, preset="draft", draw={"coarse_share": 0.5}, **tiny)
-    draw = api.open_bundle(finished.result).manifest.source["settings"]["draw"]
+def test_settings_are_changed_by_name_and_those_of_draws_one_by_one(baked, tmp_path):
+    document, events = baked
+    draw = api.open_bundle(events[-1].result).manifest.source["settings"]["draw"]
     expected = require_recipe("draft", "numpy").largest.draw
     assert draw["coarse_share"] == 0.5
     assert draw["coarse_places"] == expected.coarse_places
-    assert api.verify(finished.result, device="software").holds
     for wrong, message in (
         ({"itterations": 3}, "settings itterations are not known: use activation, batch"),
         ({"draw": {"share": 1}}, "settings of draw share are not known: use"),

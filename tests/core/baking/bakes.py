@@ -25,17 +25,18 @@ def plain_teacher(colour="0.7, 0.3, 0.1", name="clay"):
 
 # Runs of as many steps on any machine.
 EVEN = {"run_seconds": 1e3}
+BLUE = "0.1, 0.2, 0.8"
 # Little to compile.
 CHALK = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="d" type="BSDF">
-<input name="color" type="color3" value="{colour}"/></oren_nayar_diffuse_bsdf>
+<input name="color" type="color3" value="0.1, 0.2, 0.8"/></oren_nayar_diffuse_bsdf>
 <surface name="s" type="surfaceshader"><input name="bsdf" type="BSDF" nodename="d"/></surface>
 <surfacematerial name="{name}" type="material"><input name="surfaceshader" type="surfaceshader"
 nodename="s"/></surfacematerial></materialx>"""
 
 
-def chalk_teacher(name="chalk", colour="0.1, 0.2, 0.8"):
-    """Diffuse blue."""
-    document = parse_document(CHALK.format(name=name, colour=colour), name=name)
+def chalk_teacher(name="chalk", colour=BLUE):
+    """Diffuse blue, or of another colour."""
+    document = parse_document(CHALK.format(name=name).replace(BLUE, colour), name=name)
     return Teacher(document, device=open_device("software"))
 
 

@@ -23,7 +23,8 @@ from verdigris.core.base.device import (
 )
 from verdigris.core.base.errors import DeviceError
 
-EXAMPLE = Path(__file__).parents[3] / "examples" / "car_paint.mtlx"
+from ..baking.bakes import CHALK
+
 LOAD = """
 import json, sys
 import numpy as np
@@ -38,16 +39,17 @@ print(json.dumps({"value": value.tolist(), "hits": stats.hit_count, "misses": st
 """
 
 
-def load_in_a_new_process(cache):
+def load_in_a_new_process(path, cache):
     environment = {**os.environ, CACHE_VARIABLE: str(cache)}
-    command = [sys.executable, "-c", LOAD, str(EXAMPLE)]
+    command = [sys.executable, "-c", LOAD, str(path)]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return json.loads(result.stdout.splitlines()[-1])
 
 
 def test_a_second_load_of_a_material_compiles_nothing(tmp_path):
-    first = load_in_a_new_process(tmp_path)
-    second = load_in_a_new_process(tmp_path)
+    path, cache = tmp_path / "chalk.mtlx", tmp_path / "cache"
+    path.write_text(CHALK.format(name="chalk"))
+    first, second = (load_in_a_new_process(path, cache) for _ in range(2))
     assert first["misses"] > 0
     assert second["misses"] == 0
     assert second["hits"] > 0

@@ -53,27 +53,33 @@ def run_in_latin_1(tmp_path_factory):
     return run
 
 
-def plan_of(run, path):
-    return run("-m", "verdigris.core", "scene", "plan", path, "--out", path.parent / "out")
+FOLDERS, FILES = ("\u00fcn\u00ef", WOOD), ("grain.png", "grain.&lt;UDIM&gt;.png")
 
 
-def test_a_bundle_that_could_not_be_written_is_not_baked(run_in_latin_1, tmp_path):
-    path = tmp_path / "a.mtlx"
-    path.write_text(document("clay", WOOD), encoding="utf-8")
-    clay, wood, _ = plan_of(run_in_latin_1, path).splitlines()
-    assert "not baked" in clay
-    assert f"the name '\\u6728' cannot be written in {TOLD}" in wood
+@pytest.fixture(scope="module")
+def plan(run_in_latin_1, tmp_path_factory):
+    """The line of each material in the plan of some documents."""
+    folder = tmp_path_factory.mktemp("documents")
+    (folder / "a.mtlx").write_text(document("clay", WOOD), encoding="utf-8")
+    for row, where in enumerate(FOLDERS):
+        for column, file in enumerate(FILES):
+            text = document(f"grain{row}{column}", file=f"{where}/{file}")
+            (folder / f"grain{row}{column}.mtlx").write_text(text, encoding="utf-8")
+    shown = run_in_latin_1(
+        "-m", "verdigris.core", "scene", "plan", folder, "--out", folder.parent / "out"
+    )
+    return {line.split()[0]: line for line in shown.splitlines()}
 
 
-@pytest.mark.parametrize("folder", ["\u00fcn\u00ef", WOOD])
-@pytest.mark.parametrize("file", ["grain.png", "grain.&lt;UDIM&gt;.png"])
-def test_a_texture_that_is_not_found_for_its_letters_is_told_so(
-    folder, file, run_in_latin_1, tmp_path
-):
-    path = tmp_path / "clay.mtlx"
-    path.write_text(document("clay", file=f"{folder}/{file}"), encoding="utf-8")
-    clay, _ = plan_of(run_in_latin_1, path).splitlines()
-    assert f"it has other letters in {TOLD}" in clay
+def test_a_bundle_that_could_not_be_written_is_not_baked(plan):
+    assert "not baked" in plan["clay"]
+    assert f"the name '\\u6728' cannot be written in {TOLD}" in plan["\\u6728"]
+
+
+@pytest.mark.parametrize("row", range(len(FOLDERS)))
+@pytest.mark.parametrize("column", range(len(FILES)))
+def test_a_texture_that_is_not_found_for_its_letters_is_told_so(plan, row, column):
+    assert f"it has other letters in {TOLD}" in plan[f"grain{row}{column}"]
 
 
 def test_a_material_that_materialx_cannot_generate_is_told_so(run_in_latin_1, tmp_path):

@@ -23,7 +23,6 @@ from ..bakes import (
     assert_same,
     baked,
     chalk_teacher,
-    plain_teacher,
     run,
     stop_at,
     warnings_of,
@@ -168,7 +167,7 @@ def test_a_renamed_checkpoint_of_changed_materials_is_named(clay, chalk, cut_of_
     shutil.copy(cut_of_both, tmp_path)
     run([clay], tmp_path, BRIEF, name="clay")
     (kept,) = states(tmp_path)
-    changed = plain_teacher(name="chalk")
+    changed = chalk_teacher(colour="0.9, 0.9, 0.9")
     _, warned = cut_off([clay, changed], tmp_path, resume=True)
     assert warned == [
         "there is no checkpoint to resume: the bake starts from the beginning; "
