@@ -40,7 +40,7 @@ def main() -> None:
     if missing:
         sys.exit(f"verdigris worker: {sys.executable} has no {', '.join(missing)}")
     incoming, outgoing = take_standard_streams()
-    inbox, ending = Inbox(), Termination()
+    inbox = Inbox()
 
     def end_without_reader() -> None:
         # nobody waits for a bake whose output is closed, even if the input stays open
@@ -56,10 +56,12 @@ def main() -> None:
         else:
             outbox.post(event.as_json())
 
-    post(Hello(VERSION, _version(), platform.python_version(), os.getpid()))
     heartbeat = Heartbeat(post)
     session = Session(post)
+    # signals are handled from here on, and a reader sends them from the first message on
+    ending = Termination()
     with contextlib.suppress(Terminated):
+        post(Hello(VERSION, _version(), platform.python_version(), os.getpid()))
         listener = threading.Thread(target=_listen, args=(inbox, incoming, ending), daemon=True)
         listener.start()
         while not session.is_ended:

@@ -21,7 +21,7 @@ pytestmark = [
 WHEN_TOLD = [
     (signal.SIGINT, "checkpointed"),
     (signal.SIGTERM, "started"),
-    *([(signal.SIGHUP, "error")] if hasattr(signal, "SIGHUP") else []),
+    *([(signal.SIGHUP, "hello")] if hasattr(signal, "SIGHUP") else []),
 ]
 
 
@@ -66,9 +66,9 @@ def left_by(process, folder):
 
 @pytest.mark.parametrize(("told", "until"), WHEN_TOLD)
 def test_a_signal_ends_it_within_a_second_and_leaves_no_lock(told, until, tmp_path):
-    if until == "error":
-        # without a bake: it has answered that there is none to pause
-        process = run(commands.Pause())
+    if until == "hello":
+        # without a bake, and before anything else
+        process = run()
         wait_for(process, until)
     else:
         process = baking(tmp_path, until=until)
