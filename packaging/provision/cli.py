@@ -160,10 +160,14 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+WORKERS = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
+
+
 def worker_arguments(arguments: Sequence[str], cores: int) -> list[str]:
     chosen = any(word.startswith(("-n", "--numprocesses")) for word in arguments)
-    # tests of a file share fixtures when one process runs all of them
-    return [] if chosen or cores < 2 else ["-n", "2", "--dist", "loadfile"]
+    # Tests of a file share fixtures when one process runs all of them. Sorted by the number of their
+    # tests, files of one long test would come last, and one process would wait for the other.
+    return [] if chosen or cores < 2 else list(WORKERS)
 
 
 def hand_over(command: list[str], folder: Path | None) -> int:

@@ -248,8 +248,8 @@ def test_only_leading_arguments_belong_to_the_bootstrap(arguments, request_):
 @pytest.mark.parametrize(
     ("arguments", "cores", "added"),
     [
-        ((), 2, ["-n", "2", "--dist", "loadfile"]),
-        (("-k", "x"), 16, ["-n", "2", "--dist", "loadfile"]),
+        ((), 2, ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]),
+        (("-k", "x"), 16, ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]),
         ((), 1, []),
         (("-n", "4"), 8, []),
         (("-n0",), 8, []),
