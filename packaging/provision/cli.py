@@ -165,7 +165,7 @@ WORKERS = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
 
 def worker_arguments(arguments: Sequence[str], cores: int) -> list[str]:
     chosen = any(word.startswith(("-n", "--numprocesses")) for word in arguments)
-    # Tests of a file share fixtures when one process runs all of them. Sorted by the number of their
+    # Tests of a file share fixtures when one process runs all of them. Sorted by their number of
     # tests, files of one long test would come last, and one process would wait for the other.
     return [] if chosen or cores < 2 else list(WORKERS)
 
