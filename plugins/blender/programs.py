@@ -12,9 +12,9 @@ from pathlib import Path
 import bpy
 
 from verdigris.core.base.errors import HostError, reason
+from verdigris.core.base.worker_environment import NO_WINDOW
 
 FOLDER = Path(__file__).resolve().parent
-_FLAGS = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
 
 def command_of(program: str, arguments: list[str]) -> list[str]:
@@ -55,7 +55,7 @@ def _start(command: list[str], log: Path) -> None:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                creationflags=_FLAGS,
+                creationflags=NO_WINDOW,
             )
     except OSError as failure:
         raise HostError(f"{command[0]} cannot be started: {reason(failure)}") from None

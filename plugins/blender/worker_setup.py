@@ -14,13 +14,12 @@ from pathlib import Path
 import bpy
 
 from verdigris.core.base.errors import HostError, reason
-from verdigris.core.base.worker_environment import environment_for, python_in
+from verdigris.core.base.worker_environment import NO_WINDOW, environment_for, python_in
 
 from .programs import FOLDER
 from .worker_place import own_folder
 
 _INTERVAL = 0.5
-_FLAGS = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
 
 def commands_for(target: Path, wheel: Path) -> list[tuple[str, list[str]]]:
@@ -81,7 +80,7 @@ class Setup:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env=environment_for(command),
-                creationflags=_FLAGS,
+                creationflags=NO_WINDOW,
             )
 
 

@@ -17,12 +17,12 @@ BATCH_FOLDER = "verdigris"
 Arguments = ParamSpec("Arguments")
 
 
-def start_selftest(interpreter: Path, package: str, report: Path) -> None:
+def start_selftest(interpreter: Path, report: Path) -> None:
     """Starts the self-test of an application, which writes its report to a file."""
     _start(interpreter, "selftest", [str(report)], log_beside(report))
 
 
-def start_batch(interpreter: Callable[[], Path], package: str, scene: Path | None) -> Path:
+def start_batch(interpreter: Callable[[], Path], scene: Path | None) -> Path:
     """Starts a batch bake of a saved scene. Returns the file of its summary."""
     if scene is None:
         raise HostError("the scene is not saved: save it first, as the batch reads the file")

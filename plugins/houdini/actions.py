@@ -77,7 +77,7 @@ def batch() -> None:
     """Bakes the saved scene in a new hython."""
     from verdigris.plugins.houdini.adapter import HoudiniHost
 
-    summary = start_batch(hython, "houdini", HoudiniHost().scene_file())
+    summary = start_batch(hython, HoudiniHost().scene_file())
     hou.ui.setStatusMessage(describe_batch(summary))
 
 

@@ -69,7 +69,7 @@ class HoudiniHost:
         return package_folder() / "docs" / "HOUDINI.md"
 
     def start_selftest(self, report: Path) -> None:
-        start_selftest(hython(), "houdini", report)
+        start_selftest(hython(), report)
 
     def scene_file(self) -> Path | None:
         return None if hou.hipFile.isNewFile() else Path(hou.hipFile.path())

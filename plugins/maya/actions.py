@@ -84,7 +84,7 @@ def batch() -> None:
     """Bakes the saved scene in a new mayapy."""
     from verdigris.plugins.maya.adapter import MayaHost
 
-    summary = start_batch(mayapy, "maya", MayaHost().scene_file())
+    summary = start_batch(mayapy, MayaHost().scene_file())
     _show_message(describe_batch(summary))
 
 

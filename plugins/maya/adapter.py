@@ -70,7 +70,7 @@ class MayaHost:
         return package_folder() / "docs" / "MAYA.md"
 
     def start_selftest(self, report: Path) -> None:
-        start_selftest(mayapy(), "maya", report)
+        start_selftest(mayapy(), report)
 
     def scene_file(self) -> Path | None:
         return scene_file()

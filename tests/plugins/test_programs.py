@@ -22,7 +22,7 @@ def last_line(file, seconds=30):
 def test_the_output_of_a_batch_is_in_a_log_beside_its_summary(tmp_path):
     scene = tmp_path / "shot.ma"
     # this Python is not that of Maya, which the log has to say
-    summary = programs.start_batch(lambda: Path(sys.executable), "maya", scene)
+    summary = programs.start_batch(lambda: Path(sys.executable), scene)
     log = tmp_path / "verdigris" / "shot.log"
     assert summary == log.with_suffix(".json")
     assert f"batch: {sys.executable} is not mayapy" in last_line(log)
@@ -31,7 +31,7 @@ def test_the_output_of_a_batch_is_in_a_log_beside_its_summary(tmp_path):
 
 def test_the_output_of_a_selftest_is_in_a_log_beside_its_report(tmp_path):
     report = tmp_path / "made" / "report.json"
-    programs.start_selftest(Path(sys.executable), "maya", report)
+    programs.start_selftest(Path(sys.executable), report)
     assert f"selftest: {sys.executable} is not mayapy" in last_line(report.with_suffix(".log"))
     assert str(report.with_suffix(".log")) in programs.describe_selftest(report)
 
@@ -40,7 +40,7 @@ def test_no_console_is_opened(monkeypatch, tmp_path):
     started = []
     monkeypatch.setattr(subprocess, "Popen", lambda _, **options: started.append(options))
     monkeypatch.setattr(programs, "NO_WINDOW", 0x08000000)
-    programs.start_selftest(Path("mayapy"), "maya", tmp_path / "report.json")
+    programs.start_selftest(Path("mayapy"), tmp_path / "report.json")
     (options,) = started
     assert options["creationflags"] == 0x08000000
     assert options["stdin"] == subprocess.DEVNULL
@@ -54,4 +54,4 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path, blocked):
     else:
         (tmp_path / blocked).mkdir(parents=True)
     with pytest.raises(HostError, match=r"verdigris.shot\.log: cannot be written \(.*\): choose"):
-        programs.start_batch(lambda: Path(sys.executable), "maya", tmp_path / "shot.ma")
+        programs.start_batch(lambda: Path(sys.executable), tmp_path / "shot.ma")
