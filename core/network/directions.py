@@ -51,8 +51,14 @@ def _stretched(h: FloatArray, stretch: FloatArray) -> FloatArray:
 
 
 def _factors(stretch: FloatArray) -> FloatArray:
-    along = np.exp(STRETCH_LIMIT * np.tanh(stretch / STRETCH_LIMIT))
+    along = stretch_factors(stretch)
     return np.concatenate([along, np.ones_like(along[:1])])
+
+
+def stretch_factors(stretch: FloatArray) -> FloatArray:
+    """Factors of the half vector along tangent and bitangent, of raw values."""
+    result: FloatArray = np.exp(STRETCH_LIMIT * np.tanh(stretch / STRETCH_LIMIT))
+    return result
 
 
 def logarithms(cosines: FloatArray) -> FloatArray:

@@ -39,12 +39,16 @@ class Parameters:
     layout: LatentLayout
     decoder: FloatArray
     latents: FloatArray
+    head: FloatArray | None = None
+    """The sampler's head (flat, see NetworkSpec.head_layers), fitted after training."""
 
     def __post_init__(self) -> None:
         expected = {
             "decoder": (self.spec.parameter_count,),
             "latents": (self.layout.texel_count, self.spec.latent_channels),
         }
+        if self.head is not None:
+            expected["head"] = (self.spec.head_layers[-1].end,)
         for name, shape in expected.items():
             found = getattr(self, name).shape
             if found != shape:
@@ -84,14 +88,16 @@ class Parameters:
 
     def astype(self, dtype: Any) -> Parameters:
         """A copy in another precision."""
+        head = None if self.head is None else self.head.astype(dtype)
         return Parameters(
-            self.spec, self.layout, self.decoder.astype(dtype), self.latents.astype(dtype)
+            self.spec, self.layout, self.decoder.astype(dtype), self.latents.astype(dtype), head
         )
 
     def with_double_decoder(self) -> Parameters:
         """Converts only the decoder to doubles. Gathered latents become doubles with it, so the
         large texture need not be copied."""
-        return replace(self, decoder=self.decoder.astype(np.float64))
+        head = None if self.head is None else self.head.astype(np.float64)
+        return replace(self, decoder=self.decoder.astype(np.float64), head=head)
 
     def copy(self) -> Parameters:
         return self.astype(self.decoder.dtype)

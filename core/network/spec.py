@@ -53,6 +53,17 @@ COARSE_WIDTH = 2
 COSINE_OFFSET = 0.02
 LOGARITHM_SHARE = 0.25
 
+# The sampler's head: neurons of its hidden layer, and the slope of their activation below 0.
+HEAD_WIDTH = 16
+HEAD_SLOPE = 0.1
+# GGX alpha of the sampler's lobes.
+LEAST_LOBE_WIDTH = 0.004
+MOST_LOBE_WIDTH = 4.0
+# Least share of each lobe, so that no direction with light is never drawn.
+LEAST_LOBE_WEIGHT = 0.005
+# Least cosine of the view in a learned frame, for lobes: frames can tilt away from the view.
+LEAST_VIEW_COSINE = 0.05
+
 # Tile width of matrix hardware.
 TILE = 16
 # Rows of a learned frame: raw normal, raw tangent, and the stretch along tangent and bitangent.
@@ -202,6 +213,23 @@ class NetworkSpec:
     def parameter_count(self) -> int:
         """Length of the flat decoder vector."""
         return self.layers[-1].end
+
+    @property
+    def head_inputs(self) -> int:
+        """Inputs of the sampler's head: latents, and for each frame and the surface the cosine of
+        the view and its logarithm."""
+        return self.latent_channels + 2 * self.frame_count + 2
+
+    @property
+    def head_outputs(self) -> int:
+        """Two widths for each frame, and a weight for each of frame_count + 2 lobes."""
+        return 3 * self.frame_count + 2
+
+    @cached_property
+    def head_layers(self) -> tuple[LayerSpec, LayerSpec]:
+        """The sampler's head, with places in a vector of its own."""
+        hidden = LayerSpec(self.head_inputs, HEAD_WIDTH, 0)
+        return hidden, LayerSpec(HEAD_WIDTH, self.head_outputs, hidden.end)
 
     @property
     def multiply_adds(self) -> int:

@@ -11,6 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.baking.finish.fit_sampler import (
+    draw_examples,
+    effort_on,
+    fit_head,
+    join,
+)
 from verdigris.core.baking.finish.hints import hint_of
 from verdigris.core.baking.finish.notices import coarse_halves, cut_glow, lost_light
 from verdigris.core.baking.finish.outputs import bundle_paths
@@ -51,7 +57,7 @@ if TYPE_CHECKING:
     from verdigris.core.baking.state.run import Run
     from verdigris.core.base.device import Device
     from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.network.parameters import Parameters
+    from verdigris.core.network.parameters import FloatArray, Parameters
     from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics
     from verdigris.core.pictures.views import View
     from verdigris.core.settings.bake_settings import BakeSettings
@@ -69,15 +75,12 @@ def finish(run: Run) -> Iterator[Event]:
     trained = run.learner.filled_parameters()
     trained = order_units(replace(trained, decoder=round_gptq(trained)))
     written: list[_Written] = []
-    student: Student | None = None
     paths = bundle_paths(run.options, run.teachers)
     view = sphere_to_compare()
+    students = _Students(run, trained)
+    trained.head = _fit_head(students)
     for number, path in enumerate(paths):
-        exported = _export(run, trained, number)
-        if student is None:
-            student = Student(exported.parameters, run.teachers[number].device)
-        else:
-            student.update(exported.parameters)
+        exported, student = students.of(number)
         written.append((yield from _write(run, number, path, exported, student, view)))
     _remove_checkpoint(run)
     yield Finished(
@@ -158,6 +161,35 @@ def _remove_checkpoint(run: Run) -> None:
     if run.clock.stopped_by != "request" and run.saved.path.exists():
         with contextlib.suppress(OSError):
             run.saved.path.unlink()
+
+
+class _Students:
+    """Each material's stored numbers, one at a time on the device."""
+
+    def __init__(self, run: Run, trained: Parameters) -> None:
+        self.run = run
+        self.trained = trained
+        self._student: Student | None = None
+
+    def of(self, material: int) -> tuple[Exported, Student]:
+        """The numbers of this material's bundle, and the student that has them."""
+        exported = _export(self.run, self.trained, material)
+        if self._student is None:
+            self._student = Student(exported.parameters, self.run.teachers[material].device)
+        else:
+            self._student.update(exported.parameters)
+        return exported, self._student
+
+
+def _fit_head(students: _Students) -> FloatArray:
+    """The head of the sampler, one for all materials that share the decoder."""
+    run = students.run
+    effort = effort_on(run.teachers[0].device)
+    examples = []
+    for material in range(len(run.teachers)):
+        exported, student = students.of(material)
+        examples.append(draw_examples(exported.parameters, student, effort))
+    return fit_head(students.trained.spec, join(examples), effort)
 
 
 def _export(run: Run, trained: Parameters, material: int) -> Exported:

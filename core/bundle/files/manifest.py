@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from verdigris.core.base.json_fields import Fields, parse_json, refuse
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.bundle.files.arithmetic import Arithmetic, parse_arithmetic
-from verdigris.core.bundle.files.manifest_network import network_json, parse_network
+from verdigris.core.bundle.files.manifest_network import (
+    network_json,
+    parse_network,
+    tensor_names,
+)
 from verdigris.core.bundle.files.manifest_parts import (
     EMISSION_FORMATS,
     LARGEST_REFERENCE,
@@ -31,13 +35,18 @@ from verdigris.core.bundle.files.manifest_parts import (
     parse_runtime,
     parse_tensors,
 )
+from verdigris.core.bundle.files.manifest_sampler import (
+    head_names,
+    parse_sampler,
+    sampler_json,
+)
 from verdigris.core.network.spec import NetworkSpec
 
 FORMAT = "verdigris.material"
 # Suffix of a bundle's folder.
 SUFFIX = ".vdg"
 SCENE_FORMAT = "verdigris.scene"
-MAJOR, MINOR = 4, 1
+MAJOR, MINOR = 4, 2
 LARGEST_MANIFEST = 4 << 20
 LARGEST_PREVIEW = 64 << 20
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
@@ -83,6 +92,11 @@ class Manifest:
     """Bytes, and operations of one evaluation."""
 
     @property
+    def has_sampler(self) -> bool:
+        """Whether the bundle has the head of a sampler; those before 4.2 have none."""
+        return has_sampler(self.tensors)
+
+    @property
     def records(self) -> tuple[FileRecord, ...]:
         """Records of every file that the manifest names."""
         return tuple(self.named_records.values())
@@ -122,6 +136,7 @@ def _as_json(manifest: Manifest) -> dict[str, Any]:
         "version": f"{MAJOR}.{MINOR}",
         "name": manifest.name,
         "network": network_json(manifest.spec),
+        **({"sampler": sampler_json(manifest.spec)} if manifest.has_sampler else {}),
         "weights": {
             **manifest.weights.as_json(),
             "tensors": [tensor.as_json() for tensor in manifest.tensors],
@@ -161,7 +176,7 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
         name=name,
         spec=spec,
         weights=parse_record(weights, LARGEST_WEIGHTS),
-        tensors=parse_tensors(weights, spec),
+        tensors=parse_known_tensors(fields, spec, is_newer),
         latents=parse_latents(fields.table("latents")),
         reference=parse_record(reference, LARGEST_REFERENCE),
         reference_count=parse_count(reference),
@@ -175,6 +190,16 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
     )
     require_distinct_files(manifest.named_records, file)
     return manifest
+
+
+def has_sampler(tensors: Iterable[Tensor]) -> bool:
+    return any(tensor.name in head_names() for tensor in tensors)
+
+
+def parse_known_tensors(manifest: Fields, spec: NetworkSpec, is_newer: bool) -> tuple[Tensor, ...]:
+    """The tensors of the decoder, and of the sampler if there is one."""
+    heads = head_names() if parse_sampler(manifest, spec, is_newer) else ()
+    return parse_tensors(manifest.table("weights"), (*tensor_names(spec), *heads))
 
 
 def require_format(fields: Fields, name: str, whose: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,9 +13,8 @@ from verdigris.core.bundle.files.ktx2 import FORMATS, R8, RGBA8, RGBA16F, Textur
 from verdigris.core.bundle.files.manifest_network import (
     LATENT_CHANNELS,
     LATENT_LAYERS,
-    tensor_names,
 )
-from verdigris.core.network.spec import LatentLayout, NetworkSpec
+from verdigris.core.network.spec import LatentLayout
 
 LARGEST_WEIGHTS = 16 << 20
 # Type of a tensor's numbers.
@@ -192,9 +191,8 @@ def parse_runtime(fields: Fields) -> tuple[FileRecord, ...]:
     return tuple(parse_record(each, LARGEST_RUNTIME_FILE, RUNTIME_FOLDER) for each in tables)
 
 
-def parse_tensors(weights: Fields, spec: NetworkSpec) -> tuple[Tensor, ...]:
-    """The network's tensors. Newer writers may add others, of which only the name is read."""
-    names = tensor_names(spec)
+def parse_tensors(weights: Fields, names: Collection[str]) -> tuple[Tensor, ...]:
+    """Tensors of these names. Newer writers may add others, of which only the name is read."""
     tables = weights.tables("tensors", MOST_TENSORS)
     return tuple(_parse_tensor(each) for each in tables if each.text("name") in names)
 

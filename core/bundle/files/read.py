@@ -75,8 +75,9 @@ class Bundle:
         """The values of the stored numbers, in single floats."""
         manifest = self.manifest
         file = str(self.folder / manifest.weights.file)
-        decoder = unpack_weights(manifest.spec, manifest.tensors, self.weights_bytes(), file)
-        return Parameters(manifest.spec, self.layout, decoder, self.latents().values())
+        stored = unpack_weights(manifest.spec, manifest.tensors, self.weights_bytes(), file)
+        latents = self.latents().values()
+        return Parameters(manifest.spec, self.layout, stored.decoder, latents, stored.head)
 
     def exact_parameters(self) -> Parameters:
         """The same for a decoder in double precision."""

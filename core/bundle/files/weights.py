@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.files.manifest_network import FRAMES, bias_name, weights_name
 from verdigris.core.bundle.files.manifest_parts import HALF, Tensor
+from verdigris.core.bundle.files.manifest_sampler import head_names
 from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.sampler import head_views
 from verdigris.core.network.spec import LARGEST_HALF, NetworkSpec
 
 MATRIX_ALIGNMENT = 128
@@ -24,8 +26,17 @@ def align(offset: int, alignment: int) -> int:
     return -(-offset // alignment) * alignment
 
 
-def plan_tensors(spec: NetworkSpec) -> tuple[tuple[Tensor, ...], int]:
-    """The tensors' places, and the length of the file."""
+class StoredNumbers(NamedTuple):
+    """The numbers of weights.bin, in single floats."""
+
+    decoder: NDArray[np.float32]
+    head: NDArray[np.float32] | None
+    """Of the sampler, if the file has one."""
+
+
+def plan_tensors(spec: NetworkSpec, has_head: bool = True) -> tuple[tuple[Tensor, ...], int]:
+    """The tensors' places, and the length of the file. Without the sampler's head its place
+    stays free, so that one shader reads both."""
     tensors: list[Tensor] = []
     end = 0
 
@@ -42,7 +53,11 @@ def plan_tensors(spec: NetworkSpec) -> tuple[tuple[Tensor, ...], int]:
     for index, layer in enumerate(spec.layers):
         add(weights_name(index), layer.outputs, layer.inputs)
         add(bias_name(index), layer.outputs)
-    return tuple(tensors), align(end, FILE_ALIGNMENT)
+    decoder = len(tensors)
+    for name, layer in zip(head_names()[::2], spec.head_layers, strict=True):
+        add(name, layer.outputs, layer.inputs)
+        add(name.replace("weights", "bias"), layer.outputs)
+    return tuple(tensors if has_head else tensors[:decoder]), align(end, FILE_ALIGNMENT)
 
 
 def round_decoder(decoder: FloatArray) -> NDArray[np.float32]:
@@ -60,9 +75,10 @@ def round_decoder(decoder: FloatArray) -> NDArray[np.float32]:
 
 def pack_weights(parameters: Parameters) -> tuple[bytes, tuple[Tensor, ...]]:
     """The bytes of the file, and the tensors' places in it."""
-    tensors, size = plan_tensors(parameters.spec)
+    head = parameters.head
+    tensors, size = plan_tensors(parameters.spec, head is not None)
     rounded = round_decoder(parameters.decoder).astype(HALF)
-    values = _views(parameters.spec, rounded)
+    values = _views(parameters.spec, rounded, None if head is None else head.astype(HALF))
     data = np.zeros(size, np.uint8)
     for tensor in tensors:
         tensor_rows(data, tensor)[:] = values[tensor.name].reshape(-1, tensor.shape[-1])
@@ -71,7 +87,8 @@ def pack_weights(parameters: Parameters) -> tuple[bytes, tuple[Tensor, ...]]:
 
 def check_tensors(spec: NetworkSpec, tensors: tuple[Tensor, ...], size: int, file: str) -> None:
     """Requires every tensor of the network once, aligned, inside the file, without overlap."""
-    wanted = {tensor.name: tensor for tensor in plan_tensors(spec)[0]}
+    has_head = any(tensor.name in head_names() for tensor in tensors)
+    wanted = {tensor.name: tensor for tensor in plan_tensors(spec, has_head)[0]}
     names = [tensor.name for tensor in tensors]
     for name in wanted:
         if names.count(name) != 1:
@@ -113,27 +130,34 @@ def _check_tensor(tensor: Tensor, shape: tuple[int, ...], size: int, file: str) 
 
 def unpack_weights(
     spec: NetworkSpec, tensors: tuple[Tensor, ...], data: bytes, file: str
-) -> NDArray[np.float32]:
-    """The flat decoder vector of a file with checked tensors."""
+) -> StoredNumbers:
+    """The flat vectors of a file with checked tensors."""
     decoder = np.zeros(spec.parameter_count, np.float32)
-    views = _views(spec, decoder)
+    head = None
+    if any(tensor.name in head_names() for tensor in tensors):
+        head = np.zeros(spec.head_layers[-1].end, np.float32)
+    views = _views(spec, decoder, head)
     raw = np.frombuffer(data, np.uint8)
     for tensor in tensors:
         values = tensor_rows(raw, tensor)
         if not np.isfinite(values).all():
             raise BundleError(f"{file}: {tensor.name} holds values that are not finite")
         views[tensor.name][:] = values.reshape(tensor.shape)
-    return decoder
+    return StoredNumbers(decoder, head)
 
 
-def _views(spec: NetworkSpec, decoder: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """Views of the tensors of a flat decoder vector, by name."""
+def _views(
+    spec: NetworkSpec, decoder: NDArray[Any], head: NDArray[Any] | None
+) -> dict[str, NDArray[Any]]:
+    """Views of the tensors of the flat vectors, by name."""
     start, size = spec.frame_offset, spec.frame_size
     views = {FRAMES: decoder[start : start + size].reshape(spec.frame_rows, -1)}
     for index, layer in enumerate(spec.layers):
         weights = decoder[layer.weight_offset : layer.bias_offset]
         views[weights_name(index)] = weights.reshape(layer.outputs, -1)
         views[bias_name(index)] = decoder[layer.bias_offset : layer.end]
+    if head is not None:
+        views |= zip(head_names(), head_views(spec, head), strict=True)
     return views
 
 

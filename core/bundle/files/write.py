@@ -8,8 +8,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from verdigris.core.base.outputs import MANIFEST_FILE, WEIGHTS_FILE
 from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.checked_files import record_of
@@ -48,7 +46,7 @@ class Exported:
     def exact(self) -> Parameters:
         """The same for a decoder in double precision."""
         stored, latents = self.parameters, self.latents.exact_values()
-        return replace(stored, decoder=stored.decoder.astype(np.float64), latents=latents)
+        return replace(stored.with_double_decoder(), latents=latents)
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,8 @@ def export_numbers(
     own = parameters.of_material(material)
     latents = store_latents(own.latents, own.layout, quantised, latent_range, bits)
     decoder = round_decoder(parameters.decoder)
-    return Exported(Parameters(own.spec, own.layout, decoder, latents.values()), latents)
+    rounded = Parameters(own.spec, own.layout, decoder, latents.values(), own.head)
+    return Exported(rounded, latents)
 
 
 def write_bundle(path: Path, exported: Exported | Parameters, contents: Contents) -> Path:

@@ -132,9 +132,11 @@ def relayout_weights(
 ) -> bytes:
     """Moves tensors to the places that the shader's constants expect, with zeros between. Files of
     other writers may place them elsewhere."""
-    decoder = unpack_weights(spec, tensors, data, file)
+    stored = unpack_weights(spec, tensors, data, file)
     latents = np.zeros((1, spec.latent_channels), np.float32)
-    return pack_weights(Parameters(spec, LatentLayout(1, 1), decoder, latents))[0]
+    return pack_weights(Parameters(spec, LatentLayout(1, 1), stored.decoder, latents, stored.head))[
+        0
+    ]
 
 
 def constant_floats(material: StoredMaterial) -> dict[str, Any]:

@@ -54,7 +54,8 @@ def pack(bundles: Sequence[Bundle], path: Path) -> ScenePack:
     advised = slowest_arithmetic(each.arithmetic.advised for each in materials if each.arithmetic)
     shaders = runtime_files(spec, advised, len(places))
     files |= {f"{RUNTIME_FOLDER}{name}": data for name, data in shaders.items()}
-    tensors, size = plan_tensors(spec)
+    # a sampler for some materials only would be a trap for shaders
+    tensors, size = plan_tensors(spec, all(each.manifest.has_sampler for each in bundles))
     scene = ScenePack(
         path,
         spec,

@@ -34,6 +34,8 @@ from verdigris.core.bundle.files.manifest import (
     MINOR,
     RESPONSE,
     SCENE_FORMAT,
+    has_sampler,
+    parse_known_tensors,
     require_distinct_files,
     require_format,
     require_response,
@@ -56,8 +58,8 @@ from verdigris.core.bundle.files.manifest_parts import (
     parse_map,
     parse_record,
     parse_runtime,
-    parse_tensors,
 )
+from verdigris.core.bundle.files.manifest_sampler import sampler_json
 from verdigris.core.bundle.files.read import find_bundle_folder
 from verdigris.core.bundle.files.reference import Reference, parse_reference
 from verdigris.core.bundle.files.weights import FILE_ALIGNMENT, check_tensors, unpack_weights
@@ -150,9 +152,10 @@ class ScenePack:
         file = str(self.folder / self.weights.file)
         data = read_recorded(self.folder, self.weights)
         for material in self.materials:
-            decoder = unpack_weights(self.spec, self.tensors, self._decoder(material, data), file)
+            stored = unpack_weights(self.spec, self.tensors, self._decoder(material, data), file)
             values = read_latents(self.folder, material.latents).values()
-            yield Parameters(self.spec, material.latents.layout, decoder, values)
+            layout = material.latents.layout
+            yield Parameters(self.spec, layout, stored.decoder, values, stored.head)
 
     def check_files(self) -> None:
         """Checks length and digest of every file, and reads the maps, which no decoder reads."""
@@ -193,6 +196,7 @@ class ScenePack:
             "format": SCENE_FORMAT,
             "version": f"{MAJOR}.{MINOR}",
             "network": network_json(self.spec),
+            **({"sampler": sampler_json(self.spec)} if has_sampler(self.tensors) else {}),
             "weights": {
                 **self.weights.as_json(),
                 "decoder_bytes": self.decoder_bytes,
@@ -250,7 +254,7 @@ def parse_scene(data: bytes, file: str, folder: Path) -> ScenePack:
         weights.require(whole, name, f"it must be a multiple of {FILE_ALIGNMENT}")
     holds = size <= record.bytes
     weights.require(holds, "decoder_bytes", f"weights.bytes is {record.bytes}, less than a decoder")
-    tensors = parse_tensors(weights, spec)
+    tensors = parse_known_tensors(fields, spec, is_newer)
     check_tensors(spec, tensors, size, file)
     materials = tuple(
         _parse_material(each, record.bytes - size, is_newer)

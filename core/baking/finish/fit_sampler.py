@@ -1,0 +1,296 @@
+"""Fits the head of the sampler to the trained decoder, at the end of a bake.
+
+The loss of a surface is the relative variance of an estimate with the sampler's directions, blended
+with the cross-entropy of its density and the response, which is smoother where the density is
+still far off. Both are estimated on directions of a broad mixture that are drawn once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.bundle.files.reference import hemisphere
+from verdigris.core.network.sampler import (
+    Halves,
+    Lobes,
+    View,
+    draw,
+    ggx_density,
+    halves,
+    head_views,
+    look_at,
+    mixture,
+    pdf,
+)
+from verdigris.core.network.spec import (
+    HEAD_SLOPE,
+    HEAD_WIDTH,
+    LEAST_LOBE_WEIGHT,
+    LEAST_LOBE_WIDTH,
+    MOST_LOBE_WIDTH,
+    NetworkSpec,
+)
+from verdigris.core.network.texels import corners, gather
+
+if TYPE_CHECKING:
+    from verdigris.core.base.device import Device
+    from verdigris.core.network.parameters import FloatArray, Parameters
+    from verdigris.core.network.student import Student
+
+_SEED = 20_051
+# Shares of surfaces on these mip levels.
+_LEVELS = {0: 0.6, 2: 0.2, 4: 0.2}
+_LEAST_COSINE = 0.05
+# Alphas of the mixture that draws directions, beside a cosine lobe and the uniform hemisphere.
+_BROAD_WIDTHS = (0.02, 0.08, 0.3)
+_BATCH, _RATE = 64, 0.03
+_MOMENTUM, _SQUARES = 0.9, 0.99
+# Weight of the variance in the loss; the rest is cross-entropy.
+_VARIANCE = 0.9
+# Limits of one direction's and one surface's weight in a step.
+_MOST_RATIO, _MOST_SLOPE = 50.0, 5.0
+_LUMINANCE = np.array([0.2126, 0.7152, 0.0722], np.float32)
+
+
+@dataclass
+class Effort:
+    """How much a fit takes."""
+
+    surfaces: int
+    directions: int
+    """For each surface."""
+    steps: int
+
+
+# A bake on a processor gets a fit that is short beside it: a median of 1.25 times the ideal number
+# of samples, for 1.2.
+_LARGE, _SMALL = Effort(1024, 128, 300), Effort(640, 96, 200)
+
+
+@dataclass
+class Examples:
+    """Surfaces [N], directions [S, N] for each, and the responses there."""
+
+    inputs: FloatArray
+    """Of the head, [channels, N]."""
+    stretch: FloatArray
+    """[frames, 2, N]"""
+    lobes: list[Halves]
+    """For each learned frame."""
+    cosine: FloatArray
+    """Of the surface and each direction, [S, N]; 0 below the horizon."""
+    mass: FloatArray
+    """Share of a direction in the surface's reflected light: response over density, [S, N]."""
+    response: FloatArray
+    """Response over the reflected light, [S, N]."""
+
+    def part(self, chosen: slice) -> Examples:
+        return Examples(
+            self.inputs[:, chosen],
+            self.stretch[..., chosen],
+            [
+                Halves(each.half[..., chosen], each.seen[:, chosen], each.is_reflected[:, chosen])
+                for each in self.lobes
+            ],
+            self.cosine[:, chosen],
+            self.mass[:, chosen],
+            self.response[:, chosen],
+        )
+
+    @property
+    def count(self) -> int:
+        return int(self.inputs.shape[1])
+
+
+def effort_on(device: Device) -> Effort:
+    return _SMALL if device.is_software else _LARGE
+
+
+def draw_examples(parameters: Parameters, student: Student, effort: Effort) -> Examples:
+    """Examples of one material, whose numbers the student has."""
+    random = np.random.default_rng(_SEED)
+    layout = parameters.layout
+    found = []
+    for level, part in _LEVELS.items():
+        count = max(1, round(part * effort.surfaces))
+        uv = random.random((2, count)).astype(np.float32)
+        chosen = min(level, layout.levels - 1)
+        latents = gather(parameters.latents, *corners(layout, uv, chosen))
+        wo = hemisphere(random, count, _LEAST_COSINE).T.astype(np.float32)
+        student.level = float(chosen)
+        view = look_at(parameters, latents, wo)
+        wi, density = _draw_broadly(view, effort.directions, random)
+        found.append(_examples(view, student, uv, wi, wo, density))
+    student.level = 0.0
+    return join(found)
+
+
+def join(parts: Sequence[Examples]) -> Examples:
+    """Examples of several materials or levels as one set, mixed evenly."""
+    order = np.random.default_rng(_SEED).permutation(sum(each.count for each in parts))
+
+    def joined(arrays: Sequence[FloatArray]) -> FloatArray:
+        return np.ascontiguousarray(np.concatenate(arrays, -1)[..., order])
+
+    frames = range(len(parts[0].lobes))
+    return Examples(
+        joined([each.inputs for each in parts]),
+        joined([each.stretch for each in parts]),
+        [
+            Halves(
+                joined([each.lobes[frame].half for each in parts]),
+                joined([each.lobes[frame].seen for each in parts]),
+                joined([each.lobes[frame].is_reflected for each in parts]),
+            )
+            for frame in frames
+        ],
+        joined([each.cosine for each in parts]),
+        joined([each.mass for each in parts]),
+        joined([each.response for each in parts]),
+    )
+
+
+def _examples(
+    view: View,
+    student: Student,
+    uv: FloatArray,
+    wi: FloatArray,
+    wo: FloatArray,
+    density: FloatArray,
+) -> Examples:
+    count = wi.shape[1]
+    response = student.response(
+        np.tile(uv.T, (count, 1)),
+        np.ascontiguousarray(wi.reshape(3, -1).T, np.float32),
+        np.tile(wo.T, (count, 1)),
+    )
+    luminance = (response @ _LUMINANCE).reshape(count, -1)
+    mass = luminance / density
+    total = np.maximum(mass.sum(0), 1e-12)
+    return Examples(
+        view.inputs,
+        np.stack(view.stretch),
+        [halves(frame, seen, wi) for frame, seen in zip(view.frames, view.seen, strict=True)],
+        np.maximum(wi[2], 0),
+        mass / total,
+        luminance / (total / count),
+    )
+
+
+def _draw_broadly(
+    view: View, directions: int, random: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Directions [3, S, N] of a mixture of wide and narrow lobes, and their density."""
+    frames, count = len(view.frames), view.inputs.shape[1]
+    # a quarter each for the cosine lobe and the uniform hemisphere
+    weights = np.full((frames + 2, count), 0.25, np.float32)
+    weights[:frames] = 0.5 / frames
+    stretch = np.stack(view.stretch)
+    limits = LEAST_LOBE_WIDTH, MOST_LOBE_WIDTH
+    mixtures = [Lobes(view, np.clip(alpha / stretch, *limits), weights) for alpha in _BROAD_WIDTHS]
+    parts = np.array_split(np.arange(directions), len(mixtures))
+    wi = np.empty((3, directions, count), np.float32)
+    for lobes, part in zip(mixtures, parts, strict=True):
+        for index in part:
+            wi[:, index] = draw(lobes, random.random((2, count)).astype(np.float32))
+    density = sum(
+        len(part) / directions * pdf(lobes, wi) for lobes, part in zip(mixtures, parts, strict=True)
+    )
+    return wi, np.maximum(density, 1e-9)
+
+
+def fit_head(spec: NetworkSpec, examples: Examples, effort: Effort) -> FloatArray:
+    """The head's numbers as a bundle stores them: half floats."""
+    random = np.random.default_rng(_SEED)
+    head = _first_guess(spec, random)
+    mean = examples.inputs.mean(1)
+    # a channel that is the same everywhere must not be magnified
+    scale = 1 / (examples.inputs.std(1) + 1e-3)
+    normal = (examples.inputs - mean[:, None]) * scale[:, None]
+    first, second = np.zeros_like(head), np.zeros_like(head)
+    batches = max(1, examples.count // _BATCH)
+    bounds = np.linspace(0, examples.count, batches + 1).astype(int)
+    for step in range(effort.steps):
+        chosen = slice(*bounds[step % batches : step % batches + 2])
+        slope = _slope(spec, head, normal[:, chosen], examples.part(chosen))
+        first += (1 - _MOMENTUM) * (slope - first)
+        second += (1 - _SQUARES) * (slope * slope - second)
+        rate = _RATE * 0.5 * (1 + np.cos(np.pi * step / effort.steps))
+        even = first / (1 - _MOMENTUM ** (step + 1))
+        head -= rate * even / (np.sqrt(second / (1 - _SQUARES ** (step + 1))) + 1e-8)
+    weights, bias, _, _ = head_views(spec, head)
+    weights *= scale
+    bias -= weights @ mean
+    return head.astype(np.float16).astype(np.float32)
+
+
+def _first_guess(spec: NetworkSpec, random: np.random.Generator) -> FloatArray:
+    head = np.zeros(spec.head_layers[-1].end, np.float32)
+    weights, _, last, bias = head_views(spec, head)
+    weights[:] = random.standard_normal(weights.shape) / np.sqrt(spec.head_inputs)
+    last[:] = 0.1 * random.standard_normal(last.shape) / np.sqrt(HEAD_WIDTH)
+    bias[: 2 * spec.frame_count] = np.log(0.2)
+    # most materials need little of the uniform hemisphere
+    bias[-1] = -1
+    return head
+
+
+def _slope(
+    spec: NetworkSpec, head: FloatArray, inputs: FloatArray, examples: Examples
+) -> FloatArray:
+    """Gradient of the mean loss by the head."""
+    weights, bias, last, last_bias = head_views(spec, head)
+    hidden = weights @ inputs + bias[:, None]
+    bent = np.maximum(hidden, HEAD_SLOPE * hidden)
+    raw = last @ bent + last_bias[:, None]
+    by_raw = np.clip(_slope_by_raw(spec, raw, examples), -_MOST_SLOPE, _MOST_SLOPE) / raw.shape[1]
+    by_hidden = (last.T @ by_raw) * np.where(hidden > 0, 1, HEAD_SLOPE)
+    slope = np.empty_like(head)
+    for view, value in zip(
+        head_views(spec, slope),
+        (by_hidden @ inputs.T, by_hidden.sum(1), by_raw @ bent.T, by_raw.sum(1)),
+        strict=True,
+    ):
+        view[:] = value
+    return slope
+
+
+def _slope_by_raw(spec: NetworkSpec, raw: FloatArray, examples: Examples) -> FloatArray:
+    widths, share = mixture(spec, raw, examples.stretch)
+    squares = widths * widths
+    densities = [
+        *(ggx_density(lobe, each) for lobe, each in zip(examples.lobes, squares, strict=True)),
+        examples.cosine / np.pi,
+        (examples.cosine > 0) / np.float32(2 * np.pi),
+    ]
+    density = sum(weight * each for weight, each in zip(share, densities, strict=True)) + 1e-12
+    ratio = np.minimum(examples.response / density, _MOST_RATIO)
+    by_density = -examples.mass * (1 - _VARIANCE + _VARIANCE * ratio) / density
+    by_share = np.stack([(by_density * each).sum(0) for each in densities])
+    # back through the least weight and the softmax
+    free = 1 - LEAST_LOBE_WEIGHT * len(share)
+    soft = (share - LEAST_LOBE_WEIGHT) / free
+    by_soft = free * by_share
+    count = spec.frame_count
+    slope = np.empty_like(raw)
+    slope[2 * count :] = soft * (by_soft - (by_soft * soft).sum(0))
+    is_free = (widths > LEAST_LOBE_WIDTH) & (widths < MOST_LOBE_WIDTH)
+    for frame, lobe in enumerate(examples.lobes):
+        by_log = share[frame] * by_density * densities[frame]
+        for axis, part in enumerate(_slopes_of_logarithm(lobe, squares[frame])):
+            slope[2 * frame + axis] = (by_log * part).sum(0) * is_free[frame, axis]
+    return slope
+
+
+def _slopes_of_logarithm(lobe: Halves, squares: FloatArray) -> list[FloatArray]:
+    """Derivatives of log(ggx_density) by the logarithm of each width."""
+    parts = [lobe.half[axis] / squares[axis] for axis in range(2)]
+    spread = parts[0] + parts[1] + lobe.half[2]
+    seen = [squares[axis] * lobe.seen[axis] for axis in range(2)]
+    root = np.sqrt(seen[0] + seen[1] + lobe.seen[2])
+    shadow = root * (np.sqrt(lobe.seen[2]) + root)
+    return [4 * parts[axis] / spread - 1 - seen[axis] / shadow for axis in range(2)]

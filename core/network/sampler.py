@@ -1,0 +1,194 @@
+"""The sampler: directions of light drawn nearly in proportion to the response, and their density.
+
+It is a mixture of a GGX lobe in each learned frame, a cosine lobe and the uniform hemisphere. A
+small head computes the widths and the weights of the lobes from the latents and the view. A GGX
+lobe draws visible normals (Heitz 2018) and reflects the view at them, so its density is exact and
+has integral 1 over all directions. What it draws below the horizon carries no light: draw it, and
+count it as zero.
+
+Arrays are channel-first. A surface has [..., N]; directions are [3, N] or [3, S, N], several for
+each surface.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from verdigris.core.network.directions import into_frame, logarithms, stretch_factors
+from verdigris.core.network.frames import build_frame, dot, normalise
+from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.spec import (
+    AXIS_ROWS,
+    FRAME_ROWS,
+    HEAD_SLOPE,
+    LEAST_LOBE_WEIGHT,
+    LEAST_LOBE_WIDTH,
+    LEAST_VIEW_COSINE,
+    LENGTH_EPSILON,
+    MOST_LOBE_WIDTH,
+    NetworkSpec,
+)
+
+
+@dataclass
+class View:
+    """Surfaces under a view: what the head and the lobes need."""
+
+    frames: list[FloatArray]
+    """Each learned frame, [3 axes, 3 components, N]."""
+    seen: list[FloatArray]
+    """The view in each frame, [3, N], above the frame's horizon."""
+    stretch: list[FloatArray]
+    """Factors of each frame's half vectors, [2, N]."""
+    inputs: FloatArray
+    """Inputs of the head, [channels, N]."""
+
+
+@dataclass
+class Lobes:
+    """A mixture for each surface."""
+
+    view: View
+    widths: FloatArray
+    """GGX alpha along tangent and bitangent of each frame, [frames, 2, N]."""
+    weights: FloatArray
+    """Of the GGX lobes, the cosine lobe and the uniform hemisphere, [frames + 2, N]."""
+
+
+def head_views(spec: NetworkSpec, head: FloatArray) -> tuple[FloatArray, ...]:
+    """Views of the head's flat vector: weights and bias of its hidden and its last layer."""
+    hidden, last = spec.head_layers
+    return (
+        head[hidden.weight_offset : hidden.bias_offset].reshape(hidden.outputs, -1),
+        head[hidden.bias_offset : hidden.end],
+        head[last.weight_offset : last.bias_offset].reshape(last.outputs, -1),
+        head[last.bias_offset : last.end],
+    )
+
+
+def look_at(parameters: Parameters, latents: FloatArray, wo: FloatArray) -> View:
+    """Surfaces of these latents [channels, N], seen from wo [3, N]."""
+    raw = parameters.frames() @ latents
+    frames, seen, stretch = [], [], []
+    inputs = [latents]
+    for index in range(parameters.spec.frame_count):
+        rows = raw[FRAME_ROWS * index : FRAME_ROWS * (index + 1)]
+        frame = build_frame(rows[:AXIS_ROWS])
+        local = into_frame(frame, wo)
+        inputs += [local[2:], logarithms(local[2:])]
+        local[2] = np.maximum(local[2], LEAST_VIEW_COSINE)
+        frames.append(frame)
+        seen.append(normalise(local))
+        stretch.append(stretch_factors(rows[AXIS_ROWS:]))
+    inputs += [wo[2:], logarithms(wo[2:])]
+    return View(frames, seen, stretch, np.concatenate(inputs))
+
+
+def lobes_of(parameters: Parameters, view: View) -> Lobes:
+    """The mixture that the head gives."""
+    assert parameters.head is not None
+    spec = parameters.spec
+    first, first_bias, last, last_bias = head_views(spec, parameters.head)
+    hidden = first @ view.inputs + first_bias[:, None]
+    raw = last @ np.maximum(hidden, HEAD_SLOPE * hidden) + last_bias[:, None]
+    return Lobes(view, *mixture(spec, raw, np.stack(view.stretch)))
+
+
+def mixture(
+    spec: NetworkSpec, raw: FloatArray, stretch: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Widths and weights of the head's outputs: logarithms of widths, and logits."""
+    count = spec.frame_count
+    logarithm = raw[: 2 * count].reshape(stretch.shape)
+    limits = math.log(LEAST_LOBE_WIDTH), math.log(MOST_LOBE_WIDTH)
+    widths = np.exp(np.clip(logarithm - np.log(stretch), *limits))
+    logits = raw[2 * count :]
+    share = np.exp(logits - logits.max(0))
+    share /= share.sum(0)
+    least = LEAST_LOBE_WEIGHT
+    return widths, least + (1 - least * len(logits)) * share
+
+
+@dataclass
+class Halves:
+    """Of a GGX lobe: squares of the half vector and of the view. Widths are not needed for them."""
+
+    half: FloatArray
+    """[3, ..., N]"""
+    seen: FloatArray
+    """[3, N]"""
+    is_reflected: FloatArray
+    """1 where a visible normal can reflect the view there, [..., N]."""
+
+
+def halves(frame: FloatArray, seen: FloatArray, wi: FloatArray) -> Halves:
+    """For directions [3, ..., N]."""
+    local = np.einsum("aiN,i...N->a...N", frame, wi)
+    view = seen if wi.ndim == 2 else seen[:, None]
+    total = local + view
+    half = total / np.maximum(np.sqrt(dot(total, total)), LENGTH_EPSILON)
+    is_reflected = ((half[2] > 0) & (dot(local, half) > 0)).astype(wi.dtype)
+    return Halves(half * half, seen * seen, is_reflected)
+
+
+def ggx_density(found: Halves, squares: FloatArray) -> FloatArray:
+    """Density of reflections at visible normals, by solid angle; `squares` of widths are [2, N]."""
+    x, y = squares
+    spread = found.half[0] / x + found.half[1] / y + found.half[2]
+    cosine = np.sqrt(found.seen[2])
+    root = np.sqrt(x * found.seen[0] + y * found.seen[1] + found.seen[2])
+    normals = np.pi * np.sqrt(x * y) * spread * spread
+    result: FloatArray = found.is_reflected / (normals * 2 * (cosine + root))
+    return result
+
+
+def pdf(lobes: Lobes, wi: FloatArray) -> FloatArray:
+    """Density of drawing wi, by solid angle. Above the horizon it integrates to 1 less the share
+    that is drawn below."""
+    view = lobes.view
+    result = lobes.weights[-2] * np.maximum(wi[2], 0) / np.pi
+    result = result + np.where(wi[2] > 0, lobes.weights[-1] / (2 * np.pi), 0)
+    for frame, seen, widths, weight in zip(
+        view.frames, view.seen, lobes.widths, lobes.weights, strict=False
+    ):
+        result = result + weight * ggx_density(halves(frame, seen, wi), widths**2)
+    return np.asarray(result)
+
+
+def draw(lobes: Lobes, random: FloatArray) -> FloatArray:
+    """Directions [3, N] of uniform numbers [2, N]. Those with z <= 0 count as zero light."""
+    first, second = random
+    ends = np.cumsum(lobes.weights, 0)
+    count = len(ends)
+    chosen = np.minimum((first >= ends).sum(0), count - 1)
+    each = np.arange(len(chosen))
+    weight = lobes.weights[chosen, each]
+    rest = (first - (ends[chosen, each] - weight)) / weight
+    rest = np.clip(rest, 0, 1 - np.finfo(rest.dtype).epsneg)
+    wi = np.stack(_around_z(np.where(chosen == count - 2, np.sqrt(1 - second), second), rest))
+    view = lobes.view
+    for index, (frame, seen) in enumerate(zip(view.frames, view.seen, strict=True)):
+        drawn = _draw_ggx(seen, lobes.widths[index], rest, second)
+        wi = np.where(chosen == index, np.einsum("aiN,aN->iN", frame, drawn), wi)
+    return wi
+
+
+def _around_z(cosine: FloatArray, turn: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    sine = np.sqrt(np.maximum(1 - cosine * cosine, 0))
+    return sine * np.cos(2 * np.pi * turn), sine * np.sin(2 * np.pi * turn), cosine
+
+
+def _draw_ggx(
+    seen: FloatArray, widths: FloatArray, turn: FloatArray, height: FloatArray
+) -> FloatArray:
+    """The view reflected at a visible normal, drawn from a spherical cap (Dupuy and Benyoub 2023);
+    both in the frame."""
+    view = normalise(np.stack([widths[0] * seen[0], widths[1] * seen[1], seen[2]]))
+    cosine = (1 - height) * (1 + view[2]) - view[2]
+    cap = np.stack(_around_z(cosine, turn)) + view
+    half = normalise(np.stack([cap[0] * widths[0], cap[1] * widths[1], np.maximum(cap[2], 0)]))
+    result: FloatArray = 2 * dot(half, seen) * half - seen
+    return result
