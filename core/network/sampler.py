@@ -79,9 +79,9 @@ def look_at(parameters: Parameters, latents: FloatArray, wo: FloatArray) -> View
         frame = build_frame(rows[:AXIS_ROWS])
         local = into_frame(frame, wo)
         inputs += [local[2:], logarithms(local[2:])]
-        local[2] = np.maximum(local[2], LEAST_VIEW_COSINE)
+        above = np.concatenate([local[:2], np.maximum(local[2:], LEAST_VIEW_COSINE)])
         frames.append(frame)
-        seen.append(normalise(local))
+        seen.append(normalise(above))
         stretch.append(stretch_factors(rows[AXIS_ROWS:]))
     inputs += [wo[2:], logarithms(wo[2:])]
     return View(frames, seen, stretch, np.concatenate(inputs))

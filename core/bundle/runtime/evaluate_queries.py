@@ -30,6 +30,17 @@ QUERY = np.dtype(
         ("wi", "<f4", 3),
         ("random", "<f4"),
         ("wo", "<f4", 3),
+        ("random2", "<f4"),
+    ]
+)
+# NeuralAnswer of evaluate_queries.slang.
+ANSWER = np.dtype(
+    [
+        ("response", "<f4", 3),
+        ("pdf", "<f4"),
+        ("drawn", "<f4", 3),
+        ("drawn_pdf", "<f4"),
+        ("drawn_response", "<f4", 3),
         ("reserved", "<u4"),
     ]
 )
@@ -57,21 +68,44 @@ class QueryEvaluator:
         random: Floats | float = 0.0,
     ) -> Floats:
         """The response [N, 3]; `random`, from 0 to below 1, chooses in stochastic filtering."""
+        answers = self.answers(uv, lod, wi, wo, material, random)
+        return np.ascontiguousarray(answers["response"])
+
+    def answers(
+        self,
+        uv: Floats,
+        lod: Floats | float,
+        wi: Floats,
+        wo: Floats,
+        material: NDArray[Any] | int = 0,
+        random: Floats | float = 0.0,
+        random2: Floats | float = 0.0,
+    ) -> NDArray[Any]:
+        """Responses and densities, and what the sampler draws, in ANSWER."""
         queries = np.zeros(len(uv), QUERY)
-        values = {"uv": uv, "lod": lod, "wi": wi, "wo": wo, "material": material, "random": random}
+        values = {
+            "uv": uv,
+            "lod": lod,
+            "wi": wi,
+            "wo": wo,
+            "material": material,
+            "random": random,
+            "random2": random2,
+        }
         for name, value in values.items():
             queries[name] = value
         materials = self.materials
-        output = materials.buffer(np.zeros((len(uv), 4), np.float32), 16)
+        output = materials.buffer(np.zeros(len(uv), ANSWER), ANSWER.itemsize)
         self._device.dispatch(
             materials.kernel((QUERIES,), ENTRY_POINT),
             len(uv),
             {
                 "neuralQueries": materials.buffer(queries, QUERY.itemsize),
                 "neuralQueryCount": len(uv),
-                "neuralResponses": output,
+                "neuralAnswers": output,
                 **materials.bindings(),
             },
         )
-        found = output.to_numpy().view(np.float32).reshape(-1, 4)
-        return np.ascontiguousarray(found[:, :3])
+        return np.asarray(
+            output.to_numpy().view(np.uint8)[: len(uv) * ANSWER.itemsize].view(ANSWER)
+        )

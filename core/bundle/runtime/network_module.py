@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from verdigris.core.base.device import MOST_CONSTANT_BYTES
 from verdigris.core.bundle.files.manifest_network import FRAMES, bias_name, weights_name
+from verdigris.core.bundle.files.manifest_sampler import head_names
 from verdigris.core.bundle.files.weights import plan_tensors
 from verdigris.core.bundle.precision.half_errors import CAREFUL_UNITS
 from verdigris.core.network.spec import (
@@ -11,9 +12,15 @@ from verdigris.core.network.spec import (
     COSINE_OFFSET,
     FRAME_INPUTS,
     HALF_Z_MINIMUM,
+    HEAD_SLOPE,
+    HEAD_WIDTH,
     LEAKY_SLOPE,
+    LEAST_LOBE_WEIGHT,
+    LEAST_LOBE_WIDTH,
+    LEAST_VIEW_COSINE,
     LENGTH_EPSILON,
     LOGARITHM_SHARE,
+    MOST_LOBE_WIDTH,
     SMELU_WIDTH,
     STRETCH_LIMIT,
     NetworkSpec,
@@ -34,6 +41,7 @@ def network_source(spec: NetworkSpec) -> str:
     tensors, size = plan_tensors(spec)
     places = {tensor.name: tensor for tensor in tensors}
     layers = range(len(spec.layers))
+    heads = [places[name] for name in head_names()]
     matrices = [places[weights_name(layer)] for layer in layers]
     numbers: dict[str, int | float] = {
         "kLatentChannels": spec.latent_channels,
@@ -58,6 +66,15 @@ def network_source(spec: NetworkSpec) -> str:
         "kStretchLimit": STRETCH_LIMIT,
         "kCosineOffset": COSINE_OFFSET,
         "kLogarithmShare": LOGARITHM_SHARE,
+        "kHeadInputs": spec.head_inputs,
+        "kPaddedHeadInputs": heads[0].row_stride // _HALVES,
+        "kHeadWidth": HEAD_WIDTH,
+        "kHeadOutputs": spec.head_outputs,
+        "kHeadSlope": HEAD_SLOPE,
+        "kLobeWidthMinimum": LEAST_LOBE_WIDTH,
+        "kLobeWidthMaximum": MOST_LOBE_WIDTH,
+        "kLobeWeightMinimum": LEAST_LOBE_WEIGHT,
+        "kViewCosineMinimum": LEAST_VIEW_COSINE,
     }
     lines = [
         "// Generated: one decoder's shape, and where its numbers lie in weights.bin, in bytes.",
@@ -73,7 +90,12 @@ def network_source(spec: NetworkSpec) -> str:
         kind = "int" if isinstance(value, int) else "float"
         lines.append(f"public static const {kind} {name} = {value!r};")
     biases = [places[bias_name(layer)] for layer in layers]
-    for name, chosen in (("kMatrices", matrices), ("kBiases", biases)):
+    for name, chosen in (
+        ("kMatrices", matrices),
+        ("kBiases", biases),
+        ("kHeadMatrices", heads[::2]),
+        ("kHeadBiases", heads[1::2]),
+    ):
         offsets = ", ".join(str(tensor.offset) for tensor in chosen)
         lines.append(f"public static const uint {name}[{len(chosen)}] = {{ {offsets} }};")
     return "\n".join(lines) + "\n"

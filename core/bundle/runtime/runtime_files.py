@@ -39,8 +39,20 @@ _KEPT_FORM = b"2"
 _WIDEST_OF_CONSTANTS = 32
 
 
-# The function that including shaders call.
-FUNCTION = "neuralEvaluate"
+# Names that including shaders use. The compiler appends a number to each.
+FUNCTIONS = ("neuralPrepare", "neuralShade", "neuralPdf", "neuralDraw")
+SURFACE = "NeuralSurface"
+# The short form for one light, which the entry point does not call.
+_SHORT = """{vec3} neuralEvaluate(
+    uint material, {vec2} uv, float lod, float random, {vec3} wi, {vec3} wo)
+{{
+    return neuralShade(material, neuralPrepare(material, uv, lod, random, wo), wi);
+}}
+"""
+_VECTORS = {
+    ".hlsl": {"vec2": "float2", "vec3": "float3"},
+    ".glsl": {"vec2": "vec2", "vec3": "vec3"},
+}
 # A complete shader around an include file in GLSL: #version must come first.
 WHOLE_SHADER = """#version 450
 #extension GL_GOOGLE_include_directive : require
@@ -60,7 +72,7 @@ _LEFT_OUT = re.compile(
 )
 _MATRIX = re.compile(r"\b(d?mat[234](x[234])?|(float|half|double|int|uint)[234]x[234])\b")
 _OF_ENTRY_POINT = re.compile(
-    r"\b(neuralQueries|neuralResponses|NeuralQuery_0|[gG]lobalParams_0|local_size_x)\b"
+    r"\b(neuralQueries|neuralAnswers|Neural(Query|Answer)_0|[gG]lobalParams_0|local_size_x)\b"
 )
 
 
@@ -241,8 +253,8 @@ def _keep(folder: Path | None, name: str, data: bytes) -> None:
 
 
 def as_include(code: bytes, suffix: str, version: str) -> bytes:
-    """Makes a compute shader's text includable: restores the function's name, and moves the entry
-    point and its resources to the end, behind a define."""
+    """Makes a compute shader's text includable: restores the functions' names, and moves the
+    entry point and its resources to the end, behind a define."""
     text = _LEFT_OUT.sub("", code.decode())
     shared: list[str] = []
     entry: list[str] = []
@@ -250,7 +262,7 @@ def as_include(code: bytes, suffix: str, version: str) -> bytes:
         (entry if _OF_ENTRY_POINT.search(declaration) else shared).append(declaration)
     kept, left = "\n".join(shared), "\n".join(entry)
     for holds, what in (
-        (f" {FUNCTION}_0(" in kept, f"{FUNCTION} cannot be included"),
+        *((f" {name}_0(" in kept, f"{name} cannot be included") for name in FUNCTIONS),
         (
             len(re.findall(r"^void \w+\(", left, re.MULTILINE)) == 1,
             "it needs one entry point",
@@ -262,7 +274,9 @@ def as_include(code: bytes, suffix: str, version: str) -> bytes:
     checks = _NEEDS_VERSION if suffix == ".glsl" else ""
     return (
         _HEAD.format(version=version)
-        + f"{checks}{kept}\n#define {FUNCTION} {FUNCTION}_0\n"
+        + f"{checks}{kept}\n"
+        + "".join(f"#define {name} {name}_0\n" for name in (*FUNCTIONS, SURFACE))
+        + _SHORT.format(**_VECTORS[suffix])
         + f"#ifndef NEURAL_NO_ENTRY_POINT\n{left}\n#endif\n"
     ).encode()
 
