@@ -153,7 +153,8 @@ def verify(
     from verdigris.core.bundle.scene.scene_pack import ScenePack, is_scene
     from verdigris.core.bundle.scene.verify_scene import verify_scene
     from verdigris.core.bundle.verify.device_decoders import (
-        device_decoders,
+        NOTHING,
+        decoders_on,
         device_notes,
         find_device,
     )
@@ -174,12 +175,12 @@ def verify(
             )
         return verify_scene(bundle, find_device(device, warnings.warn))
     on = find_device(device, warnings.warn, is_needed=source is not None)
-    shipped, notes = (device_decoders(bundle, on), device_notes(bundle, on)) if on else ([], [])
+    shipped, notes = (decoders_on(bundle, on), device_notes(bundle, on)) if on else (NOTHING, [])
     teacher = None
     if source and on:
         teacher = Teacher(source, source.require_material(bundle.source_name), on)
         notes = [*source_notes(bundle, teacher), *notes]
-    return prove(bundle, [*shipped, *decoders], teacher, notes)
+    return prove(bundle, [*shipped.decoders, *decoders], teacher, notes, shipped.samplers)
 
 
 @explain_missing_folder()

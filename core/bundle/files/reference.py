@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.base.json_fields import LARGEST_SINGLE, parse_json
+from verdigris.core.base.json_fields import LARGEST_SINGLE, Fields, parse_json
+from verdigris.core.bundle.files.sampler_rows import COLUMNS as SAMPLER_COLUMNS
+from verdigris.core.bundle.files.sampler_rows import SamplerRows, make_sampler_rows
 from verdigris.core.network.numpy_decoder import evaluate_at_lod
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ class Reference(Points):
 
     exported: Floats
     """Response of the stored numbers, computed in double precision."""
+    sampler: SamplerRows | None = None
+    """Of the bundle's sampler, if it has one."""
     teacher: Floats | None = None
     """Response of the source's graph, averaged over a square of 2^lod finest texels, if known."""
 
@@ -119,6 +123,9 @@ def make_reference(parameters: Parameters, teacher: DeviceMaterial | None = None
         points.wi,
         points.wo,
         exported=exported_response(parameters, points),
+        sampler=None
+        if parameters.head is None
+        else make_sampler_rows(parameters, points.uv, points.lod, points.wi, points.wo),
         teacher=teacher_response(teacher, points, parameters.layout) if teacher else None,
     )
 
@@ -155,8 +162,12 @@ _COLUMNS = {"uv": (2,), "lod": (), "wi": (3,), "wo": (3,), "exported": (3,), "te
 def encode_reference(reference: Reference) -> bytes:
     """One column for each name. Every number is a single float with decimals that restore it."""
     columns = []
-    for name in _COLUMNS:
-        values = getattr(reference, name)
+    sampler = reference.sampler
+    for owner, name in (
+        *((reference, name) for name in _COLUMNS),
+        *((sampler, name) for name in SAMPLER_COLUMNS if sampler),
+    ):
+        values = getattr(owner, name)
         if values is not None:
             # a call for each row takes four times as long
             text, between = json.dumps(_decimals(name, values)), "], [" if values.ndim > 1 else ", "
@@ -177,17 +188,24 @@ def _decimals(name: str, values: Floats) -> Any:
 def parse_reference(data: bytes, count: int, file: str) -> Reference:
     fields = parse_json(data, file)
     fields.whole("count", count, count)
-    columns: dict[str, Any] = {}
-    for name, shape in _COLUMNS.items():
-        if name == "teacher" and name not in fields:
-            continue
-        values = fields.numbers(name, count, *shape)
-        fields.require(
-            bool((np.abs(values) < LARGEST_SINGLE).all()), name, "it must fit single floats"
+    columns = {
+        name: _column(fields, name, count, shape)
+        for name, shape in _COLUMNS.items()
+        if name != "teacher" or name in fields
+    }
+    sampler = None
+    if "drawn" in fields:
+        sampler = SamplerRows(
+            **{name: _column(fields, name, count, shape) for name, shape in SAMPLER_COLUMNS.items()}
         )
-        columns[name] = values.astype(np.float32)
     for name in ("wi", "wo"):
         lengths = np.linalg.norm(columns[name].astype(np.float64), axis=1)
         is_unit = bool((np.abs(lengths - 1) < 1e-3).all())
         fields.require(is_unit, name, "directions must have length 1")
-    return Reference(**columns)
+    return Reference(**columns, sampler=sampler)
+
+
+def _column(fields: Fields, name: str, count: int, shape: tuple[int, ...]) -> Floats:
+    values = fields.numbers(name, count, *shape)
+    fields.require(bool((np.abs(values) < LARGEST_SINGLE).all()), name, "it must fit single floats")
+    return np.asarray(values, np.float32)

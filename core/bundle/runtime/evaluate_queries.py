@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.device import Device, Source
+from verdigris.core.bundle.files.sampler_rows import SamplerRows
 from verdigris.core.bundle.runtime.device_materials import (
     DeviceMaterials,
     RuntimeChoice,
@@ -70,6 +71,14 @@ class QueryEvaluator:
         """The response [N, 3]; `random`, from 0 to below 1, chooses in stochastic filtering."""
         answers = self.answers(uv, lod, wi, wo, material, random)
         return np.ascontiguousarray(answers["response"])
+
+    def sample(
+        self, uv: Floats, lod: Floats, wi: Floats, wo: Floats, random: Floats, material: int = 0
+    ) -> SamplerRows:
+        """Densities of wi, and what the sampler draws for `random` [N, 2]."""
+        found = self.answers(uv, lod, wi, wo, material, *random.T)
+        columns = (found[name].copy() for name in ("pdf", "drawn", "drawn_pdf"))
+        return SamplerRows(random, *columns)
 
     def answers(
         self,

@@ -102,7 +102,8 @@ class Target:
         )
 
 
-_HLSL = ("-target", "hlsl", "-profile", "sm_6_0")
+# Slang requires SM 6.6 for SampleLevel, which the text may contain; it compiles for SM 6.0.
+_HLSL = ("-target", "hlsl", "-profile", "sm_6_0", "-capability", "sm_6_6")
 _GLSL = ("-target", "glsl")
 _SPIRV = ("-target", "spirv", "-O2", "-capability", "sm_6_0")
 # No cooperative GLSL: Slang replaces cooperative vectors by loops there. HLSL needs SM 6.9 for
@@ -111,18 +112,17 @@ TARGETS: dict[str, Target] = {
     "portable.hlsl": Target(_HLSL),
     "portable.glsl": Target(_GLSL),
     "portable.spv": Target((*_SPIRV, "-profile", "spirv_1_5")),
-    # Slang requires SM 6.6 for SampleLevel; the text is the same and compiles for 6.0
-    "portable_sampled.hlsl": Target((*_HLSL, "-capability", "sm_6_6"), is_sampled=True),
+    "portable_sampled.hlsl": Target(_HLSL, is_sampled=True),
     "portable_sampled.glsl": Target(_GLSL, is_sampled=True),
-    "portable_constants.hlsl": Target(
-        (*_HLSL, "-capability", "sm_6_6"), is_sampled=True, is_constant=True
-    ),
+    "portable_constants.hlsl": Target(_HLSL, is_sampled=True, is_constant=True),
     "portable_constants.glsl": Target(_GLSL, is_sampled=True, is_constant=True),
     "cooperative.hlsl": Target(
         ("-target", "hlsl", "-profile", "sm_6_9"), is_cooperative=True, is_constant=True
     ),
     "cooperative.spv": Target(
-        (*_SPIRV, "-profile", "spirv_1_6"), is_cooperative=True, is_constant=True
+        (*_SPIRV, "-profile", "spirv_1_6", "-capability", "spvCooperativeVectorNV"),
+        is_cooperative=True,
+        is_constant=True,
     ),
 }
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from verdigris.core.bundle.files.manifest import has_sampler
 from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
 from verdigris.core.bundle.runtime.network_module import fits_in_constants
 from verdigris.core.bundle.verify.device_decoders import (
@@ -14,13 +16,13 @@ from verdigris.core.bundle.verify.device_decoders import (
 )
 from verdigris.core.bundle.verify.verify import (
     Decoder,
-    Row,
     Verification,
     decoder_rows,
     parameters_decoder,
     teacher_notes,
     teacher_rows,
 )
+from verdigris.core.bundle.verify.verify_sampler import numpy_sampler, sampler_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from verdigris.core.bundle.files.reference import Floats
     from verdigris.core.bundle.runtime.device_materials import RuntimeChoice, StoredMaterial
     from verdigris.core.bundle.scene.scene_pack import ScenePack
+    from verdigris.core.bundle.verify.rows import Row
 
 # Textures on the device at a time: well below what devices can bind.
 _AT_ONCE = 64
@@ -46,7 +49,8 @@ def verify_scene(scene: ScenePack, device: Device | None = None) -> Verification
     ):
         reference = scene.reference(material)
         decoders = [("numpy", parameters_decoder(parameters))]
-        found = decoder_rows(decoders, reference, material.bounds) + others
+        found = decoder_rows(decoders, reference, material.bounds)
+        found += sampler_rows(numpy_sampler(parameters), reference, material.bounds) + others
         found += teacher_rows(material.latents.layout, reference, material.bounds)
         rows += [replace(row, what=f"{material.name}: {row.what}") for row in found]
         unchecked += teacher_notes(f"the graph of {material.name}", reference, material.bounds)
@@ -66,7 +70,11 @@ def _device_rows(scene: ScenePack, device: Device) -> list[list[Row]]:
         for index, each in enumerate(together):
             material = scene.materials[each]
             decoders = [(name, _decoder(evaluator, index))]
-            found[each] += decoder_rows(decoders, scene.reference(material), material.bounds)
+            reference = scene.reference(material)
+            found[each] += decoder_rows(decoders, reference, material.bounds)
+            if has_sampler(scene.tensors):
+                samplers = [(name, partial(evaluator.sample, material=index))]
+                found[each] += sampler_rows(samplers, reference, material.bounds)
 
     choices = exact_choices(device, fits_in_constants(scene.spec), scene.advised)
 

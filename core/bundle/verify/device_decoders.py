@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,17 +28,34 @@ if TYPE_CHECKING:
     from verdigris.core.bundle.files.arithmetic import Arithmetic
     from verdigris.core.bundle.files.manifest_parts import Bounds, FileRecord
     from verdigris.core.bundle.files.read import Bundle
+    from verdigris.core.bundle.verify.verify_sampler import Sampler
     from verdigris.core.network.spec import NetworkSpec
 
     Floats = NDArray[np.float32]
     Decoder = Callable[[Floats, Floats, Floats, Floats], Floats]
 
 
-def device_decoders(bundle: Bundle, device: Device) -> list[tuple[str, Decoder]]:
-    """By name, every decoder with exact filtering that the device has and the bundle allows."""
+@dataclass(frozen=True)
+class OnDevice:
+    """By name, what a device computes of a bundle."""
+
+    decoders: list[tuple[str, Decoder]]
+    samplers: list[tuple[str, Sampler]]
+    """None if the bundle has no sampler."""
+
+
+NOTHING = OnDevice([], [])
+
+
+def decoders_on(bundle: Bundle, device: Device) -> OnDevice:
+    """Everything with exact filtering that the device has and the bundle allows."""
     stored = [read_stored(bundle)]
     choices = exact_choices(device, fits_in_constants(bundle.spec), bundle.advised)
-    return [(name, QueryEvaluator(stored, device, choice).response) for name, choice in choices]
+    found = [(name, QueryEvaluator(stored, device, choice)) for name, choice in choices]
+    return OnDevice(
+        [(name, each.response) for name, each in found],
+        [(name, each.sample) for name, each in found if bundle.manifest.has_sampler],
+    )
 
 
 def device_notes(bundle: Bundle, device: Device) -> list[str]:

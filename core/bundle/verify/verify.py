@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import Reference, teacher_response
 from verdigris.core.bundle.verify.map_differences import MapDifferences, map_differences
+from verdigris.core.bundle.verify.rows import Row, largest
+from verdigris.core.bundle.verify.verify_sampler import Sampler, numpy_sampler, sampler_rows
 from verdigris.core.material.load.provenance import changed_sources, source_facts
 from verdigris.core.network.numpy_decoder import evaluate_at_lod
 
@@ -27,30 +29,12 @@ Floats = NDArray[np.float32]
 # (uv [N, 2], lod [N], wi [N, 3], wo [N, 3]) -> response [N, 3]
 Decoder = Callable[[Floats, Floats, Floats, Floats], NDArray[Any]]
 
+NO_SAMPLER = "the bundle has no sampler: a bake of version 4.2 or later writes one"
+
 # The graph differs by less than this between devices and drivers.
 SAME_SOURCE = 1e-3
 # Opacity is stored in bytes.
 _SAME_OPACITY = 1 / 255
-
-
-@dataclass(frozen=True)
-class Row:
-    """One comparison."""
-
-    what: str
-    """The two sides of the comparison."""
-    count: int
-    """Compared values, three for each point."""
-    measure: str
-    """How the difference is measured."""
-    found: float
-    """The difference; not finite if a response is not."""
-    bound: float
-    """The largest allowed difference."""
-
-    @property
-    def holds(self) -> bool:
-        return bool(self.found <= self.bound)
 
 
 @dataclass(frozen=True)
@@ -106,12 +90,16 @@ def verify(
     decoders: Sequence[tuple[str, Decoder]] = (),
     teacher: DeviceMaterial | None = None,
     notes: Sequence[str] = (),
+    samplers: Sequence[tuple[str, Sampler]] = (),
 ) -> Verification:
-    """Checks every file, then numpy and each of `decoders` on the reference, then the stored
-    responses of the graph, and `teacher` if given. `notes` list what is not checked."""
+    """Checks every file, then numpy and each of `decoders` and `samplers` on the reference, then
+    the stored responses of the graph, and `teacher` if given. `notes` list what is not checked."""
     bundle.check_files()
     reference, bounds = bundle.reference(), bundle.manifest.bounds
     rows = decoder_rows([("numpy", numpy_decoder(bundle)), *decoders], reference, bounds)
+    rows += sampler_rows([*numpy_sampler(bundle.parameters()), *samplers], reference, bounds)
+    if not bundle.manifest.has_sampler:
+        notes = (*notes, NO_SAMPLER)
     rows += teacher_rows(bundle.layout, reference, bounds, teacher)
     if teacher is not None:
         rows += _map_rows(map_differences(bundle, teacher))
@@ -146,8 +134,8 @@ def compare_decoder(
     dark = difference[~bright]
     what = f"{name} against the reference"
     return [
-        Row(what, int(bright.sum()), "largest relative", _largest(relative), bounds.relative),
-        Row(what, int(dark.size), "largest in the dark", _largest(dark), bounds.absolute),
+        Row(what, int(bright.sum()), "largest relative", largest(relative), bounds.relative),
+        Row(what, int(dark.size), "largest in the dark", largest(dark), bounds.absolute),
     ]
 
 
@@ -214,10 +202,6 @@ def source_notes(bundle: Bundle, teacher: Teacher) -> list[str]:
 def _plain(value: Any) -> Any:
     """JSON has no infinity."""
     return None if isinstance(value, float) and not np.isfinite(value) else value
-
-
-def _largest(values: NDArray[np.float64]) -> float:
-    return float(values.max()) if values.size else 0.0
 
 
 def print_verification(result: Verification) -> None:

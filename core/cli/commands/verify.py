@@ -37,7 +37,8 @@ def verify(
     from verdigris.core.bundle.scene.scene_pack import is_scene, open_scene
     from verdigris.core.bundle.scene.verify_scene import verify_scene
     from verdigris.core.bundle.verify.device_decoders import (
-        device_decoders,
+        NOTHING,
+        decoders_on,
         device_notes,
         find_device,
     )
@@ -63,8 +64,8 @@ def verify(
             name = material or opened.source_name
             teacher = open_teacher(source, name, search, confined, on)
             notes = [*source_notes(opened, teacher), *notes]
-        decoders = device_decoders(opened, on) if on else []
-        result = prove(opened, decoders, teacher, notes)
+        shipped = decoders_on(opened, on) if on else NOTHING
+        result = prove(opened, shipped.decoders, teacher, notes, shipped.samplers)
     if as_json:
         print(json.dumps(result.as_json(), indent=2))
     else:

@@ -23,7 +23,14 @@ def lively_parameters(spec=None, layout=SMALL, seed=3):
     for layer in spec.layers:
         parameters.bias(layer)[:] = 0.3 * random.standard_normal(layer.outputs)
     parameters.weights(spec.layers[-1])[:] *= 4
+    parameters.head = _lively_head(spec)
     return parameters
+
+
+def _lively_head(spec):
+    """A sampler whose lobes differ by place and view, in half floats as a bake writes them."""
+    head = 0.3 * np.random.default_rng(17).standard_normal(spec.head_layers[-1].end)
+    return head.astype(np.float16).astype(np.float32)
 
 
 def with_sums_of(size, layer=0, width=32, units=None):
@@ -60,6 +67,7 @@ def made_up(
     random = np.random.default_rng(seed)
     parameters.latents[:] = random.standard_normal(parameters.latents.shape)
     parameters.decoder += 0.1 * random.standard_normal(parameters.decoder.shape).astype(np.float32)
+    parameters.head = _lively_head(spec)
     return export_numbers(parameters, quantised=quantised)
 
 

@@ -16,7 +16,7 @@ from verdigris.core.bundle.runtime import device_materials
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.runtime.device_materials import RuntimeChoice, read_stored
 from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
-from verdigris.core.bundle.verify.device_decoders import device_decoders
+from verdigris.core.bundle.verify.device_decoders import decoders_on
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.network.numpy_decoder import evaluate_at_lod
 from verdigris.core.network.numpy_mlp import decode_latents
@@ -175,7 +175,7 @@ def test_emission_and_opacity_are_seen(software, tmp_path):
 
 
 def test_the_device_proves_a_bundle(bundle, software):
-    result = verify(bundle, device_decoders(bundle, software))
+    result = verify(bundle, decoders_on(bundle, software).decoders)
     rows = {row.what: row for row in result.rows}
     assert result.holds
     assert rows["portable against the reference"].found < 1e-4

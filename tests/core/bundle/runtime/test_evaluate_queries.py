@@ -231,7 +231,7 @@ def test_places_and_padding_of_another_writer_do_not_matter():
     exported = made_up(PRESETS["2x16"])
     wanted = stored(exported).weights
     tensors, size = plan_tensors(exported.parameters.spec)
-    moved, data = [], np.full(size + 16384, 0xFF, np.uint8)  # 0xFFFF is no number
+    moved, data = [], np.full(size + 32768, 0xFF, np.uint8)  # 0xFFFF is no number
     source = np.frombuffer(wanted, np.uint8)
     for index, tensor in enumerate(reversed(tensors)):
         stride = tensor.row_stride + 16 * (len(tensor.shape) == 2)

@@ -1,0 +1,64 @@
+"""Compares samplers with the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verdigris.core.bundle.files.sampler_rows import SamplerRows, sample_rows
+from verdigris.core.bundle.verify.rows import Row, largest
+
+if TYPE_CHECKING:
+    from verdigris.core.bundle.files.manifest_parts import Bounds
+    from verdigris.core.bundle.files.reference import Reference
+    from verdigris.core.network.parameters import Parameters
+
+Floats = NDArray[np.float32]
+
+# (uv [N, 2], lod [N], wi [N, 3], wo [N, 3], random [N, 2]) -> rows
+Sampler = Callable[[Floats, Floats, Floats, Floats, Floats], SamplerRows]
+
+# Largest difference of a component of a drawn direction.
+SAME_DIRECTION = 1e-3
+
+
+def numpy_sampler(parameters: Parameters) -> list[tuple[str, Sampler]]:
+    """The oracle in single floats, if there is a head."""
+    if parameters.head is None:
+        return []
+    return [("numpy", lambda *points: sample_rows(parameters, *points))]
+
+
+def sampler_rows(
+    samplers: Sequence[tuple[str, Sampler]], reference: Reference, bounds: Bounds
+) -> list[Row]:
+    """Densities, relative from bounds.floor up, and drawn directions."""
+    wanted = reference.sampler
+    if wanted is None:
+        return []
+    rows = []
+    for name, sample in samplers:
+        found = sample(reference.uv, reference.lod, reference.wi, reference.wo, wanted.random)
+        densities = np.concatenate(
+            [
+                _relative(getattr(found, each), getattr(wanted, each), bounds.floor)
+                for each in ("pdf", "drawn_pdf")
+            ]
+        )
+        moved = np.abs(found.drawn.astype(np.float64) - wanted.drawn)
+        moved[~np.isfinite(moved)] = np.inf
+        what = f"{name} sampler against the reference"
+        rows += [
+            Row(what, densities.size, "largest relative", largest(densities), bounds.relative),
+            Row(what, moved.size, "largest component", largest(moved), SAME_DIRECTION),
+        ]
+    return rows
+
+
+def _relative(found: Floats, wanted: Floats, floor: float) -> NDArray[np.float64]:
+    exact = wanted.astype(np.float64)
+    difference = np.abs(found - exact) / np.maximum(exact, floor)
+    return np.where(np.isfinite(found), difference, np.inf)
