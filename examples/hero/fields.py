@@ -1,7 +1,6 @@
 """Fields of the helmet, from which its textures are made: shapes, heights, wear, stains.
 
-All fields tile. Low frequencies of the noises do not depend on the size, so that a small try looks
-like the large textures.
+All fields tile.
 """
 
 from __future__ import annotations
@@ -10,13 +9,10 @@ from functools import cached_property
 
 import numpy as np
 import patterns as pt
-from numpy.typing import NDArray
 from recipes_metal import fingerprint
+from spectral import Field, blur, enlarge, noise, streaks
 
-Field = NDArray[np.float32]
-
-# Frequencies up to this one have the same random numbers in every size.
-_SHARED = 64
+# Voronoi cells are slow: larger textures enlarge them.
 _CELLS = 512
 
 WINDOW, BEZEL, FLANGE = 0.112, 0.128, 0.178
@@ -26,64 +22,6 @@ BANDS = ((0.175, 0.034), (0.835, 0.024))
 """Heights of the brass bands, and half of their widths."""
 SEAM = 0.016
 """Half of the width of the brazed seam at the border of the tile."""
-
-
-def noise(
-    size: int,
-    seed: int,
-    low: float,
-    slope: float = 1.6,
-    stretch: tuple[float, float] = (1.0, 1.0),
-) -> Field:
-    """Gaussian noise of mean 0 and deviation 1, whose amplitude falls with frequency^slope above
-    `low` cycles. `stretch` lengthens it along u and v."""
-    half = size // 2
-    shared = _coefficients(seed, _SHARED)
-    full = shared if half <= _SHARED else _coefficients(seed + 1_000_003, half)
-    ku = np.arange(half + 1, dtype=np.float32)[None, :]
-    kv = np.concatenate([np.arange(size - half), np.arange(-half, 0)]).astype(np.float32)[:, None]
-    spectrum = np.zeros((size, half + 1), np.complex64)
-    for block, reach in ((full, half), (shared, min(_SHARED, half))):
-        spectrum[:reach, :reach] = block[:reach, :reach]
-        spectrum[-reach:, :reach] = block[-reach:, :reach]
-    frequency = np.hypot(ku * stretch[0], kv * stretch[1]).astype(np.float32)
-    frequency[0, 0] = 1.0
-    # Powers of slope + 1: each octave holds more waves than the one below.
-    amplitude = np.maximum(frequency, low) ** np.float32(-slope - 1.0)
-    # A soft start below `low`, where waves would be as wide as the tile.
-    amplitude *= np.exp(-((low / frequency) ** 2))
-    amplitude[0, 0] = 0.0
-    image = np.fft.irfft2(spectrum * amplitude, s=(size, size))
-    return (image / image.std()).astype(np.float32)
-
-
-def _coefficients(seed: int, reach: int) -> NDArray[np.complex64]:
-    """Uniform numbers: the sum of many waves is Gaussian anyway."""
-    numbers = np.random.default_rng(seed).random((2 * reach, reach, 2), np.float32) - 0.5
-    return numbers.view(np.complex64)[..., 0]
-
-
-def enlarge(image: Field, size: int) -> Field:
-    """A seamless image at another size, by its spectrum."""
-    have = image.shape[0]
-    if have == size:
-        return image
-    keep = min(have, size) // 2
-    spectrum, target = np.fft.rfft2(image), np.zeros((size, size // 2 + 1), np.complex64)
-    target[:keep, :keep] = spectrum[:keep, :keep]
-    target[-keep:, :keep] = spectrum[-keep:, :keep]
-    return (np.fft.irfft2(target, s=(size, size)) * (size / have) ** 2).astype(np.float32)
-
-
-def streaks(image: Field, length: float) -> Field:
-    """What runs down from an image: its mean above each place, fading over `length`."""
-    frequency = np.fft.fftfreq(image.shape[0])[:, None] * image.shape[0]
-    fading = (1.0 / (1.0 + 2j * np.pi * frequency * length)).astype(np.complex64)
-    return np.fft.ifft(np.fft.fft(image, axis=0) * fading, axis=0).real.astype(np.float32)
-
-
-def blur(image: Field, sigma: float) -> Field:
-    return pt.blur(image, sigma).astype(np.float32)
 
 
 class Helmet:
@@ -169,17 +107,17 @@ class Helmet:
     @cached_property
     def form(self) -> Field:
         """Straps, ring, bolts and rivets as they stand on the shell."""
-        straps = pt.smoothstep(-0.003, 0.003, self.straps)
-        ring = pt.smoothstep(-0.004, 0.003, BEZEL - self.radius)
-        ring *= pt.smoothstep(-0.003, 0.008, self.radius - WINDOW)
-        sunk = pt.smoothstep(-0.002, 0.006, WINDOW - self.radius)
+        straps = pt.smoothstep(-0.005, 0.005, self.straps)
+        ring = pt.smoothstep(-0.006, 0.006, BEZEL - self.radius)
+        ring *= pt.smoothstep(-0.004, 0.01, self.radius - WINDOW)
+        sunk = pt.smoothstep(-0.004, 0.008, WINDOW - self.radius)
         bars = sunk * np.sqrt(np.clip(self.bars / 0.0065, 0.0, 1.0))
         bolts = pt.smoothstep(-0.001, 0.0035, self.bolts)
         rivets = np.sqrt(np.clip(self.rivets / 0.0062, 0.0, 1.0))
         seam = pt.smoothstep(-0.004, 0.006, self.seam) * (1.0 - straps)
-        height = 0.006 * straps + 0.009 * ring - 0.006 * sunk + 0.008 * bars
-        height += 0.006 * bolts + 0.0035 * rivets + 0.002 * seam
-        return blur(height.astype(np.float32), 0.0012)
+        height = 0.0045 * straps + 0.0055 * ring - 0.0045 * sunk + 0.0042 * bars
+        height += 0.004 * bolts + 0.0028 * rivets + 0.0016 * seam
+        return blur(height.astype(np.float32), 0.0018)
 
     @cached_property
     def dents(self) -> Field:
@@ -221,19 +159,19 @@ class Helmet:
         """Angular noise for the borders of chips."""
         plates = pt.cells(min(_CELLS, self.size), 46, seed=32, jitter=1.0)
         steps = enlarge(blur(plates.random(33).astype(np.float32), 0.0016), self.size)
-        return (steps - 0.5) * 3.0 + 0.5 * self.noise(34, 40.0, 1.2)
+        return (steps - 0.5) * 2.6 + 0.35 * self.noise(34, 30.0, 1.5)
 
     @cached_property
     def wear(self) -> Field:
         """How much was rubbed or chipped off the shell; without a unit."""
         beside = blur(np.maximum(self.brass, self.inside(self.seam)), 0.018)
-        wear = 0.75 * self.broad + 0.55 * self.patches + 0.42 * self.flakes
+        wear = 0.8 * self.broad + 0.5 * self.patches + 0.3 * self.flakes
         wear += 1.7 * beside + 0.8 * self.edges + 0.9 * np.clip(self.hollows - 0.2, 0.0, 1.0)
         return wear + 0.5 * blur(self.scratches, 0.0012)
 
     def cover(self, share: float, seed: int) -> Field:
         """Where a paint that stays on a share of the shell still is: 0.5 at its border."""
-        field = self.wear + 0.16 * self.noise(seed, 60.0, 1.3)
+        field = self.wear + 0.09 * self.noise(seed, 40.0, 1.5)
         border = np.quantile(field[:: max(1, self.size // 256)], share)
         return np.clip(0.5 + 0.32 * (border - field), 0.0, 1.0)
 
@@ -276,17 +214,22 @@ class Helmet:
         line = 0.30 + 0.02 * self.noise(55, 3.0)
         tide = np.exp(-(((self.v - line) / 0.03) ** 2)) + np.exp(-(((self.v - 0.09) / 0.06) ** 2))
         grains = 0.5 + 0.55 * self.noise(56, 34.0, 0.9)
-        return np.clip((0.75 * tide + 0.35 * self.cavity) * grains, 0.0, 1.0)
+        return np.clip((0.75 * tide + 0.35 * self.cavity) * grains, 0.0, 1.0) * self.unwiped
+
+    @cached_property
+    def unwiped(self) -> Field:
+        """Little dirt stays on the glass, away from its rim."""
+        return 1.0 - 0.8 * pt.smoothstep(0.002, 0.03, WINDOW - self.radius).astype(np.float32)
 
     @cached_property
     def dust(self) -> Field:
         lies = 0.22 + 0.55 * self.cavity + 0.14 * self.patches + 0.2 * (self.v - 0.5)
-        return np.clip(lies + 0.06 * self.noise(57, 80.0, 0.8), 0.0, 1.0)
+        return np.clip(lies + 0.05 * self.noise(57, 60.0, 1.0), 0.0, 1.0) * self.unwiped
 
     @cached_property
     def grime(self) -> Field:
         field = 0.75 * self.cavity + 0.35 * self.drips + 0.12 * self.noise(58, 12.0)
-        return np.clip(field - 0.08, 0.0, 1.0)
+        return np.clip(field - 0.08, 0.0, 1.0) * self.unwiped
 
     @cached_property
     def prints(self) -> Field:
@@ -304,25 +247,26 @@ class Helmet:
     @cached_property
     def oil(self) -> Field:
         smears = self.noise(62, 5.0, 1.9, stretch=(1.0, 2.2))
-        return np.clip(0.15 + 0.3 * smears + 0.25 * self.broad, 0.0, 1.0)
+        return np.clip(0.15 + 0.3 * smears + 0.25 * self.broad, 0.0, 1.0) * self.unwiped
 
     # The stencilled signs
 
     @cached_property
     def decal(self) -> Field:
         """A compass star left of the window, the number 27 right of it."""
-        x, y = self.u - 0.195, self.v - 0.515
+        x, y = self.u - 0.225, self.v - 0.52
         radius, angle = np.hypot(x, y), np.arctan2(y, x)
         point = np.abs(((angle / (np.pi / 4)) % 2.0) - 1.0)
         half_point = np.abs(((angle / (np.pi / 4) + 0.5) % 1.0) - 0.5) * 2.0
-        star = np.maximum(
-            0.076 / (1.0 + 3.2 * (1.0 - point)), 0.045 / (1.0 + 2.6 * half_point)
-        ) - radius
-        ring = 0.006 - np.abs(radius - 0.088)
+        star = (
+            np.maximum(0.068 / (1.0 + 3.2 * (1.0 - point)), 0.04 / (1.0 + 2.6 * half_point))
+            - radius
+        )
+        ring = 0.006 - np.abs(radius - 0.078)
         ring = np.minimum(ring, np.abs(np.abs(x) - np.abs(y)) - 0.006)
         sign = np.maximum(star, ring)
         sign = np.minimum(sign, np.abs(x) - 0.0018)
-        number = _two_and_seven(self.u - 0.805, self.v - 0.515)
+        number = _two_and_seven(self.u - 0.775, self.v - 0.52)
         return self.inside(np.maximum(sign, number), 1.5)
 
 

@@ -19,7 +19,7 @@ class Port:
     output: str = ""
 
 
-Value = Port | float | int | bool | str | tuple[float, ...]
+Value = Port | float | int | str | tuple[float, ...]
 
 
 class Graph:
@@ -39,8 +39,6 @@ class Graph:
             target.setNodeName(value.node)
             if value.output:
                 target.setOutputString(value.output)
-        elif isinstance(value, bool):
-            node.addInput(key, "boolean").setValueString(str(value).lower())
         elif isinstance(value, int):
             node.addInput(key, "integer").setValueString(str(value))
         elif isinstance(value, str):
@@ -48,9 +46,13 @@ class Graph:
         elif isinstance(value, tuple):
             is_colour = len(value) == 3 and node.getType() in _COLOURED
             target = node.addInput(key, "color3" if is_colour else _VECTORS[len(value)])
-            target.setValueString(", ".join(f"{each:g}" for each in value))
+            target.setValueString(_text(value))
         else:
             node.addInput(key, "float").setValueString(f"{value:g}")
+
+    def set_color(self, name: str, key: str, color: tuple[float, ...]) -> None:
+        """A colour of a node of several outputs."""
+        self.graph.getNode(name).addInput(key, "color3").setValueString(_text(color))
 
     def image(self, type: str, name: str, file: str, tiling: float = 1.0) -> Port:
         category = "tiledimage" if tiling != 1.0 else "image"
@@ -70,27 +72,34 @@ class Graph:
         self.graph.getNode(port.node).setDocString(text)
         return port
 
-    # Numbers
-
     def add(self, name: str, a: Port, b: Value) -> Port:
         return self.node("add", a.type, name, in1=a, in2=b)
 
     def multiply(self, name: str, a: Port, b: Value) -> Port:
         return self.node("multiply", a.type, name, in1=a, in2=b)
 
+    def largest(self, name: str, a: Port, b: Port) -> Port:
+        return self.node("max", a.type, name, in1=a, in2=b)
+
     def step(self, name: str, value: Port, low: float, high: float) -> Port:
         return self.node("smoothstep", "float", name, **{"in": value}, low=low, high=high)
 
-    def clamp(self, name: str, value: Port, low: float = 0.0, high: float = 1.0) -> Port:
+    def clamp(self, name: str, value: Port, low: float, high: float) -> Port:
         return self.node("clamp", "float", name, **{"in": value}, low=low, high=high)
 
     def invert(self, name: str, value: Port) -> Port:
         return self.node("invert", "float", name, **{"in": value})
 
-    # Layers
+    def remap(self, name: str, value: Port, low: float, high: float, **limits: float) -> Port:
+        inputs: dict[str, Value] = {"in": value, **limits, "outlow": low, "outhigh": high}
+        return self.node("remap", "float", name, **inputs)
 
     def over(self, name: str, top: Port, base: Port) -> Port:
         return self.node("layer", "BSDF", name, top=top, base=base)
 
     def mix(self, name: str, top: Port, base: Port, mask: Value) -> Port:
         return self.node("mix", "BSDF", name, fg=top, bg=base, mix=mask)
+
+
+def _text(values: tuple[float, ...]) -> str:
+    return ", ".join(f"{each:g}" for each in values)

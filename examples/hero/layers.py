@@ -1,307 +1,233 @@
-"""The layers of the helmet, from bare copper up to the oil of hands, as a MaterialX document."""
+"""The layers of the helmet, from bare copper up to the dust on it, as a MaterialX document."""
 
 from __future__ import annotations
 
 import MaterialX as mx
-from graph import Graph, Port, Value
+from closures import Closures
+from graph import Graph, Port
 from textures import TEXTURES
 
 NAME = "diving_helmet"
 FOLDER = "textures"
+
+_COPPER_EDGE, _BRASS_EDGE, _TIN_EDGE = (0.99, 0.88, 0.78), (0.99, 0.93, 0.75), (0.9, 0.9, 0.9)
 
 
 def document() -> mx.Document:
     made = mx.createDocument()
     made.setColorSpace("lin_rec709")
     made.setDocString("An antique diving helmet. Written by make_hero.py.")
-    helmet = _Helmet(made)
-    out = helmet.g.graph.addOutput("out", "surfaceshader")
-    out.setNodeName(helmet.surface.node)
+    helmet = Helmet(Graph(made, f"NG_{NAME}"))
+    graph = helmet.g.graph
+    graph.addOutput("out", "surfaceshader").setNodeName(helmet.surface().node)
     material = made.addNode("surfacematerial", NAME, "material")
     shader = material.addInput("surfaceshader", "surfaceshader")
-    shader.setNodeGraphString(helmet.g.graph.getName())
+    shader.setNodeGraphString(graph.getName())
     shader.setOutputString("out")
     return made
 
 
-class _Helmet:
-    def __init__(self, document: mx.Document) -> None:
-        self.g = Graph(document, f"NG_{NAME}")
+class Helmet:
+    """Each method puts layers on a closure and returns the closure of all."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.g = graph
+        self.c = Closures(graph)
         self.files = {file.split(".")[0]: f"{FOLDER}/{file}" for file in TEXTURES}
-        self.read_masks()
-        self.make_noises()
-        self.make_normals()
-        metal = self.age(self.metal())
-        self.surface = self.g.node(
-            "surface", "surfaceshader", "helmet_surface", bsdf=self.soil(self.coat(metal))
+        self._read_masks()
+        self._make_noises()
+        self._make_normals()
+        self.layers = 0
+
+    def surface(self) -> Port:
+        base = self.oxides(self.metals())
+        base = self.finish(self.signs(self.paints(base)))
+        return self.g.node(
+            "surface", "surfaceshader", "helmet_surface", bsdf=self.touched(self.stains(base))
         )
 
-    # Inputs
+    def _color(self, name: str) -> Port:
+        return self.g.image("color3", f"{name}_color", self.files[f"{name}_color"])
 
-    def color(self, name: str) -> Port:
-        return self.g.image("color3", name, self.files[name])
-
-    def number(self, name: str, tiling: float = 1.0) -> Port:
+    def _number(self, name: str, tiling: float = 1.0) -> Port:
         return self.g.image("float", name, self.files[name], tiling)
 
-    def vector(self, name: str) -> Port:
+    def _vector(self, name: str) -> Port:
         return self.g.image("vector3", name, self.files[name])
 
-    def read_masks(self) -> None:
-        g = self.g
-        self.brass, self.window, self.seam = g.split("parts", self.vector("parts_mask"))
-        self.primer, self.cream, self.enamel = g.split("paints", self.vector("paint_mask"))
-        self.tarnish, self.verdigris, self.heat = g.split("patinas", self.vector("patina_mask"))
-        self.dust, self.grime, self.cavity = g.split("dirts", self.vector("dirt_mask"))
-        self.prints, self.oil, self.film = g.split("films", self.vector("film_mask"))
-        self.scratches = self.number("scratches", 2.0)
+    def _read_masks(self) -> None:
+        split = self.g.split
+        self.brass, self.window, self.seam = split("parts", self._vector("parts_mask"))
+        self.primer, self.cream, self.enamel = split("paints", self._vector("paint_mask"))
+        self.tarnish, self.green, self.heat = split("patinas", self._vector("patina_mask"))
+        self.dust, self.grime, self.cavity = split("dirts", self._vector("dirt_mask"))
+        self.prints, self.oil, self.film = split("films", self._vector("film_mask"))
+        self.scratches = self._number("scratches", 2.0)
 
-    def make_noises(self) -> None:
-        g = self.g
-        uv = g.node("texcoord", "vector2", "uv")
+    def _make_noises(self) -> None:
+        uv = self.g.node("texcoord", "vector2", "uv")
 
-        def at(name: str, scale: float) -> Port:
-            return g.multiply(f"uv_{name}", uv, scale)
+        def noise(category: str, name: str, scale: float, **options: int) -> Port:
+            scaled = self.g.multiply(f"uv_{name}", uv, scale)
+            return self.g.node(category, "float", name, texcoord=scaled, **options)
 
-        self.cloud = g.node("fractal2d", "float", "cloud", texcoord=at("cloud", 7.0), octaves=5)
-        self.ragged = g.node("fractal2d", "float", "ragged", texcoord=at("ragged", 38.0), octaves=3)
-        self.grain = g.node("noise2d", "float", "grain", texcoord=at("grain", 120.0))
-        self.plates = g.node("worleynoise2d", "float", "plates", texcoord=at("plates", 44.0))
+        self.cloud = noise("fractal2d", "cloud", 7.0, octaves=5)
+        self.ragged = noise("fractal2d", "ragged", 38.0, octaves=3)
+        self.grain = noise("noise2d", "grain", 120.0)
+        self.plates = noise("worleynoise2d", "plates", 44.0)
 
-    def make_normals(self) -> None:
-        g = self.g
-        form = self.vector("form_normal")
-        self.normals: dict[str, Port] = {}
+    def _make_normals(self) -> None:
+        form = self._vector("form_normal")
+        reliefs = {"form": form}
         for name in ("hammer", "brush", "crust", "lacquer"):
-            both = g.add(f"{name}_on_form", form, self.vector(f"{name}_normal"))
-            flat = g.node(
-                "subtract", "vector3", f"{name}_relief", in1=both, in2=(0.5, 0.5, 1.0)
-            )
-            self.normals[name] = g.node("normalmap", "vector3", f"{name}_bump", **{"in": flat})
-        self.normals["form"] = g.node("normalmap", "vector3", "form_bump", **{"in": form})
+            both = self.g.add(f"{name}_on_form", form, self._vector(f"{name}_normal"))
+            # Slopes add; one of the two upright parts is taken off again.
+            inputs = {"in1": both, "in2": (0.5, 0.5, 1.0)}
+            reliefs[name] = self.g.node("subtract", "vector3", f"{name}_relief", **inputs)
+        for name, relief in reliefs.items():
+            bump = self.g.node("normalmap", "vector3", f"{name}_bump", **{"in": relief})
+            self.c.normals[name] = bump
 
-    # Closures
+    def _layer(self, base: Port, what: str) -> Port:
+        self.layers += 1
+        return self.g.note(base, f"Layer {self.layers}: {what}")
 
-    def roughened(self, name: str, value: Port, by: Port, amount: float) -> Port:
-        g = self.g
-        total = g.add(f"{name}_rough", value, g.multiply(f"{name}_mottle", by, amount))
-        return g.clamp(f"{name}_roughness_used", total, 0.12, 1.0)
+    def metals(self) -> Port:
+        g, c = self.g, self.c
+        color = c.toned(self._color("copper"), self.cloud, 0.82, 1.0)
+        roughness = c.uneven(self._number("copper_roughness"), self.cloud, 0.07)
+        alpha = c.alpha("copper", roughness, 0.35)
+        wide = g.multiply("copper_haze_alpha", alpha, 2.8)
+        tight = c.conductor("copper_tight", color, _COPPER_EDGE, alpha, "hammer")
+        haze = c.conductor("copper_haze", color, _COPPER_EDGE, wide, "hammer")
+        base = self._layer(g.mix("copper", haze, tight, 0.4), "hammered copper")
 
-    def alpha(self, name: str, roughness: Value, anisotropy: float = 0.0) -> Port:
-        return self.g.node(
-            "roughness_anisotropy", "vector2", name, roughness=roughness, anisotropy=anisotropy
+        mask = c.torn("solder", self.seam, self.cloud, 0.3, 0.35, 0.6)
+        tin = self._color("solder")
+        solder = c.conductor("solder", tin, _TIN_EDGE, c.alpha("solder", 0.42), "crust")
+        base = self._layer(g.mix("soldered", solder, base, mask), "tin solder of the seam")
+
+        film = g.remap("film_thickness", self.film, 25.0, 330.0)
+        tint = c.conductor(
+            "heat_tint", color, _COPPER_EDGE, alpha, "hammer",
+            thinfilm_thickness=film, thinfilm_ior=2.2,
+        )  # fmt: skip
+        mask = g.step("heat_cover", self.heat, 0.15, 0.9)
+        base = self._layer(g.mix("heated", tint, base, mask), "oxide film with heat colours")
+
+        color = c.toned(self._color("brass"), self.cloud, 0.8, 1.02)
+        roughness = c.uneven(self._number("brass_roughness"), self.grain, 0.03)
+        alpha = c.alpha("brass", roughness, 0.2)
+        brass = c.conductor("brass", color, _BRASS_EDGE, alpha, "form")
+        return self._layer(g.mix("fitted", brass, base, self.brass), "brass fittings")
+
+    def oxides(self, base: Port) -> Port:
+        g, c = self.g, self.c
+        mask = c.torn("cuprite", self.tarnish, self.cloud, 0.28, 0.42, 0.78)
+        thin = g.multiply("cuprite_amount", mask, 0.8)
+        oxide = c.glossy("cuprite", self._color("cuprite"), 0.4, "hammer", ior=1.9, matt=0.5)
+        base = self._layer(g.mix("oxidised", oxide, base, thin), "cuprite")
+
+        mask = c.torn("verdigris", self.green, self.ragged, 0.22, 0.38, 0.62)
+        color = c.toned(self._color("verdigris"), self.grain, 0.8, 1.1)
+        roughness = self._number("verdigris_roughness")
+        solid = c.glossy(
+            "verdigris_solid", color, roughness, "crust", ior=1.6, weight=0.7, matt=0.9
         )
+        crust = c.powdery("verdigris", solid, 0.3, (0.6, 0.82, 0.74), "crust")
+        return self._layer(g.mix("aged", crust, base, mask), "verdigris")
 
-    def conductor(
-        self, name: str, color: Port, edge: tuple[float, float, float], alpha: Port, normal: str,
-        **film: Value,
-    ) -> Port:  # fmt: skip
-        g = self.g
-        index = f"{name}_ior"
-        g.node("artistic_ior", "multioutput", index, reflectivity=color)
-        node = g.graph.getNode(index).addInput("edge_color", "color3")
-        node.setValueString(", ".join(f"{each:g}" for each in edge))
-        return g.node(
-            "conductor_bsdf", "BSDF", name,
-            ior=Port(index, "color3", "ior"), extinction=Port(index, "color3", "extinction"),
-            roughness=alpha, normal=self.normals[normal], **film,
+    def paints(self, base: Port) -> Port:
+        g, c = self.g, self.c
+        ragged = g.multiply("paint_ragged", self.ragged, 0.035)
+        border = g.add("paint_border", ragged, g.multiply("paint_plates", self.plates, 0.03))
+
+        color = c.toned(self._color("primer"), self.grain, 0.85, 1.1)
+        primer = c.glossy("primer", color, 0.65, "brush", matt=0.7)
+        mask = c.torn("primer", self.primer, border, 1.0, 0.49, 0.53)
+        base = self._layer(g.mix("primed", primer, base, mask), "red lead primer")
+
+        color = c.toned(self._color("cream"), self.cloud, 0.9, 1.06)
+        roughness = c.uneven(self._number("cream_roughness"), self.cloud, 0.06)
+        cream = c.glossy("cream", color, roughness, "brush", matt=0.3)
+        mask = c.torn("cream", self.cream, border, 1.0, 0.49, 0.53)
+        base = self._layer(g.mix("undercoated", cream, base, mask), "cream paint")
+
+        color = c.toned(self._color("enamel"), self.cloud, 0.85, 1.15)
+        roughness = c.uneven(self._number("enamel_roughness"), self.cloud, 0.08)
+        enamel = c.glossy("enamel", color, roughness, "brush", ior=1.55, matt=0.2)
+        self.enamel_cover = c.torn("enamel", self.enamel, border, 1.0, 0.49, 0.53)
+        return self._layer(g.mix("enamelled", enamel, base, self.enamel_cover), "blue enamel")
+
+    def signs(self, base: Port) -> Port:
+        g, c = self.g, self.c
+        printed = c.torn("decal", self._number("decal_mask"), self.ragged, 0.45, 0.4, 0.62)
+        mask = g.multiply("decal_amount", printed, self.enamel_cover)
+        decal = c.glossy("decal", self._color("decal"), 0.45, "brush", ior=1.48)
+        return self._layer(g.mix("signed", decal, base, mask), "stencilled signs")
+
+    def finish(self, base: Port) -> Port:
+        g, c = self.g, self.c
+        tint: dict = {"fg": (0.95, 0.86, 0.68), "bg": (1.0, 1.0, 1.0), "mix": self.brass}
+        amber = g.node("mix", "color3", "lacquer_tint", **tint)
+        stained = g.multiply("stained", base, amber)
+        left = c.torn("lacquer", self.oil, self.cloud, 0.4, 0.02, 0.4)
+        roughness = c.uneven(self._number("lacquer_roughness"), self.scratches, 0.2)
+        lacquer = c.gloss(
+            "lacquer", 1.5, c.alpha("lacquer", roughness), "lacquer",
+            weight=g.multiply("lacquer_weight", left, 0.8),
         )  # fmt: skip
+        base = self._layer(g.over("lacquered", lacquer, stained), "amber lacquer")
 
-    def body(self, name: str, color: Port, roughness: float, normal: str) -> Port:
-        return self.g.node(
-            "oren_nayar_diffuse_bsdf", "BSDF", name,
-            color=color, roughness=roughness, normal=self.normals[normal],
-        )  # fmt: skip
+        roughness = c.uneven(self._number("glass_roughness"), self.scratches, 0.1)
+        glass = c.glossy("glass", self._color("glass"), roughness, "form", ior=1.52, matt=0.0)
+        return self._layer(g.mix("glazed", glass, base, self.window), "window of dark glass")
 
-    def gloss(self, name: str, ior: float, alpha: Port, normal: str, **options: Value) -> Port:
-        return self.g.node(
-            "dielectric_bsdf", "BSDF", name,
-            ior=ior, roughness=alpha, normal=self.normals[normal], **options,
-        )  # fmt: skip
-
-    def sheen(
-        self, name: str, weight: float, color: tuple[float, float, float], normal: str
-    ) -> Port:
-        return self.g.node(
-            "sheen_bsdf", "BSDF", name,
-            weight=weight, color=color, roughness=0.5, normal=self.normals[normal],
-        )  # fmt: skip
-
-    def toned(self, name: str, color: Port, by: Port, low: float, high: float) -> Port:
-        """A colour times a noise of -1 to 1, remapped."""
-        tone = self.g.node(
-            "remap", "float", f"{name}_tone",
-            **{"in": by}, inlow=-1.0, inhigh=1.0, outlow=low, outhigh=high,
-        )  # fmt: skip
-        return self.g.multiply(f"{name}_toned", color, tone)
-
-    # Layers
-
-    def metal(self) -> Port:
-        g = self.g
-        rough = self.roughened("copper", self.number("copper_roughness"), self.cloud, 0.07)
-        color = self.toned("copper", self.color("copper_color"), self.cloud, 0.82, 1.0)
-        tight_alpha = self.alpha("copper_alpha", rough, 0.35)
-        tight = self.conductor("copper_tight", color, (0.99, 0.88, 0.78), tight_alpha, "hammer")
-        haze_alpha = g.multiply("copper_haze_alpha", tight_alpha, 2.8)
-        haze = self.conductor("copper_haze", color, (0.99, 0.88, 0.78), haze_alpha, "hammer")
-        copper = g.note(g.mix("copper", haze, tight, 0.4), "Layer 1: hammered copper")
-
-        tin_mask = g.step(
-            "solder_cover", g.add("solder_uneven", self.seam, self.scaled("solder_edge", self.cloud, 0.3)),
-            0.35, 0.6,
-        )  # fmt: skip
-        tin = self.conductor(
-            "solder", self.color("solder_color"), (0.9, 0.9, 0.9),
-            self.alpha("solder_alpha", 0.42), "crust",
-        )  # fmt: skip
-        soldered = g.note(g.mix("soldered", tin, copper, tin_mask), "Layer 2: tin solder")
-
-        thickness = g.node(
-            "remap", "float", "film_thickness", **{"in": self.film}, outlow=25.0, outhigh=330.0
-        )
-        tinted = self.conductor(
-            "heat_tint", color, (0.99, 0.88, 0.78), tight_alpha, "hammer",
-            thinfilm_thickness=thickness, thinfilm_ior=2.2,
-        )  # fmt: skip
-        heat = g.step("heat_cover", self.heat, 0.15, 0.9)
-        heated = g.note(
-            g.mix("heated", tinted, soldered, heat), "Layer 3: oxide film with heat colours"
-        )
-
-        brass_rough = self.roughened("brass", self.number("brass_roughness"), self.grain, 0.03)
-        brass_alpha = self.alpha("brass_alpha", brass_rough, 0.2)
-        brass_color = self.toned("brass", self.color("brass_color"), self.cloud, 0.8, 1.02)
-        brass = self.conductor("brass", brass_color, (0.99, 0.93, 0.75), brass_alpha, "form")
-        return g.note(g.mix("fitted", brass, heated, self.brass), "Layer 4: brass fittings")
-
-    def scaled(self, name: str, value: Port, by: float) -> Port:
-        return self.g.multiply(name, value, by)
-
-    def age(self, base: Port) -> Port:
-        g = self.g
-        uneven = self.scaled("tarnish_uneven", self.cloud, 0.28)
-        mask = g.step("cuprite_cover", g.add("tarnish_sum", self.tarnish, uneven), 0.42, 0.78)
-        oxide = g.over(
-            "cuprite",
-            self.gloss("cuprite_gloss", 1.9, self.alpha("cuprite_alpha", 0.4), "hammer"),
-            self.body("cuprite_body", self.color("cuprite_color"), 0.5, "hammer"),
-        )
-        thin = g.multiply("cuprite_thin", mask, 0.8)
-        base = g.note(g.mix("oxidised", oxide, base, thin), "Layer 5: cuprite")
-
-        uneven = self.scaled("verdigris_uneven", self.ragged, 0.22)
-        mask = g.step("verdigris_cover", g.add("verdigris_sum", self.verdigris, uneven), 0.38, 0.62)
-        color = self.toned("verdigris", self.color("verdigris_color"), self.grain, 0.8, 1.1)
-        solid = g.over(
-            "verdigris_solid",
-            self.gloss("verdigris_crystals", 1.6, self.alpha("verdigris_alpha", self.number("verdigris_roughness")), "crust", weight=0.7),
-            self.body("verdigris_body", color, 0.9, "crust"),
-        )  # fmt: skip
-        powder = self.sheen("verdigris_powder", 0.3, (0.6, 0.82, 0.74), "crust")
-        crust = g.over("verdigris", powder, solid)
-        return g.note(g.mix("aged", crust, base, mask), "Layer 6: verdigris")
-
-    def coat(self, base: Port) -> Port:
-        g = self.g
-        uneven = self.scaled("paint_uneven", self.ragged, 0.035)
-        plates = self.scaled("paint_plates", self.plates, 0.03)
-        edge = g.add("paint_edge", uneven, plates)
-
-        def cover(name: str, field: Port) -> Port:
-            return g.step(f"{name}_cover", g.add(f"{name}_sum", field, edge), 0.49, 0.53)
-
-        primer = g.over(
-            "primer",
-            self.gloss("primer_gloss", 1.5, self.alpha("primer_alpha", 0.65), "brush"),
-            self.body("primer_body", self.toned("primer", self.color("primer_color"), self.grain, 0.85, 1.1), 0.7, "brush"),
-        )  # fmt: skip
-        base = g.note(g.mix("primed", primer, base, cover("primer", self.primer)), "Layer 7: red lead primer")
-
-        rough = self.roughened("cream", self.number("cream_roughness"), self.cloud, 0.06)
-        cream = g.over(
-            "cream",
-            self.gloss("cream_gloss", 1.5, self.alpha("cream_alpha", rough), "brush"),
-            self.body("cream_body", self.toned("cream", self.color("cream_color"), self.cloud, 0.9, 1.06), 0.3, "brush"),
-        )  # fmt: skip
-        base = g.note(g.mix("undercoated", cream, base, cover("cream", self.cream)), "Layer 8: cream paint")
-
-        rough = self.roughened("enamel", self.number("enamel_roughness"), self.cloud, 0.08)
-        color = self.toned("enamel", self.color("enamel_color"), self.cloud, 0.85, 1.15)
-        enamel_cover = cover("enamel", self.enamel)
-        enamel = g.over(
-            "enamel",
-            self.gloss("enamel_gloss", 1.55, self.alpha("enamel_alpha", rough), "brush"),
-            self.body("enamel_body", color, 0.2, "brush"),
-        )
-        base = g.note(g.mix("enamelled", enamel, base, enamel_cover), "Layer 9: blue enamel")
-
-        worn = g.add("decal_worn", self.number("decal_mask"), self.scaled("decal_uneven", self.ragged, 0.45))
-        print_cover = g.multiply("decal_cover", g.step("decal_print", worn, 0.4, 0.62), enamel_cover)
-        decal = g.over(
-            "decal",
-            self.gloss("decal_gloss", 1.48, self.alpha("decal_alpha", 0.45), "brush"),
-            self.body("decal_body", self.color("decal_color"), 0.4, "brush"),
-        )
-        base = g.note(g.mix("signed", decal, base, print_cover), "Layer 10: stencilled signs")
-
-        tint = g.node("mix", "color3", "lacquer_tint", fg=(0.95, 0.86, 0.68), bg=(1.0, 1.0, 1.0), mix=self.brass)
-        stained = g.node("multiply", "BSDF", "stained", in1=base, in2=tint)
-        left = g.step("lacquer_left", g.add("lacquer_sum", self.oil, self.scaled("lacquer_uneven", self.cloud, 0.4)), 0.02, 0.4)
-        lacquer = self.gloss(
-            "lacquer", 1.5, self.alpha("lacquer_alpha", self.roughened("lacquer", self.number("lacquer_roughness"), self.scratches, 0.2)),
-            "lacquer", weight=g.multiply("lacquer_weight", left, 0.8),
-        )  # fmt: skip
-        base = g.note(g.over("lacquered", lacquer, stained), "Layer 11: amber lacquer")
-
-        glass_rough = g.clamp("glass_roughness_used", self.number("glass_roughness"), 0.1, 0.8)
-        glass = g.over(
-            "glass",
-            self.gloss("glass_surface", 1.52, self.alpha("glass_alpha", glass_rough), "form"),
-            self.body("glass_depth", self.color("glass_color"), 0.0, "form"),
-        )
-        return g.note(g.mix("glazed", glass, base, self.window), "Layer 12: window")
-
-    def soil(self, base: Port) -> Port:
-        g = self.g
-        rubbed = g.add("rubbed_sum", self.number("edge_mask"), self.scaled("rubbed_uneven", self.cloud, 0.3))
+    def stains(self, base: Port) -> Port:
+        g, c = self.g, self.c
+        rubbed = c.torn("rubbed", self._number("edge_mask"), self.cloud, 0.3, 0.42, 0.8)
         lines = g.step("scratch_lines", self.scratches, 0.45, 0.9)
-        bare = g.node("max", "float", "bare_cover", in1=g.step("rubbed_cover", rubbed, 0.42, 0.8), in2=lines)
-        on_metal = g.multiply("bare_metal", bare, g.invert("not_window", self.window))
-        color = g.node("mix", "color3", "bare_color", fg=(0.95, 0.82, 0.52), bg=(0.97, 0.72, 0.56), mix=self.brass)
-        polished = self.conductor("polished", color, (1.0, 0.95, 0.85), self.alpha("polished_alpha", 0.24, 0.3), "form")
-        base = g.note(g.mix("rubbed", polished, base, g.multiply("bare_amount", on_metal, 0.85)), "Layer 13: bare edges and scratches")
-
-        mask = g.step("rust_cover", g.add("rust_sum", self.number("rust_mask"), self.scaled("rust_uneven", self.ragged, 0.3)), 0.3, 0.75)
-        rust = g.over(
-            "rust",
-            self.gloss("rust_gloss", 1.6, self.alpha("rust_alpha", 0.7), "crust", weight=0.5),
-            self.body("rust_body", self.toned("rust", self.color("rust_color"), self.grain, 0.75, 1.15), 0.9, "crust"),
-        )  # fmt: skip
-        base = g.note(g.mix("rusted", rust, base, mask), "Layer 14: rust")
-
-        mask = g.step("salt_cover", g.add("salt_sum", self.number("salt_mask"), self.scaled("salt_uneven", self.grain, 0.25)), 0.45, 0.9)
-        salt = g.over("salt", self.sheen("salt_powder", 0.4, (0.9, 0.9, 0.9), "crust"), self.body("salt_body", self.color("salt_color"), 0.8, "crust"))
-        base = g.note(g.mix("salted", salt, base, g.multiply("salt_amount", mask, 0.75)), "Layer 15: salt")
-
-        mask = g.step("grime_cover", g.add("grime_sum", self.grime, self.scaled("grime_uneven", self.cloud, 0.25)), 0.18, 0.8)
-        grime = g.over(
-            "grime",
-            self.gloss("grime_gloss", 1.45, self.alpha("grime_alpha", 0.5), "crust", weight=0.6),
-            self.body("grime_body", self.color("grime_color"), 0.6, "crust"),
+        bare = g.multiply("bare", g.largest("bare_cover", rubbed, lines), 0.85)
+        mask = g.multiply("bare_metal", bare, g.invert("not_window", self.window))
+        kind: dict = {"fg": (0.95, 0.82, 0.52), "bg": (0.97, 0.72, 0.56), "mix": self.brass}
+        color = g.node("mix", "color3", "polished_color", **kind)
+        polished = c.conductor(
+            "polished", color, _BRASS_EDGE, c.alpha("polished", 0.26, 0.3), "form"
         )
-        base = g.note(g.mix("grimy", grime, base, g.multiply("grime_amount", mask, 0.8)), "Layer 16: grime")
+        base = self._layer(g.mix("worn", polished, base, mask), "bare edges and scratches")
 
-        touched = g.node("max", "float", "touched", in1=self.prints, in2=g.multiply("oil_thin", self.oil, 0.35))
-        rainbow = g.node("remap", "float", "oil_thickness", **{"in": self.oil}, outlow=120.0, outhigh=420.0)
-        oil = self.gloss(
-            "oil", 1.47, self.alpha("oil_alpha", 0.3), "lacquer", weight=g.multiply("oil_weight", touched, 0.55),
-            thinfilm_thickness=rainbow, thinfilm_ior=1.34,
+        color = c.toned(self._color("rust"), self.grain, 0.75, 1.15)
+        rust = c.glossy("rust", color, 0.7, "crust", ior=1.6, weight=0.5, matt=0.9)
+        mask = c.torn("rust", self._number("rust_mask"), self.ragged, 0.3, 0.3, 0.75)
+        base = self._layer(g.mix("rusted", rust, base, mask), "rust")
+
+        body = c.body("salt_body", self._color("salt"), 0.8, "crust")
+        salt = c.powdery("salt", body, 0.4, (0.9, 0.9, 0.9), "crust")
+        mask = c.torn("salt", self._number("salt_mask"), self.grain, 0.25, 0.45, 0.9)
+        mask = g.multiply("salt_amount", mask, 0.75)
+        base = self._layer(g.mix("salted", salt, base, mask), "dried salt")
+
+        grime = c.glossy(
+            "grime", self._color("grime"), 0.5, "crust", ior=1.45, weight=0.6, matt=0.6
+        )
+        mask = c.torn("grime", self.grime, self.cloud, 0.25, 0.18, 0.8)
+        mask = g.multiply("grime_amount", mask, 0.8)
+        return self._layer(g.mix("grimy", grime, base, mask), "grime")
+
+    def touched(self, base: Port) -> Port:
+        g, c = self.g, self.c
+        thin = g.multiply("oil_thin", self.oil, 0.35)
+        amount = g.multiply("oil_weight", g.largest("touched", self.prints, thin), 0.55)
+        thickness = g.remap("oil_thickness", self.oil, 120.0, 420.0)
+        oil = c.gloss(
+            "oil", 1.47, c.alpha("oil", 0.3), "lacquer",
+            weight=amount, thinfilm_thickness=thickness, thinfilm_ior=1.34,
         )  # fmt: skip
-        base = g.note(g.over("oiled", oil, base), "Layer 17: oil and fingerprints")
+        base = self._layer(g.over("oiled", oil, base), "oil and fingerprints")
 
-        grainy = g.add("dust_sum", self.dust, self.scaled("dust_uneven", self.grain, 0.12))
-        mask = g.step("dust_cover", grainy, 0.3, 1.0)
-        kept = g.multiply("dust_lies", mask, g.node("remap", "float", "dust_corners", **{"in": self.cavity}, outlow=0.35, outhigh=0.8))
-        dust = g.over("dust", self.sheen("dust_fuzz", 0.5, (0.75, 0.7, 0.62), "form"), self.body("dust_body", self.color("dust_color"), 1.0, "form"))
-        return g.note(g.mix("dusty", dust, base, kept), "Layer 18: dust")
+        lies = c.torn("dust", self.dust, self.grain, 0.12, 0.3, 1.0)
+        corners = g.remap("dust_corners", self.cavity, 0.3, 0.75)
+        body = c.body("dust_body", self._color("dust"), 1.0, "form")
+        dust = c.powdery("dust", body, 0.5, (0.75, 0.7, 0.62), "form")
+        mask = g.multiply("dust_amount", lies, corners)
+        return self._layer(g.mix("dusty", dust, base, mask), "dust")

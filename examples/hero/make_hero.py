@@ -8,7 +8,6 @@ Every random number has a seed: two runs write the same bytes.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from pathlib import Path
@@ -38,14 +37,14 @@ def make(folder: Path, size: int) -> None:
             # Fast PNG: level 9 takes ten times as long for a few percent.
             save(part, texture.image, depth=texture.depth, srgb=texture.srgb,
                  quality=texture.quality, effort=2)  # fmt: skip
-            os.replace(part, path)
+            part.replace(path)
         finally:
             part.unlink(missing_ok=True)
         took = time.monotonic() - begun
         print(f"{number:2}/{len(TEXTURES)}  {name:26} {size} x {size}  {took:5.1f} s", flush=True)
     part = folder / f".part_{NAME}.mtlx"
-    mx.writeToXmlFile(text, str(part))
-    os.replace(part, folder / f"{NAME}.mtlx")
+    part.write_text(mx.writeToXmlString(text), encoding="utf-8", newline="\n")
+    part.replace(folder / f"{NAME}.mtlx")
 
 
 def existing(folder: Path) -> list[Path]:
@@ -64,9 +63,7 @@ def main() -> None:
     parser.add_argument("--overwrite", action="store_true", help="replace files of an earlier run")
     options = parser.parse_args()
     if not SMALLEST <= options.size <= LARGEST or options.size % 2:
-        parser.error(
-            f"--size is {options.size}: use an even number from {SMALLEST} to {LARGEST}"
-        )
+        parser.error(f"--size is {options.size}: use an even number from {SMALLEST} to {LARGEST}")
     found = [] if options.overwrite else existing(options.out)
     if found:
         parser.error(f"{found[0]} exists: choose another --out, or replace it with --overwrite")
@@ -74,7 +71,8 @@ def main() -> None:
         make(options.out, options.size)
     except OSError as failure:
         parser.exit(1, f"error: {options.out} cannot be written: {failure}\n")
-    print(f"{options.out / f'{NAME}.mtlx'}: {len(TEXTURES)} textures of {options.size} x {options.size}")
+    size = f"{options.size} x {options.size}"
+    print(f"{options.out / NAME}.mtlx: {len(TEXTURES)} textures of {size}")
 
 
 if __name__ == "__main__":

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import patterns as pt
-from fields import Field, Helmet, blur
+from fields import FLANGE, Helmet
 from recipes_metal import Texture, rgb
+from spectral import Field, blur
 
 Recipe = Callable[[Helmet], Texture]
 
@@ -31,26 +32,44 @@ def fields_of(*channels: Field) -> Texture:
 
 def copper_color(h: Helmet) -> Texture:
     tone = 0.45 + 0.16 * h.patches + 0.1 * h.broad + 0.12 * (h.dents - 0.4)
-    return colours(tone, (0.99, 0.77, 0.63), (0.96, 0.66, 0.51), (0.84, 0.50, 0.38), (0.62, 0.33, 0.26))
+    return colours(
+        tone, (0.99, 0.77, 0.63), (0.96, 0.66, 0.51), (0.84, 0.50, 0.38), (0.62, 0.33, 0.26)
+    )
 
 
 def brass_color(h: Helmet) -> Texture:
     tone = 0.4 + 0.13 * h.noise(70, 6.0) + 0.08 * h.noise(71, 40.0, 1.2) + 0.35 * h.cavity
-    return colours(tone, (0.98, 0.86, 0.58), (0.92, 0.76, 0.44), (0.78, 0.58, 0.30), (0.46, 0.31, 0.17))
+    return colours(
+        tone, (0.98, 0.86, 0.58), (0.92, 0.76, 0.44), (0.78, 0.58, 0.30), (0.46, 0.31, 0.17)
+    )
 
 
 def solder_color(h: Helmet) -> Texture:
-    return colours(0.5 + 0.22 * h.noise(72, 18.0, 1.3), (0.86, 0.85, 0.82), (0.70, 0.69, 0.67), (0.50, 0.49, 0.48))
+    return colours(
+        0.5 + 0.22 * h.noise(72, 18.0, 1.3),
+        (0.86, 0.85, 0.82),
+        (0.70, 0.69, 0.67),
+        (0.50, 0.49, 0.48),
+    )
 
 
 def cuprite_color(h: Helmet) -> Texture:
     tone = 0.5 + 0.2 * h.noise(73, 10.0) + 0.12 * h.noise(74, 50.0, 1.1)
-    return colours(tone, (0.20, 0.10, 0.07), (0.34, 0.16, 0.10), (0.45, 0.21, 0.13), (0.28, 0.20, 0.13))
+    return colours(
+        tone, (0.20, 0.10, 0.07), (0.34, 0.16, 0.10), (0.45, 0.21, 0.13), (0.28, 0.20, 0.13)
+    )
 
 
 def verdigris_color(h: Helmet) -> Texture:
-    tone = 0.45 + 0.14 * h.noise(75, 14.0, 1.4) + 0.1 * h.noise(76, 70.0, 0.9) + 0.25 * (h.verdigris - 0.4)
-    return colours(tone, (0.12, 0.33, 0.33), (0.21, 0.52, 0.50), (0.36, 0.68, 0.62), (0.66, 0.86, 0.78))
+    tone = (
+        0.45
+        + 0.14 * h.noise(75, 14.0, 1.4)
+        + 0.1 * h.noise(76, 70.0, 0.9)
+        + 0.25 * (h.verdigris - 0.4)
+    )
+    return colours(
+        tone, (0.12, 0.33, 0.33), (0.21, 0.52, 0.50), (0.36, 0.68, 0.62), (0.66, 0.86, 0.78)
+    )
 
 
 def primer_color(h: Helmet) -> Texture:
@@ -60,14 +79,18 @@ def primer_color(h: Helmet) -> Texture:
 
 def cream_color(h: Helmet) -> Texture:
     tone = 0.4 + 0.14 * h.noise(79, 5.0) + 0.06 * h.noise(80, 40.0, 1.1) + 0.4 * h.drips
-    return colours(tone, (0.89, 0.84, 0.71), (0.82, 0.75, 0.59), (0.66, 0.57, 0.42), (0.46, 0.38, 0.28))
+    return colours(
+        tone, (0.89, 0.84, 0.71), (0.82, 0.75, 0.59), (0.66, 0.57, 0.42), (0.46, 0.38, 0.28)
+    )
 
 
 def enamel_color(h: Helmet) -> Texture:
     border = 1.0 - np.abs(h.cover(0.60, 91) - 0.56) / 0.1
     tone = 0.42 + 0.12 * h.noise(81, 3.0, 1.8) + 0.07 * h.noise(82, 26.0, 1.2)
     tone += 0.22 * np.clip(border, 0.0, 1.0) - 0.25 * h.drips
-    return colours(tone, (0.05, 0.13, 0.17), (0.09, 0.24, 0.30), (0.14, 0.34, 0.40), (0.34, 0.50, 0.52))
+    return colours(
+        tone, (0.05, 0.13, 0.17), (0.09, 0.24, 0.30), (0.14, 0.34, 0.40), (0.34, 0.50, 0.52)
+    )
 
 
 def decal_color(h: Helmet) -> Texture:
@@ -77,24 +100,43 @@ def decal_color(h: Helmet) -> Texture:
 
 def glass_color(h: Helmet) -> Texture:
     tone = 0.25 + h.radius / 0.224 * 0.6 + 0.1 * h.noise(85, 6.0)
-    return colours(tone, (0.03, 0.06, 0.06), (0.07, 0.13, 0.12), (0.19, 0.25, 0.21), (0.36, 0.36, 0.28))
+    return colours(
+        tone, (0.03, 0.06, 0.06), (0.07, 0.13, 0.12), (0.19, 0.25, 0.21), (0.36, 0.36, 0.28)
+    )
 
 
 def rust_color(h: Helmet) -> Texture:
     tone = 0.5 + 0.18 * h.noise(86, 16.0, 1.3) + 0.14 * h.noise(87, 90.0, 0.8)
-    return colours(tone, (0.26, 0.11, 0.06), (0.45, 0.20, 0.09), (0.64, 0.33, 0.13), (0.74, 0.46, 0.20))
+    return colours(
+        tone, (0.26, 0.11, 0.06), (0.45, 0.20, 0.09), (0.64, 0.33, 0.13), (0.74, 0.46, 0.20)
+    )
 
 
 def salt_color(h: Helmet) -> Texture:
-    return colours(0.55 + 0.2 * h.noise(88, 30.0, 1.0), (0.60, 0.57, 0.50), (0.80, 0.79, 0.74), (0.93, 0.93, 0.90))
+    return colours(
+        0.55 + 0.2 * h.noise(88, 30.0, 1.0),
+        (0.60, 0.57, 0.50),
+        (0.80, 0.79, 0.74),
+        (0.93, 0.93, 0.90),
+    )
 
 
 def grime_color(h: Helmet) -> Texture:
-    return colours(0.5 + 0.2 * h.noise(89, 20.0, 1.2), (0.07, 0.06, 0.05), (0.13, 0.11, 0.08), (0.20, 0.18, 0.12))
+    return colours(
+        0.5 + 0.2 * h.noise(89, 20.0, 1.2),
+        (0.07, 0.06, 0.05),
+        (0.13, 0.11, 0.08),
+        (0.20, 0.18, 0.12),
+    )
 
 
 def dust_color(h: Helmet) -> Texture:
-    return colours(0.5 + 0.2 * h.noise(90, 24.0, 1.0), (0.48, 0.43, 0.36), (0.60, 0.55, 0.47), (0.71, 0.66, 0.57))
+    return colours(
+        0.5 + 0.2 * h.noise(90, 24.0, 1.0),
+        (0.48, 0.43, 0.36),
+        (0.60, 0.55, 0.47),
+        (0.71, 0.66, 0.57),
+    )
 
 
 def copper_roughness(h: Helmet) -> Texture:
@@ -150,7 +192,7 @@ def crust_normal(h: Helmet) -> Texture:
 
 
 def lacquer_normal(h: Helmet) -> Texture:
-    return relief(0.00012 * h.noise(107, 22.0, 2.0) - 0.0002 * blur(h.scratches, 0.0008))
+    return relief(0.0003 * h.noise(107, 22.0, 2.0) - 0.0002 * blur(h.scratches, 0.0008))
 
 
 def parts_mask(h: Helmet) -> Texture:
@@ -165,12 +207,11 @@ def paint_mask(h: Helmet) -> Texture:
 
 
 def patina_mask(h: Helmet) -> Texture:
-    heat = np.exp(-(((h.radius - FLANGE_EDGE) / 0.035) ** 2)) * np.clip(0.6 + 0.4 * h.patches, 0, 1)
+    heat = np.exp(-(((h.radius - FLANGE - 0.007) / 0.035) ** 2)) * np.clip(
+        0.6 + 0.4 * h.patches, 0, 1
+    )
     seam = np.exp(-((h.seam / 0.03) ** 2)) * 0.6
     return fields_of(h.tarnish, h.verdigris, np.maximum(heat, seam))
-
-
-FLANGE_EDGE = 0.185
 
 
 def decal_mask(h: Helmet) -> Texture:
