@@ -18,7 +18,7 @@ _CELLS = 512
 WINDOW, BEZEL, FLANGE = 0.112, 0.128, 0.178
 """Radii of the glass, of the ring that holds it, and of the bolted flange."""
 BOLTS, BOLT_CIRCLE, BOLT = 10, 0.154, 0.0125
-BANDS = ((0.175, 0.034), (0.835, 0.024))
+BANDS = ((0.215, 0.032), (0.805, 0.024))
 """Heights of the brass bands, and half of their widths."""
 SEAM = 0.016
 """Half of the width of the brazed seam at the border of the tile."""

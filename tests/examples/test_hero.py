@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import MaterialX as mx
@@ -112,6 +113,20 @@ def test_its_layers_lie_on_each_other(document: mx.Document) -> None:
     # The last mix is of the two lobes of the copper itself.
     assert node.getCategory() == "conductor_bsdf"
     assert len(set(names)) == LAYERS
+
+
+def test_its_readme_counts_right(document: mx.Document) -> None:
+    text = SCRIPT.with_name("README.md").read_text(encoding="utf-8")
+    count = Counter(each.getCategory() for each in all_nodes(document))
+    lobes = {name: count[f"{name}_bsdf"] for name in ("conductor", "dielectric", "sheen")}
+    diffuse = count["oren_nayar_diffuse_bsdf"]
+    assert (
+        f"| lobes | {sum(lobes.values()) + diffuse}: {lobes['conductor']} conductors, "
+        f"{lobes['dielectric']} dielectrics, {diffuse} diffuse, {lobes['sheen']} sheens |"
+    ) in text
+    assert f"| nodes | {count.total()} |" in text
+    assert f"| layers | {LAYERS} |" in text
+    assert f"| textures | {TEXTURES}: " in text
 
 
 def test_every_texture_exists_and_is_read(document: mx.Document, folder: Path) -> None:
