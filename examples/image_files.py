@@ -10,9 +10,18 @@ from patterns import Image
 
 
 def save(
-    path: Path, image: Image, *, depth: str = "uint8", srgb: bool = False, quality: int = 92
+    path: Path,
+    image: Image,
+    *,
+    depth: str = "uint8",
+    srgb: bool = False,
+    quality: int = 92,
+    effort: int = 9,
 ) -> None:
-    """Write values in [0, 1] (any value for EXR). Colours arrive as they are to be stored."""
+    """Write values in [0, 1] (any value for EXR). Colours arrive as they are to be stored.
+
+    `quality` is that of a JPEG, `effort` the compression level of a PNG.
+    """
     rows, columns = image.shape[:2]
     channels = 1 if image.ndim == 2 else image.shape[2]
     spec = oiio.ImageSpec(columns, rows, channels, depth)
@@ -21,7 +30,7 @@ def save(
         spec.attribute("compression", f"jpeg:{quality}")
         spec.attribute("jpeg:subsampling", "4:4:4")
     elif path.suffix == ".png":
-        spec.attribute("png:compressionLevel", 9)
+        spec.attribute("png:compressionLevel", effort)
     elif path.suffix == ".exr":
         spec.attribute("compression", "piz")
         # The writer would put the time of day into the header, and no two runs would agree.
