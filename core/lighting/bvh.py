@@ -18,8 +18,8 @@ LEAF_TRIANGLES = 4
 
 @dataclass(frozen=True)
 class Bvh:
-    """A complete binary tree. The children of node n are 2n and 2n + 1, and the root is 1, so that a
-    traversal needs neither pointers nor a stack. `shaders/lighting/bvh.slang` walks it."""
+    """A complete binary tree. The children of node n are 2n and 2n + 1, and the root is 1, so that
+    rays need neither pointers nor a stack. `shaders/lighting/bvh.slang` walks it."""
 
     boxes: Floats
     """Corners with least and largest coordinates, (2 * leaves, 2, 3); 0 is unused."""
@@ -64,7 +64,12 @@ def build_bvh(triangles: Floats) -> Bvh:
 
 
 def shadow_origins(
-    position: Floats, corners: Floats, normals: Floats, weights: Floats, towards: Floats, step: float
+    position: Floats,
+    corners: Floats,
+    normals: Floats,
+    weights: NDArray[np.floating],
+    towards: Floats,
+    step: float,
 ) -> Floats:
     """Where shadow rays start, (N, 3), for points with barycentric weights in triangles with these
     corners and normals, (N, 3, 3).

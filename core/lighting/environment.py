@@ -1,8 +1,8 @@
 """Light from everywhere around: a map of directions, and a sun.
 
 A map is in the latitude-longitude layout of OpenEXR and USD: y is up, the top row looks up, the
-centre looks along +z (in pictures: from the shape to the viewer), and a quarter of the width left of
-it is +x. Seen from inside it is not mirrored.
+centre looks along +z (in pictures: from the shape to the viewer), and a quarter of the width left
+of it is +x. Seen from inside it is not mirrored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Rec.709.
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
-# Share of bilinear interpolation, averaged over a texel, that is of the texel and of each neighbour.
+# Shares of a texel and of each neighbour in the mean of bilinear interpolation over the texel.
 _OWN, _NEXT = 0.75, 0.125
 
 
@@ -39,7 +39,7 @@ class Sun:
     @property
     def radiance(self) -> NDArray[np.float64]:
         # the integral of the cosine over the disc
-        return np.array(self.irradiance) / (np.pi * np.sin(self.radius) ** 2)
+        return np.asarray(np.array(self.irradiance) / (np.pi * np.sin(self.radius) ** 2))
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,16 @@ class Environment:
         return np.asarray(per_area / (2 * np.pi**2 * np.maximum(sine, 1e-9)), np.float64)
 
     @property
+    def exposure(self) -> float:
+        """In stops: a white surface that faces up is as bright as white paper on a display. Light
+        from below alone counts as if it came from all sides."""
+        level = float(self.irradiance_from_above @ LUMINANCE)
+        level = level or np.pi * float(self.texels.mean((0, 1), dtype=np.float64) @ LUMINANCE)
+        return float(np.log2(np.pi / level))
+
+    @property
     def irradiance_from_above(self) -> NDArray[np.float64]:
-        """On a surface that faces up, with the sun: by it pictures are exposed."""
+        """On a surface that faces up, with the sun."""
         polar = np.minimum(np.linspace(0, np.pi, len(self.texels) + 1), np.pi / 2)
         share = np.pi * np.diff(np.sin(polar) ** 2)
         total = share @ self.texels.mean(1, dtype=np.float64)

@@ -29,8 +29,7 @@ _BRIGHTEST = 1e9
 
 
 def read_environment(path: str | Path) -> Environment:
-    """The environment of a latitude-longitude map. Without a light of its own for the sun, which the
-    map holds."""
+    """The environment of a latitude-longitude map, which holds its sun, if any."""
     path = Path(path)
     _check_file(path)
     return Environment.of(_reduced(_checked(path, _read(path))))
@@ -39,8 +38,8 @@ def read_environment(path: str | Path) -> Environment:
 def _check_file(path: Path) -> None:
     if path.suffix.lower() not in SUFFIXES:
         raise LightingError(
-            f"{path}: {path.suffix!r} is no format of environments: use {' or '.join(SUFFIXES)}, or "
-            "'sky'"
+            f"{path}: {path.suffix!r} is no format of environments: use {' or '.join(SUFFIXES)}, "
+            "or 'sky'"
         )
     if not path.is_file():
         require_for(path)
@@ -85,8 +84,8 @@ def _check_shape(path: Path, width: int, height: int) -> None:
         )
     if width != 2 * height:
         raise LightingError(
-            f"{path}: is {width} x {height} pixels, but a latitude-longitude map is twice as wide as "
-            "high: convert it to that layout"
+            f"{path}: is {width} x {height} pixels, but a latitude-longitude map is twice as wide "
+            "as high: convert it to that layout"
         )
 
 
@@ -102,8 +101,8 @@ def _checked(path: Path, texels: Floats) -> Floats:
         if count:
             row, column = np.argwhere(are_here)[0]
             raise LightingError(
-                f"{path}: {count} pixels are {what}, first in column {column}, row {row}: {remedy}, "
-                "and save it again"
+                f"{path}: {count} pixels are {what}, first in column {column}, row {row}: "
+                f"{remedy}, and save it again"
             )
     if not texels.any():
         raise LightingError(f"{path}: is black and lights nothing: choose another")

@@ -11,8 +11,8 @@ SUN = (0.5, 0.6, 0.8)
 """Towards the sun, not of unit length: 32 degrees high, behind the viewer's right shoulder."""
 # Half of the sun's .53 degrees.
 SUN_RADIUS = float(np.radians(0.53 / 2))
-# Irradiance of a surface that faces the sun, over that of the sky on the ground. On a clear day with
-# the sun this high it is 4 to 6.
+# Irradiance of a surface that faces the sun, over that of the sky on the ground. On a clear day
+# with the sun this high it is 4 to 6.
 SUN_OVER_SKY = 4.5
 _HEIGHT = 512
 
@@ -26,14 +26,16 @@ _GLOW_ENDS = -0.05
 def _tint(red: float, green: float, blue: float) -> NDArray[np.float64]:
     """A colour of luminance 1."""
     colour = np.array([red, green, blue])
-    return colour / (colour @ LUMINANCE)
+    return np.asarray(colour / (colour @ LUMINANCE))
 
 
 _OF_ZENITH, _OF_HORIZON = _tint(0.42, 0.68, 1.25), _tint(0.86, 0.96, 1.12)
 _OF_GROUND, _OF_SUN = _tint(1.1, 1.0, 0.86), _tint(1.08, 1.0, 0.88)
 
 
-def sky_radiance(directions: NDArray[np.floating], to_sun: NDArray[np.floating]) -> NDArray[np.float64]:
+def sky_radiance(
+    directions: NDArray[np.floating], to_sun: NDArray[np.floating]
+) -> NDArray[np.float64]:
     """Of the sky without the disc of the sun, (N, 3): brighter towards the horizon, with an aureole
     and a wide glow around the sun, over a dark ground."""
     up = directions[:, 1:2].astype(np.float64)

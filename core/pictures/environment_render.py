@@ -12,6 +12,7 @@ from verdigris.core.base.device import Source
 from verdigris.core.lighting.bvh import build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
+from verdigris.core.pictures.backdrop import Ground, environment_behind, over
 from verdigris.core.pictures.picture_limits import SUBPIXELS, largest_size
 from verdigris.core.pictures.render import (
     DIRECTIONS_AT_ONCE,
@@ -20,20 +21,21 @@ from verdigris.core.pictures.render import (
     check_size,
     make_view,
 )
+from verdigris.core.pictures.views import View, ground_view
 
 if TYPE_CHECKING:
-    import slangpy
     from numpy.typing import NDArray
 
     from verdigris.core.base.device import Device
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.lighting.environment import Environment
     from verdigris.core.material.evaluator import DeviceMaterial
-    from verdigris.core.pictures.views import View
 
     Floats = NDArray[np.float32]
 
 _SHADE_ENVIRONMENT = Source("pictures/shade_environment")
+# A processor takes seconds for so many, and progress is reported between dispatches.
+_PIXELS_ON_PROCESSOR, _DIRECTIONS_ON_PROCESSOR = 1 << 16, 1 << 21
 # Directions to the sun, one for so many pairs: its light varies little over its disc.
 _PAIRS_A_SUN = 4
 
@@ -62,9 +64,7 @@ class EnvironmentLighting:
 class _Part:
     """Some pixels of a view, with the sum of their light."""
 
-    def __init__(
-        self, material: DeviceMaterial, view: View, subpixels: int, part: slice
-    ) -> None:
+    def __init__(self, material: DeviceMaterial, view: View, subpixels: int, part: slice) -> None:
         self._material = material
         self._view = DeviceView.upload(material, view, subpixels, part)
         count = self._view.count
@@ -77,7 +77,9 @@ class _Part:
     def count(self) -> int:
         return self._view.count
 
-    def add(self, lighting: EnvironmentLighting, pairs: int, is_flat: bool, footprint: Footprint) -> None:
+    def add(
+        self, lighting: EnvironmentLighting, pairs: int, is_flat: bool, footprint: Footprint
+    ) -> None:
         """Adds the light of so many pairs of directions."""
         uniforms = lighting.environment.uniforms()
         has_sun = uniforms["sun"]["height"] > 0
@@ -118,6 +120,17 @@ class _Part:
         self._pairs += pairs
         self._suns += suns
 
+    def passes(self, samples: int, footprint: Footprint) -> list[int]:
+        """Pairs of directions of each dispatch: drivers cancel one that takes seconds."""
+        at_once = DIRECTIONS_AT_ONCE
+        if self._material.device.is_software:
+            at_once = _DIRECTIONS_ON_PROCESSOR
+        most = at_once // (2 * max(1, self.count) * footprint.places)
+        # a multiple of those that share a direction to the sun
+        most = max(1, most // _PAIRS_A_SUN * _PAIRS_A_SUN)
+        full, rest = divmod(-(-samples // 2), most)
+        return [most] * full + [rest] * bool(rest)
+
     def light(self) -> Floats:
         """The mean of all passes, with coverage, (N, 4)."""
         total = self._sum.to_numpy().view(np.float32).reshape(self.count, 4)
@@ -139,14 +152,13 @@ class Converging:
         self._view, self._subpixels = view, subpixels
         self._lighting, self._is_flat, self._footprint = lighting, is_flat, footprint
         self._parts = [
-            _Part(material, view, subpixels, slice(start, start + PIXELS_AT_ONCE))
-            for start in range(0, len(view.pixel), PIXELS_AT_ONCE)
+            _Part(material, view, subpixels, part) for part in _slices(view, material.device)
         ]
 
     def add(self, samples: int) -> None:
         """Adds so many directions at each sub-pixel, rounded up to an even number."""
         for part in self._parts:
-            for pairs in _passes(part.count, samples, self._footprint):
+            for pairs in part.passes(samples, self._footprint):
                 part.add(self._lighting, pairs, self._is_flat, self._footprint)
 
     def picture(self) -> Floats:
@@ -170,10 +182,23 @@ def render_under(
     that is done, 0 to 1."""
     check_size(size, largest_size(subpixels))
     view = make_view(kind, size * subpixels, mesh)
+    return _draw(material, view, lighting, subpixels, samples, is_flat, on_progress)
+
+
+def _draw(
+    material: DeviceMaterial,
+    view: View,
+    lighting: EnvironmentLighting,
+    subpixels: int,
+    samples: int,
+    is_flat: bool = False,
+    on_progress: Callable[[float], None] = lambda _: None,
+) -> Floats:
+    """Draws part by part, which bounds the memory."""
     lit, done, total = [], 0, len(view.pixel) * samples
-    for start in range(0, len(view.pixel), PIXELS_AT_ONCE):
-        part = _Part(material, view, subpixels, slice(start, start + PIXELS_AT_ONCE))
-        for pairs in _passes(part.count, samples, POINT):
+    for each in _slices(view, material.device):
+        part = _Part(material, view, subpixels, each)
+        for pairs in part.passes(samples, POINT):
             part.add(lighting, pairs, is_flat, POINT)
             # otherwise dispatches would only be queued
             material.device.gpu.wait_for_idle()
@@ -183,14 +208,27 @@ def render_under(
     return _picture(view, subpixels, lit)
 
 
-def _passes(count: int, samples: int, footprint: Footprint) -> list[int]:
-    """Pairs of directions of each dispatch: drivers cancel one that takes seconds."""
-    pairs = -(-samples // 2)
-    most = max(1, DIRECTIONS_AT_ONCE // (2 * max(1, count) * footprint.places))
-    # a multiple of those that share a direction to the sun
-    most = max(1, most // _PAIRS_A_SUN * _PAIRS_A_SUN)
-    full, rest = divmod(pairs, most)
-    return [most] * full + [rest] * bool(rest)
+def draw_behind(
+    device: Device,
+    lighting: EnvironmentLighting,
+    backdrop: str,
+    kind: str,
+    size: int,
+    mesh: Mesh | None = None,
+    samples: int = 64,
+) -> Floats:
+    """The backdrop `ground` or `environment` of a picture, (size, size, 3), in linear light."""
+    view = make_view(kind, 1, mesh)
+    behind = environment_behind(lighting.environment.environment, view.background, size)
+    if backdrop == "environment" or mesh is None:
+        return behind
+    ground = _draw(Ground(device), ground_view(mesh, size), lighting, 1, samples)
+    return over(ground, behind)
+
+
+def _slices(view: View, device: Device) -> list[slice]:
+    at_once = _PIXELS_ON_PROCESSOR if device.is_software else PIXELS_AT_ONCE
+    return [slice(start, start + at_once) for start in range(0, len(view.pixel), at_once)]
 
 
 def _picture(view: View, subpixels: int, lit: list[Floats]) -> Floats:

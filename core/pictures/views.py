@@ -155,8 +155,11 @@ def sphere_view(size: int, camera: Camera = FRONT) -> View:
     tangent = rotation @ (along_u / length)
     bitangent = np.cross(normal, tangent, axis=0)
     arrays = (np.stack([u, v]), position, tangent, bitangent, normal, -ray)
-    packed = [np.ascontiguousarray(each.T, np.float32) for each in arrays]
-    return View(size, hit, *packed, rotation, packed[1], Background(camera, np.eye(3)))
+    uv, place, *others = (np.ascontiguousarray(each.T, np.float32) for each in arrays)
+    background = Background(camera, np.eye(3))
+    tangent, bitangent, normal, to_eye = others
+    frames = tangent, bitangent, normal
+    return View(size, hit, uv, place, *frames, to_eye, rotation, place, background)
 
 
 def mesh_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
@@ -165,9 +168,7 @@ def mesh_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
     rotation = _rotation().T @ camera.rotation() @ _rotation()
     if camera.rotation().trace() < 3.0:
         mesh = _turned(mesh, rotation)
-    low, high = own.position.min((0, 1)), own.position.max((0, 1))
-    centre = (low + high) / 2
-    radius = float(np.linalg.norm(mesh.position - centre, axis=-1).max()) or 1.0
+    centre, radius = _bounds(own)
     turn = _rotation()
     placed = (mesh.position - centre) @ turn.T
     distance = radius * _MARGIN / np.sin(_FIELD_OF_VIEW / 2)
@@ -190,7 +191,7 @@ def mesh_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
     is_back = (face * to_eye).sum(1, keepdims=True) < 0
     normal = np.where(is_back, -normal, normal)
     own_position = (own.position[owner] * weights).sum(1).astype(np.float32)
-    towards = normalized(np.where(is_back, -face, face).astype(np.float32)) @ rotation
+    towards = normalized((np.where(is_back, -face, face) @ rotation).astype(np.float32))
     corners = own.position[owner], own.normal[owner]
     along_u, along_v = mesh.tangents()
     tangent, bitangent = frame_from(normal, along_u[owner], along_v[owner])
@@ -207,6 +208,36 @@ def mesh_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
         shadow_origins(own_position, *corners, weights[..., 0], towards, _STEP_AWAY * radius),
         Background(camera, turn),
     )
+
+
+def ground_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
+    """The level plane on which a mesh lies, as far as it is seen. uv is the place in radii of the
+    mesh."""
+    rotation = _rotation().T @ camera.rotation() @ _rotation()
+    centre, radius = _bounds(mesh)
+    lowest = float(((mesh.position - centre) @ rotation.T)[..., 1].min())
+    background = Background(camera, _rotation())
+    eye = np.array([0.0, 0.0, radius * _MARGIN / np.sin(_FIELD_OF_VIEW / 2)]) @ _rotation()
+    rays = background.rays(size)
+    hit = np.flatnonzero((rays[:, 1] < -1e-6) & (eye[1] > lowest))
+    rays = rays[hit]
+    place = eye + rays * ((lowest - eye[1]) / rays[:, 1:2])
+    # in the mesh's own axes, in which its shadow rays are
+    own = (place + np.array([0, _STEP_AWAY * radius, 0])) @ rotation + centre
+    axes = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]], np.float32)
+    tangent, bitangent, normal = (np.tile(axis, (len(hit), 1)) for axis in axes)
+    uv, position, origin = (
+        np.asarray(each, np.float32) for each in (place[:, ::2] / radius, place, own)
+    )
+    to_eye = np.asarray(-rays, np.float32)
+    frames = tangent, bitangent, normal
+    return View(size, hit, uv, position, *frames, to_eye, rotation, origin, background)
+
+
+def _bounds(mesh: Mesh) -> tuple[Floats, float]:
+    """The centre of a mesh's box, and the largest distance from it."""
+    centre = np.asarray((mesh.position.min((0, 1)) + mesh.position.max((0, 1))) / 2, np.float32)
+    return centre, float(np.linalg.norm(mesh.position - centre, axis=-1).max()) or 1.0
 
 
 def _outwards(mesh: Mesh) -> NDArray[np.float64]:
@@ -241,7 +272,7 @@ def _pixel_grid(
 
 def _turned(mesh: Mesh, rotation: NDArray[np.float64]) -> Mesh:
     """The mesh rotated around the centre of its box."""
-    centre = (mesh.position.min((0, 1)) + mesh.position.max((0, 1))) / 2
+    centre, _ = _bounds(mesh)
     position = (mesh.position - centre) @ rotation.T + centre
     normal = mesh.normal @ rotation.T
     return Mesh(position.astype(np.float32), normal.astype(np.float32), mesh.uv)
