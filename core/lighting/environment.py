@@ -123,7 +123,7 @@ def place_of(directions: NDArray[np.floating], turn: float = 0.0) -> NDArray[np.
     bottom, 0 to 1."""
     x, y, z = directions.astype(np.float64).T
     u = 0.5 - np.arctan2(x, z) / (2 * np.pi) + turn / 360.0
-    return np.stack([u % 1.0, np.arccos(np.clip(y, -1, 1)) / np.pi], 1)
+    return np.stack([u % 1.0, np.arctan2(np.hypot(x, z), y) / np.pi], 1)
 
 
 def direction_of(places: NDArray[np.floating], turn: float = 0.0) -> NDArray[np.float64]:

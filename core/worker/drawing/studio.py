@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -119,5 +119,7 @@ def _turned(view: View, rotation: Floats) -> View:
 
 def _joined(views: list[View]) -> View:
     names = ("pixel", "uv", "position", "tangent", "bitangent", "normal", "to_eye", "shadow_origin")
-    arrays = {name: np.concatenate([getattr(view, name) for view in views]) for name in names}
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(view, name) for view in views]) for name in names
+    }
     return replace(views[0], **arrays)
