@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +44,10 @@ class DeviceEnvironment:
             "gEnvironmentColumns": _buffer(device, distribution.columns),
         }
         return cls(environment, buffers)
+
+    def turned(self, degrees: float) -> DeviceEnvironment:
+        """The same, rotated further."""
+        return replace(self, environment=self.environment.turned(degrees))
 
     def uniforms(self) -> dict[str, Any]:
         """Fields of the shader's `Environment` and `Sun`, by name."""

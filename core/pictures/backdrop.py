@@ -59,9 +59,9 @@ def over(picture: Floats, behind: Floats) -> Floats:
     return np.asarray(picture[..., :3] + (1.0 - picture[..., 3:]) * behind, np.float32)
 
 
-def environment_behind(environment: Environment, background: Background, size: int) -> Floats:
-    """The environment out of focus, as the camera sees it, (size, size, 3)."""
-    seen = blurred(environment).radiance(background.rays(size))
+def environment_behind(soft: Environment, background: Background, size: int) -> Floats:
+    """A blurred environment, as the camera sees it, (size, size, 3)."""
+    seen = soft.radiance(background.rays(size))
     return np.asarray(seen.reshape(size, size, 3), np.float32)
 
 

@@ -12,7 +12,7 @@ from verdigris.core.base.device import Source
 from verdigris.core.lighting.bvh import build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
-from verdigris.core.pictures.backdrop import Ground, environment_behind, over
+from verdigris.core.pictures.backdrop import Ground, blurred, environment_behind, over
 from verdigris.core.pictures.picture_limits import SUBPIXELS, largest_size
 from verdigris.core.pictures.render import (
     DIRECTIONS_AT_ONCE,
@@ -219,7 +219,8 @@ def draw_behind(
 ) -> Floats:
     """The backdrop `ground` or `environment` of a picture, (size, size, 3), in linear light."""
     view = make_view(kind, 1, mesh)
-    behind = environment_behind(lighting.environment.environment, view.background, size)
+    soft = blurred(lighting.environment.environment)
+    behind = environment_behind(soft, view.background, size)
     if backdrop == "environment" or mesh is None:
         return behind
     ground = _draw(Ground(device), ground_view(mesh, size), lighting, 1, samples)
