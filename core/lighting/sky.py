@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from verdigris.core.lighting.environment import LUMINANCE, Environment, Sun, direction_of
 
-SUN = (0.5, 0.6, 0.8)
-"""Towards the sun, not of unit length: 32 degrees high, behind the viewer's right shoulder."""
+SUN = (0.75, 0.55, -0.32)
+"""Towards the sun, not of unit length: 34 degrees high, at the right and a little behind the shape,
+where it shows relief and highlights."""
 # Half of the sun's .53 degrees.
 SUN_RADIUS = float(np.radians(0.53 / 2))
 # Irradiance of a surface that faces the sun, over that of the sky on the ground. On a clear day

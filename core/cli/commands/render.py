@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
 
 _STUDIO = 0.8
+_STUDIO_SAMPLES, _SAMPLES = 32, 64
 _MOST_STOPS = 32.0
 # Larger values could overflow single floats.
 _BRIGHTEST_STUDIO = 1e6
@@ -87,8 +88,13 @@ def render(
         ),
     ] = None,
     samples: Annotated[
-        int, typer.Option(help="Directions of light that each sub-pixel sums: more are less noisy.")
-    ] = 32,
+        int | None,
+        typer.Option(
+            help="Directions of light that each sub-pixel sums: more are less noisy. Default: "
+            f"{_STUDIO_SAMPLES}, with --hdri {_SAMPLES}.",
+            show_default=False,
+        ),
+    ] = None,
     material: MaterialName = None,
     search: Search = None,
     confined: Confined = False,
@@ -117,6 +123,7 @@ def render(
 
     check_picture_path(output)
     require_in_range(size, 1, largest_size(), "--size")
+    samples = samples if samples is not None else _SAMPLES if hdri else _STUDIO_SAMPLES
     require_in_range(samples, 1, MOST_STUDIO_SAMPLES, "--samples")
     stops = require_in_range(exposure or 0.0, -_MOST_STOPS, _MOST_STOPS, "--exposure")
     chosen, is_png = choose_view(view, mesh), output.suffix.lower() == ".png"
