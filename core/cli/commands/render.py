@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 
 from verdigris.core.cli.shared.lighting import (
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
 
 _STUDIO = 0.8
+_LIGHT = "-0.45,0.6,0.66"
 _STUDIO_SAMPLES, _SAMPLES = 32, 64
 _MOST_STOPS = 32.0
 # Larger values could overflow single floats.
@@ -84,7 +84,9 @@ def render(
         str | None,
         typer.Option(
             help="Direction to the light, or to the sun of --hdri sky, x,y,z: x right, y up, z to "
-            "the viewer. For a mesh, in its own axes with y up."
+            "the viewer. For a mesh, in its own axes with y up. Default: "
+            f"{_LIGHT}; the sun stands at the right, a little behind the shape.",
+            show_default=False,
         ),
     ] = None,
     samples: Annotated[
@@ -137,7 +139,7 @@ def render(
     if bundle:
         require_own_material(bundle, file, material)
     lighting = Lighting(
-        direction=parse_direction(light) if light else Lighting.direction,
+        direction=parse_direction(light or _LIGHT),
         environment=_studio_brightness(hdri, rotate, backdrop, environment),
         samples=samples,
     )
@@ -169,7 +171,7 @@ def render(
             picture = over_backdrop(picture)
         elif behind:
             picture = over(picture, draw_behind(opened, lit, behind, chosen, size, shape, samples))
-    picture[..., :3] *= np.float32(2.0**stops)
+    picture[..., :3] *= 2.0**stops
     write_picture(output, with_shoulder(picture) if around and is_png else picture)
     told = f", exposure {stops:+.1f}" if stops else ""
     print(f"{output}: {name}, {size} x {size}{told}, on {opened}")

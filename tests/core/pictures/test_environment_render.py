@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.base.device import open_device
+from verdigris.core.base.device import Source, open_device
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.lighting.environment import Environment, Sun, direction_of
 from verdigris.core.pictures import environment_render
@@ -230,3 +230,45 @@ def test_out_of_focus_an_environment_keeps_its_light():
     assert soft.texels.max() < 100
     near = texels[16:48].mean((0, 1))
     np.testing.assert_allclose(soft.texels[16:48].mean((0, 1)), near, rtol=0.02)
+
+
+class Lobe(Ground):
+    """A mirror lobe with the cosine to this power around the mirrored view."""
+
+    def __init__(self, device, power):
+        super().__init__(device)
+        text = f"""import material.teacher.interface;
+struct Lobe : ITeacher
+{{
+    static float4 look(SurfacePoint point, float3 wi, float3 wo, bool isLit)
+    {{
+        const float along = max(dot(wi, reflect(-wo, float3(0.0, 0.0, 1.0))), 0.0);
+        const float response = ({power} + 1.0) / (2.0 * 3.14159265) * pow(along, {power});
+        return float4(isLit && wi.z > 0.0 ? float3(response) : float3(0.0), 1.0);
+    }}
+}}
+export struct Material : ITeacher = Lobe;
+export static const uint kLanesPerSample = 1;
+"""
+        self.own = Source(f"test_lobe_{power}", text)
+
+    def kernel(self, source, entry):
+        return self._kernels.get((source, self.own), entry)
+
+
+@pytest.mark.parametrize("power", [3, 4000])
+def test_wide_and_narrow_lobes_reflect_what_quadrature_finds(power):
+    """Seen from above, the lobe's integral over the hemisphere is 1."""
+    lobe = Lobe(open_device("software"), power)
+    np.testing.assert_allclose(mean_light(lobe, Environment.of(WHITE), None, 256), 1, rtol=0.01)
+    texels = np.random.default_rng(9).random((24, 48, 3)).astype(np.float32)
+    texels[1, 11] = 200
+    environment = Environment.of(texels)
+    v, u = (np.indices((960, 960)).reshape(2, -1) + 0.5) / [[960], [960]]
+    directions = direction_of(np.stack([u, v / 2], 1))
+    response = (power + 1) / (2 * np.pi) * directions[:, 1] ** power
+    share = response * np.sin(np.pi * v / 2) * np.pi**2 / 960**2
+    expected = share @ environment.radiance(directions)
+    assert share.sum() == pytest.approx(1, abs=2e-3)
+    found = mean_light(lobe, environment, None, 256)
+    np.testing.assert_allclose(found, expected, rtol=0.015)
