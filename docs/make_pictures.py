@@ -29,7 +29,7 @@ SHEET = (
     ("copper_tray", "glazed_tile", "painted_wood", "enamel_badge"),
     ("brushed_steel", "car_paint", "two_tone_velvet", "glowing_panel"),
 )
-SKY_SAMPLES = 96
+SKY_SAMPLES = 256
 BAKED = (("copper_tray", "glazed_tile"), ("car_paint", "two_tone_velvet"))
 
 

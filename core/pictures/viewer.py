@@ -14,6 +14,7 @@ from verdigris.core.material.evaluator import POINT, DeviceMaterial, Footprint
 from verdigris.core.pictures.backdrop import Ground, blurred, environment_behind, over
 from verdigris.core.pictures.environment_render import Converging, EnvironmentLighting
 from verdigris.core.pictures.heat import heat_colours
+from verdigris.core.pictures.picture_files import with_shoulder
 from verdigris.core.pictures.render import Lighting, draw, make_view, over_backdrop
 from verdigris.core.pictures.views import Camera, ground_view
 
@@ -167,9 +168,9 @@ class Viewer:
         """The window's picture after one more pass, (size, size, 3), in linear light; displays show
         0 to 1. None when the last picture was final."""
         if look.lit != self._lit:
-            self._lit = look.lit
             self._drawing = self._passes(look, size)
             self._sides = next(self._drawing)
+            self._lit = look.lit
         elif look == self._shown:
             sides = next(self._drawing, None)
             if sides is None:
@@ -178,10 +179,14 @@ class Viewer:
         self._shown = look
         assert self._sides is not None
         reference, neural = self._sides
-        gain = np.float32(2.0**look.exposure)
-        return (
-            neural * gain if reference is None else compose(reference * gain, neural * gain, look)
-        )
+        if reference is None:
+            return self._exposed(neural, look)
+        return compose(self._exposed(reference, look), self._exposed(neural, look), look)
+
+    def _exposed(self, side: Floats, look: Look) -> Floats:
+        """As pictures of `verdigris render` are."""
+        exposed = side * np.float32(2.0**look.exposure)
+        return with_shoulder(exposed) if self._lighting and look.has_studio else exposed
 
     def _passes(self, look: Look, size: int) -> Iterator[Sides]:
         self._neural.lod = look.mip

@@ -168,6 +168,7 @@ def test_under_a_sky_a_picture_converges_to_that_of_render(lit_viewer):
         draw_behind,
         render_under,
     )
+    from verdigris.core.pictures.picture_files import with_shoulder
 
     found, passes = final(lit_viewer, Look(wipe=0.0))
     # 1, 4, 8 and 12 pairs of directions in all
@@ -177,7 +178,7 @@ def test_under_a_sky_a_picture_converges_to_that_of_render(lit_viewer):
     lit = EnvironmentLighting.upload(neural.device, sky)
     picture = render_under(neural, lit, "sphere", 16, samples=24, is_flat=True)
     behind = draw_behind(neural.device, lit, "environment", "sphere", 16)
-    expected = over(picture, behind) * 2.0**sky.exposure
+    expected = with_shoulder(over(picture, behind) * 2.0**sky.exposure)
     # but for the line of the wipe
     difference = np.abs(found - expected)[:, 1:]
     assert difference.max() < 0.1 and difference.mean() < 0.01
@@ -186,8 +187,11 @@ def test_under_a_sky_a_picture_converges_to_that_of_render(lit_viewer):
 def test_a_picture_that_is_final_is_drawn_again_only_when_its_light_changes(lit_viewer):
     first, _ = final(lit_viewer, Look())
     brighter = lit_viewer.next_picture(Look(exposure=1.0), 16)
-    sides = np.delete(np.arange(16), 8)
-    np.testing.assert_allclose(brighter[:, sides], 2 * first[:, sides], rtol=1e-5)
+    # highlights, and the line of the wipe, are not twice as bright
+    is_dark = first < 0.34
+    assert is_dark.mean() > 0.5
+    np.testing.assert_allclose(brighter[is_dark], 2 * first[is_dark], rtol=1e-5)
+    assert brighter.max() <= 1
     # both sides are the same grey, with the same noise
     np.testing.assert_array_equal(
         lit_viewer.next_picture(Look(wipe=0.0), 16)[:, 1:8], first[:, 1:8]
