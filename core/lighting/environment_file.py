@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,15 @@ SUFFIXES = (".hdr", ".exr")
 LARGEST_WIDTH = 16_384
 # Wider maps are averaged: a texel of this is a fifth of the sun.
 _WIDTH_USED = 4096
-# Of half floats, written by programs that clip what overflows, and by all formats for more.
+# More would overflow in sums of single floats.
 _BRIGHTEST = 1e9
+# Tried one after another, because each needs memory of its own.
+_FAULTS: tuple[tuple[Callable[[Floats], NDArray[np.bool_]], str, str], ...] = (
+    (np.isnan, "not a number (NaN)", "paint over them"),
+    (np.isinf, "infinite", "clip them, or save as 32-bit floats"),
+    (lambda texels: texels < 0, "negative, down to {least:.4g}", "clip them to 0"),
+    (lambda texels: texels > _BRIGHTEST, f"above {_BRIGHTEST:.0e}", "scale the map down"),
+)
 
 
 def read_environment(path: str | Path) -> Environment:
@@ -90,19 +98,15 @@ def _check_shape(path: Path, width: int, height: int) -> None:
 
 
 def _checked(path: Path, texels: Floats) -> Floats:
-    for are_bad, what, remedy in (
-        (np.isnan(texels), "not a number (NaN)", "paint over them"),
-        (np.isinf(texels), "infinite", "clip them, or save as 32-bit floats"),
-        (texels < 0, f"negative, down to {texels.min():.4g}", "clip them to 0"),
-        (texels > _BRIGHTEST, f"above {_BRIGHTEST:.0e}", "scale the map down"),
-    ):
-        are_here = are_bad.any(-1)
+    least = texels.min()
+    for is_bad, what, remedy in _FAULTS:
+        are_here = is_bad(texels).any(-1)
         count = int(are_here.sum())
         if count:
             row, column = np.argwhere(are_here)[0]
             raise LightingError(
-                f"{path}: {count} pixels are {what}, first in column {column}, row {row}: "
-                f"{remedy}, and save it again"
+                f"{path}: {count} pixels are {what.format(least=least)}, first in column {column}, "
+                f"row {row}: {remedy}, and save it again"
             )
     if not texels.any():
         raise LightingError(f"{path}: is black and lights nothing: choose another")
