@@ -1,9 +1,9 @@
 """Draws the pictures of the documentation.
 
-python docs/make_pictures.py [--size N] [--bundles FOLDER]
+python docs/make_pictures.py [--size N] [--bundles FOLDER | --sky]
 
 With a folder of bundles from `verdigris bake examples/NAME.mtlx --preset standard`, it draws those
-of BAKED beside their materials instead.
+of BAKED beside their materials instead; with --sky, the tray under a sky.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.cli.commands.render import render as draw_command
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.student import Student
@@ -28,6 +29,7 @@ SHEET = (
     ("copper_tray", "glazed_tile", "painted_wood", "enamel_badge"),
     ("brushed_steel", "car_paint", "two_tone_velvet", "glowing_panel"),
 )
+SKY_SAMPLES = 256
 BAKED = (("copper_tray", "glazed_tile"), ("car_paint", "two_tone_velvet"))
 
 
@@ -48,11 +50,30 @@ def strip(bundles: Path, name: str, size: int) -> np.ndarray:
     return compare_materials(teacher, student, "sphere", size, lighting, subpixels=3).picture
 
 
+def draw_tray(size: int) -> Path:
+    """The tray under a sky, by the command."""
+    path = REPOSITORY / "docs" / "images" / "tray_under_sky.png"
+    examples = REPOSITORY / "examples"
+    draw_command(
+        examples / "copper_tray.mtlx",
+        path,
+        mesh=examples / "tray.obj",
+        hdri="sky",
+        size=size,
+        samples=SKY_SAMPLES,
+    )
+    return path
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--size", type=int, default=256, help="pixels a side of each sphere")
+    parser.add_argument("--size", type=int, default=256, help="pixels a side of each picture")
     parser.add_argument("--bundles", type=Path, help="draw what was baked of BAKED")
+    parser.add_argument("--sky", action="store_true", help="draw the tray under a sky")
     options = parser.parse_args()
+    if options.sky:
+        print(draw_tray(options.size))
+        return
     if options.bundles:
         target, rows = "bakes.png", BAKED
         draw = partial(strip, options.bundles)

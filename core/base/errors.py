@@ -86,6 +86,10 @@ class MeshError(VerdigrisError):
     """A mesh that cannot be read, or lacks data that the task needs."""
 
 
+class LightingError(VerdigrisError):
+    """An environment that cannot be read, or cannot light anything."""
+
+
 class DeviceError(VerdigrisError):
     """No usable device, or one that lacks a capability."""
 

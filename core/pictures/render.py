@@ -29,9 +29,9 @@ VIEWS = ("sphere", "plane", "mesh")
 # With so many, the largest picture takes minutes on a fast GPU and hours on a processor.
 MOST_STUDIO_SAMPLES = 4096
 _SHADE_VIEW = Source("pictures/shade_view")
-_PIXELS_AT_ONCE = 1 << 19
+PIXELS_AT_ONCE = 1 << 19
 # Drivers cancel a dispatch that takes seconds.
-_DIRECTIONS_AT_ONCE = 1 << 24
+DIRECTIONS_AT_ONCE = 1 << 24
 ALL = slice(None)
 
 
@@ -53,12 +53,12 @@ class Lighting:
     @property
     def pixels_at_once(self) -> int:
         """Number of a view's pixels in one dispatch."""
-        return min(_PIXELS_AT_ONCE, max(1, _DIRECTIONS_AT_ONCE // max(1, self.samples)))
+        return min(PIXELS_AT_ONCE, max(1, DIRECTIONS_AT_ONCE // max(1, self.samples)))
 
 
 def make_view(kind: str, size: int, mesh: Mesh | None = None, camera: Camera = FRONT) -> View:
     """The view of this name at `size` pixels a side."""
-    _check_size(size, LARGEST_SIZE)
+    check_size(size, LARGEST_SIZE)
     if kind == "sphere":
         return sphere_view(size, camera)
     if kind == "plane":
@@ -70,7 +70,7 @@ def make_view(kind: str, size: int, mesh: Mesh | None = None, camera: Camera = F
     raise SettingsError(f"view {kind!r} is not known: choose one of {', '.join(VIEWS)}")
 
 
-def _check_size(size: int, largest: int) -> None:
+def check_size(size: int, largest: int) -> None:
     if not 1 <= size <= largest:
         raise SettingsError(f"a picture {size} pixels wide: choose 1 to {largest}")
 
@@ -90,7 +90,7 @@ def render(
     With `is_flat`, the material is evaluated on the flat unit square, as in a bake, and wrapped
     around the shape by uv. Without it, 3D patterns are evaluated on the shape itself.
     """
-    _check_size(size, largest_size(subpixels))
+    check_size(size, largest_size(subpixels))
     view = make_view(kind, size * subpixels, mesh)
     return draw(material, view, lighting or Lighting(), subpixels, is_flat, footprint)
 

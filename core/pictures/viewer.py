@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.lighting.bvh import NOTHING, build_bvh
+from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
 from verdigris.core.material.evaluator import POINT, DeviceMaterial, Footprint
+from verdigris.core.pictures.backdrop import Ground, blurred, environment_behind, over
+from verdigris.core.pictures.environment_render import Converging, EnvironmentLighting
 from verdigris.core.pictures.heat import heat_colours
+from verdigris.core.pictures.picture_files import with_shoulder
 from verdigris.core.pictures.render import Lighting, draw, make_view, over_backdrop
-from verdigris.core.pictures.views import Camera
+from verdigris.core.pictures.views import Camera, ground_view
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
     from verdigris.core.geometry.mesh import Mesh
+    from verdigris.core.lighting.environment import Environment
 
     Floats = NDArray[np.float32]
+    # reference, if there is one, and neural material
+    Sides = tuple[Floats | None, Floats]
 
 _DEGREES_A_WIDTH = 180.0
 _STEP_OF_ZOOM = 1.15
@@ -28,10 +37,15 @@ _STEP_OF_MIP = 0.5
 _STEP_OF_EXPOSURE = 0.5
 # Difference of display values at the end of the heat map's scale, which anyone can see.
 _HOTTEST = 0.1
+# Directions of each pass under an environment: 1, 4, 16, ... pairs in all, until a pass would take
+# so long that the window stutters.
+_QUICK_SAMPLES, _FIRST_SAMPLES = 4, 2
+_MOST_IN_A_PASS, _MOST_ON_PROCESSOR = 32, 8
 
 HELP = (
-    "drag: orbit; right drag: light; middle drag: wipe; wheel: zoom; H: heat map; [ ]: mip bias; "
-    "- =: exposure; E: studio; R: reset; Esc: close"
+    "drag: orbit; right drag: light, or turn the environment; middle drag: wipe; wheel: zoom; "
+    "H: heat map; [ ]: mip bias; - =: exposure; E: studio or environment on and off; R: reset; "
+    "Esc: close; drop an .hdr or .exr file: light by it"
 )
 
 
@@ -55,7 +69,7 @@ class Look:
     exposure: float = 0.0
     """Exposure in stops."""
     has_studio: bool = True
-    """Light by the studio, too, and not only by the light."""
+    """Light by the studio or the environment, and not only by one light."""
 
     def orbited(self, right: float, down: float) -> Look:
         """After a drag by this fraction of the window's width."""
@@ -75,6 +89,11 @@ class Look:
             light_turn=(self.light_turn + _DEGREES_A_WIDTH * right) % 360,
             light_height=float(np.clip(height, -_LARGEST_PITCH, _LARGEST_PITCH)),
         )
+
+    @property
+    def lit(self) -> Look:
+        """What decides the light of the picture, without how it is shown."""
+        return replace(self, wipe=0.5, shows_heat=False, exposure=0.0)
 
     def wiped(self, place: float) -> Look:
         return replace(self, wipe=float(np.clip(place, 0, 1)))
@@ -107,7 +126,7 @@ class Look:
 
 
 class Viewer:
-    """Draws a bundle, and its source beside it, for a look."""
+    """Draws a bundle, and its source beside it, for a look: coarsely first, then pass by pass."""
 
     def __init__(
         self,
@@ -117,27 +136,102 @@ class Viewer:
         reference: DeviceMaterial | None = None,
         kind: str = "sphere",
         mesh: Mesh | None = None,
+        samples: int = 256,
     ) -> None:
+        """`samples` is the number of directions after which a picture under an environment is
+        final."""
         self.levels = levels
         self._neural = neural
         self._width = width
         self._reference = reference
         self._kind = kind
         self._mesh = mesh
+        self._samples = samples
+        self._lighting: EnvironmentLighting | None = None
+        self._soft: Environment | None = None
+        occluders = build_bvh(mesh.position) if mesh else NOTHING
+        self._occluders = DeviceBvh.upload(neural.device, occluders)
+        self._ground = Ground(neural.device)
+        self._drawing: Iterator[Sides] = iter(())
+        self._lit: Look | None = None
+        self._shown: Look | None = None
+        self._sides: Sides | None = None
 
-    def draw(self, look: Look, size: int, is_quick: bool = False) -> Floats:
-        """The window's picture, (size, size, 3), in linear light; displays show 0 to 1."""
+    def light_by(self, environment: Environment) -> None:
+        """Replaces the studio by an environment."""
+        uploaded = DeviceEnvironment.upload(self._neural.device, environment)
+        self._lighting = EnvironmentLighting(uploaded, self._occluders)
+        self._soft = blurred(environment)
+        self._lit = None
+
+    def next_picture(self, look: Look, size: int) -> Floats | None:
+        """The window's picture after one more pass, (size, size, 3), in linear light; displays show
+        0 to 1. None when the last picture was final."""
+        if look.lit != self._lit:
+            self._drawing = self._passes(look, size)
+            self._sides = next(self._drawing)
+            self._lit = look.lit
+        elif look == self._shown:
+            sides = next(self._drawing, None)
+            if sides is None:
+                return None
+            self._sides = sides
+        self._shown = look
+        assert self._sides is not None
+        reference, neural = self._sides
+        if reference is None:
+            return self._exposed(neural, look)
+        return compose(self._exposed(reference, look), self._exposed(neural, look), look)
+
+    def _exposed(self, side: Floats, look: Look) -> Floats:
+        """As pictures of `verdigris render` are."""
+        exposed = side * np.float32(2.0**look.exposure)
+        return with_shoulder(exposed) if self._lighting and look.has_studio else exposed
+
+    def _passes(self, look: Look, size: int) -> Iterator[Sides]:
         self._neural.lod = look.mip
-        neural = self._shown(self._neural, look, size, is_quick, POINT)
-        if self._reference is None:
-            return neural
-        footprint = Footprint(2.0**look.mip / self._width, 1 if is_quick else 16)
-        reference = self._shown(self._reference, look, size, is_quick, footprint)
-        return compose(reference, neural, look)
+        if self._lighting is None or not look.has_studio:
+            for is_quick in (True, False):
+                yield self._in_studio(look, size, is_quick)
+            return
+        # the drag that moves a light turns an environment
+        environment = self._lighting.environment.turned(look.light_turn - Look.light_turn)
+        lighting = replace(self._lighting, environment=environment)
+        yield self._begin(look, size, lighting, is_quick=True).add(_QUICK_SAMPLES)
+        picture = self._begin(look, size, lighting)
+        done, samples = 0, _FIRST_SAMPLES
+        most = _MOST_ON_PROCESSOR if self._neural.device.is_software else _MOST_IN_A_PASS
+        while done < self._samples:
+            samples = min(samples, self._samples - done)
+            yield picture.add(samples)
+            # four times as many in all
+            done += samples
+            samples = min(3 * done, most)
 
-    def _shown(
-        self, material: DeviceMaterial, look: Look, size: int, is_quick: bool, footprint: Footprint
-    ) -> Floats:
+    def _begin(
+        self, look: Look, size: int, lighting: EnvironmentLighting, is_quick: bool = False
+    ) -> _LitSides:
+        subpixels = 1 if is_quick else 2
+        view = make_view(self._kind, size * subpixels, self._mesh, look.camera)
+        neural = Converging(self._neural, view, lighting, subpixels, is_flat=True)
+        reference = None
+        if self._reference is not None:
+            # each direction sees other places
+            footprint = self._footprint(look, 1 if is_quick else 2)
+            reference = Converging(self._reference, view, lighting, subpixels, True, footprint)
+        seen = lighting.environment.environment
+        assert self._soft is not None
+        behind = environment_behind(replace(self._soft, turn=seen.turn), view.background, size)
+        ground = None
+        if self._mesh is not None:
+            floor = ground_view(self._mesh, size, look.camera)
+            ground = Converging(self._ground, floor, lighting, 1)
+        return _LitSides(reference, neural, ground, behind, seen.exposure)
+
+    def _footprint(self, look: Look, places: int) -> Footprint:
+        return Footprint(2.0**look.mip / self._width, places)
+
+    def _in_studio(self, look: Look, size: int, is_quick: bool) -> Sides:
         lighting = Lighting(
             direction=look.light,
             environment=0.8 if look.has_studio else 0.0,
@@ -145,8 +239,43 @@ class Viewer:
         )
         subpixels = 1 if is_quick else 2
         view = make_view(self._kind, size * subpixels, self._mesh, look.camera)
-        picture = draw(material, view, lighting, subpixels, is_flat=True, footprint=footprint)
-        return over_backdrop(picture) * np.float32(2.0**look.exposure)
+
+        def shown(material: DeviceMaterial, footprint: Footprint) -> Floats:
+            picture = draw(material, view, lighting, subpixels, is_flat=True, footprint=footprint)
+            return over_backdrop(picture)
+
+        if self._reference is None:
+            return None, shown(self._neural, POINT)
+        reference = shown(self._reference, self._footprint(look, 1 if is_quick else 16))
+        return reference, shown(self._neural, POINT)
+
+
+@dataclass(frozen=True)
+class _LitSides:
+    """Both sides under an environment, and what is behind them."""
+
+    reference: Converging | None
+    neural: Converging
+    ground: Converging | None
+    behind: Floats
+    exposure: float
+
+    def add(self, samples: int) -> Sides:
+        """Both sides after a pass."""
+        parts = (self.reference, self.neural, self.ground)
+        for part in parts:
+            if part is not None:
+                part.add(samples)
+        behind = over(self.ground.picture(), self.behind) if self.ground else self.behind
+        reference, neural = (
+            None if side is None else self._shown(side.picture(), behind)
+            for side in (self.reference, self.neural)
+        )
+        assert neural is not None
+        return reference, neural
+
+    def _shown(self, picture: Floats, behind: Floats) -> Floats:
+        return over(picture, behind) * np.float32(2.0**self.exposure)
 
 
 def compose(reference: Floats, neural: Floats, look: Look) -> Floats:

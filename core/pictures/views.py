@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from verdigris.core.geometry.mesh import Mesh, normalized
 from verdigris.core.geometry.raster import rasterize
+from verdigris.core.lighting.bvh import shadow_origins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +21,8 @@ _FIELD_OF_VIEW = np.radians(24.0)
 _MARGIN = 1.06
 _MESH_PITCH = np.radians(40.0)
 _MESH_TURN = np.radians(20.0)
+# Of shadow rays, away from the surface, as a part of the mesh's radius.
+_STEP_AWAY = 1e-4
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,22 @@ class Camera:
 
 
 FRONT = Camera()
+_OF_ALL_PIXELS = ("size", "rotation", "background")
+
+
+@dataclass(frozen=True)
+class Background:
+    """The rays of a picture."""
+
+    camera: Camera
+    to_world: NDArray[np.float64]
+    """From the picture's axes to those of light."""
+
+    def rays(self, size: int) -> NDArray[np.float64]:
+        """Unit directions (size * size, 3) from the eye through each pixel, row 0 at the top."""
+        x, y = _pixel_grid(size, np.tan(_FIELD_OF_VIEW / 2), self.camera)
+        rays = np.stack([x, y, np.full_like(x, -1.0)], 1) @ self.to_world
+        return np.asarray(rays / np.linalg.norm(rays, axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
@@ -57,6 +76,12 @@ class View:
     bitangent: Floats
     normal: Floats
     to_eye: Floats
+    rotation: NDArray[np.float64]
+    """From the axes of `position` to those of the frames and of light."""
+    shadow_origin: Floats
+    """Where shadow rays start, in the axes of `position`."""
+    background: Background
+    """What is seen beside the shape."""
 
     def frames(self, part: slice = slice(None)) -> Floats:
         """Position, tangent, bitangent and normal of some pixels, (N, 12)."""
@@ -68,9 +93,9 @@ class View:
         arrays = {
             item.name: getattr(self, item.name)[chosen]
             for item in fields(self)
-            if item.name != "size"
+            if item.name not in _OF_ALL_PIXELS
         }
-        return View(size=self.size, **arrays)
+        return replace(self, **arrays)
 
 
 def plane_view(size: int, camera: Camera = FRONT) -> View:
@@ -97,6 +122,9 @@ def plane_view(size: int, camera: Camera = FRONT) -> View:
         np.tile(bitangent.astype(np.float32), (count, 1)),
         np.tile(normal.astype(np.float32), (count, 1)),
         normalized((eye - place).astype(np.float32)),
+        camera.rotation(),
+        position.astype(np.float32),
+        Background(camera, np.eye(3)),
     )
 
 
@@ -127,17 +155,20 @@ def sphere_view(size: int, camera: Camera = FRONT) -> View:
     tangent = rotation @ (along_u / length)
     bitangent = np.cross(normal, tangent, axis=0)
     arrays = (np.stack([u, v]), position, tangent, bitangent, normal, -ray)
-    return View(size, hit, *(np.ascontiguousarray(each.T, np.float32) for each in arrays))
+    uv, place, *others = (np.ascontiguousarray(each.T, np.float32) for each in arrays)
+    background = Background(camera, np.eye(3))
+    tangent, bitangent, normal, to_eye = others
+    frames = tangent, bitangent, normal
+    return View(size, hit, uv, place, *frames, to_eye, rotation, place, background)
 
 
 def mesh_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
     """A whole mesh, seen from above and slightly from the side."""
     own = mesh
+    rotation = _rotation().T @ camera.rotation() @ _rotation()
     if camera.rotation().trace() < 3.0:
-        mesh = _turned(mesh, camera)
-    low, high = own.position.min((0, 1)), own.position.max((0, 1))
-    centre = (low + high) / 2
-    radius = float(np.linalg.norm(mesh.position - centre, axis=-1).max()) or 1.0
+        mesh = _turned(mesh, rotation)
+    centre, radius = _bounds(own)
     turn = _rotation()
     placed = (mesh.position - centre) @ turn.T
     distance = radius * _MARGIN / np.sin(_FIELD_OF_VIEW / 2)
@@ -156,19 +187,57 @@ def mesh_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
     eye = centre + np.array([0.0, 0.0, distance]) @ turn
     to_eye = normalized((eye - position).astype(np.float32))
     normal = normalized((mesh.normal[owner] * weights).sum(1).astype(np.float32))
-    normal = np.where((_outwards(mesh)[owner] * to_eye).sum(1, keepdims=True) < 0, -normal, normal)
+    face = _outwards(mesh)[owner]
+    is_back = (face * to_eye).sum(1, keepdims=True) < 0
+    normal = np.where(is_back, -normal, normal)
+    own_position = (own.position[owner] * weights).sum(1).astype(np.float32)
+    towards = normalized((np.where(is_back, -face, face) @ rotation).astype(np.float32))
+    corners = own.position[owner], own.normal[owner]
     along_u, along_v = mesh.tangents()
     tangent, bitangent = frame_from(normal, along_u[owner], along_v[owner])
     return View(
         size,
         pixel,
         (mesh.uv[owner] * weights).sum(1).astype(np.float32),
-        (own.position[owner] * weights).sum(1).astype(np.float32),
+        own_position,
         tangent,
         bitangent,
         normal,
         to_eye,
+        rotation,
+        shadow_origins(own_position, *corners, weights[..., 0], towards, _STEP_AWAY * radius),
+        Background(camera, turn),
     )
+
+
+def ground_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
+    """The level plane on which a mesh lies, as far as it is seen. uv is the place in radii of the
+    mesh."""
+    rotation = _rotation().T @ camera.rotation() @ _rotation()
+    centre, radius = _bounds(mesh)
+    lowest = float(((mesh.position - centre) @ rotation.T)[..., 1].min())
+    background = Background(camera, _rotation())
+    eye = np.array([0.0, 0.0, radius * _MARGIN / np.sin(_FIELD_OF_VIEW / 2)]) @ _rotation()
+    rays = background.rays(size)
+    hit = np.flatnonzero((rays[:, 1] < -1e-6) & (eye[1] > lowest))
+    rays = rays[hit]
+    place = eye + rays * ((lowest - eye[1]) / rays[:, 1:2])
+    # in the mesh's own axes, in which its shadow rays are
+    own = (place + np.array([0, _STEP_AWAY * radius, 0])) @ rotation + centre
+    axes = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]], np.float32)
+    tangent, bitangent, normal = (np.tile(axis, (len(hit), 1)) for axis in axes)
+    uv, position, origin = (
+        np.asarray(each, np.float32) for each in (place[:, ::2] / radius, place, own)
+    )
+    to_eye = np.asarray(-rays, np.float32)
+    frames = tangent, bitangent, normal
+    return View(size, hit, uv, position, *frames, to_eye, rotation, origin, background)
+
+
+def _bounds(mesh: Mesh) -> tuple[Floats, float]:
+    """The centre of a mesh's box, and the largest distance from it."""
+    centre = np.asarray((mesh.position.min((0, 1)) + mesh.position.max((0, 1))) / 2, np.float32)
+    return centre, float(np.linalg.norm(mesh.position - centre, axis=-1).max()) or 1.0
 
 
 def _outwards(mesh: Mesh) -> NDArray[np.float64]:
@@ -201,11 +270,9 @@ def _pixel_grid(
     return x.reshape(-1), y.reshape(-1)
 
 
-def _turned(mesh: Mesh, camera: Camera) -> Mesh:
-    """The mesh rotated around the centre of its box, in the picture's axes."""
-    seen = _rotation()
-    rotation = seen.T @ camera.rotation() @ seen
-    centre = (mesh.position.min((0, 1)) + mesh.position.max((0, 1))) / 2
+def _turned(mesh: Mesh, rotation: NDArray[np.float64]) -> Mesh:
+    """The mesh rotated around the centre of its box."""
+    centre, _ = _bounds(mesh)
     position = (mesh.position - centre) @ rotation.T + centre
     normal = mesh.normal @ rotation.T
     return Mesh(position.astype(np.float32), normal.astype(np.float32), mesh.uv)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from verdigris.core.base.device import Device
-from verdigris.core.base.errors import DeviceError
+from verdigris.core.base.errors import DeviceError, VerdigrisError
 from verdigris.core.pictures.picture_files import srgb_from_linear
 from verdigris.core.pictures.viewer import Look, Viewer
 
@@ -27,12 +28,19 @@ _PAUSE_SECONDS = 0.01
 class ViewWindow:
     """Changes a look by events, and draws it: coarsely during changes, then finely."""
 
-    def __init__(self, viewer: Viewer, device: Device, size: int, title: str) -> None:
+    def __init__(
+        self,
+        viewer: Viewer,
+        device: Device,
+        size: int,
+        title: str,
+        on_drop: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """`on_drop` gets the name of a file that is dropped on the window."""
         import slangpy
 
         self._viewer, self._device, self._size = viewer, device, size
         self.look = Look()
-        self._drawn: tuple[Look, bool] | None = None
         self._held: slangpy.MouseButton | None = None
         self._last = (0.0, 0.0)
         try:
@@ -44,12 +52,13 @@ class ViewWindow:
                 f"no window can be opened ({str(failure).splitlines()[0]}): use a display, or draw "
                 "pictures with `verdigris render` and `verdigris compare`"
             ) from None
-        self._title = title
+        self._title, self._on_drop, self._problem = title, on_drop, ""
         self._window.on_mouse_event = self._on_mouse
         self._window.on_keyboard_event = self._on_key
+        self._window.on_drop_files = self._on_files
 
     def run(self, on_drawn: Callable[[Floats], bool] | None = None) -> None:
-        """Runs until the window is closed, or `on_drawn` returns True for a fine picture."""
+        """Runs until the window is closed, or `on_drawn` returns True for a final picture."""
         try:
             self._run(on_drawn)
         finally:
@@ -61,23 +70,26 @@ class ViewWindow:
         self._surface.unconfigure()
         del self._surface
         self._window.on_mouse_event = self._window.on_keyboard_event = None
+        self._window.on_drop_files = None
         self._window.close()
 
     def _run(self, on_drawn: Callable[[Floats], bool] | None) -> None:
+        last: Floats | None = None
         while not self._window.should_close():
             self._window.process_events()
             look = self.look
-            is_new = self._drawn is None or self._drawn[0] != look
-            if not is_new and self._drawn == (look, True):
-                time.sleep(_PAUSE_SECONDS)
+            picture = self._viewer.next_picture(look, self._size)
+            if picture is not None:
+                last = picture
+                self._present(picture)
+                stops, mip = f"{look.exposure:+g}", f"{look.mip:g}"
+                state = self._problem or f"mip {mip}   exposure {stops}"
+                self._window.title = f"{self._title}   {state}"
                 continue
-            picture = self._viewer.draw(look, self._size, is_quick=is_new)
-            self._present(picture)
-            self._drawn = look, not is_new
-            stops, mip = f"{look.exposure:+g}", f"{look.mip:g}"
-            self._window.title = f"{self._title}   mip {mip}   exposure {stops}"
-            if not is_new and on_drawn and on_drawn(picture):
+            if last is not None and on_drawn and on_drawn(last):
                 return
+            last = None
+            time.sleep(_PAUSE_SECONDS)
 
     def _present(self, picture: Floats) -> None:
         import slangpy
@@ -123,6 +135,15 @@ class ViewWindow:
             self.look = self.look.orbited(right, down)
         elif event.is_move() and self._held == slangpy.MouseButton.right:
             self.look = self.look.light_moved(right, down)
+
+    def _on_files(self, files: Sequence[str]) -> None:
+        try:
+            self._on_drop(files[0])
+            self._problem = ""
+        except VerdigrisError as failure:
+            self._problem = str(failure)
+            self._window.title = f"{self._title}   {failure}"
+            print(f"verdigris: {failure}", file=sys.stderr)
 
     def _on_key(self, event: slangpy.KeyboardEvent) -> None:
         if not event.is_key_press():

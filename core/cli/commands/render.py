@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from verdigris.core.cli.shared.lighting import (
+    Hdri,
+    Rotate,
+    drawing_line,
+    open_environment,
+    parse_direction,
+)
 from verdigris.core.cli.shared.opening import open_teacher, require_own_material
 from verdigris.core.cli.shared.options import (
     Confined,
@@ -20,6 +26,13 @@ from verdigris.core.cli.shared.options import (
 )
 from verdigris.core.pictures.picture_limits import largest_size
 
+if TYPE_CHECKING:
+    from verdigris.core.material.evaluator import DeviceMaterial
+
+_STUDIO = 0.8
+_LIGHT = "-0.45,0.6,0.66"
+_STUDIO_SAMPLES, _SAMPLES = 32, 64
+_MOST_STOPS = 32.0
 # Larger values could overflow single floats.
 _BRIGHTEST_STUDIO = 1e6
 
@@ -42,19 +55,48 @@ def render(
             "around the shape by uv. Otherwise 3D patterns are evaluated on the shape itself.",
         ),
     ] = False,
-    environment: Annotated[
-        float, typer.Option(help="Brightness of the studio environment; 0: only one light.")
-    ] = 0.8,
-    light: Annotated[
-        str,
+    hdri: Hdri = None,
+    rotate: Rotate = 0.0,
+    exposure: Annotated[
+        float | None,
         typer.Option(
-            help="Direction to the light, x,y,z: x right, y up, z to the viewer. For a mesh, in "
-            "its own axes with y up."
+            metavar="STOPS",
+            help="Exposure. Default: 0, and for a .png with --hdri the one that shows white paper "
+            "on the ground as white.",
         ),
-    ] = "-0.45,0.6,0.66",
+    ] = None,
+    backdrop: Annotated[
+        str | None,
+        typer.Option(
+            help="With --hdri: ground (a grey floor with the mesh's shadow), environment (out of "
+            "focus) or plain. Default for .png: ground for a mesh, or else environment; for .exr: "
+            "none, with coverage as alpha."
+        ),
+    ] = None,
+    environment: Annotated[
+        float | None,
+        typer.Option(
+            help=f"Brightness of the studio; 0: only one light. Default: {_STUDIO}.",
+            show_default=False,
+        ),
+    ] = None,
+    light: Annotated[
+        str | None,
+        typer.Option(
+            help="Direction to the light, or to the sun of --hdri sky, x,y,z: x right, y up, z to "
+            "the viewer. For a mesh, in its own axes with y up. Default: "
+            f"{_LIGHT}; the sun stands at the right, a little behind the shape.",
+            show_default=False,
+        ),
+    ] = None,
     samples: Annotated[
-        int, typer.Option(help="Directions of the studio that each sub-pixel sums.")
-    ] = 32,
+        int | None,
+        typer.Option(
+            help="Directions of light that each sub-pixel sums: more are less noisy. Default: "
+            f"{_STUDIO_SAMPLES}, with --hdri {_SAMPLES}.",
+            show_default=False,
+        ),
+    ] = None,
     material: MaterialName = None,
     search: Search = None,
     confined: Confined = False,
@@ -67,19 +109,26 @@ def render(
     from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
     from verdigris.core.geometry.mesh import load_mesh
     from verdigris.core.material.load.provenance import files_read
-    from verdigris.core.pictures.picture_files import check_picture_path, write_picture
+    from verdigris.core.pictures.backdrop import over
+    from verdigris.core.pictures.environment_render import (
+        EnvironmentLighting,
+        draw_behind,
+        render_under,
+    )
+    from verdigris.core.pictures.picture_files import (
+        check_picture_path,
+        with_shoulder,
+        write_picture,
+    )
     from verdigris.core.pictures.render import MOST_STUDIO_SAMPLES, Lighting, over_backdrop
     from verdigris.core.pictures.render import render as draw
 
     check_picture_path(output)
     require_in_range(size, 1, largest_size(), "--size")
-    lighting = Lighting(
-        direction=_direction(light),
-        environment=require_in_range(environment, 0.0, _BRIGHTEST_STUDIO, "--environment"),
-        samples=require_in_range(samples, 1, MOST_STUDIO_SAMPLES, "--samples"),
-    )
-    chosen = choose_view(view, mesh)
-    shape = load_mesh(mesh) if mesh else None
+    samples = samples if samples is not None else _SAMPLES if hdri else _STUDIO_SAMPLES
+    require_in_range(samples, 1, MOST_STUDIO_SAMPLES, "--samples")
+    stops = require_in_range(exposure or 0.0, -_MOST_STOPS, _MOST_STOPS, "--exposure")
+    chosen, is_png = choose_view(view, mesh), output.suffix.lower() == ".png"
     bundle = open_bundle(file) if is_bundle(file) else None
     if bundle and reference:
         raise typer.BadParameter(
@@ -89,33 +138,74 @@ def render(
         )
     if bundle:
         require_own_material(bundle, file, material)
+    lighting = Lighting(
+        direction=parse_direction(light or _LIGHT),
+        environment=_studio_brightness(hdri, rotate, backdrop, environment),
+        samples=samples,
+    )
+    around = open_environment(hdri, rotate, light) if hdri else None
+    behind = _choose_backdrop(backdrop, chosen, is_png=is_png) if hdri else ""
+    if around and is_png and exposure is None:
+        stops = around.exposure
+    shape = load_mesh(mesh) if mesh else None
     opened = open_device(device)
+    drawn: DeviceMaterial
     if bundle:
-        name = bundle.manifest.name
-        baked = BundleMaterial(bundle, opened)
-        picture = draw(baked, chosen, size, shape, lighting, is_flat=True)
+        drawn, name, read = BundleMaterial(bundle, opened), bundle.manifest.name, []
     else:
         teacher = open_teacher(file, material, search, confined, opened)
-        name = teacher.material.name
-        check_apart(output, files_read(teacher.document, teacher.material))
-        picture = draw(teacher, chosen, size, shape, lighting, is_flat=reference)
-    is_png = output.suffix.lower() == ".png"
-    write_picture(output, over_backdrop(picture) if is_png else picture)
-    print(f"{output}: {name}, {size} x {size}, on {opened}")
+        drawn, name = teacher, teacher.material.name
+        read = list(files_read(teacher.document, teacher.material))
+    check_apart(output, [*read, *([Path(hdri)] if around and hdri else [])])
+    is_flat = reference or bundle is not None
+    if around is None:
+        picture = draw(drawn, chosen, size, shape, lighting, is_flat=is_flat)
+        picture = over_backdrop(picture) if is_png else picture
+    else:
+        lit = EnvironmentLighting.upload(opened, around, shape)
+        with drawing_line() as show:
+            picture = render_under(
+                drawn, lit, chosen, size, shape, samples, is_flat=is_flat, on_progress=show
+            )
+        if behind == "plain":
+            picture = over_backdrop(picture)
+        elif behind:
+            picture = over(picture, draw_behind(opened, lit, behind, chosen, size, shape, samples))
+    picture[..., :3] *= 2.0**stops
+    write_picture(output, with_shoulder(picture) if around and is_png else picture)
+    told = f", exposure {stops:+.1f}" if stops else ""
+    print(f"{output}: {name}, {size} x {size}{told}, on {opened}")
 
 
-def _direction(text: str) -> tuple[float, float, float]:
-    try:
-        x, y, z = (float(word) for word in text.split(","))
-    except ValueError:
+def _studio_brightness(
+    hdri: str | None, rotate: float, backdrop: str | None, environment: float | None
+) -> float:
+    """The studio's brightness; refuses options of the other kind of light."""
+    if hdri and environment is not None:
         raise typer.BadParameter(
-            f"{text!r} is not a direction: use three numbers, x,y,z", param_hint="--light"
-        ) from None
-    largest = max(abs(x), abs(y), abs(z))
-    if not 0 < largest < math.inf:
-        raise typer.BadParameter(
-            f"{text!r} is not a direction: use finite numbers that are not all 0",
-            param_hint="--light",
+            "--hdri replaces the studio: leave it out, or use --exposure",
+            param_hint="--environment",
         )
-    # scaled first: squares of very long vectors would overflow
-    return x / largest, y / largest, z / largest
+    for option, is_given in (("--rotate", rotate), ("--backdrop", backdrop)):
+        if is_given and not hdri:
+            raise typer.BadParameter("needs an environment: name it with --hdri", param_hint=option)
+    brightness = _STUDIO if environment is None else environment
+    return require_in_range(brightness, 0.0, _BRIGHTEST_STUDIO, "--environment")
+
+
+def _choose_backdrop(backdrop: str | None, view: str, is_png: bool) -> str:
+    """The backdrop under an environment; empty for none."""
+    from verdigris.core.pictures.backdrop import BACKDROPS
+
+    if backdrop not in (None, *BACKDROPS):
+        raise typer.BadParameter(
+            f"{backdrop!r} is not known: use {', '.join(BACKDROPS)}", param_hint="--backdrop"
+        )
+    if backdrop == "ground" and view != "mesh":
+        raise typer.BadParameter(
+            f"'ground' needs the view 'mesh', and this is {view!r}: use 'environment'",
+            param_hint="--backdrop",
+        )
+    if backdrop or not is_png:
+        return backdrop or ""
+    return "ground" if view == "mesh" else "environment"

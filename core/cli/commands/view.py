@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from verdigris.core.cli.shared.lighting import Hdri, Rotate, open_environment
 from verdigris.core.cli.shared.options import (
     Bundle,
     Confined,
@@ -39,8 +40,17 @@ def view(
             help=f"Width of the window in pixels, {_SMALLEST_WINDOW} to {_LARGEST_WINDOW}."
         ),
     ] = 640,
+    hdri: Hdri = None,
+    rotate: Rotate = 0.0,
+    samples: Annotated[
+        int,
+        typer.Option(
+            help="Directions of light after which a picture under an environment is final."
+        ),
+    ] = 256,
     shot: Annotated[
-        Path | None, typer.Option(help="Write the window's first picture to this file, and close.")
+        Path | None,
+        typer.Option(help="Write the window's first final picture to this file, and close."),
     ] = None,
     material: MaterialName = None,
     search: Search = None,
@@ -48,7 +58,9 @@ def view(
     device: DeviceChoice = None,
 ) -> None:
     """Shows a bundle in a window, decoded by its runtime shader: orbit, move the light, wipe
-    between reference and neural material or their heat map, choose mip level and exposure."""
+    between reference and neural material or their heat map, choose mip level and exposure. With
+    --hdri, or an HDRI that is dropped on the window, an environment lights it, and the picture
+    converges while nothing moves."""
     from dataclasses import replace
 
     from verdigris.core.base.device import open_device
@@ -60,12 +72,17 @@ def view(
     from verdigris.core.cli.shared.opening import open_teacher, require_own_material
     from verdigris.core.geometry.mesh import load_mesh
     from verdigris.core.pictures.picture_files import check_picture_path, write_picture
+    from verdigris.core.pictures.render import MOST_STUDIO_SAMPLES
     from verdigris.core.pictures.viewer import HELP, Viewer
     from verdigris.core.pictures.window import ViewWindow
 
     if shot:
         check_picture_path(shot)
     require_in_range(size, _SMALLEST_WINDOW, _LARGEST_WINDOW, "--size")
+    require_in_range(samples, 1, MOST_STUDIO_SAMPLES, "--samples")
+    if rotate and not hdri:
+        raise typer.BadParameter("needs an environment: name it with --hdri", param_hint="--rotate")
+    environment = open_environment(hdri, rotate) if hdri else None
     chosen = choose_view(shape, mesh)
     opened = open_bundle(bundle)
     if source is None:
@@ -90,8 +107,17 @@ def view(
         reference,
         chosen,
         load_mesh(mesh) if mesh else None,
+        samples,
     )
-    window = ViewWindow(viewer, on, size, f"{opened.manifest.name} ({choice.decoder})")
+    if environment:
+        viewer.light_by(environment)
+    window = ViewWindow(
+        viewer,
+        on,
+        size,
+        f"{opened.manifest.name} ({choice.decoder})",
+        lambda file: viewer.light_by(open_environment(file, rotate)),
+    )
 
     def keep(picture: Any) -> bool:
         if shot:

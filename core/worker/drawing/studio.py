@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,7 +11,6 @@ from verdigris.core.geometry.mesh import normalized
 from verdigris.core.material.evaluator import Footprint
 from verdigris.core.network.texels import footprint_width
 from verdigris.core.pictures.render import Lighting, shade
-from verdigris.core.pictures.views import View
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
+    from verdigris.core.pictures.views import View
     from verdigris.core.worker.protocol.commands import View as ViewCommand
 
     Floats = NDArray[np.float32]
@@ -107,19 +108,18 @@ def _rotation(start: Floats, end: Floats) -> Floats:
 
 def _turned(view: View, rotation: Floats) -> View:
     turn = rotation.T
-    return View(
-        view.size,
-        view.pixel,
-        view.uv,
-        view.position,
-        view.tangent @ turn,
-        view.bitangent @ turn,
-        view.normal @ turn,
-        view.to_eye @ turn,
+    return replace(
+        view,
+        tangent=view.tangent @ turn,
+        bitangent=view.bitangent @ turn,
+        normal=view.normal @ turn,
+        to_eye=view.to_eye @ turn,
     )
 
 
 def _joined(views: list[View]) -> View:
-    names = ("pixel", "uv", "position", "tangent", "bitangent", "normal", "to_eye")
-    arrays = {name: np.concatenate([getattr(view, name) for view in views]) for name in names}
-    return View(size=views[0].size, **arrays)
+    names = ("pixel", "uv", "position", "tangent", "bitangent", "normal", "to_eye", "shadow_origin")
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(view, name) for view in views]) for name in names
+    }
+    return replace(views[0], **arrays)

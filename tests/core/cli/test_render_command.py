@@ -68,3 +68,61 @@ def test_a_studio_brighter_than_sums_can_hold_is_refused(tmp_path):
     arguments = ["render", tmp_path / "a.vdg", "-o", tmp_path / "a.exr", "--size", 8]
     code, _, errors = run_command([*arguments, "--environment", "3e38"])
     assert code == 2 and "is not in the range 0.0 to 1000000.0" in " ".join(errors.split())
+
+
+DIFFUSE = node(
+    "oren_nayar_diffuse_bsdf", "b", "BSDF", {"color": ("color3", "0.5, 0.25, 0.8")}
+) + node("surface", "s", "surfaceshader", {"bsdf": ("BSDF", "@b")})
+
+
+def white_map(path, height=4):
+    spec = oiio.ImageSpec(2 * height, height, 3, "float")
+    output = oiio.ImageOutput.create(str(path))
+    texels = np.full((height, 2 * height, 3), 4, np.float32)
+    assert output.open(str(path), spec) and output.write_image(texels) and output.close()
+    return path
+
+
+def test_under_a_white_map_a_diffuse_document_shows_its_albedo(tmp_path):
+    """The white furnace, from a file to a file: linear light in an EXR, exposed in a PNG."""
+    path, target = tmp_path / "a.mtlx", tmp_path / "a.exr"
+    path.write_text(document(DIFFUSE, material("s")))
+    hdri = white_map(tmp_path / "white.exr")
+    arguments = ["render", path, "--hdri", hdri, "--size", 12, "--device", "software"]
+    code, _, errors = run_command([*arguments, "-o", target])
+    assert not code, errors
+    linear = np.asarray(oiio.ImageBuf(str(target)).get_pixels("float"))
+    covered = linear[linear[..., 3] > 0.999, :3]
+    np.testing.assert_allclose(covered.mean(0), 4 * np.array([0.5, 0.25, 0.8]), rtol=5e-3)
+    code, out, errors = run_command([*arguments, "-o", tmp_path / "a.png"])
+    assert not code, errors
+    assert "exposure -2.0" in out
+    shown = np.asarray(oiio.ImageBuf(str(tmp_path / "a.png")).get_pixels("float"))
+    # sRGB of .5 and .25; the background is white, rolled off below 1
+    np.testing.assert_allclose(shown[6, 6, :2], [0.735, 0.537], atol=0.03)
+    np.testing.assert_allclose(shown[0, 0], shown[0, 0, 0], atol=2 / 255)
+    assert shown[0, 0, 0] > 0.9
+
+
+def test_options_of_another_light_are_refused(tmp_path):
+    make_bundle(tmp_path / "a.vdg")
+    hdri = white_map(tmp_path / "white.exr")
+    begin = ["render", tmp_path / "a.vdg", "-o", tmp_path / "a.png"]
+    for options, told in (
+        (("--hdri", "sky", "--environment", 1), "--hdri replaces the studio"),
+        (("--hdri", hdri, "--light", "1,0,0"), "is in the map: leave out --light"),
+        (("--rotate", 90), "needs an environment: name it with --hdri"),
+        (("--backdrop", "plain"), "needs an environment: name it with --hdri"),
+        (("--hdri", "sky", "--backdrop", "ground"), "'ground' needs the view 'mesh'"),
+        (("--hdri", "sky", "--backdrop", "wall"), "'wall' is not known: use ground,"),
+        (("--hdri", "sky", "--rotate", "nan"), "nan is not a finite number"),
+        (("--exposure", 99), "99.0 is not in the range -32.0 to 32.0"),
+    ):
+        code, _, errors = run_command([*begin, *options])
+        words = " ".join(errors.replace("\u2502", " ").split())
+        assert code == 2 and told in words, (options, errors)
+    assert not (tmp_path / "a.png").exists()
+    code, _, errors = run_command([*begin, "--hdri", tmp_path / "gone.hdr"])
+    assert code == 1 and "gone.hdr: there is no such file" in errors
+    code, _, errors = run_command([*begin[:-1], hdri, "--hdri", hdri, "--device", "software"])
+    assert code == 1 and "is an input of the result" in errors

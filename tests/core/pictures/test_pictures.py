@@ -59,7 +59,7 @@ def test_four_times_the_directions_leave_less_than_half_of_the_noise(diffuse):
 def test_a_picture_is_the_same_in_however_many_dispatches_it_is_drawn(diffuse, monkeypatch):
     lighting = Lighting(samples=8)
     whole = render(diffuse, "sphere", 40, lighting=lighting)
-    monkeypatch.setattr(pictures, "_DIRECTIONS_AT_ONCE", 1 << 12)
+    monkeypatch.setattr(pictures, "DIRECTIONS_AT_ONCE", 1 << 12)
     assert lighting.pixels_at_once < 40 * 40
     np.testing.assert_array_equal(render(diffuse, "sphere", 40, lighting=lighting), whole)
 
@@ -73,7 +73,7 @@ def test_however_many_directions_a_pixel_sums_a_dispatch_takes_about_as_long(dif
         dispatch(self, kernel, threads, variables, encoder)
 
     monkeypatch.setattr(Device, "dispatch", counted)
-    monkeypatch.setattr(pictures, "_DIRECTIONS_AT_ONCE", 1 << 16)
+    monkeypatch.setattr(pictures, "DIRECTIONS_AT_ONCE", 1 << 16)
     few, many = (
         render(diffuse, "plane", 24, lighting=Lighting(samples=n)).mean((0, 1)) for n in (16, 256)
     )

@@ -133,3 +133,95 @@ def test_a_window_opens_draws_and_closes(bundle, display, tmp_path):
     assert pixels.shape == (48, 48, 3)
     # the sphere is not the backdrop
     assert np.abs(pixels[20:28, 20:28].mean((0, 1)) - pixels[24, 0]).max() > 0.02
+
+
+@pytest.fixture(scope="module")
+def lit_viewer():
+    """Of a diffuse grey on both sides, because its kernel compiles quickly."""
+    from verdigris.core.base.device import open_device
+    from verdigris.core.lighting.sky import make_sky
+    from verdigris.core.pictures.backdrop import Ground
+    from verdigris.core.pictures.viewer import Viewer
+
+    class Grey(Ground):
+        lod = 0.0
+
+    grey = Grey(open_device("software"))
+    viewer = Viewer(grey, 4, 3, reference=grey, samples=24)
+    viewer.light_by(make_sky())
+    return viewer
+
+
+def final(viewer, look, size=16):
+    found, passes = None, -1
+    while (picture := viewer.next_picture(look, size)) is not None:
+        found = picture
+        passes += 1
+    return found, passes
+
+
+def test_under_a_sky_a_picture_converges_to_that_of_render(lit_viewer):
+    from verdigris.core.lighting.sky import make_sky
+    from verdigris.core.pictures.backdrop import over
+    from verdigris.core.pictures.environment_render import (
+        EnvironmentLighting,
+        draw_behind,
+        render_under,
+    )
+    from verdigris.core.pictures.picture_files import with_shoulder
+
+    found, passes = final(lit_viewer, Look(wipe=0.0))
+    # 1, 4, 8 and 12 pairs of directions in all
+    assert passes == 4
+    neural = lit_viewer._neural
+    sky = make_sky()
+    lit = EnvironmentLighting.upload(neural.device, sky)
+    picture = render_under(neural, lit, "sphere", 16, samples=24, is_flat=True)
+    behind = draw_behind(neural.device, lit, "environment", "sphere", 16)
+    expected = with_shoulder(over(picture, behind) * 2.0**sky.exposure)
+    # but for the line of the wipe
+    difference = np.abs(found - expected)[:, 1:]
+    assert difference.max() < 0.1 and difference.mean() < 0.01
+
+
+def test_a_picture_that_is_final_is_drawn_again_only_when_its_light_changes(lit_viewer):
+    first, _ = final(lit_viewer, Look())
+    brighter = lit_viewer.next_picture(Look(exposure=1.0), 16)
+    # highlights, and the line of the wipe, are not twice as bright
+    is_dark = first < 0.34
+    assert is_dark.mean() > 0.5
+    np.testing.assert_allclose(brighter[is_dark], 2 * first[is_dark], rtol=1e-5)
+    assert brighter.max() <= 1
+    # both sides are the same grey, with the same noise
+    np.testing.assert_array_equal(
+        lit_viewer.next_picture(Look(wipe=0.0), 16)[:, 1:8], first[:, 1:8]
+    )
+    assert lit_viewer.next_picture(Look(wipe=0.0), 16) is None
+    turned, passes = final(lit_viewer, Look().light_moved(0.5, 0.0))
+    assert passes == 4 and np.abs(turned - first).max() > 0.05
+    studio, passes = final(lit_viewer, Look(has_studio=False))
+    assert passes == 1 and np.abs(studio - first).max() > 0.05
+
+
+def test_a_dropped_file_lights_the_picture_and_one_that_is_no_map_leaves_it(lit_viewer, capsys):
+    from verdigris.core.base.errors import LightingError
+    from verdigris.core.pictures.window import ViewWindow
+
+    class Title:
+        title = ""
+
+    window = object.__new__(ViewWindow)
+    window._window, window._title, window._problem = Title(), "copper", ""
+    dropped = []
+
+    def on_drop(file):
+        if file == "bad.hdr":
+            raise LightingError("bad.hdr: is black")
+        dropped.append(file)
+
+    window._on_drop = on_drop
+    window._on_files(["bad.hdr"])
+    assert "bad.hdr: is black" in window._window.title
+    assert capsys.readouterr().err == "verdigris: bad.hdr: is black\n"
+    window._on_files(["good.exr", "other.exr"])
+    assert dropped == ["good.exr"] and not window._problem

@@ -1,0 +1,1 @@
+"""Environments that light pictures: skies, HDRIs, suns, and the shadows of a mesh."""

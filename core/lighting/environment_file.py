@@ -1,0 +1,137 @@
+"""Reads HDRIs: .hdr and .exr files with light from all directions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.base.errors import LightingError
+from verdigris.core.base.text import require_unicode
+from verdigris.core.base.working_folder import require_for
+from verdigris.core.lighting.environment import Environment
+from verdigris.core.material.files.display_window import shown_size, shown_texels
+from verdigris.core.material.files.image_headers import one_line
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+SUFFIXES = (".hdr", ".exr")
+LARGEST_WIDTH = 16_384
+# Wider maps are averaged: a texel of this is a fifth of the sun.
+_WIDTH_USED = 4096
+# More would overflow in sums of single floats.
+_BRIGHTEST = 1e9
+# Tried one after another, because each needs memory of its own.
+_FAULTS: tuple[tuple[Callable[[Floats], NDArray[np.bool_]], str, str], ...] = (
+    (np.isnan, "not a number (NaN)", "paint over them"),
+    (np.isinf, "infinite", "clip them, or save as 32-bit floats"),
+    (lambda texels: texels < 0, "negative, down to {least:.4g}", "clip them to 0"),
+    (lambda texels: texels > _BRIGHTEST, f"above {_BRIGHTEST:.0e}", "scale the map down"),
+)
+
+
+def read_environment(path: str | Path) -> Environment:
+    """The environment of a latitude-longitude map, which holds its sun, if any."""
+    path = Path(path)
+    _check_file(path)
+    return Environment.of(_reduced(_checked(path, _read(path))))
+
+
+def _check_file(path: Path) -> None:
+    if path.suffix.lower() not in SUFFIXES:
+        raise LightingError(
+            f"{path}: {path.suffix!r} is no format of environments: use {' or '.join(SUFFIXES)}, "
+            "or 'sky'"
+        )
+    if not path.is_file():
+        require_for(path)
+        raise LightingError(f"{path}: there is no such file: name an HDRI, or 'sky'")
+    require_unicode(path, LightingError)
+    if not os.access(path, os.R_OK):
+        raise LightingError(f"{path}: its permissions do not allow reading: change them")
+    if path.stat().st_size == 0:
+        raise LightingError(f"{path}: is empty (0 bytes): save it again")
+
+
+def _read(path: Path) -> Floats:
+    import OpenImageIO as oiio
+
+    source = oiio.ImageInput.open(str(path))
+    if source is None:
+        raise LightingError(
+            f"{path}: is no readable image ({one_line(oiio.geterror())}): save it again as "
+            f"{' or '.join(SUFFIXES)}"
+        )
+    try:
+        spec, (width, height) = source.spec(), shown_size(source)
+        _check_shape(path, width, height)
+        if spec.depth > 1 or spec.nchannels < 1:
+            raise LightingError(f"{path}: is not a flat image: save it as an RGB image")
+        channels = 3 if spec.nchannels >= 3 else 1
+        texels = source.read_image(0, 0, 0, channels, "float")
+        problem = source.geterror()
+        if texels is None or problem:
+            detail = one_line(problem or oiio.geterror()) or "the file ends early"
+            raise LightingError(f"{path}: is damaged ({detail}): save it again")
+        shown = shown_texels(source, np.asarray(texels))
+    finally:
+        source.close()
+    return np.ascontiguousarray(np.broadcast_to(shown, (height, width, 3)), np.float32)
+
+
+def _check_shape(path: Path, width: int, height: int) -> None:
+    if width > LARGEST_WIDTH:
+        raise LightingError(
+            f"{path}: is {width} pixels wide, and at most {LARGEST_WIDTH} are read: scale it down"
+        )
+    if width != 2 * height:
+        raise LightingError(
+            f"{path}: is {width} x {height} pixels, but a latitude-longitude map is twice as wide "
+            "as high: convert it to that layout"
+        )
+
+
+def _checked(path: Path, texels: Floats) -> Floats:
+    least = texels.min()
+    for is_bad, what, remedy in _FAULTS:
+        are_here = is_bad(texels).any(-1)
+        count = int(are_here.sum())
+        if count:
+            row, column = np.argwhere(are_here)[0]
+            raise LightingError(
+                f"{path}: {count} pixels are {what.format(least=least)}, first in column {column}, "
+                f"row {row}: {remedy}, and save it again"
+            )
+    if not texels.any():
+        raise LightingError(f"{path}: is black and lights nothing: choose another")
+    return texels
+
+
+def _reduced(texels: Floats) -> Floats:
+    """Averages of whole groups of texels, so that no light is lost, until few enough are left."""
+    height, width = texels.shape[:2]
+    factor = next((n for n in (1, 2, 3, 4) if width % n == 0 and width // n <= _WIDTH_USED), 0)
+    if factor:
+        shape = (height // factor, factor, width // factor, factor, 3)
+        return np.asarray(texels.reshape(shape).mean((1, 3), dtype=np.float64), np.float32)
+    # no divisor: by exact overlap
+    narrow = _resampled(texels, _WIDTH_USED, 1)
+    return _resampled(narrow, _WIDTH_USED // 2, 0)
+
+
+def _resampled(texels: Floats, count: int, axis: int) -> Floats:
+    """Means over equal parts of an axis, by differences of running sums."""
+    size = texels.shape[axis]
+    sums = np.cumsum(texels, axis, dtype=np.float64)
+    sums = np.concatenate([np.zeros_like(sums.take([0], axis)), sums], axis)
+    place = np.arange(count + 1) * (size / count)
+    low = np.minimum(place.astype(int), size - 1)
+    part = (place - low).reshape((-1, 1, 1) if axis == 0 else (1, -1, 1))
+    at = sums.take(low, axis) * (1 - part) + sums.take(low + 1, axis) * part
+    return np.asarray(np.diff(at, axis=axis) * (count / size), np.float32)

@@ -1,0 +1,241 @@
+"""Draws a material under an environment: pass by pass, so that a picture can be shown meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.base.device import Source
+from verdigris.core.lighting.bvh import build_bvh
+from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
+from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
+from verdigris.core.pictures.backdrop import Ground, blurred, environment_behind, over
+from verdigris.core.pictures.picture_limits import SUBPIXELS, largest_size
+from verdigris.core.pictures.render import (
+    DIRECTIONS_AT_ONCE,
+    PIXELS_AT_ONCE,
+    DeviceView,
+    check_size,
+    make_view,
+)
+from verdigris.core.pictures.views import View, ground_view
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.base.device import Device
+    from verdigris.core.geometry.mesh import Mesh
+    from verdigris.core.lighting.environment import Environment
+    from verdigris.core.material.evaluator import DeviceMaterial
+
+    Floats = NDArray[np.float32]
+
+_SHADE_ENVIRONMENT = Source("pictures/shade_environment")
+# A processor takes seconds for so many, and progress is reported between dispatches.
+_PIXELS_ON_PROCESSOR, _DIRECTIONS_ON_PROCESSOR = 1 << 16, 1 << 21
+# Directions to the sun, one for so many pairs: its light varies little over its disc.
+_PAIRS_A_SUN = 4
+
+
+@dataclass(frozen=True)
+class EnvironmentLighting:
+    """An environment and what throws shadows, on a device."""
+
+    environment: DeviceEnvironment
+    occluders: DeviceBvh
+    emission: float = 1.0
+    """Factor of the material's emission; 0 leaves only reflection."""
+
+    @classmethod
+    def upload(
+        cls, device: Device, environment: Environment, mesh: Mesh | None = None
+    ) -> EnvironmentLighting:
+        """A sphere and a plane throw no shadows on themselves."""
+        occluders = build_bvh(mesh.position) if mesh else None
+        return cls(
+            DeviceEnvironment.upload(device, environment),
+            DeviceBvh.upload(device, occluders) if occluders else DeviceBvh.upload(device),
+        )
+
+
+class _Part:
+    """Some pixels of a view, with the sum of their light."""
+
+    def __init__(self, material: DeviceMaterial, view: View, subpixels: int, part: slice) -> None:
+        self._material = material
+        self._view = DeviceView.upload(material, view, subpixels, part)
+        count = self._view.count
+        self._origins = material.buffer(3 * count, view.shadow_origin[part])
+        self._rotation = view.rotation
+        self._sum = material.buffer(4 * count, np.zeros(4 * count, np.float32), stride=16)
+        self._pairs = self._suns = 0
+
+    @property
+    def count(self) -> int:
+        return self._view.count
+
+    def add(
+        self, lighting: EnvironmentLighting, pairs: int, is_flat: bool, footprint: Footprint
+    ) -> None:
+        """Adds the light of so many pairs of directions."""
+        uniforms = lighting.environment.uniforms()
+        has_sun = uniforms["sun"]["height"] > 0
+        suns = max(1, pairs // _PAIRS_A_SUN) if has_sun else 0
+        view, material = self._view, self._material
+        kernel = material.kernel(_SHADE_ENVIRONMENT, "shadeEnvironment")
+        # The rotation is orthonormal: its rows turn light into the shape's axes.
+        rows = dict(zip(("shapeX", "shapeY", "shapeZ"), self._rotation.tolist(), strict=True))
+        parameters: dict[str, Any] = {
+            "count": view.count,
+            "width": view.width,
+            "subpixels": view.subpixels,
+            "firstPair": self._pairs,
+            "pairs": pairs,
+            "firstSun": self._suns,
+            "suns": suns,
+            "slopeStep": DEFAULT_SLOPE_STEP,
+            "emissionScale": lighting.emission,
+            "isFlat": int(is_flat),
+            "firstLeaf": lighting.occluders.first_leaf,
+            "footprint": footprint.uniform(),
+            **rows,
+            **uniforms,
+        }
+        material.device.dispatch(
+            kernel,
+            view.count * material.lanes_per_sample,
+            {
+                "gParameters": parameters,
+                **view.buffers,
+                "gOrigins": self._origins,
+                "gSum": self._sum,
+                **lighting.environment.buffers,
+                **lighting.occluders.buffers,
+                **material.bindings(),
+            },
+        )
+        self._pairs += pairs
+        self._suns += suns
+
+    def passes(self, samples: int, footprint: Footprint) -> list[int]:
+        """Pairs of directions of each dispatch: drivers cancel one that takes seconds."""
+        at_once = DIRECTIONS_AT_ONCE
+        if self._material.device.is_software:
+            at_once = _DIRECTIONS_ON_PROCESSOR
+        most = at_once // (2 * max(1, self.count) * footprint.places)
+        # a multiple of those that share a direction to the sun
+        most = max(1, most // _PAIRS_A_SUN * _PAIRS_A_SUN)
+        full, rest = divmod(-(-samples // 2), most)
+        return [most] * full + [rest] * bool(rest)
+
+    def light(self) -> Floats:
+        """The mean of all passes, with coverage, (N, 4)."""
+        total = self._sum.to_numpy().view(np.float32).reshape(self.count, 4)
+        return np.asarray(total / np.float32(max(1, self._pairs)))
+
+
+class Converging:
+    """A picture that gets less noisy with each pass."""
+
+    def __init__(
+        self,
+        material: DeviceMaterial,
+        view: View,
+        lighting: EnvironmentLighting,
+        subpixels: int,
+        is_flat: bool = False,
+        footprint: Footprint = POINT,
+    ) -> None:
+        self._view, self._subpixels = view, subpixels
+        self._lighting, self._is_flat, self._footprint = lighting, is_flat, footprint
+        self._parts = [
+            _Part(material, view, subpixels, part) for part in _slices(view, material.device)
+        ]
+
+    def add(self, samples: int) -> None:
+        """Adds so many directions at each sub-pixel, rounded up to an even number."""
+        for part in self._parts:
+            for pairs in part.passes(samples, self._footprint):
+                part.add(self._lighting, pairs, self._is_flat, self._footprint)
+
+    def picture(self) -> Floats:
+        """Linear light with coverage, (size, size, 4)."""
+        lit = [part.light() for part in self._parts]
+        return _picture(self._view, self._subpixels, lit)
+
+
+def render_under(
+    material: DeviceMaterial,
+    lighting: EnvironmentLighting,
+    kind: str = "sphere",
+    size: int = 512,
+    mesh: Mesh | None = None,
+    samples: int = 64,
+    subpixels: int = SUBPIXELS,
+    is_flat: bool = False,
+    on_progress: Callable[[float], None] = lambda _: None,
+) -> Floats:
+    """Draws a picture in linear light with coverage, (size, size, 4). `on_progress` gets the part
+    that is done, 0 to 1."""
+    check_size(size, largest_size(subpixels))
+    view = make_view(kind, size * subpixels, mesh)
+    return _draw(material, view, lighting, subpixels, samples, is_flat, on_progress)
+
+
+def _draw(
+    material: DeviceMaterial,
+    view: View,
+    lighting: EnvironmentLighting,
+    subpixels: int,
+    samples: int,
+    is_flat: bool = False,
+    on_progress: Callable[[float], None] = lambda _: None,
+) -> Floats:
+    """Draws part by part, which bounds the memory."""
+    lit, done, total = [], 0, len(view.pixel) * samples
+    for each in _slices(view, material.device):
+        part = _Part(material, view, subpixels, each)
+        for pairs in part.passes(samples, POINT):
+            part.add(lighting, pairs, is_flat, POINT)
+            # otherwise dispatches would only be queued
+            material.device.gpu.wait_for_idle()
+            done += part.count * 2 * pairs
+            on_progress(min(1.0, done / total))
+        lit.append(part.light())
+    return _picture(view, subpixels, lit)
+
+
+def draw_behind(
+    device: Device,
+    lighting: EnvironmentLighting,
+    backdrop: str,
+    kind: str,
+    size: int,
+    mesh: Mesh | None = None,
+    samples: int = 64,
+) -> Floats:
+    """The backdrop `ground` or `environment` of a picture, (size, size, 3), in linear light."""
+    view = make_view(kind, 1, mesh)
+    soft = blurred(lighting.environment.environment)
+    behind = environment_behind(soft, view.background, size)
+    if backdrop == "environment" or mesh is None:
+        return behind
+    ground = _draw(Ground(device), ground_view(mesh, size), lighting, 1, samples)
+    return over(ground, behind)
+
+
+def _slices(view: View, device: Device) -> list[slice]:
+    at_once = _PIXELS_ON_PROCESSOR if device.is_software else PIXELS_AT_ONCE
+    return [slice(start, start + at_once) for start in range(0, len(view.pixel), at_once)]
+
+
+def _picture(view: View, subpixels: int, lit: list[Floats]) -> Floats:
+    size = view.size // subpixels
+    fine = np.zeros((view.size * view.size, 4), np.float32)
+    if lit:
+        fine[view.pixel] = np.concatenate(lit)
+    blocks = fine.reshape(size, subpixels, size, subpixels, 4)
+    return np.asarray(blocks.mean((1, 3), dtype=np.float32))
