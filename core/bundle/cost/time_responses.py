@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.device import MOST_THREADS, Source
+from verdigris.core.base.device import MOST_THREADS, Device, Source
 from verdigris.core.base.errors import DeviceError
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT
 
 if TYPE_CHECKING:
+    import slangpy
+
     from verdigris.core.material.evaluator import DeviceMaterial, Footprint
 
 _TIMING = Source("bundle/cost/time_responses")
@@ -53,10 +55,7 @@ def time_material(
 
 
 def _run(material: DeviceMaterial, threads: int, footprint: Footprint) -> float:
-    """Seconds of one dispatch, by the device's clock if it has one."""
-    import slangpy
-
-    device = material.device
+    """Seconds of one dispatch."""
     lanes = threads * material.lanes_per_sample
     entry = "timeResponses" if footprint.places == 1 else "timeFilteredResponses"
     kernel = material.kernel(_TIMING, entry)
@@ -71,13 +70,22 @@ def _run(material: DeviceMaterial, threads: int, footprint: Footprint) -> float:
         "gSum": material.buffer(lanes, None),
         **material.bindings(),
     }
+    return time_dispatch(material.device, kernel, lanes, variables)
+
+
+def time_dispatch(
+    device: Device, kernel: slangpy.ComputeKernel, threads: int, variables: dict[str, Any]
+) -> float:
+    """Seconds of one dispatch, by the device's clock if it has one."""
+    import slangpy
+
     gpu = device.gpu
     has_clock = gpu.has_feature(slangpy.Feature.timestamp_query) and not device.is_software
     encoder = gpu.create_command_encoder()
     if has_clock:
         pool = gpu.create_query_pool(slangpy.QueryType.timestamp, 2)
         encoder.write_timestamp(pool, 0)
-    device.dispatch(kernel, lanes, variables, encoder)
+    device.dispatch(kernel, threads, variables, encoder)
     if has_clock:
         encoder.write_timestamp(pool, 1)
     gpu.wait_for_idle()

@@ -1,0 +1,222 @@
+"""How close the sampler of bundles comes to the ideal, and what it costs.
+
+    python docs/benchmarks/bench_sampling.py BUNDLE … [--device D] [--places N] [--directions N]
+    python docs/benchmarks/bench_sampling.py --times [--device D]
+
+Samples that an estimate of reflected light needs for 1% of noise under the sky of bench_sky.py, by
+random places, views and rotations, over those of the ideal: directions drawn in proportion to the
+response. Each cell is the ratio of the medians over pixels, of the 90th percentiles, and of the
+sums of all variances, which is that of the picture. The second part puts a sun of .53 degrees into the map,
+with half of the samples drawn in proportion to the environment and combined by the balance
+heuristic, over the same with the ideal.
+
+--times: nanoseconds of 16 evaluations, of prepare() and 16 shade(), and of prepare() and 16 drawn
+directions with their densities, with untrained numbers. Bundles before 4.2 have no sampler: a head
+is fitted to them as at the end of a bake.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from bench_sky import SUN, random_rotations, sky
+from numpy.typing import NDArray
+
+from verdigris.core.baking.finish.fit_sampler import draw_examples, effort_on, fit_head
+from verdigris.core.base.device import Device, Source, open_device
+from verdigris.core.bundle.cost.cost import untrained
+from verdigris.core.bundle.cost.time_responses import time_dispatch
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.files.reference import hemisphere
+from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+from verdigris.core.bundle.runtime.device_materials import fastest_advised
+from verdigris.core.bundle.runtime.network_module import fits_in_constants
+from verdigris.core.network.numpy_decoder import latents_at_lod
+from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.sampler import Lobes, draw, lobes_of, look_at, pdf
+from verdigris.core.network.spec import PRESETS
+from verdigris.core.network.student import Student
+from verdigris.core.settings.bake_settings import BakeSettings
+
+Floats = NDArray[np.floating]
+
+SEED = 51
+LEAST_COSINE = 0.15
+# Radius of the sun's disc, and its irradiance over that of the sky.
+SUN_RADIUS = np.radians(0.265)
+SUN_SHARE = 4.5
+LUMINANCE = np.array([0.2126, 0.7152, 0.0722], np.float32)
+LIGHTS = 16
+
+
+class Noise(NamedTuple):
+    """Samples over those of the ideal."""
+
+    median: float
+    percentile_90: float
+    picture: float
+
+    @classmethod
+    def of(cls, found: Floats, ideal: Floats, light: Floats) -> Noise:
+        medians, tails, sums = (
+            [reduced(each) for each in (found, ideal)]
+            for reduced in (
+                np.median,
+                lambda noise: np.percentile(noise, 90),
+                lambda noise: (noise * light**2).sum(),
+            )
+        )
+        return cls(*(float(own / best) for own, best in (medians, tails, sums)))
+
+    def __str__(self) -> str:
+        return " / ".join(f"{each:.2f}" for each in self)
+
+
+def with_head(path: str, device: Device) -> Parameters:
+    parameters = open_bundle(Path(path)).parameters().of_material(0)
+    if parameters.head is None:
+        effort = effort_on(device)
+        examples = draw_examples(parameters, Student(parameters, device), effort)
+        parameters.head = fit_head(parameters.spec, examples, effort)
+    return parameters
+
+
+def broad_lobes(lobes: Lobes) -> Lobes:
+    """A wide mixture in the same frames, whose directions every estimate is weighted from."""
+    weights = np.full_like(lobes.weights, 0.25)
+    weights[:-2] = 0.5 / (len(weights) - 2)
+    return replace(lobes, weights=weights)
+
+
+def measure(
+    parameters: Parameters, device: Device, places: int, directions: int
+) -> tuple[Noise, Noise]:
+    """Without a sun, and with one by MIS."""
+    random = np.random.default_rng(SEED)
+    uv = random.random((places, 2)).astype(np.float32)
+    wo = hemisphere(random, places, LEAST_COSINE).astype(np.float32)
+    rotations = random_rotations(random, places)
+    latents = latents_at_lod(parameters, uv.T, np.zeros(places, np.float32))
+    lobes = lobes_of(parameters, look_at(parameters, latents, wo.T))
+    student = Student(parameters, device)
+    broad = broad_lobes(lobes)
+    # a third each: the sampler, a wide mixture in its frames, the sun's disc
+    third = directions // 3
+    mixtures = [lobes, broad]
+    wi = np.empty((3, 3 * third, places), np.float32)
+    for index in range(2 * third):
+        wi[:, index] = draw(mixtures[index % 2], random.random((2, places)).astype(np.float32))
+    to_sun = np.einsum("pij,i->jp", rotations, SUN)
+    wi[:, 2 * third :] = around(to_sun, random.random((2, third, places)))
+    in_disc = np.einsum("isp,ip->sp", wi, to_sun) > np.cos(SUN_RADIUS)
+    disc = 1 / (2 * np.pi * (1 - np.cos(SUN_RADIUS)))
+    found = np.asarray(pdf(lobes, wi))
+    # at the edge of the disc single floats can leave none
+    density = np.maximum((found + pdf(broad, wi) + in_disc * disc) / 3, 1e-9)
+    response = student.response(
+        np.tile(uv, (3 * third, 1)),
+        np.ascontiguousarray(wi.reshape(3, -1).T),
+        np.tile(wo, (3 * third, 1)),
+    )
+    f = (response @ LUMINANCE).reshape(3 * third, places).astype(np.float64)
+    light = sky(np.einsum("pij,jsp->spi", rotations, wi))
+    return (
+        _noise(f, light, found, density),
+        _noise_with_sun(f, light, found, density, in_disc * disc),
+    )
+
+
+def around(axis: Floats, numbers: Floats) -> Floats:
+    """Directions of a disc of the sun's size around each axis [3, N]."""
+    cosine = 1 - numbers[0] * (1 - np.cos(SUN_RADIUS))
+    sine, turn = np.sqrt(1 - cosine**2), 2 * np.pi * numbers[1]
+    helper = np.where(np.abs(axis[2]) < 0.9, [[0.0], [0], [1]], [[1.0], [0], [0]])
+    tangent = np.cross(helper, axis, axis=0)
+    tangent /= np.linalg.norm(tangent, axis=0)
+    bitangent = np.cross(axis, tangent, axis=0)
+    return (
+        tangent[:, None] * (sine * np.cos(turn))
+        + bitangent[:, None] * (sine * np.sin(turn))
+        + axis[:, None] * cosine
+    )
+
+
+def _noise(f: Floats, light: Floats, found: Floats, density: Floats) -> Noise:
+    """Variances of single samples, from one set of weighted directions."""
+    total, reflected = (np.mean(each / density, 0) for each in (f, f * light))
+    ideal = np.mean(f * light**2 / density, 0) * total - reflected**2
+    own = np.mean((f * light) ** 2 / np.maximum(found, 1e-12) / density, 0) - reflected**2
+    return Noise.of(own / reflected**2, ideal / reflected**2, reflected)
+
+
+def _noise_with_sun(
+    f: Floats, sky_light: Floats, found: Floats, density: Floats, disc: Floats
+) -> Noise:
+    """Half of the samples in proportion to the environment, by the balance heuristic."""
+    even = np.mean(sky_light / density, 0)
+    # the sun lights a surface that faces it 4.5 times as much as the mean of the sky does
+    radiance = sky_light + disc * SUN_SHARE * even / 4
+    whole, total, reflected = (np.mean(each / density, 0) for each in (radiance, f, f * radiance))
+    own, ideal = (
+        np.mean((f * radiance) ** 2 / (0.5 * each + 0.5 * radiance / whole) / density, 0)
+        - reflected**2
+        for each in (found, f / total)
+    )
+    return Noise.of(own / reflected**2, ideal / reflected**2, reflected)
+
+
+def times(device: Device) -> None:
+    print("| decoder | 16 evaluations | prepare, 16 shade | prepare, 16 drawn with density |")
+    print("| --- " * 4 + "|")
+    source = Source("bundle/cost/time_lights")
+    threads = 1 << 12 if device.is_software else 1 << 22
+    for name in PRESETS:
+        stored = untrained(BakeSettings(network=name, resolution=1024))
+        choice = replace(
+            fastest_advised(device, None),
+            filter="sampler",
+            is_constant=fits_in_constants(stored.spec),
+        )
+        material = BundleMaterial(stored, device, choice)
+        took = []
+        for entry in ("timeEvaluations", "timePrepared", "timeSampler"):
+            kernel = material.kernel(source, entry)
+            output = material.buffer(threads, None)
+            # kernels of time_responses.slang share the module, and its variables
+            variables = {"gSum": output, **material.bindings()}
+            runs = [time_dispatch(device, kernel, threads, variables) for _ in range(6)]
+            took.append(min(runs[1:]) / threads * 1e9)
+        cells = [f"{took[0]:.3f}", *(f"{each:.3f} ({each / took[0]:.2f})" for each in took[1:])]
+        print(f"| {name}, {choice.decoder} | {' | '.join(cells)} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("bundles", nargs="*")
+    parser.add_argument("--device")
+    parser.add_argument("--places", type=int, default=300)
+    parser.add_argument("--directions", type=int, default=6000)
+    parser.add_argument("--times", action="store_true")
+    options = parser.parse_args()
+    device = open_device(options.device)
+    print(f"{device}\n")
+    if options.times:
+        times(device)
+    if not options.bundles:
+        return
+    print("| material | sky: median / 90% / picture | with a sun, MIS |")
+    print("| --- | --- | --- |")
+    medians = []
+    for path in options.bundles:
+        plain, sun = measure(with_head(path, device), device, options.places, options.directions)
+        medians.append(plain.median)
+        print(f"| {Path(path).stem} | {plain} | {sun} |", flush=True)
+    print(f"\nmedian of materials {np.median(medians):.2f}")
+
+
+if __name__ == "__main__":
+    main()
