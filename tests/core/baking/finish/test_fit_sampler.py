@@ -1,0 +1,86 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from verdigris.core.baking.finish import fit_sampler
+from verdigris.core.baking.finish.fit_sampler import Effort, draw_examples, fit_head, join
+from verdigris.core.base.device import open_device
+from verdigris.core.network.sampler import Halves, ggx_density, mixture
+from verdigris.core.network.student import Student
+
+from ...bundle.bundles import lively_parameters
+
+EFFORT = Effort(surfaces=96, directions=64, steps=60)
+
+
+@pytest.fixture(scope="module")
+def examples():
+    parameters = lively_parameters()
+    return draw_examples(parameters, Student(parameters, open_device("software")), EFFORT)
+
+
+def density_of(spec, head, examples):
+    weights, bias, last, last_bias = fit_sampler.head_views(spec, head)
+    hidden = weights @ examples.inputs + bias[:, None]
+    raw = last @ np.maximum(hidden, 0.1 * hidden) + last_bias[:, None]
+    widths, share = mixture(spec, raw, examples.stretch)
+    lobes = [ggx_density(*each) for each in zip(examples.lobes, widths**2, strict=True)]
+    lobes += [examples.cosine / np.pi, (examples.cosine > 0) / (2 * np.pi)]
+    return sum(weight * each for weight, each in zip(share, lobes, strict=True))
+
+
+def loss_of(spec, head, examples):
+    density = density_of(spec, head, examples) + 1e-12
+    part = fit_sampler._VARIANCE
+    each = part * examples.response / density - (1 - part) * np.log(density)
+    return (examples.mass * each).sum(0).mean()
+
+
+def doubled(examples):
+    arrays = {
+        name: getattr(examples, name).astype(np.float64)
+        for name in ("inputs", "stretch", "cosine", "mass", "response")
+    }
+    lobes = [
+        Halves(*(part.astype(np.float64) for part in (each.half, each.seen, each.is_reflected)))
+        for each in examples.lobes
+    ]
+    return replace(examples, lobes=lobes, **arrays)
+
+
+def test_the_slope_is_that_of_the_loss(examples, monkeypatch):
+    """Finite differences, without the limits on single directions and surfaces."""
+    monkeypatch.setattr(fit_sampler, "_MOST_RATIO", np.inf)
+    monkeypatch.setattr(fit_sampler, "_MOST_SLOPE", np.inf)
+    spec = lively_parameters().spec
+    own = doubled(examples)
+    random = np.random.default_rng(2)
+    head = 0.2 * random.standard_normal(spec.head_layers[-1].end)
+    slope = fit_sampler._slope(spec, head, own.inputs, own)
+    for index in random.choice(len(head), 40, replace=False):
+        step = np.zeros_like(head)
+        step[index] = 1e-5
+        difference = loss_of(spec, head + step, own) - loss_of(spec, head - step, own)
+        assert difference / 2e-5 == pytest.approx(slope[index], rel=2e-3, abs=1e-5)
+
+
+def test_a_fitted_head_draws_better_than_a_cosine_lobe(examples):
+    spec = lively_parameters().spec
+    head = fit_head(spec, examples, EFFORT)
+    np.testing.assert_array_equal(head, head.astype(np.float16))  # as bundles store it
+    density = density_of(spec, head, examples)
+    above = np.maximum(examples.cosine, 1e-6) / np.pi
+    fitted, cosine = (
+        (examples.mass * examples.response / np.maximum(each, 1e-9)).sum(0)
+        for each in (density, above)
+    )
+    assert np.median(fitted) < 0.7 * np.median(cosine)
+
+
+def test_examples_of_several_materials_are_mixed(examples):
+    both = join([examples, examples])
+    assert both.count == 2 * examples.count
+    halves = both.inputs[:, : examples.count], examples.inputs
+    assert np.sort(both.inputs[0]) == pytest.approx(np.sort(np.tile(examples.inputs[0], 2)))
+    assert not np.array_equal(*halves)
