@@ -43,7 +43,7 @@ class SkyPlan:
 
 FULL_PLAN = SkyPlan(places=300, directions=4_096, texel_places=64)
 # docs/BENCHMARKS.md has its noise.
-SOFTWARE_PLAN = SkyPlan(places=150, directions=1_024, texel_places=2)
+SOFTWARE_PLAN = SkyPlan(places=128, directions=1_024, texel_places=4)
 
 
 def plan_for(device: Device) -> SkyPlan:
