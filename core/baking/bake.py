@@ -53,7 +53,7 @@ from verdigris.core.baking.state.resume import (
 )
 from verdigris.core.baking.state.rounding import measure_before_rounding, report_rounding
 from verdigris.core.baking.state.run import Run, saved_progress
-from verdigris.core.baking.state.stages import stages_of
+from verdigris.core.baking.state.stages import Stage, stages_of
 from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.base.errors import DeviceError, NothingLearntError, SettingsError
 from verdigris.core.base.lock import locked
@@ -118,7 +118,7 @@ def bake(
         if options.time_limit and not saved:
             chosen = _fit_to_time(teachers, chosen, options, trainer_kind)
         stage = saved.stage if saved else stages_of(chosen)[0]
-        trainer, source = open_start(teachers, stage.settings, options, trainer_kind)
+        trainer, source = open_start(teachers, stage, options, trainer_kind)
         run = Run(
             teachers=teachers,
             kind=kind,
@@ -232,7 +232,7 @@ def _fit_to_time(
     encoding = seconds_to_encode(teachers, settings)
     if encoding > _MOST_ENCODING * options.time_limit:
         settings, encoding = replace(settings, encode_from=0), 0.0
-    trainer, _ = open_start(teachers, settings, options, trainer_kind)
+    trainer, _ = open_start(teachers, Stage(settings), options, trainer_kind)
     try:
         trainer.step_many(FIRST_RUN)
         begun, steps = time.monotonic(), 0

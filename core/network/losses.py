@@ -19,6 +19,13 @@ _LEAST_RESPONSE = 1e-30
 # From this exponent on, cbrt_bounded is a straight line.
 _BENT = 3 * math.log(STEEPEST_ROOT)
 
+# Share of the light gradient that is added to the gradient of a loss, and the part of the steps of
+# the last stage after which it is added. docs/tried/loss.md has other values.
+LIGHT_SHARE = 0.5
+LIGHT_START = 0.8
+# Responses count as at most so many times the prediction in the light gradient.
+LIGHT_RATIO = 9.0
+
 # (exponent [3, N], response [3, N]) -> (loss [N], its derivative by the exponent [3, N])
 Loss = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
@@ -84,6 +91,18 @@ FUNCTIONS: dict[str, Loss] = {
     "log_l1": log_l1,
     "l1": l1,
 }
+
+
+def light_gradient(exponent: FloatArray, response: FloatArray) -> FloatArray:
+    """p^(2/3) (1 - r/p), the slope by e of a Tweedie deviance, as a mean over channels.
+
+    The losses have their minimum at a median of the responses that one prediction stands for, which
+    is darker than their mean where a few are bright. This one has it at the mean, and so keeps the
+    sum of light."""
+    logarithm = np.log(np.maximum(response, _LEAST_RESPONSE))
+    ratio = np.exp(np.minimum(logarithm - exponent, math.log(LIGHT_RATIO)))
+    gradient: FloatArray = np.exp(exponent * (2 / 3)) * (1 - ratio) / CHANNELS
+    return gradient
 
 
 def clamp_response(response: FloatArray) -> FloatArray:

@@ -159,9 +159,14 @@ def evaluate(
 
 
 def loss_and_gradients(
-    spec: NetworkSpec, parameters: Parameters, batch: NDArray[np.void], loss: str = "cbrt_log"
+    spec: NetworkSpec,
+    parameters: Parameters,
+    batch: NDArray[np.void],
+    loss: str = "cbrt_log",
+    light_share: float = 0.0,
 ) -> Gradients:
-    """Mean over a batch of TRAINING_SAMPLE of weight times loss, and its gradients."""
+    """Mean over a batch of TRAINING_SAMPLE of weight times loss, and its gradients, with a share of
+    the light gradient."""
     dtype = parameters.decoder.dtype
     uv, wi, wo, response = (batch[name].astype(dtype).T for name in ("uv", "wi", "wo", "response"))
     level, material = _whole(batch["level"]), _whole(batch["material"])
@@ -169,6 +174,8 @@ def loss_and_gradients(
     exponent, shares = exponent_of(spec, raw)
     target = losses.clamp_response(response)
     values, gradient = losses.FUNCTIONS[loss](exponent, target)
+    if light_share:
+        gradient = gradient + light_share * losses.light_gradient(exponent, target)
     share = batch["weight"].astype(dtype) / len(batch)
     by_outputs = exponent_backward(shares, gradient * share)
     decoder, latents = backward(spec, parameters, tape, by_outputs)

@@ -1,4 +1,4 @@
-"""Differences between student and teacher: on samples, on pictures and by texel.
+"""Differences between student and teacher: on samples, on pictures, under a sky and by texel.
 
 The metrics are those of docs/BENCHMARKS.md. No single one is enough: a mean in log space hides
 errors of dark values, and a relative one hides errors of highlights.
@@ -29,6 +29,8 @@ LARGEST_BIAS = 0.005
 # Weights of linear Rec.709; values below _DARK count as black.
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 _DARK = 1e-6
+# Of a place that reflects nothing, so that its error is a number.
+_LEAST_LIGHT = 1e-6
 _OPENMP_THREADS = "OMP_NUM_THREADS"
 
 
@@ -61,6 +63,23 @@ class PictureMetrics:
 
     hdr_flip: float
     """Mean HDR-FLIP, 0 to 1."""
+
+
+@dataclass(frozen=True)
+class SkyMetrics:
+    """Errors of the light that places reflect from a sky, relative to the light of each place."""
+
+    median: float
+    """The error of a median place."""
+
+    p90: float
+    """The 90th percentile: a tenth of the places have larger errors."""
+
+    largest: float
+    """The largest error of a place."""
+
+    bias: float
+    """All light of the student by all light of the teacher, minus 1."""
 
 
 def measure_samples(prediction: FloatArray, reference: FloatArray) -> SampleMetrics:
@@ -123,6 +142,19 @@ def measure_picture(prediction: FloatArray, reference: FloatArray) -> PictureMet
         psnr=psnr(prediction, reference),
         ldr_flip=ldr_flip(prediction, reference)[0],
         hdr_flip=hdr_flip(prediction, reference)[0],
+    )
+
+
+def measure_light(prediction: FloatArray, reference: FloatArray) -> SkyMetrics:
+    """Compares light that the same places reflect, [N, 3]. The error of a place is the sum over
+    channels of the absolute difference, by the sum of the reference."""
+    p, r = _pair(prediction, reference)
+    errors = np.abs(p - r).sum(1) / np.maximum(r.sum(1), _LEAST_LIGHT)
+    return SkyMetrics(
+        median=float(np.median(errors)),
+        p90=float(np.percentile(errors, 90)),
+        largest=float(errors.max()),
+        bias=float((p.sum() - r.sum()) / max(float(r.sum()), _LEAST_LIGHT)),
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics
+from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics, SkyMetrics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,6 +122,8 @@ class Finished(Event):
     """Files of viewport textures by their content, for each material; none by default."""
     hints: tuple[str, ...] = ()
     """A hint for each material, or an empty text."""
+    skies: tuple[SkyMetrics, ...] = ()
+    """Errors of each material under a sky."""
 
     @property
     def result(self) -> str:
@@ -132,7 +134,7 @@ class Finished(Event):
 def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return {"shape": list(value.shape)}
-    if isinstance(value, SampleMetrics | PictureMetrics):
+    if isinstance(value, SampleMetrics | PictureMetrics | SkyMetrics):
         return asdict(value)
     if isinstance(value, Mapping):
         return {name: _plain(item) for name, item in value.items()}

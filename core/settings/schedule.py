@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.network.losses import LIGHT_SHARE
 from verdigris.core.network.quantise import codes_of
 from verdigris.core.network.spec import require_loss
 
@@ -143,6 +144,9 @@ class TrainingSettings:
     quantisation: Quantisation | None = None
     """Rounding of latents; None trains them for half floats."""
 
+    light_step: int | None = None
+    """The first step with the light gradient; None trains without."""
+
     def __post_init__(self) -> None:
         if self.batch < 1:
             raise SettingsError(f"batch is {self.batch}: use at least 1")
@@ -151,3 +155,8 @@ class TrainingSettings:
     def rounding(self, step: int) -> Rounding | None:
         """How latents are rounded in this step, or None where they are not."""
         return self.quantisation.rounding(step) if self.quantisation else None
+
+    def light_share(self, step: int) -> float:
+        """Share of the light gradient in this step."""
+        has_light = self.light_step is not None and step >= self.light_step
+        return LIGHT_SHARE if has_light else 0.0

@@ -5,7 +5,7 @@ from functools import cache, partial
 
 from verdigris.core.baking import bake
 from verdigris.core.baking.finish import finish
-from verdigris.core.baking.measure import measure
+from verdigris.core.baking.measure import measure, sky
 from verdigris.core.baking.measure.measure import sphere_to_compare
 from verdigris.core.baking.phases import early_stopping
 from verdigris.core.bundle.precision import gptq_rounding
@@ -32,6 +32,7 @@ SMALL_ENDINGS = (
     (bake, "_CALIBRATION_SECONDS", 0.1),
     (bake, "_QUICK_SAMPLES_ON_SOFTWARE", 1 << 10),
     (finish, "final_samples", lambda _device: 1 << 11),
+    (sky, "SOFTWARE_PLAN", sky.SkyPlan(16, 64, 1)),
     (measure, "_DETAIL_SAMPLES", 1 << 10),
     (gptq_rounding, "_SAMPLES", 256),
     (probe, "_draw", _draw_few),

@@ -215,6 +215,10 @@ class BakeLog:
         if pictures:
             self.errors = {**self.errors, **pictures[0]}
             self.history_changed.emit()
+        skies = event.get("skies") or ()
+        if skies:
+            self.errors = {**self.errors, **{f"sky_{name}": skies[0][name] for name in skies[0]}}
+            self.history_changed.emit()
         self.stopped_by = str(event.get("stopped_by", ""))
         results = event.get("results") or ()
         if results:

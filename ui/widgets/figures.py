@@ -32,7 +32,9 @@ class Figures(QWidget):
             "Light error: the error as a share of the reflected light. Lower is better.\n"
             "Sphere: the PSNR of a rendered sphere in dB. Higher is better; from 55 dB on the "
             "pictures look the same.\n"
-            "FLIP: the visible difference of the sphere, 0 to 1. Lower is better."
+            "FLIP: the visible difference of the sphere, 0 to 1. Lower is better.\n"
+            "Sky: the error of the light that a median place reflects from a sky with a sun, and "
+            "the share of all light that is gained or lost. Nearer to 0 is better."
         )
         self.size = self._line("The size of the neural material: latent texture and decoder")
         self.verdict = self._line("The cost of the material, and whether a bake pays")
@@ -97,6 +99,8 @@ class Figures(QWidget):
             parts.append(f"sphere {errors['psnr']:.1f} dB")
         if errors.get("ldr_flip") is not None:
             parts.append(f"FLIP {errors['ldr_flip']:.3f}")
+        if None not in (errors.get("sky_median"), errors.get("sky_bias")):
+            parts.append(f"sky {errors['sky_median']:.1%} (light {errors['sky_bias']:+.1%})")
         self.others.setText(", ".join(parts))
         self.others.setVisible(bool(parts))
         self._fit()

@@ -27,6 +27,7 @@ from verdigris.core.baking.measure.measure import (
     sphere_to_compare,
     texel_footprint,
 )
+from verdigris.core.baking.measure.sky import measure_sky
 from verdigris.core.baking.state.options import make_folder
 from verdigris.core.baking.state.rounding import rounding_by_material
 from verdigris.core.base.errors import BundleError
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from verdigris.core.base.device import Device
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.parameters import FloatArray, Parameters
-    from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics
+    from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics, SkyMetrics
     from verdigris.core.pictures.views import View
     from verdigris.core.settings.bake_settings import BakeSettings
 
@@ -92,6 +93,7 @@ def finish(run: Run) -> Iterator[Event]:
         tuple(each.picture for each in written),
         tuple(each.textures for each in written if each.textures is not None),
         tuple(hint_of(teacher, run.kind, run.settings) for teacher in run.teachers),
+        tuple(each.sky for each in written),
     )
 
 
@@ -101,6 +103,7 @@ class _Written:
 
     samples: SampleMetrics
     picture: PictureMetrics
+    sky: SkyMetrics
     textures: Mapping[str, str] | None
     """None where none are asked for."""
 
@@ -112,6 +115,7 @@ def _write(
     teacher, name, resolution = run.teachers[material], run.names[material], run.settings.resolution
     yield from lost_light(teacher, student, name)
     samples, picture = _measure(teacher, student, resolution, view)
+    sky = measure_sky(teacher, student, resolution)
     reference, bounds, arithmetic = _judged(exported, teacher)
     yield from coarse_halves(arithmetic, bounds, name)
     unlit = unlit_maps(teacher, resolution)
@@ -124,6 +128,7 @@ def _write(
         errors={
             "samples": asdict(samples),
             "sphere": asdict(picture),
+            "sky": asdict(sky),
             **({"quantisation": rounding_by_material(run)[material]} if run.rounding else {}),
         },
         bounds=bounds,
@@ -145,7 +150,7 @@ def _write(
         from verdigris.core.flatten.viewport import viewport_textures
 
         textures = yield from viewport_textures(teacher, run.settings, path, unlit)
-    return _Written(samples, picture, textures)
+    return _Written(samples, picture, sky, textures)
 
 
 def _kept(run: Run) -> str:

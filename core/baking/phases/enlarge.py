@@ -51,7 +51,7 @@ def enlarge(run: Run) -> Iterator[Event]:
     yield from _encode(run, small, large)
     learner.trainer.close()
     trainer, source = open_with_parameters(
-        run.teachers, stage.settings, run.options, run.trainer_kind, large
+        run.teachers, stage, run.options, run.trainer_kind, large
     )
     trainer.restore(large, carried_moments(small, state, large.layout))
     run.begin_stage(stage, trainer, source)

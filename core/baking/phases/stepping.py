@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.baking.state.options import BakeOptions
 from verdigris.core.baking.state.run import Run
+from verdigris.core.baking.state.stages import Stage
 from verdigris.core.baking.state.trainers import open_trainer
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters, initialise
@@ -26,24 +27,25 @@ def fresh_parameters(settings: BakeSettings, materials: int, seed: int) -> Param
 
 
 def open_start(
-    teachers: Sequence[Teacher], settings: BakeSettings, options: BakeOptions, kind: str
+    teachers: Sequence[Teacher], stage: Stage, options: BakeOptions, kind: str
 ) -> tuple[Trainer, DrawnSamples]:
     """A trainer of the first start, and the samples of all starts."""
-    parameters = fresh_parameters(settings, len(teachers), settings.seed)
-    return open_with_parameters(teachers, settings, options, kind, parameters)
+    parameters = fresh_parameters(stage.settings, len(teachers), stage.settings.seed)
+    return open_with_parameters(teachers, stage, options, kind, parameters)
 
 
 def open_with_parameters(
     teachers: Sequence[Teacher],
-    settings: BakeSettings,
+    stage: Stage,
     options: BakeOptions,
     kind: str,
     parameters: Parameters,
 ) -> tuple[Trainer, DrawnSamples]:
+    settings = stage.settings
     source = DrawnSamples(
         teachers, parameters.layout, settings.seed, settings.draw, options.importance
     )
-    trainer = open_trainer(kind, parameters, source, settings.training(), teachers[0].device)
+    trainer = open_trainer(kind, parameters, source, stage.training(), teachers[0].device)
     return trainer, source
 
 

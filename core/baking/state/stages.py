@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from verdigris.core.network.losses import LIGHT_START
+
 if TYPE_CHECKING:
     from verdigris.core.settings.bake_settings import BakeSettings
+    from verdigris.core.settings.schedule import TrainingSettings
 
 # Places that a sample of the small texture averages at least: its texels have more detail inside.
 _SMALL_PLACES = 4
@@ -21,6 +24,13 @@ class Stage:
     first_step: int = 0
     """Steps of the stages before."""
     is_last: bool = True
+
+    def training(self) -> TrainingSettings:
+        """Settings of its trainer. Light counts in the last stage, which ends in the result."""
+        settings = self.settings.training()
+        if not self.is_last:
+            return settings
+        return replace(settings, light_step=round(LIGHT_START * self.settings.iterations))
 
 
 def stages_of(settings: BakeSettings) -> tuple[Stage, ...]:

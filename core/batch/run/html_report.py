@@ -97,7 +97,7 @@ def _failures(rows: list[Row]) -> Iterator[str]:
 def _table(rows: list[Row]) -> Iterator[str]:
     yield "<h2>Errors and times, largest errors first</h2>"
     yield "<table><tr><th>material</th><th>status</th>"
-    heads = ("log error", "SMAPE", "sphere dB", "FLIP", "loaded", "time")
+    heads = ("log error", "SMAPE", "sphere dB", "FLIP", "sky", "light", "loaded", "time")
     yield "".join(f'<th class="number">{head}</th>' for head in heads) + "<th>dropped</th></tr>"
     for row in rows:
         dropped = ", ".join(name for name, _ in row.parts("dropped"))
@@ -111,15 +111,17 @@ def _table(rows: list[Row]) -> Iterator[str]:
 
 def _numbers(row: Row) -> list[str]:
     if row.status not in (BAKED, CURRENT):
-        return [""] * 5 + [format_seconds(row.seconds) if row.seconds else ""]
+        return [""] * 7 + [format_seconds(row.seconds) if row.seconds else ""]
     errors = find_table(row.manifest, "errors")
-    samples, sphere = find_table(errors, "samples"), find_table(errors, "sphere")
+    samples, sphere, sky = (find_table(errors, name) for name in ("samples", "sphere", "sky"))
     loaded = find_number(find_table(row.manifest, "cost"), "loaded_bytes")
     return [
         _number(find_number(samples, "log_mae"), 4),
         _number(find_number(samples, "smape"), 3),
         _number(find_number(sphere, "psnr"), 1),
         _number(find_number(sphere, "ldr_flip"), 3),
+        _percent(find_number(sky, "median"), ".1%"),
+        _percent(find_number(sky, "bias"), "+.1%"),
         "" if loaded is None else format_bytes(loaded),
         format_seconds(row.seconds) if row.seconds else "",
     ]
@@ -173,9 +175,11 @@ def _facts(row: Row) -> Iterator[tuple[str, str]]:
     source = find_table(row.manifest, "source")
     settings = find_table(source, "settings")
     if row.manifest:
-        log_mae, smape, psnr, flip, loaded, _ = _numbers(row)
+        log_mae, smape, psnr, flip, sky, light, loaded, _ = _numbers(row)
         if log_mae:
             yield "errors", f"log {log_mae}, SMAPE {smape}, sphere {psnr} dB, FLIP {flip}"
+            if sky:
+                yield "under a sky", f"error of a median place {sky}, light {light}"
             yield "bytes", f"{loaded} loaded, {format_bytes(row.decoder_bytes)} of them decoder"
         yield (
             "baked with",
@@ -230,3 +234,7 @@ def _link(name: str) -> str:
 
 def _number(value: float | None, digits: int) -> str:
     return "" if value is None else f"{value:.{digits}f}"
+
+
+def _percent(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)

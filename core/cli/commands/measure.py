@@ -72,10 +72,13 @@ def measure(
 
     The reference is the material's mean over a texel of the bundle. Errors that begin with `point_`
     are against single points, so detail below a texel counts as error. The sphere's picture shows
-    reflected light only; emission and opacity are compared as maps. If the source has changed since
-    the bake, a warning reports it (`warnings` in the JSON).
+    reflected light only; emission and opacity are compared as maps. Errors that begin with `sky_`
+    are of the light that places reflect from a sky with a sun: those of a median place, of the 90th
+    percentile and of the worst one, and the share of all light that is gained or lost. If the
+    source has changed since the bake, a warning reports it (`warnings` in the JSON).
     """
     from verdigris.core.baking.measure import measure as measures
+    from verdigris.core.baking.measure.sky import measure_sky
     from verdigris.core.base.device import open_device
     from verdigris.core.base.outputs import check_apart
     from verdigris.core.bundle.files.read import open_bundle
@@ -103,6 +106,7 @@ def measure(
     on_samples = measures.measure_student(student, held_out)
     at_points = measures.measure_student(student, measures.draw_held_out(teacher, samples, seed))
     on_sphere = measures.measure_pictures(teacher, student, view)
+    under_sky = measure_sky(teacher, student, opened.layout.width)
     maps = map_differences(opened, teacher)
     if error_map:
         errors = measures.error_map(student, held_out, min(size, 256))
@@ -115,6 +119,7 @@ def measure(
         **asdict(on_samples),
         **{f"point_{name}": value for name, value in asdict(at_points).items()},
         **{f"sphere_{name}": value for name, value in asdict(on_sphere).items()},
+        **{f"sky_{name}": value for name, value in asdict(under_sky).items()},
         **({} if maps.emission is None else {"emission_log_mae": maps.emission}),
         **({} if maps.opacity is None else {"opacity_mae": maps.opacity}),
     }

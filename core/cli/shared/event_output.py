@@ -83,14 +83,20 @@ def _print_result(event: Finished) -> None:
     why = "" if event.stopped_by == "steps" else f", ended by {event.stopped_by}"
     print(f"{event.step} steps in {_clock(event.seconds)}{why}")
     hints = event.hints or ("",) * len(event.results)
-    for result, samples, picture, hint in zip(
-        event.results, event.samples, event.pictures, hints, strict=True
+    skies = event.skies or (None,) * len(event.results)
+    for result, samples, picture, hint, sky in zip(
+        event.results, event.samples, event.pictures, hints, skies, strict=True
     ):
         print(result)
         print(
             f"  log error {samples.log_mae:.4f}  SMAPE {samples.smape:.3f}  "
             f"sphere {picture.psnr:.1f} dB  FLIP {picture.ldr_flip:.3f}"
         )
+        if sky:
+            print(
+                f"  under a sky: error {sky.median:.1%} (9 of 10 places below {sky.p90:.1%}, "
+                f"largest {sky.largest:.1%}), light {sky.bias:+.1%}"
+            )
         if hint:
             print(f"  {hint}")
 

@@ -58,6 +58,8 @@ class Kernel:
         self.loss_function = losses.FUNCTIONS[loss]
         self.gradients = PackedDecoder(spec)
         self.loss = 0.0
+        # Of the light gradient in the gradient of the loss.
+        self.light_share = 0.0
         # Rounds gathered latents of the texels with these indices in place; None without rounding.
         self.round_latents: Callable[[FloatArray, IndexArray], None] | None = None
 
@@ -223,6 +225,10 @@ class Kernel:
         exponent, shares = exponent_of(self.spec, self._output)
         target = losses.clamp_response(batch.response)
         values, gradient = self.loss_function(exponent, target)
+        if self.light_share:
+            light = losses.light_gradient(exponent, target)
+            light *= np.float32(self.light_share)
+            gradient += light
         weight = batch.weight * share
         self.loss = float(values @ weight)
         gradient *= weight

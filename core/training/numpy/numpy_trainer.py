@@ -156,6 +156,7 @@ class NumpyTrainer:
         kernel, step = self._kernel, self._step
         grid, rounding = self._grid_at(step), self._settings.rounding(step)
         kernel.round_latents = partial(grid.round, rounding=rounding) if grid and rounding else None
+        kernel.light_share = self._settings.light_share(step)
         self._step += 1
         with np.errstate(over="ignore", invalid="ignore"):
             kernel.run(self._decoder, self._latents.values, batch, 1 / self._settings.batch)

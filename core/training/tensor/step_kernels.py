@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.device import Device, Source, constants_module
+from verdigris.core.network.losses import LIGHT_RATIO
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, NetworkSpec
 from verdigris.core.settings.schedule import TrainingSettings
@@ -50,7 +51,11 @@ class StudentKernels:
 
     def __init__(self, device: Device, spec: NetworkSpec, loss: str, plan: GroupPlan) -> None:
         self.device = device
-        constants = {**plan.constants(), "kSquareSide": square_side(spec)}
+        constants = {
+            **plan.constants(),
+            "kSquareSide": square_side(spec),
+            "kLightRatio": LIGHT_RATIO,
+        }
         self._kernels = device.shared_kernels(
             {"ACTIVATION": ACTIVATIONS[spec.activation], "LOSS": LOSSES[loss], **plan.defines()},
             (

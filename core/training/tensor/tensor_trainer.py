@@ -154,7 +154,8 @@ class TensorTrainer:
             adam_rate(factor * schedule.decoder_rate, step, DECODER_BETA_2),
             scaled_rate(factor * schedule.latent_rate, step),
         )
-        return (*rates, *((rounding.sharpness, rounding.is_straight) if rounding else (0, 0)))
+        rounded = (rounding.sharpness, rounding.is_straight) if rounding else (0, 0)
+        return *rates, *rounded, self._settings.light_share(step)
 
     def _record_samples(self, encoder: slangpy.CommandEncoder, steps: int) -> None:
         batch, samples = self._settings.batch, self._memory.samples

@@ -22,7 +22,7 @@ TENSOR_CHUNK_STEPS = 32
 # Parts of a texel record, one number per channel each, in the order of latent_gradients.slang.
 RECORD_PARTS = ("value", "v", "gradient")
 # Numbers of the struct StepRates in trainer_state.slang.
-STEP_RATES = 4
+STEP_RATES = 5
 # Indices of the state buffer, in the order of trainer_state.slang, and its size.
 TRAIN_STEP, UPDATE_STEP, BAD_STEP, SKIPPED, REJECTED = range(5)
 STATE_SIZE = 8

@@ -26,6 +26,8 @@ PLACES = [
     "errors.samples.smape",
     "errors.sphere",
     "errors.sphere.psnr",
+    "errors.sky",
+    "errors.sky.bias",
     "cost.loaded_bytes",
     "cost.weights_bytes",
     "report.dropped",

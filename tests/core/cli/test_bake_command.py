@@ -137,7 +137,8 @@ def test_the_live_line_leaves_pipes_readable(source, tmp_path):
     first, path, *measures = printed.splitlines()
     assert first.startswith("60 steps in ")
     assert path == str(tmp_path / "pane.vdg")
-    assert "log error" in measures[0] and "the material is constant" in measures[1]
+    assert "log error" in measures[0] and "under a sky: error" in measures[1]
+    assert "the material is constant" in measures[2]
     assert "warning: pane: transmission is dropped: a neural material only reflects" in told
     # what is told is not broken where a terminal would end
     assert all("warning" in line or "2x16 at 16" in line for line in told.splitlines())
@@ -170,7 +171,7 @@ def test_measuring_against_what_was_not_baked_is_told(source, result, tmp_path, 
     edited = tmp_path / "edited.mtlx"
     edited.write_text(TEXT.replace("0.1, 0.2, 0.6", "0.1, 0.2, 0.5"))
     code, out, told = command("measure", result, "--source", edited, *options)
-    assert code == 0 and "log_mae" in out
+    assert code == 0 and "log_mae" in out and "sky_bias" in out
     assert told == f"verdigris: {EDITED}"
     _, _, told = command("measure", result, "--source", source, "-m", "clay", *options)
     assert told.endswith("has changed since the bake: its material is 'clay', not 'pane'")

@@ -151,6 +151,44 @@ def test_the_gradient_of_a_loss_is_its_slope(name):
         np.testing.assert_allclose(gradient[channel], slope / (2 * STEP), rtol=1e-5, atol=1e-7)
 
 
+def test_the_light_gradient_is_the_slope_of_a_tweedie_deviance():
+    """Of power 4/3: 3/2 p^(2/3) + 3 r p^(-1/3) beside what depends on r alone."""
+    random = np.random.default_rng(3)
+    response = random.exponential(1, (CHANNELS, 50))
+    response[:, 0] = 0
+    ratio = random.uniform(0.01, 8.9, (CHANNELS, 50))
+    exponent = np.log(np.maximum(response, 0.01) / ratio)
+
+    def deviance(exponent):
+        return 1.5 * np.exp(exponent * 2 / 3) + 3 * response * np.exp(-exponent / 3)
+
+    slope = (deviance(exponent + STEP) - deviance(exponent - STEP)) / (2 * STEP)
+    gradient = losses.light_gradient(exponent, response)
+    np.testing.assert_allclose(gradient, slope / CHANNELS, rtol=1e-5, atol=1e-7)
+
+
+def test_the_light_gradient_keeps_the_sum_of_light_and_a_loss_loses_some():
+    """A prediction for many responses: their mean is the root of the gradient, but lies above the
+    root of the gradient of a loss."""
+    response = np.exp(np.random.default_rng(4).normal(0, 0.5, (CHANNELS, 1000)))
+    mean = response.mean()
+    assert response.max() < losses.LIGHT_RATIO * mean
+    exponent = np.full_like(response, np.log(mean))
+    lower = exponent - 1e-3
+    assert losses.light_gradient(exponent, response).sum() == pytest.approx(0, abs=1e-9)
+    assert losses.light_gradient(lower, response).sum() < -1e-3
+    _, gradient = losses.cbrt_log(lower, response)
+    assert gradient.sum() > 1
+
+
+def test_the_light_gradient_is_bounded_however_dark_the_prediction_is():
+    exponent = np.array([[-300.0, -90.0, 0.0, 0.0]] * CHANNELS, np.float32)
+    response = np.array([[0, 3e4, 9, 3e4]] * CHANNELS, np.float32)
+    gradient = losses.light_gradient(exponent, response)
+    wanted = (1 - losses.LIGHT_RATIO) / CHANNELS
+    np.testing.assert_allclose(gradient, [[0, 0, wanted, wanted]] * CHANNELS, rtol=1e-5, atol=1e-20)
+
+
 def test_a_frame_of_zeros_is_the_surface_frame():
     frame = build_frame(np.zeros((6, 1)))
     np.testing.assert_array_equal(frame[:, :, 0], np.eye(3))

@@ -84,11 +84,13 @@ def test_a_result_is_attached_once(session):
         step=100,
         samples=[metrics],
         pictures=[],
+        skies=[{"median": 0.01, "p90": 0.04, "largest": 0.2, "bias": -0.005}],
     )
     session.receive("state", state="done")
     assert session.host.attached_results == [(CLAY, Path("/out/clay.vdg"))]
     assert seen[-2:] == ["finishing", "done"]
     assert model.bake.errors["log_mae"] == 0.01
+    assert model.bake.errors["sky_bias"] == -0.005
 
 
 def test_materials_of_the_same_name_get_results_of_different_names(session, monkeypatch):

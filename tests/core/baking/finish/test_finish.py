@@ -16,12 +16,14 @@ from verdigris.core.baking.finish import finish
 from verdigris.core.baking.finish.finish import final_samples
 from verdigris.core.baking.finish.outputs import bundle_paths
 from verdigris.core.baking.measure.measure import draw_held_out, texel_footprint
+from verdigris.core.baking.measure.sky import SOFTWARE_PLAN, measure_sky
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError, VerdigrisError
 from verdigris.core.base.lock import locked
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.precision.half_errors import judge
+from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
@@ -90,6 +92,10 @@ def test_what_is_measured_are_the_numbers_in_the_files(finished, lamp):
     again = measure_samples(np.asarray(found), held_out.response)
     for name, value in asdict(again).items():
         assert bundle.manifest.errors["samples"][name] == pytest.approx(value, rel=1e-4)
+    assert bundle.manifest.errors["sky"] == asdict(finished.skies[0])
+    student = BundleMaterial(bundle, lamp.device)
+    again = measure_sky(lamp, student, 16, SOFTWARE_PLAN)
+    assert asdict(again) == pytest.approx(bundle.manifest.errors["sky"], rel=1e-3)
 
 
 def test_the_bundle_holds_against_its_source(finished, lamp):

@@ -7,7 +7,7 @@ import pytest
 
 from verdigris.core.baking.finish.hints import hint_of
 from verdigris.core.cli.shared.event_output import live_line
-from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics
+from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics, SkyMetrics
 from verdigris.core.progress.events import Finished
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.limits import LARGEST_RESOLUTION
@@ -59,3 +59,7 @@ def test_the_command_prints_a_hint_below_the_errors_of_its_material(capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "  paint it"
     live_line([first])
     assert "sphere 40.0 dB" in capsys.readouterr().out.splitlines()[-1]
+    skies = (SkyMetrics(0.011, 0.042, 0.3, -0.0051),) * 2
+    live_line([replace(first, skies=skies, hints=("", ""))])
+    expected = "  under a sky: error 1.1% (9 of 10 places below 4.2%, largest 30.0%), light -0.5%"
+    assert capsys.readouterr().out.splitlines()[-1] == expected

@@ -1,6 +1,7 @@
 """Two-stage training: the encoder alone, and bakes that enlarge a small texture with it."""
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,8 +15,9 @@ from verdigris.core.baking.phases.enlarge import (
     seconds_to_encode,
     with_coarse_levels_of,
 )
+from verdigris.core.baking.phases.stepping import open_start
 from verdigris.core.baking.state import checkpoint
-from verdigris.core.baking.state.stages import stages_of
+from verdigris.core.baking.state.stages import Stage, stages_of
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError, VerdigrisError
 from verdigris.core.bundle.files.read import open_bundle
@@ -176,6 +178,25 @@ def test_stages_share_the_steps_and_round_in_the_last_tenth_of_all():
     rounding = large.settings.training().quantisation
     assert (large.first_step + rounding.first_step, rounding.steps) == (900, 100)
     assert large.settings.training().schedule.latent_rate == settings.encoded_latent_rate
+
+
+def test_light_counts_in_the_last_fifth_of_the_last_stage(ramp):
+    small, large = stages_of(replace(SETTINGS, iterations=1000))
+    assert (small.training().light_step, large.training().light_step) == (None, 600)
+    assert [large.training().light_share(step) for step in (0, 599, 600, 800)] == [0, 0, 0.5, 0.5]
+    # the trainer of a stage has it
+    last = Stage(replace(SETTINGS, iterations=5, encode_from=0))
+    results = []
+    for stage in (last, replace(last, is_last=False)):
+        trainer, _ = open_start([ramp], stage, BakeOptions("out", Path()), "numpy")
+        trainer.step_many(4)
+        before = trainer.parameters().decoder
+        trainer.step_many(1)
+        results.append((before, trainer.parameters().decoder))
+        trainer.close()
+    (before, with_light), (equal, without) = results
+    np.testing.assert_array_equal(before, equal)
+    assert np.abs(with_light - without).max() > 0
 
 
 @pytest.mark.parametrize("changes", [{"encode_from": 0}, {"encode_from": 64}, {"iterations": 1}])

@@ -39,8 +39,9 @@ def random_parameters(spec, layout, seed=0):
     return parameters
 
 
-def run_kernel(spec, parameters, batch, loss="cbrt_log", pairs=1):
+def run_kernel(spec, parameters, batch, loss="cbrt_log", pairs=1, light_share=0.0):
     kernel = Kernel(spec, parameters.layout, loss, len(batch), pairs)
+    kernel.light_share = light_share
     packed = PackedDecoder(spec)
     packed.pack(parameters)
     preparation = BatchPreparation(parameters.layout, len(batch), pairs)
@@ -78,6 +79,20 @@ def test_loss_and_gradients_are_those_of_the_oracle(spec, loss):
     assert kernel.loss == pytest.approx(expected.loss, rel=1e-5)
     frames = slice(0, spec.frame_size)
     assert_near(gradients.decoder[frames], expected.decoder[frames], 2e-4)
+    assert_near(gradients.decoder, expected.decoder, 2e-4)
+    assert_near(gradients.latents, expected.latents, 2e-4)
+
+
+def test_with_the_light_gradient_gradients_are_those_of_the_oracle():
+    spec = PRESETS["2x16"]
+    parameters = random_parameters(spec, LAYOUT)
+    batch = random_batch(700, LAYOUT)
+    before = loss_and_gradients(spec, parameters.astype(np.float64), batch)
+    expected = loss_and_gradients(spec, parameters.astype(np.float64), batch, light_share=0.5)
+    kernel, _, gradients = run_kernel(spec, parameters, batch, light_share=0.5)
+    assert kernel.loss == pytest.approx(before.loss, rel=1e-5)
+    difference = np.linalg.norm(expected.decoder - before.decoder)
+    assert difference > 0.05 * np.linalg.norm(before.decoder)
     assert_near(gradients.decoder, expected.decoder, 2e-4)
     assert_near(gradients.latents, expected.latents, 2e-4)
 

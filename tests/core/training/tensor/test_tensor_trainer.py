@@ -95,9 +95,10 @@ def random_parameters(spec, seed=0):
     return parameters
 
 
-def frozen(batch=ODD_BATCH, loss="cbrt_log", latent_rate=0.0):
+def frozen(batch=ODD_BATCH, loss="cbrt_log", latent_rate=0.0, light_step=None):
     """Settings under which gradients reach the moments but no decoder moves."""
-    return TrainingSettings(batch, loss, Schedule(decoder_rate=0, latent_rate=latent_rate))
+    schedule = Schedule(decoder_rate=0, latent_rate=latent_rate)
+    return TrainingSettings(batch, loss, schedule, light_step=light_step)
 
 
 def open_trainer(device, parameters, source, settings, uses_tensor=False):
@@ -127,7 +128,7 @@ def relative_error(found, expected):
     return np.linalg.norm(found - expected) / np.linalg.norm(expected)
 
 
-def assert_gradients(device, uses_tensor, spec, loss="cbrt_log", brighter=1.0):
+def assert_gradients(device, uses_tensor, spec, loss="cbrt_log", brighter=1.0, light_step=None):
     parameters = random_parameters(spec)
     leave_out = without_kinks(spec, parameters) if uses_tensor else lambda batch: None
 
@@ -136,12 +137,13 @@ def assert_gradients(device, uses_tensor, spec, loss="cbrt_log", brighter=1.0):
         leave_out(batch)
 
     source = Samples(change)
-    settings = frozen(loss=loss, latent_rate=1e-2)
+    settings = frozen(loss=loss, latent_rate=1e-2, light_step=light_step)
     trainer = open_trainer(device, parameters, source, settings, uses_tensor)
     report = trainer.step_many(1)
     state = trainer.state()
     batch = source.draw(0, ODD_BATCH)
-    expected = loss_and_gradients(spec, parameters.astype("f8"), batch, loss)
+    share = settings.light_share(0)
+    expected = loss_and_gradients(spec, parameters.astype("f8"), batch, loss, share)
     tolerance = FP16 if uses_tensor else FP32
     assert np.count_nonzero(batch["weight"]) > ODD_BATCH // 3
     assert report.loss == pytest.approx(expected.loss, rel=2e-3 if uses_tensor else 1e-4)
@@ -179,10 +181,15 @@ def test_given_a_network_and_loss_when_a_step_is_done_then_gradients_are_the_ora
     assert_gradients(device, uses_tensor, spec, loss)
 
 
-def test_given_highlights_when_a_step_is_done_then_gradients_are_the_oracles(device, uses_tensor):
+@pytest.mark.parametrize("light_step", [None, 0], ids=["", "light"])
+def test_given_highlights_when_a_step_is_done_then_gradients_are_the_oracles(
+    device, uses_tensor, light_step
+):
     """Predictions and responses around the steepest root's cube, 27, on either side of it."""
     spec = replace(SMALL, output_shift=-2.3)
-    assert_gradients(device, uses_tensor, spec, "cbrt_bounded", brighter=100.0)
+    assert_gradients(
+        device, uses_tensor, spec, "cbrt_bounded", brighter=100.0, light_step=light_step
+    )
 
 
 @pytest.mark.gpu

@@ -1,0 +1,116 @@
+"""Error of the light that a material reflects under a sky: what lighting in a game sees.
+
+The surface is turned at random under a sky with a sun, and seen from random directions. Samples and
+pictures do not show a loss of light: it is in highlights, and in the sum of many small errors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.material.evaluator import Footprint
+from verdigris.core.network.texels import footprint_width
+from verdigris.core.pictures.metrics import SkyMetrics, measure_light
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.base.device import Device
+    from verdigris.core.material.evaluator import DeviceMaterial
+
+    Floats = NDArray[np.floating]
+
+# Cosines of the viewer, who hardly sees what is flatter.
+LEAST_COSINE = 0.15
+_SEED = 49
+_SUN = np.array((0.5, 0.6, 0.8)) / np.linalg.norm((0.5, 0.6, 0.8))
+
+
+@dataclass(frozen=True)
+class SkyPlan:
+    """How much is evaluated."""
+
+    places: int
+    """Random places, each with its own viewer and rotation of the sky."""
+    directions: int
+    """Directions to the sky at each place."""
+    texel_places: int
+    """Places of a texel that the material's response is averaged over, for each direction."""
+
+
+FULL_PLAN = SkyPlan(places=300, directions=4_096, texel_places=64)
+# docs/BENCHMARKS.md has its noise.
+SOFTWARE_PLAN = SkyPlan(places=128, directions=1_024, texel_places=4)
+
+
+def plan_for(device: Device) -> SkyPlan:
+    """Fewer evaluations where they take seconds."""
+    return SOFTWARE_PLAN if device.is_software else FULL_PLAN
+
+
+def measure_sky(
+    teacher: DeviceMaterial, student: DeviceMaterial, resolution: int, plan: SkyPlan | None = None
+) -> SkyMetrics:
+    """Of the finest level, against the material's mean over a texel of it."""
+    plan = plan or plan_for(teacher.device)
+    footprint = Footprint(footprint_width(resolution, 0), plan.texel_places)
+    return measure_light(
+        reflected_light(student, plan, Footprint()), reflected_light(teacher, plan, footprint)
+    )
+
+
+def reflected_light(material: DeviceMaterial, plan: SkyPlan, footprint: Footprint) -> Floats:
+    """Light (places, 3) towards the viewer of each place."""
+    uv, wo, rotations = views_of(plan)
+    wi = fibonacci_hemisphere(plan.directions)
+    response = material.response(
+        np.repeat(uv, plan.directions, axis=0).astype(np.float32),
+        np.tile(wi, (plan.places, 1)).astype(np.float32),
+        np.repeat(wo, plan.directions, axis=0).astype(np.float32),
+        footprint=footprint,
+    ).reshape(plan.places, plan.directions, 3)
+    radiance = sky(np.einsum("pij,dj->pdi", rotations, wi))
+    light = np.einsum("pdc,pd->pc", response.astype(float), radiance)
+    return np.asarray(2 * np.pi / plan.directions * light)
+
+
+def views_of(plan: SkyPlan) -> tuple[Floats, Floats, Floats]:
+    """uv, directions to the viewer, and rotations from the surface to the world; the same at every
+    call."""
+    random = np.random.default_rng(_SEED)
+    uv = random.random((plan.places, 2))
+    cosine = random.uniform(LEAST_COSINE, 1, plan.places)
+    turn, sine = random.uniform(0, 2 * np.pi, plan.places), np.sqrt(1 - cosine**2)
+    wo = np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], axis=1)
+    return uv, wo, random_rotations(random, plan.places)
+
+
+def sky(directions: Floats) -> Floats:
+    """Grey radiance from unit vectors (..., 3) of the world, y up."""
+    height, off_sun = directions[..., 1], 1 - directions @ _SUN
+    dome = np.where(height > 0, 0.6 + 0.9 * np.exp(-6 * np.abs(height)), 0.12)
+    sun = 6 * np.exp(-120 * off_sun) + 0.8 * np.exp(-8 * off_sun)
+    return np.asarray(dome + np.where(height > -0.05, sun, 0))
+
+
+def fibonacci_hemisphere(count: int) -> Floats:
+    """Unit vectors (count, 3) around z, each for an equal part of the hemisphere."""
+    index = np.arange(count)
+    cosine, turn = (index + 0.5) / count, np.pi * (3 - np.sqrt(5)) * index
+    sine = np.sqrt(1 - cosine**2)
+    return np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], axis=1)
+
+
+def random_rotations(random: np.random.Generator, count: int) -> Floats:
+    """Matrices (count, 3, 3), uniform among all rotations: those of random unit quaternions."""
+    quaternions = random.standard_normal((4, count))
+    w, x, y, z = quaternions / np.linalg.norm(quaternions, axis=0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(rows), -1, 0)

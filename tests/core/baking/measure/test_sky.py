@@ -1,0 +1,83 @@
+"""The light that a material reflects under a sky."""
+
+import numpy as np
+import pytest
+from numpy.polynomial.legendre import leggauss
+
+from verdigris.core.baking.measure import sky
+from verdigris.core.baking.measure.sky import SkyPlan, measure_sky, reflected_light, views_of
+from verdigris.core.material.evaluator import POINT, DeviceMaterial
+from verdigris.core.pictures.metrics import measure_light
+
+PLAN = SkyPlan(places=6, directions=4_096, texel_places=1)
+ALBEDO = np.array([0.8, 0.5, 0.2])
+
+
+class Lambert(DeviceMaterial):
+    """A diffuse material, and a lobe around the mirror direction of known sharpness."""
+
+    def __init__(self, factor=1.0, lobe=0.0):
+        self.factor, self.lobe = factor, lobe
+
+    def kernel(self, source, entry):
+        raise AssertionError("has no kernel")
+
+    def bindings(self):
+        raise AssertionError("has no kernel")
+
+    def response(self, uv, wi, wo, frames=None, footprint=POINT):
+        mirror = np.maximum((wi * wo * np.array([-1, -1, 1])).sum(-1), 0)
+        lobe = self.lobe * mirror[..., None] ** 8
+        return self.factor * (ALBEDO / np.pi + lobe) * np.maximum(wi[..., 2:], 0)
+
+
+def test_equal_materials_have_no_error():
+    found = measure_sky(Lambert(), Lambert(), 64, PLAN)
+    assert (found.median, found.p90, found.largest, found.bias) == (0, 0, 0, 0)
+
+
+def test_a_material_that_is_a_tenth_too_dark_loses_a_tenth_of_all_light():
+    found = measure_sky(Lambert(), Lambert(0.9), 64, PLAN)
+    assert (found.median, found.p90, found.largest) == pytest.approx((0.1, 0.1, 0.1))
+    assert found.bias == pytest.approx(-0.1)
+
+
+def test_a_diffuse_material_reflects_its_albedo_of_an_even_sky(monkeypatch):
+    monkeypatch.setattr(sky, "sky", lambda directions: np.full(directions.shape[:-1], 3.0))
+    assert reflected_light(Lambert(), PLAN, POINT) == pytest.approx(
+        np.tile(3 * ALBEDO, (PLAN.places, 1)), rel=1e-4
+    )
+
+
+def test_reflected_light_agrees_with_a_quadrature_over_the_world():
+    """Gauss-Legendre in height, between the edges of the sky, and even turns around it."""
+    material = Lambert(lobe=0.5)
+    uv, wo, rotations = views_of(PLAN)
+    turns = 2 * np.pi * np.arange(120) / 120
+    expected = np.zeros((PLAN.places, 3))
+    for low, high in ((-1, -0.05), (-0.05, 0), (0, 1)):
+        nodes, weights = leggauss(60)
+        height = low + (high - low) * (nodes + 1) / 2
+        ring = np.sqrt(1 - height**2)[:, None]
+        world = np.stack(
+            [ring * np.cos(turns), np.tile(height[:, None], 120), ring * np.sin(turns)], -1
+        ).reshape(-1, 3)
+        area = np.repeat(weights * (high - low) / 2, 120) * 2 * np.pi / 120
+        light = area * sky.sky(world)
+        for place, (to_world, view) in enumerate(zip(rotations, wo, strict=True)):
+            expected[place] += light @ material.response(uv[:1], world @ to_world, view)
+    assert reflected_light(material, PLAN, POINT) == pytest.approx(expected, rel=5e-3)
+
+
+def test_turns_of_the_surface_are_rotations_without_a_preferred_axis():
+    turns = sky.random_rotations(np.random.default_rng(1), 3_000)
+    assert turns @ turns.swapaxes(1, 2) == pytest.approx(np.tile(np.eye(3), (3_000, 1, 1)))
+    assert np.linalg.det(turns) == pytest.approx(1)
+    # each element of a uniform rotation has mean 0 and mean square 1/3
+    assert turns.mean(0) == pytest.approx(np.zeros((3, 3)), abs=0.04)
+    assert (turns**2).mean(0) == pytest.approx(np.full((3, 3), 1 / 3), abs=0.02)
+
+
+def test_a_place_that_reflects_nothing_has_a_finite_error():
+    found = measure_light(np.zeros((2, 3)), np.array([[0.0, 0, 0], [1, 1, 1]]))
+    assert (found.median, found.largest, found.bias) == (0.5, 1, -1)
