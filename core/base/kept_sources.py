@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SUFFIX = ".slang"
-# Bytes of all compiled modules: those of some 500 materials.
-_MOST_BYTES = 256 << 20
+# Bytes of all compiled modules: those of some 1,600 materials.
+_MOST_BYTES = 512 << 20
 
 
 class KeptSources:
