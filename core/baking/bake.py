@@ -200,10 +200,10 @@ def _bake(run: Run, saved: SavedState | None) -> Generator[Event, None, None]:
     yield _phase(run, MEASURING)
     yield from wasted_steps(run.clock.skipped, run.step - run.steps_saved)
     yield from risen_loss(run.clock.watch)
-    yield from report_rounding(run)
+    decoder = yield from report_rounding(run)
     for teacher, name in zip(run.teachers, run.names, strict=True):
         yield from varying_maps(teacher, name)
-    yield from finish(run)
+    yield from finish(run, decoder)
 
 
 def _phase(run: Run, name: str) -> Phase:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DeviceError
+from verdigris.core.base.kept_sources import KeptSources
 from verdigris.core.base.processor import LEAST_FILE_SIZE, file_size, running_threads
 from verdigris.shaders import SHADER_FOLDER
 
@@ -73,11 +74,14 @@ class Kernels:
         gpu: slangpy.Device,
         session: slangpy.SlangSession,
         instead: Callable[[], Kernels] | None = None,
+        files: KeptSources | None = None,
     ) -> None:
-        """`instead` opens a session for kernels that do not run when compiled in this one."""
+        """`instead` opens a session for kernels that do not run when compiled in this one. `files`
+        keeps modules that are given as text, under names that no other text has."""
         self._gpu = gpu
         self._session = session
         self._instead = instead
+        self._files = files
         self._modules: dict[Source, slangpy.SlangModule] = {}
         self._kernels: dict[tuple[tuple[Source, ...], str], slangpy.ComputeKernel] = {}
 
@@ -112,10 +116,12 @@ class Kernels:
     def load(self, source: Source) -> slangpy.SlangModule:
         """A module of this session, which later modules can import by its name."""
         if source not in self._modules:
+            name, text = source.name, source.text
+            is_file = text is None or (self._files is not None and self._files.keep(name, text))
             self._modules[source] = (
-                self._session.load_module(source.name)
-                if source.text is None
-                else self._session.load_module_from_source(source.name, source.text)
+                self._session.load_module(name)
+                if text is None or is_file
+                else self._session.load_module_from_source(name, text)
             )
         return self._modules[source]
 
@@ -138,23 +144,28 @@ class Device:
         return f"{self.name} ({self.backend})"
 
     def new_kernels(
-        self, defines: Mapping[str, str] | None = None, is_hasty: bool = False
+        self,
+        defines: Mapping[str, str] | None = None,
+        is_hasty: bool = False,
+        files: KeptSources | None = None,
     ) -> Kernels:
         """Kernels of a session of their own, compiled with these definitions. With `is_hasty` a
         processor's are left to LLVM to optimise, which does it as well in half the time. What Slang
         writes then is not always valid: unrolled loops that end early are not. Such a kernel is
-        compiled once more, with care."""
+        compiled once more, with care. `files` keeps modules that are given as text."""
         import slangpy
 
         options = {**self.compiler_options, "defines": dict(defines or {})}
+        if files is not None:
+            options["include_paths"] = [*options["include_paths"], files.folder]
         instead = None
         if is_hasty and self.is_software:
             options["optimization"] = slangpy.SlangOptimizationLevel.none
-            instead = partial(self.new_kernels, defines, is_hasty=False)
+            instead = partial(self.new_kernels, defines, files=files)
         # modules that were compiled with other definitions must not be taken from the cache
         cache = None if defines else _subfolder("modules")
         session = self.gpu.create_slang_session(compiler_options=options, cache_path=cache)
-        return Kernels(self.gpu, session, instead)
+        return Kernels(self.gpu, session, instead, files)
 
     def shared_kernels(self, defines: Mapping[str, str], modules: Sequence[Source]) -> Kernels:
         """Kernels of a session with these definitions, in which every import of these names finds
@@ -171,7 +182,9 @@ class Device:
     def material_kernels(self, digest: str) -> Kernels:
         """Kernels for a material whose code has this digest. One that is opened again, or differs
         from the last few in its images alone, finds them compiled."""
-        begin = partial(self.new_kernels, is_hasty=True)
+        kept = cache_folder()
+        files = KeptSources(kept / "materials", kept / "modules") if kept else None
+        begin = partial(self.new_kernels, is_hasty=True, files=files)
         return _kept(self._of_materials, digest, _MOST_MATERIALS, begin)
 
     def release_kernels(self) -> None:

@@ -42,7 +42,6 @@ from verdigris.core.bundle.files.write import (
     version,
     write_bundle,
 )
-from verdigris.core.bundle.precision.gptq_rounding import round_gptq
 from verdigris.core.bundle.precision.half_errors import judge, order_units
 from verdigris.core.bundle.runtime.runtime_files import runtime_files
 from verdigris.core.bundle.verify.verify import log_mae
@@ -71,10 +70,10 @@ _SMALL_RESOLUTION = 128
 _MARGIN, _LEAST_MARGIN = 1.1, 1e-4
 
 
-def finish(run: Run) -> Iterator[Event]:
-    """Measures and writes every material; the last event is Finished."""
+def finish(run: Run, decoder: FloatArray) -> Iterator[Event]:
+    """Measures and writes every material with this rounded decoder; the last event is Finished."""
     trained = run.learner.filled_parameters()
-    trained = order_units(replace(trained, decoder=round_gptq(trained)))
+    trained = order_units(replace(trained, decoder=decoder))
     written: list[_Written] = []
     paths = bundle_paths(run.options, run.teachers)
     view = sphere_to_compare()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from verdigris.core.bundle.precision.gptq_rounding import round_gptq
-from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.quantise import LatentRange, fit_ranges, quantised_copy
 from verdigris.core.progress.events import Event, Warning
 
@@ -45,15 +45,17 @@ def measure_before_rounding(run: Run) -> None:
     run.rounding = {"bits": quantisation.bits, "log_mae_before": before}
 
 
-def report_rounding(run: Run) -> Iterator[Event]:
-    """At the end: keeps the error of what is stored, and warns if it is much larger."""
+def report_rounding(run: Run) -> Generator[Event, None, FloatArray]:
+    """At the end: keeps the error of what is stored, and warns if it is much larger. Returns the
+    rounded decoder."""
+    trained = run.learner.filled_parameters()
     quantisation = run.settings.training().quantisation
     if quantisation is None:
-        return
+        return round_gptq(trained)
     if not run.rounding:
         # the bake ended before the phase began
         measure_before_rounding(run)
-    stored = run.learner.stored_parameters(run.learner.filled_parameters())
+    stored = run.learner.stored_parameters(trained)
     run.rounding["log_mae_after"] = _errors(run, stored)
     for name, facts in zip(run.names, rounding_by_material(run), strict=True):
         before, after = facts["log_mae_before"], facts["log_mae_after"]
@@ -63,6 +65,7 @@ def report_rounding(run: Run) -> Iterator[Event]:
                 f"{100 * (after / before - 1):.0f}%, from {before:.4f} to {after:.4f}: set "
                 "latent_bits to 0 for half floats, at twice the size"
             )
+    return stored.decoder
 
 
 def rounding_by_material(run: Run) -> list[dict[str, Any]]:

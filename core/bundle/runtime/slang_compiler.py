@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,11 @@ class _Compiler:
             ("spGetBuildTagString", ctypes.c_char_p),
         ):
             getattr(self.library, name).restype = result
-        self.session = ctypes.c_void_p(self.library.spCreateSession(None))
+
+    @cached_property
+    def session(self) -> ctypes.c_void_p:
+        """Opened by the first compilation: it takes .3 s, and a version needs none."""
+        return ctypes.c_void_p(self.library.spCreateSession(None))
 
 
 @lru_cache(maxsize=1)

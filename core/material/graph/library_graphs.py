@@ -16,9 +16,14 @@ _MOST_OF_SWITCH = 10
 
 def repair_library_graphs(library: mx.Document) -> None:
     """Repairs the graphs of the nodes below, for each type."""
-    for category, repair in _REPAIRS.items():
-        for definition in library.getMatchingNodeDefs(category):
-            repair(definition.getImplementation())
+    # all are found before any is changed: with each change MaterialX indexes the library again
+    found = [
+        (repair, definition.getImplementation())
+        for category, repair in _REPAIRS.items()
+        for definition in library.getMatchingNodeDefs(category)
+    ]
+    for repair, graph in found:
+        repair(graph)
 
 
 def _order_clamp_limits(graph: mx.NodeGraph) -> None:

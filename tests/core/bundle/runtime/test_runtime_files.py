@@ -20,7 +20,11 @@ from verdigris.core.bundle.runtime.runtime_files import (
     runtime_files,
     slang_files,
 )
-from verdigris.core.bundle.runtime.slang_compiler import compile_entry_point
+from verdigris.core.bundle.runtime.slang_compiler import (
+    _compiler,
+    compile_entry_point,
+    compiler_version,
+)
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 
 NETWORKS = {
@@ -453,6 +457,13 @@ def test_bundles_of_other_advice_share_what_is_the_same_and_nothing_else(tmp_pat
     }
     # two halves of each input of the first layer, and the second layer; then the second alone
     assert products == {"cooperative": 3, "careful": 1, "exacting": 1}
+
+
+def test_a_version_opens_no_compiler():
+    _compiler.cache_clear()
+    assert compiler_version()
+    # which takes .3 s
+    assert "session" not in vars(_compiler())
 
 
 def test_the_error_contains_the_output_of_the_compiler(tmp_path):

@@ -11,7 +11,9 @@ from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.report.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 
+from ..apart import apart
 from ..documents import document, material
+from ..many_nodes import glow_by_turn, shown
 from ..surfaces import glow, node, probe, write_image
 from ..untouched import raw
 
@@ -70,9 +72,9 @@ def published(name, kind="color3"):
     return kind, f'interfacename="{name}"'
 
 
-@pytest.mark.parametrize("name", [*WORDS, *FUNCTIONS])
-def test_inputs_of_defined_nodes_may_be_called_like_anything(name):
-    """A chain that calls each of the functions, and ends at twice what comes in."""
+def twice_by_functions(name):
+    """A definition with an input of this name: a chain that calls each of the functions, and ends
+    at twice what comes in."""
     here = published(name, "vector3")
     graph = "".join(
         (
@@ -104,19 +106,27 @@ def test_inputs_of_defined_nodes_may_be_called_like_anything(name):
             read("convert", "end", "color3", in_=("vector3", 'nodename="q"')),
         )
     )
-    own = definition(given(name, "vector3", "0.5, 0.25, 0.125"), graph)
-    use = node("own", "seen", "color3", {name: ("vector3", "@ramp")})
     # normalize of a vector is of length 1, so t is what comes in
-    np.testing.assert_allclose(
-        seen(document(RAMP, own, use, SEEN, material("s"))),
-        2 * np.pad(AT, ((0, 0), (0, 1))),
-        atol=1e-5,
-    )
-    # not connected, its default counts
-    use = node("own", "seen", "color3", {})
-    np.testing.assert_allclose(
-        seen(document(own, use, SEEN, material("s"))), [[1, 0.5, 0.25]] * 2, atol=1e-5
-    )
+    return definition(given(name, "vector3", "0.5, 0.25, 0.125"), graph)
+
+
+def test_inputs_of_defined_nodes_may_be_called_like_anything():
+    names = (*WORDS, *FUNCTIONS)
+    parts = []
+    for at, name in enumerate(names):
+        connected = node("own", "seen", "color3", {name: ("vector3", "@ramp")})
+        # its default counts
+        bare = node("own", "bare", "color3", {})
+        each = apart(twice_by_functions(name) + connected + bare, f"_{at}")
+        parts.append(each + shown(f"seen_{at}", "", "color3", f"shown_{2 * at}"))
+        parts.append(shown(f"bare_{at}", "", "color3", f"shown_{2 * at + 1}"))
+    parts[0] = node("convert", "ramp", "vector3", {"in": ("vector2", "@uv")}) + parts[0]
+    uv, found = glow_by_turn(parts, 11, offset=4.0)
+    for at, name in enumerate(names):
+        ramp = np.pad(uv[2 * at], ((0, 0), (0, 1)))
+        np.testing.assert_allclose(found[2 * at], 2 * ramp, atol=1e-5, err_msg=name)
+        defaults = np.tile([1, 0.5, 0.25], (len(ramp), 1))
+        np.testing.assert_allclose(found[2 * at + 1], defaults, atol=1e-5, err_msg=name)
 
 
 @pytest.mark.parametrize("name", ["new", "operator", "max", "this"])
