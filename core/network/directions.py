@@ -42,11 +42,11 @@ def stretch_half_backward(
     v = _stretched(h, stretch)
     g_v = normalise_backward(v, gradient)
     g_stretch: FloatArray = g_v[:2] * v[:2] * (1 - np.tanh(stretch / STRETCH_LIMIT) ** 2)
-    return g_v * stretch_factors(stretch), g_stretch
+    return g_v * _factors(stretch), g_stretch
 
 
 def _stretched(h: FloatArray, stretch: FloatArray) -> FloatArray:
-    result: FloatArray = h * stretch_factors(stretch)
+    result: FloatArray = h * _factors(stretch)
     return result
 
 
