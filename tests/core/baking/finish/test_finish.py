@@ -107,7 +107,7 @@ def test_the_bundle_holds_against_its_source(finished, lamp):
     bundle = open_bundle(Path(finished.result))
     result = verify(bundle, teacher=lamp)
     assert result.holds
-    assert [row.what for row in result.rows[2:]] == [
+    assert [row.what for row in result.rows[4:]] == [
         "reference against the graph",
         "the graph now against then",
         "reference against the graph now",
