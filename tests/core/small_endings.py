@@ -9,6 +9,7 @@ from verdigris.core.baking.measure import measure, sky
 from verdigris.core.baking.measure.measure import sphere_to_compare
 from verdigris.core.baking.phases import early_stopping
 from verdigris.core.bundle.precision import gptq_rounding
+from verdigris.core.bundle.proxies.make_proxies import AlbedoError
 from verdigris.core.material.teacher import probe
 
 _draw = probe._draw
@@ -34,6 +35,9 @@ SMALL_ENDINGS = (
     (finish, "final_samples", lambda _device: 1 << 11),
     (sky, "SOFTWARE_PLAN", sky.SkyPlan(16, 64, 1)),
     (measure, "_DETAIL_SAMPLES", 1 << 10),
+    (finish, "_PROXY_EVALUATIONS", (1 << 11, 1 << 11)),
+    # verify allows any error of proxies of a texel
+    (finish, "check_albedo", lambda _parameters, _proxies: AlbedoError(1.0, 1.0, 32)),
     (gptq_rounding, "_SAMPLES", 256),
     (probe, "_draw", _draw_few),
 )

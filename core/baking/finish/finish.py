@@ -43,6 +43,13 @@ from verdigris.core.bundle.files.write import (
     write_bundle,
 )
 from verdigris.core.bundle.precision.half_errors import judge, order_units
+from verdigris.core.bundle.proxies.device_sums import sums_on
+from verdigris.core.bundle.proxies.make_proxies import (
+    FEWEST_LIGHTS_ON_GPU,
+    check_albedo,
+    errors_of,
+    make_proxies,
+)
 from verdigris.core.bundle.runtime.runtime_files import runtime_files
 from verdigris.core.bundle.verify.verify import log_mae
 from verdigris.core.material.report.report import describe_teacher
@@ -54,13 +61,19 @@ from verdigris.core.pictures.render import Lighting
 from verdigris.core.progress.events import Event, Finished
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from verdigris.core.baking.state.run import Run
     from verdigris.core.base.device import Device
+    from verdigris.core.bundle.proxies.proxy_texture import Proxies
+    from verdigris.core.bundle.proxies.quadrature import Respond
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.parameters import FloatArray, Parameters
     from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics, SkyMetrics
     from verdigris.core.pictures.views import View
     from verdigris.core.settings.bake_settings import BakeSettings
+
+    Floats = NDArray[np.float32]
 
 # Pixels a side, sub-pixels a side of each, and directions of the studio at each of these. A small
 # bake on a processor gets a picture that takes no longer than the bake.
@@ -68,6 +81,10 @@ _PREVIEW, _SOFTWARE_PREVIEW, _SMALL_PREVIEW = (256, 3, 16), (192, 2, 12), (128, 
 _SMALL_RESOLUTION = 128
 # Another device, or another driver, may be off by this much more than this one.
 _MARGIN, _LEAST_MARGIN = 1.1, 1e-4
+_ALBEDO_MARGIN = 2e-3
+# Trained samples for each evaluation of the proxies, which then take some hundredths of a bake, and
+# evaluations at least and at most.
+_TRAINED_A_PROXY, _PROXY_EVALUATIONS = 40, (1 << 14, 1 << 26)
 
 
 def finish(run: Run, decoder: FloatArray) -> Iterator[Event]:
@@ -115,7 +132,9 @@ def _write(
     yield from lost_light(teacher, student, name)
     samples, picture = _measure(teacher, student, resolution, view)
     sky = measure_sky(teacher, student, resolution)
+    proxies, lit_errors = _proxies(exported.parameters, student, run.settings)
     reference, bounds, arithmetic = _judged(exported, teacher)
+    bounds = replace(bounds, albedo=_MARGIN * lit_errors["albedo"]["median"] + _ALBEDO_MARGIN)
     yield from coarse_halves(arithmetic, bounds, name)
     unlit = unlit_maps(teacher, resolution)
     glow, coverage = unlit
@@ -128,6 +147,7 @@ def _write(
             "samples": asdict(samples),
             "sphere": asdict(picture),
             "sky": asdict(sky),
+            **lit_errors,
             **({"quantisation": rounding_by_material(run)[material]} if run.rounding else {}),
         },
         bounds=bounds,
@@ -136,6 +156,7 @@ def _write(
         preview=_preview(teacher, student, run.settings),
         emission=None if glow is None else emission_levels(glow),
         opacity=None if coverage is None else opacity_levels(coverage),
+        proxies=proxies,
         runtime=runtime_files(exported.parameters.spec, arithmetic.advised),
     )
     # what was trained for so long is not lost with a folder that somebody took away meanwhile
@@ -276,6 +297,31 @@ def _judged(exported: Exported, teacher: Teacher) -> tuple[Reference, Bounds, Ar
     reference = make_reference(exact, teacher)
     bounds = _bounds(reference)
     return reference, bounds, judge(exact, reference, bounds)
+
+
+def _proxies(
+    parameters: Parameters, student: Student, settings: BakeSettings
+) -> tuple[Proxies, dict[str, Any]]:
+    """Albedo and the like as textures, and errors of them; the student has these parameters."""
+    last = parameters.layout.levels - 1
+
+    def respond_at(lod: float) -> Respond:
+        def respond(uv: Floats, wi: Floats, wo: Floats) -> Floats:
+            student.level = float(np.clip(max(lod / 2, lod - 1), 0, last))
+            return student.response(uv, wi, wo)
+
+        return respond
+
+    before = student.level
+    trained = settings.iterations * settings.batch
+    evaluations = int(np.clip(trained // _TRAINED_A_PROXY, *_PROXY_EVALUATIONS))
+    if student.device.is_software:
+        made = make_proxies(parameters, respond_at, evaluations)
+    else:
+        over = sums_on(student)
+        made = make_proxies(parameters, respond_at, evaluations, over, FEWEST_LIGHTS_ON_GPU)
+    student.level = before
+    return made.proxies, errors_of(made, check_albedo(parameters, made.proxies))
 
 
 def _bounds(reference: Reference) -> Bounds:

@@ -128,6 +128,8 @@ class Cost:
     """Bytes of these with mips, at one byte a texel, as in common block compression."""
     places: int | None = None
     """Places of a texel in `teacher_filtered`."""
+    proxies_bytes: int = 0
+    """Bytes of the proxies, which an engine loads only if it uses them."""
     advised: str | None = None
     """The advised arithmetic, with which cooperative vectors were measured."""
 
@@ -178,7 +180,12 @@ def cost_of_bundle(bundle: Bundle, device: Device, teacher: Teacher | None = Non
     footprint = _bake_footprint(bundle.manifest.source, bundle.layout.width)
     name = bundle.manifest.name
     cost = _cost(name, read_stored(bundle), device, teacher, footprint, bundle.advised)
-    return replace(cost, maps_bytes=sum(facts.texture.texel_bytes for facts in maps if facts))
+    proxies = bundle.manifest.proxies
+    return replace(
+        cost,
+        maps_bytes=sum(facts.texture.texel_bytes for facts in maps if facts),
+        proxies_bytes=proxies.texture.texel_bytes if proxies else 0,
+    )
 
 
 def forecast(teacher: Teacher, settings: BakeSettings) -> Cost:
@@ -308,6 +315,8 @@ def print_cost(cost: Cost) -> None:
     print(f"  neural    {_size(cost.loaded_bytes)}: weights {_size(cost.weights_bytes)}, ", end="")
     print(f"latents {_size(cost.latents_bytes)} with mips", end="")
     print(f", maps {_size(cost.maps_bytes)}" if cost.maps_bytes else "")
+    if cost.proxies_bytes:
+        print(f"  proxies   {_size(cost.proxies_bytes)} with mips, if an engine uses them")
     if cost.textures_bytes is not None and cost.textures_compressed_bytes is not None:
         print(
             f"  textures  {_size(cost.textures_bytes)} in {cost.textures} "

@@ -12,7 +12,9 @@ import numpy as np
 from verdigris.core.base.errors import BundleError, reason
 from verdigris.core.bundle.files.ktx2 import Texels, TextureShape, read_ktx2
 from verdigris.core.bundle.files.manifest_parts import FileRecord, LatentFacts
+from verdigris.core.bundle.files.stored_proxies import ProxyFacts, texels_a_proxy
 from verdigris.core.bundle.files.stored_textures import LatentTexture
+from verdigris.core.bundle.proxies.proxy_texture import Proxies
 
 _OTHER_FILE = (
     "the file is damaged, or was replaced while it was read: try again, or write the bundle again"
@@ -66,6 +68,15 @@ def read_latents(folder: Path, facts: LatentFacts) -> LatentTexture:
     levels = read_texture(folder, facts.record, facts.texture)
     scale, offset = (np.array(each, np.float32) for each in (facts.scale, facts.offset))
     return LatentTexture(levels, scale, offset)
+
+
+def read_proxies(folder: Path, facts: ProxyFacts | None, latents: LatentFacts) -> Proxies | None:
+    """Reads the stored proxies, if there are any."""
+    if facts is None:
+        return None
+    return Proxies(
+        read_texture(folder, facts.record, facts.texture), texels_a_proxy(latents, facts)
+    )
 
 
 def check_length(folder: Path, record: FileRecord) -> None:

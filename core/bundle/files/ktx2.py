@@ -31,10 +31,11 @@ _HEADER_FIELDS = (
     *("kvdByteOffset", "kvdByteLength", "sgdByteOffset", "sgdByteLength"),
 )
 _LEVEL = struct.Struct("<3Q")
-_LINEAR, _BT709, _RGBSDA = 1, 1, 1
+_LINEAR, _SRGB, _BT709, _RGBSDA = 1, 2, 1, 1
 _DESCRIPTOR_VERSION = 2
 _SAMPLE_IDS = (0, 1, 2, 15)
-_FLOAT_SIGNED = 0xC0
+_ALPHA = 3
+_FLOAT_SIGNED, _LINEAR_SAMPLE = 0xC0, 0x10
 _MINUS_ONE, _ONE = 0xBF800000, 0x3F800000
 
 
@@ -49,6 +50,8 @@ class TexelFormat:
     dtype: np.dtype[Any]
     """Type of a channel."""
     channels: int
+    is_srgb: bool = False
+    """Red, green and blue have the sRGB transfer function; alpha is linear."""
 
     @property
     def size(self) -> int:
@@ -67,11 +70,13 @@ class TexelFormat:
 
 # One byte, four bytes, four half floats.
 R8, RGBA8, RGBA16F = "R8_UNORM", "R8G8B8A8_UNORM", "R16G16B16A16_SFLOAT"
+RGBA8_SRGB = "R8G8B8A8_SRGB"
 FORMATS = {
     each.name: each
     for each in (
         TexelFormat(R8, 9, np.dtype("u1"), 1),
         TexelFormat(RGBA8, 37, np.dtype("u1"), 4),
+        TexelFormat(RGBA8_SRGB, 43, np.dtype("u1"), 4, is_srgb=True),
         TexelFormat(RGBA16F, 97, np.dtype("<f2"), 4),
     )
 }
@@ -90,7 +95,7 @@ def descriptor(texel: TexelFormat) -> bytes:
             "<HBBIII",
             bits * index,
             bits - 1,
-            _SAMPLE_IDS[index] | (_FLOAT_SIGNED if texel.is_float else 0),
+            _SAMPLE_IDS[index] | _qualifiers(texel, index),
             0,
             _MINUS_ONE if texel.is_float else 0,
             _ONE if texel.is_float else (1 << bits) - 1,
@@ -100,11 +105,17 @@ def descriptor(texel: TexelFormat) -> bytes:
     block = struct.pack(
         "<IHHBBBB4B8B",
         *(0, _DESCRIPTOR_VERSION, 24 + len(samples)),
-        *(_RGBSDA, _BT709, _LINEAR, 0),
+        *(_RGBSDA, _BT709, _SRGB if texel.is_srgb else _LINEAR, 0),
         *(0, 0, 0, 0),
         *(texel.size, 0, 0, 0, 0, 0, 0, 0),
     )
     return struct.pack("<I", 4 + len(block) + len(samples)) + block + samples
+
+
+def _qualifiers(texel: TexelFormat, channel: int) -> int:
+    if texel.is_srgb and channel == _ALPHA:
+        return _LINEAR_SAMPLE
+    return _FLOAT_SIGNED if texel.is_float else 0
 
 
 def write_ktx2(format_name: str, levels: Sequence[Texels], writer: str) -> bytes:

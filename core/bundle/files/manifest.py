@@ -40,6 +40,7 @@ from verdigris.core.bundle.files.manifest_sampler import (
     parse_sampler,
     sampler_json,
 )
+from verdigris.core.bundle.files.stored_proxies import ProxyFacts, parse_proxies
 from verdigris.core.network.spec import NetworkSpec
 
 FORMAT = "verdigris.material"
@@ -78,6 +79,8 @@ class Manifest:
     """Emission map, if the material emits light."""
     opacity: MapFacts | None = None
     """Opacity map, if the material is not opaque everywhere."""
+    proxies: ProxyFacts | None = None
+    """Albedo, normal and roughness as textures, if the bundle has them."""
     preview: FileRecord | None = None
     """Picture of reference, neural material and heat map."""
     runtime: tuple[FileRecord, ...] = ()
@@ -104,7 +107,7 @@ class Manifest:
     @property
     def named_records(self) -> dict[str, FileRecord]:
         """The same, by field."""
-        maps = {"emission": self.emission, "opacity": self.opacity}
+        maps = {"emission": self.emission, "opacity": self.opacity, "proxies": self.proxies}
         return {
             "weights": self.weights,
             "latents": self.latents.record,
@@ -143,8 +146,8 @@ def _as_json(manifest: Manifest) -> dict[str, Any]:
         },
         "latents": manifest.latents.as_json(),
     }
-    for name in ("emission", "opacity"):
-        facts: MapFacts | None = getattr(manifest, name)
+    for name in ("emission", "opacity", "proxies"):
+        facts: MapFacts | ProxyFacts | None = getattr(manifest, name)
         if facts:
             document[name] = facts.as_json()
     document["reference"] = {**manifest.reference.as_json(), "count": manifest.reference_count}
@@ -172,18 +175,20 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
     reference = fields.table("reference")
     preview = fields.table("preview") if "preview" in fields else None
     bounds = parse_bounds(fields.table("bounds"))
+    latents = parse_latents(fields.table("latents"))
     manifest = Manifest(
         name=name,
         spec=spec,
         weights=parse_record(weights, LARGEST_WEIGHTS),
         tensors=parse_known_tensors(fields, spec, is_newer),
-        latents=parse_latents(fields.table("latents")),
+        latents=latents,
         reference=parse_record(reference, LARGEST_REFERENCE),
         reference_count=parse_count(reference),
         bounds=bounds,
         arithmetic=parse_arithmetic(fields, bounds, is_newer),
         emission=parse_map(fields, "emission", EMISSION_FORMATS),
         opacity=parse_map(fields, "opacity", OPACITY_FORMATS),
+        proxies=parse_proxies(fields, latents),
         preview=parse_record(preview, LARGEST_PREVIEW) if preview else None,
         runtime=parse_runtime(fields),
         **{each: fields.table(each).values for each in ("source", "report", "errors", "cost")},

@@ -34,6 +34,7 @@ SMALLEST_SCALE = float(np.finfo(np.float32).tiny)
 LATENT_FORMATS = (RGBA8, RGBA16F)
 EMISSION_FORMATS = (RGBA16F,)
 OPACITY_FORMATS = (R8,)
+_OPTIONAL_BOUNDS = ("teacher_log_mae", "albedo")
 
 
 class FileRecord(NamedTuple):
@@ -160,11 +161,14 @@ class Bounds:
     """Largest |a - b| below the floor."""
     teacher_log_mae: float | None = None
     """Largest mean |log(1 + a) - log(1 + t)| against the source's own graph."""
+    albedo: float | None = None
+    """Largest median relative error of the proxies' albedo against quadrature."""
 
     def as_json(self) -> dict[str, float]:
         values = {"relative": self.relative, "floor": self.floor, "absolute": self.absolute}
-        if self.teacher_log_mae is not None:
-            values["teacher_log_mae"] = self.teacher_log_mae
+        for name in _OPTIONAL_BOUNDS:
+            if getattr(self, name) is not None:
+                values[name] = getattr(self, name)
         return values
 
 
@@ -220,7 +224,7 @@ def parse_latents(fields: Fields) -> LatentFacts:
     fields.require(in_range, "offset", f"each must be below {LARGEST_LATENT}")
     return LatentFacts(
         parse_record(fields, LARGEST_MAP),
-        LatentLayout(*_size(fields), materials=1),
+        LatentLayout(*parse_size(fields), materials=1),
         fields.chosen("format", LATENT_FORMATS),
         tuple(scale.tolist()),
         tuple(offset.tolist()),
@@ -231,13 +235,13 @@ def parse_map(fields: Fields, name: str, formats: tuple[str, ...]) -> MapFacts |
     if name not in fields:
         return None
     table = fields.table(name)
-    width, height, levels = _size(table)
+    width, height, levels = parse_size(table)
     return MapFacts(
         parse_record(table, LARGEST_MAP), width, height, levels, table.chosen("format", formats)
     )
 
 
-def _size(fields: Fields) -> tuple[int, int, int]:
+def parse_size(fields: Fields) -> tuple[int, int, int]:
     """Width, height and levels of a full mip chain."""
     width = fields.whole("width", 1, LARGEST_SIDE)
     height = fields.whole("height", 1, LARGEST_SIDE)
@@ -248,8 +252,8 @@ def _size(fields: Fields) -> tuple[int, int, int]:
 
 def parse_bounds(fields: Fields) -> Bounds:
     values: dict[str, float] = {}
-    for name in ("relative", "floor", "absolute", "teacher_log_mae"):
-        if name == "teacher_log_mae" and name not in fields:
+    for name in ("relative", "floor", "absolute", *_OPTIONAL_BOUNDS):
+        if name in _OPTIONAL_BOUNDS and name not in fields:
             continue
         values[name] = fields.number(name)
         # comparisons divide by the floor

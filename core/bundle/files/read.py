@@ -13,6 +13,7 @@ from verdigris.core.bundle.files.checked_files import (
     check_length,
     digest,
     read_latents,
+    read_proxies,
     read_recorded,
     read_texture,
     read_whole,
@@ -29,6 +30,7 @@ from verdigris.core.network.parameters import Parameters
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.bundle.proxies.proxy_texture import Proxies
     from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
 
@@ -97,12 +99,17 @@ class Bundle:
         """Mip levels [height, width, 1] in bytes, finest first."""
         return self._map(self.manifest.opacity)
 
+    def proxies(self) -> Proxies | None:
+        """Albedo, normal and roughness as textures; None in bundles without."""
+        return read_proxies(self.folder, self.manifest.proxies, self.manifest.latents)
+
     def check_files(self) -> None:
         """Checks length and digest of every file, and reads the maps, which no decoder reads."""
         for record in self.manifest.records:
             read_recorded(self.folder, record)
         self.emission()
         self.opacity()
+        self.proxies()
 
     def _map(self, facts: MapFacts | None) -> list[NDArray[Any]] | None:
         return read_texture(self.folder, facts.record, facts.texture) if facts else None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from numpy.typing import NDArray
 from verdigris.core.base.json_fields import LARGEST_SINGLE, Fields, parse_json
 from verdigris.core.bundle.files.sampler_rows import COLUMNS as SAMPLER_COLUMNS
 from verdigris.core.bundle.files.sampler_rows import SamplerRows, make_sampler_rows
+from verdigris.core.bundle.proxies.sampled_texture import trilinear
 from verdigris.core.network.numpy_decoder import evaluate_at_lod
 
 if TYPE_CHECKING:
+    from verdigris.core.bundle.proxies.proxy_texture import Proxies
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.network.parameters import Parameters
     from verdigris.core.network.spec import LatentLayout
@@ -50,6 +53,24 @@ class Reference(Points):
     """Of the bundle's sampler, if it has one."""
     teacher: Floats | None = None
     """Response of the source's graph, averaged over a square of 2^lod finest texels, if known."""
+    albedo: Floats | None = None
+    """The proxies' directional albedo for views along wo; this and the next three with proxies."""
+    diffuse: Floats | None = None
+    """The proxies' diffuse albedo."""
+    normal: Floats | None = None
+    """The proxies' mean normal."""
+    roughness: Floats | None = None
+    """The proxies' mean roughness."""
+    emission: Floats | None = None
+    """With an emission map."""
+    opacity: Floats | None = None
+    """With an opacity map."""
+
+    @property
+    def textures(self) -> dict[str, Floats]:
+        """The columns of textures, by name."""
+        columns = {name: getattr(self, name) for name in TEXTURE_COLUMNS}
+        return {name: values for name, values in columns.items() if values is not None}
 
 
 def choose_points(layout: LatentLayout) -> Points:
@@ -156,7 +177,58 @@ def teacher_response(teacher: DeviceMaterial, points: Points, layout: LatentLayo
     return result
 
 
-_COLUMNS = {"uv": (2,), "lod": (), "wi": (3,), "wo": (3,), "exported": (3,), "teacher": (3,)}
+def with_textures(
+    reference: Reference,
+    proxies: Proxies | None,
+    emission: Sequence[NDArray[Any]] | None,
+    opacity: Sequence[NDArray[Any]] | None,
+) -> Reference:
+    """The same with what these textures hold at its points."""
+    columns: dict[str, Any] = {**texture_columns(reference, proxies, emission, opacity)}
+    return replace(reference, **columns)
+
+
+def texture_columns(
+    points: Points,
+    proxies: Proxies | None,
+    emission: Sequence[NDArray[Any]] | None,
+    opacity: Sequence[NDArray[Any]] | None,
+) -> dict[str, Floats]:
+    """Trilinear values at these points, by column."""
+    found: dict[str, NDArray[Any]] = {}
+    if proxies is not None:
+        values = proxies.at(points.uv, points.lod)
+        found["albedo"] = values.albedo(points.wo[:, 2])
+        found |= {name: getattr(values, name) for name in ("diffuse", "normal", "roughness")}
+    if emission is not None:
+        levels = [each[..., :3].astype(np.float64) for each in emission]
+        found["emission"] = trilinear(levels, points.uv, points.lod)
+    if opacity is not None:
+        levels = [each[..., 0].astype(np.float64) / 255 for each in opacity]
+        found["opacity"] = trilinear(levels, points.uv, points.lod)
+    return {name: values.astype(np.float32) for name, values in found.items()}
+
+
+# Columns of textures and their shapes.
+TEXTURE_COLUMNS = {
+    "albedo": (3,),
+    "diffuse": (3,),
+    "normal": (3,),
+    "roughness": (),
+    "emission": (3,),
+    "opacity": (),
+}
+_COLUMNS = {
+    "uv": (2,),
+    "lod": (),
+    "wi": (3,),
+    "wo": (3,),
+    "exported": (3,),
+    "teacher": (3,),
+    **TEXTURE_COLUMNS,
+}
+# Textures have few bits: their columns get this many decimals, which keeps files small.
+_DECIMALS = 5
 
 
 def encode_reference(reference: Reference) -> bytes:
@@ -182,6 +254,8 @@ def _decimals(name: str, values: Floats) -> Any:
     singles = np.asarray(values, np.float32)
     if name == "uv":
         return singles.tolist()
+    if name in TEXTURE_COLUMNS:
+        singles = singles.round(_DECIMALS)
     return np.array([float(str(each)) for each in singles.ravel()]).reshape(singles.shape).tolist()
 
 
@@ -191,7 +265,7 @@ def parse_reference(data: bytes, count: int, file: str) -> Reference:
     columns = {
         name: _column(fields, name, count, shape)
         for name, shape in _COLUMNS.items()
-        if name != "teacher" or name in fields
+        if name in fields or not (name == "teacher" or name in TEXTURE_COLUMNS)
     }
     sampler = None
     if "drawn" in fields:

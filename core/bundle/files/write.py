@@ -11,11 +11,17 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.outputs import MANIFEST_FILE, WEIGHTS_FILE
 from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.checked_files import record_of
-from verdigris.core.bundle.files.ktx2 import R8, RGBA16F, write_ktx2
+from verdigris.core.bundle.files.ktx2 import R8, RGBA8_SRGB, RGBA16F, write_ktx2
 from verdigris.core.bundle.files.manifest import Manifest, parse_manifest
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, Bounds, LatentFacts, MapFacts
-from verdigris.core.bundle.files.reference import Reference, encode_reference, make_reference
+from verdigris.core.bundle.files.reference import (
+    Reference,
+    encode_reference,
+    make_reference,
+    with_textures,
+)
 from verdigris.core.bundle.files.replace_folder import replace_folder
+from verdigris.core.bundle.files.stored_proxies import proxy_facts
 from verdigris.core.bundle.files.stored_textures import LatentTexture, store_latents
 from verdigris.core.bundle.files.weights import pack_weights, round_decoder
 from verdigris.core.network.parameters import Parameters
@@ -23,12 +29,14 @@ from verdigris.core.network.parameters import Parameters
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.bundle.proxies.proxy_texture import Proxies
     from verdigris.core.network.quantise import LatentRange
     from verdigris.core.network.spec import NetworkSpec
 
 LATENTS_FILE = "latents.ktx2"
 EMISSION_FILE = "emission.ktx2"
 OPACITY_FILE = "opacity.ktx2"
+PROXIES_FILE = "proxies.ktx2"
 REFERENCE_FILE = "reference.json"
 PREVIEW_FILE = "preview.png"
 
@@ -73,6 +81,8 @@ class Contents:
     """Mip levels [height, width, 4] in half floats, finest first."""
     opacity: Sequence[NDArray[Any]] | None = None
     """Mip levels [height, width, 1] in bytes, finest first."""
+    proxies: Proxies | None = None
+    """Albedo, normal and roughness as textures."""
     runtime: Mapping[str, bytes] = field(default_factory=dict)
     """Shaders by file name."""
 
@@ -103,7 +113,12 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
     """Every file of the bundle by name, the manifest last."""
     spec, layout = exported.parameters.spec, exported.parameters.layout
     writer = f"verdigris {version()}"
-    reference = contents.reference or make_reference(exported.exact)
+    reference = with_textures(
+        contents.reference or make_reference(exported.exact),
+        contents.proxies,
+        contents.emission,
+        contents.opacity,
+    )
     weights, tensors = pack_weights(exported.parameters)
     latents = exported.latents
     files = {
@@ -115,6 +130,8 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
     if contents.preview:
         files[PREVIEW_FILE] = contents.preview
     maps = _add_maps(files, contents, writer)
+    if contents.proxies:
+        files[PROXIES_FILE] = write_ktx2(RGBA8_SRGB, contents.proxies.levels, writer)
     records = {name: record_of(name, data) for name, data in files.items()}
     manifest = Manifest(
         name=contents.name,
@@ -134,6 +151,7 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
         arithmetic=contents.arithmetic,
         emission=maps.get(EMISSION_FILE),
         opacity=maps.get(OPACITY_FILE),
+        proxies=proxy_facts(records[PROXIES_FILE], contents.proxies) if contents.proxies else None,
         preview=records.get(PREVIEW_FILE),
         runtime=tuple(records[f"{RUNTIME_FOLDER}{name}"] for name in contents.runtime),
         source=contents.source,
@@ -165,11 +183,13 @@ def _add_maps(files: dict[str, bytes], contents: Contents, writer: str) -> dict[
 def _cost(spec: NetworkSpec, files: Mapping[str, bytes]) -> dict[str, int]:
     """Bytes that an engine loads, and operations of one evaluation."""
     maps = [name for name in (EMISSION_FILE, OPACITY_FILE) if name in files]
+    proxies = {"proxies_bytes": len(files[PROXIES_FILE])} if PROXIES_FILE in files else {}
     return {
         "weights_bytes": len(files[WEIGHTS_FILE]),
         "latents_bytes": len(files[LATENTS_FILE]),
         "maps_bytes": sum(len(files[name]) for name in maps),
         "loaded_bytes": sum(len(files[name]) for name in (WEIGHTS_FILE, LATENTS_FILE, *maps)),
+        **proxies,
         "multiply_adds": spec.multiply_adds,
         "activations": spec.hidden_layers * spec.hidden_width,
     }

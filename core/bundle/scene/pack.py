@@ -22,6 +22,7 @@ from verdigris.core.bundle.files.manifest_parts import (
     MapFacts,
 )
 from verdigris.core.bundle.files.replace_folder import Content, bundle_name, replace_folder
+from verdigris.core.bundle.files.stored_proxies import ProxyFacts
 from verdigris.core.bundle.files.weights import plan_tensors
 from verdigris.core.bundle.precision.half_errors import judge
 from verdigris.core.bundle.runtime.device_materials import shader_weights
@@ -86,7 +87,7 @@ def _material(
         if other:
             read_recorded(bundle.folder, other)
 
-    def copy_texture(facts: LatentFacts | MapFacts, what: str) -> FileRecord:
+    def copy_texture(facts: LatentFacts | MapFacts | ProxyFacts, what: str) -> FileRecord:
         file = f"{name}.{what}.ktx2"
         files[file] = partial(_checked_texture, bundle.folder, facts.record, facts.texture)
         return facts.record._replace(file=file)
@@ -96,6 +97,9 @@ def _material(
         facts: MapFacts | None = getattr(manifest, what)
         if facts:
             maps[what] = replace(facts, record=copy_texture(facts, what))
+    proxies = manifest.proxies
+    if proxies:
+        proxies = replace(proxies, record=copy_texture(proxies, "proxies"))
     files[f"{name}.{_REFERENCE}"] = partial(read_recorded, bundle.folder, manifest.reference)
     return SceneMaterial(
         name,
@@ -107,6 +111,7 @@ def _material(
         # other writers may leave it out
         arithmetic=manifest.arithmetic
         or judge(bundle.exact_parameters(), reference, manifest.bounds),
+        proxies=proxies,
         **maps,
     )
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.json_fields import Fields, parse_json
@@ -24,6 +24,7 @@ from verdigris.core.bundle.files.arithmetic import (
 from verdigris.core.bundle.files.checked_files import (
     check_length,
     read_latents,
+    read_proxies,
     read_recorded,
     read_texture,
     read_whole,
@@ -62,10 +63,16 @@ from verdigris.core.bundle.files.manifest_parts import (
 from verdigris.core.bundle.files.manifest_sampler import sampler_json
 from verdigris.core.bundle.files.read import find_bundle_folder
 from verdigris.core.bundle.files.reference import Reference, parse_reference
+from verdigris.core.bundle.files.stored_proxies import ProxyFacts, parse_proxies
 from verdigris.core.bundle.files.weights import FILE_ALIGNMENT, check_tensors, unpack_weights
 from verdigris.core.bundle.runtime.device_materials import StoredMaterial, relayout_weights
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import NetworkSpec
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.bundle.proxies.proxy_texture import Proxies
 
 MOST_MATERIALS = 4096
 # All different decoders together; well within 32-bit offsets.
@@ -91,6 +98,8 @@ class SceneMaterial:
     """Emission map, if the material emits light."""
     opacity: MapFacts | None = None
     """Opacity map, if the material is not opaque everywhere."""
+    proxies: ProxyFacts | None = None
+    """Albedo, normal and roughness as textures, if it has them."""
     bounds: Bounds = field(default_factory=Bounds)
     """Largest allowed differences from the reference."""
     arithmetic: Arithmetic | None = None
@@ -99,7 +108,7 @@ class SceneMaterial:
     @property
     def named_records(self) -> dict[str, FileRecord]:
         """Records of its files, by field."""
-        maps = {"emission": self.emission, "opacity": self.opacity}
+        maps = {"emission": self.emission, "opacity": self.opacity, "proxies": self.proxies}
         return {
             "latents": self.latents.record,
             **{name: facts.record for name, facts in maps.items() if facts},
@@ -107,7 +116,7 @@ class SceneMaterial:
         }
 
     def as_json(self) -> dict[str, Any]:
-        maps = {"emission": self.emission, "opacity": self.opacity}
+        maps = {"emission": self.emission, "opacity": self.opacity, "proxies": self.proxies}
         return {
             "name": self.name,
             "weights_offset": self.weights_offset,
@@ -165,6 +174,7 @@ class ScenePack:
             for facts in (material.emission, material.opacity):
                 if facts:
                     read_texture(self.folder, facts.record, facts.texture)
+            read_proxies(self.folder, material.proxies, material.latents)
 
     @property
     def records(self) -> tuple[FileRecord, ...]:
@@ -188,6 +198,20 @@ class ScenePack:
         data = read_recorded(self.folder, material.reference)
         return parse_reference(
             data, material.reference_count, str(self.folder / material.reference.file)
+        )
+
+    def textures(
+        self, material: SceneMaterial
+    ) -> tuple[Proxies | None, list[NDArray[Any]] | None, list[NDArray[Any]] | None]:
+        """Proxies, emission and opacity of a material, where it has them."""
+        emission, opacity = (
+            read_texture(self.folder, facts.record, facts.texture) if facts else None
+            for facts in (material.emission, material.opacity)
+        )
+        return (
+            read_proxies(self.folder, material.proxies, material.latents),
+            emission,
+            opacity,
         )
 
     def encode(self) -> bytes:
@@ -277,14 +301,16 @@ def _parse_material(fields: Fields, last: int, is_newer: bool) -> SceneMaterial:
     reference = fields.table("reference")
     # defaults of the format
     bounds = parse_bounds(fields.table("bounds")) if "bounds" in fields else Bounds()
+    latents = parse_latents(fields.table("latents"))
     return SceneMaterial(
         fields.material_name(),
         place,
-        parse_latents(fields.table("latents")),
+        latents,
         parse_record(reference, LARGEST_REFERENCE),
         parse_count(reference),
         parse_map(fields, "emission", EMISSION_FORMATS),
         parse_map(fields, "opacity", OPACITY_FORMATS),
+        parse_proxies(fields, latents),
         bounds,
         parse_arithmetic(fields, bounds, is_newer),
     )

@@ -17,10 +17,12 @@ from verdigris.core.bundle.verify.device_decoders import (
 from verdigris.core.bundle.verify.verify import (
     Decoder,
     Verification,
+    albedo_rows,
     decoder_rows,
     parameters_decoder,
     teacher_notes,
     teacher_rows,
+    texture_rows,
 )
 from verdigris.core.bundle.verify.verify_sampler import numpy_sampler, sampler_rows
 
@@ -51,6 +53,10 @@ def verify_scene(scene: ScenePack, device: Device | None = None) -> Verification
         decoders = [("numpy", parameters_decoder(parameters))]
         found = decoder_rows(decoders, reference, material.bounds)
         found += sampler_rows(numpy_sampler(parameters), reference, material.bounds) + others
+        textures = scene.textures(material)
+        found += texture_rows(reference, *textures)
+        if textures[0]:
+            found += albedo_rows(parameters, textures[0], material.bounds)
         found += teacher_rows(material.latents.layout, reference, material.bounds)
         rows += [replace(row, what=f"{material.name}: {row.what}") for row in found]
         unchecked += teacher_notes(f"the graph of {material.name}", reference, material.bounds)

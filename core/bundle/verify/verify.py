@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.bundle.files.manifest_parts import Bounds
-from verdigris.core.bundle.files.reference import Reference, teacher_response
+from verdigris.core.bundle.files.reference import Reference, teacher_response, texture_columns
+from verdigris.core.bundle.proxies.make_proxies import check_albedo
 from verdigris.core.bundle.verify.map_differences import MapDifferences, map_differences
 from verdigris.core.bundle.verify.rows import Row, largest
 from verdigris.core.bundle.verify.verify_sampler import Sampler, numpy_sampler, sampler_rows
@@ -19,6 +20,7 @@ from verdigris.core.network.numpy_decoder import evaluate_at_lod
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.files.read import Bundle
+    from verdigris.core.bundle.proxies.proxy_texture import Proxies
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.parameters import Parameters
@@ -33,6 +35,8 @@ NO_SAMPLER = "the bundle has no sampler: a bake of version 4.2 or later writes o
 
 # The graph differs by less than this between devices and drivers.
 SAME_SOURCE = 1e-3
+# A texture at a point, in double precision, and decimals of the reference.
+SAME_TEXTURE = 1e-5
 # Opacity is stored in bytes.
 _SAME_OPACITY = 1 / 255
 
@@ -101,6 +105,10 @@ def verify(
     if not bundle.manifest.has_sampler:
         notes = (*notes, NO_SAMPLER)
     rows += teacher_rows(bundle.layout, reference, bounds, teacher)
+    found = bundle.proxies(), bundle.emission(), bundle.opacity()
+    rows += texture_rows(reference, *found)
+    if found[0]:
+        rows += albedo_rows(bundle.parameters(), found[0], bounds)
     if teacher is not None:
         rows += _map_rows(map_differences(bundle, teacher))
     unchecked = teacher_notes("the graph", reference, bounds) if teacher is None else []
@@ -136,6 +144,36 @@ def compare_decoder(
     return [
         Row(what, int(bright.sum()), "largest relative", largest(relative), bounds.relative),
         Row(what, int(dark.size), "largest in the dark", largest(dark), bounds.absolute),
+    ]
+
+
+def texture_rows(
+    reference: Reference,
+    proxies: Proxies | None,
+    emission: Sequence[NDArray[Any]] | None,
+    opacity: Sequence[NDArray[Any]] | None,
+) -> list[Row]:
+    """Compares the textures with their columns of the reference, which versions before 4.2 lack."""
+    found = texture_columns(reference, proxies, emission, opacity)
+    rows = []
+    for name, stored in reference.textures.items():
+        # a column without a texture disagrees
+        values = found.get(name, np.full_like(stored, np.inf)).astype(np.float64)
+        difference = np.abs(values - stored) / np.maximum(1, np.abs(stored))
+        what = f"{name} against the reference"
+        rows.append(Row(what, stored.size, "largest", largest(difference), SAME_TEXTURE))
+    return rows
+
+
+def albedo_rows(parameters: Parameters, proxies: Proxies, bounds: Bounds) -> list[Row]:
+    """Compares the proxies' albedo with a quadrature of the response, if there is a bound."""
+    if bounds.albedo is None:
+        return []
+    error = check_albedo(parameters, proxies)
+    return [
+        Row(
+            "albedo against quadrature", error.count, "median relative", error.median, bounds.albedo
+        )
     ]
 
 

@@ -92,6 +92,11 @@ def _print_bundle(bundle: Bundle) -> None:
     for name, facts in (("emission", manifest.emission), ("opacity", manifest.opacity)):
         if facts:
             print(f"  {name:<8}  {facts.width} x {facts.height}, {facts.levels} levels")
+    proxies = manifest.proxies
+    if proxies:
+        print(f"  proxies   {proxies.width} x {proxies.height}, {proxies.levels} levels")
+    else:
+        print("  proxies   none: bake the material again to have albedo as textures")
     loaded = manifest.cost.get("loaded_bytes")
     if isinstance(loaded, int):
         print(f"  bytes     {loaded:,} loaded, of them {manifest.weights.bytes:,} weights")

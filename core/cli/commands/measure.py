@@ -6,7 +6,7 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,7 +25,7 @@ from verdigris.core.cli.shared.options import (
 from verdigris.core.pictures.picture_limits import PICTURE_SIZE, PICTURE_SUBPIXELS, largest_size
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from verdigris.core.bundle.files.read import Bundle as OpenBundle
     from verdigris.core.material.evaluator import DeviceMaterial
@@ -74,8 +74,9 @@ def measure(
     are against single points, so detail below a texel counts as error. The sphere's picture shows
     reflected light only; emission and opacity are compared as maps. Errors that begin with `sky_`
     are of the light that places reflect from a sky with a sun: those of a median place, of the 90th
-    percentile and of the worst one, and the share of all light that is gained or lost. If the
-    source has changed since the bake, a warning reports it (`warnings` in the JSON).
+    percentile and of the worst one, and the share of all light that is gained or lost. Figures of
+    albedo, energy and reciprocity are those that the bake measured on the bundle. If the source has
+    changed since the bake, a warning reports it (`warnings` in the JSON).
     """
     from verdigris.core.baking.measure import measure as measures
     from verdigris.core.baking.measure.sky import measure_sky
@@ -122,6 +123,7 @@ def measure(
         **{f"sky_{name}": value for name, value in asdict(under_sky).items()},
         **({} if maps.emission is None else {"emission_log_mae": maps.emission}),
         **({} if maps.opacity is None else {"opacity_mae": maps.opacity}),
+        **_baked_figures(opened.manifest.errors),
     }
     if as_json:
         print(json.dumps({**found, "warnings": warnings}, indent=2))
@@ -130,6 +132,23 @@ def measure(
     for name, value in found.items():
         shown = f"{value:.5g}" if isinstance(value, float) else value
         print(f"{name:<{width}} {shown}")
+
+
+def _baked_figures(errors: Mapping[str, Any]) -> dict[str, float]:
+    """Figures of a bundle's own response, from its untrusted manifest."""
+    from verdigris.core.base.json_fields import find_number, find_table
+
+    found = {
+        f"{table}_{name}": find_number(find_table(errors, table), name)
+        for table, name in (
+            ("albedo", "median"),
+            ("albedo", "percentile_90"),
+            ("energy", "largest_albedo"),
+            ("reciprocity", "median"),
+            ("reciprocity", "percentile_90"),
+        )
+    }
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def compare(

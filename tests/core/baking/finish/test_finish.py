@@ -23,6 +23,11 @@ from verdigris.core.base.lock import locked
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.precision.half_errors import judge
+from verdigris.core.bundle.proxies.make_proxies import (
+    check_albedo,
+    make_proxies,
+    numpy_respond_at,
+)
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.material.load.mtlx_document import load_document
@@ -106,10 +111,25 @@ def test_the_bundle_holds_against_its_source(finished, lamp):
         "reference against the graph",
         "the graph now against then",
         "reference against the graph now",
+        *(
+            f"{name} against the reference"
+            for name in ("albedo", "diffuse", "normal", "roughness", "emission", "opacity")
+        ),
+        "albedo against quadrature",
         "emission against the graph now",
         "opacity against the graph now",
     ]
     assert bundle.is_quantised
+
+
+def test_the_albedo_of_the_bundle_is_within_two_percent_of_quadrature(finished):
+    bundle = open_bundle(Path(finished.result))
+    assert {"albedo", "energy", "reciprocity"} <= set(bundle.manifest.errors)
+    assert bundle.proxies() is not None
+    # with more samples than such a short bake has
+    parameters = bundle.parameters()
+    made = make_proxies(parameters, numpy_respond_at(parameters), 60_000)
+    assert check_albedo(parameters, made.proxies).median < 0.02
 
 
 def test_the_bundle_asks_for_what_its_own_numbers_are_judged_to_need(finished):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-TEXELS = {37: (np.uint8, 4), 97: (np.dtype("<f2"), 4), 9: (np.uint8, 1)}
+TEXELS = {37: (np.uint8, 4), 43: (np.uint8, 4), 97: (np.dtype("<f2"), 4), 9: (np.uint8, 1)}
 
 
 def read_textures(path, width, height, layers):
@@ -58,6 +58,61 @@ def trilinear(levels, uv, lod):
     row = np.arange(len(uv))
     fine, coarse = each[finer, row], each[coarser, row]
     return fine + (coarse - fine) * (level - finer)[:, None]
+
+
+def ordinary(levels, uv, level):
+    """Trilinear values of levels [height, width, channels], whose texels represent their width."""
+    level = np.clip(level, 0, len(levels) - 1)
+    finer = np.floor(level).astype(int)
+    each = np.stack([bilinear(texels, uv) for texels in levels])
+    row = np.arange(len(uv))
+    fine, coarse = each[finer, row], each[np.minimum(finer + 1, len(levels) - 1), row]
+    return fine + (coarse - fine) * (level - finer)[:, None]
+
+
+def read_maps(folder, uv, lod, wo):
+    """Columns of the textures beside the latents, by name."""
+    manifest = json.loads((Path(folder) / "manifest.json").read_text())
+    found = {}
+
+    def sample(name, layers, decode=lambda texels: texels):
+        facts = manifest[name]
+        ratio = 1
+        if name == "proxies":
+            sides = [max(each["width"], each["height"]) for each in (manifest["latents"], facts)]
+            ratio = sides[0] / sides[1]
+        levels = read_textures(
+            Path(folder) / facts["file"], facts["width"], facts["height"], layers
+        )
+        decoded = [decode(level) for level in levels]
+        return [
+            ordinary([level[layer] for level in decoded], uv, lod - np.log2(ratio))
+            for layer in range(layers)
+        ]
+
+    if "emission" in manifest:
+        found["emission"] = sample("emission", 1)[0][:, :3]
+    if "opacity" in manifest:
+        found["opacity"] = sample("opacity", 1)[0][:, 0]
+    if "proxies" in manifest:
+        facts = manifest["proxies"]
+
+        def decode(texels):
+            curve = np.where(texels <= 0.04045, texels / 12.92, ((texels + 0.055) / 1.055) ** 2.4)
+            return np.concatenate([curve[..., :3], texels[..., 3:]], axis=-1)
+
+        layers = sample("proxies", facts["layers"], decode)
+        found["diffuse"], found["roughness"] = layers[0][:, :3], layers[0][:, 3]
+        x, y = 2 * layers[1][:, 3] - 1, 2 * layers[2][:, 3] - 1
+        normal = np.stack([x, y, np.sqrt(np.maximum(1 - x * x - y * y, 0))], axis=1)
+        found["normal"] = normal / np.sqrt(dot(normal, normal))
+        m = np.clip(wo[:, 2], facts["cosines"][3], 1)
+        found["albedo"] = 0
+        for power, weights in zip(facts["powers"], facts["weights"], strict=True):
+            mixed = sum(w * layer[:, :3] for w, layer in zip(weights, layers[1:], strict=True))
+            found["albedo"] = found["albedo"] + ((1 - m) ** power)[:, None] * mixed
+        found["albedo"] = np.clip(found["albedo"], 0, 1)
+    return found
 
 
 def dot(a, b):

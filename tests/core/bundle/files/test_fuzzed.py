@@ -16,6 +16,7 @@ from verdigris.core.bundle.files.checked_files import digest
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.reference import Reference, choose_points, exported_response
 from verdigris.core.bundle.files.write import export_numbers
+from verdigris.core.bundle.proxies.proxy_texture import Proxies
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
@@ -50,6 +51,7 @@ def make_tiny(parent):
         reference=Reference(*some, exported=found, teacher=found),
         emission=[np.ones((2, 2, 4), np.float16), np.ones((1, 1, 4), np.float16)],
         opacity=[np.ones((1, 1, 1), np.uint8)],
+        proxies=Proxies([np.ones((5, 1, 1, 4), np.uint8)], 4),
         preview=b"a picture",
         runtime={"a.slang": b"// code"},
     )

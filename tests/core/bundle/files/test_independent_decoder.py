@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from verdigris.core.bundle.files.stored_textures import emission_levels, opacity_levels
+from verdigris.core.bundle.proxies.proxy_texture import Proxies
 from verdigris.core.network.spec import ACTIVATIONS, STRETCH_LIMIT, LatentLayout, NetworkSpec
 
 from ..bundles import lively_parameters, make_bundle
-from .independent_decoder import Material, read_reference, read_textures
+from .independent_decoder import Material, read_maps, read_reference, read_textures
 
 TALL = LatentLayout(4, 32, 6)
 
@@ -47,9 +49,25 @@ def test_an_independent_decoder_stretches_no_further_than_the_limit(tmp_path):
     check_within_a_millionth(make_bundle(tmp_path / "a.vdg", parameters))
 
 
-def test_an_independent_decoder_reads_emission_and_opacity_as_they_were_given(tmp_path):
-    from verdigris.core.bundle.files.stored_textures import emission_levels, opacity_levels
+def test_an_independent_decoder_reproduces_the_columns_of_textures(tmp_path):
+    random = np.random.default_rng(2)
+    # 8 x 4 latents
+    levels = [random.integers(0, 256, (5, *size, 4), np.uint8) for size in ((2, 4), (1, 2), (1, 1))]
+    glow = random.uniform(0, 9, (4, 4, 3)).astype(np.float32)
+    bundle = make_bundle(
+        tmp_path / "a.vdg",
+        proxies=Proxies(levels, 2),
+        emission=emission_levels(glow),
+        opacity=opacity_levels(random.random((4, 4)).astype(np.float32)),
+    )
+    columns = read_reference(bundle.folder)
+    found = read_maps(bundle.folder, *(columns[name] for name in ("uv", "lod", "wo")))
+    assert set(found) == {"albedo", "diffuse", "normal", "roughness", "emission", "opacity"}
+    for name, values in found.items():
+        np.testing.assert_allclose(values, columns[name], rtol=1e-5, atol=1e-5, err_msg=name)
 
+
+def test_an_independent_decoder_reads_emission_and_opacity_as_they_were_given(tmp_path):
     random = np.random.default_rng(1)
     glow = random.uniform(0, 50, (4, 4, 3)).astype(np.float32)
     coverage = random.random((4, 4)).astype(np.float32)

@@ -16,6 +16,7 @@ from verdigris.core.bundle.files.ktx2 import (
     read_ktx2,
     write_ktx2,
 )
+from verdigris.core.bundle.proxies.proxy_texture import Proxies
 
 from ..bundles import make_bundle
 
@@ -84,6 +85,13 @@ def test_header_and_levels_lie_where_the_specification_puts_them():
             "2c000000 00000000 02002800 01010100 00000000 0100000000000000"
             "0000 07 00 00000000 00000000 ff000000",
         ),
+        # sRGB: transfer function 2, and alpha with the bit of linear samples
+        (
+            "R8G8B8A8_SRGB",
+            "5c000000 00000000 02005800 01010200 00000000 0400000000000000"
+            "0000 07 00 00000000 00000000 ff000000 0800 07 01 00000000 00000000 ff000000"
+            "1000 07 02 00000000 00000000 ff000000 1800 07 1f 00000000 00000000 ff000000",
+        ),
         (
             "R16G16B16A16_SFLOAT",
             "5c000000 00000000 02005800 01010100 00000000 0800000000000000"
@@ -119,12 +127,15 @@ def ktx_parse(tmp_path_factory):
 def test_an_independent_reader_finds_what_was_written(ktx_parse, tmp_path):
     glow, _ = chain("R16G16B16A16_SFLOAT", 8, 8)
     cover, _ = chain("R8_UNORM", 8, 8)
+    albedo, _ = chain("R8G8B8A8_SRGB", 4, 2, 5)
     folders = [
-        make_bundle(tmp_path / "bytes.vdg", emission=glow, opacity=cover).folder,
+        make_bundle(
+            tmp_path / "bytes.vdg", emission=glow, opacity=cover, proxies=Proxies(albedo, 2)
+        ).folder,
         make_bundle(tmp_path / "halves.vdg", quantised=False).folder,
     ]
     files = [path for folder in folders for path in sorted(folder.glob("*.ktx2"))]
-    assert len(files) == 4
+    assert len(files) == 5
     done = subprocess.run(
         ["node", "read.mjs", *map(str, files)],
         cwd=ktx_parse,
@@ -144,7 +155,8 @@ def test_an_independent_reader_finds_what_was_written(ktx_parse, tmp_path):
         assert found["keyValue"]["KTXorientation"] == "ru"
         assert found["keyValue"]["KTXwriter"].startswith("verdigris ")
         (block,) = found["dfd"]
-        assert (block["colorModel"], block["transferFunction"]) == (1, 1)
+        curve = 2 if path.stem == "proxies" else 1
+        assert (block["colorModel"], block["transferFunction"]) == (1, curve)
         assert block["bytesPlane"][0] == texel.size
         assert len(block["samples"]) == texel.channels
         data = path.read_bytes()

@@ -20,6 +20,7 @@ def older(tmp_path_factory):
 
 def test_its_settings_are_of_the_version_that_wrote_it(older):
     source = api.open_bundle(older).manifest.source
+    assert api.open_bundle(older).proxies() is None
     assert "kind" not in source
     assert source["settings"]["uniform_resolution"] == 16
 

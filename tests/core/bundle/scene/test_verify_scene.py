@@ -89,7 +89,7 @@ def test_a_material_with_another_ones_decoder_is_found(scene, tmp_path, monkeypa
     assert end.value.code == 1
     rows = json.loads(capsys.readouterr().out)["rows"]
     wrong = {row["what"].split(":")[0] for row in rows if not row["holds"]}
-    assert (len(rows), wrong) == (36, {"copper"})
+    assert (len(rows), wrong) == (37, {"copper"})
     monkeypatch.setattr(sys, "argv", [*arguments, "--source", "brass.mtlx"])
     with pytest.raises(SystemExit) as end:
         cli.main()

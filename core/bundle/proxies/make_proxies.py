@@ -1,0 +1,254 @@
+"""Makes the proxies of stored numbers, and measures energy, reciprocity and their own error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verdigris.core.bundle.proxies.lobes import learned_frames, light_counts
+from verdigris.core.bundle.proxies.proxy_texture import (
+    COSINES,
+    Proxies,
+    ProxyValues,
+    powers_of,
+    store_level,
+)
+from verdigris.core.bundle.proxies.quadrature import (
+    VIEW_COSINES,
+    Integrals,
+    LightTask,
+    Respond,
+    SumLights,
+    evaluations_of,
+    find_shares,
+    integrate,
+    lights_of,
+    polar,
+    sum_lights,
+)
+from verdigris.core.network.numpy_decoder import evaluate_at_lod
+from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.spec import LatentLayout
+from verdigris.core.network.texels import texel_centres
+
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+
+# The response at a footprint of 2^lod texels of the latents, as a function of place and directions.
+RespondAt = Callable[[float], Respond]
+
+# Width of the latents by that of the finest proxies, at the least.
+_COARSER = 4
+# Lights of a view. A processor has fewer, with twice the noise. A graphics card computes lights
+# faster than numpy prepares places.
+FEWEST_LIGHTS, FEWEST_LIGHTS_ON_GPU, _MOST_LIGHTS = 40, 256, 1024
+_SEED = 5_101
+# Places that the sampling lobes are fitted to.
+_PILOT_PLACES = 96
+# Turns of the view at places where the albedo is compared with a quadrature of its own.
+_TURNS = 4
+_LEAST_CHECKED_COSINE = 0.05
+_DARK = 1e-3
+_FLOOR = 0.01
+_ALPHAS = np.linspace(0.002, 0.999, 400)
+
+
+@dataclass(frozen=True)
+class AlbedoError:
+    """Relative error of the directional albedo against quadrature, at places and views."""
+
+    median: float
+    percentile_90: float
+    count: int
+    """Places."""
+
+    def as_json(self) -> dict[str, float]:
+        return {"median": self.median, "percentile_90": self.percentile_90}
+
+
+@dataclass(frozen=True)
+class MadeProxies:
+    """Proxies with what was measured beside them."""
+
+    proxies: Proxies
+    largest_albedo: float
+    """Of all places, views and channels, before it is limited to 1."""
+    reciprocity: tuple[float, float]
+    """Median and 90th percentile of the relative difference of the response with light and view
+    exchanged."""
+
+
+def make_proxies(
+    parameters: Parameters,
+    respond_at: RespondAt,
+    evaluations: int,
+    sum_over: SumLights = sum_lights,
+    fewest_lights: int = FEWEST_LIGHTS,
+    seed: int = _SEED,
+) -> MadeProxies:
+    """As fine as this number of evaluations allows, with so many lights a view at the least."""
+    layout = parameters.layout
+    coarser = _choose_size(layout, evaluations // evaluations_of(fewest_lights))
+    sizes = _sizes(layout, coarser)
+    texels = sum(height * width for height, width in sizes)
+    lights = int(np.clip(lights_of(evaluations // texels), fewest_lights, _MOST_LIGHTS))
+    random = np.random.default_rng(seed)
+    shares = find_own_shares(parameters, respond_at, float(np.log2(coarser)))
+    levels, largest, reciprocity = [], 0.0, np.zeros(0)
+    for number, (height, width) in enumerate(sizes):
+        uv = _centres(height, width)
+        lod = np.log2(coarser) + number
+        frames = learned_frames(parameters, uv, np.full(len(uv), lod, np.float32))
+        found = integrate(respond_at(float(lod)), frames, uv, lights, random, shares, sum_over)
+        values, unlimited = _values(found)
+        levels.append(store_level(values, height, width))
+        largest = max(largest, float(unlimited.max()))
+        if number == 0:
+            reciprocity = found.reciprocity
+    quantiles = np.quantile(reciprocity, (0.5, 0.9))
+    both = float(quantiles[0]), float(quantiles[1])
+    return MadeProxies(Proxies(levels, coarser), largest, both)
+
+
+def find_own_shares(parameters: Parameters, respond_at: RespondAt, lod: float) -> Floats:
+    """Shares of the sampling lobes that suit this material."""
+    random = np.random.default_rng(_SEED)
+    uv = random.random((_PILOT_PLACES, 2)).astype(np.float32)
+    frames = learned_frames(parameters, uv, np.full(_PILOT_PLACES, lod, np.float32))
+    return find_shares(respond_at(lod), frames, uv, random)
+
+
+def numpy_respond_at(parameters: Parameters) -> RespondAt:
+    """Responses of these numbers, by the numpy decoder."""
+
+    def at(lod: float) -> Respond:
+        def respond(uv: Floats, wi: Floats, wo: Floats) -> Floats:
+            level = np.full(len(uv), lod, np.float32)
+            return np.asarray(evaluate_at_lod(parameters, uv, level, wi, wo), np.float32)
+
+        return respond
+
+    return at
+
+
+def check_albedo(
+    parameters: Parameters, proxies: Proxies, count: int = 32, lights: int = 256
+) -> AlbedoError:
+    """Compares with the numpy decoder, at the same places on every machine. A quarter of them is
+    on any level, the others on the finest."""
+    random = np.random.default_rng(_SEED + 1)
+    uv = random.random((count, 2))
+    levels = random.integers(0, len(proxies.levels), count)
+    levels[: 3 * count // 4] = 0
+    # centres of texels, so that no filter between texels counts
+    sizes = np.array([level.shape[2:0:-1] for level in proxies.levels])[levels]
+    uv = ((np.floor(uv * sizes) + 0.5) / sizes).astype(np.float32)
+    lod = (np.log2(proxies.texels_a_proxy) + levels).astype(np.float32)
+    cosine = random.uniform(_LEAST_CHECKED_COSINE, 1, count)
+    wanted = quadrature_albedo(parameters, uv, lod, cosine, random, lights)
+    return compare_albedo(proxies.at(uv, lod).albedo(cosine), wanted)
+
+
+def compare_albedo(found: Doubles, wanted: Doubles) -> AlbedoError:
+    errors = np.abs(found - wanted).sum(1) / np.maximum(wanted.sum(1), _DARK)
+    median, most = np.quantile(errors, (0.5, 0.9))
+    return AlbedoError(float(median), float(most), len(errors))
+
+
+def quadrature_albedo(
+    parameters: Parameters,
+    uv: Floats,
+    lod: Floats,
+    cosine: Doubles,
+    random: np.random.Generator,
+    lights: int,
+    turns: int = _TURNS,
+) -> Doubles:
+    """Directional albedo [N, 3] of the stored numbers, the mean over the view's azimuth."""
+    respond_at = numpy_respond_at(parameters)
+    shares = find_own_shares(parameters, respond_at, float(lod.min()))
+    turn = 2 * np.pi * (random.random((len(uv), 1)) + np.arange(turns) / turns)
+    wo = polar(cosine[:, None], turn)
+    shift = random.random((2, len(uv), turns), np.float32)
+    albedo = np.empty((len(uv), 3))
+    for each in np.unique(lod):
+        there = np.flatnonzero(lod == each)
+        places = np.repeat(uv[there], turns, axis=0)
+        task = LightTask(
+            learned_frames(parameters, places, np.full(len(places), each, np.float32)),
+            places,
+            wo[:, there].reshape(3, -1),
+            shift[:, there].reshape(2, -1),
+            np.zeros((3, len(places)), np.float32),
+            light_counts(shares, lights),
+        )
+        found = sum_lights(respond_at(float(each)), task).albedo
+        albedo[there] = found.reshape(len(there), turns, 3).mean(1)
+    return albedo
+
+
+def alpha_of_spread(spread: Doubles) -> Doubles:
+    """Alpha of the GGX lobe whose normals have this mean squared sine."""
+    square = _ALPHAS**2
+    rest = 1 - square
+    spreads = square * (np.log(1 / square) - rest) / rest**2
+    return np.asarray(np.interp(spread, spreads, _ALPHAS, right=1), np.float64)
+
+
+def _values(found: Integrals) -> tuple[ProxyValues, Doubles]:
+    """The stored values, and the albedo of each view before it is limited to 1."""
+    albedos, fitted = _fit_views(found.albedo)
+    limited = np.clip(albedos, 0, 1)
+    # no more than is reflected towards steep views
+    diffuse = np.minimum(found.diffuse, limited[:, :2].min(1))
+    roughness = np.sqrt(alpha_of_spread(found.spread))
+    return ProxyValues(diffuse, limited, found.normal, roughness), fitted
+
+
+def _fit_views(albedo: Doubles) -> tuple[Doubles, Doubles]:
+    """Albedos of the stored cosines [N, 4, 3] and of all views [N, 8, 3], fitted with relative
+    errors: eight views leave less noise than four."""
+    basis = powers_of(VIEW_COSINES)
+    spacing = np.gradient(VIEW_COSINES)
+    weight = spacing / np.maximum(albedo.sum(2), _FLOOR) ** 2
+    normal = np.einsum("vi,nv,vj->nij", basis, weight, basis)
+    sides = np.einsum("vi,nv,nvc->nic", basis, weight, albedo)
+    found = np.linalg.solve(normal, sides)
+    return powers_of(np.array(COSINES)) @ found, basis @ found
+
+
+def _choose_size(layout: LatentLayout, most: int) -> int:
+    """Width of the latents by that of proxies with at most so many texels: a power of two."""
+    side = max(layout.width, layout.height)
+    coarser = min(_COARSER, side)
+    while coarser < side and sum(h * w for h, w in _sizes(layout, coarser)) > most:
+        coarser *= 2
+    return coarser
+
+
+def _sizes(layout: LatentLayout, coarser: int) -> list[tuple[int, int]]:
+    """Heights and widths of all levels."""
+    height, width = (max(1, side // coarser) for side in (layout.height, layout.width))
+    count = max(height, width).bit_length()
+    return [(max(1, height >> level), max(1, width >> level)) for level in range(count)]
+
+
+def _centres(height: int, width: int) -> Floats:
+    if height == width:
+        return texel_centres(np.arange(width * width), width)
+    rows, columns = np.divmod(np.arange(height * width), width)
+    return np.stack([(columns + 0.5) / width, (rows + 0.5) / height], 1).astype(np.float32)
+
+
+def errors_of(made: MadeProxies, albedo: AlbedoError) -> dict[str, Any]:
+    """What the manifest's `errors` hold of them."""
+    median, most = made.reciprocity
+    return {
+        "albedo": albedo.as_json(),
+        "energy": {"largest_albedo": made.largest_albedo},
+        "reciprocity": {"median": median, "percentile_90": most},
+    }

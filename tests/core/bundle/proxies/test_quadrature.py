@@ -1,0 +1,172 @@
+"""Proxies of responses with closed forms."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from verdigris.core.bundle.proxies.device_sums import sums_on
+from verdigris.core.bundle.proxies.lobes import equal_shares, learned_frames, light_counts
+from verdigris.core.bundle.proxies.make_proxies import (
+    alpha_of_spread,
+    make_proxies,
+    numpy_respond_at,
+)
+from verdigris.core.bundle.proxies.proxy_texture import interpolation, mean_weights, powers_of
+from verdigris.core.bundle.proxies.quadrature import LightTask, polar, sum_lights
+from verdigris.core.network.parameters import initialise
+from verdigris.core.network.spec import LatentLayout, NetworkSpec
+from verdigris.core.network.student import Student
+
+from ..bundles import lively_parameters
+
+COSINES = np.array([1, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05])
+
+
+def plain_frames():
+    """Parameters whose frames are the surface's, for responses that do not use them."""
+    parameters = initialise(NetworkSpec(8, 1), LatentLayout(4, 4, 3), 0)
+    parameters.frames()[:] = 0
+    return parameters
+
+
+def proxies_of(response, evaluations=20_000):
+    """Proxies of one texel of a response, a function of wi and wo [N, 3]."""
+    return make_proxies(
+        plain_frames(), lambda lod: lambda uv, wi, wo: response(wi, wo), evaluations
+    )
+
+
+def values_of(made):
+    count = len(COSINES)
+    return made.proxies.at(np.full((count, 2), 0.5), np.full(count, 9.0))
+
+
+def lambert(albedo, normal, wi, wo):
+    lit = np.maximum(wi @ normal, 0) * (wi[:, 2] > 0) * (wo[:, 2] > 0)
+    return (lit[:, None] * albedo / np.pi).astype(np.float32)
+
+
+def ggx(alpha, wi, wo):
+    """A conductor that reflects everything at a facet: D, G and cosines as in textbooks."""
+    half = wi + wo
+    half = half / np.linalg.norm(half, axis=1, keepdims=True)
+    square = alpha**2
+    normals = square / (np.pi * (half[:, 2] ** 2 * (square - 1) + 1) ** 2)
+
+    def tail(cosine):
+        return (np.sqrt(1 + square * (1 / cosine**2 - 1)) - 1) / 2
+
+    cosines = np.maximum(wi[:, 2], 1e-6), np.maximum(wo[:, 2], 1e-6)
+    seen = 1 / (1 + tail(cosines[0]) + tail(cosines[1]))
+    value = normals * seen / (4 * cosines[1]) * (wi[:, 2] > 0)
+    return np.repeat(value[:, None], 3, axis=1).astype(np.float32)
+
+
+def brute_force(response, cosine, count=600):
+    """Albedo from lights on a grid of half vectors around the normal: nothing of ours is used."""
+    # tan of the polar angle spread over decades, where highlights of all widths are
+    tan = np.concatenate([[0], np.logspace(-4, 3, count)])
+    middle = np.sqrt(tan[1:] * np.maximum(tan[:-1], 1e-5))
+    turn = 2 * np.pi * (np.arange(64) + 0.5) / 64
+    z = 1 / np.sqrt(1 + middle**2)
+    solid = np.abs(np.diff(1 / np.sqrt(1 + tan**2)))[:, None] * (2 * np.pi / 64)
+    sine = np.sqrt(1 - z**2)
+    half = np.stack(
+        [sine[:, None] * np.cos(turn), sine[:, None] * np.sin(turn), z[:, None] + 0 * turn], -1
+    )
+    wo = np.array([np.sqrt(1 - cosine**2), 0, cosine])
+    along = half @ wo
+    wi = 2 * along[..., None] * half - wo
+    weight = np.where(along > 0, 4 * along * solid, 0).ravel()
+    lights = wi.reshape(-1, 3)
+    value = response(lights, np.broadcast_to(wo, lights.shape))
+    return (value * weight[:, None]).sum(0)
+
+
+def test_a_lambertian_response_is_all_diffuse():
+    albedo = np.array([0.8, 0.3, 0.05])
+    made = proxies_of(partial(lambert, albedo, np.array([0, 0, 1])))
+    values = values_of(made)
+    # a byte of sRGB and noise of the quadrature
+    np.testing.assert_allclose(values.diffuse, np.tile(albedo, (8, 1)), rtol=0.015)
+    np.testing.assert_allclose(values.albedo(COSINES), np.tile(albedo, (8, 1)), rtol=0.02)
+    np.testing.assert_allclose(values.mean_albedo(), np.tile(albedo, (8, 1)), rtol=0.02)
+    assert values.specular(COSINES).max() < 0.012
+    np.testing.assert_allclose(values.normal, np.tile([0, 0, 1], (8, 1)), atol=0.01)
+    assert made.largest_albedo == pytest.approx(0.8, rel=0.02)
+
+
+def test_a_tilted_lambertian_response_has_its_normal_and_albedo():
+    normal = np.array([np.sin(0.3), 0, np.cos(0.3)])
+    values = values_of(proxies_of(partial(lambert, np.full(3, 0.5), normal)))
+    np.testing.assert_allclose(values.normal[0], normal, atol=0.03)
+    np.testing.assert_allclose(values.diffuse[0], 0.5, rtol=0.05)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.3])
+def test_a_conductor_reflects_what_brute_force_finds(alpha):
+    values = values_of(proxies_of(partial(ggx, alpha), 60_000))
+    wanted = np.array([brute_force(partial(ggx, alpha), each) for each in COSINES])
+    np.testing.assert_allclose(values.albedo(COSINES), wanted, rtol=0.02)
+    np.testing.assert_allclose(values.normal[0], [0, 0, 1], atol=0.02)
+    # the tail of a broad highlight counts as diffuse, and what is left is narrower
+    assert values.roughness[0] ** 2 == pytest.approx(alpha, rel=2 * alpha)
+    assert values.diffuse.max() < 0.02 + 1.5 * alpha**2
+
+
+def test_albedo_is_never_above_1_and_the_energy_is_still_measured():
+    made = proxies_of(partial(lambert, np.full(3, 1.4), np.array([0, 0, 1])))
+    assert made.largest_albedo == pytest.approx(1.4, rel=0.02)
+    values = values_of(made)
+    assert max(values.albedo(COSINES).max(), values.diffuse.max()) <= 1
+
+
+def test_reciprocity_is_the_difference_of_both_ways():
+    def biased(wi, wo):
+        return lambert(np.full(3, 0.5), np.array([0, 0, 1]), wi, wo) * (
+            1 + 0.5 * (wi[:, 2:] - wo[:, 2:])
+        )
+
+    # the pairs of directions differ in cosine by 0, .44, 0 and .443
+    middle, most = proxies_of(biased).reciprocity
+    assert middle == pytest.approx(0.22, abs=0.01) and most == pytest.approx(0.443, abs=0.01)
+    assert proxies_of(partial(lambert, np.ones(3), np.array([0, 0, 1]))).reciprocity[1] < 1e-5
+
+
+def test_the_weights_of_the_mean_integrate_every_view():
+    cosine = (np.arange(100_000) + 0.5) / 100_000
+    albedos = np.array([0.2, 0.3, 0.5, 0.9])
+    seen = powers_of(cosine) @ interpolation() @ albedos
+    # views below the last cosine count as that one
+    assert mean_weights() @ albedos == pytest.approx(2 * (seen * cosine).mean(), rel=1e-3)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.2, 0.7])
+def test_the_spread_of_normals_gives_alpha_back(alpha):
+    # normals of a GGX distribution, by inversion
+    u = (np.arange(200_000) + 0.5) / 200_000
+    tangent = alpha**2 * u / (1 - u)
+    spread = np.array([(tangent / (1 + tangent)).mean()])
+    assert alpha_of_spread(spread)[0] == pytest.approx(alpha, rel=0.01)
+
+
+def test_a_device_sums_as_numpy_does(software):
+    parameters = lively_parameters(NetworkSpec(8, 1, "silu"), LatentLayout(4, 4, 3))
+    random = np.random.default_rng(1)
+    uv = random.random((40, 2)).astype(np.float32)
+    wo = polar(random.uniform(0.03, 1, 40), 2 * np.pi * random.random(40))
+    task = LightTask(
+        learned_frames(parameters, uv, np.zeros(40, np.float32)),
+        uv,
+        wo,
+        random.random((2, 40), np.float32),
+        (0.02 * wo).astype(np.float32),
+        light_counts(equal_shares(parameters.spec.frame_count), 60),
+    )
+    wanted = sum_lights(numpy_respond_at(parameters)(0.0), task)
+    found = sums_on(Student(parameters, software))(None, task)
+    for name in ("albedo", "half", "square"):
+        there = getattr(wanted, name)
+        scale = np.abs(there).max(axis=tuple(range(1, there.ndim)), keepdims=True)
+        np.testing.assert_allclose(getattr(found, name) / scale, there / scale, atol=1e-3)
