@@ -6,9 +6,9 @@
 Samples that an estimate of reflected light needs for 1% of noise under the sky of bench_sky.py, by
 random places, views and rotations, over those of the ideal: directions drawn in proportion to the
 response. Each cell is the ratio of the medians over pixels, of the 90th percentiles, and of the
-sums of all variances, which is that of the picture. The second part puts a sun of .53 degrees into the map,
-with half of the samples drawn in proportion to the environment and combined by the balance
-heuristic, over the same with the ideal.
+sums of all variances, which is that of the picture. The second part puts a sun of .53 degrees into
+the map, with half of the samples drawn in proportion to the environment and combined by the
+balance heuristic, over the same with the ideal.
 
 --times: nanoseconds of 16 evaluations, of prepare() and 16 shade(), and of prepare() and 16 drawn
 directions with their densities, with untrained numbers. Bundles before 4.2 have no sampler: a head
@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from bench_sky import SUN, random_rotations, sky
 from numpy.typing import NDArray
 
 from verdigris.core.baking.finish.fit_sampler import draw_examples, effort_on, fit_head
+from verdigris.core.baking.measure.sky import LEAST_COSINE, SUN, random_rotations, sky
 from verdigris.core.base.device import Device, Source, open_device
 from verdigris.core.bundle.cost.cost import untrained
 from verdigris.core.bundle.cost.time_responses import time_dispatch
@@ -35,6 +35,7 @@ from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.runtime.device_materials import fastest_advised
 from verdigris.core.bundle.runtime.network_module import fits_in_constants
+from verdigris.core.lighting.sky import SUN_OVER_SKY, SUN_RADIUS
 from verdigris.core.network.numpy_decoder import latents_at_lod
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.sampler import Lobes, draw, lobes_of, look_at, pdf
@@ -45,10 +46,6 @@ from verdigris.core.settings.bake_settings import BakeSettings
 Floats = NDArray[np.floating]
 
 SEED = 51
-LEAST_COSINE = 0.15
-# Radius of the sun's disc, and its irradiance over that of the sky.
-SUN_RADIUS = np.radians(0.265)
-SUN_SHARE = 4.5
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722], np.float32)
 LIGHTS = 16
 
@@ -159,7 +156,7 @@ def _noise_with_sun(
     """Half of the samples in proportion to the environment, by the balance heuristic."""
     even = np.mean(sky_light / density, 0)
     # the sun lights a surface that faces it 4.5 times as much as the mean of the sky does
-    radiance = sky_light + disc * SUN_SHARE * even / 4
+    radiance = sky_light + disc * SUN_OVER_SKY * even / 4
     whole, total, reflected = (np.mean(each / density, 0) for each in (radiance, f, f * radiance))
     own, ideal = (
         np.mean((f * radiance) ** 2 / (0.5 * each + 0.5 * radiance / whole) / density, 0)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Cosines of the viewer, who hardly sees what is flatter.
 LEAST_COSINE = 0.15
 _SEED = 49
-_SUN = np.array((0.5, 0.6, 0.8)) / np.linalg.norm((0.5, 0.6, 0.8))
+SUN = np.array((0.5, 0.6, 0.8)) / np.linalg.norm((0.5, 0.6, 0.8))
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def views_of(plan: SkyPlan) -> tuple[Floats, Floats, Floats]:
 
 def sky(directions: Floats) -> Floats:
     """Grey radiance from unit vectors (..., 3) of the world, y up."""
-    height, off_sun = directions[..., 1], 1 - directions @ _SUN
+    height, off_sun = directions[..., 1], 1 - directions @ SUN
     dome = np.where(height > 0, 0.6 + 0.9 * np.exp(-6 * np.abs(height)), 0.12)
     sun = 6 * np.exp(-120 * off_sun) + 0.8 * np.exp(-8 * off_sun)
     return np.asarray(dome + np.where(height > -0.05, sun, 0))
