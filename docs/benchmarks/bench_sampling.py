@@ -12,7 +12,7 @@ balance heuristic, over the same with the ideal.
 
 --times: nanoseconds of 16 evaluations, of prepare() and 16 shade(), and of prepare() and 16 drawn
 directions with their densities, with untrained numbers. Bundles before 4.2 have no sampler: a head
-is fitted to them as at the end of a bake.
+is fitted to them as at the end of a bake on a GPU.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.baking.finish.fit_sampler import draw_examples, effort_on, fit_head
+from verdigris.core.baking.finish.fit_sampler import LARGE, draw_examples, fit_head
 from verdigris.core.baking.measure.sky import LEAST_COSINE, SUN, random_rotations, sky
 from verdigris.core.base.device import Device, Source, open_device
 from verdigris.core.bundle.cost.cost import untrained
@@ -76,9 +76,8 @@ class Noise(NamedTuple):
 def with_head(path: str, device: Device) -> Parameters:
     parameters = open_bundle(Path(path)).parameters().of_material(0)
     if parameters.head is None:
-        effort = effort_on(device)
-        examples = draw_examples(parameters, Student(parameters, device), effort)
-        parameters.head = fit_head(parameters.spec, examples, effort)
+        examples = draw_examples(parameters, Student(parameters, device), LARGE)
+        parameters.head = fit_head(parameters.spec, examples, LARGE)
     return parameters
 
 

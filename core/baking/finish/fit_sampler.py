@@ -68,7 +68,7 @@ class Effort:
 
 # A bake on a processor gets a fit that is short beside it: a median of 1.25 times the ideal number
 # of samples, for 1.2.
-_LARGE, _SMALL = Effort(1024, 128, 300), Effort(640, 96, 200)
+LARGE, SMALL = Effort(1024, 128, 300), Effort(640, 96, 200)
 
 
 @dataclass
@@ -107,7 +107,7 @@ class Examples:
 
 
 def effort_on(device: Device) -> Effort:
-    return _SMALL if device.is_software else _LARGE
+    return SMALL if device.is_software else LARGE
 
 
 def draw_examples(parameters: Parameters, student: Student, effort: Effort) -> Examples:
