@@ -29,7 +29,13 @@ def numpy_sampler(parameters: Parameters) -> list[tuple[str, Sampler]]:
     """The oracle in single floats, if there is a head."""
     if parameters.head is None:
         return []
-    return [("numpy", lambda *points: sample_rows(parameters, *points))]
+
+    def sample(uv: Floats, lod: Floats, wi: Floats, wo: Floats, random: Floats) -> SamplerRows:
+        # an overflow is not finite and so exceeds every bound
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return sample_rows(parameters, uv, lod, wi, wo, random)
+
+    return [("numpy", sample)]
 
 
 def sampler_rows(

@@ -211,7 +211,8 @@ def test_weights_lie_as_cooperative_vectors_want_them(tmp_path):
         for row in range(tensor.shape[0] if is_matrix else 1):
             start = tensor.offset + row * tensor.row_stride
             used[start : start + 2 * tensor.shape[-1]] = True
-    assert used.sum() == 2 * bundle.spec.parameter_count
+    numbers = bundle.spec.parameter_count + bundle.spec.head_layers[-1].end
+    assert used.sum() == 2 * numbers
     assert not np.frombuffer(data, np.uint8)[~used].any()
 
 
