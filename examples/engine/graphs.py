@@ -36,7 +36,7 @@ def load_graph(device: Device, path: Path, index: int) -> Graph:
     source = "\n".join(
         (
             # the modules of several graphs are linked to one program
-            "#define export",
+            "#define export extern",
             f"#define ENGINE_HIT_SHADER {entry}",
             generated.source.replace("pixelCB", block),
             '#include "shade_graph.slang"',

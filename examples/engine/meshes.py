@@ -81,7 +81,7 @@ def grid(points: NDArray[np.float64], normals: NDArray[np.float64], uvs: Floats)
     return Mesh(flat, normals.reshape(-1, 3), uvs.reshape(-1, 2), triangles[has_area])
 
 
-def lathe(profile: list[tuple[float, float]], repeats: int, segments: int = 64) -> Mesh:
+def lathe(profile: list[tuple[float, float]], repeats: int, segments: int = 48) -> Mesh:
     """A body of revolution around y: (radius, height) from the top to the bottom. u goes around."""
     line = _smooth(np.array(profile, float))
     steps = np.linalg.norm(np.diff(line, axis=0), axis=1)
@@ -101,7 +101,7 @@ def lathe(profile: list[tuple[float, float]], repeats: int, segments: int = 64) 
     return grid(points, normals, np.stack([u, v], -1))
 
 
-def _smooth(points: NDArray[np.float64], count: int = 8) -> NDArray[np.float64]:
+def _smooth(points: NDArray[np.float64], count: int = 4) -> NDArray[np.float64]:
     """Points along a Catmull-Rom curve through these."""
     p = np.vstack([2 * points[0] - points[1], points, 2 * points[-1] - points[-2]])
     t = np.linspace(0.0, 1.0, count, endpoint=False)[:, None]

@@ -1,7 +1,7 @@
 """Draws the room with neural materials, or with the graphs they were baked from.
 
-    python examples/engine/render.py room.vdg -o room.png
-    python examples/engine/render.py room.vdg --graphs examples -o graphs.png
+python examples/engine/render.py room.vdg -o room.png
+python examples/engine/render.py room.vdg --graphs examples -o graphs.png
 """
 
 from __future__ import annotations

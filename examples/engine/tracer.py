@@ -97,14 +97,10 @@ class Scene:
         desc = spy.AccelerationStructureBuildDesc()
         desc.inputs = inputs
         sizes = gpu.get_acceleration_structure_sizes(desc)
-        scratch = gpu.create_buffer(
-            size=sizes.scratch_size, usage=spy.BufferUsage.unordered_access
-        )
+        scratch = gpu.create_buffer(size=sizes.scratch_size, usage=spy.BufferUsage.unordered_access)
         built = gpu.create_acceleration_structure(size=sizes.acceleration_structure_size)
         encoder = gpu.create_command_encoder()
-        encoder.build_acceleration_structure(
-            desc=desc, dst=built, src=None, scratch_buffer=scratch
-        )
+        encoder.build_acceleration_structure(desc=desc, dst=built, src=None, scratch_buffer=scratch)
         gpu.submit_command_buffer(encoder.finish())
         gpu.wait()
         return built
