@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import slangpy as spy
+
 from verdigris.core import api
 from verdigris.core.base.device import Device
 from verdigris.core.material.teacher.teacher import Teacher
@@ -42,5 +43,5 @@ def load_graph(device: Device, path: Path, index: int) -> Graph:
             '#include "shade_graph.slang"',
         )
     )
-    bound = {block: value for value in teacher.bindings().values()}
-    return Graph(entry, source, bound)
+    bindings = teacher.bindings()
+    return Graph(entry, source, {block: bindings["pixelCB"]} if bindings else {})

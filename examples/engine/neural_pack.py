@@ -87,9 +87,14 @@ class NeuralPack:
         kind, _, width, height, _, layers, _, levels = np.frombuffer(data, "<u4", 8, 12)
         form, dtype = FORMATS[int(kind)]
         texture = self._gpu.create_texture(
-            type=spy.TextureType.texture_2d_array, format=form, width=int(width), height=int(height),
-            array_length=int(layers), mip_count=int(levels), usage=spy.TextureUsage.shader_resource,
-        )  # fmt: skip
+            type=spy.TextureType.texture_2d_array,
+            format=form,
+            width=int(width),
+            height=int(height),
+            array_length=int(layers),
+            mip_count=int(levels),
+            usage=spy.TextureUsage.shader_resource,
+        )
         places = np.frombuffer(data, "<u8", 3 * levels, 80).reshape(-1, 3)
         for level, (start, _, _) in enumerate(places):
             shape = layers, max(height >> level, 1), max(width >> level, 1), 4

@@ -16,6 +16,7 @@ import room
 from graphs import load_graph
 from neural_pack import NeuralPack
 from tracer import Scene, Shaders, Tracer, create_sums, picture_of
+
 from verdigris.core.base.device import SHADER_FOLDER, open_device
 
 # Shorter submissions keep a desktop alive.

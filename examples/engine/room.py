@@ -87,10 +87,13 @@ def _window_frame() -> Mesh:
     """Jambs outside of the wall, and bars between the panes."""
     y, z, height, width = WINDOW
     wide, deep = 0.06, 0.09
-    bars = [box((-deep, y, z + width * at - wide / 2), (0.0, y + height, z + width * at + wide / 2))
-            for at in (0.012, 1 / 3, 2 / 3, 0.988)]  # fmt: skip
-    bars += [box((-deep, y + height * at - wide / 2, z), (0.0, y + height * at + wide / 2, z + width))
-             for at in (0.018, 0.62, 0.982)]  # fmt: skip
+    bars = []
+    for at in (0.012, 1 / 3, 2 / 3, 0.988):
+        middle = z + width * at
+        bars.append(box((-deep, y, middle - wide / 2), (0.0, y + height, middle + wide / 2)))
+    for at in (0.018, 0.62, 0.982):
+        middle = y + height * at
+        bars.append(box((-deep, middle - wide / 2, z), (0.0, middle + wide / 2, z + width)))
     return joined(*bars)
 
 

@@ -22,6 +22,7 @@ from graphs import load_graph
 from neural_pack import NeuralPack
 from render import slots, write_picture
 from tracer import BOUNCES, Scene, Shaders, Tracer, create_sums, picture_of
+
 from verdigris.core import api
 from verdigris.core.base.device import SHADER_FOLDER, Device, open_device
 from verdigris.core.bundle.scene.pack import pack
