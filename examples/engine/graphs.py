@@ -10,6 +10,7 @@ import slangpy as spy
 
 from verdigris.core import api
 from verdigris.core.base.device import Device
+from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.teacher.teacher import Teacher
 
 
@@ -30,7 +31,10 @@ def load_graph(device: Device, path: Path, index: int) -> Graph:
     teacher = Teacher(document, device=device)
     generated = teacher.generated
     if generated.takes_slopes:
-        raise SystemExit(f"{path}: this graph compares neighbouring pixels, which a ray has not")
+        raise DocumentError(
+            f"{path}: this graph compares neighbouring pixels (heighttonormal), which a ray does "
+            "not have: use a normal map"
+        )
     if not teacher.is_dark_and_opaque:
         print(f"{path.name}: emission and opacity of this graph are not drawn")
     entry, block = f"shadeGraph{index}", f"pixelCB{index}"

@@ -28,21 +28,28 @@ RECORD = np.dtype(
 CAREFUL = {"cooperative": 0, "careful": 1, "exacting": 2}
 
 
+class PackError(Exception):
+    """A scene pack that cannot be drawn."""
+
+
 class NeuralPack:
     """Records, weights and latent textures on a device."""
 
     def __init__(self, gpu: spy.Device, folder: Path) -> None:
         self._gpu, self.folder = gpu, folder
-        self.manifest: dict[str, Any] = json.loads((folder / "manifest.json").read_bytes())
+        try:
+            self.manifest: dict[str, Any] = json.loads((folder / "manifest.json").read_bytes())
+        except (OSError, ValueError) as failure:
+            raise PackError(f"{folder}: this is no scene pack: {failure}") from None
         if self.manifest.get("format") != "verdigris.scene":
-            raise SystemExit(f"{folder}: this is no scene pack: make one with `verdigris pack`")
+            raise PackError(f"{folder}: this is no scene pack: make one with `verdigris pack`")
         if not self.manifest["version"].startswith("4."):
-            raise SystemExit(f"{folder}: version {self.manifest['version']} is not known here")
+            raise PackError(f"{folder}: version {self.manifest['version']} is not known here")
         self.materials: list[dict[str, Any]] = self.manifest["materials"]
         self.names = [each["name"] for each in self.materials]
         unlit = [each["name"] for each in self.materials if {"emission", "opacity"} & {*each}]
         if unlit:
-            raise SystemExit(f"{', '.join(unlit)}: this renderer draws no emission or opacity")
+            raise PackError(f"{', '.join(unlit)}: this renderer draws no emission or opacity")
         advised = self.manifest.get("arithmetic", {}).get("advised", "cooperative")
         has_vectors = gpu.has_feature(spy.Feature.cooperative_vector)
         self.is_cooperative = has_vectors and advised != "portable"

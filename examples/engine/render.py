@@ -7,6 +7,7 @@ python examples/engine/render.py room.vdg --graphs examples -o graphs.png
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from pathlib import Path
 
@@ -14,13 +15,11 @@ import numpy as np
 import OpenImageIO as oiio
 import room
 from graphs import load_graph
-from neural_pack import NeuralPack
-from tracer import Scene, Shaders, Tracer, create_sums, picture_of
+from neural_pack import NeuralPack, PackError
+from tracer import BOUNCES, Scene, Shaders, Tracer, create_sums, picture_of
 
 from verdigris.core.base.device import SHADER_FOLDER, open_device
-
-# Shorter submissions keep a desktop alive.
-SAMPLES_OF_A_FRAME = 1
+from verdigris.core.base.errors import VerdigrisError
 
 
 def main() -> None:
@@ -30,8 +29,16 @@ def main() -> None:
     parser.add_argument("--graphs", type=Path, help="folder of the documents: draws their graphs")
     parser.add_argument("--size", type=int, nargs=2, default=(1280, 720), help="of the picture")
     parser.add_argument("--samples", type=int, default=64, help="per pixel")
+    parser.add_argument("--bounces", type=int, default=BOUNCES, help="of a path")
     parser.add_argument("--device", help="as for verdigris")
     arguments = parser.parse_args()
+    try:
+        draw(arguments)
+    except (PackError, VerdigrisError) as failure:
+        sys.exit(str(failure))
+
+
+def draw(arguments: argparse.Namespace) -> None:
     size = tuple(arguments.size)
     device = open_device(arguments.device)
     pack = NeuralPack(device.gpu, arguments.pack)
@@ -46,8 +53,8 @@ def main() -> None:
     print(f"{device}: {scene.triangles} triangles, compiled in {time.perf_counter() - start:.1f} s")
     sums = create_sums(device.gpu, size)
     seconds = [
-        tracer.trace(sums, size, samples=SAMPLES_OF_A_FRAME, first=sample)
-        for sample in range(0, arguments.samples, SAMPLES_OF_A_FRAME)
+        tracer.trace(sums, size, first=sample, bounces=arguments.bounces)
+        for sample in range(arguments.samples)
     ]
     print(f"{1e3 * np.median(seconds):.1f} ms for a sample of each pixel, first {seconds[0]:.1f} s")
     write_picture(arguments.output, picture_of(sums, size, arguments.samples)[..., :3])
