@@ -38,7 +38,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def scene(documents: Path) -> Path:
     """A scene pack of both, which a short bake has trained together."""
     both = [api.load(documents / f"{name}.mtlx") for name in COLOURS]
-    small = {"network": "2x16", "resolution": 4, "iterations": 400, "batch": 256}
+    small = {"network": "2x16", "resolution": 4, "iterations": 150, "batch": 256}
     *_, finished = api.bake(both, documents, preset="draft", device="software", **small)
     return pack([api.open_bundle(each) for each in finished.results], documents / "two.vdg").folder
 
