@@ -50,6 +50,11 @@ class NeuralPack:
         unlit = [each["name"] for each in self.materials if {"emission", "opacity"} & {*each}]
         if unlit:
             raise PackError(f"{', '.join(unlit)}: this renderer draws no emission or opacity")
+        if "sampler" not in self.manifest:
+            raise PackError(
+                f"{folder}: these materials have no sampler: bake all of them again, with "
+                "Verdigris of format 4.2 or later"
+            )
         advised = self.manifest.get("arithmetic", {}).get("advised", "cooperative")
         has_vectors = gpu.has_feature(spy.Feature.cooperative_vector)
         self.is_cooperative = has_vectors and advised != "portable"

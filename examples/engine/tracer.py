@@ -139,6 +139,7 @@ class Tracer:
         pack: NeuralPack,
         shaders: Shaders,
         is_reordered: bool = False,
+        has_simple_sampler: bool = False,
     ) -> None:
         self._gpu = gpu
         is_software = gpu.has_feature(spy.Feature.software_device)
@@ -148,6 +149,7 @@ class Tracer:
                 **pack.defines(),
                 "NEURAL_ROLLED": str(int(is_software)),
                 "ENGINE_ROLLED": str(int(is_software)),
+                "ENGINE_SIMPLE_SAMPLER": str(int(has_simple_sampler)),
                 "ENGINE_REORDER": str(int(is_reordered)),
                 "ENGINE_MATERIAL_BITS": str(len(pack.materials).bit_length()),
             },
