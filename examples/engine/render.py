@@ -21,6 +21,9 @@ from tracer import BOUNCES, Scene, Shaders, Tracer, create_sums, picture_of
 from verdigris.core.base.device import SHADER_FOLDER, open_device
 from verdigris.core.base.errors import VerdigrisError
 
+# The window is far brighter than the room: the exposure is for the room.
+_EXPOSURE, _WHITE = 3.0, 10.0
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -79,8 +82,9 @@ def write_picture(path: Path, light: np.ndarray) -> None:
 
 
 def tone_mapped(light: np.ndarray) -> np.ndarray:
-    """For a screen: bright light is compressed, then encoded as sRGB."""
-    mapped = np.clip(light / (1.0 + 0.35 * light) * 1.15, 0.0, 1.0)
+    """For a screen: bright light is compressed (Reinhard 2002), then encoded as sRGB."""
+    exposed = _EXPOSURE * light
+    mapped = np.clip(exposed * (1.0 + exposed / _WHITE**2) / (1.0 + exposed), 0.0, 1.0)
     return np.where(mapped <= 0.0031308, 12.92 * mapped, 1.055 * mapped ** (1 / 2.4) - 0.055)
 
 

@@ -233,14 +233,14 @@ def camera(aspect: float) -> dict[str, Any]:
 
 def lights() -> dict[str, Any]:
     y, z, height, width = room.WINDOW
-    sun = np.array([-0.78, 0.42, 0.05])
+    sun = np.array([-0.78, 0.42, 0.2])
     sun /= np.linalg.norm(sun)
     return {
         "window": {"origin": spy.float3(-0.1, y, z), "height": height, "width": width},
         "sun": spy.float3(*sun),
-        "sunIrradiance": spy.float3(66.0, 54.0, 40.0),
+        "sunIrradiance": spy.float3(66.0, 54.0, 41.0),
         "sunCosine": float(np.cos(np.radians(0.6))),
-        "zenith": spy.float3(7.0, 10.0, 15.0),
+        "zenith": spy.float3(8.0, 10.5, 14.5),
         "horizon": spy.float3(17.0, 18.0, 18.5),
-        "ground": spy.float3(4.5, 4.2, 3.4),
+        "ground": spy.float3(9.0, 8.2, 6.6),
     }
