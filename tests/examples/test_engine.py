@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -68,9 +69,20 @@ def test_the_room_looks_the_same_with_neural_materials_and_with_their_graphs(
     assert neural.mean() == pytest.approx(graphs.mean(), rel=0.03)
 
 
-def test_a_folder_that_is_no_scene_pack_is_refused(documents: Path) -> None:
-    command = [sys.executable, ENGINE / "render.py", documents]
+def refusal(folder: Path) -> str:
+    command = [sys.executable, ENGINE / "render.py", folder, "--device", "software"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode
-    assert "scene pack" in done.stderr.strip().splitlines()[-1]
     assert "Traceback" not in done.stderr
+    return done.stderr.strip().splitlines()[-1]
+
+
+def test_a_folder_that_is_no_scene_pack_is_refused(documents: Path) -> None:
+    assert "scene pack" in refusal(documents)
+
+
+def test_a_scene_pack_without_a_sampler_is_refused(scene: Path, tmp_path: Path) -> None:
+    manifest = json.loads((scene / "manifest.json").read_bytes())
+    del manifest["sampler"]
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    assert "have no sampler: bake" in refusal(tmp_path)
