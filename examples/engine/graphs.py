@@ -1,0 +1,51 @@
+"""The materials' own graphs as hit shaders: what the neural materials were trained on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import slangpy as spy
+
+from verdigris.core import api
+from verdigris.core.base.device import Device
+from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.teacher.teacher import Teacher
+
+
+@dataclass(frozen=True)
+class Graph:
+    """One graph: the module with its hit shader, and what is bound for it."""
+
+    entry: str
+    source: str
+    bindings: dict[str, Any]
+
+    def module(self, session: spy.SlangSession) -> spy.SlangModule:
+        return session.load_module_from_source(f"module_{self.entry}", self.source)
+
+
+def load_graph(device: Device, path: Path, index: int) -> Graph:
+    document = api.load(path)
+    teacher = Teacher(document, device=device)
+    generated = teacher.generated
+    if generated.takes_slopes:
+        raise DocumentError(
+            f"{path}: this graph compares neighbouring pixels (heighttonormal), which a ray does "
+            "not have: use a normal map"
+        )
+    if not teacher.is_dark_and_opaque:
+        print(f"{path.name}: emission and opacity of this graph are not drawn")
+    entry, block = f"shadeGraph{index}", f"pixelCB{index}"
+    source = "\n".join(
+        (
+            # the modules of several graphs are linked to one program
+            "#define export extern",
+            f"#define ENGINE_HIT_SHADER {entry}",
+            generated.source.replace("pixelCB", block),
+            '#include "shade_graph.slang"',
+        )
+    )
+    bindings = teacher.bindings()
+    return Graph(entry, source, {block: bindings["pixelCB"]} if bindings else {})

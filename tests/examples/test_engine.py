@@ -1,0 +1,88 @@
+"""The path tracer of examples/engine: neural materials and their graphs give the same picture."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import OpenImageIO as oiio
+import pytest
+
+from verdigris.core import api
+from verdigris.core.bundle.scene.pack import pack
+from verdigris.core.pictures.metrics import ldr_flip
+
+ENGINE = Path(__file__).parents[2] / "examples" / "engine"
+SIZE = (320, 180)
+# Little to compile, and learned in a few steps.
+DIFFUSE = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="d" type="BSDF">
+<input name="color" type="color3" value="{colour}"/></oren_nayar_diffuse_bsdf>
+<surface name="s" type="surfaceshader"><input name="bsdf" type="BSDF" nodename="d"/></surface>
+<surfacematerial name="{name}" type="material"><input name="surfaceshader" type="surfaceshader"
+nodename="s"/></surfacematerial></materialx>"""
+COLOURS = {"chalk": "0.7, 0.66, 0.6", "brick": "0.5, 0.12, 0.06"}
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("documents")
+    for name, colour in COLOURS.items():
+        text = DIFFUSE.format(name=name, colour=colour)
+        (folder / f"{name}.mtlx").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def scene(documents: Path) -> Path:
+    """A scene pack of both, which a short bake has trained together."""
+    both = [api.load(documents / f"{name}.mtlx") for name in COLOURS]
+    small = {"network": "2x16", "resolution": 4, "iterations": 150, "batch": 256}
+    *_, finished = api.bake(both, documents, preset="draft", device="software", **small)
+    return pack([api.open_bundle(each) for each in finished.results], documents / "two.vdg").folder
+
+
+def draw(scene: Path, out: Path, *options: str) -> np.ndarray:
+    command = [sys.executable, ENGINE / "render.py", scene, "-o", out, "--device", "software"]
+    sizes = ["--size", *map(str, SIZE), "--samples", "1", "--bounces", "2"]
+    subprocess.run([*command, *sizes, *options], check=True, capture_output=True, text=True)
+    image = oiio.ImageBuf(str(out))
+    assert not image.has_error, image.geterror()
+    return image.get_pixels(oiio.FLOAT)[..., :3]
+
+
+def test_the_room_looks_the_same_with_neural_materials_and_with_their_graphs(
+    scene: Path, documents: Path, tmp_path: Path
+) -> None:
+    neural = draw(scene, tmp_path / "neural.exr")
+    graphs = draw(scene, tmp_path / "graphs.exr", "--graphs", str(documents))
+
+    assert neural.shape == (*SIZE[::-1], 3)
+    # light falls into the room, and its materials differ
+    lit = (graphs.max(-1) > 0.0).mean()
+    assert lit > 0.5
+    reddish = (graphs[..., 0] > 2.5 * graphs[..., 2])[graphs.max(-1) > 0.05].mean()
+    assert 0.1 < reddish < 0.9
+    assert ldr_flip(neural, graphs)[0] < 0.03
+    assert neural.mean() == pytest.approx(graphs.mean(), rel=0.03)
+
+
+def refusal(folder: Path) -> str:
+    command = [sys.executable, ENGINE / "render.py", folder, "--device", "software"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode
+    assert "Traceback" not in done.stderr
+    return done.stderr.strip().splitlines()[-1]
+
+
+def test_a_folder_that_is_no_scene_pack_is_refused(documents: Path) -> None:
+    assert "scene pack" in refusal(documents)
+
+
+def test_a_scene_pack_without_a_sampler_is_refused(scene: Path, tmp_path: Path) -> None:
+    manifest = json.loads((scene / "manifest.json").read_bytes())
+    del manifest["sampler"]
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    assert "have no sampler: bake" in refusal(tmp_path)
