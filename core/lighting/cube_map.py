@@ -1,7 +1,7 @@
 """A cube map of an environment with its mip levels, as an engine's texture unit reads it.
 
-Faces are in the order of Vulkan and Direct3D: +x, -x, +y, -y, +z, -z. A texel of a level is the mean
-of four of the level before.
+Faces are in the order of Vulkan and Direct3D: +x, -x, +y, -y, +z, -z. A texel of a level is the
+mean of four of the level before.
 """
 
 from __future__ import annotations

@@ -16,9 +16,8 @@ from verdigris.core.network.sampler import Lobes, draw, draw_ggx, ggx_density, h
 from verdigris.core.network.spec import LENGTH_EPSILON
 
 GOLDEN_RATIO = 0.6180339887498949
-# What a lobe's fixed directions stand for, times their density, and the second random number of
-# both.
-SPLIT_SPAN, SPLIT_HEIGHT = 0.5, 0.25
+# Fixed directions of a GGX lobe, as random numbers: the middle, and to both sides along x.
+SPLIT_POINTS = ((0.0, 0.0), (0.0, 0.5), (0.5, 0.5))
 _LEAST_DENSITY = 1e-3
 _FLAT_COSINE, _BLUR_COSINE, _LARGEST_SOLID_ANGLE = 0.03, 0.1, 6.0
 
@@ -59,21 +58,22 @@ def environment_light(
 def environment_light_split(
     lobes: Lobes, shade: Shade, environment: Environment, wo: FloatArray
 ) -> FloatArray:
-    """Two fixed directions for each lobe: the decoder gives the colour of each, and the lobe its
-    share and width."""
+    """Three fixed directions for each GGX lobe and two for diffuse light: the decoder gives the
+    colour of each, and the lobe its share and width."""
     view = lobes.view
     result = np.zeros((3, lobes.weights.shape[1]))
     for frame, seen, widths, weight in zip(
         view.frames, view.seen, lobes.widths, lobes.weights, strict=False
     ):
         along = np.where(widths[1] > widths[0], 0.25, 0.0)
-        height = np.full_like(along, SPLIT_HEIGHT)
-        for turn in (along, along + 0.5):
-            wi = np.einsum("aiN,aN->iN", frame, draw_ggx(seen, widths, turn, height))
+        for turn, height in SPLIT_POINTS:
+            point = along + turn, np.full_like(along, height)
+            wi = np.einsum("aiN,aN->iN", frame, draw_ggx(seen, widths, *point))
             own = ggx_density(halves(frame, seen, wi), widths**2)
-            solid_angle = SPLIT_SPAN / np.maximum(own, _LEAST_DENSITY)
+            solid_angle = 1 / (len(SPLIT_POINTS) * np.maximum(own, _LEAST_DENSITY))
             colour = _ratio(lobes, shade, wi)
-            result += 0.5 * weight * colour * environment.radiance(wi, solid_angle)
+            light = environment.radiance(wi, solid_angle)
+            result += weight / len(SPLIT_POINTS) * colour * light
     diffuse = environment.irradiance(_up(wo.shape[1])) / np.pi
     for wi in _beside_the_viewer(wo):
         result += 0.5 * lobes.weights[-2:].sum(0) * _ratio(lobes, shade, wi) * diffuse

@@ -26,7 +26,7 @@ import bundle.runtime.neural_environment;
 import bundle.runtime.neural_material;
 import bundle.runtime.neural_record;
 
-struct Place { float2 uv; float2 random; float3 wo; float roughness; float3 direction; float solidAngle; }
+struct Place { float2 uv; float2 random; float3 wo; float roughness; }
 
 // Not that of a real map: different in every direction and width.
 struct Smooth : INeuralEnvironment
@@ -122,13 +122,13 @@ def test_the_shader_is_the_oracle(software, surfaces):
     exported, uv, wo, random = surfaces
     roughness = random[:, :1]
     materials = DeviceMaterials([stored(exported)], software)
-    rows = np.concatenate([uv, random, wo, roughness, wo, roughness], 1).astype(np.float32)
+    rows = np.concatenate([uv, random, wo, roughness], 1).astype(np.float32)
     output = materials.buffer(np.zeros((3 * COUNT, 4), np.float32), 16)
     software.dispatch(
         materials.kernel((Source("environment_light_of_tests", SHADER),), "light"),
         COUNT,
         {
-            "places": materials.buffer(rows, 48),
+            "places": materials.buffer(rows, 32),
             "count": COUNT,
             "lights": output,
             **materials.bindings(),
@@ -230,8 +230,8 @@ def upload_cube(gpu, levels):
 
 
 def test_the_cube_map_is_that_of_a_texture_unit(software):
-    """Faces, edges between them and levels, with smooth numbers. Only corners, where three texels meet,
-    are each unit's own."""
+    """Faces, edges between them and levels, with smooth numbers. Only corners, where three
+    texels meet, are each unit's own."""
     cube = CubeMap.of(lambda d: np.exp(d @ np.array([[1.0, 0, -1], [0, 2, 0.5], [0.5, 0, 1]])), 16)
     random = np.random.default_rng(4)
     directions = random.standard_normal((2000, 3))
