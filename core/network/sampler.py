@@ -171,7 +171,7 @@ def draw(lobes: Lobes, random: FloatArray) -> FloatArray:
     wi = np.stack(_around_z(np.where(chosen == count - 2, np.sqrt(1 - second), second), rest))
     view = lobes.view
     for index, (frame, seen) in enumerate(zip(view.frames, view.seen, strict=True)):
-        drawn = _draw_ggx(seen, lobes.widths[index], rest, second)
+        drawn = draw_ggx(seen, lobes.widths[index], rest, second)
         wi = np.where(chosen == index, np.einsum("aiN,aN->iN", frame, drawn), wi)
     return wi
 
@@ -181,7 +181,7 @@ def _around_z(cosine: FloatArray, turn: FloatArray) -> tuple[FloatArray, FloatAr
     return sine * np.cos(2 * np.pi * turn), sine * np.sin(2 * np.pi * turn), cosine
 
 
-def _draw_ggx(
+def draw_ggx(
     seen: FloatArray, widths: FloatArray, turn: FloatArray, height: FloatArray
 ) -> FloatArray:
     """The view reflected at a visible normal, drawn from a spherical cap (Dupuy and Benyoub 2023);

@@ -313,6 +313,8 @@ def test_the_modules_compile_alone(tmp_path):
 import neural_material;
 import neural_latents;
 import neural_record;
+import neural_environment;
+TextureCube<float4> sky; TextureCube<float4> irradiance;
 ConstantBuffer<NeuralRecord> record; ByteAddressBuffer weights; Texture2DArray<float4> latents;
 SamplerState sampler; RWStructuredBuffer<float4> pixels;
 [shader("compute")] [numthreads(8, 8, 1)]
@@ -322,6 +324,10 @@ void shade(uint3 thread: SV_DispatchThreadID)
     NeuralSampled filter = { sampler };
     const float3 up = float3(0.0, 0.0, 1.0);
     pixels[thread.x] = float4(evaluate(material, filter, float2(thread.xy), 1.5, up, up), 1.0);
+    const NeuralSurface surface = prepare(material, filter, float2(thread.xy), 1.5, up);
+    const float3x3 toWorld = float3x3(1, 0, 0, 0, 1, 0, 0, 0, 1);
+    const NeuralCubeMap map = { sky, irradiance, sampler, 128.0, toWorld };
+    pixels[thread.x].rgb += environmentLight(material, surface, map, 16, float2(thread.xy));
 }
 """)
     # the guide's own command line, without a warning
