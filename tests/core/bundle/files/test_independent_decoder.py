@@ -9,6 +9,7 @@ from verdigris.core.network.spec import ACTIVATIONS, STRETCH_LIMIT, LatentLayout
 
 from ..bundles import lively_parameters, make_bundle
 from .independent_decoder import Material, read_maps, read_reference, read_textures
+from .independent_sampler import Sampler
 
 TALL = LatentLayout(4, 32, 6)
 
@@ -38,6 +39,19 @@ def test_an_independent_decoder_is_right_for_every_network(quantised, activation
 def test_an_independent_decoder_decodes_other_counts_of_frames_and_lobes(frames, lobes, tmp_path):
     spec = NetworkSpec(8, 1, "silu", frame_count=frames, lobes=lobes, output_limit=9.9)
     check_within_a_millionth(make_bundle(tmp_path / "a.vdg", lively_parameters(spec)))
+
+
+@pytest.mark.parametrize("frames", [1, 2, 3])
+def test_an_independent_sampler_draws_and_weighs_the_same(frames, tmp_path):
+    spec = NetworkSpec(8, 1, "silu", frame_count=frames)
+    bundle = make_bundle(tmp_path / "a.vdg", lively_parameters(spec))
+    columns = read_reference(bundle.folder)
+    surface = Sampler(bundle.folder).at(*(columns[name] for name in ("uv", "lod", "wo")))
+    density = surface.density(columns["wi"])
+    np.testing.assert_allclose(density, columns["pdf"], rtol=1e-6, atol=1e-12)
+    drawn = surface.draw(columns["random"])
+    np.testing.assert_allclose(drawn, columns["drawn"], atol=2e-7)
+    np.testing.assert_allclose(surface.density(drawn), columns["drawn_pdf"], rtol=1e-6)
 
 
 def test_an_independent_decoder_stretches_no_further_than_the_limit(tmp_path):

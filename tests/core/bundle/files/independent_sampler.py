@@ -1,0 +1,129 @@
+"""A sampler of bundles, written from docs/FORMAT.md alone, without Verdigris."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from .independent_decoder import dot, read_textures, trilinear
+
+
+class Sampler:
+    def __init__(self, folder):
+        manifest = json.loads((Path(folder) / "manifest.json").read_text())
+        self.table, self.network = manifest["sampler"], manifest["network"]
+        assert self.table["kind"] == "visible_normals_cosine_uniform"
+        data = (Path(folder) / manifest["weights"]["file"]).read_bytes()
+        self.tensors = {}
+        for tensor in manifest["weights"]["tensors"]:
+            *rows, length = tensor["shape"]
+            starts = tensor["offset"] + tensor["row_stride"] * np.arange(*rows or [1])
+            read = [np.frombuffer(data, "<f2", length, start) for start in starts]
+            self.tensors[tensor["name"]] = np.array(read, float).reshape(tensor["shape"])
+        facts = manifest["latents"]
+        levels = read_textures(
+            Path(folder) / facts["file"], facts["width"], facts["height"], facts["layers"]
+        )
+        self.levels = [
+            np.array(facts["offset"])
+            + np.array(facts["scale"]) * np.concatenate([level[0], level[1]], axis=2)
+            for level in levels
+        ]
+
+    def at(self, uv, lod, wo):
+        return Surface(self, trilinear(self.levels, uv, lod), wo)
+
+
+class Surface:
+    def __init__(self, sampler, latent, wo):
+        network, table, tensors = sampler.network, sampler.table, sampler.tensors
+        directions = network["directions"]
+
+        def normalise(v):
+            return v / np.maximum(np.sqrt(dot(v, v)), directions["length_epsilon"])
+
+        def l(x):  # noqa: E743
+            above = np.maximum(x, 0) + directions["cosine_offset"]
+            return directions["logarithm_share"] * np.log(above)
+
+        self.normalise = normalise
+        raw = latent @ tensors["frames"].T
+        self.axes, self.v, stretch, inputs = [], [], [], [latent]
+        for k in range(network["frame_count"]):
+            r = raw[:, 8 * k : 8 * k + 8]
+            n = normalise(r[:, :3] + [0, 0, 1])
+            tangent = r[:, 3:6] + [1, 0, 0]
+            t = normalise(tangent - n * dot(n, tangent))
+            b = np.cross(n, t)
+            c = np.hstack([dot(t, wo), dot(b, wo), dot(n, wo)])
+            inputs += [c[:, 2:], l(c[:, 2:])]
+            least = table["view_cosine_minimum"]
+            self.v.append(normalise(np.hstack([c[:, :2], np.maximum(c[:, 2:], least)])))
+            self.axes.append((t, b, n))
+            limit = directions["stretch_limit"]
+            stretch.append(np.exp(limit * np.tanh(r[:, 6:] / limit)))
+        inputs += [wo[:, 2:], l(wo[:, 2:])]
+        hidden, last = table["layers"]
+        x = np.hstack(inputs) @ tensors[hidden["weights"]].T + tensors[hidden["bias"]]
+        x = np.maximum(x, table["slope"] * x)
+        y = x @ tensors[last["weights"]].T + tensors[last["bias"]]
+        frames = network["frame_count"]
+        self.widths = [
+            np.clip(
+                np.exp(y[:, 2 * k : 2 * k + 2]) / stretch[k],
+                table["width_minimum"],
+                table["width_maximum"],
+            )
+            for k in range(frames)
+        ]
+        logits = y[:, 2 * frames :]
+        share = np.exp(logits - logits.max(1, keepdims=True))
+        share /= share.sum(1, keepdims=True)
+        least = table["weight_minimum"]
+        self.weights = least + (1 - least * (frames + 2)) * share
+
+    def density(self, wi):
+        above = wi[:, 2] > 0
+        cosine, even = self.weights[:, -2], self.weights[:, -1]
+        result = np.where(above, cosine * wi[:, 2] / np.pi + even / (2 * np.pi), 0)
+        for k, ((t, b, n), v, width) in enumerate(zip(self.axes, self.v, self.widths, strict=True)):
+            a = np.hstack([dot(t, wi), dot(b, wi), dot(n, wi)])
+            h = self.normalise(a + v)
+            s = ((h[:, :2] / width) ** 2).sum(1) + h[:, 2] ** 2
+            root = np.sqrt(((width * v[:, :2]) ** 2).sum(1) + v[:, 2] ** 2)
+            ggx = 1 / (np.pi * width[:, 0] * width[:, 1] * s * s * 2 * (v[:, 2] + root))
+            hidden = (h[:, 2] <= 0) | (dot(a, h)[:, 0] <= 0)
+            result += self.weights[:, k] * np.where(hidden, 0, ggx)
+        return result
+
+    def draw(self, numbers):
+        drawn = []
+        for row, (x, y) in enumerate(numbers):
+            before, weights = 0.0, self.weights[row]
+            for j, weight in enumerate(weights):
+                if x < before + weight or j == len(weights) - 1:
+                    break
+                before += weight
+            drawn.append(self._of_lobe(row, j, max((x - before) / weights[j], 0), y))
+        return np.array(drawn)
+
+    def _of_lobe(self, row, j, q, y):
+        if j == len(self.weights[row]) - 2:
+            return around(np.sqrt(1 - y), q)
+        if j == len(self.weights[row]) - 1:
+            return around(y, q)
+        v, width = self.v[j][row], self.widths[j][row]
+
+        def unit(vector):
+            return vector / np.linalg.norm(vector)
+
+        e = unit(np.array([*(width * v[:2]), v[2]]))
+        m = around((1 - y) * (1 + e[2]) - e[2], q) + e
+        h = unit(np.array([*(width * m[:2]), max(m[2], 0)]))
+        d = 2 * (h @ v) * h - v
+        return sum(axis[row] * part for axis, part in zip(self.axes[j], d, strict=True))
+
+
+def around(z, q):
+    sine = np.sqrt(max(1 - z * z, 0))
+    return np.array([sine * np.cos(2 * np.pi * q), sine * np.sin(2 * np.pi * q), z])
