@@ -467,8 +467,8 @@ def test_kernels_that_come_out_wrong_in_haste_are_compiled_with_care(monkeypatch
     compiled = Device.new_kernels
 
     def step(is_hasty):
-        def new_kernels(self, defines=None, is_hasty=is_hasty):
-            return compiled(self, defines, is_hasty)
+        def new_kernels(self, defines=None, is_hasty=is_hasty, files=None):
+            return compiled(self, defines, is_hasty, files)
 
         monkeypatch.setattr(Device, "new_kernels", new_kernels)
         device = replace(software, _shared={})
