@@ -161,7 +161,7 @@ class Device:
         instead = None
         if is_hasty and self.is_software:
             options["optimization"] = slangpy.SlangOptimizationLevel.none
-            instead = partial(self.new_kernels, defines, files=files)
+            instead = partial(self.new_kernels, defines, is_hasty=False, files=files)
         # modules that were compiled with other definitions must not be taken from the cache
         cache = None if defines else _subfolder("modules")
         session = self.gpu.create_slang_session(compiler_options=options, cache_path=cache)
