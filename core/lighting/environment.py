@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.base.colour import LUMINANCE
 from verdigris.core.lighting.distribution import Distribution
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 # Rec.709.
-LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 # Shares of a texel and of each neighbour in the mean of bilinear interpolation over the texel.
 _OWN, _NEXT = 0.75, 0.125
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.lighting.environment import LUMINANCE, Environment, Sun, direction_of
+from verdigris.core.base.colour import LUMINANCE
+from verdigris.core.lighting.environment import Environment, Sun, direction_of
 
 SUN = (0.75, 0.55, -0.32)
 """Towards the sun, not of unit length: 34 degrees high, at the right and a little behind the shape,
@@ -17,7 +18,7 @@ SUN_RADIUS = float(np.radians(0.53 / 2))
 SUN_OVER_SKY = 4.5
 _HEIGHT = 512
 
-# Luminance of each part: that of the bench of errors under a sky.
+# Luminance of each part. Errors under a sky are measured in this light, too.
 _ZENITH, _HORIZON, _GROUND = 0.6, 0.9, 0.12
 _AUREOLE, _GLOW = 6.0, 0.8
 _HORIZON_FALL, _AUREOLE_FALL, _GLOW_FALL = 6.0, 120.0, 8.0
@@ -37,14 +38,33 @@ _OF_GROUND, _OF_SUN = _tint(1.1, 1.0, 0.86), _tint(1.08, 1.0, 0.88)
 def sky_radiance(
     directions: NDArray[np.floating], to_sun: NDArray[np.floating]
 ) -> NDArray[np.float64]:
-    """Of the sky without the disc of the sun, (N, 3): brighter towards the horizon, with an aureole
-    and a wide glow around the sun, over a dark ground."""
-    up = directions[:, 1:2].astype(np.float64)
-    away = 1.0 - directions.astype(np.float64) @ np.asarray(to_sun, np.float64)[:, None]
-    sky = _ZENITH * _OF_ZENITH + _HORIZON * np.exp(-_HORIZON_FALL * np.abs(up)) * _OF_HORIZON
+    """Of the sky without the disc of the sun, (..., 3): brighter towards the horizon, with an
+    aureole and a wide glow around the sun, over a dark ground."""
+    tints = _OF_ZENITH, _OF_HORIZON, _OF_GROUND, _OF_SUN
+    parts = zip(_parts(directions, to_sun), tints, strict=True)
+    return np.asarray(sum(part[..., None] * tint for part, tint in parts))
+
+
+def sky_luminance(
+    directions: NDArray[np.floating], to_sun: NDArray[np.floating]
+) -> NDArray[np.float64]:
+    """The same in grey, (...)."""
+    return np.asarray(sum(_parts(directions, to_sun)))
+
+
+def _parts(
+    directions: NDArray[np.floating], to_sun: NDArray[np.floating]
+) -> tuple[NDArray[np.float64], ...]:
+    """Luminance of the zenith's, the horizon's, the ground's and the sun's light."""
+    up = directions[..., 1].astype(np.float64)
+    away = 1.0 - directions.astype(np.float64) @ np.asarray(to_sun, np.float64)
     glow = _AUREOLE * np.exp(-_AUREOLE_FALL * away) + _GLOW * np.exp(-_GLOW_FALL * away)
-    light = np.where(up > 0, sky, _GROUND * _OF_GROUND)
-    return np.asarray(light + np.where(up > _GLOW_ENDS, glow, 0.0) * _OF_SUN)
+    return (
+        np.where(up > 0, _ZENITH, 0.0),
+        np.where(up > 0, _HORIZON * np.exp(-_HORIZON_FALL * np.abs(up)), 0.0),
+        np.where(up > 0, 0.0, _GROUND),
+        np.where(up > _GLOW_ENDS, glow, 0.0),
+    )
 
 
 def make_sky(to_sun: tuple[float, float, float] = SUN) -> Environment:

@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.colour import LUMINANCE
 from verdigris.core.base.errors import SettingsError
 
 FloatArray = NDArray[np.floating[Any]]
@@ -27,7 +28,6 @@ PSNR_LIMIT = 100.0
 INDISTINGUISHABLE_LOG_MAE, INDISTINGUISHABLE_PSNR, INDISTINGUISHABLE_FLIP = 3e-4, 55.0, 0.005
 LARGEST_BIAS = 0.005
 # Weights of linear Rec.709; values below _DARK count as black.
-_LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 _DARK = 1e-6
 # Of a place that reflects nothing, so that its error is a number.
 _LEAST_LIGHT = 1e-6
@@ -128,7 +128,7 @@ def ldr_flip(prediction: FloatArray, reference: FloatArray) -> tuple[float, Floa
 def hdr_flip(prediction: FloatArray, reference: FloatArray) -> tuple[float, FloatArray]:
     """Mean and map [height, width] of HDR-FLIP, on linear radiance."""
     p, r = _pair(prediction, reference)
-    light = r @ _LUMINANCE
+    light = r @ LUMINANCE
     if light.max() <= 1.001 * max(float(np.median(light)), _DARK):
         # HDR-FLIP takes its exposures from the reference's median and maximum. If these are equal
         # or 0, the library ends the process.

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from verdigris.core.baking.finish.fit_sampler import LARGE, draw_examples, fit_head
 from verdigris.core.baking.measure.sky import LEAST_COSINE, SUN, random_rotations, sky
+from verdigris.core.base.colour import LUMINANCE
 from verdigris.core.base.device import Device, Source, open_device
 from verdigris.core.bundle.cost.cost import untrained
 from verdigris.core.bundle.cost.time_responses import time_dispatch
@@ -46,7 +47,6 @@ from verdigris.core.settings.bake_settings import BakeSettings
 Floats = NDArray[np.floating]
 
 SEED = 51
-LUMINANCE = np.array([0.2126, 0.7152, 0.0722], np.float32)
 LIGHTS = 16
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.base.colour import LUMINANCE
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.network.sampler import (
     Halves,
@@ -53,7 +54,6 @@ _MOMENTUM, _SQUARES = 0.9, 0.99
 _VARIANCE = 0.9
 # Limits of one direction's and one surface's weight in a step.
 _MOST_RATIO, _MOST_SLOPE = 50.0, 5.0
-_LUMINANCE = np.array([0.2126, 0.7152, 0.0722], np.float32)
 
 
 @dataclass
@@ -168,7 +168,7 @@ def _examples(
         np.ascontiguousarray(wi.reshape(3, -1).T, np.float32),
         np.tile(wo.T, (count, 1)),
     )
-    luminance = (response @ _LUMINANCE).reshape(count, -1)
+    luminance = (response @ LUMINANCE.astype(np.float32)).reshape(count, -1)
     mass = luminance / density
     total = np.maximum(mass.sum(0), 1e-12)
     return Examples(

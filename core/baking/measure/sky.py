@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.lighting.sky import sky_luminance
 from verdigris.core.material.evaluator import Footprint
 from verdigris.core.network.texels import footprint_width
 from verdigris.core.pictures.metrics import SkyMetrics, measure_light
@@ -90,10 +91,7 @@ def views_of(plan: SkyPlan) -> tuple[Floats, Floats, Floats]:
 
 def sky(directions: Floats) -> Floats:
     """Grey radiance from unit vectors (..., 3) of the world, y up."""
-    height, off_sun = directions[..., 1], 1 - directions @ SUN
-    dome = np.where(height > 0, 0.6 + 0.9 * np.exp(-6 * np.abs(height)), 0.12)
-    sun = 6 * np.exp(-120 * off_sun) + 0.8 * np.exp(-8 * off_sun)
-    return np.asarray(dome + np.where(height > -0.05, sun, 0))
+    return sky_luminance(directions, SUN)
 
 
 def fibonacci_hemisphere(count: int) -> Floats:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.colour import LUMINANCE
 from verdigris.core.bundle.proxies.lobes import (
     LearnedFrames,
     draw_lights,
@@ -27,7 +28,6 @@ Doubles = NDArray[np.float64]
 # Of N places [N, 2] with directions wi, wo [N, 3], the response [N, 3].
 Respond = Callable[[Floats, Floats, Floats], Floats]
 
-LUMINANCE = np.array((0.2126, 0.7152, 0.0722))
 # Cosines of the views, denser at grazing ones, where albedo bends most.
 VIEW_COSINES = np.array((0.03, 0.08, 0.16, 0.28, 0.43, 0.6, 0.8, 1.0))
 # Each cosine is seen from two sides at right angles, for brushed materials.
