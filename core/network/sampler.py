@@ -90,11 +90,18 @@ def look_at(parameters: Parameters, latents: FloatArray, wo: FloatArray) -> View
 def lobes_of(parameters: Parameters, view: View) -> Lobes:
     """The mixture that the head gives."""
     assert parameters.head is not None
-    spec = parameters.spec
-    first, first_bias, last, last_bias = head_views(spec, parameters.head)
-    hidden = first @ view.inputs + first_bias[:, None]
-    raw = last @ np.maximum(hidden, HEAD_SLOPE * hidden) + last_bias[:, None]
-    return Lobes(view, *mixture(spec, raw, np.stack(view.stretch)))
+    _, _, raw = run_head(parameters.spec, parameters.head, view.inputs)
+    return Lobes(view, *mixture(parameters.spec, raw, np.stack(view.stretch)))
+
+
+def run_head(
+    spec: NetworkSpec, head: FloatArray, inputs: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The hidden layer before and after its activation, and the outputs."""
+    first, first_bias, last, last_bias = head_views(spec, head)
+    hidden = first @ inputs + first_bias[:, None]
+    bent = np.maximum(hidden, HEAD_SLOPE * hidden)
+    return hidden, bent, last @ bent + last_bias[:, None]
 
 
 def mixture(

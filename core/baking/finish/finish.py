@@ -95,7 +95,7 @@ def finish(run: Run, decoder: FloatArray) -> Iterator[Event]:
     paths = bundle_paths(run.options, run.teachers)
     view = sphere_to_compare()
     students = _Students(run, trained)
-    trained.head = _fit_head(students)
+    students.head = _fit_head(students)
     for number, path in enumerate(paths):
         exported, student = students.of(number)
         written.append((yield from _write(run, number, path, exported, student, view)))
@@ -194,16 +194,26 @@ class _Students:
     def __init__(self, run: Run, trained: Parameters) -> None:
         self.run = run
         self.trained = trained
+        self.head: FloatArray | None = None
+        """Of the sampler, once it is fitted."""
         self._student: Student | None = None
+        self._last: tuple[int, Exported] | None = None
 
     def of(self, material: int) -> tuple[Exported, Student]:
         """The numbers of this material's bundle, and the student that has them."""
-        exported = _export(self.run, self.trained, material)
-        if self._student is None:
-            self._student = Student(exported.parameters, self.run.teachers[material].device)
-        else:
-            self._student.update(exported.parameters)
-        return exported, self._student
+        if self._last is None or self._last[0] != material:
+            # freed first: the texels of two materials may not fit into memory
+            self._last = None
+            self._last = material, _export(self.run, self.trained, material)
+            parameters = self._last[1].parameters
+            if self._student is None:
+                self._student = Student(parameters, self.run.teachers[material].device)
+            else:
+                self._student.update(parameters)
+        assert self._student is not None
+        exported = self._last[1]
+        stored = replace(exported.parameters, head=self.head)
+        return replace(exported, parameters=stored), self._student
 
 
 def _fit_head(students: _Students) -> FloatArray:

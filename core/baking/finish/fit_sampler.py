@@ -7,6 +7,7 @@ still far off. Both are estimated on directions of a broad mixture that are draw
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ from verdigris.core.network.sampler import (
     look_at,
     mixture,
     pdf,
+    run_head,
 )
 from verdigris.core.network.spec import (
     HEAD_SLOPE,
@@ -36,6 +38,7 @@ from verdigris.core.network.spec import (
     NetworkSpec,
 )
 from verdigris.core.network.texels import corners, gather
+from verdigris.core.training.optimiser import DECODER_BETA_2, adam_change, adam_rate
 
 if TYPE_CHECKING:
     from verdigris.core.base.device import Device
@@ -49,7 +52,6 @@ _LEAST_COSINE = 0.05
 # Alphas of the mixture that draws directions, beside a cosine lobe and the uniform hemisphere.
 _BROAD_WIDTHS = (0.02, 0.08, 0.3)
 _BATCH, _RATE = 64, 0.03
-_MOMENTUM, _SQUARES = 0.9, 0.99
 # Weight of the variance in the loss; the rest is cross-entropy.
 _VARIANCE = 0.9
 # Limits of one direction's and one surface's weight in a step.
@@ -66,8 +68,8 @@ class Effort:
     steps: int
 
 
-# A bake on a processor gets a fit that is short beside it: a median of 1.25 times the ideal number
-# of samples, for 1.2.
+# A bake on a processor is short, so its fit is, too. Its sampler then needs a few percent more
+# samples.
 LARGE, SMALL = Effort(1024, 128, 300), Effort(640, 96, 200)
 
 
@@ -217,11 +219,9 @@ def fit_head(spec: NetworkSpec, examples: Examples, effort: Effort) -> FloatArra
     for step in range(effort.steps):
         chosen = slice(*bounds[step % batches : step % batches + 2])
         slope = _slope(spec, head, normal[:, chosen], examples.part(chosen))
-        first += (1 - _MOMENTUM) * (slope - first)
-        second += (1 - _SQUARES) * (slope * slope - second)
-        rate = _RATE * 0.5 * (1 + np.cos(np.pi * step / effort.steps))
-        even = first / (1 - _MOMENTUM ** (step + 1))
-        head -= rate * even / (np.sqrt(second / (1 - _SQUARES ** (step + 1))) + 1e-8)
+        rate = _RATE * 0.5 * (1 + math.cos(math.pi * step / effort.steps))
+        adam_change(first, second, slope, adam_rate(rate, step, DECODER_BETA_2), DECODER_BETA_2)
+        head -= slope
     weights, bias, _, _ = head_views(spec, head)
     weights *= scale
     bias -= weights @ mean
@@ -243,10 +243,8 @@ def _slope(
     spec: NetworkSpec, head: FloatArray, inputs: FloatArray, examples: Examples
 ) -> FloatArray:
     """Gradient of the mean loss by the head."""
-    weights, bias, last, last_bias = head_views(spec, head)
-    hidden = weights @ inputs + bias[:, None]
-    bent = np.maximum(hidden, HEAD_SLOPE * hidden)
-    raw = last @ bent + last_bias[:, None]
+    hidden, bent, raw = run_head(spec, head, inputs)
+    last = head_views(spec, head)[2]
     by_raw = np.clip(_slope_by_raw(spec, raw, examples), -_MOST_SLOPE, _MOST_SLOPE) / raw.shape[1]
     by_hidden = (last.T @ by_raw) * np.where(hidden > 0, 1, HEAD_SLOPE)
     slope = np.empty_like(head)

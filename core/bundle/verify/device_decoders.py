@@ -41,7 +41,7 @@ class OnDevice:
 
     decoders: list[tuple[str, Decoder]]
     samplers: list[tuple[str, Sampler]]
-    """None if the bundle has no sampler."""
+    """Empty if the bundle has no sampler."""
 
 
 NOTHING = OnDevice([], [])

@@ -100,15 +100,16 @@ def verify(
     the stored responses of the graph, and `teacher` if given. `notes` list what is not checked."""
     bundle.check_files()
     reference, bounds = bundle.reference(), bundle.manifest.bounds
-    rows = decoder_rows([("numpy", numpy_decoder(bundle)), *decoders], reference, bounds)
-    rows += sampler_rows([*numpy_sampler(bundle.parameters()), *samplers], reference, bounds)
+    parameters = bundle.parameters()
+    rows = decoder_rows([("numpy", parameters_decoder(parameters)), *decoders], reference, bounds)
+    rows += sampler_rows([*numpy_sampler(parameters), *samplers], reference, bounds)
     if not bundle.manifest.has_sampler:
         notes = (*notes, NO_SAMPLER)
     rows += teacher_rows(bundle.layout, reference, bounds, teacher)
     found = bundle.proxies(), bundle.emission(), bundle.opacity()
     rows += texture_rows(reference, *found)
     if found[0]:
-        rows += albedo_rows(bundle.parameters(), found[0], bounds)
+        rows += albedo_rows(parameters, found[0], bounds)
     if teacher is not None:
         rows += _map_rows(map_differences(bundle, teacher))
     unchecked = teacher_notes("the graph", reference, bounds) if teacher is None else []
