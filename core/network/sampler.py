@@ -79,12 +79,16 @@ def look_at(parameters: Parameters, latents: FloatArray, wo: FloatArray) -> View
         frame = build_frame(rows[:AXIS_ROWS])
         local = into_frame(frame, wo)
         inputs += [local[2:], logarithms(local[2:])]
-        above = np.concatenate([local[:2], np.maximum(local[2:], LEAST_VIEW_COSINE)])
         frames.append(frame)
-        seen.append(normalise(above))
+        seen.append(above_horizon(local))
         stretch.append(stretch_factors(rows[AXIS_ROWS:]))
     inputs += [wo[2:], logarithms(wo[2:])]
     return View(frames, seen, stretch, np.concatenate(inputs))
+
+
+def above_horizon(view: FloatArray) -> FloatArray:
+    """A view [3, N] in a frame that may be tilted away from it, as lobes need it."""
+    return normalise(np.concatenate([view[:2], np.maximum(view[2:], LEAST_VIEW_COSINE)]))
 
 
 def lobes_of(parameters: Parameters, view: View) -> Lobes:

@@ -12,7 +12,6 @@ from verdigris.core.bundle.proxies.lobes import (
     APART,
     LARGEST_ALPHA,
     LEAST_ALPHA,
-    LEAST_COSINE,
     LEAST_DENSITY,
     PLASTIC,
 )
@@ -23,6 +22,7 @@ from verdigris.core.bundle.proxies.quadrature import (
     Respond,
     SumLights,
 )
+from verdigris.core.network.spec import LEAST_VIEW_COSINE
 
 if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
@@ -76,7 +76,7 @@ def _dispatch(material: DeviceMaterial, task: LightTask) -> Floats:
                 "counts": [*task.counts, *[0] * (_MOST_COUNTS - len(task.counts))],
                 "alphas": list(ALPHAS),
                 "alphaRange": [LEAST_ALPHA, LARGEST_ALPHA],
-                "leastCosine": LEAST_COSINE,
+                "leastCosine": LEAST_VIEW_COSINE,
                 "leastDensity": LEAST_DENSITY,
                 "plastic": [round(_WHOLE * each) for each in PLASTIC],
                 "apart": APART,

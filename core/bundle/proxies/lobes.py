@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.network.directions import stretch_factors
+from verdigris.core.network.directions import into_frame, stretch_factors
 from verdigris.core.network.frames import build_frame, normalise
 from verdigris.core.network.numpy_decoder import latents_at_lod
 from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.sampler import above_horizon
 from verdigris.core.network.spec import AXIS_ROWS, FRAME_ROWS
 
 Floats = NDArray[np.float32]
@@ -27,7 +28,6 @@ _COSINE_SHARE, _LEAST_COSINE_SHARE = 0.4, 0.1
 # Rounds of expectation maximisation.
 _ROUNDS = 12
 LEAST_ALPHA, LARGEST_ALPHA = 1e-3, 2.0
-LEAST_COSINE = 0.05
 # Additive recurrence of the plastic number: points that fill the square evenly.
 PLASTIC = (0.7548776662466927, 0.5698402909980532)
 # Points between the first ones of two lobes.
@@ -134,10 +134,10 @@ class _Lobe:
         self.axes = axes
         self.alpha = alpha[:, :, None]
         # a view behind the tilted surface still needs lights
-        seen = np.einsum("aiN,iN->aN", axes, wo)
-        seen[2] = np.maximum(seen[2], LEAST_COSINE)
-        self.view = normalise(seen)[:, :, None]
+        self.view = above_horizon(into_frame(axes, wo))[:, :, None]
 
+    # network.sampler has the same for one lobe of each surface. Samples come last here, which takes
+    # half the time for many of each place.
     def draw(self, points: Floats) -> Floats:
         """Directions [3, N, S] of points [2, N, S] of the unit square."""
         u, v = points

@@ -132,30 +132,40 @@ ACTIVATIONS = {
 }
 
 
+def read_tensors(folder, manifest, names):
+    """Tensors of weights.bin, by name."""
+    data = (Path(folder) / manifest["weights"]["file"]).read_bytes()
+    tensors = {}
+    for tensor in manifest["weights"]["tensors"]:
+        if tensor.get("name") not in names:
+            continue
+        *rows, length = tensor["shape"]
+        starts = tensor["offset"] + tensor["row_stride"] * np.arange(*rows or [1])
+        read = [np.frombuffer(data, "<f2", length, start) for start in starts]
+        tensors[tensor["name"]] = np.array(read, float).reshape(tensor["shape"])
+    return tensors
+
+
+def read_latents(folder, facts):
+    """Levels [height, width, 8]."""
+    levels = read_textures(Path(folder) / facts["file"], facts["width"], facts["height"], 2)
+    return [
+        np.array(facts["offset"])
+        + np.array(facts["scale"]) * np.concatenate([level[0], level[1]], axis=2)
+        for level in levels
+    ]
+
+
 class Material:
     def __init__(self, folder):
         manifest = json.loads((Path(folder) / "manifest.json").read_text())
         assert manifest["format"] == "verdigris.material"
         assert manifest["version"].split(".")[0] == "4"
-        self.network, latents = manifest["network"], manifest["latents"]
-        data = (Path(folder) / manifest["weights"]["file"]).read_bytes()
-        self.tensors = {}
+        self.network = manifest["network"]
         pairs = [(layer["weights"], layer["bias"]) for layer in self.network["layers"]]
         names = {self.network["frames"], *sum(pairs, ())}
-        for tensor in manifest["weights"]["tensors"]:
-            if tensor.get("name") not in names:
-                continue
-            *rows, length = tensor["shape"]
-            starts = tensor["offset"] + tensor["row_stride"] * np.arange(*rows or [1])
-            read = [np.frombuffer(data, "<f2", length, start) for start in starts]
-            self.tensors[tensor["name"]] = np.array(read, float).reshape(tensor["shape"])
-        file = Path(folder) / latents["file"]
-        levels = read_textures(file, latents["width"], latents["height"], 2)
-        self.latents = [
-            np.array(latents["offset"])
-            + np.array(latents["scale"]) * np.concatenate([level[0], level[1]], axis=2)
-            for level in levels
-        ]
+        self.tensors = read_tensors(folder, manifest, names)
+        self.latents = read_latents(folder, manifest["latents"])
 
     def response(self, uv, lod, wi, wo):
         network, directions = self.network, self.network["directions"]

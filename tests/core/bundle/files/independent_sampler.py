@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .independent_decoder import dot, read_textures, trilinear
+from .independent_decoder import dot, read_latents, read_tensors, trilinear
 
 
 class Sampler:
@@ -13,22 +13,11 @@ class Sampler:
         manifest = json.loads((Path(folder) / "manifest.json").read_text())
         self.table, self.network = manifest["sampler"], manifest["network"]
         assert self.table["kind"] == "visible_normals_cosine_uniform"
-        data = (Path(folder) / manifest["weights"]["file"]).read_bytes()
-        self.tensors = {}
-        for tensor in manifest["weights"]["tensors"]:
-            *rows, length = tensor["shape"]
-            starts = tensor["offset"] + tensor["row_stride"] * np.arange(*rows or [1])
-            read = [np.frombuffer(data, "<f2", length, start) for start in starts]
-            self.tensors[tensor["name"]] = np.array(read, float).reshape(tensor["shape"])
-        facts = manifest["latents"]
-        levels = read_textures(
-            Path(folder) / facts["file"], facts["width"], facts["height"], facts["layers"]
-        )
-        self.levels = [
-            np.array(facts["offset"])
-            + np.array(facts["scale"]) * np.concatenate([level[0], level[1]], axis=2)
-            for level in levels
-        ]
+        names = {self.network["frames"]}
+        for layer in self.table["layers"]:
+            names |= {layer["weights"], layer["bias"]}
+        self.tensors = read_tensors(folder, manifest, names)
+        self.levels = read_latents(folder, manifest["latents"])
 
     def at(self, uv, lod, wo):
         return Surface(self, trilinear(self.levels, uv, lod), wo)
