@@ -31,7 +31,7 @@ Floats = NDArray[np.float32]
 # (uv [N, 2], lod [N], wi [N, 3], wo [N, 3]) -> response [N, 3]
 Decoder = Callable[[Floats, Floats, Floats, Floats], NDArray[Any]]
 
-NO_SAMPLER = "the bundle has no sampler: a bake of version 4.2 or later writes one"
+NO_SAMPLER = "the bundle has no sampler (new in version 4.2): bake the material again to get one"
 
 # The graph differs by less than this between devices and drivers.
 SAME_SOURCE = 1e-3
