@@ -64,15 +64,17 @@ class Bench:
         by_name = {path.stem: path for path in self._documents}
         # a bundle has the name of its material, which can differ from the file's
         paths = [by_name.get(each, self._documents[0]) for each in self._pack.names]
-        return [load_graph(self._device, path, index) for index, path in enumerate(paths)]
+        return [
+            load_graph(self._device, path, index, self._pack)
+            for index, path in enumerate(paths)
+        ]
 
     def measure(self, row: Row, out: Path) -> Row:
         """The row, filled. Writes the picture."""
-        count = len(self._pack.names)
         if row.kind == "graph":
             shaders = Shaders.of_graphs(self._graphs())
         else:
-            shaders = Shaders.neural(count) if row.kind == "neural" else Shaders.plain(count)
+            shaders = Shaders.neural(self._pack) if row.kind == "neural" else Shaders.plain(self._pack)
         gpu, size, samples = self._device.gpu, self._size, self._samples
         start = time.perf_counter()
         tracer = Tracer(

@@ -46,10 +46,13 @@ def draw(arguments: argparse.Namespace) -> None:
     device = open_device(arguments.device)
     pack = NeuralPack(device.gpu, arguments.pack)
     scene = Scene(device.gpu, room.build(), slots(pack.names))
-    shaders = Shaders.neural(len(pack.names))
+    shaders = Shaders.neural(pack)
     if arguments.graphs:
         paths = [arguments.graphs / f"{name}.mtlx" for name in pack.names]
-        graphs = [load_graph(device, path, index) for index, path in enumerate(paths)]
+        graphs = [
+            load_graph(device, path, index, pack)
+            for index, path in enumerate(paths)
+        ]
         shaders = Shaders.of_graphs(graphs)
     start = time.perf_counter()
     tracer = Tracer(device.gpu, [SHADER_FOLDER], scene, pack, shaders)

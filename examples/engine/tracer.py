@@ -110,22 +110,38 @@ class Scene:
 class Shaders:
     """The hit shaders of the materials, by the index of the material."""
 
-    modules: Sequence[str]
+    sources: dict[str, str]
+    """Of a module for each entry point."""
     entries: Sequence[str]
-    graphs: Sequence[Graph] = ()
+    """Of each material."""
+    bindings: dict[str, Any]
 
     @classmethod
-    def neural(cls, count: int) -> Shaders:
-        return cls(["shade_neural"], ["shadeNeural"] * count)
+    def neural(cls, pack: NeuralPack) -> Shaders:
+        """One for each decoder."""
+        return cls._for_decoders(pack, "shade_neural.slang")
 
     @classmethod
-    def plain(cls, count: int) -> Shaders:
+    def plain(cls, pack: NeuralPack) -> Shaders:
         """Rays and sampling, without materials."""
-        return cls(["shade_plain"], ["shadePlain"] * count)
+        return cls._for_decoders(pack, "shade_plain.slang")
+
+    @classmethod
+    def _for_decoders(cls, pack: NeuralPack, file: str) -> Shaders:
+        sources, bindings = {}, {}
+        for material, decoder in enumerate(pack.decoders):
+            entry, name = f"shadeDecoder{decoder}", f"floats{decoder}"
+            if entry not in sources:
+                hit = f'#define ENGINE_HIT_SHADER {entry}\n#include "{file}"\n'
+                sources[entry] = pack.definitions(material, name) + hit
+                bindings |= pack.constants(material, name)
+        return cls(sources, [f"shadeDecoder{decoder}" for decoder in pack.decoders], bindings)
 
     @classmethod
     def of_graphs(cls, graphs: Sequence[Graph]) -> Shaders:
-        return cls([], [graph.entry for graph in graphs], graphs)
+        sources = {graph.entry: graph.source for graph in graphs}
+        bindings = {name: value for graph in graphs for name, value in graph.bindings.items()}
+        return cls(sources, list(sources), bindings)
 
 
 class Tracer:
@@ -161,14 +177,15 @@ class Tracer:
         names = ["tracePaths", "missScene", "missLight"]
         base = session.load_module("path_trace")
         points = [base.entry_point(name) for name in names]
-        hits = [session.load_module(name) for name in shaders.modules]
-        hits += [graph.module(session) for graph in shaders.graphs]
-        used = list(dict.fromkeys(shaders.entries))
-        points += [module.entry_point(name) for module, name in zip(hits, used, strict=True)]
-        program = session.link_program([base, *hits], points)
+        hits = {
+            entry: session.load_module_from_source(f"module_{entry}", source)
+            for entry, source in shaders.sources.items()
+        }
+        points += [module.entry_point(entry) for entry, module in hits.items()]
+        program = session.link_program([base, *hits.values()], points)
         groups = [
             spy.HitGroupDesc(hit_group_name=f"group_{name}", closest_hit_entry_point=name)
-            for name in used
+            for name in hits
         ]
         self._pipeline = gpu.create_ray_tracing_pipeline(
             program=program, hit_groups=groups, max_recursion=1,
@@ -181,8 +198,7 @@ class Tracer:
             hit_group_names=[f"group_{name}" for name in shaders.entries],
         )
         self._bindings = {**scene.bindings(), **pack.bindings(), "gLights": lights()}
-        for graph in shaders.graphs:
-            self._bindings.update(graph.bindings)
+        self._bindings |= shaders.bindings
 
     def trace(self, sums: spy.Buffer, size: tuple[int, int], frames: int = 1, samples: int = 1,
               first: int = 0, bounces: int = BOUNCES, seed: int = 1) -> float:  # fmt: skip
