@@ -51,10 +51,7 @@ def draw(arguments: argparse.Namespace) -> None:
     shaders = Shaders.neural(pack)
     if arguments.graphs:
         paths = [arguments.graphs / f"{name}.mtlx" for name in pack.names]
-        graphs = [
-            load_graph(device, path, index, pack)
-            for index, path in enumerate(paths)
-        ]
+        graphs = [load_graph(device, path, index, pack) for index, path in enumerate(paths)]
         shaders = Shaders.of_graphs(graphs)
     start = time.perf_counter()
     kind = WavefrontTracer if arguments.wavefront else Tracer

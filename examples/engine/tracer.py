@@ -158,8 +158,8 @@ class Tracer:
         scene: Scene,
         pack: NeuralPack,
         shaders: Shaders,
-        is_reordered: bool = False,
         has_simple_sampler: bool = False,
+        is_reordered: bool = False,
     ) -> None:
         self._gpu = gpu
         session = create_session(

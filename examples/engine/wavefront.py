@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 import slangpy as spy
 from neural_pack import NeuralPack
-from tracer import BOUNCES, PAYLOAD_BYTES, Scene, Shaders, camera, create_session, lights, seconds_of
+from tracer import (
+    BOUNCES,
+    PAYLOAD_BYTES,
+    Scene,
+    Shaders,
+    camera,
+    create_session,
+    lights,
+    seconds_of,
+)
 
 # Path and Found of path_state.slang
 _PATH_BYTES, _FOUND_BYTES = 128, 24
@@ -28,9 +37,7 @@ class WavefrontTracer:
         has_simple_sampler: bool = False,
     ) -> None:
         self._gpu = gpu
-        session = create_session(
-            gpu, include, pack, ENGINE_SIMPLE_SAMPLER=int(has_simple_sampler)
-        )
+        session = create_session(gpu, include, pack, ENGINE_SIMPLE_SAMPLER=int(has_simple_sampler))
         base, rays = session.load_module("path_queues"), session.load_module("rays")
         points = [base.entry_point(name) for name in ("extendPaths", "missRay", "findRay")]
         program = session.link_program([base, rays], [*points, rays.entry_point("missLight")])
