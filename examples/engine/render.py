@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("pack", type=Path, help="scene pack of the materials")
     parser.add_argument("-o", "--output", type=Path, default=Path("room.png"), help=".png or .exr")
     parser.add_argument("--graphs", type=Path, help="folder of the documents: draws their graphs")
-    parser.add_argument("--wavefront", action="store_true", help="shade by compute shaders")
+    parser.add_argument("--hits", action="store_true", help="shade by hit shaders, not by queues")
     parser.add_argument("--size", type=int, nargs=2, default=(1280, 720), help="of the picture")
     parser.add_argument("--samples", type=int, default=64, help="per pixel")
     parser.add_argument("--bounces", type=int, default=BOUNCES, help="of a path")
@@ -54,7 +54,7 @@ def draw(arguments: argparse.Namespace) -> None:
         graphs = [load_graph(device, path, index, pack) for index, path in enumerate(paths)]
         shaders = Shaders.of_graphs(graphs)
     start = time.perf_counter()
-    kind = WavefrontTracer if arguments.wavefront else Tracer
+    kind = Tracer if arguments.hits else WavefrontTracer
     tracer = kind(device.gpu, [SHADER_FOLDER], scene, pack, shaders)
     print(f"{device}: {scene.triangles} triangles, compiled in {time.perf_counter() - start:.1f} s")
     sums = create_sums(device.gpu, size)

@@ -98,8 +98,9 @@ class WavefrontTracer:
                 with encoder.begin_ray_tracing_pass() as rays:
                     _write(spy.ShaderCursor(rays.bind_pipeline(self._rays, self._table)), bound)
                     rays.dispatch_rays(0, [*size, 1])
+                encoder.global_barrier()
+                # after the last rays nothing is shaded
                 for index, queue in enumerate(self._queues if bounce < bounces else ()):
-                    encoder.global_barrier()
                     with encoder.begin_compute_pass() as shading:
                         cursor = spy.ShaderCursor(shading.bind_pipeline(queue))
                         _write(cursor, bound | {"gShader": index})
