@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from verdigris.core.base.errors import SettingsError, reason
+from verdigris.core.base.errors import SettingsError, reason, suggest_elsewhere
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -73,7 +73,10 @@ def begin_profile(path: Path) -> None:
     try:
         path.write_text("[\n")
     except OSError as failure:
-        raise SettingsError(f"{path}: the profile cannot be written: {reason(failure)}") from None
+        raise SettingsError(
+            f"{path}: the profile cannot be written ({reason(failure)}): "
+            f"{suggest_elsewhere(failure, 'another file')}"
+        ) from None
     os.environ[PROFILE_VARIABLE] = str(path)
     _recorder = _Recorder(path)
 
