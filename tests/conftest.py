@@ -13,5 +13,12 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # hundred processes that is a tenth of the suite's time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
-# Few tests make cycles of objects, and each collection visits all that pytest keeps.
-gc.set_threshold(20_000, 20, 20)
+
+
+def pytest_collection_finish():
+    """Leaves modules and collected tests, which stay, out of collections of cycles."""
+    gc.freeze()
+
+
+def pytest_sessionfinish():
+    gc.unfreeze()
