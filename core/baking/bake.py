@@ -263,7 +263,7 @@ def _train(run: Run) -> Iterator[Event]:
         yield _phase(run, TRAINING)
         yield from _train_until_good(run, settings.last_phase_step)
     if trainer.step < settings.iterations and not clock.stopped_by:
-        if settings.latent_bits:
+        if settings.training().quantisation:
             if not run.rounding:
                 measure_before_rounding(run)
             yield _phase(run, ROUNDING)

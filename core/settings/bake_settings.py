@@ -12,10 +12,12 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.plain_values import convert_numbers
 from verdigris.core.network.spec import LatentLayout, NetworkSpec, require_preset
 from verdigris.core.settings.draw_settings import DrawSettings
-from verdigris.core.settings.limits import require_limits
-from verdigris.core.settings.schedule import Quantisation, Schedule, TrainingSettings
+from verdigris.core.settings.limits import BC7_FORMAT, HALF_FORMAT, require_limits
+from verdigris.core.settings.schedule import BlockLines, Quantisation, Schedule, TrainingSettings
 
 TRAINERS = ("tensor", "numpy")
+# Parts of the steps between which latents move to the lines that blocks of BC7 can hold.
+_LINES = (0.2, 0.5)
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,9 @@ class BakeSettings:
     latent_rate: float = 1e-2
     """Peak learning rate of the latents."""
 
-    latent_bits: int = 8
-    """Bits of a latent channel in the bundle: 8, or 4 for half the size at a visible cost; 0 for
-    half floats at twice the size."""
+    latent_format: str = "bc7"
+    """How the bundle stores latents: bc7, blocks that GPUs decode, at 2 bytes a texel; rgba8, at
+    8 bytes; half, half floats at 16 bytes."""
 
     quantise_share: float = 0.1
     """Length of the last phase, which trains latents as they will be rounded, as a part of all
@@ -134,12 +136,14 @@ class BakeSettings:
         )
 
     def _quantisation(self) -> Quantisation | None:
-        if not self.latent_bits:
+        if self.latent_format == HALF_FORMAT:
             return None
         first = self.last_phase_step
-        return Quantisation(
-            first, self.iterations - first, self.latent_bits, outliers=self.latent_outliers
-        )
+        lines = None
+        if self.latent_format == BC7_FORMAT:
+            begin, end = (round(share * self.iterations) for share in _LINES)
+            lines = BlockLines(begin, min(end, first))
+        return Quantisation(first, self.iterations - first, lines, outliers=self.latent_outliers)
 
     def changed(self, changes: Mapping[str, Any]) -> BakeSettings:
         """With other values of some fields; `draw` may be a mapping of the fields that change."""

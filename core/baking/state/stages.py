@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from verdigris.core.network.losses import LIGHT_START
+from verdigris.core.settings.limits import HALF_FORMAT
 
 if TYPE_CHECKING:
     from verdigris.core.settings.bake_settings import BakeSettings
@@ -44,7 +45,7 @@ def stages_of(settings: BakeSettings) -> tuple[Stage, ...]:
         settings,
         resolution=settings.small_resolution,
         iterations=before,
-        latent_bits=0,
+        latent_format=HALF_FORMAT,
         encode_from=0,
         draw=replace(settings.draw, finest_places=places),
     )

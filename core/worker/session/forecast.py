@@ -10,21 +10,22 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.settings.bake_settings import BakeSettings
 
-# Bits of a latent channel as a half float.
-_HALF_FLOAT_BITS = 16
-
 
 def estimate(settings: BakeSettings) -> Forecast:
     """The bytes of a result, which need no device."""
+    from verdigris.core.bundle.files.ktx2 import FORMATS, TextureShape
+    from verdigris.core.bundle.files.stored_textures import TEXEL_FORMATS
     from verdigris.core.bundle.files.weights import pack_weights
     from verdigris.core.network.parameters import initialise
     from verdigris.core.network.spec import LatentLayout
 
     spec = settings.spec
-    bits = settings.latent_bits or _HALF_FLOAT_BITS
+    layout, texel = settings.layout(), FORMATS[TEXEL_FORMATS[settings.latent_format]]
+    layers = spec.latent_channels // 4
+    shape = TextureShape(texel, layout.width, layout.height, layout.levels, layers)
     weights, _ = pack_weights(initialise(spec, LatentLayout(1, 1), settings.seed))
     return Forecast(
-        texture_bytes=settings.layout().texel_count * spec.latent_channels * bits // 8,
+        texture_bytes=shape.texel_bytes,
         decoder_bytes=len(weights),
     )
 
