@@ -219,9 +219,11 @@ def untrained(settings: BakeSettings) -> StoredMaterial:
     channels = settings.spec.latent_channels
     texel = FORMATS[TEXEL_FORMATS[settings.latent_format]]
     shape = TextureShape(texel, layout.width, layout.height, layout.levels, channels // 4)
-    levels = [random.integers(0, 256, shape.level(level), np.uint8) for level in range(layout.levels)]
+    levels = [
+        random.integers(0, 256, shape.level(level), np.uint8) for level in range(layout.levels)
+    ]
     for level in levels if texel.is_block else ():
-        level[..., 0] = level[..., 0] & 0x80 | 0x40
+        level[..., 0] = level[..., 0] & 0xE0 | 0x10
     scale, offset = np.full(channels, 2, np.float32), np.full(channels, -1, np.float32)
     weights, _ = pack_weights(parameters)
     latents = LatentTexture(texel.name, layout, levels, scale, offset)

@@ -84,7 +84,7 @@ class TexelFormat:
 # One byte, four bytes, four half floats.
 R8, RGBA8, RGBA16F = "R8_UNORM", "R8G8B8A8_UNORM", "R16G16B16A16_SFLOAT"
 RGBA8_SRGB = "R8G8B8A8_SRGB"
-# Blocks of 4 x 4 texels in 16 bytes, of which the readers here accept mode 6.
+# Blocks of 4 x 4 texels in 16 bytes, of which the readers here accept modes 4, 5 and 6.
 BC7 = "BC7_UNORM_BLOCK"
 FORMATS = {
     each.name: each
@@ -312,7 +312,7 @@ def _read_levels(data: bytes, expected: TextureShape, start: int, file: str) -> 
             raise BundleError(f"{file}: {field} holds values that are not finite")
         levels.append(values.reshape(expected.level(number)))
         if texel.is_block and not bc7.is_known(levels[-1]).all():
-            raise BundleError(f"{file}: {field} holds blocks of another mode than 6 of BC7")
+            raise BundleError(f"{file}: {field} holds blocks of BC7 of other modes than 4, 5 and 6")
         end = at
     gap = end - start
     _require(
