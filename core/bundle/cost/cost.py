@@ -23,6 +23,7 @@ from verdigris.core.bundle.runtime.device_materials import (
 from verdigris.core.bundle.runtime.network_module import fits_in_constants
 from verdigris.core.bundle.runtime.runtime_files import gains_by_constants
 from verdigris.core.material.evaluator import POINT, Footprint
+from verdigris.core.network import bc7
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout
 
@@ -223,7 +224,7 @@ def untrained(settings: BakeSettings) -> StoredMaterial:
         random.integers(0, 256, shape.level(level), np.uint8) for level in range(layout.levels)
     ]
     for level in levels if texel.is_block else ():
-        level[..., 0] = level[..., 0] & 0xE0 | 0x10
+        level[..., 0] = bc7.as_mode_4(level[..., 0])
     scale, offset = np.full(channels, 2, np.float32), np.full(channels, -1, np.float32)
     weights, _ = pack_weights(parameters)
     latents = LatentTexture(texel.name, layout, levels, scale, offset)

@@ -114,8 +114,8 @@ def store_latents(
                 for level in range(layout.levels)
             ]
         else:
-            stored = quantise(latents, chosen)
-            levels = [_layers(stored, layout, level) for level in range(layout.levels)]
+            rounded = quantise(latents, chosen)
+            levels = [_layers(rounded, layout, level) for level in range(layout.levels)]
     scale, offset = (each.astype(np.float32) for each in (chosen.scale, chosen.offset))
     return LatentTexture(format_name, layout, levels, scale, offset)
 
