@@ -14,8 +14,13 @@ from verdigris.core.network.spec import LatentLayout, NetworkSpec, require_prese
 from verdigris.core.settings.draw_settings import DrawSettings
 from verdigris.core.settings.limits import require_limits
 from verdigris.core.settings.schedule import Quantisation, Schedule, TrainingSettings
+from verdigris.core.settings.size_settings import SizeSettings
 
 TRAINERS = ("tensor", "numpy")
+# Bits of a latent channel as a half float.
+_HALF_FLOAT_BITS = 16
+# Bits of a latent channel in a file of bytes.
+_BYTE_BITS = 8
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,8 @@ class BakeSettings:
     """Activation of the hidden layers. Smooth ones give smooth highlights."""
 
     resolution: int = 512
-    """Latent texels per side. Detail finer than a texel is averaged."""
+    """Latent texels per side, or the most of them where the bake chooses (`size`). Detail finer
+    than a texel is averaged."""
 
     iterations: int = 20_000
     """Training steps."""
@@ -83,6 +89,9 @@ class BakeSettings:
     draw: DrawSettings = field(default_factory=DrawSettings)
     """How places and directions are sampled."""
 
+    size: SizeSettings = field(default_factory=SizeSettings)
+    """Whether and how the bake chooses a smaller texture."""
+
     def __post_init__(self) -> None:
         convert_numbers(self)
         require_limits(self)
@@ -95,6 +104,11 @@ class BakeSettings:
         """The latent textures with all mip levels."""
         levels = int(math.log2(self.resolution)) + 1
         return LatentLayout(self.resolution, self.resolution, levels, materials)
+
+    @property
+    def bits_per_texel(self) -> int:
+        """Bits of a latent texel on a GPU."""
+        return self.spec.latent_channels * (_BYTE_BITS if self.latent_bits else _HALF_FLOAT_BITS)
 
     @property
     def start_steps(self) -> int:
@@ -142,14 +156,19 @@ class BakeSettings:
         )
 
     def changed(self, changes: Mapping[str, Any]) -> BakeSettings:
-        """With other values of some fields; `draw` may be a mapping of the fields that change."""
+        """With other values of some fields; `draw` and `size` may be mappings of the fields that
+        change. A resolution without a size is kept as it is."""
         _require_known("settings", dict(changes), BakeSettings)
-        draw = changes.get("draw")
-        if isinstance(draw, Mapping):
-            _require_known("settings of draw", dict(draw), DrawSettings)
-            changes = {**changes, "draw": replace(self.draw, **draw)}
-        elif "draw" in changes and not isinstance(draw, DrawSettings):
-            raise SettingsError(f"draw is {draw!r}: use a table, such as {{'pairs': 2}}")
+        changes = dict(changes)
+        if "resolution" in changes and "size" not in changes:
+            changes["size"] = {"tolerance": 0.0}
+        for name, (kind, example) in TABLES.items():
+            table = changes.get(name)
+            if isinstance(table, Mapping):
+                _require_known(f"settings of {name}", dict(table), kind)
+                changes[name] = replace(getattr(self, name), **table)
+            elif name in changes and not isinstance(table, kind):
+                raise SettingsError(f"{name} is {table!r}: use a table, such as {example}")
         return replace(self, **changes)
 
     def to_json(self) -> dict[str, Any]:
@@ -159,9 +178,19 @@ class BakeSettings:
     def from_json(cls, values: dict[str, Any]) -> BakeSettings:
         """The inverse of `to_json`; an unknown name is an error that lists the known ones."""
         _require_known("settings", values, cls)
-        draw = values.get("draw", {})
-        _require_known("settings of draw", draw, DrawSettings)
-        return cls(**{**values, "draw": DrawSettings(**draw)})
+        tables: dict[str, Any] = {}
+        for name, (kind, _) in TABLES.items():
+            tables[name] = values.get(name, {})
+            _require_known(f"settings of {name}", tables[name], kind)
+            tables[name] = kind(**tables[name])
+        return cls(**{**values, **tables})
+
+
+# Fields that are tables: their type, and an example.
+TABLES: dict[str, tuple[type, str]] = {
+    "draw": (DrawSettings, "{'pairs': 2}"),
+    "size": (SizeSettings, "{'tolerance': 0.1}"),
+}
 
 
 def unequal(

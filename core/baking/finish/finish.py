@@ -264,6 +264,7 @@ def _source(run: Run, material: int) -> Mapping[str, Any]:
         "seconds": run.clock.seconds,
         "stopped_by": run.clock.stopped_by,
         "decoder_shared_by": list(run.names),
+        **({"size": run.size_choice.facts()} if run.size_choice else {}),
         **_request(run, material),
     }
 

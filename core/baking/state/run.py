@@ -13,6 +13,7 @@ from verdigris.core.baking.state.clock import Clock
 from verdigris.core.baking.state.differences import source_digest
 from verdigris.core.baking.state.learner import Learner
 from verdigris.core.baking.state.options import BakeControl, BakeOptions
+from verdigris.core.baking.state.size_choice import SizeChoice
 from verdigris.core.baking.state.stages import Stage
 from verdigris.core.baking.state.start_choice import StartChoice
 from verdigris.core.material.teacher.teacher import Teacher
@@ -67,6 +68,8 @@ class Run:
     held_out: list[HeldOut] = field(default_factory=list)
     start_choice: StartChoice | None = None
     """While starts are compared."""
+    size_choice: SizeChoice | None = None
+    """The size of the texture, once it is chosen."""
     has_untried_starts: bool = False
     """The bake was stopped before all starts were compared."""
     checked_step: int = 0
@@ -79,6 +82,11 @@ class Run:
     """`quality` or `target error`; set while latents are rounded after that."""
     rounding: dict[str, Any] = field(default_factory=dict)
     """Errors before and after latents were rounded; lists are by material."""
+
+    @property
+    def may_choose_size(self) -> bool:
+        """Whether the size of the texture is still to be chosen."""
+        return self.settings.size.is_open and self.size_choice is None
 
     @property
     def is_limited(self) -> bool:

@@ -1,0 +1,241 @@
+"""Chooses the size of the latent texture: the smallest whose error meets the target.
+
+In the middle of training the largest size is cut down to smaller ones, each a box filter of the
+largest. All of them train for a moment with falling rates, so that their errors are those of
+textures that were tuned for their size, and are measured against one reference: the material
+averaged over a texel of the largest. The chosen one trains on; nothing that was learnt is lost.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.baking.measure.bundle_size import bundle_bytes, compressed_sources
+from verdigris.core.baking.measure.measure import measure_student
+from verdigris.core.baking.phases.shrink import shrunk, shrunk_state
+from verdigris.core.baking.phases.stepping import open_with_parameters
+from verdigris.core.baking.state.size_choice import Size, SizeChoice, half_of_both, halves
+from verdigris.core.baking.state.trainers import open_trainer
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.network.student import Student
+from verdigris.core.pictures.metrics import INDISTINGUISHABLE_LOG_MAE
+from verdigris.core.progress.events import Event, SizeChosen, Step
+from verdigris.core.sampling.draw_samples import DrawnSamples
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.baking.state.run import Run
+    from verdigris.core.network.parameters import Parameters
+    from verdigris.core.settings.bake_settings import BakeSettings
+    from verdigris.core.settings.schedule import TrainingSettings
+
+# Part of the last stage's steps after which the size is chosen, and that each size trains for.
+_CHOICE_SHARE, _TRIAL_SHARE = 0.4, 0.02
+# Trials of most bakes.
+_TRIALS = 5
+# Runs of steps of a trial, between which the bake can be stopped.
+_RUNS = 8
+
+Errors = tuple[float, ...]
+"""Log MAE of each material."""
+
+
+def choice_step(settings: BakeSettings) -> int:
+    """The step of the last stage after which the size is chosen."""
+    return max(1, round(_CHOICE_SHARE * settings.iterations))
+
+
+def trial_share(settings: BakeSettings) -> float:
+    """Steps of trials, as a part of all steps."""
+    return _TRIALS * _TRIAL_SHARE if settings.size.is_open else 0.0
+
+
+def choose_size(run: Run) -> Iterator[Event]:
+    """Continues with the chosen size. If the bake is requested to stop, nothing is chosen."""
+    learner = run.learner
+    parameters, state = learner.trainer.parameters(), learner.trainer.state()
+    largest = (parameters.layout.width, parameters.layout.height)
+    learner.trainer.close()
+    sizes = _search(largest, _limit(run), run.settings.size.tolerance)
+    choice: SizeChoice | None = None
+    try:
+        wanted = next(sizes)
+        while (errors := (yield from _try(run, parameters, state, wanted))) is not None:
+            wanted = sizes.send(errors)
+    except StopIteration as end:
+        choice = end.value
+    size = choice.size if choice else largest
+    _continue_with(run, parameters, state, size)
+    if choice:
+        run.size_choice = choice
+        yield _event(run, choice)
+
+
+def fit_bytes(run: Run) -> None:
+    """Cuts the texture of a bake that was stopped before the choice down to its most bytes, without
+    trials."""
+    parameters, state = run.learner.trainer.parameters(), run.learner.trainer.state()
+    size = (parameters.layout.width, parameters.layout.height)
+    fits = _limit(run)
+    while not fits(size):
+        size = _smaller(size, fits)
+    if size != (parameters.layout.width, parameters.layout.height):
+        run.learner.trainer.close()
+        _continue_with(run, parameters, state, size)
+
+
+def _limit(run: Run) -> Callable[[Size], bool]:
+    """Whether a bundle of a size has few enough bytes: the most that are requested, or fewer than
+    the material's own images take."""
+    most = run.settings.size.most_bytes or compressed_sources(run.teachers) - 1
+    if most < 0:
+        return lambda size: True
+    return lambda size: bundle_bytes(run.settings, run.teachers, size) <= most
+
+
+def _continue_with(
+    run: Run, parameters: Parameters, state: dict[str, NDArray[Any]], size: Size
+) -> None:
+    """Opens the trainer again, with a texture of this size."""
+    stage = replace(run.learner.stage, size=size)
+    small = shrunk(parameters, *size)
+    trainer, source = open_with_parameters(
+        run.teachers, stage, run.options, run.trainer_kind, small
+    )
+    trainer.restore(small, shrunk_state(parameters, state, *size))
+    run.learner.begin_stage(stage, trainer, source)
+
+
+def _search(
+    largest: Size, fits: Callable[[Size], bool], tolerance: float
+) -> Generator[Size, Errors, SizeChoice]:
+    """Yields the sizes to try, and receives their errors."""
+    size = largest
+    found: dict[Size, Errors] = {}
+    while not fits(size):
+        some = [each for each in halves(size) if fits(each)]
+        if not some:
+            size = _smaller(size, fits)
+            continue
+        for each in some:
+            found[each] = yield each
+        size = min(some, key=lambda each: sum(found[each]))
+    if not tolerance:
+        return SizeChoice(size, 0.0, _worst(found, 1.0))
+    if size not in found:
+        found[size] = yield size
+    targets = [max(INDISTINGUISHABLE_LOG_MAE, (1 + tolerance) * each) for each in found[size]]
+
+    def excess(each: Size) -> float:
+        """The error as a part of its target, of the material where it is largest."""
+        return max(e / t for e, t in zip(found[each], targets, strict=True))
+
+    while True:
+        both = half_of_both(size)
+        for group in ((both,) if both else (), halves(size)):
+            good = []
+            for each in group:
+                if any(_is_part(each, other) and excess(other) > 1 for other in found):
+                    continue
+                if each not in found:
+                    found[each] = yield each
+                if excess(each) <= 1:
+                    good.append(each)
+            if good:
+                size = min(good, key=excess)
+                break
+        else:
+            worst = max(range(len(targets)), key=lambda each: found[size][each] / targets[each])
+            return SizeChoice(size, targets[worst], {k: v[worst] for k, v in found.items()})
+
+
+def _smaller(size: Size, fits: Callable[[Size], bool]) -> Size:
+    """The next size towards one that fits, without trials."""
+    some = [each for each in halves(size) if fits(each)]
+    both = half_of_both(size)
+    if not some and both is None:
+        raise SettingsError("no texture is small enough: use more --bytes")
+    return some[0] if some else both or size
+
+
+def _is_part(size: Size, other: Size) -> bool:
+    return size[0] <= other[0] and size[1] <= other[1]
+
+
+def _worst(found: dict[Size, Errors], scale: float) -> dict[Size, float]:
+    return {size: scale * max(errors) for size, errors in found.items()}
+
+
+def _try(
+    run: Run, parameters: Parameters, state: dict[str, NDArray[Any]], size: Size
+) -> Generator[Event, None, Errors | None]:
+    """Trains a size for a moment; its errors, or None if the bake is requested to stop."""
+    settings = run.learner.stage.settings
+    small = shrunk(parameters, *size)
+    source = DrawnSamples(
+        run.teachers, small.layout, settings.seed, settings.draw, run.options.importance
+    )
+    first = int(state["step"])
+    steps = max(1, round(_TRIAL_SHARE * settings.iterations))
+    training = _cooling(run.learner.stage.training(), first, steps)
+    trainer = open_trainer(run.trainer_kind, small, source, training, run.teachers[0].device)
+    try:
+        trainer.restore(small, shrunk_state(parameters, state, *size))
+        while trainer.step < first + steps:
+            if run.control.stop_requested:
+                return None
+            count = min(-(-steps // _RUNS), first + steps - trainer.step)
+            begun = time.monotonic()
+            report = trainer.step_many(count)
+            seconds = max(time.monotonic() - begun, 1e-9)
+            left = (settings.iterations - first) * seconds / count
+            rate = report.samples / seconds
+            yield Step(
+                run.step, run.settings.iterations, report.loss, rate, run.clock.seconds, left
+            )
+        student = Student(trainer.parameters(), run.teachers[0].device)
+    finally:
+        trainer.close()
+    errors = []
+    for student.material, held_out in enumerate(run.held_out):
+        errors.append(measure_student(student, held_out).log_mae)
+    return tuple(errors)
+
+
+def _cooling(training: TrainingSettings, first: int, steps: int) -> TrainingSettings:
+    """Rates that fall from those of this step to their end within some steps."""
+    before = training.schedule
+    factor = before.factor(first)
+    schedule = replace(
+        before,
+        first=first,
+        steps=first + steps,
+        decoder_rate=factor * before.decoder_rate,
+        latent_rate=factor * before.latent_rate,
+    )
+    return replace(training, schedule=schedule, quantisation=None, light_step=None)
+
+
+def _event(run: Run, choice: SizeChoice) -> SizeChosen:
+    width, height = choice.size
+    return SizeChosen(
+        width=width,
+        height=height,
+        bytes=bundle_bytes(run.settings, run.teachers, choice.size),
+        target=choice.target,
+        tried=tuple(
+            {
+                "width": each[0],
+                "height": each[1],
+                "bytes": bundle_bytes(run.settings, run.teachers, each),
+                "log_mae": error if np.isfinite(error) else None,
+            }
+            for each, error in choice.tried.items()
+        ),
+    )
