@@ -31,6 +31,7 @@ from verdigris.core.baking.measure.sky import measure_sky
 from verdigris.core.baking.state.options import make_folder
 from verdigris.core.baking.state.rounding import rounding_by_material
 from verdigris.core.base.errors import BundleError
+from verdigris.core.bundle.cost.source_bytes import SourceBytes, source_bytes
 from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import Reference, make_reference
@@ -253,6 +254,7 @@ def _source(run: Run, material: int) -> Mapping[str, Any]:
     return {
         "material": run.teachers[material].material.name,
         **run.documents[material],
+        "images": asdict(_images(run.teachers[material])),
         "digest": run.saved.digest,
         "verdigris": version(),
         "kind": run.kind.value,
@@ -267,6 +269,10 @@ def _source(run: Run, material: int) -> Mapping[str, Any]:
         **({"size": run.size_choice.facts()} if run.size_choice else {}),
         **_request(run, material),
     }
+
+
+def _images(teacher: Teacher) -> SourceBytes:
+    return source_bytes(teacher.document, teacher.material)
 
 
 def _request(run: Run, material: int) -> Mapping[str, Any]:

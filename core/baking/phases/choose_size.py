@@ -127,7 +127,7 @@ def _search(
             found[each] = yield each
         size = min(some, key=lambda each: sum(found[each]))
     if not tolerance:
-        return SizeChoice(size, 0.0, _worst(found, 1.0))
+        return SizeChoice(size, 0.0, {each: max(errors) for each, errors in found.items()})
     if size not in found:
         found[size] = yield size
     targets = [max(INDISTINGUISHABLE_LOG_MAE, (1 + tolerance) * each) for each in found[size]]
@@ -151,8 +151,16 @@ def _search(
                 size = min(good, key=excess)
                 break
         else:
-            worst = max(range(len(targets)), key=lambda each: found[size][each] / targets[each])
-            return SizeChoice(size, targets[worst], {k: v[worst] for k, v in found.items()})
+            return SizeChoice(size, *_of_the_most_demanding(targets, found))
+
+
+def _of_the_most_demanding(
+    targets: list[float], found: dict[Size, Errors]
+) -> tuple[float, dict[Size, float]]:
+    """The target and the errors of the material whose error is farthest above its target."""
+    excess = [max(each[number] for each in found.values()) for number in range(len(targets))]
+    number = max(range(len(targets)), key=lambda number: excess[number] / targets[number])
+    return targets[number], {size: errors[number] for size, errors in found.items()}
 
 
 def _smaller(size: Size, fits: Callable[[Size], bool]) -> Size:
@@ -166,10 +174,6 @@ def _smaller(size: Size, fits: Callable[[Size], bool]) -> Size:
 
 def _is_part(size: Size, other: Size) -> bool:
     return size[0] <= other[0] and size[1] <= other[1]
-
-
-def _worst(found: dict[Size, Errors], scale: float) -> dict[Size, float]:
-    return {size: scale * max(errors) for size, errors in found.items()}
 
 
 def _try(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
+from verdigris.core.base.text import format_bytes
 from verdigris.core.material.load.provenance import texture_files
 from verdigris.core.network.spec import block_bytes
 
 if TYPE_CHECKING:
-    from verdigris.core.material.analyse.image_facts import TextureFacts
     from verdigris.core.material.load.mtlx_document import Document, Material
 
 # Texels of all mip levels, relative to the finest.
@@ -47,20 +47,33 @@ def source_bytes(document: Document, material: Material) -> SourceBytes:
         for facts in report.textures
         if not facts.problem
     ]
+    plain, compressed = images_on_gpu(map(asdict, textures))
+    found = {facts.file for facts in textures}
     files = 0
     for path in texture_files(document, material):
         with contextlib.suppress(OSError):
             files += path.stat().st_size
-    return _sum(textures, files)
+    return SourceBytes(len(found), files, plain, compressed)
 
 
-def _sum(textures: Sequence[TextureFacts], files: int) -> SourceBytes:
-    unique = {facts.file: facts for facts in textures}.values()
+def images_on_gpu(textures: Iterable[Mapping[str, Any]]) -> tuple[int, int]:
+    """Bytes of images as they are, and block-compressed, from the `textures` of a report."""
     plain = compressed = 0
-    for facts in unique:
-        tiles = facts.tiles - facts.tiles_left_out
-        texels = tiles * facts.width * facts.height
-        plain += round(texels * MIPS) * facts.channels * _KIND_BYTES.get(facts.kind, 1)
-        bits = _BITS_OF_ONE if facts.channels == 1 else _BITS
-        compressed += tiles * block_bytes(facts.width, facts.height, bits)
-    return SourceBytes(len(unique), files, plain, compressed)
+    for facts in {each["file"]: each for each in textures}.values():
+        tiles = facts["tiles"] - facts["tiles_left_out"]
+        width, height, channels = facts["width"], facts["height"], facts["channels"]
+        texels = round(tiles * width * height * MIPS)
+        plain += texels * channels * _KIND_BYTES.get(facts["kind"], 1)
+        bits = _BITS_OF_ONE if channels == 1 else _BITS
+        compressed += tiles * block_bytes(width, height, bits)
+    return plain, compressed
+
+
+def describe_larger(bundle: int, sources: int) -> str:
+    """A sentence on a bundle that is larger than the images that it replaces; empty otherwise."""
+    if not sources or bundle <= sources:
+        return ""
+    return (
+        f"the bundle is larger than the block-compressed images that it replaces: "
+        f"{format_bytes(bundle)}, and {format_bytes(sources)}"
+    )
