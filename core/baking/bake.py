@@ -277,7 +277,7 @@ def _train(run: Run) -> Iterator[Event]:
     if run.may_choose_size:
         fit_bytes(run)
     if run.learner.trainer.step < settings.iterations and not clock.stopped_by:
-        if settings.latent_bits:
+        if settings.training().quantisation:
             if not run.rounding:
                 measure_before_rounding(run)
             yield _phase(run, ROUNDING)

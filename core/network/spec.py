@@ -338,10 +338,6 @@ class LatentLayout:
     def texel_count(self) -> int:
         return self.level_offsets[-1]
 
-    def byte_size(self, bits_per_texel: int) -> int:
-        """Bytes of one material's texture with all levels, in whole blocks of 4 x 4 texels."""
-        return block_bytes(self.width, self.height, bits_per_texel)
-
 
 def block_bytes(width: int, height: int, bits_per_texel: int) -> int:
     """Bytes of a texture with all mip levels, in whole blocks of 4 x 4 texels."""

@@ -12,15 +12,13 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.plain_values import convert_numbers
 from verdigris.core.network.spec import LatentLayout, NetworkSpec, require_preset
 from verdigris.core.settings.draw_settings import DrawSettings
-from verdigris.core.settings.limits import require_limits
-from verdigris.core.settings.schedule import Quantisation, Schedule, TrainingSettings
+from verdigris.core.settings.limits import BC7_FORMAT, HALF_FORMAT, require_limits
+from verdigris.core.settings.schedule import BlockLines, Quantisation, Schedule, TrainingSettings
 from verdigris.core.settings.size_settings import SizeSettings
 
 TRAINERS = ("tensor", "numpy")
-# Bits of a latent channel as a half float.
-_HALF_FLOAT_BITS = 16
-# Bits of a latent channel in a file of bytes.
-_BYTE_BITS = 8
+# Parts of the steps between which latents move to the lines that blocks of BC7 can hold.
+_LINES = (0.2, 0.5)
 
 
 @dataclass(frozen=True)
@@ -61,9 +59,9 @@ class BakeSettings:
     latent_rate: float = 1e-2
     """Peak learning rate of the latents."""
 
-    latent_bits: int = 8
-    """Bits of a latent channel in the bundle: 8, or 4 for half the size at a visible cost; 0 for
-    half floats at twice the size."""
+    latent_format: str = "bc7"
+    """How the bundle stores latents: bc7, blocks that GPUs decode, at 2 bytes a texel; rgba8, at
+    8 bytes; half, half floats at 16 bytes."""
 
     quantise_share: float = 0.1
     """Length of the last phase, which trains latents as they will be rounded, as a part of all
@@ -106,11 +104,6 @@ class BakeSettings:
         return LatentLayout(self.resolution, self.resolution, levels, materials)
 
     @property
-    def bits_per_texel(self) -> int:
-        """Bits of a latent texel on a GPU."""
-        return self.spec.latent_channels * (_BYTE_BITS if self.latent_bits else _HALF_FLOAT_BITS)
-
-    @property
     def start_steps(self) -> int:
         """Steps of each start before the best is chosen."""
         return min(self.iterations, max(2, int(self.iterations * self.start_share)))
@@ -148,12 +141,14 @@ class BakeSettings:
         )
 
     def _quantisation(self) -> Quantisation | None:
-        if not self.latent_bits:
+        if self.latent_format == HALF_FORMAT:
             return None
         first = self.last_phase_step
-        return Quantisation(
-            first, self.iterations - first, self.latent_bits, outliers=self.latent_outliers
-        )
+        lines = None
+        if self.latent_format == BC7_FORMAT:
+            begin, end = (round(share * self.iterations) for share in _LINES)
+            lines = BlockLines(begin, min(end, first))
+        return Quantisation(first, self.iterations - first, lines, outliers=self.latent_outliers)
 
     def changed(self, changes: Mapping[str, Any]) -> BakeSettings:
         """With other values of some fields; `draw` and `size` may be mappings of the fields that

@@ -7,6 +7,7 @@ from dataclasses import replace
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.settings.bake_settings import TRAINERS, BakeSettings
 from verdigris.core.settings.draw_settings import DrawSettings
+from verdigris.core.settings.limits import RGBA8_FORMAT
 from verdigris.core.settings.recipe import Kind, Recipe
 from verdigris.core.settings.size_settings import SizeSettings
 
@@ -50,6 +51,8 @@ def _recipe(
         resolution=_CONSTANT_RESOLUTION,
         iterations=round(constant_share * detailed.iterations),
         starts=1,
+        # blocks would save a kilobyte, and its few texels need the bits
+        latent_format=RGBA8_FORMAT,
         draw=replace(draw, finest_places=1),
         size=SizeSettings(),
     )

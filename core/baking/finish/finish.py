@@ -35,7 +35,11 @@ from verdigris.core.bundle.cost.source_bytes import SourceBytes, source_bytes
 from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import Reference, make_reference
-from verdigris.core.bundle.files.stored_textures import emission_levels, opacity_levels
+from verdigris.core.bundle.files.stored_textures import (
+    TEXEL_FORMATS,
+    emission_levels,
+    opacity_levels,
+)
 from verdigris.core.bundle.files.write import (
     Contents,
     Exported,
@@ -229,12 +233,9 @@ def _fit_head(students: _Students) -> FloatArray:
 
 
 def _export(run: Run, trained: Parameters, material: int) -> Exported:
-    quantisation = run.settings.training().quantisation
-    if quantisation is None:
-        return export_numbers(trained, material, quantised=False)
     ranges = run.learner.trainer.latent_ranges()
     known = ranges[material] if ranges else None
-    return export_numbers(trained, material, latent_range=known, bits=quantisation.bits)
+    return export_numbers(trained, material, TEXEL_FORMATS[run.settings.latent_format], known)
 
 
 def final_samples(device: Device) -> int:

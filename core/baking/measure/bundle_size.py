@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.bundle.cost.source_bytes import source_bytes
+from verdigris.core.bundle.files.stored_textures import latent_bytes
 from verdigris.core.bundle.files.weights import plan_tensors
-from verdigris.core.network.spec import block_bytes
 
 if TYPE_CHECKING:
     from verdigris.core.material.teacher.teacher import Teacher
@@ -23,7 +23,7 @@ _FEWEST_SOURCE_BYTES = 1 << 19
 def bundle_bytes(settings: BakeSettings, teachers: Sequence[Teacher], size: tuple[int, int]) -> int:
     """Weights, latents and maps of the largest bundle."""
     _, weights = plan_tensors(settings.spec)
-    return weights + block_bytes(*size, settings.bits_per_texel)
+    return weights + latent_bytes(settings.latent_format, *size)
 
 
 def check_bytes(settings: BakeSettings) -> None:

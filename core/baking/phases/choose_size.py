@@ -26,6 +26,8 @@ from verdigris.core.network.student import Student
 from verdigris.core.pictures.metrics import INDISTINGUISHABLE_LOG_MAE
 from verdigris.core.progress.events import Event, SizeChosen, Step
 from verdigris.core.sampling.draw_samples import DrawnSamples
+from verdigris.core.settings.schedule import Quantisation
+from verdigris.core.training.latent_blocks import move_to_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -203,7 +205,10 @@ def _try(
             yield Step(
                 run.step, run.settings.iterations, report.loss, rate, run.clock.seconds, left
             )
-        student = Student(trainer.parameters(), run.teachers[0].device)
+        found, squares = trainer.parameters(), trainer.state()["latents_v"]
+        if training.quantisation:
+            move_to_lines(found.layout, found.latents, squares, 1.0)
+        student = Student(found, run.teachers[0].device)
     finally:
         trainer.close()
     errors = []
@@ -213,7 +218,8 @@ def _try(
 
 
 def _cooling(training: TrainingSettings, first: int, steps: int) -> TrainingSettings:
-    """Rates that fall from those of this step to their end within some steps."""
+    """Rates that fall from those of this step to their end within some steps. Latents move to the
+    lines of their blocks meanwhile, and are not rounded."""
     before = training.schedule
     factor = before.factor(first)
     schedule = replace(
@@ -223,7 +229,13 @@ def _cooling(training: TrainingSettings, first: int, steps: int) -> TrainingSett
         decoder_rate=factor * before.decoder_rate,
         latent_rate=factor * before.latent_rate,
     )
-    return replace(training, schedule=schedule, quantisation=None, light_step=None)
+    last, quantisation = first + steps, training.quantisation
+    if quantisation and quantisation.lines:
+        lines = replace(quantisation.lines, first_step=first, last_step=first + steps // 2)
+        quantisation = Quantisation(last, 1, lines)
+    else:
+        quantisation = None
+    return replace(training, schedule=schedule, quantisation=quantisation, light_step=None)
 
 
 def _event(run: Run, choice: SizeChoice) -> SizeChosen:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.network.losses import LIGHT_START
 from verdigris.core.network.spec import LatentLayout
+from verdigris.core.settings.limits import HALF_FORMAT
 
 if TYPE_CHECKING:
     from verdigris.core.baking.state.size_choice import Size
@@ -54,7 +55,7 @@ def stages_of(settings: BakeSettings) -> tuple[Stage, ...]:
         settings,
         resolution=settings.small_resolution,
         iterations=before,
-        latent_bits=0,
+        latent_format=HALF_FORMAT,
         encode_from=0,
         draw=replace(settings.draw, finest_places=places),
     )

@@ -12,7 +12,8 @@ from verdigris.core.base.text import counted
 from verdigris.core.bundle.cost.source_bytes import SourceBytes, describe_larger, source_bytes
 from verdigris.core.bundle.cost.time_responses import time_material
 from verdigris.core.bundle.files.arithmetic import IN_WORDS
-from verdigris.core.bundle.files.stored_textures import LatentTexture
+from verdigris.core.bundle.files.ktx2 import FORMATS, TextureShape
+from verdigris.core.bundle.files.stored_textures import TEXEL_FORMATS, LatentTexture
 from verdigris.core.bundle.files.weights import pack_weights, round_decoder
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.runtime.device_materials import (
@@ -229,11 +230,16 @@ def untrained(settings: BakeSettings) -> StoredMaterial:
     parameters.decoder[:] = round_decoder(parameters.decoder)
     random = np.random.default_rng(settings.seed)
     channels = settings.spec.latent_channels
-    sizes = [layout.level_size(level) for level in range(layout.levels)]
-    levels = [random.integers(0, 256, (channels // 4, *size, 4), np.uint8) for size in sizes]
+    texel = FORMATS[TEXEL_FORMATS[settings.latent_format]]
+    shape = TextureShape(texel, layout.width, layout.height, layout.levels, channels // 4)
+    sizes = map(shape.level, range(layout.levels))
+    levels = [random.integers(0, 256, size, np.uint8) for size in sizes]
+    for level in levels if texel.is_block else ():
+        level[..., 0] = level[..., 0] & 0x80 | 0x40
     scale, offset = np.full(channels, 2, np.float32), np.full(channels, -1, np.float32)
     weights, _ = pack_weights(parameters)
-    return StoredMaterial(settings.spec, weights, LatentTexture(levels, scale, offset))
+    latents = LatentTexture(texel.name, layout, levels, scale, offset)
+    return StoredMaterial(settings.spec, weights, latents)
 
 
 def _cost(

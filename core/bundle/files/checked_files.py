@@ -67,7 +67,7 @@ def read_latents(folder: Path, facts: LatentFacts) -> LatentTexture:
     """Reads the stored latents."""
     levels = read_texture(folder, facts.record, facts.texture)
     scale, offset = (np.array(each, np.float32) for each in (facts.scale, facts.offset))
-    return LatentTexture(levels, scale, offset)
+    return LatentTexture(facts.format, facts.layout, levels, scale, offset)
 
 
 def read_proxies(folder: Path, facts: ProxyFacts | None, latents: LatentFacts) -> Proxies | None:

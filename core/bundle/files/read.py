@@ -18,7 +18,6 @@ from verdigris.core.bundle.files.checked_files import (
     read_texture,
     read_whole,
 )
-from verdigris.core.bundle.files.ktx2 import RGBA8
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, SUFFIX, Manifest, parse_manifest
 from verdigris.core.bundle.files.manifest_parts import MapFacts
 from verdigris.core.bundle.files.reference import Reference, parse_reference
@@ -60,10 +59,6 @@ class Bundle:
     def advised(self) -> str | None:
         """The advised arithmetic, if known."""
         return self.manifest.arithmetic.advised if self.manifest.arithmetic else None
-
-    @property
-    def is_quantised(self) -> bool:
-        return self.manifest.latents.format == RGBA8
 
     def weights_bytes(self) -> bytes:
         """The bytes of weights.bin."""

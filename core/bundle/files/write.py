@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.outputs import MANIFEST_FILE, WEIGHTS_FILE
 from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.checked_files import record_of
-from verdigris.core.bundle.files.ktx2 import R8, RGBA8_SRGB, RGBA16F, write_ktx2
+from verdigris.core.bundle.files.ktx2 import R8, RGBA8, RGBA8_SRGB, RGBA16F, write_ktx2
 from verdigris.core.bundle.files.manifest import Manifest, parse_manifest
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, Bounds, LatentFacts, MapFacts
 from verdigris.core.bundle.files.reference import (
@@ -90,13 +90,12 @@ class Contents:
 def export_numbers(
     parameters: Parameters,
     material: int = 0,
-    quantised: bool = True,
+    format_name: str = RGBA8,
     latent_range: LatentRange | None = None,
-    bits: int = 8,
 ) -> Exported:
-    """Rounds a material's numbers as a bundle stores them: half floats, and latents in bytes."""
+    """Rounds a material's numbers as a bundle stores them: half floats, and latents in a format."""
     own = parameters.of_material(material)
-    latents = store_latents(own.latents, own.layout, quantised, latent_range, bits)
+    latents = store_latents(own.latents, own.layout, format_name, latent_range)
     decoder = round_decoder(parameters.decoder)
     rounded = Parameters(own.spec, own.layout, decoder, latents.values(), own.head)
     return Exported(rounded, latents)
@@ -123,7 +122,7 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
     latents = exported.latents
     files = {
         WEIGHTS_FILE: weights,
-        LATENTS_FILE: write_ktx2(latents.format, latents.levels, writer),
+        LATENTS_FILE: write_ktx2(latents.format, latents.levels, writer, latents.size),
         REFERENCE_FILE: encode_reference(reference),
         **{f"{RUNTIME_FOLDER}{name}": data for name, data in contents.runtime.items()},
     }

@@ -16,6 +16,7 @@ from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.quantise import LatentRange, fit_ranges
 from verdigris.core.network.student import SharedBuffers
 from verdigris.core.settings.schedule import TrainingSettings
+from verdigris.core.training.latent_blocks import LatentBlocks
 from verdigris.core.training.latent_grid import LatentGrid
 from verdigris.core.training.optimiser import DECODER_BETA_2, adam_rate, scaled_rate
 from verdigris.core.training.protocols import SampleSource, StepReport
@@ -34,6 +35,7 @@ from verdigris.core.training.tensor.trainer_memory import (
 )
 from verdigris.core.training.trainer_state import (
     find_grid,
+    make_grid,
     pack_grid,
     require_array,
     require_network,
@@ -124,12 +126,14 @@ class TensorTrainer:
         if self._grid or quantisation is None or self._step < quantisation.first_step:
             return
         ranges = fit_ranges(self.parameters(), quantisation.outliers)
-        self._set_grid(LatentGrid(self._layout, ranges, quantisation.bits))
+        self._set_grid(make_grid(self._layout, ranges, quantisation))
 
     def _set_grid(self, grid: LatentGrid | None) -> None:
         self._grid = grid
         if grid:
             self._memory.store_ranges(grid.offset, grid.unit)
+        if isinstance(grid, LatentBlocks):
+            self._memory.store_ends(grid.ends)
 
     def latent_ranges(self) -> tuple[LatentRange, ...] | None:
         return self._grid.ranges if self._grid else None
@@ -143,7 +147,9 @@ class TensorTrainer:
         encoder.upload_buffer_data(self._memory.rates, place * rates[0].nbytes, rates)
         self._record_samples(encoder, steps)
         with encoder.begin_compute_pass() as compute:
-            for _ in range(steps):
+            for step in range(self._step, self._step + steps):
+                if self._settings.line_strength(step):
+                    self._kernels.record_lines(compute)
                 self._kernels.record_step(compute)
 
     def _rates(self, step: int) -> tuple[float, ...]:
@@ -155,7 +161,8 @@ class TensorTrainer:
             scaled_rate(factor * schedule.latent_rate, step),
         )
         rounded = (rounding.sharpness, rounding.is_straight) if rounding else (0, 0)
-        return *rates, *rounded, self._settings.light_share(step)
+        shares = self._settings.light_share(step), self._settings.line_strength(step)
+        return *rates, *rounded, *shares
 
     def _record_samples(self, encoder: slangpy.CommandEncoder, steps: int) -> None:
         batch, samples = self._settings.batch, self._memory.samples
@@ -205,8 +212,15 @@ class TensorTrainer:
             "decoder_v": np.ascontiguousarray(moments[:, 1]),
             "decoder_bases": read_buffer(self._memory.bases, np.float32),
             "latents_v": np.ascontiguousarray(self._records()[:, 1]),
-            **pack_grid(self._grid),
+            **pack_grid(self._current_grid()),
         }
+
+    def _current_grid(self) -> LatentGrid | None:
+        """The grid, with the endpoints of blocks that the device has."""
+        if isinstance(self._grid, LatentBlocks):
+            ends = read_buffer(self._memory.ends, np.float32)
+            self._grid.ends = ends.reshape(self._grid.ends.shape)
+        return self._grid
 
     def restore(self, parameters: Parameters, state: dict[str, NDArray[Any]]) -> None:
         require_network(parameters, self._spec, self._layout)

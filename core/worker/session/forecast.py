@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 def estimate(settings: BakeSettings, textures: Sequence[Mapping[str, Any]] = ()) -> Forecast:
     """The bytes of a result, which need no device, and of the images in a report's `textures`."""
     from verdigris.core.bundle.cost.source_bytes import images_on_gpu
+    from verdigris.core.bundle.files.stored_textures import latent_bytes
     from verdigris.core.bundle.files.weights import pack_weights
     from verdigris.core.network.parameters import initialise
     from verdigris.core.network.spec import LatentLayout
@@ -25,7 +26,7 @@ def estimate(settings: BakeSettings, textures: Sequence[Mapping[str, Any]] = ())
     )
     weights, _ = pack_weights(initialise(spec, LatentLayout(1, 1), settings.seed))
     return Forecast(
-        texture_bytes=settings.layout().byte_size(settings.bits_per_texel),
+        texture_bytes=latent_bytes(settings.latent_format, *(settings.resolution,) * 2),
         decoder_bytes=len(weights),
         may_be_smaller=settings.size.is_open,
         source_texture_bytes=plain or None,

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import MeshError, VerdigrisError
 from verdigris.core.progress.events import Finished, Phase, Started, Step

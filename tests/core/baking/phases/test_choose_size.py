@@ -177,4 +177,3 @@ def test_bytes_count_whole_blocks_of_all_levels():
     # 8 x 4, 4 x 2, 2 x 1, 1 x 1: two blocks, and one for each level beyond
     assert block_bytes(8, 4, 8) == 5 * 16
     assert block_bytes(8, 4, 64) == 5 * 16 * 8
-    assert LatentLayout(512, 512, 10).byte_size(16) == (sum(4**n for n in range(8)) + 2) * 32
