@@ -20,15 +20,15 @@ SMALLEST = 4
 _FEWEST_SOURCE_BYTES = 1 << 19
 
 
-def bundle_bytes(settings: BakeSettings, teachers: Sequence[Teacher], size: tuple[int, int]) -> int:
-    """Weights, latents and maps of the largest bundle."""
+def bundle_bytes(settings: BakeSettings, size: tuple[int, int]) -> int:
+    """Weights and latents."""
     _, weights = plan_tensors(settings.spec)
     return weights + latent_bytes(settings.latent_format, *size)
 
 
 def check_bytes(settings: BakeSettings) -> None:
     """Refuses a limit of bytes that no bundle meets."""
-    most, least = settings.size.most_bytes, bundle_bytes(settings, (), (SMALLEST, SMALLEST))
+    most, least = settings.size.most_bytes, bundle_bytes(settings, (SMALLEST, SMALLEST))
     if most and most < least:
         raise SettingsError(
             f"most_bytes is {most}: the smallest bundle with a decoder of {settings.network} takes "

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.baking.measure.bundle_size import bundle_bytes, compressed_sources
+from verdigris.core.baking.measure.bundle_size import compressed_sources
 from verdigris.core.baking.measure.measure import measure_student
 from verdigris.core.baking.phases.shrink import shrunk, shrunk_state
 from verdigris.core.baking.phases.stepping import open_with_parameters
@@ -98,7 +98,7 @@ def _limit(run: Run) -> Callable[[Size], bool]:
     most = run.settings.size.most_bytes or compressed_sources(run.teachers) - 1
     if most < 0:
         return lambda size: True
-    return lambda size: bundle_bytes(run.settings, run.teachers, size) <= most
+    return lambda size: run.bundle_bytes(size) <= most
 
 
 def _continue_with(
@@ -243,13 +243,13 @@ def _event(run: Run, choice: SizeChoice) -> SizeChosen:
     return SizeChosen(
         width=width,
         height=height,
-        bytes=bundle_bytes(run.settings, run.teachers, choice.size),
+        bytes=run.bundle_bytes(choice.size),
         target=choice.target,
         tried=tuple(
             {
                 "width": each[0],
                 "height": each[1],
-                "bytes": bundle_bytes(run.settings, run.teachers, each),
+                "bytes": run.bundle_bytes(each),
                 "log_mae": error if np.isfinite(error) else None,
             }
             for each, error in choice.tried.items()

@@ -12,6 +12,7 @@ from verdigris.core.base.working_folder import require_for
 from verdigris.core.bundle.files.checked_files import (
     check_length,
     digest,
+    read_emission,
     read_latents,
     read_proxies,
     read_recorded,
@@ -88,7 +89,8 @@ class Bundle:
 
     def emission(self) -> list[NDArray[Any]] | None:
         """Mip levels [height, width, 4] in half floats, finest first."""
-        return self._map(self.manifest.emission)
+        facts = self.manifest.emission
+        return read_emission(self.folder, facts) if facts else None
 
     def opacity(self) -> list[NDArray[Any]] | None:
         """Mip levels [height, width, 1] in bytes, finest first."""

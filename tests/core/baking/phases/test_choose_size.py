@@ -38,9 +38,7 @@ STRIPES = """<materialx version="1.39"><texcoord name="uv" type="vector2"/>
 <surface name="s" type="surfaceshader"><input name="bsdf" type="BSDF" nodename="b"/></surface>
 <surfacematerial name="stripes" type="material"><input name="surfaceshader" type="surfaceshader"
 nodename="s"/></surfacematerial></materialx>"""
-SETTINGS = replace(
-    TINY, resolution=32, iterations=150, batch=256, size=SizeSettings(tolerance=0.5)
-)
+SETTINGS = replace(TINY, resolution=32, iterations=150, batch=256, size=SizeSettings(tolerance=0.5))
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +157,7 @@ def test_a_damaged_choice_in_a_checkpoint_is_refused(stripes, tmp_path, monkeypa
 def test_a_limit_of_bytes_holds_also_for_a_bake_that_is_stopped_before_the_choice(
     stripes, tmp_path
 ):
-    most = bundle_bytes(SETTINGS, (), (16, 32))
+    most = bundle_bytes(SETTINGS, (16, 32))
     settings = replace(SETTINGS, size=SizeSettings(most_bytes=most))
     for name, count in (("whole", 0), ("stopped", 1)):
         if count:
@@ -168,7 +166,7 @@ def test_a_limit_of_bytes_holds_also_for_a_bake_that_is_stopped_before_the_choic
             run([stripes], tmp_path, settings, name=name)
         layout = open_bundle(tmp_path / f"{name}.vdg").layout
         assert layout.width * layout.height == 16 * 32
-        assert bundle_bytes(settings, (), (layout.width, layout.height)) <= most
+        assert bundle_bytes(settings, (layout.width, layout.height)) <= most
     with pytest.raises(SettingsError, match=r"most_bytes is 3: the smallest bundle .* takes \d+"):
         run([stripes], tmp_path, replace(SETTINGS, size=SizeSettings(most_bytes=3)))
 

@@ -1,0 +1,141 @@
+"""BC6H blocks of mode 11, unsigned: colours of half floats in a byte a texel.
+
+A block of 4 x 4 texels has two endpoints of three channels, 10 bits each, and an index of 4 bits
+for each texel. Between its endpoints a channel is linear in the bits of a half float, which are
+about logarithmic. Khronos Data Format 1.3, "BPTC compressed texture image formats".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verdigris.core.network.bc7 import LAST, TEXELS, WEIGHTS, blocks_of, from_blocks, to_blocks
+
+Blocks = NDArray[np.uint8]
+Halves = NDArray[np.float16]
+Doubles = NDArray[np.float64]
+
+_MODE, _MODE_BITS = 3, 5
+_ENDPOINT_BITS, _CHANNELS = 10, 3
+_LARGEST_ENDPOINT = (1 << _ENDPOINT_BITS) - 1
+# A texel is 31 / 64 of the interpolated number, as the bits of a half float.
+_BITS_OF_NUMBER = 31 / 64
+# The first texel's index has its highest bit left out.
+_ANCHOR_BIT = 8
+# Fits of the endpoints to the indices.
+_FITS = 3
+
+
+def encode(level: Halves) -> Blocks:
+    """The blocks [rows, columns, 16] of half floats [height, width, 3], from 0 up."""
+    texels = to_blocks(level).astype(np.float16)
+    size = texels.shape[:2]
+    numbers = texels.view(np.uint16).reshape(-1, TEXELS, _CHANNELS) / _BITS_OF_NUMBER
+    ends = _quantise_ends(*_ends_of_axis(numbers))
+    indices = _nearest(numbers, ends)
+    least = _errors(numbers, ends, indices)
+    for _ in range(_FITS):
+        others = _quantise_ends(*_fitted_ends(numbers, indices))
+        other_indices = _nearest(numbers, others)
+        found = _errors(numbers, others, other_indices)
+        better = found < least
+        ends[:, better], indices[better] = others[:, better], other_indices[better]
+        least = np.minimum(found, least)
+    return _pack(ends, indices).reshape(*size, -1)
+
+
+def decode(blocks: Blocks, height: int, width: int) -> Halves:
+    """The half floats [height, width, 3] of blocks [rows, columns, 16]."""
+    rows, columns = blocks_of(height), blocks_of(width)
+    bits = np.unpackbits(blocks.reshape(-1, TEXELS), axis=-1, bitorder="little").astype(np.int64)
+
+    def number(start: int, count: int) -> NDArray[np.int64]:
+        return np.asarray(bits[:, start : start + count] @ (1 << np.arange(count)))
+
+    places = _MODE_BITS + _ENDPOINT_BITS * np.arange(2 * _CHANNELS)
+    numbers = np.stack([number(int(place), _ENDPOINT_BITS) for place in places])
+    start = _MODE_BITS + 2 * _CHANNELS * _ENDPOINT_BITS
+    indices = [number(start, 3), *(number(start + 4 * texel - 1, 4) for texel in range(1, TEXELS))]
+    ends = np.moveaxis(numbers.reshape(2, _CHANNELS, -1), 1, 2)
+    texels = _values(ends, np.stack(indices, 1)).astype(np.uint16).view(np.float16)
+    return from_blocks(texels.reshape(rows, columns, TEXELS, _CHANNELS), height, width)
+
+
+def is_known(blocks: Blocks) -> NDArray[np.bool_]:
+    """Whether each block is of mode 11."""
+    return np.asarray(blocks[..., 0] & ((1 << _MODE_BITS) - 1) == _MODE)
+
+
+def _numbers_of(ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers of 16 bits that endpoints stand for."""
+    found = (ends << 6) + 32
+    found = np.where(ends == _LARGEST_ENDPOINT, 0xFFFF, found)
+    return np.asarray(np.where(ends == 0, 0, found))
+
+
+def _quantise_ends(low: Doubles, high: Doubles) -> NDArray[np.int64]:
+    """The nearest endpoints [2, blocks, 3]."""
+    ends = np.stack([low, high])
+    return np.asarray(np.clip(np.rint((ends - 32) / 64), 0, _LARGEST_ENDPOINT), np.int64)
+
+
+def _values(ends: NDArray[np.int64], indices: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Bits of half floats [blocks, 16, 3]."""
+    low, high = _numbers_of(ends)[:, :, None]
+    weight = WEIGHTS[indices][..., None]
+    return np.asarray(((low * (64 - weight) + high * weight + 32 >> 6) * 31) >> 6)
+
+
+def _ends_of_axis(numbers: Doubles) -> tuple[Doubles, Doubles]:
+    """Ends of the line through each block along its longest axis."""
+    mean = numbers.mean(1, keepdims=True)
+    around = numbers - mean
+    _, axes = np.linalg.eigh(np.einsum("btc,btd->bcd", around, around))
+    axis = axes[..., -1]
+    place = np.einsum("btc,bc->bt", around, axis)
+    low, high = (mean[:, 0] + end(place, 1)[:, None] * axis for end in (np.min, np.max))
+    return low, high
+
+
+def _fitted_ends(numbers: Doubles, indices: NDArray[np.int64]) -> tuple[Doubles, Doubles]:
+    """Ends of least square error for these indices; means where all indices are equal."""
+    weight = WEIGHTS[indices] / 64
+    other = 1 - weight
+    a, b, c = ((x * y).sum(1) for x, y in ((other, other), (other, weight), (weight, weight)))
+    first, second = (np.einsum("bt,btc->bc", each, numbers) for each in (other, weight))
+    divisor = a * c - b * b
+    is_flat = divisor < 1e-6
+    scale = 1 / np.where(is_flat, 1, divisor)[:, None]
+    low = (c[:, None] * first - b[:, None] * second) * scale
+    high = (a[:, None] * second - b[:, None] * first) * scale
+    mean = numbers.mean(1)
+    return np.where(is_flat[:, None], mean, low), np.where(is_flat[:, None], mean, high)
+
+
+def _nearest(numbers: Doubles, ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    low, high = _numbers_of(ends)
+    along = (high - low).astype(np.float64)
+    square = np.maximum((along * along).sum(1), 1)[:, None]
+    share = np.einsum("btc,bc->bt", numbers - low[:, None], along) / square
+    return np.asarray(np.rint(np.clip(share, 0, 1) * LAST), np.int64)
+
+
+def _errors(numbers: Doubles, ends: NDArray[np.int64], indices: NDArray[np.int64]) -> Doubles:
+    found = _values(ends, indices) / _BITS_OF_NUMBER
+    return np.asarray(((found - numbers) ** 2).sum((1, 2)))
+
+
+def _pack(ends: NDArray[np.int64], indices: NDArray[np.int64]) -> Blocks:
+    # the first index must be below 8: the other order of endpoints has the other indices
+    is_swapped = indices[:, 0] >= _ANCHOR_BIT
+    ends = np.where(is_swapped[:, None], ends[::-1], ends)
+    indices = np.where(is_swapped[:, None], LAST - indices, indices)
+    fields: list[tuple[NDArray[Any], int]] = [(np.full(len(indices), _MODE), _MODE_BITS)]
+    fields += [(ends[end, :, each], _ENDPOINT_BITS) for end in (0, 1) for each in range(_CHANNELS)]
+    fields += [(indices[:, texel], 4 if texel else 3) for texel in range(TEXELS)]
+    bits = [values >> bit & 1 for values, count in fields for bit in range(count)]
+    packed: Blocks = np.packbits(np.stack(bits, -1).astype(np.uint8), axis=-1, bitorder="little")
+    return packed
