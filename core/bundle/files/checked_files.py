@@ -14,7 +14,6 @@ from verdigris.core.bundle.files.ktx2 import BC6H, Texels, TextureShape, read_kt
 from verdigris.core.bundle.files.manifest_parts import FileRecord, LatentFacts, MapFacts
 from verdigris.core.bundle.files.stored_proxies import ProxyFacts, texels_a_proxy
 from verdigris.core.bundle.files.stored_textures import LatentTexture, emission_of_blocks
-from verdigris.core.bundle.maps import bc6h
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
 
 _OTHER_FILE = (
@@ -76,12 +75,6 @@ def read_emission(folder: Path, facts: MapFacts) -> list[Texels]:
     levels = read_texture(folder, facts.record, facts.texture)
     if facts.format != BC6H:
         return levels
-    for number, level in enumerate(levels):
-        if not bc6h.is_known(level).all():
-            raise BundleError(
-                f"{folder / facts.record.file}: level {number} has blocks of another mode than 11: "
-                "this reads only what Verdigris writes"
-            )
     return emission_of_blocks(levels, facts.width, facts.height)
 
 

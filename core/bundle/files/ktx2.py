@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import BundleError
+from verdigris.core.bundle.maps import bc6h
 from verdigris.core.network import bc7
 
 Texels = NDArray[Any]
@@ -107,6 +108,10 @@ FORMATS = {
         TexelFormat(ASTC, 157, np.dtype("u1"), 16, side=4, model=_ASTC),
     )
 }
+
+
+# Blocks that the readers here accept, and their names.
+_KNOWN_BLOCKS = {BC7: (bc7.is_known, "6 of BC7"), BC6H: (bc6h.is_known, "11 of BC6H")}
 
 
 def level_size(width: int, height: int, level: int) -> tuple[int, int]:
@@ -324,8 +329,10 @@ def _read_levels(data: bytes, expected: TextureShape, start: int, file: str) -> 
         if texel.is_float and not np.isfinite(values).all():
             raise BundleError(f"{file}: {field} holds values that are not finite")
         levels.append(values.reshape(expected.level(number)))
-        if texel.is_block and not bc7.is_known(levels[-1]).all():
-            raise BundleError(f"{file}: {field} holds blocks of another mode than 6 of BC7")
+        if texel.name in _KNOWN_BLOCKS:
+            is_known, mode = _KNOWN_BLOCKS[texel.name]
+            if not is_known(levels[-1]).all():
+                raise BundleError(f"{file}: {field} holds blocks of another mode than {mode}")
         end = at
     gap = end - start
     _require(
