@@ -8,6 +8,7 @@ averaged over a texel of the largest. The chosen one trains on; nothing that was
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.baking.measure.bundle_size import compressed_sources
+from verdigris.core.baking.measure.bundle_size import SMALLEST, compressed_sources
 from verdigris.core.baking.measure.measure import measure_student
 from verdigris.core.baking.phases.shrink import shrunk, shrunk_state
 from verdigris.core.baking.phases.stepping import open_with_parameters
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 _CHOICE_SHARE, _TRIAL_SHARE = 0.4, 0.02
 # Trials of most bakes.
 _TRIALS = 5
+# Width by height, or the inverse, of the sizes that are tried to fit into a limit of bytes.
+_LARGEST_RATIO = 16
 # Runs of steps of a trial, between which the bake can be stopped.
 _RUNS = 8
 
@@ -85,8 +88,8 @@ def fit_bytes(run: Run) -> None:
     parameters, state = run.learner.trainer.parameters(), run.learner.trainer.state()
     size = (parameters.layout.width, parameters.layout.height)
     fits = _limit(run)
-    while not fits(size):
-        size = _smaller(size, fits)
+    if not fits(size):
+        size = _largest_that_fit(size, fits)[0]
     if size != (parameters.layout.width, parameters.layout.height):
         run.learner.trainer.close()
         _continue_with(run, parameters, state, size)
@@ -120,14 +123,10 @@ def _search(
     """Yields the sizes to try, and receives their errors."""
     size = largest
     found: dict[Size, Errors] = {}
-    while not fits(size):
-        some = [each for each in halves(size) if fits(each)]
-        if not some:
-            size = _smaller(size, fits)
-            continue
-        for each in some:
+    if not fits(size):
+        for each in _largest_that_fit(size, fits):
             found[each] = yield each
-        size = min(some, key=lambda each: sum(found[each]))
+        size = min(found, key=lambda each: sum(found[each]))
     if not tolerance:
         return SizeChoice(size, 0.0, {each: max(errors) for each, errors in found.items()})
     if size not in found:
@@ -165,13 +164,26 @@ def _of_the_most_demanding(
     return targets[number], {size: errors[number] for size, errors in found.items()}
 
 
-def _smaller(size: Size, fits: Callable[[Size], bool]) -> Size:
-    """The next size towards one that fits, without trials."""
-    some = [each for each in halves(size) if fits(each)]
-    both = half_of_both(size)
-    if not some and both is None:
-        raise SettingsError("no texture is small enough: use more --bytes")
-    return some[0] if some else both or size
+def _largest_that_fit(size: Size, fits: Callable[[Size], bool]) -> list[Size]:
+    """The sizes that fit and cannot be doubled, the one that is most like a square first."""
+
+    def could_double(width: int, height: int) -> bool:
+        doubled = (2 * width, height), (width, 2 * height)
+        return any(_is_part(each, size) and fits(each) for each in doubled)
+
+    found = [
+        each
+        for each in itertools.product(_parts_of_side(size[0]), _parts_of_side(size[1]))
+        if max(each) <= _LARGEST_RATIO * min(each) and fits(each) and not could_double(*each)
+    ]
+    if not found:
+        raise SettingsError("no texture is small enough: allow more --bytes")
+    return sorted(found, key=lambda each: max(each) / min(each))
+
+
+def _parts_of_side(side: int) -> list[int]:
+    """The side, its half, and so on."""
+    return [side >> shift for shift in range(side.bit_length()) if side >> shift >= SMALLEST]
 
 
 def _is_part(size: Size, other: Size) -> bool:

@@ -88,10 +88,14 @@ def test_the_search_stays_within_the_bytes_and_tries_only_what_fits():
     def fits(size):
         return size[0] * size[1] <= 32 * 16
 
-    choice, tried = search(lambda size: (1.0 / size[1],), fits=fits, tolerance=0.0)
-    assert choice.size == (16, 32) and set(tried) == {(16, 32), (32, 16)}
+    def error(size):
+        return (1.0 / size[1] + 0.3 / size[0],)
+
+    choice, tried = search(error, fits=fits, tolerance=0.0)
+    assert choice.size == (16, 32)
+    assert set(tried) == {(8, 64), (16, 32), (32, 16), (64, 8)}
     choice, tried = search(lambda size: (1.0 / size[1],), fits=fits)
-    assert choice.size == (4, 32) and all(map(fits, tried))
+    assert choice.size == (4, 64) and all(map(fits, tried))
     # nothing to choose
     choice, tried = search(lambda size: (1.0,), tolerance=0.0)
     assert (choice.size, tried) == ((64, 64), [])
