@@ -108,6 +108,9 @@ class SizeChosen(Event):
     """Bytes of a bundle of this size on a GPU."""
     target: float
     """The largest log MAE that was accepted; 0 if only bytes counted."""
+    most_bytes: int = 0
+    """The most bytes that were allowed: those requested, or fewer than the material's images take
+    block-compressed; 0 for no limit."""
     tried: tuple[Mapping[str, Any], ...] = ()
     """All sizes that were tried: width, height, bytes, and the log MAE after a short training."""
 
@@ -124,6 +127,8 @@ class SizeChosen(Event):
             elif known:
                 others.append(f"{text}: {each['log_mae']:.4f}")
         limit = f", at most {self.target:.4f} is the target" if self.target else ""
+        if self.most_bytes:
+            limit += f", and at most {format_bytes(self.most_bytes)}"
         rest = f"; {', '.join(others)}" if others else ""
         size = f"{self.width} x {self.height} texels, {format_bytes(self.bytes)}"
         return f"texture of {size}{chosen}{limit}{rest}"

@@ -68,7 +68,7 @@ def search(error, largest=(64, 64), fits=lambda size: True, tolerance=0.1):
 def test_the_search_finds_the_smallest_size_within_the_target():
     # detail along u only, down to 32 texels
     choice, tried = search(lambda size: (0.001 + 0.1 * max(0, 1 / size[0] - 1 / 32),))
-    assert choice.size == (32, 4) and choice.target == pytest.approx(0.0011)
+    assert choice.size == (32, 4) and choice.target == pytest.approx(0.00105)
     assert len(tried) == len(set(tried)) and (16, 16) in tried
     # all of it is needed: three sizes were tried beside the largest
     choice, tried = search(lambda size: (0.1 / size[0] + 0.1 / size[1],))
@@ -81,7 +81,7 @@ def test_the_search_finds_the_smallest_size_within_the_target():
 def test_the_search_heeds_the_material_that_needs_most():
     flat, wide = (lambda size: 0.001), (lambda size: 0.001 + 0.1 / size[1])
     choice, _ = search(lambda size: (flat(size), wide(size)))
-    assert choice.size == (4, 64) and choice.target == pytest.approx(1.1 * wide((64, 64)))
+    assert choice.size == (4, 64) and choice.target == pytest.approx(1.05 * wide((64, 64)))
 
 
 def test_the_search_stays_within_the_bytes_and_tries_only_what_fits():
@@ -131,7 +131,7 @@ def test_a_bake_chooses_the_texels_that_the_material_needs(chosen, stripes):
     (choice,) = of_kind(events, SizeChosen)
     assert (choice.width, choice.height) == (layout.width, layout.height)
     errors = {(each["width"], each["height"]): each["log_mae"] for each in choice.tried}
-    assert errors[32, layout.height] <= choice.target == 1.5 * errors[32, 32]
+    assert errors[32, layout.height] <= choice.target == 1.25 * errors[32, 32]
     assert errors[16, 32] > choice.target
     assert f"32 x {layout.height} texels" in choice.text and "16 x 32 texels: " in choice.text
     source = open_bundle(folder / "out.vdg").manifest.source
