@@ -188,7 +188,7 @@ class Cost:
 
 def cost_of_bundle(bundle: Bundle, device: Device, teacher: Teacher | None = None) -> Cost:
     maps = (bundle.manifest.emission, bundle.manifest.opacity)
-    footprint = _bake_footprint(bundle.manifest.source, bundle.layout.width)
+    footprint = _bake_footprint(bundle.manifest.source, bundle.nominal_side)
     name = bundle.manifest.name
     cost = _cost(name, read_stored(bundle), device, teacher, footprint, bundle.advised)
     sources = stored_sources(bundle.manifest.source)

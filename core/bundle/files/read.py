@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import BundleError, reason
+from verdigris.core.base.json_fields import find_table, find_whole
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.base.working_folder import require_for
 from verdigris.core.bundle.files.checked_files import (
@@ -20,7 +21,7 @@ from verdigris.core.bundle.files.checked_files import (
     read_whole,
 )
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, SUFFIX, Manifest, parse_manifest
-from verdigris.core.bundle.files.manifest_parts import MapFacts
+from verdigris.core.bundle.files.manifest_parts import LARGEST_SIDE, MapFacts
 from verdigris.core.bundle.files.reference import Reference, parse_reference
 from verdigris.core.bundle.files.replace_folder import backup_path
 from verdigris.core.bundle.files.stored_textures import LatentTexture
@@ -55,6 +56,16 @@ class Bundle:
         """Name of the material in its document."""
         name = self.manifest.source.get("material")
         return name if isinstance(name, str) else self.manifest.name
+
+    @property
+    def nominal_side(self) -> int:
+        """Texels per side that errors are measured against: the resolution of the bake, of which it
+        may have chosen a part, or the texture's own."""
+        own = max(self.layout.width, self.layout.height)
+        settings = find_table(self.manifest.source, "settings")
+        stored = find_whole(settings, "resolution") or 0
+        is_size = 0 < stored <= LARGEST_SIDE and not stored & (stored - 1)
+        return max(own, stored) if is_size else own
 
     @property
     def advised(self) -> str | None:
