@@ -163,7 +163,8 @@ def test_the_images_of_a_graph_are_counted_once_each_as_files_and_block_compress
     assert found.files == sum(each.stat().st_size for each in files)
 
     def blocks(side, size):
-        return sum(-(-max(1, side >> level) // 4) ** 2 * size for level in range(side.bit_length()))
+        sides = [max(1, side >> level) for level in range(side.bit_length())]
+        return sum((-(-each // 4)) ** 2 * size for each in sides)
 
     # four colour images of 1024, and of one channel: two of 512 and one of 256
     wanted = 4 * blocks(1024, 16) + 2 * blocks(512, 8) + blocks(256, 8)
