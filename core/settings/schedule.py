@@ -190,8 +190,21 @@ class TrainingSettings:
         """How latents are rounded in this step, or None where they are not."""
         return self.quantisation.rounding(step) if self.quantisation else None
 
+    @property
+    def borders(self) -> tuple[int, ...]:
+        """Steps before which all texels change: they are rotated, or their ranges are fitted."""
+        found = self.quantisation
+        if found is None:
+            return ()
+        return (found.first_step, *((found.lines.first_step,) if found.lines else ()))
+
+    def rotates(self, step: int) -> bool:
+        """Whether the channels of latents are rotated before this step."""
+        lines = self.quantisation.lines if self.quantisation else None
+        return lines is not None and step == lines.first_step
+
     def line_strength(self, step: int) -> float:
-        """The part of its way to the line of its block that a latent moves before this step."""
+        """The part of its way to its block's line that a latent moves before this step."""
         return self.quantisation.line_strength(step) if self.quantisation else 0.0
 
     def light_share(self, step: int) -> float:

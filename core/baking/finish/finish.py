@@ -230,9 +230,10 @@ def _fit_head(students: _Students) -> FloatArray:
 
 
 def _export(run: Run, trained: Parameters, material: int) -> Exported:
-    ranges = run.learner.trainer.latent_ranges()
+    trainer, texel_format = run.learner.trainer, TEXEL_FORMATS[run.settings.latent_format]
+    ranges = trainer.latent_ranges()
     known = ranges[material] if ranges else None
-    return export_numbers(trained, material, TEXEL_FORMATS[run.settings.latent_format], known)
+    return export_numbers(trained, material, texel_format, known, trainer.latent_squares())
 
 
 def final_samples(device: Device) -> int:

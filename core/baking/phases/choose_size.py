@@ -28,7 +28,7 @@ from verdigris.core.pictures.metrics import INDISTINGUISHABLE_LOG_MAE
 from verdigris.core.progress.events import Event, SizeChosen, Step
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.schedule import Quantisation
-from verdigris.core.training.latent_blocks import move_to_lines
+from verdigris.core.training.latent_blocks import move_to_blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -227,7 +227,7 @@ def _try(
             )
         found, squares = trainer.parameters(), trainer.state()["latents_v"]
         if training.quantisation:
-            move_to_lines(found.layout, found.latents, squares, 1.0)
+            move_to_blocks(found.layout, found.latents, squares, 1.0)
         student = Student(found, run.teachers[0].device)
     finally:
         trainer.close()
@@ -251,7 +251,12 @@ def _cooling(training: TrainingSettings, first: int, steps: int) -> TrainingSett
     )
     last, quantisation = first + steps, training.quantisation
     if quantisation and quantisation.lines:
-        lines = replace(quantisation.lines, first_step=first, last_step=first + steps // 2)
+        lines = replace(
+            # latents were rotated before: from the step of `first` on they would be again
+            quantisation.lines,
+            first_step=max(0, first - 1),
+            last_step=first + steps // 2,
+        )
         quantisation = Quantisation(last, 1, lines)
     else:
         quantisation = None

@@ -71,7 +71,10 @@ class Learner:
     def stored_parameters(self, parameters: Parameters) -> Parameters:
         """What a bundle would hold of these parameters."""
         quantisation = self.settings.training().quantisation
-        return as_stored(parameters, quantisation, self.trainer.latent_ranges())
+        trainer = self.trainer
+        return as_stored(
+            parameters, quantisation, trainer.latent_ranges(), trainer.latent_squares()
+        )
 
     def current_student(self, parameters: Parameters | None = None) -> Student:
         """A student with these parameters, or with the trainer's: as stored once training rounds

@@ -29,15 +29,19 @@ def as_stored(
     parameters: Parameters,
     quantisation: Quantisation | None,
     ranges: Sequence[LatentRange] | None,
+    squares: FloatArray | None = None,
 ) -> Parameters:
     """What a bundle would hold of these: a decoder of half floats, and latents on the grid of these
-    ranges, or of their own."""
+    ranges, or of their own. `squares` are the mean squares of gradients by the latents."""
     if quantisation is None:
         stored = parameters.copy()
         stored.latents[:] = parameters.latents.astype(np.float16)
     else:
-        copy = compressed_copy if quantisation.lines else quantised_copy
-        stored = copy(parameters, ranges or fit_ranges(parameters))
+        ranges = ranges or fit_ranges(parameters)
+        if quantisation.lines:
+            stored = compressed_copy(parameters, ranges, squares)
+        else:
+            stored = quantised_copy(parameters, ranges)
     stored.decoder[:] = round_gptq(parameters)
     return stored
 

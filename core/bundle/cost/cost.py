@@ -235,7 +235,7 @@ def untrained(settings: BakeSettings) -> StoredMaterial:
     sizes = map(shape.level, range(layout.levels))
     levels = [random.integers(0, 256, size, np.uint8) for size in sizes]
     for level in levels if texel.is_block else ():
-        level[..., 0] = level[..., 0] & 0x80 | 0x40
+        level[..., 0] = level[..., 0] & 0xE0 | 0x10
     scale, offset = np.full(channels, 2, np.float32), np.full(channels, -1, np.float32)
     weights, _ = pack_weights(parameters)
     latents = LatentTexture(texel.name, layout, levels, scale, offset)

@@ -90,7 +90,7 @@ class TexelFormat:
 # One byte, four bytes, four half floats.
 R8, RGBA8, RGBA16F = "R8_UNORM", "R8G8B8A8_UNORM", "R16G16B16A16_SFLOAT"
 RGBA8_SRGB = "R8G8B8A8_SRGB"
-# Blocks of 4 x 4 texels in 16 bytes, of which the readers here accept mode 6.
+# Blocks of 4 x 4 texels in 16 bytes, of which the readers here accept modes 4, 5 and 6.
 BC7 = "BC7_UNORM_BLOCK"
 # The same for half floats from 0 up, of which the readers here accept mode 11.
 BC6H = "BC6H_UFLOAT_BLOCK"
@@ -111,7 +111,7 @@ FORMATS = {
 
 
 # Blocks that the readers here accept, and their names.
-_KNOWN_BLOCKS = {BC7: (bc7.is_known, "6 of BC7"), BC6H: (bc6h.is_known, "11 of BC6H")}
+_KNOWN_BLOCKS = {BC7: (bc7.is_known, "4, 5 and 6 of BC7"), BC6H: (bc6h.is_known, "11 of BC6H")}
 
 
 def level_size(width: int, height: int, level: int) -> tuple[int, int]:
@@ -332,7 +332,7 @@ def _read_levels(data: bytes, expected: TextureShape, start: int, file: str) -> 
         if texel.name in _KNOWN_BLOCKS:
             is_known, mode = _KNOWN_BLOCKS[texel.name]
             if not is_known(levels[-1]).all():
-                raise BundleError(f"{file}: {field} holds blocks of another mode than {mode}")
+                raise BundleError(f"{file}: {field} holds blocks of other modes than {mode}")
         end = at
     gap = end - start
     _require(

@@ -95,8 +95,10 @@ def store_latents(
     layout: LatentLayout,
     format_name: str = RGBA8,
     known: LatentRange | None = None,
+    squares: FloatArray | None = None,
 ) -> LatentTexture:
-    """Stores one material's flat texels; `known` is the range that training used."""
+    """Stores one material's flat texels; `known` is the range that training used, and `squares`
+    are the mean squares of gradients, which weigh errors of blocks."""
     if not np.isfinite(latents).all():
         raise BundleError("the latents hold values that are not finite: bake again")
     if format_name == RGBA16F:
@@ -110,8 +112,14 @@ def store_latents(
     else:
         chosen = known or fit_range(latents)
         if format_name == BC7:
-            numbers = range(layout.levels)
-            levels = [encode(_level(latents, layout, level), chosen) for level in numbers]
+            levels = [
+                encode(
+                    _level(latents, layout, level),
+                    chosen,
+                    None if squares is None else _level(squares, layout, level),
+                )
+                for level in range(layout.levels)
+            ]
         else:
             stored = quantise(latents, chosen)
             levels = [_layers(stored, layout, level) for level in range(layout.levels)]

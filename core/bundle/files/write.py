@@ -29,7 +29,7 @@ from verdigris.core.bundle.files.stored_textures import (
     store_latents,
 )
 from verdigris.core.bundle.files.weights import pack_weights, round_decoder
-from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.parameters import FloatArray, Parameters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -99,10 +99,14 @@ def export_numbers(
     material: int = 0,
     format_name: str = RGBA8,
     latent_range: LatentRange | None = None,
+    squares: FloatArray | None = None,
 ) -> Exported:
-    """Rounds a material's numbers as a bundle stores them: half floats, and latents in a format."""
+    """Rounds a material's numbers as a bundle stores them: half floats, and latents in a format.
+    `squares` are the mean squares of gradients by the latents of all materials."""
     own = parameters.of_material(material)
-    latents = store_latents(own.latents, own.layout, format_name, latent_range)
+    if squares is not None:
+        squares = replace(parameters, latents=squares).of_material(material).latents
+    latents = store_latents(own.latents, own.layout, format_name, latent_range, squares)
     decoder = round_decoder(parameters.decoder)
     rounded = Parameters(own.spec, own.layout, decoder, latents.values(), own.head)
     return Exported(rounded, latents)

@@ -24,8 +24,9 @@ from verdigris.core.network.quantise import LatentRange, fit_ranges
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.network.texels import IndexArray
 from verdigris.core.settings.schedule import HARD, TrainingSettings
-from verdigris.core.training.latent_blocks import LatentBlocks, move_to_lines
+from verdigris.core.training.latent_blocks import LatentBlocks, move_to_blocks
 from verdigris.core.training.latent_grid import LatentGrid
+from verdigris.core.training.latent_rotation import rotate_latents
 from verdigris.core.training.numpy.core_reservation import CoreReservation
 from verdigris.core.training.numpy.kernel import Kernel
 from verdigris.core.training.numpy.prepared_batch import (
@@ -157,7 +158,7 @@ class NumpyTrainer:
         """The loss of the step; None if it was skipped."""
         kernel, step = self._kernel, self._step
         grid, rounding = self._grid_at(step), self._settings.rounding(step)
-        self._move_to_lines(step)
+        self._move_to_blocks(step)
         kernel.round_latents = partial(grid.round, rounding=rounding) if grid and rounding else None
         kernel.light_share = self._settings.light_share(step)
         self._step += 1
@@ -197,16 +198,21 @@ class NumpyTrainer:
             self._grid = make_grid(self._start.layout, ranges, quantisation)
         return self._grid
 
-    def _move_to_lines(self, step: int) -> None:
+    def _move_to_blocks(self, step: int) -> None:
+        if self._settings.rotates(step):
+            self.restore(*rotate_latents(self.parameters(), self.state()))
         strength = self._settings.line_strength(step)
         latents, squares = self._latents.values, self._latents.v
         if strength and isinstance(self._grid, LatentBlocks):
             self._grid.move(latents, squares)
         elif strength:
-            move_to_lines(self._start.layout, latents, squares, strength)
+            move_to_blocks(self._start.layout, latents, squares, strength)
 
     def latent_ranges(self) -> tuple[LatentRange, ...] | None:
         return self._grid.ranges if self._grid else None
+
+    def latent_squares(self) -> FloatArray:
+        return self._latents.v.copy()
 
     def live(self) -> LiveNetwork:
         """The network for pictures between two calls of step_many."""

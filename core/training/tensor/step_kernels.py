@@ -94,11 +94,11 @@ class _Launch:
 
 @dataclass(frozen=True)
 class StepKernels:
-    """The launches of a step, in order, of new parameters, and of moves to the lines of blocks."""
+    """The launches of a step, in order, of new parameters, and of moves to blocks."""
 
     step: tuple[_Launch, ...]
     copies: _Launch
-    lines: _Launch
+    moves: _Launch
 
     @classmethod
     def bind(
@@ -154,19 +154,19 @@ class StepKernels:
         )
         copies = kernels.bind(_UPDATE, "copyDecoder", network)
         moved = ("arguments", "rates", "state", "texels", "ranges", "ends")
-        lines = kernels.bind(
-            _BLOCKS, "moveToLines", {name: {**shared, **texels}[name] for name in moved}
+        moves = kernels.bind(
+            _BLOCKS, "moveToBlocks", {name: {**shared, **texels}[name] for name in moved}
         )
         layers = block_offsets(parameters.layout)[-1] * spec.latent_channels // QUAD
         return cls(
             step,
             _Launch(copies, -(-spec.parameter_count // _UPDATE_THREADS)),
-            _Launch(lines, -(-layers // _BLOCK_THREADS)),
+            _Launch(moves, -(-layers // _BLOCK_THREADS)),
         )
 
-    def record_lines(self, compute: slangpy.ComputePassEncoder) -> None:
-        """Moves latents towards the lines of their blocks."""
-        self.lines.record(compute)
+    def record_moves(self, compute: slangpy.ComputePassEncoder) -> None:
+        """Moves latents towards what their blocks can hold."""
+        self.moves.record(compute)
 
     def record_step(self, compute: slangpy.ComputePassEncoder) -> None:
         for launch in self.step:

@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.device import Device
-from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.quantise import LatentRange, fit_ranges
 from verdigris.core.network.student import SharedBuffers
 from verdigris.core.settings.schedule import TrainingSettings
 from verdigris.core.training.latent_blocks import LatentBlocks
 from verdigris.core.training.latent_grid import LatentGrid
+from verdigris.core.training.latent_rotation import rotate_latents
 from verdigris.core.training.optimiser import DECODER_BETA_2, adam_rate, scaled_rate
 from verdigris.core.training.protocols import SampleSource, StepReport
+from verdigris.core.training.rotated_adam import square_side
 from verdigris.core.training.tensor.group_plan import GroupPlan, has_matrix_hardware, plan_groups
 from verdigris.core.training.tensor.step_kernels import StepKernels, StudentKernels
 from verdigris.core.training.tensor.trainer_memory import (
@@ -103,6 +105,9 @@ class TensorTrainer:
         encoder.clear_buffer(self._memory.losses)
         last = self._step + steps
         while self._step < last:
+            if self._settings.rotates(self._step):
+                side = square_side(self._spec)
+                self.restore(*rotate_latents(self.parameters(), self.state(), side))
             self._fix_ranges()
             self._record(encoder, self._submission_end(last) - self._step)
             self._gpu.submit_command_buffer(encoder.finish())
@@ -112,12 +117,12 @@ class TensorTrainer:
 
     def _submission_end(self, last: int) -> int:
         """The step after the next submission. A submission ends with a chunk, because the samples
-        of the next chunk replace those of this one, and before rounding-aware training."""
+        of the next chunk replace those of this one, and where something changes between steps."""
         chunk_end = (self._step // TENSOR_CHUNK_STEPS + 1) * TENSOR_CHUNK_STEPS
         end = min(last, chunk_end, self._step + SUBMISSION_STEPS)
-        quantisation = self._settings.quantisation
-        if quantisation and self._step < quantisation.first_step:
-            end = min(end, quantisation.first_step)
+        for border in self._settings.borders:
+            if self._step < border:
+                end = min(end, border)
         return end
 
     def _fix_ranges(self) -> None:
@@ -138,6 +143,9 @@ class TensorTrainer:
     def latent_ranges(self) -> tuple[LatentRange, ...] | None:
         return self._grid.ranges if self._grid else None
 
+    def latent_squares(self) -> FloatArray:
+        return np.ascontiguousarray(self._records()[:, 1])
+
     def _record(self, encoder: slangpy.CommandEncoder, steps: int) -> None:
         """Records some steps of one chunk."""
         place = self._step % TENSOR_CHUNK_STEPS
@@ -149,7 +157,7 @@ class TensorTrainer:
         with encoder.begin_compute_pass() as compute:
             for step in range(self._step, self._step + steps):
                 if self._settings.line_strength(step):
-                    self._kernels.record_lines(compute)
+                    self._kernels.record_moves(compute)
                 self._kernels.record_step(compute)
 
     def _rates(self, step: int) -> tuple[float, ...]:
@@ -211,7 +219,7 @@ class TensorTrainer:
             "decoder_m": np.ascontiguousarray(moments[:, 0]),
             "decoder_v": np.ascontiguousarray(moments[:, 1]),
             "decoder_bases": read_buffer(self._memory.bases, np.float32),
-            "latents_v": np.ascontiguousarray(self._records()[:, 1]),
+            "latents_v": self.latent_squares(),
             **pack_grid(self._current_grid()),
         }
 
