@@ -44,7 +44,7 @@ def blocks_of(size: int) -> int:
 
 def weights(indices: NDArray[Any], last: NDArray[Any]) -> NDArray[Any]:
     """Shares of the second endpoint in 64ths, by index and largest index."""
-    return (64 * indices + last // 2) // last
+    return np.asarray((64 * indices + last // 2) // last)
 
 
 def quantise_endpoints(ends: FloatArray, kinds: NDArray[np.integer[Any]]) -> FloatArray:
@@ -100,8 +100,8 @@ def decode_indices(
         weights(line, LINE_LAST[kinds][..., None])[..., None],
     )
     first, second = (each.astype(np.int64)[..., None, :] for each in (first, second))
-    result: Whole = ((64 - weight) * first + weight * second + 32) >> 6
-    return result
+    mixed: NDArray[Any] = (64 - weight) * first + weight * second + 32
+    return mixed >> 6
 
 
 def pack(
@@ -120,7 +120,7 @@ def pack(
         (line, LINE_LAST[kinds], slice(0, 3)),
         (scalar, SCALAR_LAST[kinds], slice(3, 4)),
     ):
-        # the highest bit of the first index is left out: the other order of endpoints has the others
+        # the highest bit of the first index is left out: the other order of ends has the others
         turns = 2 * indices[..., 0] > last
         if channels.start == 0:
             ends[kinds == 0] = _turned(ends, turns)[kinds == 0]
@@ -244,6 +244,11 @@ def _is_mode(blocks: Bytes, mode: int) -> NDArray[np.bool_]:
 def is_known(blocks: Bytes) -> NDArray[np.bool_]:
     """Whether each block is of mode 4, 5 or 6."""
     return np.asarray(_is_mode(blocks, 4) | _is_mode(blocks, 5) | _is_mode(blocks, 6))
+
+
+def as_mode_4(first_bytes: Bytes) -> Bytes:
+    """First bytes of blocks with the mode changed to 4, in which any other bits are valid."""
+    return np.asarray(first_bytes & 0xE0 | 0x10)
 
 
 def decode(blocks: Bytes) -> Bytes:

@@ -2,8 +2,8 @@
 
 A layer of four channels in a block of 4 x 4 texels lies on a line, or three of its channels do and
 the fourth is free. The kind of least expected square error is chosen: distances from the line, and
-the rounding of indices and endpoints. Errors of a channel count by the mean square of its gradients,
-where that is known. latent_blocks.slang has the same functions.
+the rounding of indices and endpoints. Errors of a channel count by the mean square of its
+gradients, where that is known. latent_blocks.slang has the same functions.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def encode(
     height, width, channels = texels.shape
     quads = to_quads(texels)
     fit = fit_blocks(
-        quads, bytes_of(latent_range), None if squares is None else importance(squares)
+        quads, bytes_of(latent_range), None if squares is None else to_quads(squares).mean(-2)
     )
     first, second = (
         bc7.quantise_endpoints(as_bytes(end[..., None, :], latent_range)[..., 0, :], fit.kinds)
@@ -152,11 +152,6 @@ def encode(
     blocks = bc7.pack(first, second, fit.kinds, *indices)
     size = bc7.blocks_of(height), bc7.blocks_of(width)
     return np.moveaxis(blocks, 1, 0).reshape(channels // QUAD, *size, bc7.BLOCK_BYTES)
-
-
-def importance(squares: FloatArray) -> FloatArray:
-    """Importance [blocks, layers, 4] of channels, from a level's mean squares of gradients."""
-    return np.asarray(to_quads(squares).mean(-2))
 
 
 def bytes_of(latent_range: LatentRange) -> FloatArray:

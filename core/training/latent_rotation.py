@@ -1,5 +1,5 @@
-"""Rotates the channels of latents, so that blocks of BC7 hold more of them. The decoder's frames and
-first layer take the rotation back, so that no response changes."""
+"""Rotates the channels of latents, so that blocks of BC7 hold more of them. The decoder's frames
+and first layer take the rotation back, so that no response changes."""
 
 from __future__ import annotations
 

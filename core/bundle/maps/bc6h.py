@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.network.bc7 import LAST, TEXELS, WEIGHTS, blocks_of, from_blocks, to_blocks
+from verdigris.core.network.bc7 import TEXELS, blocks_of, from_blocks, to_blocks
 
 Blocks = NDArray[np.uint8]
 Halves = NDArray[np.float16]
 Doubles = NDArray[np.float64]
 
+# The largest index, and shares of the second endpoint in 64ths by index.
+LAST = 15
+WEIGHTS = np.array([(64 * index + 7) // LAST for index in range(LAST + 1)], np.int64)
 _MODE, _MODE_BITS = 3, 5
 _ENDPOINT_BITS, _CHANNELS = 10, 3
 _LARGEST_ENDPOINT = (1 << _ENDPOINT_BITS) - 1
