@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.network.bc7 import TEXELS, blocks_of, from_blocks, to_blocks
+from verdigris.core.network.spec import LARGEST_HALF
 
 Blocks = NDArray[np.uint8]
 Halves = NDArray[np.float16]
@@ -28,26 +29,28 @@ _LARGEST_ENDPOINT = (1 << _ENDPOINT_BITS) - 1
 _BITS_OF_NUMBER = 31 / 64
 # The first texel's index has its highest bit left out.
 _ANCHOR_BIT = 8
-# Fits of the endpoints to the indices.
+# Fits of the endpoints to the indices, and the least weight of a value in them.
 _FITS = 3
+_LEAST_SLOPE = 1e-6
 
 
 def encode(level: Halves) -> Blocks:
-    """The blocks [rows, columns, 16] of half floats [height, width, 3], from 0 up."""
+    """The blocks [rows, columns, 16] of half floats [height, width, 3], from 0 up. Errors count by
+    log(1 + value), so that they are small where light is."""
     texels = to_blocks(level).astype(np.float16)
     size = texels.shape[:2]
-    numbers = texels.view(np.uint16).reshape(-1, TEXELS, _CHANNELS) / _BITS_OF_NUMBER
-    ends = _quantise_ends(*_ends_of_axis(numbers))
-    indices = _nearest(numbers, ends)
-    least = _errors(numbers, ends, indices)
-    for _ in range(_FITS):
-        others = _quantise_ends(*_fitted_ends(numbers, indices))
-        other_indices = _nearest(numbers, others)
-        found = _errors(numbers, others, other_indices)
-        better = found < least
-        ends[:, better], indices[better] = others[:, better], other_indices[better]
-        least = np.minimum(found, least)
-    return _pack(ends, indices).reshape(*size, -1)
+    texels = texels.reshape(-1, TEXELS, _CHANNELS)
+    wanted = np.log1p(texels.astype(np.float64))
+    numbers = texels.view(np.uint16) / _BITS_OF_NUMBER
+    best: tuple[NDArray[np.int64], NDArray[np.int64], Doubles] | None = None
+    for first in (_ends_of_axis(numbers), _numbers_of_logs(_ends_of_axis(wanted))):
+        ends = _quantise_ends(first)
+        for _ in range(1 + _FITS):
+            indices, errors = _nearest(wanted, ends)
+            best = _better(best, (ends, indices, errors))
+            ends = _quantise_ends(_fitted_ends(numbers, wanted, indices))
+    assert best is not None
+    return _pack(*best[:2]).reshape(*size, -1)
 
 
 def decode(blocks: Blocks, height: int, width: int) -> Halves:
@@ -79,9 +82,8 @@ def _numbers_of(ends: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.asarray(np.where(ends == 0, 0, found))
 
 
-def _quantise_ends(low: Doubles, high: Doubles) -> NDArray[np.int64]:
+def _quantise_ends(ends: Doubles) -> NDArray[np.int64]:
     """The nearest endpoints [2, blocks, 3]."""
-    ends = np.stack([low, high])
     return np.asarray(np.clip(np.rint((ends - 32) / 64), 0, _LARGEST_ENDPOINT), np.int64)
 
 
@@ -92,43 +94,64 @@ def _values(ends: NDArray[np.int64], indices: NDArray[np.int64]) -> NDArray[np.i
     return np.asarray(((low * (64 - weight) + high * weight + 32 >> 6) * 31) >> 6)
 
 
-def _ends_of_axis(numbers: Doubles) -> tuple[Doubles, Doubles]:
-    """Ends of the line through each block along its longest axis."""
-    mean = numbers.mean(1, keepdims=True)
-    around = numbers - mean
+def _ends_of_axis(values: Doubles) -> Doubles:
+    """Ends [2, blocks, 3] of the line through each block along its longest axis."""
+    mean = values.mean(1, keepdims=True)
+    around = values - mean
     _, axes = np.linalg.eigh(np.einsum("btc,btd->bcd", around, around))
     axis = axes[..., -1]
     place = np.einsum("btc,bc->bt", around, axis)
-    low, high = (mean[:, 0] + end(place, 1)[:, None] * axis for end in (np.min, np.max))
-    return low, high
+    return np.stack([mean[:, 0] + end(place, 1)[:, None] * axis for end in (np.min, np.max)])
 
 
-def _fitted_ends(numbers: Doubles, indices: NDArray[np.int64]) -> tuple[Doubles, Doubles]:
-    """Ends of least square error for these indices; means where all indices are equal."""
-    weight = WEIGHTS[indices] / 64
-    other = 1 - weight
-    a, b, c = ((x * y).sum(1) for x, y in ((other, other), (other, weight), (weight, weight)))
-    first, second = (np.einsum("bt,btc->bc", each, numbers) for each in (other, weight))
+def _numbers_of_logs(ends: Doubles) -> Doubles:
+    """Numbers of 16 bits of ends that are logarithms of 1 + value."""
+    values = np.expm1(np.clip(ends, 0, np.log1p(LARGEST_HALF)))
+    return np.asarray(values.astype(np.float16).view(np.uint16) / _BITS_OF_NUMBER)
+
+
+def _fitted_ends(numbers: Doubles, wanted: Doubles, indices: NDArray[np.int64]) -> Doubles:
+    """Ends of least square error for these indices, by channel; means where all are equal."""
+    # the slope of log(1 + value) by the number: numbers are logarithms above the smallest values
+    slope = (-np.expm1(-wanted)) ** 2 + _LEAST_SLOPE
+    share = (WEIGHTS[indices] / 64)[..., None]
+    other = 1 - share
+    a, b, c = ((x * y * slope).sum(1) for x, y in ((other,) * 2, (other, share), (share,) * 2))
+    first, second = ((each * slope * numbers).sum(1) for each in (other, share))
     divisor = a * c - b * b
-    is_flat = divisor < 1e-6
-    scale = 1 / np.where(is_flat, 1, divisor)[:, None]
-    low = (c[:, None] * first - b[:, None] * second) * scale
-    high = (a[:, None] * second - b[:, None] * first) * scale
-    mean = numbers.mean(1)
-    return np.where(is_flat[:, None], mean, low), np.where(is_flat[:, None], mean, high)
+    is_flat = divisor < 1e-9 * a * c + 1e-12
+    scale = 1 / np.where(is_flat, 1, divisor)
+    ends = np.stack([c * first - b * second, a * second - b * first]) * scale
+    return np.where(is_flat, (numbers * slope).sum(1) / slope.sum(1), ends)
 
 
-def _nearest(numbers: Doubles, ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    low, high = _numbers_of(ends)
-    along = (high - low).astype(np.float64)
-    square = np.maximum((along * along).sum(1), 1)[:, None]
-    share = np.einsum("btc,bc->bt", numbers - low[:, None], along) / square
-    return np.asarray(np.rint(np.clip(share, 0, 1) * LAST), np.int64)
+def _nearest(wanted: Doubles, ends: NDArray[np.int64]) -> tuple[NDArray[np.int64], Doubles]:
+    """The index of the nearest colour of each texel, and the error of each block."""
+    all_indices = np.tile(np.arange(LAST + 1), (ends.shape[1], 1))
+    colours = _values(ends, all_indices).astype(np.uint16).view(np.float16)
+    colours = np.log1p(colours.astype(np.float64))
+    indices = np.zeros(wanted.shape[:2], np.int64)
+    least = np.full(wanted.shape[:2], np.inf)
+    for index in range(LAST + 1):
+        error = ((wanted - colours[:, index, None]) ** 2).sum(2)
+        nearer = error < least
+        indices[nearer], least[nearer] = index, error[nearer]
+    return indices, np.asarray(least.sum(1))
 
 
-def _errors(numbers: Doubles, ends: NDArray[np.int64], indices: NDArray[np.int64]) -> Doubles:
-    found = _values(ends, indices) / _BITS_OF_NUMBER
-    return np.asarray(((found - numbers) ** 2).sum((1, 2)))
+def _better(
+    before: tuple[NDArray[np.int64], NDArray[np.int64], Doubles] | None,
+    now: tuple[NDArray[np.int64], NDArray[np.int64], Doubles],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Doubles]:
+    """Of each block the endpoints and indices with the smaller error."""
+    if before is None:
+        return now
+    gains = now[2] < before[2]
+    return (
+        np.where(gains[:, None], now[0], before[0]),
+        np.where(gains[:, None], now[1], before[1]),
+        np.where(gains, now[2], before[2]),
+    )
 
 
 def _pack(ends: NDArray[np.int64], indices: NDArray[np.int64]) -> Blocks:
