@@ -41,6 +41,9 @@ class Schedule:
     warm_up: int = 0
     """Steps over which the rates rise linearly at the start."""
 
+    first: int = 0
+    """The step at which the cosine begins."""
+
     def __post_init__(self) -> None:
         if self.steps < 1:
             raise SettingsError(f"steps is {self.steps}: use at least 1")
@@ -49,11 +52,14 @@ class Schedule:
             raise SettingsError(f"final_fraction is {self.final_fraction}: use 0 to 1")
         if not 0 <= self.warm_up <= self.steps:
             raise SettingsError(f"warm_up is {self.warm_up}: use 0 to {self.steps} (the steps)")
+        if not 0 <= self.first < self.steps:
+            raise SettingsError(f"first is {self.first}: use 0 to less than {self.steps}")
 
     def factor(self, step: int) -> float:
         """Factor of the peak rates in a step; the first step is 0."""
         rise = min(1.0, (step + 1) / (self.warm_up + 1))
-        done = min(1.0, step / max(1, self.steps - 1))
+        last = max(1, self.steps - 1 - self.first)
+        done = min(1.0, max(0, step - self.first) / last)
         cosine = 0.5 + 0.5 * math.cos(math.pi * done)
         return rise * (self.final_fraction + (1 - self.final_fraction) * cosine)
 

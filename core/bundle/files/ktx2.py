@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import BundleError
+from verdigris.core.bundle.maps import bc6h
 from verdigris.core.network import bc7
 
 Texels = NDArray[Any]
@@ -32,11 +33,12 @@ _HEADER_FIELDS = (
     *("kvdByteOffset", "kvdByteLength", "sgdByteOffset", "sgdByteLength"),
 )
 _LEVEL = struct.Struct("<3Q")
-_LINEAR, _SRGB, _BT709, _RGBSDA, _BC7 = 1, 2, 1, 1, 134
+_LINEAR, _SRGB, _BT709 = 1, 2, 1
+_RGBSDA, _BC6H, _BC7, _ASTC = 1, 133, 134, 162
 _DESCRIPTOR_VERSION = 2
 _SAMPLE_IDS = (0, 1, 2, 15)
 _ALPHA = 3
-_FLOAT_SIGNED, _LINEAR_SAMPLE = 0xC0, 0x10
+_FLOAT, _FLOAT_SIGNED, _LINEAR_SAMPLE = 0x80, 0xC0, 0x10
 _MINUS_ONE, _ONE, _MOST = 0xBF800000, 0x3F800000, 0xFFFFFFFF
 
 
@@ -56,6 +58,10 @@ class TexelFormat:
     """Red, green and blue have the sRGB transfer function; alpha is linear."""
     side: int = 1
     """Texels a side of a block; 1 for plain texels."""
+    model: int = _RGBSDA
+    """Colour model of the data format descriptor."""
+    is_half_block: bool = False
+    """Blocks of unsigned half floats."""
 
     @property
     def size(self) -> int:
@@ -86,6 +92,10 @@ R8, RGBA8, RGBA16F = "R8_UNORM", "R8G8B8A8_UNORM", "R16G16B16A16_SFLOAT"
 RGBA8_SRGB = "R8G8B8A8_SRGB"
 # Blocks of 4 x 4 texels in 16 bytes, of which the readers here accept modes 4, 5 and 6.
 BC7 = "BC7_UNORM_BLOCK"
+# The same for half floats from 0 up, of which the readers here accept mode 11.
+BC6H = "BC6H_UFLOAT_BLOCK"
+# Written by `verdigris export`, for phones; nothing here reads it.
+ASTC = "ASTC_4x4_UNORM_BLOCK"
 FORMATS = {
     each.name: each
     for each in (
@@ -93,9 +103,15 @@ FORMATS = {
         TexelFormat(RGBA8, 37, np.dtype("u1"), 4),
         TexelFormat(RGBA8_SRGB, 43, np.dtype("u1"), 4, is_srgb=True),
         TexelFormat(RGBA16F, 97, np.dtype("<f2"), 4),
-        TexelFormat(BC7, 145, np.dtype("u1"), bc7.BLOCK_BYTES, side=bc7.SIDE),
+        TexelFormat(BC7, 145, np.dtype("u1"), bc7.BLOCK_BYTES, side=bc7.SIDE, model=_BC7),
+        TexelFormat(BC6H, 143, np.dtype("u1"), 16, side=bc7.SIDE, model=_BC6H, is_half_block=True),
+        TexelFormat(ASTC, 157, np.dtype("u1"), 16, side=4, model=_ASTC),
     )
 }
+
+
+# Blocks that the readers here accept, and their names.
+_KNOWN_BLOCKS = {BC7: (bc7.is_known, "4, 5 and 6 of BC7"), BC6H: (bc6h.is_known, "11 of BC6H")}
 
 
 def level_size(width: int, height: int, level: int) -> tuple[int, int]:
@@ -114,7 +130,7 @@ def descriptor(texel: TexelFormat) -> bytes:
             _SAMPLE_IDS[index] | _qualifiers(texel, index),
             0,
             _MINUS_ONE if texel.is_float else 0,
-            _ONE if texel.is_float else min((1 << bits) - 1, _MOST),
+            _ONE if texel.is_float or texel.is_half_block else min((1 << bits) - 1, _MOST),
         )
         for index in range(1 if texel.is_block else texel.channels)
     )
@@ -122,7 +138,7 @@ def descriptor(texel: TexelFormat) -> bytes:
     block = struct.pack(
         "<IHHBBBB4B8B",
         *(0, _DESCRIPTOR_VERSION, 24 + len(samples)),
-        *(_BC7 if texel.is_block else _RGBSDA, _BT709, _SRGB if texel.is_srgb else _LINEAR, 0),
+        *(texel.model, _BT709, _SRGB if texel.is_srgb else _LINEAR, 0),
         *(last, last, 0, 0),
         *(texel.size, 0, 0, 0, 0, 0, 0, 0),
     )
@@ -132,6 +148,8 @@ def descriptor(texel: TexelFormat) -> bytes:
 def _qualifiers(texel: TexelFormat, channel: int) -> int:
     if texel.is_srgb and channel == _ALPHA:
         return _LINEAR_SAMPLE
+    if texel.is_half_block:
+        return _FLOAT
     return _FLOAT_SIGNED if texel.is_float else 0
 
 
@@ -311,8 +329,10 @@ def _read_levels(data: bytes, expected: TextureShape, start: int, file: str) -> 
         if texel.is_float and not np.isfinite(values).all():
             raise BundleError(f"{file}: {field} holds values that are not finite")
         levels.append(values.reshape(expected.level(number)))
-        if texel.is_block and not bc7.is_known(levels[-1]).all():
-            raise BundleError(f"{file}: {field} holds blocks of BC7 of other modes than 4, 5 and 6")
+        if texel.name in _KNOWN_BLOCKS:
+            is_known, mode = _KNOWN_BLOCKS[texel.name]
+            if not is_known(levels[-1]).all():
+                raise BundleError(f"{file}: {field} holds blocks of other modes than {mode}")
         end = at
     gap = end - start
     _require(

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import BundleError
-from verdigris.core.bundle.files.ktx2 import BC7, RGBA8, RGBA16F
+from verdigris.core.bundle.files.ktx2 import BC7, FORMATS, RGBA8, RGBA16F, TextureShape, level_size
 from verdigris.core.bundle.files.manifest_network import LATENT_CHANNELS, LATENT_LAYERS
+from verdigris.core.bundle.maps import bc6h
 from verdigris.core.material.teacher.unlit_maps import levels
 from verdigris.core.network.block_lines import decode, encode
 from verdigris.core.network.parameters import FloatArray
@@ -83,6 +84,12 @@ class LatentTexture:
         return np.concatenate([_flat(level) for level in self.decoded().levels])
 
 
+def latent_bytes(latent_format: str, width: int, height: int) -> int:
+    """Bytes of a latent texture on a device, by the setting `latent_format`."""
+    texel, levels = FORMATS[TEXEL_FORMATS[latent_format]], max(width, height).bit_length()
+    return TextureShape(texel, width, height, levels, LATENT_LAYERS).texel_bytes
+
+
 def store_latents(
     latents: FloatArray,
     layout: LatentLayout,
@@ -145,6 +152,24 @@ def emission_levels(finest: NDArray[np.float32]) -> list[NDArray[Any]]:
     for level in levels(finest):
         texels = np.ones((*level.shape[:2], 4), np.float16)
         texels[..., :3] = np.clip(level, 0, LARGEST_HALF)
+        found.append(texels)
+    return found
+
+
+def emission_blocks(levels: Sequence[NDArray[Any]]) -> list[NDArray[np.uint8]]:
+    """The blocks of BC6H of such levels."""
+    return [bc6h.encode(level[..., :3]) for level in levels]
+
+
+def emission_of_blocks(
+    blocks: Sequence[NDArray[np.uint8]], width: int, height: int
+) -> list[NDArray[Any]]:
+    """Levels [height, width, 4] of blocks of BC6H, in half floats."""
+    found = []
+    for number, level in enumerate(blocks):
+        size = level_size(width, height, number)
+        texels = np.ones((*size, 4), np.float16)
+        texels[..., :3] = bc6h.decode(level, *size)
         found.append(texels)
     return found
 

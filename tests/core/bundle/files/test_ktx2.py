@@ -10,6 +10,7 @@ import pytest
 
 from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.files.ktx2 import (
+    BC6H,
     BC7,
     FORMATS,
     RGBA16F,
@@ -46,6 +47,9 @@ def texels(name, shape, seed=0):
     if name == BC7:
         # of mode 5
         found[..., 0] = found[..., 0] & 0xC0 | 0x20
+    if name == BC6H:
+        # of mode 11
+        found[..., 0] = found[..., 0] & 0xE0 | 0x03
     return found
 
 
@@ -102,6 +106,18 @@ def test_header_and_levels_lie_where_the_specification_puts_them():
         (
             "BC7_UNORM_BLOCK",
             "2c000000 00000000 02002800 86010100 03030000 1000000000000000"
+            "0000 7f 00 00000000 00000000 ffffffff",
+        ),
+        # BC6H (133): the same, unsigned floats from 0 to 1
+        (
+            "BC6H_UFLOAT_BLOCK",
+            "2c000000 00000000 02002800 85010100 03030000 1000000000000000"
+            "0000 7f 80 00000000 00000000 0000803f",
+        ),
+        # ASTC (162)
+        (
+            "ASTC_4x4_UNORM_BLOCK",
+            "2c000000 00000000 02002800 a2010100 03030000 1000000000000000"
             "0000 7f 00 00000000 00000000 ffffffff",
         ),
         (
