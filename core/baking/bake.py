@@ -64,6 +64,7 @@ from verdigris.core.baking.state.stages import Stage, stages_of
 from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.base.errors import DeviceError, NothingLearntError, SettingsError
 from verdigris.core.base.lock import locked
+from verdigris.core.base.profile import Phases
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.progress.events import (
     ENCODING,
@@ -144,12 +145,15 @@ def bake(
         run.update_digests()
         if control.watch:
             control.watch(run)
-        events = _bake(run, saved)
+        events, phases = _bake(run, saved), Phases()
         try:
             # exceptions that the caller throws in are raised here, and are not the device's
             while event := _explain_device_failure(run, lambda: next(events, None)):
+                if isinstance(event, Phase):
+                    phases.begin(event.name)
                 yield event
         finally:
+            phases.begin("")
             events.close()
             _explain_device_failure(run, lambda: run.learner.trainer.close())
 

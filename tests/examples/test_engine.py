@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import OpenImageIO as oiio
 import pytest
 
 from verdigris.core import api
+from verdigris.core.base.device import open_device
 from verdigris.core.bundle.scene.pack import pack
 from verdigris.core.pictures.metrics import ldr_flip
 
@@ -58,7 +60,10 @@ def test_the_room_looks_the_same_with_neural_materials_and_with_their_graphs(
 ) -> None:
     neural = draw(scene, tmp_path / "neural.exr")
     graphs = draw(scene, tmp_path / "graphs.exr", "--graphs", str(documents))
+    # by hit shaders, where the graphs' directions are drawn by queues
+    hits = draw(scene, tmp_path / "hits.exr", "--hits")
 
+    np.testing.assert_allclose(hits, neural, rtol=1e-4, atol=1e-5)
     assert neural.shape == (*SIZE[::-1], 3)
     # light falls into the room, and its materials differ
     lit = (graphs.max(-1) > 0.0).mean()
@@ -67,6 +72,33 @@ def test_the_room_looks_the_same_with_neural_materials_and_with_their_graphs(
     assert 0.1 < reddish < 0.9
     assert ldr_flip(neural, graphs)[0] < 0.03
     assert neural.mean() == pytest.approx(graphs.mean(), rel=0.03)
+
+
+def test_a_second_decoder_is_read_from_its_place_into_its_constant_buffer(
+    scene: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "two.vdg"
+    shutil.copytree(scene, folder)
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    first = np.fromfile(folder / "weights.bin", np.float16)
+    second = np.arange(len(first)).astype(np.float16)
+    np.concatenate([first, second]).tofile(folder / "weights.bin")
+    manifest["materials"][1]["weights_offset"] = first.nbytes
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    monkeypatch.syspath_prepend(ENGINE)
+    from neural_pack import NeuralPack
+
+    loaded = NeuralPack(open_device("software").gpu, folder)
+    loaded.has_constants = True  # on a software device one shader would evaluate both
+
+    quads = loaded.constants(1, "numbers")["numbers"]["quads"]
+    assert f"ENGINE_WEIGHTS {first.nbytes}" in loaded.definitions(1, "numbers")
+    # the first hidden matrix as it is, the second one by columns
+    tensors = {tensor["name"]: tensor for tensor in manifest["weights"]["tensors"]}
+    for name, is_transposed in (("layer0.weights", False), ("layer1.weights", True)):
+        place, stride = (tensors[name][key] // 2 for key in ("offset", "row_stride"))
+        row, column = (3, 2) if is_transposed else (2, 3)
+        assert np.ravel(quads)[place + 2 * stride + 3] == second[place + row * stride + column]
 
 
 def refusal(folder: Path) -> str:
