@@ -29,9 +29,16 @@ from verdigris.core.baking.finish.outputs import (
     check_textures,
     document_facts,
 )
+from verdigris.core.baking.measure.bundle_size import check_bytes
 from verdigris.core.baking.measure.classify import classify
 from verdigris.core.baking.measure.measure import draw_held_out, texel_footprint
 from verdigris.core.baking.measure.memory import check_memory
+from verdigris.core.baking.phases.choose_size import (
+    choice_step,
+    choose_size,
+    fit_bytes,
+    trial_share,
+)
 from verdigris.core.baking.phases.early_stopping import (
     check_steps,
     is_good_enough,
@@ -104,6 +111,7 @@ def bake(
     kind = classify(teachers, recipe)
     requested = recipe[kind]
     check_memory(teachers[0].device, requested, len(teachers), trainer_kind)
+    check_bytes(requested)
     paths = bundle_paths(options, teachers)
     check_names(paths, teachers)
     with ExitStack() as locks:
@@ -245,7 +253,11 @@ def _fit_to_time(
         rate = steps / (time.monotonic() - begun)
     finally:
         trainer.close()
-    steps = int(rate * (options.time_limit - encoding) / (1 + settings.discarded_share))
+    steps = int(
+        rate
+        * (options.time_limit - encoding)
+        / (1 + settings.discarded_share + trial_share(settings))
+    )
     return replace(settings, iterations=max(1, min(settings.iterations, steps)))
 
 
@@ -261,13 +273,15 @@ def _train_small(run: Run) -> Iterator[Event]:
 
 def _train(run: Run) -> Iterator[Event]:
     """Trains the last stage: until it is good enough or its last phase is due, then that phase."""
-    settings, trainer, clock = run.learner.stage.settings, run.learner.trainer, run.clock
+    settings, clock = run.learner.stage.settings, run.clock
     yield from run.preview()
-    if trainer.step < settings.last_phase_step:
+    if run.learner.trainer.step < settings.last_phase_step:
         yield _phase(run, TRAINING)
-        yield from _train_until_good(run, settings.last_phase_step)
-    if trainer.step < settings.iterations and not clock.stopped_by:
-        if settings.latent_bits:
+        yield from _train_until_good(run)
+    if run.may_choose_size:
+        fit_bytes(run)
+    if run.learner.trainer.step < settings.iterations and not clock.stopped_by:
+        if settings.training().quantisation:
             if not run.rounding:
                 measure_before_rounding(run)
             yield _phase(run, ROUNDING)
@@ -280,24 +294,38 @@ def _train(run: Run) -> Iterator[Event]:
         clock.stopped_by = run.stopped_early_by or whole
 
 
-def _train_until_good(run: Run, end: int) -> Iterator[Event]:
-    """Trains up to a step; skips to it as soon as the result is good enough."""
-    trainer = run.learner.trainer
+def _train_until_good(run: Run) -> Iterator[Event]:
+    """Trains up to the last phase, and chooses the size on the way; skips to that phase as soon as
+    the result is good enough."""
+    settings, clock, is_good = run.learner.stage.settings, run.clock, False
+    end = settings.last_phase_step
+    if run.may_choose_size:
+        is_good = yield from _train_checked(run, min(end, choice_step(settings)))
+        if not clock.stopped_by:
+            yield from choose_size(run)
+    if not is_good and not clock.stopped_by:
+        is_good = yield from _train_checked(run, end)
+    if is_good and not clock.stopped_by:
+        skip_to_last_phase(run, end)
+
+
+def _train_checked(run: Run, end: int) -> Generator[Event, None, bool]:
+    """Trains up to a step; ends earlier, with True, if the result is good enough."""
     steps, has_target = run.learner.stage.settings.iterations, run.options.target_error is not None
     for step in check_steps(steps, end, has_target):
         # a checkpoint may have been written at this step, before the check
-        if step < trainer.step or step <= run.checked_step:
+        if step < run.learner.trainer.step or step <= run.checked_step:
             continue
         yield from _train_to(run, step)
         if run.clock.stopped_by:
-            return
+            return False
         run.checked_step = step
         found = run.learner.measure_live(run.held_out)
         yield Metrics(run.step, found)
         if is_good_enough(run, found):
-            skip_to_last_phase(run, end)
-            return
+            return True
     yield from _train_to(run, end)
+    return False
 
 
 def _train_to(run: Run, end: int) -> Iterator[Event]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
-from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.errors import SettingsError, VerdigrisError
 
 _LONGEST = 4096
 # Bytes of a name: file systems allow 255, including the suffixes of checkpoints and temporary
@@ -20,6 +20,8 @@ LONGEST_NAME = 200
 _OF_A_DEVICE = re.compile(
     r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\.|$)", re.IGNORECASE
 )
+_SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?|\.[0-9]{1,18}) ?([kmg])?(i?b)?", re.IGNORECASE)
+_MOST_BYTES = 1 << 40
 _UNITS = ("bytes", "KB", "MB", "GB", "TB")
 
 
@@ -45,6 +47,22 @@ def format_bytes(count_of_bytes: float) -> str:
     while value >= 1000 and unit < len(_UNITS) - 1:
         value, unit = value / 1000, unit + 1
     return f"{value:.0f} {_UNITS[unit]}" if unit == 0 else f"{value:.1f} {_UNITS[unit]}"
+
+
+def parse_bytes(text: str) -> int:
+    """The number of a size such as 1.4M, 300K, 2MB or 1500000. K, M and G are powers of 1024, as in
+    KiB; KB, MB and GB are powers of 1000."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise SettingsError(
+            f"{text!r} is no size: use a number of bytes, or one with K, M or G, such as 1.4M"
+        )
+    number, letter, ending = found.groups()
+    base = 1000 if ending and ending.lower() == "b" and letter else 1024
+    count = float(number) * base ** ("KMG".index(letter.upper()) + 1 if letter else 0)
+    if not 1 <= count <= _MOST_BYTES:
+        raise SettingsError(f"{text} is out of range: use 1 byte to {_MOST_BYTES >> 30}G")
+    return int(count)
 
 
 def counted(number: int, what: str) -> str:

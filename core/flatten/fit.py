@@ -44,9 +44,12 @@ class Gradients:
     texels: FloatArray
 
 
-def flatten(teacher: DeviceMaterial, settings: BakeSettings) -> FlatTextures:
-    """Fits the finest level at the settings' resolution, and adds all mip levels."""
-    steps = flattening(teacher, settings)
+def flatten(
+    teacher: DeviceMaterial, settings: BakeSettings, size: tuple[int, int] | None = None
+) -> FlatTextures:
+    """Fits the finest level at this width and height, by default at the settings' resolution, and
+    adds all mip levels."""
+    steps = flattening(teacher, settings, size)
     while True:
         try:
             next(steps)
@@ -56,10 +59,10 @@ def flatten(teacher: DeviceMaterial, settings: BakeSettings) -> FlatTextures:
 
 
 def flattening(
-    teacher: DeviceMaterial, settings: BakeSettings
+    teacher: DeviceMaterial, settings: BakeSettings, size: tuple[int, int] | None = None
 ) -> Generator[float, None, FlatTextures]:
     """The same as a generator: yields the loss of each step, and returns the textures."""
-    textures = start_textures(settings.resolution, settings.resolution)
+    textures = start_textures(*(size or (settings.resolution, settings.resolution)))
     textures.texels[:, : F0.start] = _first_albedo(teacher, textures)
     draw = replace(settings.draw, coarse_share=0.0, repeats=1)
     source = DrawnSamples([teacher], textures.layout, settings.seed, draw)

@@ -1,7 +1,7 @@
 """Quantisation of latents to bytes: ranges, hard rounding, and soft rounding for training.
 
-A latent is `offset + scale * code / codes`. Each channel of a material has one offset and one scale
-for all mip levels. A byte stores the code as `255 * code / codes`.
+A latent is `offset + scale * byte / 255`. Each channel of a material has one offset and one scale
+for all mip levels.
 
 Soft rounding (Agustsson and Theis 2020, Universally Quantized Neural Compression) keeps whole
 numbers, moves other numbers towards them, and is differentiable.
@@ -20,8 +20,6 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.parameters import FloatArray, Parameters
 
 BYTE = 255
-# Bits whose codes map to whole bytes.
-BITS = (8, 4)
 # Least range of a constant channel, so that single floats resolve it beside the offset.
 _LEAST_SCALE = 1e-6
 _LEAST_SHARE = 1e-3
@@ -52,13 +50,12 @@ def fit_range(latents: FloatArray) -> LatentRange:
     return LatentRange(np.maximum(high - low, least).astype(np.float32), low)
 
 
-def quantise(latents: FloatArray, latent_range: LatentRange, bits: int = 8) -> NDArray[np.uint8]:
-    """The nearest codes as bytes [texels, channels]. Outliers are clipped."""
-    codes = codes_of(bits)
+def quantise(latents: FloatArray, latent_range: LatentRange) -> NDArray[np.uint8]:
+    """The nearest bytes [texels, channels]. Outliers are clipped."""
 
     def rounded(part: NDArray[Any]) -> NDArray[Any]:
         places = (part - latent_range.offset) / latent_range.scale
-        return np.asarray(np.rint(np.clip(places, 0, 1) * np.float32(codes)) * (BYTE // codes))
+        return np.asarray(np.rint(np.clip(places, 0, 1) * np.float32(BYTE)))
 
     return map_in_parts(rounded, latents, np.uint8)
 
@@ -83,13 +80,6 @@ def map_in_parts(
         part = slice(begin, begin + _PART)
         result[part] = change(rows[part])
     return result
-
-
-def codes_of(bits: int) -> int:
-    """The largest code."""
-    if bits not in BITS:
-        raise SettingsError(f"latent_bits is {bits}: use {' or '.join(map(str, BITS))}")
-    return int(2**bits - 1)
 
 
 def soft_round(x: FloatArray, sharpness: float) -> FloatArray:
@@ -148,14 +138,12 @@ def _inner_ends(levels: Sequence[FloatArray], outliers: float) -> FloatArray:
     return ends
 
 
-def quantised_copy(
-    parameters: Parameters, ranges: Sequence[LatentRange], bits: int = 8
-) -> Parameters:
-    """A copy with quantised latents."""
+def quantised_copy(parameters: Parameters, ranges: Sequence[LatentRange]) -> Parameters:
+    """A copy with latents rounded to bytes."""
     result = parameters.copy()
     for level in range(parameters.layout.levels):
         for values, latent_range in zip(result.level(level), ranges, strict=True):
-            values[:] = dequantise(quantise(values, latent_range, bits), latent_range)
+            values[:] = dequantise(quantise(values, latent_range), latent_range)
     return result
 
 

@@ -72,6 +72,8 @@ FRAME_ROWS = 8
 # Inputs of a frame: half vector, difference vector, two cosines, two logarithms.
 VECTOR_INPUTS = 6
 FRAME_INPUTS = 10
+# Side of the blocks in which GPUs compress textures.
+BLOCK = 4
 # Channels of a response.
 CHANNELS = 3
 # The largest half float.
@@ -335,6 +337,16 @@ class LatentLayout:
     @property
     def texel_count(self) -> int:
         return self.level_offsets[-1]
+
+
+def block_bytes(width: int, height: int, bits_per_texel: int) -> int:
+    """Bytes of a texture with all mip levels, in whole blocks of 4 x 4 texels."""
+    blocks = 0
+    for level in range(max(width, height).bit_length()):
+        sides = (max(1, side >> level) for side in (width, height))
+        rows, columns = (-(-side // BLOCK) for side in sides)
+        blocks += rows * columns
+    return blocks * BLOCK * BLOCK * bits_per_texel // 8
 
 
 def pad_to_tile(width: int) -> int:

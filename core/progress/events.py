@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.base.text import format_bytes
 from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics, SkyMetrics
 
 if TYPE_CHECKING:
@@ -95,6 +96,42 @@ class Warning(Event):
     """A message for the artist; the bake continues."""
 
     text: str
+
+
+@dataclass(frozen=True)
+class SizeChosen(Event):
+    """The bake has chosen the size of its latent texture."""
+
+    width: int
+    height: int
+    bytes: int
+    """Bytes of a bundle of this size on a GPU."""
+    target: float
+    """The largest log MAE that was accepted; 0 if only bytes counted."""
+    most_bytes: int = 0
+    """The most bytes that were allowed: those requested, or fewer than the material's images take
+    block-compressed; 0 for no limit."""
+    tried: tuple[Mapping[str, Any], ...] = ()
+    """All sizes that were tried: width, height, bytes, and the log MAE after a short training."""
+
+    @property
+    def text(self) -> str:
+        """The choice, and what the next larger and smaller sizes would have given."""
+        chosen, others = "", []
+        for each in sorted(self.tried, key=lambda each: -each["bytes"]):
+            known = each["log_mae"] is not None
+            text = f"{each['width']} x {each['height']} texels"
+            error = f" (log error {each['log_mae']:.4f})" if known else ""
+            if (each["width"], each["height"]) == (self.width, self.height):
+                chosen = error
+            elif known:
+                others.append(f"{text}: {each['log_mae']:.4f}")
+        limit = f", at most {self.target:.4f} is the target" if self.target else ""
+        if self.most_bytes:
+            limit += f", and at most {format_bytes(self.most_bytes)}"
+        rest = f"; {', '.join(others)}" if others else ""
+        size = f"{self.width} x {self.height} texels, {format_bytes(self.bytes)}"
+        return f"texture of {size}{chosen}{limit}{rest}"
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,13 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.plain_values import convert_numbers
 from verdigris.core.network.spec import LatentLayout, NetworkSpec, require_preset
 from verdigris.core.settings.draw_settings import DrawSettings
-from verdigris.core.settings.limits import require_limits
-from verdigris.core.settings.schedule import Quantisation, Schedule, TrainingSettings
+from verdigris.core.settings.limits import BC7_FORMAT, HALF_FORMAT, require_limits
+from verdigris.core.settings.schedule import BlockLines, Quantisation, Schedule, TrainingSettings
+from verdigris.core.settings.size_settings import SizeSettings
 
 TRAINERS = ("tensor", "numpy")
+# Parts of the steps between which latents move to the lines that blocks of BC7 can hold.
+_LINES = (0.2, 0.5)
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ class BakeSettings:
     """Activation of the hidden layers. Smooth ones give smooth highlights."""
 
     resolution: int = 512
-    """Latent texels per side. Detail finer than a texel is averaged."""
+    """Latent texels per side, or the most of them where the bake chooses (`size`). Detail finer
+    than a texel is averaged."""
 
     iterations: int = 20_000
     """Training steps."""
@@ -55,9 +59,9 @@ class BakeSettings:
     latent_rate: float = 1e-2
     """Peak learning rate of the latents."""
 
-    latent_bits: int = 8
-    """Bits of a latent channel in the bundle: 8, or 4 for half the size at a visible cost; 0 for
-    half floats at twice the size."""
+    latent_format: str = "bc7"
+    """How the bundle stores latents: bc7, blocks that GPUs decode, at 2 bytes a texel; rgba8, at
+    8 bytes; half, half floats at 16 bytes."""
 
     quantise_share: float = 0.1
     """Length of the last phase, which trains latents as they will be rounded, as a part of all
@@ -82,6 +86,9 @@ class BakeSettings:
 
     draw: DrawSettings = field(default_factory=DrawSettings)
     """How places and directions are sampled."""
+
+    size: SizeSettings = field(default_factory=SizeSettings)
+    """Whether and how the bake chooses a smaller texture."""
 
     def __post_init__(self) -> None:
         convert_numbers(self)
@@ -134,22 +141,29 @@ class BakeSettings:
         )
 
     def _quantisation(self) -> Quantisation | None:
-        if not self.latent_bits:
+        if self.latent_format == HALF_FORMAT:
             return None
         first = self.last_phase_step
-        return Quantisation(
-            first, self.iterations - first, self.latent_bits, outliers=self.latent_outliers
-        )
+        lines = None
+        if self.latent_format == BC7_FORMAT:
+            begin, end = (round(share * self.iterations) for share in _LINES)
+            lines = BlockLines(begin, min(end, first))
+        return Quantisation(first, self.iterations - first, lines, outliers=self.latent_outliers)
 
     def changed(self, changes: Mapping[str, Any]) -> BakeSettings:
-        """With other values of some fields; `draw` may be a mapping of the fields that change."""
+        """With other values of some fields; `draw` and `size` may be mappings of the fields that
+        change. A resolution without a size is kept as it is."""
         _require_known("settings", dict(changes), BakeSettings)
-        draw = changes.get("draw")
-        if isinstance(draw, Mapping):
-            _require_known("settings of draw", dict(draw), DrawSettings)
-            changes = {**changes, "draw": replace(self.draw, **draw)}
-        elif "draw" in changes and not isinstance(draw, DrawSettings):
-            raise SettingsError(f"draw is {draw!r}: use a table, such as {{'pairs': 2}}")
+        changes = dict(changes)
+        if "resolution" in changes and "size" not in changes:
+            changes["size"] = {"tolerance": 0.0}
+        for name, (kind, example) in TABLES.items():
+            table = changes.get(name)
+            if isinstance(table, Mapping):
+                _require_known(f"settings of {name}", dict(table), kind)
+                changes[name] = replace(getattr(self, name), **table)
+            elif name in changes and not isinstance(table, kind):
+                raise SettingsError(f"{name} is {table!r}: use a table, such as {example}")
         return replace(self, **changes)
 
     def to_json(self) -> dict[str, Any]:
@@ -159,9 +173,19 @@ class BakeSettings:
     def from_json(cls, values: dict[str, Any]) -> BakeSettings:
         """The inverse of `to_json`; an unknown name is an error that lists the known ones."""
         _require_known("settings", values, cls)
-        draw = values.get("draw", {})
-        _require_known("settings of draw", draw, DrawSettings)
-        return cls(**{**values, "draw": DrawSettings(**draw)})
+        tables: dict[str, Any] = {}
+        for name, (kind, _) in TABLES.items():
+            tables[name] = values.get(name, {})
+            _require_known(f"settings of {name}", tables[name], kind)
+            tables[name] = kind(**tables[name])
+        return cls(**{**values, **tables})
+
+
+# Fields that are tables: their type, and an example.
+TABLES: dict[str, tuple[type, str]] = {
+    "draw": (DrawSettings, "{'pairs': 2}"),
+    "size": (SizeSettings, "{'tolerance': 0.1}"),
+}
 
 
 def unequal(

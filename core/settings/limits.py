@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.network.quantise import BITS
 from verdigris.core.network.spec import require_loss, require_preset
 from verdigris.core.settings.schedule import require_rates
 
@@ -13,6 +12,8 @@ if TYPE_CHECKING:
     from verdigris.core.settings.bake_settings import BakeSettings
 
 LARGEST_RESOLUTION = 8192
+# How a bundle stores latents.
+BC7_FORMAT, RGBA8_FORMAT, HALF_FORMAT = LATENT_FORMATS = ("bc7", "rgba8", "half")
 MOST_STARTS = 64
 # JSON readers keep whole numbers up to this size.
 _SEED_BITS = 53
@@ -51,9 +52,9 @@ def require_limits(settings: BakeSettings) -> None:
         raise SettingsError(
             f"seed has {settings.seed.bit_length()} bits: use 0 to {(1 << _SEED_BITS) - 1}"
         )
-    if settings.latent_bits not in (0, *BITS):
-        known = ", ".join(map(str, (0, *BITS)))
-        raise SettingsError(f"latent_bits is {settings.latent_bits}: use one of {known}")
+    if settings.latent_format not in LATENT_FORMATS:
+        known = ", ".join(LATENT_FORMATS)
+        raise SettingsError(f"latent_format is {settings.latent_format!r}: use one of {known}")
     for name in ("start_share", "quantise_share"):
         if not 0 < getattr(settings, name) <= 0.5:
             raise SettingsError(

@@ -7,7 +7,9 @@ from dataclasses import replace
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.settings.bake_settings import TRAINERS, BakeSettings
 from verdigris.core.settings.draw_settings import DrawSettings
+from verdigris.core.settings.limits import RGBA8_FORMAT
 from verdigris.core.settings.recipe import Kind, Recipe
+from verdigris.core.settings.size_settings import SizeSettings
 
 # A constant material needs few texels, and learns them in a third of the steps of a long bake.
 _CONSTANT_RESOLUTION, _CONSTANT_SHARE = 16, 1 / 3
@@ -19,9 +21,13 @@ _WIDTH, _DENSE_WIDTH = 0.7, 1.0
 # Learning rate of wide decoders: at the rate of narrow ones they end worse.
 _WIDE_RATE = 1e-2
 
-_ON_GPU = BakeSettings(draw=DrawSettings(finest_places=8))
+# A smaller texture may raise the error by a tenth, about what two seeds differ by.
+_SIZE = SizeSettings(tolerance=0.1)
+
+_ON_GPU = BakeSettings(draw=DrawSettings(finest_places=8), size=_SIZE)
 # Several pairs of directions per place make steps cheaper, and so does training each sample twice.
 _ON_PROCESSOR = BakeSettings(
+    size=_SIZE,
     resolution=256,
     batch=4_096,
     loss="cbrt_bounded",
@@ -45,7 +51,10 @@ def _recipe(
         resolution=_CONSTANT_RESOLUTION,
         iterations=round(constant_share * detailed.iterations),
         starts=1,
+        # blocks would save a kilobyte, and its few texels need the bits
+        latent_format=RGBA8_FORMAT,
         draw=replace(draw, finest_places=1),
+        size=SizeSettings(),
     )
     dense = replace(detailed, draw=replace(draw, finest_width=dense_width or draw.finest_width))
     return Recipe(

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.losses import LIGHT_SHARE
-from verdigris.core.network.quantise import codes_of
 from verdigris.core.network.spec import require_loss
 
 # So sharp that soft rounding equals hard rounding in fp32.
@@ -42,6 +41,9 @@ class Schedule:
     warm_up: int = 0
     """Steps over which the rates rise linearly at the start."""
 
+    first: int = 0
+    """The step at which the cosine begins."""
+
     def __post_init__(self) -> None:
         if self.steps < 1:
             raise SettingsError(f"steps is {self.steps}: use at least 1")
@@ -50,11 +52,14 @@ class Schedule:
             raise SettingsError(f"final_fraction is {self.final_fraction}: use 0 to 1")
         if not 0 <= self.warm_up <= self.steps:
             raise SettingsError(f"warm_up is {self.warm_up}: use 0 to {self.steps} (the steps)")
+        if not 0 <= self.first < self.steps:
+            raise SettingsError(f"first is {self.first}: use 0 to less than {self.steps}")
 
     def factor(self, step: int) -> float:
         """Factor of the peak rates in a step; the first step is 0."""
         rise = min(1.0, (step + 1) / (self.warm_up + 1))
-        done = min(1.0, step / max(1, self.steps - 1))
+        last = max(1, self.steps - 1 - self.first)
+        done = min(1.0, max(0, step - self.first) / last)
         cosine = 0.5 + 0.5 * math.cos(math.pi * done)
         return rise * (self.final_fraction + (1 - self.final_fraction) * cosine)
 
@@ -74,6 +79,34 @@ HARD = Rounding(_HARD)
 
 
 @dataclass(frozen=True)
+class BlockLines:
+    """Moves the latents of each block towards a line, which a block of BC7 can hold: hardly at
+    first, then all the way."""
+
+    first_step: int
+    """The first step at which latents may move."""
+
+    last_step: int
+    """From this step on they move all the way."""
+
+    interval: int = 16
+    """Steps from one move to the next."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.first_step <= self.last_step or self.interval < 1:
+            raise SettingsError(
+                f"lines of blocks begin at step {self.first_step}, are complete at step "
+                f"{self.last_step} and have {self.interval} steps between: use 0 or more, no "
+                "less, and 1 or more"
+            )
+
+    def strength(self, step: int) -> float:
+        """The part of its way that a latent moves at this step."""
+        done = (step - self.first_step + 1) / (self.last_step - self.first_step + 1)
+        return min(1.0, max(0.0, done))
+
+
+@dataclass(frozen=True)
 class Quantisation:
     """The last phase: rounding-aware training, softly at first, then ever harder."""
 
@@ -83,8 +116,8 @@ class Quantisation:
     steps: int
     """Steps of the phase; beyond it rounding stays at its hardest."""
 
-    bits: int = 8
-    """Bits of a channel."""
+    lines: BlockLines | None = None
+    """For blocks of BC7; None rounds each latent to a byte."""
 
     softest: float = 1.0
     """Sharpness of the first step."""
@@ -99,7 +132,6 @@ class Quantisation:
     """Part of a channel's values at either end that the range clips."""
 
     def __post_init__(self) -> None:
-        codes_of(self.bits)
         if self.first_step < 0 or self.steps < 1:
             raise SettingsError(
                 f"quantisation begins at step {self.first_step} and takes {self.steps}: "
@@ -112,10 +144,12 @@ class Quantisation:
                 f"sharpness goes from {self.softest} to {self.hardest}: use more than 0, growing"
             )
 
-    @property
-    def codes(self) -> int:
-        """The largest code of the grid."""
-        return codes_of(self.bits)
+    def line_strength(self, step: int) -> float:
+        """The part of its way to the line of its block that a latent moves before this step. All
+        the way before the phase's first step."""
+        if self.lines is None or (step - self.first_step) % self.lines.interval:
+            return 0.0
+        return 1.0 if step >= self.first_step else self.lines.strength(step)
 
     def rounding(self, step: int) -> Rounding | None:
         """None before the phase."""
@@ -155,6 +189,23 @@ class TrainingSettings:
     def rounding(self, step: int) -> Rounding | None:
         """How latents are rounded in this step, or None where they are not."""
         return self.quantisation.rounding(step) if self.quantisation else None
+
+    @property
+    def borders(self) -> tuple[int, ...]:
+        """Steps before which all texels change: they are rotated, or their ranges are fitted."""
+        found = self.quantisation
+        if found is None:
+            return ()
+        return (found.first_step, *((found.lines.first_step,) if found.lines else ()))
+
+    def rotates(self, step: int) -> bool:
+        """Whether the channels of latents are rotated before this step."""
+        lines = self.quantisation.lines if self.quantisation else None
+        return lines is not None and step == lines.first_step
+
+    def line_strength(self, step: int) -> float:
+        """The part of its way to its block's line that a latent moves before this step."""
+        return self.quantisation.line_strength(step) if self.quantisation else 0.0
 
     def light_share(self, step: int) -> float:
         """Share of the light gradient in this step."""

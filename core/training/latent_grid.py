@@ -8,8 +8,8 @@ import numpy as np
 
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.quantise import (
+    BYTE,
     LatentRange,
-    codes_of,
     soft_round,
     soft_round_derivative,
 )
@@ -22,11 +22,11 @@ class LatentGrid:
     """The ranges of all materials: the value of code 0 and the step between codes, as arrays
     [materials, channels]."""
 
-    def __init__(self, layout: LatentLayout, ranges: Sequence[LatentRange], bits: int) -> None:
-        self._layout, self.ranges, self.codes = layout, tuple(ranges), codes_of(bits)
+    def __init__(self, layout: LatentLayout, ranges: Sequence[LatentRange]) -> None:
+        self._layout, self.ranges = layout, tuple(ranges)
         self.offset = np.stack([each.offset for each in ranges])
-        self.unit = np.stack([each.scale for each in ranges]) / np.float32(self.codes)
-        self.highest = self.offset + self.unit * np.float32(self.codes)
+        self.unit = np.stack([each.scale for each in ranges]) / np.float32(BYTE)
+        self.highest = self.offset + self.unit * np.float32(BYTE)
 
     def round(self, values: FloatArray, texels: IndexArray, rounding: Rounding) -> None:
         """Rounds values [texels, channels] in place."""
@@ -35,11 +35,13 @@ class LatentGrid:
         np.multiply(soft_round(codes, rounding.sharpness), unit, out=values)
         values += offset
 
-    def derivative(self, values: FloatArray, texels: IndexArray, rounding: Rounding) -> FloatArray:
-        """Derivative of `round` by the values."""
-        if rounding.is_straight:
-            return np.ones_like(values)
-        return soft_round_derivative(self._fractional_codes(values, texels), rounding.sharpness)
+    def backward(
+        self, gradient: FloatArray, values: FloatArray, texels: IndexArray, rounding: Rounding
+    ) -> None:
+        """Converts the gradient by rounded values to the gradient by the values, in place."""
+        if not rounding.is_straight:
+            codes = self._fractional_codes(values, texels)
+            gradient *= soft_round_derivative(codes, rounding.sharpness)
 
     def limit(self, values: FloatArray, texels: IndexArray) -> None:
         """Clips values to the range, in place."""
@@ -49,7 +51,7 @@ class LatentGrid:
     def _fractional_codes(self, values: FloatArray, texels: IndexArray) -> FloatArray:
         codes: FloatArray = values - self._of_texels(self.offset, texels)
         codes /= self._of_texels(self.unit, texels)
-        return np.asarray(np.clip(codes, 0, np.float32(self.codes), out=codes))
+        return np.asarray(np.clip(codes, 0, np.float32(BYTE), out=codes))
 
     def _of_texels(self, numbers: FloatArray, texels: IndexArray) -> FloatArray:
         """The rows of [materials, channels] that belong to the texels."""

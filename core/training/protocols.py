@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
 
-from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.quantise import LatentRange
 from verdigris.core.sampling.training_sample import SampleArray
 
@@ -69,6 +69,11 @@ class Trainer(Protocol):
 
     def latent_ranges(self) -> tuple[LatentRange, ...] | None:
         """The range of each material; None before rounding-aware training."""
+        ...
+
+    def latent_squares(self) -> FloatArray:
+        """Mean squares of gradients by the latents, [texels, channels]: a copy. They weigh the
+        errors of blocks."""
         ...
 
     def state(self) -> dict[str, NDArray[Any]]:

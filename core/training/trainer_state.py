@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.network.parameters import CheckpointError, Parameters
-from verdigris.core.network.quantise import pack_ranges, unpack_ranges
+from verdigris.core.network.quantise import LatentRange, pack_ranges, unpack_ranges
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
-from verdigris.core.settings.schedule import TrainingSettings
+from verdigris.core.settings.schedule import Quantisation, TrainingSettings
+from verdigris.core.training.latent_blocks import LatentBlocks
 from verdigris.core.training.latent_grid import LatentGrid
 
 # Name of the latent ranges in checkpoints.
 RANGES = "latent_ranges"
+# Of the endpoints of blocks.
+ENDS = "latent_ends"
 
 
 def require_array(
@@ -48,9 +52,22 @@ def find_grid(
     if quantisation is None or int(state["step"]) <= quantisation.first_step:
         return None
     packed = require_array(state, RANGES, (layout.materials, 2, channels))
-    return LatentGrid(layout, unpack_ranges(packed), quantisation.bits)
+    grid = make_grid(layout, unpack_ranges(packed), quantisation)
+    if isinstance(grid, LatentBlocks):
+        grid.ends = require_array(state, ENDS, grid.ends.shape).astype(np.float32)
+    return grid
+
+
+def make_grid(
+    layout: LatentLayout, ranges: Sequence[LatentRange], quantisation: Quantisation
+) -> LatentGrid:
+    """What latents are rounded to."""
+    return (LatentBlocks if quantisation.lines else LatentGrid)(layout, ranges)
 
 
 def pack_grid(grid: LatentGrid | None) -> dict[str, NDArray[Any]]:
     """The arrays that find_grid reads."""
-    return {RANGES: pack_ranges(grid.ranges)} if grid else {}
+    if grid is None:
+        return {}
+    ends = {ENDS: grid.ends} if isinstance(grid, LatentBlocks) else {}
+    return {RANGES: pack_ranges(grid.ranges), **ends}

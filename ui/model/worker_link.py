@@ -54,6 +54,7 @@ class WorkerLink(PanelState):
             "opened": self._handle_opened,
             "forecast": self._handle_forecast,
             "finished": self._handle_finished,
+            "sizechosen": self._handle_size,
             "warning": lambda event: self.notices.add(WARNING, str(event.get("text", ""))),
             "error": self._handle_error,
             "showing": self._handle_showing,
@@ -97,6 +98,14 @@ class WorkerLink(PanelState):
             self._estimate()
             return
         self.forecast = event
+        self.forecast_changed.emit()
+
+    def _handle_size(self, event: Mapping[str, Any]) -> None:
+        """The bytes of the texture that the bake has chosen."""
+        forecast = self.forecast or {}
+        chosen = {name: event.get(name) for name in ("width", "height")}
+        texture = max(0, int(event.get("bytes", 0)) - int(forecast.get("decoder_bytes", 0)))
+        self.forecast = {**forecast, **chosen, "texture_bytes": texture, "may_be_smaller": False}
         self.forecast_changed.emit()
 
     def _handle_finished(self, event: Mapping[str, Any]) -> None:
@@ -176,7 +185,8 @@ class WorkerLink(PanelState):
     def _estimate(self) -> None:
         """Estimates the size of the result from the choices. Drops measured figures."""
         try:
-            found = estimate(self.choices.settings(self.trainer or "numpy"))
+            textures = [each for each in (self.report or {}).get("textures", ()) if each]
+            found = estimate(self.choices.settings(self.trainer or "numpy"), textures)
         except VerdigrisError:
             self.forecast = None
         else:

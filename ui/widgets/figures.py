@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QFormLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from verdigris.core.bundle.cost.source_bytes import describe_larger
 from verdigris.core.pictures.metrics import SampleMetrics
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
@@ -112,14 +113,20 @@ class Figures(QWidget):
             self.verdict.hide()
             self._fit()
             return
-        text = (
-            f"{format_bytes(forecast.get('texture_bytes', 0))} texture, "
-            f"{format_bytes(forecast.get('decoder_bytes', 0))} decoder"
-        )
+        texture, decoder = forecast.get("texture_bytes", 0), forecast.get("decoder_bytes", 0)
+        most = "at most " if forecast.get("may_be_smaller") else ""
+        size = f" ({forecast['width']} x {forecast['height']})" if forecast.get("width") else ""
+        text = f"{most}{format_bytes(texture)} texture{size}, {format_bytes(decoder)} decoder"
         self.size.setText(text)
         lines = []
         if forecast.get("source_texture_bytes"):
-            lines.append(f"Source images: {format_bytes(forecast['source_texture_bytes'])}.")
+            compressed = forecast.get("source_compressed_bytes") or 0
+            lines.append(
+                f"Source images: {format_bytes(compressed)} block-compressed, "
+                f"{format_bytes(forecast['source_texture_bytes'])} as they are."
+            )
+            if not most and (excess := describe_larger(texture + decoder, compressed)):
+                lines.append(capitalise(excess) + ".")
         if forecast.get("nanoseconds") and forecast.get("source_nanoseconds"):
             neural = format_nanoseconds(forecast["nanoseconds"])
             graph = format_nanoseconds(forecast["source_nanoseconds"])

@@ -182,9 +182,11 @@ class SettingsForm(QScrollArea):
         for name, combo in self._combos.items():
             value = suited if name == "preset" else getattr(preset, name, "")
             shown = _square(value) if name == "resolution" else value
-            combo.setItemText(
-                0, f"{shown}  (default)" if name == "preset" else f"{shown}  (preset)"
-            )
+            if name == "resolution" and preset and preset.size.is_open:
+                combo.setItemText(0, f"Auto, up to {shown}")
+            else:
+                what = "default" if name == "preset" else "preset"
+                combo.setItemText(0, f"{shown}  ({what})")
             with blocked_signals(combo):
                 combo.setCurrentIndex(max(0, combo.findData(getattr(choices, name))))
         for name, spin in self._spins.items():

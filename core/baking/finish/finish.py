@@ -31,10 +31,13 @@ from verdigris.core.baking.measure.sky import measure_sky
 from verdigris.core.baking.state.options import make_folder
 from verdigris.core.baking.state.rounding import rounding_by_material
 from verdigris.core.base.errors import BundleError
+from verdigris.core.bundle.cost.source_bytes import SourceBytes, source_bytes
 from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import Reference, make_reference
-from verdigris.core.bundle.files.stored_textures import emission_levels, opacity_levels
+from verdigris.core.bundle.files.stored_textures import (
+    TEXEL_FORMATS,
+)
 from verdigris.core.bundle.files.write import (
     Contents,
     Exported,
@@ -53,7 +56,6 @@ from verdigris.core.bundle.proxies.make_proxies import (
 from verdigris.core.bundle.runtime.runtime_files import runtime_files
 from verdigris.core.bundle.verify.verify import log_mae
 from verdigris.core.material.report.report import describe_teacher
-from verdigris.core.material.teacher.unlit_maps import unlit_maps
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.comparison import compare_materials
 from verdigris.core.pictures.picture_files import encode_png
@@ -136,9 +138,8 @@ def _write(
     reference, bounds, arithmetic = _judged(exported, teacher)
     bounds = replace(bounds, albedo=_MARGIN * lit_errors["albedo"]["median"] + _ALBEDO_MARGIN)
     yield from coarse_halves(arithmetic, bounds, name)
-    unlit = unlit_maps(teacher, resolution)
-    glow, coverage = unlit
-    yield from cut_glow(glow, name)
+    maps = run.maps[material]
+    yield from cut_glow(maps.unlit.emission, name)
     contents = Contents(
         name=name,
         source=_source(run, material),
@@ -154,8 +155,9 @@ def _write(
         arithmetic=arithmetic,
         reference=reference,
         preview=_preview(teacher, student, run.settings),
-        emission=None if glow is None else emission_levels(glow),
-        opacity=None if coverage is None else opacity_levels(coverage),
+        emission=maps.emission,
+        emission_format=maps.emission_format,
+        opacity=maps.opacity,
         proxies=proxies,
         runtime=runtime_files(exported.parameters.spec, arithmetic.advised),
     )
@@ -169,7 +171,7 @@ def _write(
     if run.options.viewport_textures:
         from verdigris.core.flatten.viewport import viewport_textures
 
-        textures = yield from viewport_textures(teacher, run.settings, path, unlit)
+        textures = yield from viewport_textures(teacher, run.settings, path, maps.unlit)
     return _Written(samples, picture, sky, textures)
 
 
@@ -228,12 +230,10 @@ def _fit_head(students: _Students) -> FloatArray:
 
 
 def _export(run: Run, trained: Parameters, material: int) -> Exported:
-    quantisation = run.settings.training().quantisation
-    if quantisation is None:
-        return export_numbers(trained, material, quantised=False)
-    ranges = run.learner.trainer.latent_ranges()
+    trainer, texel_format = run.learner.trainer, TEXEL_FORMATS[run.settings.latent_format]
+    ranges = trainer.latent_ranges()
     known = ranges[material] if ranges else None
-    return export_numbers(trained, material, latent_range=known, bits=quantisation.bits)
+    return export_numbers(trained, material, texel_format, known, trainer.latent_squares())
 
 
 def final_samples(device: Device) -> int:
@@ -253,6 +253,7 @@ def _source(run: Run, material: int) -> Mapping[str, Any]:
     return {
         "material": run.teachers[material].material.name,
         **run.documents[material],
+        "images": asdict(_images(run.teachers[material])),
         "digest": run.saved.digest,
         "verdigris": version(),
         "kind": run.kind.value,
@@ -264,8 +265,13 @@ def _source(run: Run, material: int) -> Mapping[str, Any]:
         "seconds": run.clock.seconds,
         "stopped_by": run.clock.stopped_by,
         "decoder_shared_by": list(run.names),
+        **({"size": run.size_choice.facts()} if run.size_choice else {}),
         **_request(run, material),
     }
+
+
+def _images(teacher: Teacher) -> SourceBytes:
+    return source_bytes(teacher.document, teacher.material)
 
 
 def _request(run: Run, material: int) -> Mapping[str, Any]:

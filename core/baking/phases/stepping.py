@@ -14,7 +14,6 @@ from verdigris.core.base.profile import profiled
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters, initialise
 from verdigris.core.sampling.draw_samples import DrawnSamples
-from verdigris.core.settings.bake_settings import BakeSettings
 
 if TYPE_CHECKING:
     from verdigris.core.training.protocols import StepReport, Trainer
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 FIRST_RUN = 20
 
 
-def fresh_parameters(settings: BakeSettings, materials: int, seed: int) -> Parameters:
-    return initialise(settings.spec, settings.layout(materials), seed)
+def fresh_parameters(stage: Stage, materials: int, seed: int) -> Parameters:
+    return initialise(stage.settings.spec, stage.layout(materials), seed)
 
 
 @profiled("open trainer")
@@ -32,7 +31,7 @@ def open_start(
     teachers: Sequence[Teacher], stage: Stage, options: BakeOptions, kind: str
 ) -> tuple[Trainer, DrawnSamples]:
     """A trainer of the first start, and the samples of all starts."""
-    parameters = fresh_parameters(stage.settings, len(teachers), stage.settings.seed)
+    parameters = fresh_parameters(stage, len(teachers), stage.settings.seed)
     return open_with_parameters(teachers, stage, options, kind, parameters)
 
 

@@ -61,13 +61,20 @@ class Learner:
         parameters = self.trainer.parameters()
         is_encoded = self.stage.is_last and not self.has_enlarged_levels
         first_level = encoded_levels(self.settings) if is_encoded else 0
+        if first_level and self.stage.size:
+            lost = self.settings.resolution // max(self.stage.size)
+            # the finest level is a mean of encoded texels
+            first_level = max(1, first_level - (lost.bit_length() - 1))
         fill_masked(parameters, find_masked(self.importance), first_level)
         return parameters
 
     def stored_parameters(self, parameters: Parameters) -> Parameters:
         """What a bundle would hold of these parameters."""
         quantisation = self.settings.training().quantisation
-        return as_stored(parameters, quantisation, self.trainer.latent_ranges())
+        trainer = self.trainer
+        return as_stored(
+            parameters, quantisation, trainer.latent_ranges(), trainer.latent_squares()
+        )
 
     def current_student(self, parameters: Parameters | None = None) -> Student:
         """A student with these parameters, or with the trainer's: as stored once training rounds

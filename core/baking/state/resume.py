@@ -18,6 +18,7 @@ from verdigris.core.baking.state.differences import (
 )
 from verdigris.core.baking.state.options import BakeOptions
 from verdigris.core.baking.state.run import Run
+from verdigris.core.baking.state.size_choice import SizeChoice
 from verdigris.core.baking.state.stages import Stage, stages_of
 from verdigris.core.baking.state.start_choice import StartChoice
 from verdigris.core.base.errors import SettingsError
@@ -46,6 +47,7 @@ class SavedState:
     rounding: dict[str, Any]
     early: Mapping[str, Any]
     """Progress of early stopping."""
+    size_choice: SizeChoice | None = None
 
 
 def facts_of(run: Run) -> dict[str, Any]:
@@ -73,6 +75,7 @@ def facts_of(run: Run) -> dict[str, Any]:
         "time_limit": run.options.time_limit,
         "wanted_steps": run.requested_steps,
         **({"start_choice": run.start_choice.facts()} if run.start_choice else {}),
+        **({"size": run.size_choice.facts()} if run.size_choice else {}),
     }
 
 
@@ -129,6 +132,7 @@ def find_state(
     early = facts.get("early")
     try:
         stage = _stage(facts, stored, saved.parameters.layout)
+        size_choice = SizeChoice.from_facts(facts.get("size"))
         choice = StartChoice.from_saved(facts, saved.state, saved.parameters, stored.starts)
     except CheckpointError as failure:
         raise CheckpointError(f"{path}: {failure}: bake without --resume") from None
@@ -142,6 +146,7 @@ def find_state(
         seconds=seconds,
         rounding=facts.get("rounding", {}),
         early=early if isinstance(early, Mapping) else {},
+        size_choice=size_choice,
     )
 
 
@@ -263,7 +268,7 @@ def restore(run: Run, saved: SavedState) -> None:
         raise CheckpointError(f"{saved.path}: {failure}: bake without --resume") from None
     run.stopped_early_by = str(saved.early.get("stopped_by", ""))
     run.clock.seconds_before, run.rounding = saved.seconds, saved.rounding
-    run.start_choice = saved.start_choice
+    run.start_choice, run.size_choice = saved.start_choice, saved.size_choice
     _note_step(run)
 
 
@@ -279,7 +284,9 @@ def _stage(facts: dict[str, Any], settings: BakeSettings, layout: LatentLayout) 
     stages, number = stages_of(settings), facts.get("stage", 0)
     if isinstance(number, bool) or not isinstance(number, int) or number not in range(len(stages)):
         raise CheckpointError(f"stage is {number!r}: it must be below {len(stages)}")
-    wanted = stages[number].settings.layout(layout.materials)
+    choice = SizeChoice.from_facts(facts.get("size"))
+    stage = replace(stages[number], size=choice.size if choice else None)
+    wanted = stage.layout(layout.materials)
     if layout != wanted:
         raise CheckpointError(
             f"latents are {layout.width} x {layout.height}, and those of stage {number} are "
@@ -289,4 +296,4 @@ def _stage(facts: dict[str, Any], settings: BakeSettings, layout: LatentLayout) 
     begun = facts.get("stage_begun", stages[number].first_step)
     if type(begun) is not int or not 0 <= begun <= stages[number].first_step:
         raise CheckpointError(f"stage_begun is {begun!r}: use 0 to {stages[number].first_step}")
-    return replace(stages[number], first_step=begun)
+    return replace(stage, first_step=begun)

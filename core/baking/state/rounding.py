@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.bundle.precision.gptq_rounding import round_gptq
+from verdigris.core.network.block_lines import compressed_copy
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.quantise import LatentRange, fit_ranges, quantised_copy
 from verdigris.core.progress.events import Event, Warning
+from verdigris.core.settings.limits import BC7_FORMAT, HALF_FORMAT, RGBA8_FORMAT
 
 if TYPE_CHECKING:
     from verdigris.core.baking.state.run import Run
@@ -19,20 +21,27 @@ if TYPE_CHECKING:
 # Less of an increase is not reported: as a part of the error before, or by itself.
 _REPORTED_FACTOR = 1.02
 _REPORTED_INCREASE = 5e-5
+# The next larger format.
+_LARGER = {BC7_FORMAT: RGBA8_FORMAT, RGBA8_FORMAT: HALF_FORMAT}
 
 
 def as_stored(
     parameters: Parameters,
     quantisation: Quantisation | None,
     ranges: Sequence[LatentRange] | None,
+    squares: FloatArray | None = None,
 ) -> Parameters:
     """What a bundle would hold of these: a decoder of half floats, and latents on the grid of these
-    ranges, or of their own."""
+    ranges, or of their own. `squares` are the mean squares of gradients by the latents."""
     if quantisation is None:
         stored = parameters.copy()
         stored.latents[:] = parameters.latents.astype(np.float16)
     else:
-        stored = quantised_copy(parameters, ranges or fit_ranges(parameters), quantisation.bits)
+        ranges = ranges or fit_ranges(parameters)
+        if quantisation.lines:
+            stored = compressed_copy(parameters, ranges, squares)
+        else:
+            stored = quantised_copy(parameters, ranges)
     stored.decoder[:] = round_gptq(parameters)
     return stored
 
@@ -42,7 +51,7 @@ def measure_before_rounding(run: Run) -> None:
     quantisation = run.settings.training().quantisation
     assert quantisation is not None
     before = _errors(run, run.learner.filled_parameters())
-    run.rounding = {"bits": quantisation.bits, "log_mae_before": before}
+    run.rounding = {"format": run.settings.latent_format, "log_mae_before": before}
 
 
 def report_rounding(run: Run) -> Generator[Event, None, FloatArray]:
@@ -61,9 +70,9 @@ def report_rounding(run: Run) -> Generator[Event, None, FloatArray]:
         before, after = facts["log_mae_before"], facts["log_mae_after"]
         if after > max(_REPORTED_FACTOR * before, before + _REPORTED_INCREASE):
             yield Warning(
-                f"{name}: rounding latents to {quantisation.bits} bits raised the log error by "
-                f"{100 * (after / before - 1):.0f}%, from {before:.4f} to {after:.4f}: set "
-                "latent_bits to 0 for half floats, at twice the size"
+                f"{name}: storing latents as {run.settings.latent_format} raised the log error "
+                f"by {100 * (after / before - 1):.0f}%, from {before:.4f} to {after:.4f}: set "
+                f"latent_format to {_LARGER[run.settings.latent_format]}, at a larger size"
             )
     return stored.decoder
 

@@ -7,12 +7,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from verdigris.core.baking.measure.bundle_size import bundle_bytes
 from verdigris.core.baking.measure.measure import HeldOut
+from verdigris.core.baking.measure.stored_maps import StoredMaps, make_maps
 from verdigris.core.baking.state.checkpoint import state_path
 from verdigris.core.baking.state.clock import Clock
 from verdigris.core.baking.state.differences import source_digest
 from verdigris.core.baking.state.learner import Learner
 from verdigris.core.baking.state.options import BakeControl, BakeOptions
+from verdigris.core.baking.state.size_choice import Size, SizeChoice
 from verdigris.core.baking.state.stages import Stage
 from verdigris.core.baking.state.start_choice import StartChoice
 from verdigris.core.material.teacher.teacher import Teacher
@@ -67,6 +70,10 @@ class Run:
     held_out: list[HeldOut] = field(default_factory=list)
     start_choice: StartChoice | None = None
     """While starts are compared."""
+    found_maps: list[StoredMaps] | None = None
+    """Maps of emission and opacity, once they are needed."""
+    size_choice: SizeChoice | None = None
+    """The size of the texture, once it is chosen."""
     has_untried_starts: bool = False
     """The bake was stopped before all starts were compared."""
     checked_step: int = 0
@@ -79,6 +86,22 @@ class Run:
     """`quality` or `target error`; set while latents are rounded after that."""
     rounding: dict[str, Any] = field(default_factory=dict)
     """Errors before and after latents were rounded; lists are by material."""
+
+    @property
+    def maps(self) -> list[StoredMaps]:
+        """Maps of emission and opacity of each material."""
+        if self.found_maps is None:
+            self.found_maps = [make_maps(teacher, self.settings) for teacher in self.teachers]
+        return self.found_maps
+
+    def bundle_bytes(self, size: Size) -> int:
+        """Bytes on a GPU of the largest bundle with latents of this size."""
+        return bundle_bytes(self.settings, size) + max(each.bytes for each in self.maps)
+
+    @property
+    def may_choose_size(self) -> bool:
+        """Whether the size of the texture is still to be chosen."""
+        return self.settings.size.is_open and self.size_choice is None
 
     @property
     def is_limited(self) -> bool:

@@ -6,8 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from verdigris.core.network.losses import LIGHT_START
+from verdigris.core.network.spec import LatentLayout
+from verdigris.core.settings.limits import HALF_FORMAT
 
 if TYPE_CHECKING:
+    from verdigris.core.baking.state.size_choice import Size
     from verdigris.core.settings.bake_settings import BakeSettings
     from verdigris.core.settings.schedule import TrainingSettings
 
@@ -24,6 +27,14 @@ class Stage:
     first_step: int = 0
     """Steps of the stages before."""
     is_last: bool = True
+    size: Size | None = None
+    """Of the texture, once the bake has chosen one."""
+
+    def layout(self, materials: int = 1) -> LatentLayout:
+        """The latent textures of this stage."""
+        if self.size is None:
+            return self.settings.layout(materials)
+        return LatentLayout(*self.size, max(self.size).bit_length(), materials)
 
     def training(self) -> TrainingSettings:
         """Settings of its trainer. Light counts in the last stage, which ends in the result."""
@@ -44,7 +55,7 @@ def stages_of(settings: BakeSettings) -> tuple[Stage, ...]:
         settings,
         resolution=settings.small_resolution,
         iterations=before,
-        latent_bits=0,
+        latent_format=HALF_FORMAT,
         encode_from=0,
         draw=replace(settings.draw, finest_places=places),
     )

@@ -10,8 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.draw_settings import DrawSettings
+from verdigris.core.settings.bake_settings import TABLES, BakeSettings
 from verdigris.core.settings.json_changes import changed, check_kinds
 from verdigris.core.settings.presets import default_preset, require_recipe
 from verdigris.core.settings.recipe import Recipe
@@ -150,11 +149,12 @@ def check_changes(changes: Mapping[str, Any]) -> None:
     Whether values are compatible depends on the preset."""
     check_kinds(BakeSettings().to_json(), changes)
     for name, value in changes.items():
-        if name != "draw":
+        if name not in TABLES:
             # the network spec checks the activation
             _ = replace(_ROOMY, **{name: value}).spec
-    for name, value in changes.get("draw", {}).items():
-        DrawSettings(**{name: value})
+    for table, (kind, _) in TABLES.items():
+        for name, value in changes.get(table, {}).items():
+            kind(**{name: value})
 
 
 def _directed(recipe: Recipe, directions: str) -> Recipe:

@@ -15,7 +15,7 @@ from verdigris.core.base.errors import SceneError, SettingsError
 from verdigris.core.base.json_fields import fields_of
 from verdigris.core.base.text import why_invalid_name
 from verdigris.core.batch.scene.entry import BakeRequest, check_changes
-from verdigris.core.settings.bake_settings import TRAINERS
+from verdigris.core.settings.bake_settings import TABLES, TRAINERS
 from verdigris.core.settings.presets import require_recipe
 
 REQUEST_FIELDS = (
@@ -131,8 +131,9 @@ def quoted(name: str) -> str:
 def merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
     """Settings in which those of the second replace those of the first."""
     merged = {**first, **second}
-    if isinstance(first.get("draw"), Mapping) and isinstance(second.get("draw"), Mapping):
-        merged["draw"] = {**first["draw"], **second["draw"]}
+    for name in TABLES:
+        if isinstance(first.get(name), Mapping) and isinstance(second.get(name), Mapping):
+            merged[name] = {**first[name], **second[name]}
     return merged
 
 

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.base.text import counted
+from verdigris.core.bundle.cost.source_bytes import SourceBytes, describe_larger, source_bytes
 from verdigris.core.bundle.cost.time_responses import time_material
 from verdigris.core.bundle.files.arithmetic import IN_WORDS
-from verdigris.core.bundle.files.stored_textures import LatentTexture
+from verdigris.core.bundle.files.ktx2 import FORMATS, TextureShape
+from verdigris.core.bundle.files.stored_textures import TEXEL_FORMATS, LatentTexture
 from verdigris.core.bundle.files.weights import pack_weights, round_decoder
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.runtime.device_materials import (
@@ -22,23 +25,20 @@ from verdigris.core.bundle.runtime.device_materials import (
 from verdigris.core.bundle.runtime.network_module import fits_in_constants
 from verdigris.core.bundle.runtime.runtime_files import gains_by_constants
 from verdigris.core.material.evaluator import POINT, Footprint
+from verdigris.core.network import bc7
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout
 
 if TYPE_CHECKING:
     from verdigris.core.base.device import Device
     from verdigris.core.bundle.files.read import Bundle
-    from verdigris.core.material.load.mtlx_document import Document
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.settings.bake_settings import BakeSettings
 
 # A smaller speed-up is not worth a bake.
 WORTHWHILE = 1.2
-# Texels of all mip levels, relative to the finest.
-_MIPS = 4 / 3
 # No bake averages more places.
 _MOST_PLACES = 256
-_KIND_BYTES = {"uint8": 1, "uint16": 2, "half": 2, "float": 4}
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,11 @@ class Cost:
     textures_bytes: int | None = None
     """Bytes of these with mips, in the channels and bits of their files."""
     textures_compressed_bytes: int | None = None
-    """Bytes of these with mips, at one byte a texel, as in common block compression."""
+    """Bytes of these with mips, block-compressed: see source_bytes.py."""
+    textures_file_bytes: int | None = None
+    """Bytes of their files."""
+    may_be_smaller: bool = False
+    """A forecast for a bake that chooses the size of the texture: this is the largest."""
     places: int | None = None
     """Places of a texel in `teacher_filtered`."""
     proxies_bytes: int = 0
@@ -136,6 +140,13 @@ class Cost:
     @property
     def loaded_bytes(self) -> int:
         return self.weights_bytes + self.latents_bytes + self.maps_bytes
+
+    @property
+    def excess(self) -> str:
+        """A sentence on a bundle that is larger than the images that it replaces."""
+        if self.may_be_smaller:
+            return ""
+        return describe_larger(self.loaded_bytes, self.textures_compressed_bytes or 0)
 
     @property
     def verdict(self) -> str:
@@ -169,6 +180,7 @@ class Cost:
         return asdict(self) | {
             "nanoseconds": nanoseconds,
             "loaded_bytes": self.loaded_bytes,
+            "excess": self.excess,
             "ratio": self.nanoseconds.ratio,
             "filtered_ratio": self.nanoseconds.filtered_ratio,
             "verdict": self.verdict,
@@ -177,9 +189,12 @@ class Cost:
 
 def cost_of_bundle(bundle: Bundle, device: Device, teacher: Teacher | None = None) -> Cost:
     maps = (bundle.manifest.emission, bundle.manifest.opacity)
-    footprint = _bake_footprint(bundle.manifest.source, bundle.layout.width)
+    footprint = _bake_footprint(bundle.manifest.source, bundle.nominal_side)
     name = bundle.manifest.name
     cost = _cost(name, read_stored(bundle), device, teacher, footprint, bundle.advised)
+    sources = stored_sources(bundle.manifest.source)
+    if teacher is None and sources is not None:
+        cost = _with_sources(cost, sources)
     proxies = bundle.manifest.proxies
     return replace(
         cost,
@@ -193,7 +208,7 @@ def forecast(teacher: Teacher, settings: BakeSettings) -> Cost:
     stored = untrained(settings)
     footprint = _footprint(settings.draw.finest_places, settings.resolution)
     cost = _cost(teacher.material.name, stored, teacher.device, teacher, footprint)
-    return replace(cost, is_forecast=True)
+    return replace(cost, is_forecast=True, may_be_smaller=settings.size.is_open)
 
 
 def _bake_footprint(source: Mapping[str, Any], width: int) -> Footprint:
@@ -216,11 +231,16 @@ def untrained(settings: BakeSettings) -> StoredMaterial:
     parameters.decoder[:] = round_decoder(parameters.decoder)
     random = np.random.default_rng(settings.seed)
     channels = settings.spec.latent_channels
-    sizes = [layout.level_size(level) for level in range(layout.levels)]
-    levels = [random.integers(0, 256, (channels // 4, *size, 4), np.uint8) for size in sizes]
+    texel = FORMATS[TEXEL_FORMATS[settings.latent_format]]
+    shape = TextureShape(texel, layout.width, layout.height, layout.levels, channels // 4)
+    sizes = map(shape.level, range(layout.levels))
+    levels = [random.integers(0, 256, size, np.uint8) for size in sizes]
+    for level in levels if texel.is_block else ():
+        level[..., 0] = bc7.as_mode_4(level[..., 0])
     scale, offset = np.full(channels, 2, np.float32), np.full(channels, -1, np.float32)
     weights, _ = pack_weights(parameters)
-    return StoredMaterial(settings.spec, weights, LatentTexture(levels, scale, offset))
+    latents = LatentTexture(texel.name, layout, levels, scale, offset)
+    return StoredMaterial(settings.spec, weights, latents)
 
 
 def _cost(
@@ -248,13 +268,17 @@ def _cost(
     )
     if teacher is None:
         return cost
-    sizes = texture_sizes(teacher.document, teacher.material.name)
+    cost = _with_sources(cost, source_bytes(teacher.document, teacher.material))
+    return replace(cost, places=footprint.places if footprint.places > 1 else None)
+
+
+def _with_sources(cost: Cost, sources: SourceBytes) -> Cost:
     return replace(
         cost,
-        places=footprint.places if footprint.places > 1 else None,
-        textures=len(sizes),
-        textures_bytes=round(sum(texels * each for texels, each in sizes) * _MIPS),
-        textures_compressed_bytes=round(sum(texels for texels, _ in sizes) * _MIPS),
+        textures=sources.images,
+        textures_file_bytes=sources.files,
+        textures_bytes=sources.plain,
+        textures_compressed_bytes=sources.compressed,
     )
 
 
@@ -296,32 +320,32 @@ def measure(
     return Nanoseconds(**found)
 
 
-def texture_sizes(document: Document, material: str) -> list[tuple[int, int]]:
-    """Texels of the finest level and bytes of a texel, for every image of the material."""
-    from verdigris.core.material.report.report import describe
-
-    found: dict[str, tuple[int, int]] = {}
-    for report in describe(document, material, probe=False):
-        for facts in report.textures:
-            texels = facts.width * facts.height * (facts.tiles - facts.tiles_left_out)
-            found[facts.file] = texels, facts.channels * _KIND_BYTES.get(facts.kind, 1)
-    return list(found.values())
+def stored_sources(source: Mapping[str, Any]) -> SourceBytes | None:
+    """The bytes of the images that a bundle was baked from, from an untrusted manifest."""
+    found = source.get("images")
+    names = [each.name for each in fields(SourceBytes)]
+    values = [found.get(name) for name in names] if isinstance(found, Mapping) else [None]
+    if not all(type(each) is int and each >= 0 for each in values):
+        return None
+    return SourceBytes(*values)
 
 
 def print_cost(cost: Cost) -> None:
     """Prints the cost for people."""
     what = "forecast" if cost.is_forecast else "measured"
     print(f"{cost.name}: {cost.network}, {what} on {cost.device}")
-    print(f"  neural    {_size(cost.loaded_bytes)}: weights {_size(cost.weights_bytes)}, ", end="")
+    most = "at most " if cost.may_be_smaller else ""
+    print(f"  neural    {most}{_size(cost.loaded_bytes)}: ", end="")
+    print(f"weights {_size(cost.weights_bytes)}, ", end="")
     print(f"latents {_size(cost.latents_bytes)} with mips", end="")
     print(f", maps {_size(cost.maps_bytes)}" if cost.maps_bytes else "")
     if cost.proxies_bytes:
         print(f"  proxies   {_size(cost.proxies_bytes)} with mips, if an engine uses them")
     if cost.textures_bytes is not None and cost.textures_compressed_bytes is not None:
         print(
-            f"  textures  {_size(cost.textures_bytes)} in {cost.textures} "
-            f"image{'s' if cost.textures != 1 else ''} with mips, "
-            f"{_size(cost.textures_compressed_bytes)} block-compressed"
+            f"  textures  {_size(cost.textures_compressed_bytes)} block-compressed, "
+            f"{_size(cost.textures_bytes)} as they are, with mips, in "
+            f"{counted(cost.textures or 0, 'image')}; files {_size(cost.textures_file_bytes or 0)}"
         )
     print(f"  decoder   {cost.multiply_adds:,} multiply-adds, {cost.activations} activations")
     if cost.advised:
@@ -330,6 +354,8 @@ def print_cost(cost: Cost) -> None:
         if value is not None:
             print(f"  {name.replace('_', ', '):<24} {value:>9.3f} ns an evaluation")
     print(f"  {cost.verdict}")
+    if cost.excess:
+        print(f"  {cost.excess}")
 
 
 def _size(count: int) -> str:

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from verdigris.core.base.errors import BundleError, reason
-from verdigris.core.bundle.files.ktx2 import Texels, TextureShape, read_ktx2
-from verdigris.core.bundle.files.manifest_parts import FileRecord, LatentFacts
+from verdigris.core.bundle.files.ktx2 import BC6H, Texels, TextureShape, read_ktx2
+from verdigris.core.bundle.files.manifest_parts import FileRecord, LatentFacts, MapFacts
 from verdigris.core.bundle.files.stored_proxies import ProxyFacts, texels_a_proxy
-from verdigris.core.bundle.files.stored_textures import LatentTexture
+from verdigris.core.bundle.files.stored_textures import LatentTexture, emission_of_blocks
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
 
 _OTHER_FILE = (
@@ -67,7 +67,15 @@ def read_latents(folder: Path, facts: LatentFacts) -> LatentTexture:
     """Reads the stored latents."""
     levels = read_texture(folder, facts.record, facts.texture)
     scale, offset = (np.array(each, np.float32) for each in (facts.scale, facts.offset))
-    return LatentTexture(levels, scale, offset)
+    return LatentTexture(facts.format, facts.layout, levels, scale, offset)
+
+
+def read_emission(folder: Path, facts: MapFacts) -> list[Texels]:
+    """The mip levels [height, width, 4] of an emission map, in half floats."""
+    levels = read_texture(folder, facts.record, facts.texture)
+    if facts.format != BC6H:
+        return levels
+    return emission_of_blocks(levels, facts.width, facts.height)
 
 
 def read_proxies(folder: Path, facts: ProxyFacts | None, latents: LatentFacts) -> Proxies | None:

@@ -1,4 +1,4 @@
-"""KTX 2.0 files without compression: 2D textures and arrays with a full mip chain.
+"""KTX 2.0 files: 2D textures and arrays with a full mip chain, of plain texels or BC7 blocks.
 
 Khronos specifies the container in "KTX File Format 2.0", and the data format descriptor in
 "Khronos Data Format 1.3".
@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import BundleError
+from verdigris.core.bundle.maps import bc6h
+from verdigris.core.network import bc7
 
 Texels = NDArray[Any]
 
@@ -31,12 +33,13 @@ _HEADER_FIELDS = (
     *("kvdByteOffset", "kvdByteLength", "sgdByteOffset", "sgdByteLength"),
 )
 _LEVEL = struct.Struct("<3Q")
-_LINEAR, _SRGB, _BT709, _RGBSDA = 1, 2, 1, 1
+_LINEAR, _SRGB, _BT709 = 1, 2, 1
+_RGBSDA, _BC6H, _BC7, _ASTC = 1, 133, 134, 162
 _DESCRIPTOR_VERSION = 2
 _SAMPLE_IDS = (0, 1, 2, 15)
 _ALPHA = 3
-_FLOAT_SIGNED, _LINEAR_SAMPLE = 0xC0, 0x10
-_MINUS_ONE, _ONE = 0xBF800000, 0x3F800000
+_FLOAT, _FLOAT_SIGNED, _LINEAR_SAMPLE = 0x80, 0xC0, 0x10
+_MINUS_ONE, _ONE, _MOST = 0xBF800000, 0x3F800000, 0xFFFFFFFF
 
 
 @dataclass(frozen=True)
@@ -48,15 +51,31 @@ class TexelFormat:
     number: int
     """VkFormat."""
     dtype: np.dtype[Any]
-    """Type of a channel."""
+    """Type of a channel, or of a byte of a block."""
     channels: int
+    """Of a texel; for blocks, the bytes of a block."""
     is_srgb: bool = False
     """Red, green and blue have the sRGB transfer function; alpha is linear."""
+    side: int = 1
+    """Texels a side of a block; 1 for plain texels."""
+    model: int = _RGBSDA
+    """Colour model of the data format descriptor."""
+    is_half_block: bool = False
+    """Blocks of unsigned half floats."""
 
     @property
     def size(self) -> int:
-        """Bytes of a texel."""
+        """Bytes of a texel or of a block."""
         return self.channels * self.dtype.itemsize
+
+    @property
+    def is_block(self) -> bool:
+        return self.side > 1
+
+    def stored_size(self, width: int, height: int, level: int) -> tuple[int, int]:
+        """Rows and columns of texels, or of blocks, of a mip level."""
+        rows, columns = level_size(width, height, level)
+        return -(-rows // self.side), -(-columns // self.side)
 
     @property
     def is_float(self) -> bool:
@@ -64,13 +83,19 @@ class TexelFormat:
 
     @property
     def alignment(self) -> int:
-        """Alignment of a level: the least common multiple of the texel's size and 4."""
+        """Alignment of a level: the least common multiple of 4 and a texel's or block's size."""
         return int(np.lcm(self.size, 4))
 
 
 # One byte, four bytes, four half floats.
 R8, RGBA8, RGBA16F = "R8_UNORM", "R8G8B8A8_UNORM", "R16G16B16A16_SFLOAT"
 RGBA8_SRGB = "R8G8B8A8_SRGB"
+# Blocks of 4 x 4 texels in 16 bytes, of which the readers here accept modes 4, 5 and 6.
+BC7 = "BC7_UNORM_BLOCK"
+# The same for half floats from 0 up, of which the readers here accept mode 11.
+BC6H = "BC6H_UFLOAT_BLOCK"
+# Written by `verdigris export`, for phones; nothing here reads it.
+ASTC = "ASTC_4x4_UNORM_BLOCK"
 FORMATS = {
     each.name: each
     for each in (
@@ -78,8 +103,15 @@ FORMATS = {
         TexelFormat(RGBA8, 37, np.dtype("u1"), 4),
         TexelFormat(RGBA8_SRGB, 43, np.dtype("u1"), 4, is_srgb=True),
         TexelFormat(RGBA16F, 97, np.dtype("<f2"), 4),
+        TexelFormat(BC7, 145, np.dtype("u1"), bc7.BLOCK_BYTES, side=bc7.SIDE, model=_BC7),
+        TexelFormat(BC6H, 143, np.dtype("u1"), 16, side=bc7.SIDE, model=_BC6H, is_half_block=True),
+        TexelFormat(ASTC, 157, np.dtype("u1"), 16, side=4, model=_ASTC),
     )
 }
+
+
+# Blocks that the readers here accept, and their names.
+_KNOWN_BLOCKS = {BC7: (bc7.is_known, "4, 5 and 6 of BC7"), BC6H: (bc6h.is_known, "11 of BC6H")}
 
 
 def level_size(width: int, height: int, level: int) -> tuple[int, int]:
@@ -89,7 +121,7 @@ def level_size(width: int, height: int, level: int) -> tuple[int, int]:
 
 def descriptor(texel: TexelFormat) -> bytes:
     """The data format descriptor: one basic block."""
-    bits = 8 * texel.dtype.itemsize
+    bits = 8 * (texel.size if texel.is_block else texel.dtype.itemsize)
     samples = b"".join(
         struct.pack(
             "<HBBIII",
@@ -98,15 +130,16 @@ def descriptor(texel: TexelFormat) -> bytes:
             _SAMPLE_IDS[index] | _qualifiers(texel, index),
             0,
             _MINUS_ONE if texel.is_float else 0,
-            _ONE if texel.is_float else (1 << bits) - 1,
+            _ONE if texel.is_float or texel.is_half_block else min((1 << bits) - 1, _MOST),
         )
-        for index in range(texel.channels)
+        for index in range(1 if texel.is_block else texel.channels)
     )
+    last = texel.side - 1
     block = struct.pack(
         "<IHHBBBB4B8B",
         *(0, _DESCRIPTOR_VERSION, 24 + len(samples)),
-        *(_RGBSDA, _BT709, _SRGB if texel.is_srgb else _LINEAR, 0),
-        *(0, 0, 0, 0),
+        *(texel.model, _BT709, _SRGB if texel.is_srgb else _LINEAR, 0),
+        *(last, last, 0, 0),
         *(texel.size, 0, 0, 0, 0, 0, 0, 0),
     )
     return struct.pack("<I", 4 + len(block) + len(samples)) + block + samples
@@ -115,15 +148,20 @@ def descriptor(texel: TexelFormat) -> bytes:
 def _qualifiers(texel: TexelFormat, channel: int) -> int:
     if texel.is_srgb and channel == _ALPHA:
         return _LINEAR_SAMPLE
+    if texel.is_half_block:
+        return _FLOAT
     return _FLOAT_SIGNED if texel.is_float else 0
 
 
-def write_ktx2(format_name: str, levels: Sequence[Texels], writer: str) -> bytes:
+def write_ktx2(
+    format_name: str, levels: Sequence[Texels], writer: str, size: tuple[int, int] | None = None
+) -> bytes:
     """The bytes of a file. `levels` are finest first, each [height, width, channels] or, for an
-    array, [layers, height, width, channels]. Row 0 has the lowest v."""
+    array, [layers, height, width, channels]. Row 0 has the lowest v. Levels of blocks have rows and
+    columns of blocks, and the bytes of a block; `size` is then height and width in texels."""
     texel = FORMATS[format_name]
     is_array = levels[0].ndim == 4
-    height, width = levels[0].shape[-3:-1]
+    height, width = size or levels[0].shape[-3:-1]
     pairs = _key_values({"KTXorientation": ORIENTATION, "KTXwriter": writer})
     description = descriptor(texel)
     description_at = _HEADER.size + _LEVEL.size * len(levels)
@@ -134,7 +172,7 @@ def write_ktx2(format_name: str, levels: Sequence[Texels], writer: str) -> bytes
     chunks: list[bytes] = []
     for number, level in reversed(list(enumerate(levels))):
         layers = level.shape[:-3]
-        expected = (*layers, *level_size(width, height, number), texel.channels)
+        expected = (*layers, *texel.stored_size(width, height, number), texel.channels)
         if level.shape != expected or level.dtype != texel.dtype or layers != levels[0].shape[:-3]:
             raise ValueError(f"level {number} is {level.dtype} {level.shape}, not {expected}")
         chunks.append(bytes(-end % texel.alignment))
@@ -174,9 +212,10 @@ class TextureShape:
     """0 for a texture that is not an array."""
 
     def level(self, number: int) -> tuple[int, ...]:
-        height, width = level_size(self.width, self.height, number)
+        """Layers of an array, rows and columns of texels or blocks, and channels or bytes."""
         layers = (self.layers,) if self.layers else ()
-        return (*layers, height, width, self.format.channels)
+        stored = self.format.stored_size(self.width, self.height, number)
+        return (*layers, *stored, self.format.channels)
 
     @property
     def texel_bytes(self) -> int:
@@ -184,8 +223,8 @@ class TextureShape:
         return sum(map(self.level_bytes, range(self.levels)))
 
     def level_bytes(self, number: int) -> int:
-        height, width = level_size(self.width, self.height, number)
-        return max(1, self.layers) * height * width * self.format.size
+        rows, columns = self.format.stored_size(self.width, self.height, number)
+        return max(1, self.layers) * rows * columns * self.format.size
 
 
 def read_ktx2(data: bytes, expected: TextureShape, file: str) -> list[Texels]:
@@ -290,6 +329,10 @@ def _read_levels(data: bytes, expected: TextureShape, start: int, file: str) -> 
         if texel.is_float and not np.isfinite(values).all():
             raise BundleError(f"{file}: {field} holds values that are not finite")
         levels.append(values.reshape(expected.level(number)))
+        if texel.name in _KNOWN_BLOCKS:
+            is_known, mode = _KNOWN_BLOCKS[texel.name]
+            if not is_known(levels[-1]).all():
+                raise BundleError(f"{file}: {field} holds blocks of other modes than {mode}")
         end = at
     gap = end - start
     _require(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from verdigris.core.base.json_fields import Fields
-from verdigris.core.bundle.files.ktx2 import FORMATS, R8, RGBA8, RGBA16F, TextureShape
+from verdigris.core.bundle.files.ktx2 import BC6H, BC7, FORMATS, R8, RGBA8, RGBA16F, TextureShape
 from verdigris.core.bundle.files.manifest_network import (
     LATENT_CHANNELS,
     LATENT_LAYERS,
@@ -31,8 +31,8 @@ LARGEST_SIDE = 8192
 LARGEST_LATENT = 1e30
 # The smallest normal single float: many readers flush smaller ones to zero.
 SMALLEST_SCALE = float(np.finfo(np.float32).tiny)
-LATENT_FORMATS = (RGBA8, RGBA16F)
-EMISSION_FORMATS = (RGBA16F,)
+LATENT_FORMATS = (BC7, RGBA8, RGBA16F)
+EMISSION_FORMATS = (BC6H, RGBA16F)
 OPACITY_FORMATS = (R8,)
 _OPTIONAL_BOUNDS = ("teacher_log_mae", "albedo")
 

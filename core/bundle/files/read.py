@@ -7,20 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import BundleError, reason
+from verdigris.core.base.json_fields import find_table, find_whole
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.base.working_folder import require_for
 from verdigris.core.bundle.files.checked_files import (
     check_length,
     digest,
+    read_emission,
     read_latents,
     read_proxies,
     read_recorded,
     read_texture,
     read_whole,
 )
-from verdigris.core.bundle.files.ktx2 import RGBA8
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, SUFFIX, Manifest, parse_manifest
-from verdigris.core.bundle.files.manifest_parts import MapFacts
+from verdigris.core.bundle.files.manifest_parts import LARGEST_SIDE, MapFacts
 from verdigris.core.bundle.files.reference import Reference, parse_reference
 from verdigris.core.bundle.files.replace_folder import backup_path
 from verdigris.core.bundle.files.stored_textures import LatentTexture
@@ -57,13 +58,19 @@ class Bundle:
         return name if isinstance(name, str) else self.manifest.name
 
     @property
+    def nominal_side(self) -> int:
+        """Texels per side that errors are measured against: the resolution of the bake, of which it
+        may have chosen a part, or the texture's own."""
+        own = max(self.layout.width, self.layout.height)
+        settings = find_table(self.manifest.source, "settings")
+        stored = find_whole(settings, "resolution") or 0
+        is_size = 0 < stored <= LARGEST_SIDE and not stored & (stored - 1)
+        return max(own, stored) if is_size else own
+
+    @property
     def advised(self) -> str | None:
         """The advised arithmetic, if known."""
         return self.manifest.arithmetic.advised if self.manifest.arithmetic else None
-
-    @property
-    def is_quantised(self) -> bool:
-        return self.manifest.latents.format == RGBA8
 
     def weights_bytes(self) -> bytes:
         """The bytes of weights.bin."""
@@ -93,7 +100,8 @@ class Bundle:
 
     def emission(self) -> list[NDArray[Any]] | None:
         """Mip levels [height, width, 4] in half floats, finest first."""
-        return self._map(self.manifest.emission)
+        facts = self.manifest.emission
+        return read_emission(self.folder, facts) if facts else None
 
     def opacity(self) -> list[NDArray[Any]] | None:
         """Mip levels [height, width, 1] in bytes, finest first."""

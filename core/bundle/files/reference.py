@@ -161,10 +161,12 @@ def exported_response(parameters: Parameters, points: Points) -> Floats:
 
 
 def teacher_response(teacher: DeviceMaterial, points: Points, layout: LatentLayout) -> Floats:
-    """The graph's response, averaged over a square of 2^lod finest texels of the unit square."""
+    """The graph's response, averaged over a square of 2^lod finest texels of the unit square,
+    along the side with more of them."""
     from verdigris.core.material.evaluator import Footprint
 
     uv = (points.uv - np.floor(points.uv)).astype(np.float32)
+    side = max(layout.width, layout.height)
     # from the first level's to the last level's
     lod = np.clip(points.lod, 0, layout.levels)
     result = np.zeros((len(points), 3), np.float32)
@@ -172,7 +174,7 @@ def teacher_response(teacher: DeviceMaterial, points: Points, layout: LatentLayo
     for each in np.unique(lod):
         chosen = above & (lod == each)
         if chosen.any():
-            footprint = Footprint(min(1.0, 2.0 ** float(each) / layout.width), _PLACES)
+            footprint = Footprint(min(1.0, 2.0 ** float(each) / side), _PLACES)
             result[chosen] = teacher.response(
                 uv[chosen], points.wi[chosen], points.wo[chosen], footprint=footprint
             )

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import BundleError
-from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA16F
+from verdigris.core.bundle.files.ktx2 import BC7, FORMATS, RGBA8, RGBA16F, TextureShape, level_size
 from verdigris.core.bundle.files.manifest_network import LATENT_CHANNELS, LATENT_LAYERS
+from verdigris.core.bundle.maps import bc6h
 from verdigris.core.material.teacher.unlit_maps import levels
+from verdigris.core.network.block_lines import decode, encode
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.quantise import (
     BYTE,
@@ -23,38 +25,46 @@ from verdigris.core.network.quantise import (
     quantise,
 )
 from verdigris.core.network.spec import LARGEST_HALF, LatentLayout
+from verdigris.core.settings.limits import BC7_FORMAT, HALF_FORMAT, RGBA8_FORMAT
 
 _QUAD = LATENT_CHANNELS // LATENT_LAYERS
+# The texel format for each value of the setting `latent_format`.
+TEXEL_FORMATS = {BC7_FORMAT: BC7, RGBA8_FORMAT: RGBA8, HALF_FORMAT: RGBA16F}
 
 
 @dataclass(frozen=True)
 class LatentTexture:
     """The stored latents."""
 
+    format: str
+    """One of LATENT_FORMATS of manifest_parts.py."""
+    layout: LatentLayout
+    """Size and mip levels, in texels."""
     levels: Sequence[NDArray[Any]]
-    """Finest first, each [2, height, width, 4]: bytes, or half floats."""
+    """Finest first, each [2, height, width, 4]: bytes, or half floats; or [2, rows, columns, 16]:
+    blocks."""
     scale: NDArray[np.float32]
     """By channel: latent = offset + scale x stored; a byte counts as byte / 255."""
     offset: NDArray[np.float32]
     """By channel."""
 
     @property
-    def is_quantised(self) -> bool:
-        return self.levels[0].dtype == np.uint8
+    def size(self) -> tuple[int, int]:
+        """Height and width."""
+        return self.layout.level_size(0)
 
-    @property
-    def format(self) -> str:
-        return RGBA8 if self.is_quantised else RGBA16F
-
-    @property
-    def layout(self) -> LatentLayout:
-        _, height, width, _ = self.levels[0].shape
-        return LatentLayout(width, height, len(self.levels), 1)
+    def decoded(self) -> LatentTexture:
+        """The same with plain texels."""
+        if self.format != BC7:
+            return self
+        sizes = map(self.layout.level_size, range(self.layout.levels))
+        levels = [decode(level, *size) for level, size in zip(self.levels, sizes, strict=True)]
+        return replace(self, format=RGBA8, levels=levels)
 
     def values(self) -> NDArray[np.float32]:
         """The student's flat texels [texels, 8], in single floats."""
         stored = self._flat_texels()
-        if self.is_quantised:
+        if stored.dtype == np.uint8:
             return dequantise(stored, LatentRange(self.scale, self.offset))
         return map_in_parts(
             lambda part: part.astype(np.float32) * self.scale + self.offset, stored, np.float32
@@ -62,48 +72,71 @@ class LatentTexture:
 
     def exact_values(self) -> NDArray[np.float64]:
         """The same in double precision."""
-        one = float(BYTE if self.is_quantised else 1)
+        stored = self._flat_texels()
+        one = float(BYTE if stored.dtype == np.uint8 else 1)
         return map_in_parts(
             lambda part: self.offset + self.scale * (part.astype(np.float64) / one),
-            self._flat_texels(),
+            stored,
             np.float64,
         )
 
     def _flat_texels(self) -> NDArray[Any]:
-        return np.concatenate([_flat(level) for level in self.levels])
+        return np.concatenate([_flat(level) for level in self.decoded().levels])
+
+
+def latent_bytes(latent_format: str, width: int, height: int) -> int:
+    """Bytes of a latent texture on a device, by the setting `latent_format`."""
+    texel, levels = FORMATS[TEXEL_FORMATS[latent_format]], max(width, height).bit_length()
+    return TextureShape(texel, width, height, levels, LATENT_LAYERS).texel_bytes
 
 
 def store_latents(
     latents: FloatArray,
     layout: LatentLayout,
-    quantised: bool = True,
+    format_name: str = RGBA8,
     known: LatentRange | None = None,
-    bits: int = 8,
+    squares: FloatArray | None = None,
 ) -> LatentTexture:
-    """Stores one material's flat texels; `known` is the range that training used."""
+    """Stores one material's flat texels; `known` is the range that training used, and `squares`
+    are the mean squares of gradients, which weigh errors of blocks."""
     if not np.isfinite(latents).all():
         raise BundleError("the latents hold values that are not finite: bake again")
-    stored: NDArray[Any]
-    if quantised:
-        chosen = known or fit_range(latents)
-        stored = quantise(latents, chosen, bits)
-        scale, offset = chosen.scale, chosen.offset
-    else:
+    if format_name == RGBA16F:
         with np.errstate(over="ignore"):
             stored = latents.astype(np.float16)
         if not np.isfinite(stored).all():
             raise BundleError("a latent exceeds the largest half float: store latents in 8 bits")
-        scale = np.ones(latents.shape[1], np.float32)
-        offset = np.zeros(latents.shape[1], np.float32)
-    levels = [_layers(stored, layout, level) for level in range(layout.levels)]
-    return LatentTexture(levels, scale.astype(np.float32), offset.astype(np.float32))
+        channels = latents.shape[1]
+        chosen = LatentRange(np.ones(channels, np.float32), np.zeros(channels, np.float32))
+        levels = [_layers(stored, layout, level) for level in range(layout.levels)]
+    else:
+        chosen = known or fit_range(latents)
+        if format_name == BC7:
+            levels = [
+                encode(
+                    _level(latents, layout, level),
+                    chosen,
+                    None if squares is None else _level(squares, layout, level),
+                )
+                for level in range(layout.levels)
+            ]
+        else:
+            rounded = quantise(latents, chosen)
+            levels = [_layers(rounded, layout, level) for level in range(layout.levels)]
+    scale, offset = (each.astype(np.float32) for each in (chosen.scale, chosen.offset))
+    return LatentTexture(format_name, layout, levels, scale, offset)
+
+
+def _level(texels: NDArray[Any], layout: LatentLayout, level: int) -> NDArray[Any]:
+    """A level of flat texels as [height, width, channels]."""
+    first, end = layout.level_offsets[level : level + 2]
+    return texels[first:end].reshape(*layout.level_size(level), -1)
 
 
 def _layers(stored: NDArray[Any], layout: LatentLayout, level: int) -> NDArray[Any]:
     """A level as [2, height, width, 4]."""
-    first, end = layout.level_offsets[level : level + 2]
     height, width = layout.level_size(level)
-    quads = stored[first:end].reshape(height, width, -1, _QUAD)
+    quads = _level(stored, layout, level).reshape(height, width, -1, _QUAD)
     return np.ascontiguousarray(np.moveaxis(quads, 2, 0))
 
 
@@ -119,6 +152,24 @@ def emission_levels(finest: NDArray[np.float32]) -> list[NDArray[Any]]:
     for level in levels(finest):
         texels = np.ones((*level.shape[:2], 4), np.float16)
         texels[..., :3] = np.clip(level, 0, LARGEST_HALF)
+        found.append(texels)
+    return found
+
+
+def emission_blocks(levels: Sequence[NDArray[Any]]) -> list[NDArray[np.uint8]]:
+    """The blocks of BC6H of such levels."""
+    return [bc6h.encode(level[..., :3]) for level in levels]
+
+
+def emission_of_blocks(
+    blocks: Sequence[NDArray[np.uint8]], width: int, height: int
+) -> list[NDArray[Any]]:
+    """Levels [height, width, 4] of blocks of BC6H, in half floats."""
+    found = []
+    for number, level in enumerate(blocks):
+        size = level_size(width, height, number)
+        texels = np.ones((*size, 4), np.float16)
+        texels[..., :3] = bc6h.decode(level, *size)
         found.append(texels)
     return found
 

@@ -12,7 +12,7 @@ from verdigris.core.base.outputs import MANIFEST_FILE, WEIGHTS_FILE
 from verdigris.core.base.profile import profiled
 from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.checked_files import record_of
-from verdigris.core.bundle.files.ktx2 import R8, RGBA8_SRGB, RGBA16F, write_ktx2
+from verdigris.core.bundle.files.ktx2 import BC6H, R8, RGBA8, RGBA8_SRGB, RGBA16F, write_ktx2
 from verdigris.core.bundle.files.manifest import Manifest, parse_manifest
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, Bounds, LatentFacts, MapFacts
 from verdigris.core.bundle.files.reference import (
@@ -23,9 +23,14 @@ from verdigris.core.bundle.files.reference import (
 )
 from verdigris.core.bundle.files.replace_folder import replace_folder
 from verdigris.core.bundle.files.stored_proxies import proxy_facts
-from verdigris.core.bundle.files.stored_textures import LatentTexture, store_latents
+from verdigris.core.bundle.files.stored_textures import (
+    LatentTexture,
+    emission_blocks,
+    emission_of_blocks,
+    store_latents,
+)
 from verdigris.core.bundle.files.weights import pack_weights, round_decoder
-from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.parameters import FloatArray, Parameters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,6 +85,8 @@ class Contents:
     """A PNG."""
     emission: Sequence[NDArray[Any]] | None = None
     """Mip levels [height, width, 4] in half floats, finest first."""
+    emission_format: str = RGBA16F
+    """One of EMISSION_FORMATS of manifest_parts.py."""
     opacity: Sequence[NDArray[Any]] | None = None
     """Mip levels [height, width, 1] in bytes, finest first."""
     proxies: Proxies | None = None
@@ -91,13 +98,16 @@ class Contents:
 def export_numbers(
     parameters: Parameters,
     material: int = 0,
-    quantised: bool = True,
+    format_name: str = RGBA8,
     latent_range: LatentRange | None = None,
-    bits: int = 8,
+    squares: FloatArray | None = None,
 ) -> Exported:
-    """Rounds a material's numbers as a bundle stores them: half floats, and latents in bytes."""
+    """Rounds a material's numbers as a bundle stores them: half floats, and latents in a format.
+    `squares` are the mean squares of gradients by the latents of all materials."""
     own = parameters.of_material(material)
-    latents = store_latents(own.latents, own.layout, quantised, latent_range, bits)
+    if squares is not None:
+        squares = replace(parameters, latents=squares).of_material(material).latents
+    latents = store_latents(own.latents, own.layout, format_name, latent_range, squares)
     decoder = round_decoder(parameters.decoder)
     rounded = Parameters(own.spec, own.layout, decoder, latents.values(), own.head)
     return Exported(rounded, latents)
@@ -115,6 +125,11 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
     """Every file of the bundle by name, the manifest last."""
     spec, layout = exported.parameters.spec, exported.parameters.layout
     writer = f"verdigris {version()}"
+    blocks = None
+    if contents.emission is not None and contents.emission_format == BC6H:
+        blocks = emission_blocks(contents.emission)
+        height, width = contents.emission[0].shape[:2]
+        contents = replace(contents, emission=emission_of_blocks(blocks, width, height))
     reference = with_textures(
         contents.reference or make_reference(exported.exact),
         contents.proxies,
@@ -125,13 +140,13 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
     latents = exported.latents
     files = {
         WEIGHTS_FILE: weights,
-        LATENTS_FILE: write_ktx2(latents.format, latents.levels, writer),
+        LATENTS_FILE: write_ktx2(latents.format, latents.levels, writer, latents.size),
         REFERENCE_FILE: encode_reference(reference),
         **{f"{RUNTIME_FOLDER}{name}": data for name, data in contents.runtime.items()},
     }
     if contents.preview:
         files[PREVIEW_FILE] = contents.preview
-    maps = _add_maps(files, contents, writer)
+    maps = _add_maps(files, contents, blocks, writer)
     if contents.proxies:
         files[PROXIES_FILE] = write_ktx2(RGBA8_SRGB, contents.proxies.levels, writer)
     records = {name: record_of(name, data) for name, data in files.items()}
@@ -167,16 +182,22 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
     return files
 
 
-def _add_maps(files: dict[str, bytes], contents: Contents, writer: str) -> dict[str, MapFacts]:
+def _add_maps(
+    files: dict[str, bytes],
+    contents: Contents,
+    blocks: Sequence[NDArray[Any]] | None,
+    writer: str,
+) -> dict[str, MapFacts]:
     """Adds the files of existing maps to `files`, and returns their manifest entries."""
     maps: dict[str, MapFacts] = {}
     for name, levels, format_name in (
-        (EMISSION_FILE, contents.emission, RGBA16F),
+        (EMISSION_FILE, contents.emission, contents.emission_format),
         (OPACITY_FILE, contents.opacity, R8),
     ):
         if levels:
-            files[name] = write_ktx2(format_name, levels, writer)
             height, width, _ = levels[0].shape
+            stored = blocks if blocks and name == EMISSION_FILE else levels
+            files[name] = write_ktx2(format_name, stored, writer, (height, width))
             record = record_of(name, files[name])
             maps[name] = MapFacts(record, width, height, len(levels), format_name)
     return maps

@@ -11,7 +11,7 @@ import numpy as np
 from verdigris.core.base.device import MOST_CONSTANT_BYTES, Device, Kernels, Source
 from verdigris.core.base.errors import BundleError, DeviceError, SettingsError
 from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, careful_level
-from verdigris.core.bundle.files.ktx2 import R8, RGBA8, RGBA16F
+from verdigris.core.bundle.files.ktx2 import BC7, R8, RGBA8, RGBA16F
 from verdigris.core.bundle.files.manifest_network import LATENT_CHANNELS, weights_name
 from verdigris.core.bundle.files.stored_textures import LatentTexture
 from verdigris.core.bundle.files.weights import (
@@ -42,6 +42,7 @@ FILTERS = {"trilinear": 0, "sampler": 1, "stochastic": 2}
 # Alignment of a matrix in the device's own layout.
 OPTIMAL_ALIGNMENT = 128
 _FORMATS = {
+    BC7: "bc7_unorm",
     RGBA8: "rgba8_unorm",
     RGBA16F: "rgba16_float",
     R8: "r8_unorm",
@@ -291,7 +292,9 @@ class DeviceMaterials:
         record["levels"], record["texture"] = layout.levels, index
 
     def _upload(self, latents: LatentTexture) -> slangpy.Texture:
-        return upload_texture(self.device, latents.format, latents.levels)
+        if latents.format == BC7 and not has_blocks(self.device):
+            latents = latents.decoded()
+        return upload_texture(self.device, latents.format, latents.levels, latents.size)
 
     def buffer(self, data: NDArray[Any], stride: int) -> slangpy.Buffer:
         import slangpy
@@ -304,14 +307,26 @@ class DeviceMaterials:
         )
 
 
+def has_blocks(device: Device) -> bool:
+    """Whether the device samples textures of BC7."""
+    import slangpy
+
+    support = device.gpu.get_format_support(slangpy.Format.bc7_unorm)
+    return bool(support & slangpy.FormatSupport.shader_load)
+
+
 def upload_texture(
-    device: Device, format_name: str, levels: Sequence[NDArray[Any]]
+    device: Device,
+    format_name: str,
+    levels: Sequence[NDArray[Any]],
+    size: tuple[int, int] | None = None,
 ) -> slangpy.Texture:
-    """Mip levels [height, width, channels], or [layers, height, width, channels] of an array."""
+    """Mip levels [height, width, channels], or [layers, height, width, channels] of an array; of
+    blocks with the height and width in texels."""
     import slangpy
 
     is_array = levels[0].ndim == 4
-    height, width = levels[0].shape[-3:-1]
+    height, width = size or levels[0].shape[-3:-1]
     types = slangpy.TextureType
     texture = device.gpu.create_texture(
         type=types.texture_2d_array if is_array else types.texture_2d,

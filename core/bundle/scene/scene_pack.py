@@ -23,6 +23,7 @@ from verdigris.core.bundle.files.arithmetic import (
 )
 from verdigris.core.bundle.files.checked_files import (
     check_length,
+    read_emission,
     read_latents,
     read_proxies,
     read_recorded,
@@ -171,10 +172,7 @@ class ScenePack:
         for record in self.records:
             read_recorded(self.folder, record)
         for material in self.materials:
-            for facts in (material.emission, material.opacity):
-                if facts:
-                    read_texture(self.folder, facts.record, facts.texture)
-            read_proxies(self.folder, material.proxies, material.latents)
+            self.textures(material)
 
     @property
     def records(self) -> tuple[FileRecord, ...]:
@@ -204,14 +202,11 @@ class ScenePack:
         self, material: SceneMaterial
     ) -> tuple[Proxies | None, list[NDArray[Any]] | None, list[NDArray[Any]] | None]:
         """Proxies, emission and opacity of a material, where it has them."""
-        emission, opacity = (
-            read_texture(self.folder, facts.record, facts.texture) if facts else None
-            for facts in (material.emission, material.opacity)
-        )
+        glow, cover = material.emission, material.opacity
         return (
             read_proxies(self.folder, material.proxies, material.latents),
-            emission,
-            opacity,
+            read_emission(self.folder, glow) if glow else None,
+            read_texture(self.folder, cover.record, cover.texture) if cover else None,
         )
 
     def encode(self) -> bytes:

@@ -20,6 +20,7 @@ from verdigris.core.cli.shared.options import (
     SettingChanges,
     parse_setting_changes,
     path_argument,
+    with_most_bytes,
 )
 
 if TYPE_CHECKING:
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 
 GROUPS = {
     "Basic": ("preset", "out", "name", "material", "search", "confined", "resume"),
-    "Quality": ("resolution", "iterations", "time_limit", "target_error"),
+    "Quality": ("resolution", "most_bytes", "iterations", "time_limit", "target_error"),
     "Paint": ("importance", "directions"),
     "Output": ("viewport_textures", "as_json", "quiet", "help"),
-    "Expert": ("settings", "seed", "trainer", "device"),
+    "Expert": ("settings", "seed", "device"),
 }
 """Headings of the help, and the options below each."""
 _OLD_OPTIONS = {
@@ -96,7 +97,16 @@ def bake(
         bool, typer.Option("--resume", help="Continue from the last checkpoint.")
     ] = False,
     resolution: Annotated[
-        int | None, typer.Option(help="Width of the latent texture in texels, a power of two.")
+        int | None,
+        typer.Option(
+            help="Latent texels per side, a power of two. Default: as few as the material needs."
+        ),
+    ] = None,
+    most_bytes: Annotated[
+        str | None,
+        typer.Option(
+            "--bytes", metavar="BYTES", help="Most bytes of the bundle on a GPU, such as 1.4M."
+        ),
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Number of training steps.")] = None,
     time_limit: Annotated[
@@ -126,9 +136,9 @@ def bake(
     ] = False,
     settings: SettingChanges = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.")] = None,
-    trainer: Annotated[str | None, typer.Option(help="tensor (GPU) or numpy (processor).")] = None,
     device: DeviceChoice = None,
     # for programs: the help has room for the most common options
+    trainer: Annotated[str | None, typer.Option(hidden=True)] = None,
     if_changed: Annotated[bool, typer.Option("--if-changed", hidden=True)] = False,
     checkpoint_seconds: Annotated[float, typer.Option(hidden=True)] = 5.0,
 ) -> None:
@@ -155,6 +165,8 @@ def bake(
     changes = parse_setting_changes(settings)
     options = {"resolution": resolution, "iterations": iterations, "seed": seed}
     changes |= {name: value for name, value in options.items() if value is not None}
+    if most_bytes is not None:
+        changes = with_most_bytes(changes, most_bytes)
     check_limits(device)
     documents = [load_document(file, search or (), confined) for file in files]
     chosen = select_materials(documents, material or ())

@@ -75,6 +75,14 @@ def _inspect_bundle(path: Path, material: str | None, as_json: bool) -> None:
         _print_bundle(bundle)
 
 
+# By texel format.
+_LATENTS = {
+    "BC7_UNORM_BLOCK": "BC7 blocks",
+    "R8G8B8A8_UNORM": "8 bits a channel",
+    "R16G16B16A16_SFLOAT": "half floats",
+}
+
+
 def _print_bundle(bundle: Bundle) -> None:
     """Prints a summary for technical artists."""
     from verdigris.core.base.text import printable
@@ -82,11 +90,10 @@ def _print_bundle(bundle: Bundle) -> None:
 
     manifest = bundle.manifest
     latents, source = manifest.latents, manifest.source
-    bits = "8 bits" if bundle.is_quantised else "half floats"
     print(f"{bundle.folder}: {manifest.name}")
     print(f"  decoder   {manifest.spec.name} {manifest.spec.activation}")
     size = f"{latents.layout.width} x {latents.layout.height}"
-    print(f"  latents   {size}, {latents.layout.levels} levels, {bits} a channel")
+    print(f"  latents   {size}, {latents.layout.levels} levels, {_LATENTS[latents.format]}")
     if manifest.arithmetic:
         print(f"  decode    {IN_WORDS[manifest.arithmetic.advised]}")
     for name, facts in (("emission", manifest.emission), ("opacity", manifest.opacity)):

@@ -102,7 +102,7 @@ def view(
         reference = open_teacher(source, name, search, confined, on)
     viewer = Viewer(
         BundleMaterial(opened, on, choice),
-        opened.layout.width,
+        max(opened.layout.width, opened.layout.height),
         opened.layout.levels,
         reference,
         chosen,

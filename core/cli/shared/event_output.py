@@ -6,7 +6,16 @@ import sys
 from collections.abc import Iterable
 
 from verdigris.core.base.errors import reason
-from verdigris.core.progress.events import Event, Finished, Metrics, Phase, Started, Step, Warning
+from verdigris.core.progress.events import (
+    Event,
+    Finished,
+    Metrics,
+    Phase,
+    SizeChosen,
+    Started,
+    Step,
+    Warning,
+)
 from verdigris.core.worker.protocol.messages import encode
 
 
@@ -59,6 +68,8 @@ def live_line(events: Iterable[Event]) -> None:
             elif isinstance(event, Metrics):
                 mean = sum(found.log_mae for found in event.samples) / len(event.samples)
                 error = f"  error {mean:.4f}"
+            elif isinstance(event, SizeChosen):
+                console.print(event.text, markup=False, soft_wrap=True)
             elif isinstance(event, Warning):
                 console.print(f"warning: {event.text}", markup=False, soft_wrap=True)
             elif isinstance(event, Step):

@@ -101,6 +101,17 @@ def parse_setting_changes(texts: list[str] | None) -> dict[str, Any]:
     return changes
 
 
+def with_most_bytes(changes: dict[str, Any], text: str) -> dict[str, Any]:
+    """The changes with the value of `--bytes`. A resolution is then the largest that is tried."""
+    from verdigris.core.base.text import parse_bytes
+
+    with as_usage_error("--bytes"):
+        size = {**changes.get("size", {}), "most_bytes": parse_bytes(text)}
+    if "resolution" in changes:
+        size = {"tolerance": 0.0, **size}
+    return {**changes, "size": size}
+
+
 def require_at_least(value: float, low: float, option: str) -> float:
     """The value, or a usage error that names its option."""
     if require_finite(value, option) < low:

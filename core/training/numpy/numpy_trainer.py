@@ -24,7 +24,9 @@ from verdigris.core.network.quantise import LatentRange, fit_ranges
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.network.texels import IndexArray
 from verdigris.core.settings.schedule import HARD, TrainingSettings
+from verdigris.core.training.latent_blocks import LatentBlocks, move_to_blocks
 from verdigris.core.training.latent_grid import LatentGrid
+from verdigris.core.training.latent_rotation import rotate_latents
 from verdigris.core.training.numpy.core_reservation import CoreReservation
 from verdigris.core.training.numpy.kernel import Kernel
 from verdigris.core.training.numpy.prepared_batch import (
@@ -39,6 +41,7 @@ from verdigris.core.training.protocols import SampleSource, StepReport
 from verdigris.core.training.rotated_adam import RotatedAdam
 from verdigris.core.training.trainer_state import (
     find_grid,
+    make_grid,
     pack_grid,
     require_array,
     require_network,
@@ -155,6 +158,7 @@ class NumpyTrainer:
         """The loss of the step; None if it was skipped."""
         kernel, step = self._kernel, self._step
         grid, rounding = self._grid_at(step), self._settings.rounding(step)
+        self._move_to_blocks(step)
         kernel.round_latents = partial(grid.round, rounding=rounding) if grid and rounding else None
         kernel.light_share = self._settings.light_share(step)
         self._step += 1
@@ -176,7 +180,7 @@ class NumpyTrainer:
         by_texel = np.ascontiguousarray(g_latents.T)
         latents = self._latents.values
         if grid and rounding:
-            by_texel *= grid.derivative(latents[rows], rows, rounding)
+            grid.backward(by_texel, latents[rows], rows, rounding)
         self._latents.update(rows, by_texel, scaled_rate(factor * schedule.latent_rate, step))
         if grid:
             moved = latents[rows]
@@ -191,11 +195,24 @@ class NumpyTrainer:
             return None
         if self._grid is None:
             ranges = fit_ranges(self._start, quantisation.outliers)
-            self._grid = LatentGrid(self._start.layout, ranges, quantisation.bits)
+            self._grid = make_grid(self._start.layout, ranges, quantisation)
         return self._grid
+
+    def _move_to_blocks(self, step: int) -> None:
+        if self._settings.rotates(step):
+            self.restore(*rotate_latents(self.parameters(), self.state()))
+        strength = self._settings.line_strength(step)
+        latents, squares = self._latents.values, self._latents.v
+        if strength and isinstance(self._grid, LatentBlocks):
+            self._grid.move(latents, squares)
+        elif strength:
+            move_to_blocks(self._start.layout, latents, squares, strength)
 
     def latent_ranges(self) -> tuple[LatentRange, ...] | None:
         return self._grid.ranges if self._grid else None
+
+    def latent_squares(self) -> FloatArray:
+        return self._latents.v.copy()
 
     def live(self) -> LiveNetwork:
         """The network for pictures between two calls of step_many."""

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.device import Device, Source, constants_module
+from verdigris.core.network.block_lines import QUAD
 from verdigris.core.network.losses import LIGHT_RATIO
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, NetworkSpec
 from verdigris.core.settings.schedule import TrainingSettings
+from verdigris.core.training.latent_blocks import block_offsets
 from verdigris.core.training.optimiser import BETA_1, BETA_2, DECODER_BETA_2, EPSILON
 from verdigris.core.training.rotated_adam import BASIS_BETA, BASIS_FLOOR, BASIS_STEPS, square_side
 from verdigris.core.training.tensor.group_plan import GroupPlan
@@ -25,9 +27,9 @@ if TYPE_CHECKING:
 # of 128 is for gradients of a mean, and overflows here.
 LOSS_SCALE = 1.0
 _TRAIN, _UPDATE = Source("training/train_step"), Source("training/update")
-_ROTATE = Source("training/rotated_adam")
-# The same numbers as in update.slang.
-_UPDATE_THREADS = 256
+_ROTATE, _BLOCKS = Source("training/rotated_adam"), Source("training/latent_blocks")
+# The same numbers as in update.slang and latent_blocks.slang.
+_UPDATE_THREADS, _BLOCK_THREADS = 256, 64
 _PARAMETERS_PER_GROUP = 8
 
 
@@ -92,10 +94,11 @@ class _Launch:
 
 @dataclass(frozen=True)
 class StepKernels:
-    """The launches of a step, in order, and the launch for new parameters."""
+    """The launches of a step, in order, of new parameters, and of moves to blocks."""
 
     step: tuple[_Launch, ...]
     copies: _Launch
+    moves: _Launch
 
     @classmethod
     def bind(
@@ -122,6 +125,7 @@ class StepKernels:
             "texels": memory.texels,
             "texelGradients": memory.texels,
             "ranges": memory.ranges,
+            "ends": memory.ends,
             "partials": memory.partials,
             "samples": memory.samples,
         }
@@ -149,7 +153,20 @@ class StepKernels:
             _Launch(rotate, 1 + len(spec.layers)),
         )
         copies = kernels.bind(_UPDATE, "copyDecoder", network)
-        return cls(step, _Launch(copies, -(-spec.parameter_count // _UPDATE_THREADS)))
+        moved = ("arguments", "rates", "state", "texels", "ranges", "ends")
+        moves = kernels.bind(
+            _BLOCKS, "moveToBlocks", {name: {**shared, **texels}[name] for name in moved}
+        )
+        layers = block_offsets(parameters.layout)[-1] * spec.latent_channels // QUAD
+        return cls(
+            step,
+            _Launch(copies, -(-spec.parameter_count // _UPDATE_THREADS)),
+            _Launch(moves, -(-layers // _BLOCK_THREADS)),
+        )
+
+    def record_moves(self, compute: slangpy.ComputePassEncoder) -> None:
+        """Moves latents towards what their blocks can hold."""
+        self.moves.record(compute)
 
     def record_step(self, compute: slangpy.ComputePassEncoder) -> None:
         for launch in self.step:
@@ -170,7 +187,7 @@ def _arguments(
         "chunkSteps": TENSOR_CHUNK_STEPS,
         "groups": plan.group_count(settings.batch),
         "lossScale": LOSS_SCALE,
-        "codes": float(quantisation.codes if quantisation else 0),
+        "hasBlocks": int(quantisation is not None and quantisation.lines is not None),
         "layout": {
             "width": layout.width,
             "height": layout.height,

@@ -12,13 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.device import Device
-from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.quantise import LatentRange, fit_ranges
 from verdigris.core.network.student import SharedBuffers
 from verdigris.core.settings.schedule import TrainingSettings
+from verdigris.core.training.latent_blocks import LatentBlocks
 from verdigris.core.training.latent_grid import LatentGrid
+from verdigris.core.training.latent_rotation import rotate_latents
 from verdigris.core.training.optimiser import DECODER_BETA_2, adam_rate, scaled_rate
 from verdigris.core.training.protocols import SampleSource, StepReport
+from verdigris.core.training.rotated_adam import square_side
 from verdigris.core.training.tensor.group_plan import GroupPlan, has_matrix_hardware, plan_groups
 from verdigris.core.training.tensor.step_kernels import StepKernels, StudentKernels
 from verdigris.core.training.tensor.trainer_memory import (
@@ -34,6 +37,7 @@ from verdigris.core.training.tensor.trainer_memory import (
 )
 from verdigris.core.training.trainer_state import (
     find_grid,
+    make_grid,
     pack_grid,
     require_array,
     require_network,
@@ -101,6 +105,9 @@ class TensorTrainer:
         encoder.clear_buffer(self._memory.losses)
         last = self._step + steps
         while self._step < last:
+            if self._settings.rotates(self._step):
+                side = square_side(self._spec)
+                self.restore(*rotate_latents(self.parameters(), self.state(), side))
             self._fix_ranges()
             self._record(encoder, self._submission_end(last) - self._step)
             self._gpu.submit_command_buffer(encoder.finish())
@@ -110,12 +117,12 @@ class TensorTrainer:
 
     def _submission_end(self, last: int) -> int:
         """The step after the next submission. A submission ends with a chunk, because the samples
-        of the next chunk replace those of this one, and before rounding-aware training."""
+        of the next chunk replace those of this one, and where something changes between steps."""
         chunk_end = (self._step // TENSOR_CHUNK_STEPS + 1) * TENSOR_CHUNK_STEPS
         end = min(last, chunk_end, self._step + SUBMISSION_STEPS)
-        quantisation = self._settings.quantisation
-        if quantisation and self._step < quantisation.first_step:
-            end = min(end, quantisation.first_step)
+        for border in self._settings.borders:
+            if self._step < border:
+                end = min(end, border)
         return end
 
     def _fix_ranges(self) -> None:
@@ -124,15 +131,20 @@ class TensorTrainer:
         if self._grid or quantisation is None or self._step < quantisation.first_step:
             return
         ranges = fit_ranges(self.parameters(), quantisation.outliers)
-        self._set_grid(LatentGrid(self._layout, ranges, quantisation.bits))
+        self._set_grid(make_grid(self._layout, ranges, quantisation))
 
     def _set_grid(self, grid: LatentGrid | None) -> None:
         self._grid = grid
         if grid:
             self._memory.store_ranges(grid.offset, grid.unit)
+        if isinstance(grid, LatentBlocks):
+            self._memory.store_ends(grid.ends)
 
     def latent_ranges(self) -> tuple[LatentRange, ...] | None:
         return self._grid.ranges if self._grid else None
+
+    def latent_squares(self) -> FloatArray:
+        return np.ascontiguousarray(self._records()[:, 1])
 
     def _record(self, encoder: slangpy.CommandEncoder, steps: int) -> None:
         """Records some steps of one chunk."""
@@ -143,7 +155,9 @@ class TensorTrainer:
         encoder.upload_buffer_data(self._memory.rates, place * rates[0].nbytes, rates)
         self._record_samples(encoder, steps)
         with encoder.begin_compute_pass() as compute:
-            for _ in range(steps):
+            for step in range(self._step, self._step + steps):
+                if self._settings.line_strength(step):
+                    self._kernels.record_moves(compute)
                 self._kernels.record_step(compute)
 
     def _rates(self, step: int) -> tuple[float, ...]:
@@ -155,7 +169,8 @@ class TensorTrainer:
             scaled_rate(factor * schedule.latent_rate, step),
         )
         rounded = (rounding.sharpness, rounding.is_straight) if rounding else (0, 0)
-        return *rates, *rounded, self._settings.light_share(step)
+        shares = self._settings.light_share(step), self._settings.line_strength(step)
+        return *rates, *rounded, *shares
 
     def _record_samples(self, encoder: slangpy.CommandEncoder, steps: int) -> None:
         batch, samples = self._settings.batch, self._memory.samples
@@ -204,9 +219,16 @@ class TensorTrainer:
             "decoder_m": np.ascontiguousarray(moments[:, 0]),
             "decoder_v": np.ascontiguousarray(moments[:, 1]),
             "decoder_bases": read_buffer(self._memory.bases, np.float32),
-            "latents_v": np.ascontiguousarray(self._records()[:, 1]),
-            **pack_grid(self._grid),
+            "latents_v": self.latent_squares(),
+            **pack_grid(self._current_grid()),
         }
+
+    def _current_grid(self) -> LatentGrid | None:
+        """The grid, with the endpoints of blocks that the device has."""
+        if isinstance(self._grid, LatentBlocks):
+            ends = read_buffer(self._memory.ends, np.float32)
+            self._grid.ends = ends.reshape(self._grid.ends.shape)
+        return self._grid
 
     def restore(self, parameters: Parameters, state: dict[str, NDArray[Any]]) -> None:
         require_network(parameters, self._spec, self._layout)

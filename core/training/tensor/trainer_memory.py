@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
+from verdigris.core.training.latent_blocks import block_offsets
 from verdigris.core.training.rotated_adam import square_side
 from verdigris.core.training.tensor.group_plan import GroupPlan, slot_count
 
@@ -22,7 +23,7 @@ TENSOR_CHUNK_STEPS = 32
 # Parts of a texel record, one number per channel each, in the order of latent_gradients.slang.
 RECORD_PARTS = ("value", "v", "gradient")
 # Numbers of the struct StepRates in trainer_state.slang.
-STEP_RATES = 5
+STEP_RATES = 6
 # Indices of the state buffer, in the order of trainer_state.slang, and its size.
 TRAIN_STEP, UPDATE_STEP, BAD_STEP, SKIPPED, REJECTED = range(5)
 STATE_SIZE = 8
@@ -61,6 +62,7 @@ class TensorMemory:
     biases: slangpy.Buffer
     texels: slangpy.Buffer
     ranges: slangpy.Buffer
+    ends: slangpy.Buffer
     visits: slangpy.Buffer
     partials: slangpy.Buffer
     losses: slangpy.Buffer
@@ -90,8 +92,12 @@ class TensorMemory:
         _fill(self.state, state, np.uint32)
 
     def store_ranges(self, offset: FloatArray, unit: FloatArray) -> None:
-        """Uploads the values of code 0 and the steps between codes, [materials, channels] each."""
+        """Uploads the values of byte 0 and the steps between bytes, [materials, channels] each."""
         _fill(self.ranges, np.stack([offset, unit], 1), np.float32)
+
+    def store_ends(self, ends: FloatArray) -> None:
+        """Uploads the endpoints of blocks [blocks, layers, 2, 4]."""
+        _fill(self.ends, ends, np.float32)
 
 
 def _fill(buffer: slangpy.Buffer, values: NDArray[Any], kind: type[np.generic]) -> None:
@@ -112,6 +118,7 @@ def buffer_sizes(
         "biases": 4 * slots,
         "texels": 4 * len(RECORD_PARTS) * latents,
         "ranges": 8 * layout.materials * spec.latent_channels,
+        "ends": 8 * block_offsets(layout)[-1] * spec.latent_channels,
         "visits": 4 * layout.texel_count,
         "partials": 4 * slots * plan.group_count(batch),
         "losses": 4,

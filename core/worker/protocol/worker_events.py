@@ -103,7 +103,11 @@ class Forecast(Event):
     texture_bytes: int
     decoder_bytes: int
     source_texture_bytes: int | None = None
-    """Images of the graph with mips; None unless requested."""
+    """Images of the graph with mips, as they are; None if unknown."""
+    source_compressed_bytes: int | None = None
+    """The same, block-compressed."""
+    may_be_smaller: bool = False
+    """The bake chooses the size of the texture: these are the most bytes."""
     nanoseconds: float | None = None
     """Time of an evaluation on this device; None unless measured."""
     source_nanoseconds: float | None = None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from verdigris.core.worker.protocol.worker_events import Forecast
 
@@ -10,22 +11,26 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.settings.bake_settings import BakeSettings
 
-# Bits of a latent channel as a half float.
-_HALF_FLOAT_BITS = 16
 
-
-def estimate(settings: BakeSettings) -> Forecast:
-    """The bytes of a result, which need no device."""
+def estimate(settings: BakeSettings, textures: Sequence[Mapping[str, Any]] = ()) -> Forecast:
+    """The bytes of a result, which need no device, and of the images in a report's `textures`."""
+    from verdigris.core.bundle.cost.source_bytes import images_on_gpu
+    from verdigris.core.bundle.files.stored_textures import latent_bytes
     from verdigris.core.bundle.files.weights import pack_weights
     from verdigris.core.network.parameters import initialise
     from verdigris.core.network.spec import LatentLayout
 
     spec = settings.spec
-    bits = settings.latent_bits or _HALF_FLOAT_BITS
+    plain, compressed = images_on_gpu(
+        each for each in textures if not each.get("problem") and each.get("width")
+    )
     weights, _ = pack_weights(initialise(spec, LatentLayout(1, 1), settings.seed))
     return Forecast(
-        texture_bytes=settings.layout().texel_count * spec.latent_channels * bits // 8,
+        texture_bytes=latent_bytes(settings.latent_format, *(settings.resolution,) * 2),
         decoder_bytes=len(weights),
+        may_be_smaller=settings.size.is_open,
+        source_texture_bytes=plain or None,
+        source_compressed_bytes=compressed or None,
     )
 
 
@@ -38,7 +43,9 @@ def measure(teacher: Teacher, settings: BakeSettings) -> Forecast:
     return Forecast(
         texture_bytes=cost.latents_bytes,
         decoder_bytes=cost.weights_bytes,
+        may_be_smaller=cost.may_be_smaller,
         source_texture_bytes=cost.textures_bytes,
+        source_compressed_bytes=cost.textures_compressed_bytes,
         nanoseconds=cost.nanoseconds.neural,
         source_nanoseconds=cost.nanoseconds.teacher,
         verdict=cost.verdict,

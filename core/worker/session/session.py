@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import MeshError, VerdigrisError
 from verdigris.core.progress.events import Finished, Phase, Started, Step
@@ -168,11 +168,17 @@ class Session:
         assert self._show is not None
         importance = weigh_places(self._importance, self._focus, self._show.seen_uv)
         job = Job(teacher, command, importance)
-        self._post(estimate(job.settings))
+        self._post(estimate(job.settings, self._textures_of(teacher)))
         self._show.begin(job)
         # a refused bake ends here
         self._job = job
         self._enter(worker_events.PREPARING, _PREPARING, LONG_PATIENCE)
+
+    def _textures_of(self, teacher: Teacher) -> Sequence[Mapping[str, Any]]:
+        """The images of the open material, from its report."""
+        reports = self._opened.reports if self._opened is not None else ()
+        found = [report for report in reports if report.name == teacher.material.name]
+        return [asdict(facts) for report in found for facts in report.textures]
 
     def _forecast(self, command: commands.Forecast) -> None:
         from verdigris.core.baking.measure.classify import classify

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from verdigris.core.bundle.files.ktx2 import BC7, RGBA8
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.weights import pack_weights
 from verdigris.core.bundle.files.write import Contents, Exported, export_numbers, write_bundle
@@ -52,14 +53,14 @@ def with_sums_of(size, layer=0, width=32, units=None):
     return export_numbers(parameters).parameters
 
 
-def make_bundle(path, parameters=None, quantised=True, **contents):
+def make_bundle(path, parameters=None, texel_format=BC7, **contents):
     """Writes and opens a bundle."""
-    exported = export_numbers(parameters or lively_parameters(), quantised=quantised)
+    exported = export_numbers(parameters or lively_parameters(), format_name=texel_format)
     return open_bundle(write_bundle(path, exported, Contents(**contents)))
 
 
 def made_up(
-    spec: NetworkSpec, width: int = 16, height: int = 8, seed: int = 0, quantised: bool = True
+    spec: NetworkSpec, width: int = 16, height: int = 8, seed: int = 0, texel_format: str = RGBA8
 ) -> Exported:
     """Large enough that no frame is the identity and every input matters."""
     layout = LatentLayout(width, height, max(width, height).bit_length())
@@ -68,7 +69,7 @@ def made_up(
     parameters.latents[:] = random.standard_normal(parameters.latents.shape)
     parameters.decoder += 0.1 * random.standard_normal(parameters.decoder.shape).astype(np.float32)
     parameters.head = _lively_head(spec)
-    return export_numbers(parameters, quantised=quantised)
+    return export_numbers(parameters, format_name=texel_format)
 
 
 def stored(exported: Exported) -> StoredMaterial:

@@ -12,6 +12,7 @@ import pytest
 
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DeviceError
+from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA16F
 from verdigris.core.bundle.runtime.device_materials import has_cooperative_vectors
 from verdigris.core.bundle.scene.pack import pack
 from verdigris.core.bundle.scene.verify_scene import verify_scene
@@ -58,8 +59,8 @@ def bundles(tmp_path_factory):
     opacity = [np.full((1, 1, 1), 7, np.uint8)]
     return [
         make_bundle(folder / "copper.vdg", first),
-        make_bundle(folder / "oak.vdg", second, quantised=False),
-        make_bundle(folder / "lace.vdg", third, opacity=opacity, bounds=LOOSE),
+        make_bundle(folder / "oak.vdg", second, RGBA16F),
+        make_bundle(folder / "lace.vdg", third, RGBA8, opacity=opacity, bounds=LOOSE),
     ]
 
 

@@ -17,6 +17,8 @@ import typer
 from verdigris.core.baking import bake as bake_of_training
 from verdigris.core.baking.measure.measure import draw_held_out, measure_student, texel_footprint
 from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.text import parse_bytes
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.cli import main as cli
 from verdigris.core.cli.commands.bake import GROUPS
@@ -517,3 +519,39 @@ def test_a_signal_before_the_first_step_is_told_from_a_failure(source, tmp_path,
         assert told.startswith("verdigris: the bake was stopped before its first step: ")
         # a folder that was made for it is gone, and one that was there is as it was
         assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (
+            ("--bytes", "1.4Q"),
+            2,
+            "--bytes: '1.4Q' is no size: use a number of bytes, or one",
+        ),
+        (("--bytes", "0"), 2, "--bytes: 0 is out of range: use 1 byte to 1024G"),
+        (("--bytes", "3"), 1, "most_bytes is 3: the smallest bundle with a decoder of 2x16 takes "),
+        (("--resolution", "100"), 1, "resolution is 100: use a power of two from 4 to 8192"),
+        (("--set", "size.tolerance=2"), 2, "tolerance is 2.0: use 0 to 1"),
+        (("--set", "size.zeal=2"), 2, "size.zeal"),
+    ],
+)
+def test_sizes_that_no_bake_can_have_are_refused(source, tmp_path, options, code, message):
+    options = ("--set", "network=2x16", "--device", "software", *options)
+    found, _, errors = in_process("bake", source, "-m", "clay", *options, "-o", tmp_path / "out")
+    assert found == code and message in " ".join(errors.replace("\u2502", " ").split())
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_size_in_bytes_is_read_as_people_write_it():
+    for text, count in (
+        ("300", 300),
+        ("1.4M", int(1.4 * (1 << 20))),
+        ("2 KiB", 2048),
+        ("2KB", 2000),
+        (".5g", 1 << 29),
+    ):
+        assert parse_bytes(text) == count
+    for text in ("", "M", "-3", "1.4Q", "1e3", "1,4M", "nan", "9" * 40):
+        with pytest.raises(SettingsError, match=r"is (no size|out of range)"):
+            parse_bytes(text)

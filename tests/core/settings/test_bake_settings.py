@@ -40,7 +40,7 @@ def test_numbers_of_numpy_become_those_of_python():
         ({"decoder_rate": "fast"}, "decoder_rate is 'fast': use a number"),
         ({"decoder_rate": 10**400}, "decoder_rate is too large for a float: use a smaller value"),
         ({"latent_outliers": 0.5}, "latent_outliers is 0.5: use 0 to less than 0.5"),
-        ({"latent_bits": 5}, "latent_bits is 5: use one of 0, 8, 4"),
+        ({"latent_format": "bc5"}, "latent_format is 'bc5': use one of bc7, rgba8, half"),
         ({"seed": None}, "seed is None: use a whole number"),
         ({"seed": -1}, "seed is -1: use 0 or more"),
         ({"seed": 1 << 53}, "seed has 54 bits: use 0 to 9007199254740991"),
@@ -122,6 +122,8 @@ def test_steps_of_other_starts_are_counted_as_discarded(settings, share):
 
 def test_latents_are_rounded_in_the_last_steps_unless_they_are_half_floats():
     phase = BakeSettings(iterations=1000, quantise_share=0.2).training().quantisation
-    assert (phase.first_step, phase.steps, phase.bits) == (800, 200, 8)
+    assert (phase.first_step, phase.steps) == (800, 200)
+    assert phase.lines.last_step <= 800
+    assert BakeSettings(latent_format="rgba8").training().quantisation.lines is None
     assert BakeSettings(iterations=1).training().quantisation.first_step == 0
-    assert BakeSettings(latent_bits=0).training().quantisation is None
+    assert BakeSettings(latent_format="half").training().quantisation is None

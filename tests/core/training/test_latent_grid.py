@@ -12,7 +12,6 @@ from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.network.quantise import fit_ranges, soft_round, soft_round_derivative
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
-from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.schedule import HARD, Quantisation, Schedule, TrainingSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
 from verdigris.core.training.tensor.group_plan import has_matrix_hardware, plan_groups
@@ -107,24 +106,24 @@ def by_material(parameters):
             yield material, parameters.level(level)[material]
 
 
-def codes_by_hand(parameters, codes):
-    """Offset, width of a code and places on the grid of every latent, all like the latents."""
+def bytes_by_hand(parameters):
+    """Offset, width of a byte and places on the grid of every latent, all like the latents."""
     offset, unit = parameters.copy(), parameters.copy()
     ends = [[], []]
     for material, values in by_material(parameters):
         ends[material].append(values.reshape(-1, 8))
     low, high = ([end(np.concatenate(e), 0) for e in ends] for end in (np.min, np.max))
     for (material, a), (_, b) in zip(by_material(offset), by_material(unit), strict=True):
-        a[:], b[:] = low[material], (high[material] - low[material]) / codes
+        a[:], b[:] = low[material], (high[material] - low[material]) / 255
     return offset.latents, unit.latents, (parameters.latents - offset.latents) / unit.latents
 
 
-@pytest.mark.parametrize(("bits", "sharpness"), [(8, 6.0), (4, 1.0)])
-def test_a_steps_gradients_are_the_oracles_at_soft_rounded_latents(make, kind, bits, sharpness):
-    trainer = make(Quantisation(0, 1, bits, sharpness, sharpness))
+@pytest.mark.parametrize("sharpness", [6.0, 1.0])
+def test_a_steps_gradients_are_the_oracles_at_soft_rounded_latents(make, kind, sharpness):
+    trainer = make(Quantisation(0, 1, None, sharpness, sharpness))
     report, state = trainer.step_many(1), trainer.state()
     rounded = random_parameters().astype("f8")
-    offset, unit, places = codes_by_hand(rounded, 2**bits - 1)
+    offset, unit, places = bytes_by_hand(rounded)
     rounded.latents[:] = offset + unit * soft_round(places, sharpness)
     expected = loss_and_gradients(SPEC, rounded, Samples().draw(0, BATCH))
     latents = expected.latents * soft_round_derivative(places, sharpness)
@@ -140,10 +139,10 @@ def test_a_steps_gradients_are_the_oracles_at_soft_rounded_latents(make, kind, b
 
 
 def test_straight_through_gradients_are_those_at_hard_rounded_latents(make, kind):
-    trainer = make(Quantisation(0, 1, 4, is_straight=True))
+    trainer = make(Quantisation(0, 1, is_straight=True))
     trainer.step_many(1)
     rounded = random_parameters().astype("f8")
-    offset, unit, places = codes_by_hand(rounded, 15)
+    offset, unit, places = bytes_by_hand(rounded)
     # hard, but for what is nearly a tie
     hard = soft_round(places, HARD.sharpness)
     is_tie = np.abs(places % 1 - 0.5) < 0.005
@@ -164,7 +163,7 @@ def test_until_the_phase_begins_a_run_is_the_one_without_it(make):
     for trainer in (with_phase, without):
         trainer.step_many(1)
     assert (with_phase.parameters().latents != without.parameters().latents).any()
-    offset, unit, _ = codes_by_hand(before, 255)
+    offset, unit, _ = bytes_by_hand(before)
     packed = {0: [], 1: []}
     for (material, low), (_, step) in zip(
         by_material(replace(before, latents=offset)),
@@ -238,7 +237,7 @@ def test_a_state_within_the_phase_needs_its_ranges(make):
 
 
 def test_the_rounding_grows_harder_from_its_first_step_to_its_last():
-    phase = Quantisation(100, 11, 8, 2.0, 32.0)
+    phase = Quantisation(100, 11, None, 2.0, 32.0)
     assert phase.rounding(99) is None
     assert phase.rounding(100).sharpness == 2.0
     assert phase.rounding(105).sharpness == pytest.approx(8.0)
@@ -248,7 +247,6 @@ def test_the_rounding_grows_harder_from_its_first_step_to_its_last():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"bits": 3}, "latent_bits is 3"),
         ({"first_step": -1}, "begins at step -1"),
         ({"steps": 0}, "takes 0"),
         ({"softest": 9.0, "hardest": 3.0}, "from 9.0 to 3.0"),
@@ -262,14 +260,3 @@ def test_a_phase_that_cannot_be_is_refused(values, message):
 def assert_same(a, b):
     np.testing.assert_array_equal(a.decoder, b.decoder)
     np.testing.assert_array_equal(a.latents, b.latents)
-
-
-def test_settings_round_the_last_steps_of_a_bake_to_bytes_unless_they_ask_for_half_floats():
-    phase = BakeSettings(iterations=1000, quantise_share=0.2).training().quantisation
-    assert (phase.first_step, phase.steps, phase.bits) == (800, 200, 8)
-    assert BakeSettings(iterations=1).training().quantisation.first_step == 0
-    assert BakeSettings(latent_bits=0).training().quantisation is None
-    with pytest.raises(SettingsError, match="latent_bits is 5: use one of 0, 8, 4"):
-        BakeSettings(latent_bits=5)
-    with pytest.raises(SettingsError, match="quantise_share is 0"):
-        BakeSettings(quantise_share=0)

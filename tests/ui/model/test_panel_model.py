@@ -203,8 +203,14 @@ def test_the_estimated_size_follows_the_choices(session):
     session.ready()
     # this forecast of the worker ignores the choices
     session.receive("forecast", texture_bytes=699_050, decoder_bytes=4480)
-    # 8 bytes a texel, and its mips
-    assert model.forecast["texture_bytes"] == 8 * (4**6 - 1) // 3
+    # blocks of 16 texels and 32 bytes, of 32 x 32 texels and its mips
+    assert model.forecast["texture_bytes"] == 32 * (64 + 16 + 4 + 1 + 1 + 1)
+    assert not model.forecast["may_be_smaller"]
+    model.set_choices(resolution=None)
+    assert model.forecast["may_be_smaller"]
+    # once the bake has chosen
+    session.receive("sizechosen", width=32, height=16, bytes=4480 + 1600, target=0.1, tried=[])
+    assert model.forecast["width"] == 32 and not model.forecast["may_be_smaller"]
     small = model.forecast["decoder_bytes"]
     session.receive(
         "forecast", texture_bytes=1, decoder_bytes=1, nanoseconds=2.0, verdict="bake it"
@@ -213,7 +219,7 @@ def test_the_estimated_size_follows_the_choices(session):
     model.set_choices(folder="/elsewhere")
     assert model.forecast["verdict"] == "bake it"
     model.set_choices(resolution=64, network="3x64")
-    assert model.forecast["texture_bytes"] == 8 * (4**7 - 1) // 3
+    assert model.forecast["texture_bytes"] == 32 * (256 + 64 + 16 + 4 + 1 + 1 + 1)
     assert model.forecast["decoder_bytes"] > small and not model.forecast["verdict"]
     model.start()
     session.receive("forecast", texture_bytes=7, decoder_bytes=8)

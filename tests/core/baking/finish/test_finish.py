@@ -128,7 +128,6 @@ def test_the_bundle_holds_against_its_source(finished, lamp):
         "emission against the graph now",
         "opacity against the graph now",
     ]
-    assert bundle.is_quantised
 
 
 def test_the_albedo_of_the_bundle_is_within_two_percent_of_quadrature(finished):

@@ -129,7 +129,7 @@ def test_two_good_checks_in_a_row_skip_to_the_rounding_phase(chalk, quality, tmp
 @pytest.mark.usefixtures("no_bundle")
 def test_latents_of_half_floats_take_the_last_steps_too(chalk, quality, tmp_path):
     be_good_at(quality, 48, 56)
-    events = run([chalk], tmp_path, replace(TINY, latent_bits=0))
+    events = run([chalk], tmp_path, replace(TINY, latent_format="half"))
     assert phases_of(events) == ["training", "measuring"]
     assert (events[-1].stopped_by, events[-1].step) == ("quality", 56 + LAST_STEPS)
 

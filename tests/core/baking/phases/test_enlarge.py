@@ -289,7 +289,7 @@ def is_step(event):
 
 def test_levels_that_a_stopped_bake_does_not_encode_are_enlarged(ramp, tmp_path, monkeypatch):
     monkeypatch.setattr(enlarge, "SECONDS_AFTER_STOP", -1.0)
-    settings = replace(SETTINGS, resolution=64, latent_bits=0)
+    settings = replace(SETTINGS, resolution=64, latent_format="half")
     phases = []
 
     def encodes_a_level(event):

@@ -14,7 +14,8 @@ from verdigris.core.bundle.precision.gptq_rounding import round_gptq
 from verdigris.core.bundle.precision.half_errors import order_units
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.network.quantise import fit_ranges, quantised_copy
+from verdigris.core.network.block_lines import compressed_copy
+from verdigris.core.network.quantise import fit_ranges
 from verdigris.core.progress.events import Finished, Step
 from verdigris.core.settings.bake_settings import BakeSettings
 
@@ -58,7 +59,7 @@ def test_the_bundle_holds_latents_on_the_grid_of_the_last_phase_with_their_error
     latents = bundle.latents()
     np.testing.assert_array_equal(latents.scale, found.scale)
     np.testing.assert_array_equal(latents.offset, found.offset)
-    np.testing.assert_array_equal(stored.latents, quantised_copy(trained, [found]).latents)
+    np.testing.assert_array_equal(stored.latents, compressed_copy(trained, [found]).latents)
     np.testing.assert_array_equal(stored.latents, stored_of(run).latents)
     # the same numbers, but units of a layer are sorted
     np.testing.assert_array_equal(np.sort(stored.decoder), np.sort(stored_of(run).decoder))
@@ -68,7 +69,7 @@ def test_the_bundle_holds_latents_on_the_grid_of_the_last_phase_with_their_error
     assert warnings_of(events) == []
 
     facts = bundle.manifest.errors["quantisation"]
-    assert facts["bits"] == 8
+    assert facts["format"] == SETTINGS.latent_format
     held_out = draw_held_out(cloud, len(run.held_out[0].uv), footprint=texel_footprint(16))
     np.testing.assert_array_equal(held_out.response, run.held_out[0].response)
     found = run.measure(stored_of(run)).samples[0].log_mae
@@ -85,26 +86,23 @@ def test_a_bake_that_is_stopped_before_the_last_phase_is_rounded_and_warns_of_th
     def is_near_the_end(event):
         return isinstance(event, Step) and event.step > 300
 
-    settings = replace(SETTINGS, iterations=2000, latent_bits=4, quantise_share=0.05)
+    settings = replace(SETTINGS, iterations=2000, quantise_share=0.05)
     events, run = watch(cloud, tmp_path, settings, is_near_the_end)
     assert "rounding" not in phases_of(events)
     assert run.learner.trainer.latent_ranges() is None
     facts = open_bundle(tmp_path / "out.vdg").manifest.errors["quantisation"]
     assert facts["log_mae_after"] > 1.001 * facts["log_mae_before"]
     # other warnings depend on when the bake was stopped
-    (warning,) = (text for text in warnings_of(events) if "rounding latents" in text)
-    assert warning.startswith("cloud: rounding latents to 4 bits raised the log error by ")
-    assert "set latent_bits to 0 for half floats" in warning
-    # a byte holds each of the 16 codes
-    stored = open_bundle(tmp_path / "out.vdg").latents().levels[0]
-    assert set(np.unique(stored)) <= set(range(0, 256, 17))
+    (warning,) = (text for text in warnings_of(events) if "storing latents" in text)
+    assert warning.startswith("cloud: storing latents as bc7 raised the log error by ")
+    assert "set latent_format to rgba8" in warning
     ranges = fit_ranges(run.learner.trainer.parameters())
-    expected = quantised_copy(run.learner.trainer.parameters(), ranges, 4).latents
+    expected = compressed_copy(run.learner.trainer.parameters(), ranges).latents
     np.testing.assert_array_equal(stored_of(run).latents, expected)
 
 
-def test_latents_of_0_bits_are_half_floats_and_are_not_rounded(cloud, tmp_path):
-    events, run = watch(cloud, tmp_path, replace(SETTINGS, iterations=40, latent_bits=0))
+def test_latents_of_half_floats_and_are_not_rounded(cloud, tmp_path):
+    events, run = watch(cloud, tmp_path, replace(SETTINGS, iterations=40, latent_format="half"))
     assert "rounding" not in phases_of(events)
     bundle = open_bundle(tmp_path / "out.vdg")
     halves = run.learner.trainer.parameters().latents.astype(np.float16)

@@ -1,7 +1,7 @@
 """The cost of a neural material: counted, measured, and compared with the graph."""
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +13,15 @@ from verdigris.core.bundle.cost.cost import (
     Nanoseconds,
     cost_of_bundle,
     measure,
-    texture_sizes,
+    stored_sources,
     untrained,
 )
+from verdigris.core.bundle.cost.source_bytes import source_bytes
 from verdigris.core.bundle.cost.time_responses import Timing
 from verdigris.core.bundle.runtime import device_materials
 from verdigris.core.cli import main as cli
 from verdigris.core.material.evaluator import Footprint
-from verdigris.core.material.load.mtlx_document import load_document
+from verdigris.core.material.load.mtlx_document import load_document, select_materials
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.settings.bake_settings import BakeSettings
 
@@ -154,11 +155,36 @@ def test_costs_are_those_of_the_advised_arithmetic(software, monkeypatch):
     assert len(timed) == 3 and not any(each.is_cooperative for each in timed)
 
 
-def test_the_textures_of_a_graph_are_counted_once_each():
-    document = load_document(EXAMPLES / "copper_tray.mtlx")
-    sizes = texture_sizes(document, "copper_tray")
-    assert len(sizes) == 7
-    assert all(texels >= 256 * 256 and 1 <= size <= 16 for texels, size in sizes)
+def test_the_images_of_a_graph_are_counted_once_each_as_files_and_block_compressed():
+    document, material = select_materials([load_document(EXAMPLES / "copper_tray.mtlx")], ())[0]
+    found = source_bytes(document, material)
+    files = [*(EXAMPLES / "textures").glob("copper_tray_*")]
+    assert found.images == len(files) == 7
+    assert found.files == sum(each.stat().st_size for each in files)
+
+    def blocks(side, size):
+        sides = [max(1, side >> level) for level in range(side.bit_length())]
+        return sum((-(-each // 4)) ** 2 * size for each in sides)
+
+    # four colour images of 1024, and of one channel: two of 512 and one of 256
+    wanted = 4 * blocks(1024, 16) + 2 * blocks(512, 8) + blocks(256, 8)
+    assert found.compressed == wanted
+    # a roughness of half floats has two bytes a texel
+    texels = 4 * 1024**2 * 3 + 512**2 * (1 + 2) + 256**2
+    assert found.plain == pytest.approx(texels * 4 / 3, rel=1e-5)
+
+
+def test_a_bundle_knows_the_bytes_of_its_images_without_their_document(software, tmp_path):
+    images = {"images": 2, "files": 900, "plain": 4000, "compressed": 1000}
+    bundle = make_bundle(tmp_path / "a.vdg", source={"images": images})
+    cost = cost_of_bundle(bundle, software)
+    assert (cost.textures, cost.textures_file_bytes) == (2, 900)
+    assert (cost.textures_bytes, cost.textures_compressed_bytes) == (4000, 1000)
+    assert cost.excess.startswith("the bundle is larger than the block-compressed images that it")
+    assert replace(cost, textures_compressed_bytes=1 << 30).excess == ""
+    assert replace(cost, may_be_smaller=True).excess == ""
+    for damaged in ("none", {}, {**images, "files": -1}, {**images, "plain": "4"}):
+        assert stored_sources({"images": damaged}) is None
 
 
 def test_the_default_bundle_of_1024_texels_stays_within_its_budget():

@@ -8,6 +8,13 @@ import numpy as np
 
 TEXELS = {37: (np.uint8, 4), 43: (np.uint8, 4), 97: (np.dtype("<f2"), 4), 9: (np.uint8, 1)}
 
+# Shares of the second endpoint in 64ths, by bits of an index.
+WEIGHTS = {
+    2: (0, 21, 43, 64),
+    3: (0, 9, 18, 27, 37, 46, 55, 64),
+    4: (0, 4, 9, 13, 17, 21, 26, 30, 34, 38, 43, 47, 51, 55, 60, 64),
+}
+
 
 def read_textures(path, width, height, layers):
     """Levels [layers, height, width, channels] of a KTX 2.0 file, finest first, bytes as 0 to 1."""
@@ -15,14 +22,76 @@ def read_textures(path, width, height, layers):
     assert data[:12] == b"\xabKTX 20\xbb\r\n\x1a\n"
     header = struct.unpack_from("<9I", data, 12)
     assert header[2:7] == (width, height, 0, layers if layers > 1 else 0, 1)
-    dtype, channels = TEXELS[header[0]]
     levels = []
     for level in range(header[7]):
         offset, length, _ = struct.unpack_from("<3Q", data, 80 + 24 * level)
-        shape = (layers, max(1, height >> level), max(1, width >> level), channels)
-        texels = np.frombuffer(data[offset : offset + length], dtype).reshape(shape)
+        stored = data[offset : offset + length]
+        rows, columns = max(1, height >> level), max(1, width >> level)
+        if header[0] == 145:
+            levels.append(decode_blocks(stored, layers, rows, columns) / 255)
+            continue
+        dtype, channels = TEXELS[header[0]]
+        texels = np.frombuffer(stored, dtype).reshape(layers, rows, columns, channels)
         levels.append(texels.astype(np.float64) / (255 if dtype == np.uint8 else 1))
     return levels
+
+
+def decode_blocks(data, layers, height, width):
+    """Bytes [layers, height, width, 4] of BC7 blocks of modes 4, 5 and 6."""
+    texels = np.zeros((layers, height, width, 4))
+    across, down = -(-width // 4), -(-height // 4)
+    for number in range(len(data) // 16):
+        decoded = decode_block(int.from_bytes(data[16 * number : 16 * number + 16], "little"))
+        layer, place = divmod(number, across * down)
+        for texel in range(16):
+            row, column = 4 * (place // across) + texel // 4, 4 * (place % across) + texel % 4
+            if row < height and column < width:
+                texels[layer, row, column] = decoded[texel]
+    return texels
+
+
+def decode_block(block):
+    """16 texels of four bytes."""
+
+    def take(bits):
+        nonlocal block
+        value = block & (1 << bits) - 1
+        block >>= bits
+        return value
+
+    mode = (block & -block).bit_length() - 1
+    assert mode in (4, 5, 6)
+    take(mode + 1)
+    rotation = take(2) if mode < 6 else 0
+    swaps = take(1) if mode == 4 else 0
+    bits = {4: (5, 5, 5, 6), 5: (7, 7, 7, 8), 6: (7, 7, 7, 7)}[mode]
+    ends = [[take(count) for _ in range(2)] for count in bits]
+    if mode == 6:
+        last = [take(1), take(1)]
+        ends = [[2 * code + bit for code, bit in zip(pair, last, strict=True)] for pair in ends]
+    else:
+        ends = [
+            [code << 8 - count | code >> 2 * count - 8 for code in pair]
+            for pair, count in zip(ends, bits, strict=True)
+        ]
+
+    def indices(count):
+        return [WEIGHTS[count][take(count - (texel == 0))] for texel in range(16)]
+
+    if mode == 6:
+        colour = alpha = indices(4)
+    else:
+        colour, alpha = indices(2), indices(3 if mode == 4 else 2)
+        if swaps:
+            colour, alpha = alpha, colour
+    texels = []
+    for texel in range(16):
+        weights = [colour[texel]] * 3 + [alpha[texel]]
+        values = [(64 - w) * a + w * b + 32 >> 6 for w, (a, b) in zip(weights, ends, strict=True)]
+        if rotation:
+            values[3], values[rotation - 1] = values[rotation - 1], values[3]
+        texels.append(values)
+    return texels
 
 
 def read_reference(folder):

@@ -11,6 +11,7 @@ import pytest
 
 from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.files.checked_files import digest
+from verdigris.core.bundle.files.ktx2 import RGBA16F
 from verdigris.core.bundle.files.read import is_bundle, open_bundle
 from verdigris.core.bundle.files.write import Contents, export_numbers, write_bundle
 from verdigris.core.bundle.scene.scene_pack import is_scene
@@ -110,7 +111,7 @@ WRONG = [
     ("latents.width", 16, "latents.levels is 4: it must be 5"),
     ("latents.width", 1 << 20, "latents.width is 1048576: it must be a whole number from 1 to"),
     ("latents.layers", 3, "latents.layers is 3: it must be"),
-    ("latents.format", "BC7", "latents.format is 'BC7': this reads R8G8B8A8_UNORM or"),
+    ("latents.format", "BC7", "latents.format is 'BC7': this reads BC7_UNORM_BLOCK or R8"),
     (
         "latents.format",
         "R16G16B16A16_SFLOAT",
@@ -384,5 +385,7 @@ def test_numbers_that_no_bundle_can_hold_are_not_written(part, value, tmp_path):
     parameters = lively_parameters()
     getattr(parameters, part).flat[3] = value
     with pytest.raises(BundleError, match=r"half float|not finite"):
-        write_bundle(tmp_path / "a.vdg", export_numbers(parameters, quantised=False), Contents())
+        write_bundle(
+            tmp_path / "a.vdg", export_numbers(parameters, format_name=RGBA16F), Contents()
+        )
     assert list(tmp_path.iterdir()) == []

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from verdigris.core.bundle.files.manifest_parts import LATENT_FORMATS
 from verdigris.core.bundle.files.stored_textures import emission_levels, opacity_levels
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
 from verdigris.core.network.spec import ACTIVATIONS, STRETCH_LIMIT, LatentLayout, NetworkSpec
@@ -24,11 +25,11 @@ def check_within_a_millionth(bundle):
     return columns
 
 
-@pytest.mark.parametrize("quantised", [True, False], ids=["bytes", "halves"])
+@pytest.mark.parametrize("texel_format", LATENT_FORMATS)
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_an_independent_decoder_is_right_for_every_network(quantised, activation, tmp_path):
+def test_an_independent_decoder_is_right_for_every_network(texel_format, activation, tmp_path):
     spec = NetworkSpec(hidden_width=16, hidden_layers=3, activation=activation, frame_count=2)
-    bundle = make_bundle(tmp_path / "a.vdg", lively_parameters(spec, TALL), quantised)
+    bundle = make_bundle(tmp_path / "a.vdg", lively_parameters(spec, TALL), texel_format)
     exported = check_within_a_millionth(bundle)["exported"]
     # responses over decades, or nothing would be shown
     lit = exported[exported > 0]

@@ -7,6 +7,7 @@ import pytest
 
 from verdigris.core.base.errors import BundleError, DeviceError, SettingsError
 from verdigris.core.bundle.files.arithmetic import WAYS
+from verdigris.core.bundle.files.ktx2 import BC7, RGBA16F
 from verdigris.core.bundle.files.reference import choose_points
 from verdigris.core.bundle.files.weights import plan_tensors
 from verdigris.core.bundle.runtime.device_materials import (
@@ -94,8 +95,8 @@ def family():
     """Three materials: two of them with one decoder, each of another size and format."""
     spec = PRESETS["2x16"]
     first = made_up(spec, 16, 8, seed=1)
-    second = made_up(spec, 4, 4, seed=2, quantised=False)
-    third = made_up(spec, 32, 1, seed=3)
+    second = made_up(spec, 4, 4, seed=2, texel_format=RGBA16F)
+    third = made_up(spec, 32, 1, seed=3, texel_format=BC7)
     shared = replace(third, parameters=replace(third.parameters, decoder=first.parameters.decoder))
     return first, second, shared
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.files.manifest_parts import Bounds
+from verdigris.core.bundle.files.manifest_parts import LATENT_FORMATS, Bounds
 from verdigris.core.bundle.files.reference import choose_points, make_reference
 from verdigris.core.bundle.files.write import export_numbers
 from verdigris.core.bundle.runtime.runtime_files import slang_files
@@ -85,9 +85,9 @@ def test_the_points_cover_the_edges_that_decoders_get_wrong():
     assert (mirrored.sum(1) < 1e-10).sum() >= 20
 
 
-@pytest.mark.parametrize("quantised", [True, False])
-def test_a_bundle_as_written_holds(quantised, tmp_path):
-    result = verify(make_bundle(tmp_path / "a.vdg", quantised=quantised))
+@pytest.mark.parametrize("texel_format", LATENT_FORMATS)
+def test_a_bundle_as_written_holds(texel_format, tmp_path):
+    result = verify(make_bundle(tmp_path / "a.vdg", texel_format=texel_format))
     assert result.holds
     assert [row.what for row in result.rows] == [
         *["numpy against the reference"] * 2,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import BundleError
-from verdigris.core.bundle.files.rtxns import rtxns_bin, rtxns_json
+from verdigris.core.bundle.export.rtxns import rtxns_bin, rtxns_json
 from verdigris.core.network.numpy_mlp import forward
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 

@@ -1,0 +1,283 @@
+"""Chooses the size of the latent texture: the smallest whose error meets the target.
+
+In the middle of training the largest size is cut down to smaller ones, each a box filter of the
+largest. All of them train for a moment with falling rates, so that their errors are those of
+textures that were tuned for their size, and are measured against one reference: the material
+averaged over a texel of the largest. The chosen one trains on; nothing that was learnt is lost.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.baking.measure.bundle_size import SMALLEST, compressed_sources
+from verdigris.core.baking.measure.measure import measure_student
+from verdigris.core.baking.phases.shrink import shrunk, shrunk_state
+from verdigris.core.baking.phases.stepping import open_with_parameters
+from verdigris.core.baking.state.size_choice import Size, SizeChoice, half_of_both, halves
+from verdigris.core.baking.state.trainers import open_trainer
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.network.student import Student
+from verdigris.core.pictures.metrics import INDISTINGUISHABLE_LOG_MAE
+from verdigris.core.progress.events import Event, SizeChosen, Step
+from verdigris.core.sampling.draw_samples import DrawnSamples
+from verdigris.core.settings.schedule import Quantisation
+from verdigris.core.training.latent_blocks import move_to_blocks
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.baking.state.run import Run
+    from verdigris.core.network.parameters import Parameters
+    from verdigris.core.settings.bake_settings import BakeSettings
+    from verdigris.core.settings.schedule import TrainingSettings
+
+# Part of the last stage's steps after which the size is chosen, and that each size trains for.
+_CHOICE_SHARE, _TRIAL_SHARE = 0.4, 0.02
+# What counts at the end, in errors of trials: these still fall, to .75 to .98 on 13 materials
+# (docs/BENCHMARKS.md), and the excess of a smaller texture does not fall with them.
+_TOLERANCE_SHARE, _STILL_FALLS = 0.5, 0.85
+# Trials of most bakes.
+_TRIALS = 5
+# Width by height, or the inverse, of the sizes that are tried to fit into a limit of bytes.
+_LARGEST_RATIO = 16
+# Runs of steps of a trial, between which the bake can be stopped.
+_RUNS = 8
+
+Errors = tuple[float, ...]
+"""Log MAE of each material."""
+
+
+def choice_step(settings: BakeSettings) -> int:
+    """The step of the last stage after which the size is chosen."""
+    return max(1, round(_CHOICE_SHARE * settings.iterations))
+
+
+def trial_share(settings: BakeSettings) -> float:
+    """Steps of trials, as a part of all steps."""
+    return _TRIALS * _TRIAL_SHARE if settings.size.is_open else 0.0
+
+
+def choose_size(run: Run) -> Iterator[Event]:
+    """Continues with the chosen size. If the bake is requested to stop, nothing is chosen."""
+    learner = run.learner
+    parameters, state = learner.trainer.parameters(), learner.trainer.state()
+    largest = (parameters.layout.width, parameters.layout.height)
+    learner.trainer.close()
+    sizes = _search(largest, _limit(run), run.settings.size.tolerance)
+    choice: SizeChoice | None = None
+    try:
+        wanted = next(sizes)
+        while (errors := (yield from _try(run, parameters, state, wanted))) is not None:
+            wanted = sizes.send(errors)
+    except StopIteration as end:
+        choice = end.value
+    size = choice.size if choice else largest
+    _continue_with(run, parameters, state, size)
+    if choice:
+        run.size_choice = choice
+        yield _event(run, choice)
+
+
+def fit_bytes(run: Run) -> None:
+    """Cuts the texture of a bake that was stopped before the choice down to its most bytes, without
+    trials."""
+    parameters, state = run.learner.trainer.parameters(), run.learner.trainer.state()
+    size = (parameters.layout.width, parameters.layout.height)
+    fits = _limit(run)
+    if not fits(size):
+        size = _largest_that_fit(size, fits)[0]
+    if size != (parameters.layout.width, parameters.layout.height):
+        run.learner.trainer.close()
+        _continue_with(run, parameters, state, size)
+
+
+def _most_bytes(run: Run) -> int:
+    """The most bytes of a bundle: as requested, or fewer than the material's own images take; 0
+    for no limit."""
+    requested = run.settings.size.most_bytes
+    return requested or max(0, compressed_sources(run.teachers) - 1)
+
+
+def _limit(run: Run) -> Callable[[Size], bool]:
+    """Whether a bundle of a size has few enough bytes."""
+    most = _most_bytes(run)
+    return lambda size: not most or run.bundle_bytes(size) <= most
+
+
+def _continue_with(
+    run: Run, parameters: Parameters, state: dict[str, NDArray[Any]], size: Size
+) -> None:
+    """Opens the trainer again, with a texture of this size."""
+    stage = replace(run.learner.stage, size=size)
+    small = shrunk(parameters, *size)
+    trainer, source = open_with_parameters(
+        run.teachers, stage, run.options, run.trainer_kind, small
+    )
+    trainer.restore(small, shrunk_state(parameters, state, *size))
+    run.learner.begin_stage(stage, trainer, source)
+
+
+def _search(
+    largest: Size, fits: Callable[[Size], bool], tolerance: float
+) -> Generator[Size, Errors, SizeChoice]:
+    """Yields the sizes to try, and receives their errors."""
+    size = largest
+    found: dict[Size, Errors] = {}
+    if not fits(size):
+        for each in _largest_that_fit(size, fits):
+            found[each] = yield each
+        size = min(found, key=lambda each: sum(found[each]))
+    if not tolerance:
+        return SizeChoice(size, 0.0, {each: max(errors) for each, errors in found.items()})
+    if size not in found:
+        found[size] = yield size
+    unseen, factor = INDISTINGUISHABLE_LOG_MAE / _STILL_FALLS, 1 + _TOLERANCE_SHARE * tolerance
+    targets = [max(unseen, factor * each) for each in found[size]]
+
+    def excess(each: Size) -> float:
+        """The error as a part of its target, of the material where it is largest."""
+        return max(e / t for e, t in zip(found[each], targets, strict=True))
+
+    while True:
+        both = half_of_both(size)
+        for group in ((both,) if both else (), halves(size)):
+            good = []
+            for each in group:
+                if any(_is_part(each, other) and excess(other) > 1 for other in found):
+                    continue
+                if each not in found:
+                    found[each] = yield each
+                if excess(each) <= 1:
+                    good.append(each)
+            if good:
+                size = min(good, key=excess)
+                break
+        else:
+            return SizeChoice(size, *_of_the_most_demanding(targets, found))
+
+
+def _of_the_most_demanding(
+    targets: list[float], found: dict[Size, Errors]
+) -> tuple[float, dict[Size, float]]:
+    """The target and the errors of the material whose error is farthest above its target."""
+    excess = [max(each[number] for each in found.values()) for number in range(len(targets))]
+    number = max(range(len(targets)), key=lambda number: excess[number] / targets[number])
+    return targets[number], {size: errors[number] for size, errors in found.items()}
+
+
+def _largest_that_fit(size: Size, fits: Callable[[Size], bool]) -> list[Size]:
+    """The sizes that fit and cannot be doubled, the one that is most like a square first."""
+
+    def could_double(width: int, height: int) -> bool:
+        doubled = (2 * width, height), (width, 2 * height)
+        return any(_is_part(each, size) and fits(each) for each in doubled)
+
+    found = [
+        each
+        for each in itertools.product(_parts_of_side(size[0]), _parts_of_side(size[1]))
+        if max(each) <= _LARGEST_RATIO * min(each) and fits(each) and not could_double(*each)
+    ]
+    if not found:
+        raise SettingsError("no texture is small enough: allow more --bytes")
+    return sorted(found, key=lambda each: max(each) / min(each))
+
+
+def _parts_of_side(side: int) -> list[int]:
+    """The side, its half, and so on."""
+    return [side >> shift for shift in range(side.bit_length()) if side >> shift >= SMALLEST]
+
+
+def _is_part(size: Size, other: Size) -> bool:
+    return size[0] <= other[0] and size[1] <= other[1]
+
+
+def _try(
+    run: Run, parameters: Parameters, state: dict[str, NDArray[Any]], size: Size
+) -> Generator[Event, None, Errors | None]:
+    """Trains a size for a moment; its errors, or None if the bake is requested to stop."""
+    settings = run.learner.stage.settings
+    small = shrunk(parameters, *size)
+    source = DrawnSamples(
+        run.teachers, small.layout, settings.seed, settings.draw, run.options.importance
+    )
+    first = int(state["step"])
+    steps = max(1, round(_TRIAL_SHARE * settings.iterations))
+    training = _cooling(run.learner.stage.training(), first, steps)
+    trainer = open_trainer(run.trainer_kind, small, source, training, run.teachers[0].device)
+    try:
+        trainer.restore(small, shrunk_state(parameters, state, *size))
+        while trainer.step < first + steps:
+            if run.control.stop_requested:
+                return None
+            count = min(-(-steps // _RUNS), first + steps - trainer.step)
+            begun = time.monotonic()
+            report = trainer.step_many(count)
+            seconds = max(time.monotonic() - begun, 1e-9)
+            left = (settings.iterations - first) * seconds / count
+            rate = report.samples / seconds
+            yield Step(
+                run.step, run.settings.iterations, report.loss, rate, run.clock.seconds, left
+            )
+        found, squares = trainer.parameters(), trainer.state()["latents_v"]
+        if training.quantisation:
+            move_to_blocks(found.layout, found.latents, squares, 1.0)
+        student = Student(found, run.teachers[0].device)
+    finally:
+        trainer.close()
+    errors = []
+    for student.material, held_out in enumerate(run.held_out):
+        errors.append(measure_student(student, held_out).log_mae)
+    return tuple(errors)
+
+
+def _cooling(training: TrainingSettings, first: int, steps: int) -> TrainingSettings:
+    """Rates that fall from those of this step to their end within some steps. Latents move to the
+    lines of their blocks meanwhile, and are not rounded."""
+    before = training.schedule
+    factor = before.factor(first)
+    schedule = replace(
+        before,
+        first=first,
+        steps=first + steps,
+        decoder_rate=factor * before.decoder_rate,
+        latent_rate=factor * before.latent_rate,
+    )
+    last, quantisation = first + steps, training.quantisation
+    if quantisation and quantisation.lines:
+        lines = replace(
+            # latents were rotated before: from the step of `first` on they would be again
+            quantisation.lines,
+            first_step=max(0, first - 1),
+            last_step=first + steps // 2,
+        )
+        quantisation = Quantisation(last, 1, lines)
+    else:
+        quantisation = None
+    return replace(training, schedule=schedule, quantisation=quantisation, light_step=None)
+
+
+def _event(run: Run, choice: SizeChoice) -> SizeChosen:
+    width, height = choice.size
+    return SizeChosen(
+        width=width,
+        height=height,
+        bytes=run.bundle_bytes(choice.size),
+        target=choice.target,
+        most_bytes=_most_bytes(run),
+        tried=tuple(
+            {
+                "width": each[0],
+                "height": each[1],
+                "bytes": run.bundle_bytes(each),
+                "log_mae": error if np.isfinite(error) else None,
+            }
+            for each, error in choice.tried.items()
+        ),
+    )

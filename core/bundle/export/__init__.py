@@ -1,0 +1,1 @@
+"""Bundles for other loaders and other textures."""

@@ -1,0 +1,32 @@
+"""How a bake chooses the size of its latent texture: part of its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.plain_values import convert_numbers
+
+
+@dataclass(frozen=True)
+class SizeSettings:
+    """The target of a size, and its limit."""
+
+    tolerance: float = 0.0
+    """A smaller texture is chosen if its log MAE is at most this much above that of the largest, as
+    a part of it, or below the error that no eye sees. 0 keeps the resolution."""
+
+    most_bytes: int = 0
+    """Most bytes of a bundle on a GPU: weights, latents and maps; 0 for no limit."""
+
+    def __post_init__(self) -> None:
+        convert_numbers(self)
+        if not 0 <= self.tolerance <= 1:
+            raise SettingsError(f"tolerance is {self.tolerance}: use 0 to 1")
+        if self.most_bytes < 0:
+            raise SettingsError(f"most_bytes is {self.most_bytes}: use 0 or more")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the bake may choose another size than its resolution."""
+        return self.tolerance > 0 or self.most_bytes > 0

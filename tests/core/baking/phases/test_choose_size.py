@@ -1,0 +1,204 @@
+"""The size of the latent texture: the search alone, smaller textures, and bakes that choose."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from verdigris.core.baking.measure.bundle_size import bundle_bytes
+from verdigris.core.baking.phases import choose_size
+from verdigris.core.baking.phases.choose_size import _search
+from verdigris.core.baking.phases.shrink import shrunk, shrunk_state
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.material.load.mtlx_document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.network.parameters import CheckpointError, initialise
+from verdigris.core.network.spec import LatentLayout, NetworkSpec, block_bytes
+from verdigris.core.progress.events import Finished, SizeChosen, Step
+from verdigris.core.settings.size_settings import SizeSettings
+
+from ..bakes import TINY, assert_same, baked, chalk_teacher, cut_off, of_kind, run, stop_at
+
+# Eight dark stripes along v, all the same.
+STRIPES = """<materialx version="1.39"><texcoord name="uv" type="vector2"/>
+<separate2 name="part" type="multioutput">
+<input name="in" type="vector2" nodename="uv"/></separate2>
+<multiply name="turns" type="float"><input name="in1" type="float" nodename="part" output="outx"/>
+<input name="in2" type="float" value="50.26548"/></multiply>
+<sin name="wave" type="float"><input name="in" type="float" nodename="turns"/></sin>
+<multiply name="soft" type="float"><input name="in1" type="float" nodename="wave"/>
+<input name="in2" type="float" value="0.4"/></multiply>
+<add name="grey" type="float"><input name="in1" type="float" nodename="soft"/>
+<input name="in2" type="float" value="0.5"/></add>
+<convert name="colour" type="color3"><input name="in" type="float" nodename="grey"/></convert>
+<oren_nayar_diffuse_bsdf name="b" type="BSDF">
+<input name="color" type="color3" nodename="colour"/></oren_nayar_diffuse_bsdf>
+<surface name="s" type="surfaceshader"><input name="bsdf" type="BSDF" nodename="b"/></surface>
+<surfacematerial name="stripes" type="material"><input name="surfaceshader" type="surfaceshader"
+nodename="s"/></surfacematerial></materialx>"""
+SETTINGS = replace(TINY, resolution=32, iterations=150, batch=256, size=SizeSettings(tolerance=0.5))
+
+
+@pytest.fixture(scope="module")
+def stripes():
+    return Teacher(parse_document(STRIPES, name="stripes"), device=open_device("software"))
+
+
+@pytest.fixture(scope="module")
+def chosen(stripes, tmp_path_factory):
+    """A bake that chooses: its folder, and its events."""
+    folder = tmp_path_factory.mktemp("chosen")
+    return folder, run([stripes], folder, SETTINGS)
+
+
+def search(error, largest=(64, 64), fits=lambda size: True, tolerance=0.1):
+    """The choice for errors that are a function of the size, and the sizes that were tried."""
+    sizes, tried = _search(largest, fits, tolerance), []
+    try:
+        size = next(sizes)
+        while True:
+            tried.append(size)
+            size = sizes.send(error(size))
+    except StopIteration as end:
+        return end.value, tried
+
+
+def test_the_search_finds_the_smallest_size_within_the_target():
+    # detail along u only, down to 32 texels
+    choice, tried = search(lambda size: (0.001 + 0.1 * max(0, 1 / size[0] - 1 / 32),))
+    assert choice.size == (32, 4) and choice.target == pytest.approx(0.00105)
+    assert len(tried) == len(set(tried)) and (16, 16) in tried
+    # all of it is needed: three sizes were tried beside the largest
+    choice, tried = search(lambda size: (0.1 / size[0] + 0.1 / size[1],))
+    assert choice.size == (64, 64) and set(tried) == {(64, 64), (32, 32), (32, 64), (64, 32)}
+    # no eye sees any of it
+    choice, _ = search(lambda size: (1e-5 / min(size),))
+    assert choice.size == (4, 4)
+
+
+def test_the_search_heeds_the_material_that_needs_most():
+    flat, wide = (lambda size: 0.001), (lambda size: 0.001 + 0.1 / size[1])
+    choice, _ = search(lambda size: (flat(size), wide(size)))
+    assert choice.size == (4, 64) and choice.target == pytest.approx(1.05 * wide((64, 64)))
+
+
+def test_the_search_stays_within_the_bytes_and_tries_only_what_fits():
+    def fits(size):
+        return size[0] * size[1] <= 32 * 16
+
+    def error(size):
+        return (1.0 / size[1] + 0.3 / size[0],)
+
+    choice, tried = search(error, fits=fits, tolerance=0.0)
+    assert choice.size == (16, 32)
+    assert set(tried) == {(8, 64), (16, 32), (32, 16), (64, 8)}
+    choice, tried = search(lambda size: (1.0 / size[1],), fits=fits)
+    assert choice.size == (4, 64) and all(map(fits, tried))
+    # nothing to choose
+    choice, tried = search(lambda size: (1.0,), tolerance=0.0)
+    assert (choice.size, tried) == ((64, 64), [])
+
+
+def test_a_smaller_texture_holds_means_of_the_finest_texels_and_the_trained_coarse_levels():
+    layout = LatentLayout(16, 16, 5, 2)
+    large = initialise(NetworkSpec(), layout, 1)
+    small = shrunk(large, 4, 8)
+    assert small.layout == LatentLayout(4, 8, 4, 2)
+    means = large.level(0).reshape(2, 8, 2, 4, 4, -1).mean((2, 4))
+    np.testing.assert_allclose(small.level(0), means, atol=1e-6)
+    # one level is lost; u has half of the texels beside
+    for level, shape in ((1, (4, 2)), (2, (2, 1)), (3, (1, 1))):
+        trained = large.level(level + 1)
+        rows, columns = trained.shape[1] // shape[0], trained.shape[2] // shape[1]
+        parts = trained.reshape(2, shape[0], rows, shape[1], columns, -1)
+        np.testing.assert_allclose(small.level(level), parts.mean((2, 4)), atol=1e-6)
+    state = {"step": np.array(7), "latents_v": large.latents**2, "decoder_m": large.decoder}
+    found = shrunk_state(large, state, 8, 8)
+    assert found["step"] == 7 and found["decoder_m"] is large.decoder
+    squares = replace(large, latents=large.latents**2)
+    np.testing.assert_allclose(found["latents_v"], shrunk(squares, 8, 8).latents)
+    # the same size is the same texture
+    assert_same(shrunk(large, 16, 16), large)
+
+
+def test_a_bake_chooses_the_texels_that_the_material_needs(chosen, stripes):
+    folder, events = chosen
+    layout = open_bundle(folder / "out.vdg").layout
+    # four texels a stripe, and the fewest along it
+    assert layout.width == 32 and layout.height <= 8
+    (choice,) = of_kind(events, SizeChosen)
+    assert (choice.width, choice.height) == (layout.width, layout.height)
+    errors = {(each["width"], each["height"]): each["log_mae"] for each in choice.tried}
+    assert errors[32, layout.height] <= choice.target == 1.25 * errors[32, 32]
+    assert errors[16, 32] > choice.target
+    assert f"32 x {layout.height} texels" in choice.text and "16 x 32 texels: " in choice.text
+    source = open_bundle(folder / "out.vdg").manifest.source
+    assert (source["size"]["width"], source["size"]["height"]) == (layout.width, layout.height)
+    # the error is measured against texels of the requested resolution, with other samples
+    (end,) = of_kind(events, Finished)
+    assert end.samples[0].log_mae < 2 * choice.target
+
+
+@pytest.mark.parametrize("after", [0, 100])
+def test_a_bake_that_was_cut_off_before_or_after_the_choice_ends_in_the_same_bits(
+    stripes, chosen, tmp_path, after
+):
+    cut_off([stripes], tmp_path, SETTINGS, after=after)
+    events = run([stripes], tmp_path, SETTINGS, resume=True)
+    assert len(of_kind(events, SizeChosen)) == (after == 0)
+    assert_same(baked(tmp_path), baked(chosen[0]))
+
+
+def test_a_damaged_choice_in_a_checkpoint_is_refused(stripes, tmp_path, monkeypatch):
+    monkeypatch.setattr(choose_size.SizeChoice, "facts", lambda self: {"width": "wide"})
+    cut_off([stripes], tmp_path, SETTINGS, after=100)
+    with pytest.raises(CheckpointError, match="the choice of the size is damaged"):
+        run([stripes], tmp_path, SETTINGS, resume=True)
+
+
+def test_a_limit_of_bytes_holds_also_for_a_bake_that_is_stopped_before_the_choice(
+    stripes, tmp_path
+):
+    most = bundle_bytes(SETTINGS, (16, 32))
+    settings = replace(SETTINGS, size=SizeSettings(most_bytes=most))
+    for name, count in (("whole", 0), ("stopped", 1)):
+        if count:
+            stop_at(lambda event: isinstance(event, Step), [stripes], tmp_path, settings, name=name)
+        else:
+            run([stripes], tmp_path, settings, name=name)
+        layout = open_bundle(tmp_path / f"{name}.vdg").layout
+        assert layout.width * layout.height == 16 * 32
+        assert bundle_bytes(settings, (layout.width, layout.height)) <= most
+    with pytest.raises(SettingsError, match=r"most_bytes is 3: the smallest bundle .* takes \d+"):
+        run([stripes], tmp_path, replace(SETTINGS, size=SizeSettings(most_bytes=3)))
+
+
+def test_bytes_count_whole_blocks_of_all_levels():
+    # 8 x 4, 4 x 2, 2 x 1, 1 x 1: two blocks, and one for each level beyond
+    assert block_bytes(8, 4, 8) == 5 * 16
+    assert block_bytes(8, 4, 64) == 5 * 16 * 8
+
+
+def test_two_stages_starts_importance_and_an_early_end_go_with_a_choice(stripes, tmp_path):
+    settings = replace(
+        SETTINGS, iterations=160, encode_from=32, small_resolution=16, starts=2, start_share=0.1
+    )
+    importance = np.ones((8, 8), np.float32)
+    importance[:2] = 0
+    events = run(
+        [stripes, chalk_teacher()],
+        tmp_path,
+        settings,
+        importance=importance,
+        target_error=0.5,
+        names=("stripes", "chalk"),
+    )
+    (end,), (choice,) = of_kind(events, Finished), of_kind(events, SizeChosen)
+    # the target is reached at once: the size is chosen before the last phase all the same
+    assert end.stopped_by == "target error"
+    assert choice.height < choice.width <= 32
+    for name in ("stripes", "chalk"):
+        layout = open_bundle(tmp_path / f"{name}.vdg").layout
+        assert (layout.width, layout.height) == (choice.width, choice.height)
