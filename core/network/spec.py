@@ -53,8 +53,10 @@ COARSE_WIDTH = 2
 COSINE_OFFSET = 0.02
 LOGARITHM_SHARE = 0.25
 
-# The heads of sampler and split: neurons of the hidden layer, and the slope of their activation below 0.
+# The heads of sampler and split: neurons of their hidden layers, and the slope of the activation
+# below 0.
 HEAD_WIDTH = 16
+SPLIT_WIDTH = 32
 HEAD_SLOPE = 0.1
 # Split-sum lighting: parts of each frame's lobe and of diffuse light, and evaluations for them.
 FRAME_PARTS, DIFFUSE_PARTS = 2, 3
@@ -244,12 +246,12 @@ class NetworkSpec:
     def head_layers(self) -> tuple[LayerSpec, ...]:
         """Two layers of the sampler's head and two of the split's, in a vector of their own."""
         layers: list[LayerSpec] = []
-        for inputs, outputs in (
-            (self.head_inputs, self.head_outputs),
-            (self.split_inputs, self.split_parts),
+        for inputs, width, outputs in (
+            (self.head_inputs, HEAD_WIDTH, self.head_outputs),
+            (self.split_inputs, SPLIT_WIDTH, self.split_parts),
         ):
-            hidden = LayerSpec(inputs, HEAD_WIDTH, layers[-1].end if layers else 0)
-            layers += [hidden, LayerSpec(HEAD_WIDTH, outputs, hidden.end)]
+            hidden = LayerSpec(inputs, width, layers[-1].end if layers else 0)
+            layers += [hidden, LayerSpec(width, outputs, hidden.end)]
         return tuple(layers)
 
     @property

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _SEED = 20_071
 _LEAST_COSINE = 0.03
-_DARK = 0.01
+_DARK = 0.05
 # Directions of a surface. Their noise is averaged over surfaces.
 _DIRECTIONS = 32
 _BATCH, _RATE = 128, 0.01
@@ -49,7 +49,7 @@ _FIRST_SHARES, _FIRST_DIFFUSE = (0.7, 0.3), (0.8, 0.1, 0.1)
 # Lights and their sharpness: that of a spherical Gaussian exp(sharpness (cosine - 1)).
 _LIGHTS, _SHARPNESS = 64, (1.5, 4.0, 12.0, 40.0, 120.0)
 # Weight of the white sky, as a share of that of all lights.
-_WHITE = 0.2
+_WHITE = 0.5
 # Sharpness of a filter times its solid angle.
 _FILTER = 9.4
 _LEAST_SHARPNESS, _LEAST_SOLID_ANGLE = 1e-3, 1e-5
@@ -63,7 +63,7 @@ class SplitEffort:
     steps: int
 
 
-LARGE, SMALL = SplitEffort(4096, 800), SplitEffort(2048, 600)
+LARGE, SMALL = SplitEffort(4096, 1200), SplitEffort(2048, 600)
 
 
 def split_effort_on(device: Device) -> SplitEffort:

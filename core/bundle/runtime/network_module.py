@@ -22,6 +22,7 @@ from verdigris.core.network.spec import (
     LOGARITHM_SHARE,
     MOST_LOBE_WIDTH,
     SMELU_WIDTH,
+    SPLIT_WIDTH,
     STRETCH_LIMIT,
     NetworkSpec,
 )
@@ -71,6 +72,7 @@ def network_source(spec: NetworkSpec) -> str:
         "kHeadWidth": HEAD_WIDTH,
         "kHeadOutputs": spec.head_outputs,
         "kHeadSlope": HEAD_SLOPE,
+        "kSplitWidth": SPLIT_WIDTH,
         "kSplitInputs": spec.split_inputs,
         "kPaddedSplitInputs": heads[4].row_stride // _HALVES,
         "kSplitRatios": spec.split_inputs - spec.head_inputs,
