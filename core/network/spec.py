@@ -56,7 +56,7 @@ LOGARITHM_SHARE = 0.25
 # The heads of sampler and split: neurons of their hidden layers, and the slope of the activation
 # below 0.
 HEAD_WIDTH = 16
-SPLIT_WIDTH = 32
+SPLIT_WIDTH = 24
 HEAD_SLOPE = 0.1
 # Split-sum lighting: parts of each frame's lobe and of diffuse light, and evaluations for them.
 FRAME_PARTS, DIFFUSE_PARTS = 2, 3
