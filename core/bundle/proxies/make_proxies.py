@@ -31,7 +31,7 @@ from verdigris.core.bundle.proxies.quadrature import (
     polar,
     sum_lights,
 )
-from verdigris.core.bundle.proxies.sampler_sums import sums_by_sampler
+from verdigris.core.bundle.proxies.sampler_sums import deviation_of_sampler, sums_by_sampler
 from verdigris.core.network.numpy_decoder import evaluate_at_lod
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LatentLayout
@@ -48,6 +48,9 @@ _COARSER = 4
 # Lights of a view. A processor has fewer, with twice the noise. A graphics card computes lights
 # faster than numpy prepares places.
 FEWEST_LIGHTS, FEWEST_LIGHTS_ON_GPU, _MOST_LIGHTS = 40, 256, 1024
+# Relative deviation of one light up to which the fewest lights suffice. With more there are more
+# lights and fewer texels, up to this many times.
+_CALM, _NOISIEST = 0.7, 4.0
 _SEED = 5_101
 # Places that the sampling lobes are fitted to.
 _PILOT_PLACES = 96
@@ -96,6 +99,11 @@ def make_proxies(
     """As fine as this number of evaluations allows, with so many lights a view at the least.
     Without `sum_over` lights come of the sampler, if there is one."""
     layout = parameters.layout
+    if sum_over is None and parameters.head is not None:
+        begin = float(np.log2(_COARSER))
+        random = np.random.default_rng(seed)
+        noise = deviation_of_sampler(parameters, respond_at(begin), begin, random)
+        fewest_lights = round(fewest_lights * float(np.clip((noise / _CALM) ** 2, 1, _NOISIEST)))
     coarser = _choose_size(layout, evaluations // evaluations_of(fewest_lights))
     sizes = _sizes(layout, coarser)
     texels = sum(height * width for height, width in sizes)
