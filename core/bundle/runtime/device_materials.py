@@ -223,7 +223,7 @@ class DeviceMaterials:
         bound: dict[str, Any] = {
             "neuralRecords": self.record_buffer,
             "neuralWeights": self.weights,
-            "neuralLatents": self.textures,
+            "neuralLatents": self.textures if len(self.textures) > 1 else self.textures[0],
         }
         if self.choice.filter == "sampler":
             bound["neuralSampler"] = self.sampler
