@@ -23,7 +23,9 @@ _FLOAT = re.compile(r"(?<![\w.])(\d+\.\d+(?:e[+-]?\d+)?)(f?)\b")
 _PREFIX = "neural"
 # Names that several languages reserve, and that the text may not contain.
 _RESERVED = frozenset(
-    """
+    re.findall(
+        r"\w+",
+        """
     active alignas asm attribute buffer cast class common const default device distance dot
     double enum explicit export extern external filter final fixed flat float fract from
     goto half highp in inline input int interface invariant isampler layout length line lowp
@@ -32,7 +34,8 @@ _RESERVED = frozenset(
     register resource row_major sample sampler self shared sign signed smooth static step
     string struct superp switch target template texture this thread triangle type typedef
     uint uniform union unsigned using varying vec vertexfragment volatile while
-    """.split()
+        """,
+    )
 )
 # Better names for those that would be reserved, and for functions that would have the name of a
 # public one.

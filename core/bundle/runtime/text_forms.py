@@ -27,7 +27,8 @@ _NEEDS_VERSION = """#if __VERSION__ < 450
 #error include this file behind #version 450, or compile the .comp beside it
 #endif
 """
-_ARRAY = """// For several textures, define NEURAL_TEXTURES as their number. The record has the index.
+_ARRAY = """\
+// For several textures, define NEURAL_TEXTURES as their number. The record has the index.
 #ifndef NEURAL_TEXTURES
 {one};
 #define NEURAL_LATENTS(index) neuralLatents
@@ -35,14 +36,17 @@ _ARRAY = """// For several textures, define NEURAL_TEXTURES as their number. The
 {many};
 #define NEURAL_LATENTS(index) neuralLatents[{index}]
 #endif"""
-_ONE_MATERIAL = """// One material: neuralRecord is its record, neuralFloats the bundle's constants.bin, neuralLatents
+_ONE_MATERIAL = """\
+// One material: neuralRecord is its record, neuralFloats the bundle's constants.bin, neuralLatents
 // its texture. neuralPrepare filters exactly; neuralPrepareSampled uses the texture unit.
 """
-_WGSL_HEAD = f"""// Group 0: 0 neuralRecord, 1 neuralFloats, 2 neuralLatents, 3 neuralSampler (linear, repeat). The
+_WGSL_HEAD = f"""\
+// Group 0: 0 neuralRecord, 1 neuralFloats, 2 neuralLatents, 3 neuralSampler (linear, repeat). The
 // entry point adds 4 neuralQueries, 5 neuralAnswers, 6 neuralQueryCount. For a shader of your own,
 // leave out everything from the line "{ENTRY_LINE}" on.
 """
-_ES_HEAD = """// OpenGL ES 3.00, WebGL 2. Put "#version 300 es" in front. neuralFloats is an RGBA32F texture, 16
+_ES_HEAD = """\
+// OpenGL ES 3.00, WebGL 2. Put "#version 300 es" in front. neuralFloats is an RGBA32F texture, 16
 // texels wide, nearest: the floats of constants.bin, four in a texel.
 """
 # The short form for one light, which the entry point does not call.
