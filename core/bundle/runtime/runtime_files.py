@@ -98,6 +98,12 @@ _HLSL = Target(
     # as_text() makes a define of the array
     textures=2,
 )
+_COOPERATIVE_HLSL = replace(
+    _HLSL,
+    arguments=("-target", "hlsl", "-profile", "sm_6_9"),
+    is_cooperative=True,
+    is_constant=True,
+)
 _GLSL = Target(("-target", "glsl"), textures=2)
 _SPIRV = ("-target", "spirv", "-O2", "-capability", "sm_6_0")
 # Constants, because these languages have no byte-address buffers or read them slowly.
@@ -122,12 +128,10 @@ TARGETS: dict[str, Target] = {
         is_float_texture=True,
     ),
     "portable.metal": replace(_ONE, arguments=("-target", "metal")),
-    "cooperative.hlsl": Target(
-        ("-target", "hlsl", "-profile", "sm_6_9"),
-        is_cooperative=True,
-        is_constant=True,
-        rolled=_LEFT_ROLLED,
-        textures=2,
+    "cooperative.hlsl": _COOPERATIVE_HLSL,
+    # dx::linalg as in the preview of SM 6.10
+    "cooperative_6_10.hlsl": replace(
+        _COOPERATIVE_HLSL, arguments=("-target", "hlsl", "-profile", "sm_6_10")
     ),
     "cooperative.spv": Target(
         (*_SPIRV, "-profile", "spirv_1_6", "-capability", "spvCooperativeVectorNV"),
