@@ -33,6 +33,8 @@ from verdigris.shaders import SHADER_FOLDER
 
 RUNTIME_SHADERS = SHADER_FOLDER / "bundle" / "runtime"
 ENTRY_FILE = "evaluate_queries.slang"
+# Reads bundles in C.
+HEADER = "verdigris.h"
 ENTRY_POINT = "evaluateQueries"
 # One material, for languages without arrays of textures.
 ENTRY_FILE_OF_ONE = "evaluate_one.slang"
@@ -189,7 +191,7 @@ def runtime_files(
 ) -> dict[str, bytes]:
     """Every file of runtime/ for this advice. Compiled files are cached by decoder shape."""
     sources = slang_files(spec)
-    result = dict(sources)
+    result = {**sources, HEADER: (RUNTIME_SHADERS / HEADER).read_bytes()}
     for name, target in targets_of(spec, advised, decoders).items():
         kept = _kept_folder(sources, name, target)
         data = _read_kept(kept, name)

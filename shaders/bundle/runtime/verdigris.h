@@ -990,16 +990,56 @@ static uint32_t vd__bits(const uint8_t *block, uint32_t at, uint32_t count) {
     return value;
 }
 
-/* Texel of a block of mode 6, the only mode that Verdigris writes. */
+/* A value from its end points; weights are of 64. */
+static uint8_t vd__between(uint32_t first, uint32_t second, uint32_t weight) {
+    return (uint8_t)(((64 - weight) * first + weight * second + 32) >> 6);
+}
+
+/* Weight of a texel whose indices have `size` bits each from bit `at` on; the first has one less. */
+static uint32_t vd__weight(const uint8_t *block, uint32_t at, uint32_t size, uint32_t texel) {
+    static const uint8_t weights[3][16] = {{0, 21, 43, 64}, {0, 9, 18, 27, 37, 46, 55, 64},
+                                           {0, 4, 9, 13, 17, 21, 26, 30, 34, 38, 43, 47, 51, 55, 60, 64}};
+    return weights[size - 2][texel ? vd__bits(block, at + size * texel - 1, size) : vd__bits(block, at, size - 1)];
+}
+
+/* An end point with its bits repeated to fill a byte. */
+static uint32_t vd__end_point(const uint8_t *block, uint32_t at, uint32_t size) {
+    const uint32_t bits = vd__bits(block, at, size) << (8 - size);
+    return bits | bits >> size;
+}
+
+/* 4, 5 or 6, the modes that have one pair of end points, which are those that Verdigris writes; otherwise 0. */
+static int vd__bc7_mode(const uint8_t *block) {
+    return (block[0] & 31) == 16 ? 4 : (block[0] & 63) == 32 ? 5 : (block[0] & 127) == 64 ? 6 : 0;
+}
+
 static void vd__bc7_texel(const uint8_t *block, uint32_t texel, uint8_t rgba[4]) {
-    static const uint8_t weights[16] = {0, 4, 9, 13, 17, 21, 26, 30, 34, 38, 43, 47, 51, 55, 60, 64};
-    /* the first index has no high bit */
-    const uint32_t weight = weights[texel ? vd__bits(block, 64 + 4 * texel, 4) : vd__bits(block, 65, 3)];
-    uint32_t channel;
-    for (channel = 0; channel < 4; channel++) {
-        const uint32_t first = 2 * vd__bits(block, 7 + 14 * channel, 7) + vd__bits(block, 63, 1);
-        const uint32_t second = 2 * vd__bits(block, 14 + 14 * channel, 7) + vd__bits(block, 64, 1);
-        rgba[channel] = (uint8_t)(((64 - weight) * first + weight * second + 32) >> 6);
+    const int mode = vd__bc7_mode(block);
+    const uint32_t size = mode == 4 ? 5 : 7, start = mode == 6 ? 7 : 8;
+    uint32_t turn, channel, weight, alpha_weight;
+    if (mode == 6) {
+        weight = vd__weight(block, 65, 4, texel);
+        for (channel = 0; channel < 4; channel++)
+            rgba[channel] = vd__between(2 * vd__bits(block, 7 + 14 * channel, 7) + vd__bits(block, 63, 1),
+                                        2 * vd__bits(block, 14 + 14 * channel, 7) + vd__bits(block, 64, 1), weight);
+        return;
+    }
+    turn = vd__bits(block, mode == 4 ? 5 : 6, 2);
+    weight = mode == 4 ? vd__weight(block, 50, 2, texel) : vd__weight(block, 66, 2, texel);
+    alpha_weight = mode == 4 ? vd__weight(block, 81, 3, texel) : vd__weight(block, 97, 2, texel);
+    if (mode == 4 && vd__bits(block, 7, 1)) {
+        const uint32_t kept = weight;
+        weight = alpha_weight, alpha_weight = kept;
+    }
+    for (channel = 0; channel < 3; channel++)
+        rgba[channel] = vd__between(vd__end_point(block, start + 2 * size * channel, size),
+                                    vd__end_point(block, start + 2 * size * channel + size, size), weight);
+    rgba[3] = mode == 4 ? vd__between(vd__end_point(block, 38, 6), vd__end_point(block, 44, 6), alpha_weight)
+                        : vd__between(vd__bits(block, 50, 8), vd__bits(block, 58, 8), alpha_weight);
+    if (turn) {
+        const uint8_t kept = rgba[3];
+        rgba[3] = rgba[turn - 1];
+        rgba[turn - 1] = kept;
     }
 }
 
@@ -1013,9 +1053,9 @@ static int vd__check_blocks(const VdTexture *texture, VdError *error) {
     size_t at;
     for (level = 0; level < texture->levels; level++)
         for (at = 0; at < texture->level[level].bytes; at += 16)
-            if ((texture->level[level].data[at] & 127) != 64)
+            if (!vd__bc7_mode(texture->level[level].data + at))
                 return vd__fail_number(error, "latents.ktx2", "the first byte of a BC7 block",
-                                       texture->level[level].data[at], "only mode 6 can be read here: upload the blocks as they are");
+                                       texture->level[level].data[at], "only modes 4, 5 and 6 can be read here: upload the blocks as they are");
     return 1;
 }
 
@@ -1071,7 +1111,8 @@ static void vd__bilinear(const VdTexture *texture, uint32_t level, const float u
     uint32_t at[2][2], c, corner;
     float part[2];
     for (c = 0; c < 2; c++) {
-        const float place = (uv[c] - floorf(uv[c])) * (float)size[c] - 0.5f;
+        const float turn = uv[c] - floorf(uv[c]); /* no number for a uv that is none */
+        const float place = (turn >= 0 ? turn : 0) * (float)size[c] - 0.5f;
         const float before = floorf(place);
         part[c] = place - before;
         at[c][0] = (uint32_t)((int32_t)before + (int32_t)size[c]) % size[c];

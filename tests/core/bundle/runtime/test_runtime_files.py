@@ -61,7 +61,7 @@ def test_all_targets_are_there_and_small(files):
         assert files[name]
     assert {*TARGETS, *(f"{name}.comp" for name in PORTABLE)} < {*files}
     assert {"neural_material.slang", "neural_network.slang"} < {*files}
-    assert sum(map(len, files.values())) < 700_000
+    assert sum(map(len, files.values())) < 800_000
 
 
 def test_only_the_cooperative_binary_needs_cooperative_vectors(files):
