@@ -27,11 +27,11 @@ SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 SPEC = NetworkSpec(5, 2, "leaky_smelu", frame_count=1)
 
 
-def compile_c(source, output, *options):
+def compile_c(source, output, *options, libraries=("-lm",)):
     compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
     if compiler is None:
         pytest.skip("there is no C compiler")
-    run(compiler, *STRICT, *options, "-I", RUNTIME_SHADERS, source, "-o", output, "-lm")
+    run(compiler, *STRICT, *options, "-I", RUNTIME_SHADERS, source, "-o", output, *libraries)
     return output
 
 
@@ -249,7 +249,7 @@ def test_vulkan_draws_what_the_processor_draws(decoder, bundle, tmp_path):
         pytest.skip("the headers of Vulkan are not installed")
     compiler = require_tool("glslangValidator")
     program = tmp_path / "vulkan_picture"
-    compile_c(EXAMPLES / "vulkan_picture.c", program, "-lvulkan")
+    compile_c(EXAMPLES / "vulkan_picture.c", program, libraries=("-lvulkan", "-lm"))
     name = "portable_constants.glsl"
     (tmp_path / name).write_bytes(StrictFiles(SPEC)[name])
     shader = tmp_path / "picture.spv"
