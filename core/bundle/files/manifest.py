@@ -1,4 +1,4 @@
-"""manifest.json of a bundle: writing and reading. docs/FORMAT.md describes every field."""
+"""manifest.json of a bundle: writing and reading. docs/WRITING.md describes every field."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ _ROLLED = 1
 # SPIR-V: words before the first instruction; OpSource, which names the source language.
 _SPIRV_HEADER, _OP_SOURCE, _UNKNOWN_LANGUAGE = 5, 3, 0
 # Version of the processing of the compiler's output: part of the cache's key.
-_KEPT_FORM = b"4"
+_KEPT_FORM = b"5"
 # Up to this width, a plain first layer before cooperative vectors is faster from constants.
 _WIDEST_OF_CONSTANTS = 32
 

@@ -40,10 +40,10 @@ _ONE_MATERIAL = """\
 // One material: neuralRecord is its record, neuralFloats the bundle's constants.bin, neuralLatents
 // its texture. neuralPrepare filters exactly; neuralPrepareSampled uses the texture unit.
 """
-_WGSL_HEAD = f"""\
+_WGSL_HEAD = """\
 // Group 0: 0 neuralRecord, 1 neuralFloats, 2 neuralLatents, 3 neuralSampler (linear, repeat). The
 // entry point adds 4 neuralQueries, 5 neuralAnswers, 6 neuralQueryCount. For a shader of your own,
-// leave out everything from the line "{ENTRY_LINE}" on.
+// leave out everything from the line "entry point" on.
 """
 _ES_HEAD = """\
 // OpenGL ES 3.00, WebGL 2. Put "#version 300 es" in front. neuralFloats is an RGBA32F texture, 16

@@ -1,7 +1,7 @@
 """A scene pack: bundles of one decoder shape, for one compiled shader.
 
 The folder holds manifest.json, weights.bin with every different decoder once, each material's
-textures and reference, and shaders. docs/FORMAT.md describes it.
+textures and reference, and shaders. docs/WRITING.md describes it.
 """
 
 from __future__ import annotations

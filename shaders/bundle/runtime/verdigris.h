@@ -42,7 +42,8 @@ enum {
     VD_R8G8B8A8_SRGB = 43,
     VD_R16G16B16A16_SFLOAT = 97,
     VD_BC6H_UFLOAT_BLOCK = 143,
-    VD_BC7_UNORM_BLOCK = 145
+    VD_BC7_UNORM_BLOCK = 145,
+    VD_ASTC_4x4_UNORM_BLOCK = 157
 };
 
 typedef enum { VD_NONE, VD_SILU, VD_RELU, VD_LEAKY_RELU, VD_LEAKY_SMELU } VdActivation;
@@ -590,12 +591,15 @@ static uint32_t vd__unit(uint32_t format) {
     case VD_R8G8B8A8_SRGB: return 4;
     case VD_R16G16B16A16_SFLOAT: return 8;
     case VD_BC6H_UFLOAT_BLOCK:
-    case VD_BC7_UNORM_BLOCK: return 16;
+    case VD_BC7_UNORM_BLOCK:
+    case VD_ASTC_4x4_UNORM_BLOCK: return 16;
     default: return 0;
     }
 }
 
-static int vd__is_block(uint32_t format) { return format == VD_BC6H_UFLOAT_BLOCK || format == VD_BC7_UNORM_BLOCK; }
+static int vd__is_block(uint32_t format) {
+    return format == VD_BC6H_UFLOAT_BLOCK || format == VD_BC7_UNORM_BLOCK || format == VD_ASTC_4x4_UNORM_BLOCK;
+}
 
 static size_t vd__level_bytes(uint32_t format, uint32_t width, uint32_t height, uint32_t layers) {
     if (vd__is_block(format))
@@ -896,7 +900,8 @@ static int vd__bounds(VdBundle *bundle, const Vd__Field *root) {
 static int vd__load(VdBundle *bundle, Vd__Json *json, VdRead read, void *user) {
     static const Vd__Format latent_formats[] = {{"R8G8B8A8_UNORM", VD_R8G8B8A8_UNORM},
                                                 {"R16G16B16A16_SFLOAT", VD_R16G16B16A16_SFLOAT},
-                                                {"BC7_UNORM_BLOCK", VD_BC7_UNORM_BLOCK}, {0, 0}};
+                                                {"BC7_UNORM_BLOCK", VD_BC7_UNORM_BLOCK},
+                                                {"ASTC_4x4_UNORM_BLOCK", VD_ASTC_4x4_UNORM_BLOCK}, {0, 0}};
     static const Vd__Format emission_formats[] = {{"R16G16B16A16_SFLOAT", VD_R16G16B16A16_SFLOAT},
                                                   {"BC6H_UFLOAT_BLOCK", VD_BC6H_UFLOAT_BLOCK}, {0, 0}};
     static const Vd__Format opacity_formats[] = {{"R8_UNORM", VD_R8_UNORM}, {0, 0}};
@@ -1051,7 +1056,10 @@ static const uint8_t *vd__block(const VdLevel *level, uint32_t layer, uint32_t x
 static int vd__check_blocks(const VdTexture *texture, VdError *error) {
     uint32_t level;
     size_t at;
-    for (level = 0; level < texture->levels; level++)
+    if (texture->format == VD_ASTC_4x4_UNORM_BLOCK)
+        return vd__fail(error, "latents.ktx2", "vkFormat", "157 (ASTC)",
+                        "only devices decode it: upload the blocks, or check the bundle that was exported");
+    for (level = 0; texture->format == VD_BC7_UNORM_BLOCK && level < texture->levels; level++)
         for (at = 0; at < texture->level[level].bytes; at += 16)
             if (!vd__bc7_mode(texture->level[level].data + at))
                 return vd__fail_number(error, "latents.ktx2", "the first byte of a BC7 block",
@@ -1064,7 +1072,7 @@ int vd_unpack_latents(VdBundle *bundle, VdError *error) {
     uint32_t level, layer, x, y;
     size_t size = 0;
     uint8_t *to;
-    if (plain.format != VD_BC7_UNORM_BLOCK)
+    if (!vd__is_block(plain.format))
         return 1;
     if (!vd__check_blocks(&plain, error))
         return 0;
@@ -1098,6 +1106,8 @@ static void vd__texel(const VdTexture *texture, uint32_t level, uint32_t x, uint
         const uint8_t *bytes = rgba;
         if (texture->format == VD_BC7_UNORM_BLOCK)
             vd__bc7_texel(vd__block(from, layer, x, y), 4 * (y % 4) + x % 4, rgba);
+        else if (texture->format == VD_ASTC_4x4_UNORM_BLOCK)
+            memset(rgba, 0, sizeof rgba); /* vd_check refuses it */
         else
             bytes = from->data + vd__unit(texture->format) * place;
         for (c = 0; c < 4; c++)
@@ -1248,7 +1258,7 @@ int vd_check_with(const VdBundle *bundle, VdRead read, void *user, double *large
     *largest = 0;
     if (error)
         error->text[0] = 0;
-    if (bundle->latents.format == VD_BC7_UNORM_BLOCK && !vd__check_blocks(&bundle->latents, error))
+    if (!vd__check_blocks(&bundle->latents, error))
         return 0;
     if (!read(user, bundle->reference, VD__MOST_REFERENCE, &data, &bytes))
         return vd__fail(error, bundle->reference, "the file", "missing or too large", "copy the whole folder of the bundle");
