@@ -1,5 +1,6 @@
 """The shaders in text: read by naga, Tint and glslang, and evaluated as WGSL on the device."""
 
+import os
 import re
 
 import numpy as np
@@ -13,7 +14,7 @@ from verdigris.core.bundle.runtime.text_forms import ENTRY_LINE
 
 from ..bundles import made_up, stored
 from .shader_files import NETWORKS, require_tool, run
-from .web_gpu import COMPILERS, QUERY, evaluate_wgsl, open_gpu
+from .web_gpu import COMPILERS, QUERY, evaluate_spirv, evaluate_wgsl, open_gpu
 
 
 @pytest.fixture(scope="module", params=COMPILERS, ids=COMPILERS.values())
@@ -21,10 +22,12 @@ def gpu(request):
     return open_gpu(request.param)
 
 
-def test_wgsl_is_the_decoder_and_the_sampler(gpu, small_files):
+@pytest.fixture(scope="module")
+def small():
+    """A material, its reference, and queries: those of the reference, and again by the texture
+    unit those on the coarsest level, whose one texel no filter changes."""
     exported = made_up(NETWORKS["2x5 leaky_smelu"])
     reference = make_reference(exported.exact)
-    # the coarsest level has one texel, which no filter changes
     is_coarse = reference.lod >= len(exported.latents.levels)
     chosen = np.concatenate([np.arange(len(reference)), np.flatnonzero(is_coarse)])
     queries = np.zeros(len(chosen), QUERY)
@@ -32,10 +35,10 @@ def test_wgsl_is_the_decoder_and_the_sampler(gpu, small_files):
     queries["wi"], queries["wo"] = reference.wi[chosen], reference.wo[chosen]
     queries["random"], queries["random2"] = reference.sampler.random[chosen].T
     queries["is_sampled"][len(reference) :] = 1
-    spec, weights = exported.parameters.spec, stored(exported).weights
-    constants = constant_floats(spec, plan_tensors(spec)[0], weights)
-    code = small_files["portable.wgsl"].decode()
-    found = evaluate_wgsl(gpu, code, stored(exported), constants, queries)
+    return exported, reference, queries, chosen
+
+
+def require_agreement(found, reference, chosen):
     near = {"rtol": 1e-3, "atol": 1e-5}
     np.testing.assert_allclose(found[:, :3], reference.exported[chosen], **near)
     np.testing.assert_allclose(found[:, 3], reference.sampler.pdf[chosen], **near)
@@ -44,19 +47,40 @@ def test_wgsl_is_the_decoder_and_the_sampler(gpu, small_files):
     np.testing.assert_allclose(found[:, 7], drawn_pdf, rtol=5e-3, atol=1e-3)
 
 
-def test_other_compilers_take_the_files_as_they_are(gpu, small_files, large_files, tmp_path):
-    """The modules: pipelines of all would cost minutes of the software device's compiler."""
-    _, device = gpu
-    files = small_files
-    device.create_shader_module(code=large_files["portable.wgsl"].decode())
-    device.create_shader_module(code=files["portable.spv"])
-    compiler = require_tool("glslangValidator")
-    for name in ("portable", "portable_sampled", "portable_constants"):
-        for file in (f"{name}.glsl", f"{name}.comp"):
-            (tmp_path / file).write_bytes(files[file])
-        output = tmp_path / f"{name}.spv"
-        run(compiler, "-V", "--target-env", "vulkan1.1", tmp_path / f"{name}.comp", "-o", output)
-        device.create_shader_module(code=output.read_bytes())
+def test_wgsl_is_the_decoder_and_the_sampler(gpu, small_files, small):
+    exported, reference, queries, chosen = small
+    spec, weights = exported.parameters.spec, stored(exported).weights
+    constants = constant_floats(spec, plan_tensors(spec)[0], weights)
+    code = small_files["portable.wgsl"].decode()
+    found = evaluate_wgsl(gpu, code, stored(exported), constants, queries)
+    require_agreement(found, reference, chosen)
+
+
+@pytest.mark.parametrize("name", ["portable.spv", "portable.glsl"])
+def test_naga_takes_spirv_and_glsl_which_are_the_same(name, small_files, small, tmp_path):
+    """Of GLSL, what glslang makes of it. The device's compiler takes 20 seconds for each, so they
+    are only evaluated on request."""
+    opened = open_gpu("wgpu")
+    code = small_files[name]
+    if name.endswith(".glsl"):
+        (tmp_path / name).write_bytes(code)
+        (tmp_path / "portable.comp").write_bytes(small_files["portable.comp"])
+        output = tmp_path / "portable.spv"
+        options = ("-V", "--target-env", "vulkan1.1")
+        run(require_tool("glslangValidator"), *options, tmp_path / "portable.comp", "-o", output)
+        code = output.read_bytes()
+    opened[1].create_shader_module(code=code)
+    if not os.environ.get("VERDIGRIS_PIPELINES"):
+        return
+    exported, reference, queries, _ = small
+    queries = queries[: len(reference)].copy()
+    queries["is_sampled"] = 0  # which is the material here
+    found = evaluate_spirv(opened, code, stored(exported), queries)
+    require_agreement(found, reference, np.arange(len(reference)))
+
+
+def test_other_compilers_take_the_wgsl_of_a_larger_decoder(gpu, large_files):
+    gpu[1].create_shader_module(code=large_files["portable.wgsl"].decode())
 
 
 ES_SHADER = """#version 300 es
@@ -78,9 +102,9 @@ void main()
 """
 
 
-def test_opengl_es_takes_the_file_and_a_shader_around_it(files, tmp_path):
+def test_opengl_es_takes_the_file_and_a_shader_around_it(small_files, tmp_path):
     compiler = require_tool("glslangValidator")
-    text = files["portable.es300.glsl"].decode()
+    text = small_files["portable.es300.glsl"].decode()
     for name, shader in (
         ("whole", "#version 300 es\n" + text),
         ("own", ES_SHADER + text + ES_MAIN),

@@ -25,18 +25,18 @@ def open_gpu(package):
     return gpu, adapter.request_device_sync()
 
 
-def evaluate_wgsl(opened, code, stored, constants, queries):
-    """The answers [N, 12] of portable.wgsl."""
+def upload(opened, stored):
+    """The latents' view, and the material's record."""
     gpu, device = opened
-    texels, latents = stored.latents.levels, stored.latents
-    height, width = texels[0].shape[1:3]
+    latents = stored.latents
+    height, width = latents.levels[0].shape[1:3]
     texture = device.create_texture(
         size=(width, height, 2),
-        mip_level_count=len(texels),
+        mip_level_count=len(latents.levels),
         format="rgba8unorm",
         usage=gpu.TextureUsage.COPY_DST | gpu.TextureUsage.TEXTURE_BINDING,
     )
-    for level, data in enumerate(texels):
+    for level, data in enumerate(latents.levels):
         layers, rows, columns = data.shape[:3]
         device.queue.write_texture(
             {"texture": texture, "mip_level": level},
@@ -47,9 +47,15 @@ def evaluate_wgsl(opened, code, stored, constants, queries):
     record = np.zeros(32, "<u4")
     record[:8] = np.float32(latents.scale).view("<u4")
     record[8:16] = np.float32(latents.offset).view("<u4")
-    record[16:19] = width, height, len(texels)
+    record[16:19] = width, height, len(latents.levels)
+    return texture.create_view(dimension="2d-array"), record
+
+
+def evaluate_wgsl(opened, code, stored, constants, queries):
+    """The answers [N, 12] of portable.wgsl."""
+    gpu, device = opened
+    view, record = upload(opened, stored)
     uniform, storage = gpu.BufferUsage.UNIFORM, gpu.BufferUsage.STORAGE
-    answers = device.create_buffer(size=48 * len(queries), usage=storage | gpu.BufferUsage.COPY_SRC)
     sampler = device.create_sampler(
         mag_filter="linear",
         min_filter="linear",
@@ -57,33 +63,62 @@ def evaluate_wgsl(opened, code, stored, constants, queries):
         address_mode_u="repeat",
         address_mode_v="repeat",
     )
-
-    def buffer(data, usage):
-        return {"buffer": device.create_buffer_with_data(data=data, usage=usage)}
-
     bound = [
-        buffer(record, uniform),
-        buffer(np.frombuffer(constants, np.uint8), uniform),
-        texture.create_view(dimension="2d-array"),
+        (record, uniform),
+        (np.frombuffer(constants, np.uint8), uniform),
+        view,
         sampler,
-        buffer(queries, storage),
-        {"buffer": answers},
-        buffer(np.uint32([len(queries), 0, 0, 0]), uniform),
+        (queries, storage),
+        None,
+        (np.uint32([len(queries), 0, 0, 0]), uniform),
     ]
+    return run_shader(opened, code, "evaluateQueries", bound, len(queries))
+
+
+def evaluate_spirv(opened, code, stored, queries):
+    """The same of portable.spv and of portable.glsl in SPIR-V, at the bindings of the guide."""
+    gpu = opened[0]
+    view, record = upload(opened, stored)
+    storage = gpu.BufferUsage.STORAGE
+    bound = [
+        (np.uint32([len(queries), 0, 0, 0]), gpu.BufferUsage.UNIFORM),
+        (queries, storage),
+        (record, storage),
+        (np.frombuffer(stored.weights, np.uint8), storage),
+        view,
+        None,
+    ]
+    return run_shader(opened, code, "main", bound, len(queries))
+
+
+def run_shader(opened, code, entry, bound, count):
+    """Runs 64 threads a group. `bound` is by binding; the answers go where it has None."""
+    gpu, device = opened
+    usage = gpu.BufferUsage.STORAGE | gpu.BufferUsage.COPY_SRC
+    answers = device.create_buffer(size=48 * count, usage=usage)
+
+    def resource(each):
+        if each is None:
+            return {"buffer": answers}
+        if isinstance(each, tuple):
+            return {"buffer": device.create_buffer_with_data(data=each[0], usage=each[1])}
+        return each
+
     module = device.create_shader_module(code=code)
     pipeline = device.create_compute_pipeline(
-        layout="auto", compute={"module": module, "entry_point": "evaluateQueries"}
+        layout="auto", compute={"module": module, "entry_point": entry}
     )
     group = device.create_bind_group(
         layout=pipeline.get_bind_group_layout(0),
-        entries=[{"binding": place, "resource": each} for place, each in enumerate(bound)],
+        entries=[
+            {"binding": place, "resource": resource(each)} for place, each in enumerate(bound)
+        ],
     )
     encoder = device.create_command_encoder()
     commands = encoder.begin_compute_pass()
     commands.set_pipeline(pipeline)
     commands.set_bind_group(0, group)
-    commands.dispatch_workgroups(-(-len(queries) // 64))
+    commands.dispatch_workgroups(-(-count // 64))
     commands.end()
     device.queue.submit([encoder.finish()])
-    found = device.queue.read_buffer(answers)
-    return np.frombuffer(found, "<f4").reshape(-1, 12).astype(float)
+    return np.frombuffer(device.queue.read_buffer(answers), "<f4").reshape(-1, 12).astype(float)
