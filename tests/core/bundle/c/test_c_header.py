@@ -13,6 +13,7 @@ import numpy as np
 import OpenImageIO as oiio
 import pytest
 
+from verdigris.core.bundle.files.ktx2 import BC7, RGBA8, RGBA16F
 from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.runtime.runtime_files import RUNTIME_SHADERS
 from verdigris.core.network.spec import NetworkSpec
@@ -59,17 +60,17 @@ def largest_of(done):
 
 
 @pytest.mark.parametrize(
-    ("spec", "quantised"),
+    ("spec", "texel_format"),
     [
-        (SPEC, False),
-        (NetworkSpec(16, 3, "silu", frame_count=2), True),
-        (NetworkSpec(7, 1, "relu", frame_count=3), True),
-        (NetworkSpec(8, 4, "leaky_relu", frame_count=4), True),
+        (SPEC, RGBA16F),
+        (NetworkSpec(16, 3, "silu", frame_count=2), RGBA8),
+        (NetworkSpec(7, 1, "relu", frame_count=3), BC7),
+        (NetworkSpec(8, 4, "leaky_relu", frame_count=4), BC7),
     ],
     ids=["leaky_smelu", "silu", "relu", "leaky_relu"],
 )
-def test_the_decoder_in_c_agrees_with_the_reference(decoder, tmp_path, spec, quantised):
-    exported = made_up(spec, 16, 5, quantised=quantised)
+def test_the_decoder_in_c_agrees_with_the_reference(decoder, tmp_path, spec, texel_format):
+    exported = made_up(spec, 16, 5, texel_format=texel_format)
     write_bundle(tmp_path / "a.vdg", exported, Contents(name="made up"))
     # of one percent
     assert largest_of(decode(decoder, tmp_path / "a.vdg")) < 0.02
