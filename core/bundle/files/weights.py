@@ -85,6 +85,22 @@ def pack_weights(parameters: Parameters) -> tuple[bytes, tuple[Tensor, ...]]:
     return data.tobytes(), tensors
 
 
+def constant_floats(spec: NetworkSpec, tensors: tuple[Tensor, ...], data: bytes) -> bytes:
+    """constants.bin: every half as a single float, as shaders read them from constants. The
+    matrices between hidden layers 0 and 1, 2 and 3, … are transposed."""
+    floats = np.frombuffer(data, HALF).astype("<f4")
+    between = {weights_name(index) for index in range(1, spec.hidden_layers, 2)}
+    for tensor in tensors:
+        if tensor.name in between:
+            step = tensor.row_stride // HALF.itemsize
+            start = tensor.offset // HALF.itemsize
+            # square, because all hidden layers have one width
+            square = floats[start : start + step * tensor.shape[0]].reshape(tensor.shape[0], step)
+            rows = square[:, : tensor.shape[1]]
+            rows[:] = rows.T.copy()
+    return floats.tobytes()
+
+
 def check_tensors(spec: NetworkSpec, tensors: tuple[Tensor, ...], size: int, file: str) -> None:
     """Requires every tensor of the network once, aligned, inside the file, without overlap."""
     has_head = any(tensor.name in head_names() for tensor in tensors)
