@@ -1,6 +1,6 @@
 /* Draws a bundle as a sphere with Vulkan, without a window:  vulkan_picture NAME.vdg picture.spv picture.ppm
 
-       glslangValidator -V -I NAME.vdg/runtime picture.comp -o picture.spv
+       glslangValidator -V -INAME.vdg/runtime picture.comp -o picture.spv
        cc -O2 -I NAME.vdg/runtime vulkan_picture.c -o vulkan_picture -lvulkan -lm
 
    It loads the record, the constants and the latents as an engine does, and runs a compute shader. */

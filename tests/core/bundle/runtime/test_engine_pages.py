@@ -39,6 +39,15 @@ def test_the_first_program_opens_and_checks_a_bundle(tmp_path):
     )
 
 
+def test_the_commands_of_pages_are_those_that_are_tested():
+    """glslang takes no space behind -I, which C compilers do."""
+    for page in PAGES:
+        assert not re.search(r"glslangValidator[^\n]* -I ", page.read_text()), page.name
+    assert (
+        "NAME.vdg/runtime picture.comp -o picture.spv" in (DOCS / "engines/VULKAN.md").read_text()
+    )
+
+
 def test_the_first_shaders_compile(small_files, tmp_path):
     compiler = require_tool("glslangValidator")
     for name in ("portable_constants.glsl", "portable_constants.hlsl"):
