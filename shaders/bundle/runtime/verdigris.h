@@ -758,12 +758,19 @@ static int vd__tensor(const Vd__Field *tensors, const uint8_t *data, size_t byte
     return 1;
 }
 
-/* All tensors of the decoder, and of the sampler if there is one. With `target` 0 it measures. */
+/* All tensors of the decoder, and of the sampler and of split-sum lighting if there are any. With `target` 0 it
+   measures. */
 static int vd__tensors(VdBundle *bundle, const Vd__Field *root, const uint8_t *data, size_t bytes, uint8_t *target,
                        uint32_t *end) {
     const Vd__Field weights = vd__get(root, "weights"), tensors = vd__get(&weights, "tensors");
-    const Vd__Field sampler = vd__get(root, "sampler");
-    const uint32_t head[2][2] = {{16, 10 + 2 * bundle->frame_count}, {3 * bundle->frame_count + 2, 16}};
+    const Vd__Field sampler = vd__get(root, "sampler"), split = vd__get(&sampler, "split");
+    const Vd__Field kind = vd__get(&sampler, "kind");
+    const uint32_t frames = bundle->frame_count;
+    const struct {
+        const char *name;
+        uint32_t rows, columns;
+    } heads[4] = {{"head0", 16, 10 + 2 * frames}, {"head1", 3 * frames + 2, 16},
+                  {"split0", 24, 12 + 5 * frames}, {"split1", 2 * frames + 3, 24}};
     uint32_t index, place, stride;
     char name[32];
     *end = 0;
@@ -780,15 +787,16 @@ static int vd__tensors(VdBundle *bundle, const Vd__Field *root, const uint8_t *d
         if (!vd__tensor(&tensors, data, bytes, name, 0, layer->outputs, target, end, &layer->bias, &stride))
             return 0;
     }
-    for (index = 0; index < 2; index++) {
+    for (index = 0; index < 4; index++) {
         /* without a sampler, and with one of another kind, the place stays free */
-        const Vd__Field kind = vd__get(&sampler, "kind");
-        uint8_t *into = vd__is(&kind, "visible_normals_cosine_uniform") ? target : 0;
-        snprintf(name, sizeof name, "head%u.weights", (unsigned)index);
-        if (!vd__tensor(&tensors, data, bytes, name, head[index][0], head[index][1], into, end, &place, &stride))
+        const int has = vd__is(&kind, "visible_normals_cosine_uniform") && (index < 2 || split.at);
+        uint8_t *const into = has ? target : 0;
+        snprintf(name, sizeof name, "%s.weights", heads[index].name);
+        if (!vd__tensor(&tensors, data, bytes, name, heads[index].rows, heads[index].columns, into, end, &place,
+                        &stride))
             return 0;
-        snprintf(name, sizeof name, "head%u.bias", (unsigned)index);
-        if (!vd__tensor(&tensors, data, bytes, name, 0, head[index][0], into, end, &place, &stride))
+        snprintf(name, sizeof name, "%s.bias", heads[index].name);
+        if (!vd__tensor(&tensors, data, bytes, name, 0, heads[index].rows, into, end, &place, &stride))
             return 0;
     }
     *end = vd__align(*end, 128);
