@@ -34,20 +34,19 @@ export function decoderGlsl(material, { filter = "sampled", numbers = "block" } 
       ? `layout(std140) uniform NeuralNumbers { highp vec4 neuralNumbers[${count}]; };
 vec4 neuralNumber(int i) { return neuralNumbers[i]; }`
       : `uniform highp sampler2D neuralNumbers;
-vec4 neuralNumber(int i) { return texelFetch(neuralNumbers, ivec2(i % ${NUMBERS_WIDTH}, i / ${NUMBERS_WIDTH}), 0); }`;
-  // A loop over rows with a written-out sum: whole loops run slowly on processors, and code without any
-  // takes seconds to compile.
-  const rowsOf = (name, rows, start, place, inputs, activation = "") => `  vec4 ${name}[${rows}];
+vec4 neuralNumber(int i) { return texelFetch(neuralNumbers, ivec2(i & ${NUMBERS_WIDTH - 1}, i >> ${Math.log2(NUMBERS_WIDTH)}), 0); }`;
+  const product = (name, rows, start, place, input, count, activation = "") => `
+  vec4 ${name}[${rows}];
+  at = ${place};
   for (int row = 0; row < ${rows}; row++) {
-    int at = ${place} + ${4 * inputs.length} * row;
-    ${name}[row] = ${activation}(${[start, ...inputs.map((input, i) => `neuralMatrix(at + ${4 * i}) * ${input}`)].join("\n      + ")});
-  }
-`;
-  const names = (name, count) => Array.from({ length: count }, (_, index) => `${name}[${index}]`);
+    vec4 sum = ${start};
+    for (int i = 0; i < ${count}; i++, at += 4) sum += neuralMatrix(at) * ${input}[i];
+    ${name}[row] = ${activation}(sum);
+  }`;
   const layer = (index) => {
     const isLast = index === network.hiddenLayers;
-    return rowsOf(`x${index}`, isLast ? L : W, `neuralNumber(${places[`bias${index}`]} + row)`,
-      places[`layer${index}`], names(`x${index - 1}`, W), isLast ? "" : "neuralActivate");
+    const start = `neuralNumber(${places[`bias${index}`]} + row)`;
+    return product(`x${index}`, isLast ? L : W, start, places[`layer${index}`], `x${index - 1}`, W, isLast ? "" : "neuralActivate");
   };
   const lobes = Array.from({ length: network.lobes }, (_, lobe) => {
     const y = (channel) => `x${network.hiddenLayers}[${(3 * lobe + channel) >> 2}][${(3 * lobe + channel) & 3}]`;
@@ -118,16 +117,18 @@ NeuralSurface neuralPrepare(vec2 uv, float lod, vec3 wo) {
 ${sampler ? lobesGlsl(material, places, quads) : ""}  return s;
 }
 
-vec3 neuralShade(NeuralSurface s, vec3 wi) {
+vec3 neuralShade(const in NeuralSurface s, vec3 wi) {
   if (wi.z <= 0.0 || s.wo.z <= 0.0) return vec3(0.0);
   vec4 light[${2 * F}];
-${Array.from({ length: F }, (_, k) => `  vec3 a${k} = vec3(dot(s.tangent[${k}], wi), dot(s.bitangent[${k}], wi), dot(s.normal[${k}], wi));
-  vec3 h${k} = neuralNormalize(a${k} + s.seen[${k}]);
-  float cosine${k} = dot(h${k}, a${k});
-  vec2 d${k} = a${k}.xy - h${k}.xy * ((cosine${k} + a${k}.z) / max(1.0 + h${k}.z, ${n(network.halfZMinimum)}));
-  light[${2 * k}] = vec4(neuralNormalize(vec3(h${k}.xy * s.stretch[${k}], h${k}.z)), d${k}.x);
-  light[${2 * k + 1}] = vec4(d${k}.y, cosine${k}, a${k}.z, neuralLog(a${k}.z));
-`).join("")}${rowsOf("x0", W, "s.view[row]", places.light, names("light", 2 * F), "neuralActivate")}${Array.from({ length: network.hiddenLayers }, (_, index) => layer(index + 1)).join("")}  return ${lobes.join("\n    + ")};
+  for (int k = 0; k < ${F}; k++) {
+    vec3 a = vec3(dot(s.tangent[k], wi), dot(s.bitangent[k], wi), dot(s.normal[k], wi));
+    vec3 h = neuralNormalize(a + s.seen[k]);
+    float cosine = dot(h, a);
+    vec2 d = a.xy - h.xy * ((cosine + a.z) / max(1.0 + h.z, ${n(network.halfZMinimum)}));
+    light[2 * k] = vec4(neuralNormalize(vec3(h.xy * s.stretch[k], h.z)), d.x);
+    light[2 * k + 1] = vec4(d.y, cosine, a.z, neuralLog(a.z));
+  }
+  int at;${product("x0", W, "s.view[row]", places.light, "light", 2 * F, "neuralActivate")}${Array.from({ length: network.hiddenLayers }, (_, index) => layer(index + 1)).join("")}  return ${lobes.join("\n    + ")};
 }
 
 vec3 neuralEvaluate(vec2 uv, float lod, vec3 wi, vec3 wo) { return neuralShade(neuralPrepare(uv, lod, wo), wi); }
@@ -222,7 +223,7 @@ float neuralGgxPdf(vec3 a, vec3 v, vec2 width) {
 }
 
 // Density by solid angle with which neuralDraw draws wi.
-float neuralPdf(NeuralSurface s, vec3 wi) {
+float neuralPdf(const in NeuralSurface s, vec3 wi) {
   float density = wi.z > 0.0 ? (s.weights[${F}] * wi.z + 0.5 * s.weights[${F + 1}]) / neuralPi : 0.0;
   for (int k = 0; k < ${F}; k++) {
     vec3 a = vec3(dot(s.tangent[k], wi), dot(s.bitangent[k], wi), dot(s.normal[k], wi));
@@ -244,7 +245,7 @@ vec3 neuralDrawGgx(vec3 v, vec2 width, vec2 random) {
 }
 
 // A direction of light for two numbers in [0, 1). One with z <= 0 carries no light.
-vec3 neuralDraw(NeuralSurface s, vec2 random) {
+vec3 neuralDraw(const in NeuralSurface s, vec2 random) {
   int chosen = 0;
   float before = 0.0;
   while (chosen < ${F + 1} && random.x >= before + s.weights[chosen]) before += s.weights[chosen++];

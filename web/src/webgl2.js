@@ -7,12 +7,14 @@ const HEAD = "#version 300 es\nprecision highp float;\nprecision highp int;\npre
 
 /** A material on a WebGL2 context: latents, numbers, maps, and the shader text that reads them. */
 export class GlMaterial {
-  /** @param {{filter?: "sampled" | "exact"}} options */
-  constructor(gl, material, { filter = "sampled" } = {}) {
+  /** @param {{filter?: "sampled" | "exact", numbers?: "block" | "texture"}} options */
+  constructor(gl, material, { filter = "sampled", numbers } = {}) {
     this.gl = gl;
     this.material = material;
     const packed = packNumbers(material);
-    const isBlock = packed.floats.byteLength <= gl.getParameter(gl.MAX_UNIFORM_BLOCK_SIZE);
+    // graphics cards read blocks faster, processors textures
+    const fits = packed.floats.byteLength <= gl.getParameter(gl.MAX_UNIFORM_BLOCK_SIZE);
+    const isBlock = numbers ? numbers === "block" : fits && !isSoftware(gl);
     /** The decoder's functions, to put behind the precision statements of a fragment shader. */
     this.glsl = decoderGlsl(material, { filter, numbers: isBlock ? "block" : "texture" });
     this.latents = uploadTexture(gl, material.latents, material.manifest.latents.file);
@@ -47,6 +49,13 @@ export class GlMaterial {
     if (this.isBlock) gl.deleteBuffer(this.numbers);
     else gl.deleteTexture(this.numbers);
   }
+}
+
+/** Whether a processor draws. */
+export function isSoftware(gl) {
+  const names = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER);
+  return /swiftshader|llvmpipe|software|basic render/i.test(name);
 }
 
 /** Uploads a texture of a bundle with its own mip levels, repeating and trilinear. */
@@ -145,13 +154,13 @@ const ROWS_WIDTH = 256;
  * Evaluates the rows of a reference in a fragment shader, with exact filtering, and reads them back.
  * @returns {number[][]} a response for each row
  */
-export function evaluateRows(gl, material, reference) {
+export function evaluateRows(gl, material, reference, options = {}) {
   // half floats, which are enough, where the device draws to no single floats
   const isSingle = gl.getExtension("EXT_color_buffer_float");
   if (!isSingle && !gl.getExtension("EXT_color_buffer_half_float")) {
     throw new Error("this device cannot draw to float textures, so the decoder cannot be checked on it");
   }
-  const uploaded = new GlMaterial(gl, material, { filter: "exact" });
+  const uploaded = new GlMaterial(gl, material, { filter: "exact", ...options });
   const program = makeProgram(
     gl,
     COVERING_VERTEX,
