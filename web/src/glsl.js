@@ -2,6 +2,8 @@ import { packNumbers } from "./packing.js";
 
 /** Width of the float texture that holds numbers too many for a uniform block. */
 export const NUMBERS_WIDTH = 256;
+/** GGX alpha of the lobes of bundles without a sampler, before the frames' stretch. */
+export const PLAIN_WIDTH = 0.15;
 
 /** A number as GLSL and WGSL read it. */
 export function literal(value) {
@@ -14,7 +16,7 @@ export function literal(value) {
  *
  *     NeuralSurface surface = neuralPrepare(uv, lod, wo);
  *     vec3 reflected = neuralShade(surface, wi);          // for each light
- *     vec3 wi = neuralDraw(surface, random);              // with a sampler
+ *     vec3 wi = neuralDraw(surface, random);              // nearly in proportion to the response
  *     float density = neuralPdf(surface, wi);
  *
  * The text depends on the decoder's shape alone: materials of one shape share a program.
@@ -65,10 +67,10 @@ struct NeuralSurface {
   vec2 stretch[${F}];
   vec3 seen[${F}];   // wo in each frame
   vec4 view[${W}];   // the first layer's sum of what does not depend on the light
-${sampler ? `  vec3 above[${F}];  // wo in each frame, above its horizon
-  vec2 widths[${F}];
+  vec3 above[${F}];  // wo in each frame, above its horizon
+  vec2 widths[${F}]; // of the sampler's lobes
   float weights[${F + 2}];
-` : ""}};
+};
 
 vec3 neuralNormalize(vec3 v) { return v / max(length(v), ${n(network.lengthEpsilon)}); }
 float neuralLog(float cosine) { return ${n(network.logarithmShare)} * log(max(cosine, 0.0) + ${n(network.cosineOffset)}); }
@@ -114,7 +116,7 @@ NeuralSurface neuralPrepare(vec2 uv, float lod, vec3 wo) {
     for (int i = 0; i < ${V}; i++, at += 4) sum += neuralMatrix(at) * x[i];
     s.view[row] = sum;
   }
-${sampler ? lobesGlsl(material, places, quads) : ""}  return s;
+${sampler ? lobesGlsl(material, places, quads) : plainLobesGlsl(F)}  return s;
 }
 
 vec3 neuralShade(const in NeuralSurface s, vec3 wi) {
@@ -132,7 +134,7 @@ vec3 neuralShade(const in NeuralSurface s, vec3 wi) {
 }
 
 vec3 neuralEvaluate(vec2 uv, float lod, vec3 wi, vec3 wo) { return neuralShade(neuralPrepare(uv, lod, wo), wi); }
-${sampler ? samplerGlsl(network, sampler) : ""}`;
+${samplerGlsl(network)}`;
 }
 
 function activationGlsl({ activation, slope, smeluWidth }) {
@@ -206,6 +208,18 @@ function lobesGlsl({ network, sampler }, places, quads) {
     s.widths[k] = clamp(exp(logs) / s.stretch[k], ${literal(sampler.widthMinimum)}, ${literal(sampler.widthMaximum)});
     s.above[k] = neuralNormalize(vec3(s.seen[k].xy, max(s.seen[k].z, ${literal(sampler.viewCosineMinimum)})));
   }
+`;
+}
+
+/** Lobes for bundles without a sampler: noisier, and as right. */
+function plainLobesGlsl(F) {
+  return `  for (int k = 0; k < ${F}; k++) {
+    s.widths[k] = clamp(${literal(PLAIN_WIDTH)} / s.stretch[k], 0.004, 4.0);
+    s.above[k] = neuralNormalize(vec3(s.seen[k].xy, max(s.seen[k].z, 0.05)));
+    s.weights[k] = ${literal(0.5 / F)};
+  }
+  s.weights[${F}] = 0.45;
+  s.weights[${F + 1}] = 0.05;
 `;
 }
 

@@ -1,4 +1,4 @@
-import { literal as n } from "./glsl.js";
+import { PLAIN_WIDTH, literal as n } from "./glsl.js";
 import { packNumbers } from "./packing.js";
 
 const LARGEST_UNIFORM = 65536;
@@ -13,7 +13,7 @@ export function fitsUniform(packed) {
  *
  *     var surface = neuralPrepare(uv, lod, wo);
  *     let reflected = neuralShade(&surface, wi);        // for each light
- *     let wi = neuralDraw(&surface, random);            // with a sampler
+ *     let wi = neuralDraw(&surface, random);            // nearly in proportion to the response
  *     let density = neuralPdf(&surface, wi);
  *
  * @param {object} options `group` and `binding`: the first of two places (three with `filter`
@@ -58,10 +58,10 @@ struct NeuralSurface {
   stretch: array<vec2f, ${F}>,
   seen: array<vec3f, ${F}>,  // wo in each frame
   view: array<vec4f, ${W}>,  // the first layer's sum of what does not depend on the light
-${sampler ? `  above: array<vec3f, ${F}>, // wo in each frame, above its horizon
-  widths: array<vec2f, ${F}>,
+  above: array<vec3f, ${F}>, // wo in each frame, above its horizon
+  widths: array<vec2f, ${F}>, // of the sampler's lobes
   weights: array<f32, ${F + 2}>,
-` : ""}}
+}
 struct NeuralLatent { a: vec4f, b: vec4f }
 
 fn neuralMatrix(i: i32) -> mat4x4f {
@@ -111,7 +111,7 @@ fn neuralPrepare(uv: vec2f, lod: f32, wo: vec3f) -> NeuralSurface {
     for (var i = 0; i < ${V}; i++) { sum += neuralMatrix(at) * x[i]; at += 4; }
     s.view[row] = sum;
   }
-${sampler ? lobesWgsl({ network, sampler }, places, quads) : ""}  return s;
+${sampler ? lobesWgsl({ network, sampler }, places, quads) : plainLobesWgsl(F)}  return s;
 }
 
 fn neuralShade(s: ptr<function, NeuralSurface>, wi: vec3f) -> vec3f {
@@ -133,7 +133,7 @@ fn neuralEvaluate(uv: vec2f, lod: f32, wi: vec3f, wo: vec3f) -> vec3f {
   var surface = neuralPrepare(uv, lod, wo);
   return neuralShade(&surface, wi);
 }
-${sampler ? samplerWgsl(network) : ""}`;
+${samplerWgsl(network)}`;
 }
 
 function activationWgsl({ activation, slope, smeluWidth }) {
@@ -207,6 +207,17 @@ function lobesWgsl({ network, sampler }, places, quads) {
     s.widths[k] = clamp(exp(logs) / s.stretch[k], vec2f(${n(sampler.widthMinimum)}), vec2f(${n(sampler.widthMaximum)}));
     s.above[k] = neuralNormalize(vec3f(s.seen[k].xy, max(s.seen[k].z, ${n(sampler.viewCosineMinimum)})));
   }
+`;
+}
+
+function plainLobesWgsl(F) {
+  return `  for (var k = 0; k < ${F}; k++) {
+    s.widths[k] = clamp(${n(PLAIN_WIDTH)} / s.stretch[k], vec2f(0.004), vec2f(4.0));
+    s.above[k] = neuralNormalize(vec3f(s.seen[k].xy, max(s.seen[k].z, 0.05)));
+    s.weights[k] = ${n(0.5 / F)};
+  }
+  s.weights[${F}] = 0.45;
+  s.weights[${F + 1}] = 0.05;
 `;
 }
 
