@@ -1,0 +1,457 @@
+import { CUBE_WIDTH, cubeDirection, irradianceHarmonics, makeCubeMap } from "verdigris/environment.js";
+import { GlMaterial, isSoftware, makeProgram } from "verdigris/webgl2.js";
+import { ENVIRONMENTS } from "./environments.js";
+import { MESH_VERTEX, PLACE_VERTEX, SHOW_FRAGMENT, meshFragment, shapeFragment } from "./shaders.js";
+
+/** Samples of the environment at a pixel when a picture is done, and those of one pass. */
+const FINAL_SAMPLES = 64;
+const PASS_SAMPLES = 4;
+/** Milliseconds of one draw, so that the page stays responsive, and of a whole pass. */
+const DRAW_MS = 40;
+const PASS_MS = 1500;
+const MOVING_MS = 45;
+const SMALLEST = 96;
+/** Decoder calls a millisecond, before anything was measured. */
+const [GUESS, SOFTWARE_GUESS] = [40000, 60];
+const HEAT_TOP = 0.25;
+
+/**
+ * Draws a material pass by pass: a coarse picture at once and while something moves, then a fine one that
+ * gets less noisy. Draws nothing when the picture is done.
+ */
+export class Viewer {
+  constructor(canvas) {
+    this.canvas = canvas;
+    const gl = canvas.getContext("webgl2", { antialias: false, alpha: false, preserveDrawingBuffer: true, powerPreference: "high-performance" });
+    if (!gl) throw new Error("this browser has no WebGL 2: open the page in a current Chrome, Edge, Firefox or Safari");
+    this.gl = gl;
+    this.isFloat = Boolean(gl.getExtension("EXT_color_buffer_float"));
+    if (!this.isFloat && !gl.getExtension("EXT_color_buffer_half_float")) {
+      throw new Error("this device cannot draw to float textures: open the page on another one");
+    }
+    this.speed = isSoftware(gl) ? SOFTWARE_GUESS : GUESS;
+    this.show = makeProgram(gl, PLACE_VERTEX, SHOW_FRAGMENT);
+    this.uniforms = new Map();
+    this.cube = makeCube(gl);
+    this.state = {
+      shape: "sphere", environment: "studio", turn: 0, pitch: 0, zoom: 1, x: 0, y: 0, lightYaw: 0, lightPitch: 0,
+      stops: 0, tiles: 1, emission: 1, compare: 0, wipe: 0, heatTop: HEAT_TOP,
+    };
+    this.targets = [];
+    this.fences = [];
+    this.passes = 0;
+    this.onPicture = () => {};
+    this.onDone = () => {};
+    this.light();
+    new ResizeObserver(() => this.resize()).observe(canvas);
+    this.resize();
+  }
+
+  /** Shows another material; the programs of one decoder shape are shared. */
+  setMaterial(loaded) {
+    this.material?.dispose();
+    this.material = new GlMaterial(this.gl, loaded);
+    this.loaded = loaded;
+    this.programs = new Map();
+    this.change({});
+  }
+
+  /** A mesh to draw as a shape: positions within the unit sphere, normals, uvs, 8 floats a vertex. */
+  setMesh(floats) {
+    const { gl } = this;
+    this.mesh = { count: floats.length / 8, array: gl.createVertexArray() };
+    gl.bindVertexArray(this.mesh.array);
+    gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+    gl.bufferData(gl.ARRAY_BUFFER, floats, gl.STATIC_DRAW);
+    [[3, 0], [3, 12], [2, 24]].forEach(([size, offset], index) => {
+      gl.enableVertexAttribArray(index);
+      gl.vertexAttribPointer(index, size, gl.FLOAT, false, 32, offset);
+    });
+    gl.bindVertexArray(null);
+  }
+
+  /** Changes the state and draws anew. `isMoving` draws coarsely until it stops. */
+  change(changes, isMoving = false) {
+    const before = this.state;
+    this.state = { ...before, ...changes };
+    const isShown = Object.keys(changes).some((name) => !["compare", "wipe", "heatTop", "stops"].includes(name));
+    if (changes.environment || "lightPitch" in changes) this.light();
+    if (isMoving) this.movedAt = performance.now();
+    if (isShown || !Object.keys(changes).length) this.restart();
+    else this.present();
+    this.wake();
+  }
+
+  restart() {
+    this.passes = 0;
+    this.tile = 0;
+    this.phase = "coarse";
+  }
+
+  get isMoving() {
+    return performance.now() - (this.movedAt ?? -1e9) < 150;
+  }
+
+  /** Towards the light in the environment's axes. */
+  get toLight() {
+    const { environment, lightPitch } = this.state;
+    const [x, y, z] = ENVIRONMENTS[environment].direction;
+    const height = Math.min(Math.max(Math.asin(y) + (lightPitch * Math.PI) / 180, -0.2), 1.5);
+    const flat = Math.cos(height) / Math.hypot(x, z);
+    return [x * flat, Math.sin(height), z * flat];
+  }
+
+  light() {
+    const { gl } = this;
+    const chosen = ENVIRONMENTS[this.state.environment];
+    const made = chosen.make(this.toLight);
+    const key = `${this.state.environment} ${chosen.backdrop === "environment" ? this.toLight : ""}`;
+    if (key !== this.lightKey) {
+      this.lightKey = key;
+      const levels = makeCubeMap(made.radiance);
+      gl.bindTexture(gl.TEXTURE_CUBE_MAP, this.cube);
+      levels.forEach((faces, level) =>
+        faces.forEach((texels, face) =>
+          gl.texSubImage2D(gl.TEXTURE_CUBE_MAP_POSITIVE_X + face, level, 0, 0, CUBE_WIDTH >> level, CUBE_WIDTH >> level, gl.RGBA, gl.FLOAT, texels),
+        ),
+      );
+      this.harmonics = irradianceHarmonics(levels[2], CUBE_WIDTH / 4);
+      this.fromAbove = irradianceFromAbove(levels[1], CUBE_WIDTH / 2);
+    }
+    this.lightColour = made.light(this.fromAbove);
+    this.baseExposure = made.exposure(this.fromAbove, this.lightColour);
+  }
+
+  resize() {
+    const { canvas } = this;
+    const ratio = Math.min(window.devicePixelRatio || 1, 2);
+    const [width, height] = [Math.round(canvas.clientWidth * ratio), Math.round(canvas.clientHeight * ratio)];
+    if (!width || !height || (canvas.width === width && canvas.height === height)) return;
+    canvas.width = width;
+    canvas.height = height;
+    this.restart();
+    this.wake();
+  }
+
+  wake() {
+    if (this.isAwake) return;
+    this.isAwake = true;
+    requestAnimationFrame(() => this.frame());
+  }
+
+  frame() {
+    this.isAwake = false;
+    if (!this.material || !this.canvas.width) return;
+    if (this.fences.length && !this.settle()) {
+      this.wake();
+      return;
+    }
+    if (this.passes * PASS_SAMPLES >= FINAL_SAMPLES && this.phase === "fine") {
+      this.onDone();
+      return;
+    }
+    if (this.phase === "fine" && this.isMoving) this.restart();
+    if (this.phase === "coarse" && this.passes) {
+      if (this.isMoving) {
+        this.wake();
+        return;
+      }
+      this.phase = "fine";
+      this.passes = 0;
+      this.tile = 0;
+    }
+    this.step();
+    this.wake();
+  }
+
+  /** Whether the last draw has ended; measures the device's speed by it. */
+  settle() {
+    const { gl } = this;
+    const { sync, begun, calls } = this.fences[0];
+    if (gl.clientWaitSync(sync, 0, 0) === gl.TIMEOUT_EXPIRED) return false;
+    gl.deleteSync(sync);
+    this.fences.shift();
+    const taken = Math.max(performance.now() - begun, 1);
+    // the first draw compiles
+    if (this.isWarm && calls > 2000) this.speed = 0.7 * this.speed + 0.3 * Math.min(calls / taken, 400000);
+    this.isWarm = true;
+    return true;
+  }
+
+  /** Draws one tile of a pass, as large as the time allows. */
+  step() {
+    const { canvas, state } = this;
+    const isCoarse = this.phase === "coarse";
+    const samples = state.environment === "dark" ? 0 : isCoarse ? 2 : PASS_SAMPLES;
+    const each = 1.5 + 1.3 * samples;
+    const longest = isCoarse ? (this.isWarm ? MOVING_MS : 12 * MOVING_MS) : PASS_MS;
+    const pixels = (this.speed * longest) / each;
+    const scale = Math.min(1, Math.max(Math.sqrt(pixels / (canvas.width * canvas.height)), SMALLEST / Math.min(canvas.width, canvas.height)));
+    const width = Math.max(1, Math.round(canvas.width * scale));
+    const height = Math.max(1, Math.round(canvas.height * scale));
+    if (!this.tile) {
+      const isSame = this.targets[0]?.width === width && this.targets[0]?.height === height;
+      if (!isSame && (this.passes === 0 || isCoarse)) {
+        this.targets.forEach((target) => target !== this.shown && this.free(target));
+        this.targets = [this.target(width, height), this.target(width, height)];
+        this.passes = 0;
+      }
+    }
+    const target = this.targets[1];
+    const rows = isCoarse ? target.height : Math.max(1, Math.min(target.height, Math.floor((this.speed * DRAW_MS) / each / target.width)));
+    const first = this.tile;
+    const count = Math.min(rows, target.height - first);
+    const begun = performance.now();
+    this.draw(target, samples, first, count);
+    this.fences.push({ sync: this.gl.fenceSync(this.gl.SYNC_GPU_COMMANDS_COMPLETE, 0), begun, calls: target.width * count * each });
+    this.gl.flush();
+    this.tile = first + count;
+    if (this.tile < target.height) return;
+    this.tile = 0;
+    this.passes++;
+    this.targets.reverse();
+    if (this.shown && !this.targets.includes(this.shown)) this.free(this.shown);
+    this.shown = this.targets[0];
+    this.present();
+    this.onPicture(this);
+  }
+
+  draw(target, samples, first, count) {
+    const { gl, state } = this;
+    const isMesh = state.shape === "mesh" && this.mesh;
+    const program = this.program(isMesh ? "mesh" : "shape");
+    const at = (name) => this.at(program, name);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, target.buffer);
+    gl.viewport(0, 0, target.width, target.height);
+    gl.enable(gl.SCISSOR_TEST);
+    gl.scissor(0, first, target.width, count);
+    gl.useProgram(program);
+    this.material.bind(program, 0, 0);
+    this.texture(program, "neuralEnvironment", 2, gl.TEXTURE_CUBE_MAP, this.cube);
+    this.texture(program, "before", 3, gl.TEXTURE_2D, this.targets[0].texture);
+    if (this.material.emission) this.texture(program, "emissionMap", 4, gl.TEXTURE_2D, this.material.emission);
+    if (this.material.opacity) this.texture(program, "opacityMap", 5, gl.TEXTURE_2D, this.material.opacity);
+    const turns = this.turns();
+    gl.uniformMatrix3fv(at("turn"), false, turns.shape);
+    gl.uniformMatrix3fv(at("lightTurn"), false, turns.light);
+    gl.uniform3fv(at("toLight"), turned(transposed(turns.light), this.toLight));
+    gl.uniform3fv(at("lightColour"), this.lightColour);
+    gl.uniform1i(at("samples"), samples);
+    gl.uniform1f(at("width"), this.phase === "coarse" ? 8 : FINAL_SAMPLES);
+    gl.uniform2f(at("shift"), (this.passes * 0.7548776662) % 1, (this.passes * 0.5698402909) % 1);
+    gl.uniform1f(at("tiles"), state.tiles);
+    gl.uniform1f(at("earlier"), this.passes);
+    gl.uniform1f(at("emissionScale"), state.emission);
+    gl.uniform3fv(at("neuralHarmonics[0]"), this.harmonics.flat());
+    gl.uniform3f(at("neuralAmbient"), 0, 0, 0);
+    gl.uniform1i(at("shape"), state.shape === "plane" ? 1 : 0);
+    gl.uniform4fv(at("window"), this.window());
+    const [jx, jy] = [(this.passes * 0.6180339887) % 1, (this.passes * 0.7548776662) % 1];
+    const spread = this.phase === "coarse" ? 0 : 1;
+    gl.uniform2f(at("jitter"), (spread * 2 * (jx - 0.5)) / target.width, (spread * 2 * (jy - 0.5)) / target.height);
+    if (isMesh) {
+      // the mean of pixels beside the mesh needs no history: nothing is there
+      gl.clearColor(0, 0, 0, 0);
+      gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+      if (this.passes) this.copyEarlier(target, first, count);
+      gl.enable(gl.DEPTH_TEST);
+      gl.useProgram(program);
+      gl.bindVertexArray(this.mesh.array);
+      gl.drawArrays(gl.TRIANGLES, 0, this.mesh.count);
+      gl.bindVertexArray(null);
+      gl.disable(gl.DEPTH_TEST);
+    } else {
+      gl.drawArrays(gl.TRIANGLES, 0, 3);
+    }
+    gl.disable(gl.SCISSOR_TEST);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+  }
+
+  /** Pixels of earlier passes that this one may miss fade by its share. */
+  copyEarlier(target, first, count) {
+    const { gl } = this;
+    this.fade ??= makeProgram(gl, PLACE_VERTEX, `uniform sampler2D before; uniform float share; out vec4 color;
+void main() { color = share * texelFetch(before, ivec2(gl_FragCoord.xy), 0); }`);
+    gl.useProgram(this.fade);
+    this.texture(this.fade, "before", 3, gl.TEXTURE_2D, this.targets[0].texture);
+    gl.uniform1f(this.at(this.fade, "share"), this.passes / (this.passes + 1));
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
+  }
+
+  /** Shows the mean on the canvas. */
+  present() {
+    const { gl, canvas, state } = this;
+    const drawn = this.shown;
+    if (!drawn) return;
+    const at = (name) => this.at(this.show, name);
+    const chosen = ENVIRONMENTS[state.environment];
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    gl.viewport(0, 0, canvas.width, canvas.height);
+    gl.useProgram(this.show);
+    this.texture(this.show, "mean", 0, gl.TEXTURE_2D, drawn.texture);
+    this.texture(this.show, "environment", 2, gl.TEXTURE_CUBE_MAP, this.cube);
+    const isCompared = state.compare && this.reference;
+    this.texture(this.show, "reference", 1, gl.TEXTURE_2D, this.reference ?? drawn.texture);
+    gl.uniformMatrix3fv(at("lightTurn"), false, this.turns().light);
+    gl.uniform1f(at("exposure"), this.baseExposure * 2 ** state.stops);
+    gl.uniform1i(at("hasShoulder"), chosen.hasShoulder ? 1 : 0);
+    gl.uniform1i(at("hasBackdrop"), chosen.backdrop === "environment" ? 1 : 0);
+    gl.uniform4fv(at("window"), this.window());
+    gl.uniform1i(at("compare"), isCompared ? state.compare : 0);
+    gl.uniform1f(at("wipe"), state.wipe);
+    gl.uniform1f(at("heatTop"), state.heatTop);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
+  }
+
+  /** A picture to compare with, square, or null. */
+  setReference(image) {
+    const { gl } = this;
+    if (this.reference) gl.deleteTexture(this.reference);
+    this.reference = null;
+    if (!image) return;
+    this.reference = gl.createTexture();
+    gl.bindTexture(gl.TEXTURE_2D, this.reference);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, gl.RGBA, gl.UNSIGNED_BYTE, image);
+    for (const name of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, name, gl.LINEAR);
+    for (const name of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(gl.TEXTURE_2D, name, gl.CLAMP_TO_EDGE);
+  }
+
+  /** Scale and shift from the canvas to the picture's square of -1 to 1. */
+  window() {
+    const { canvas, state } = this;
+    const least = Math.min(canvas.width, canvas.height);
+    return [canvas.width / least / state.zoom, canvas.height / least / state.zoom, state.x, state.y];
+  }
+
+  turns() {
+    const { state } = this;
+    const camera = product(aboutX(state.pitch), aboutY(state.turn));
+    const light = aboutY(-state.lightYaw);
+    if (state.shape !== "mesh") return { shape: columns(camera), light: columns(light) };
+    // seen from above and from the side; light stays in the mesh's axes
+    const seen = product(aboutX(40), aboutY(20));
+    return { shape: columns(product(camera, seen)), light: columns(product(light, transpose(seen))) };
+  }
+
+  program(kind) {
+    if (!this.programs.has(kind)) {
+      const [vertex, fragment] = kind === "mesh" ? [MESH_VERTEX, meshFragment] : [PLACE_VERTEX, shapeFragment];
+      this.programs.set(kind, makeProgram(this.gl, vertex, fragment(this.material.glsl, this.loaded)));
+    }
+    return this.programs.get(kind);
+  }
+
+  at(program, name) {
+    if (!this.uniforms.has(program)) this.uniforms.set(program, new Map());
+    const known = this.uniforms.get(program);
+    if (!known.has(name)) known.set(name, this.gl.getUniformLocation(program, name));
+    return known.get(name);
+  }
+
+  texture(program, name, unit, target, texture) {
+    const { gl } = this;
+    gl.activeTexture(gl.TEXTURE0 + unit);
+    gl.bindTexture(target, texture);
+    gl.uniform1i(this.at(program, name), unit);
+  }
+
+  target(width, height) {
+    const { gl } = this;
+    const texture = gl.createTexture();
+    gl.activeTexture(gl.TEXTURE0);
+    gl.bindTexture(gl.TEXTURE_2D, texture);
+    gl.texStorage2D(gl.TEXTURE_2D, 1, this.isFloat ? gl.RGBA32F : gl.RGBA16F, width, height);
+    // single floats are filtered by few phones
+    const filter = this.isFloat && !gl.getExtension("OES_texture_float_linear") ? gl.NEAREST : gl.LINEAR;
+    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, filter);
+    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, filter);
+    for (const name of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(gl.TEXTURE_2D, name, gl.CLAMP_TO_EDGE);
+    const buffer = gl.createFramebuffer();
+    gl.bindFramebuffer(gl.FRAMEBUFFER, buffer);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
+    const depth = gl.createRenderbuffer();
+    gl.bindRenderbuffer(gl.RENDERBUFFER, depth);
+    gl.renderbufferStorage(gl.RENDERBUFFER, gl.DEPTH_COMPONENT24, width, height);
+    gl.framebufferRenderbuffer(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.RENDERBUFFER, depth);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    return { texture, buffer, depth, width, height };
+  }
+
+  free({ texture, buffer, depth }) {
+    this.gl.deleteTexture(texture);
+    this.gl.deleteFramebuffer(buffer);
+    this.gl.deleteRenderbuffer(depth);
+  }
+
+  /** The mean that is shown, in linear light with coverage, rows from below: for tests. */
+  pixels() {
+    const { gl } = this;
+    const { buffer, width, height } = this.shown;
+    const values = new Float32Array(4 * width * height);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, buffer);
+    gl.readPixels(0, 0, width, height, gl.RGBA, gl.FLOAT, values);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    return { width, height, values: Array.from(values), passes: this.passes, phase: this.phase };
+  }
+}
+
+function makeCube(gl) {
+  const cube = gl.createTexture();
+  gl.bindTexture(gl.TEXTURE_CUBE_MAP, cube);
+  gl.texStorage2D(gl.TEXTURE_CUBE_MAP, 1 + Math.log2(CUBE_WIDTH), gl.RGBA16F, CUBE_WIDTH, CUBE_WIDTH);
+  gl.texParameteri(gl.TEXTURE_CUBE_MAP, gl.TEXTURE_MIN_FILTER, gl.LINEAR_MIPMAP_LINEAR);
+  gl.texParameteri(gl.TEXTURE_CUBE_MAP, gl.TEXTURE_MAG_FILTER, gl.LINEAR);
+  return cube;
+}
+
+/** On a surface that faces up. */
+function irradianceFromAbove(faces, width) {
+  const sum = [0, 0, 0];
+  const direction = [0, 0, 0];
+  faces.forEach((texels, face) => {
+    for (let row = 0, at = 0; row < width; row++) {
+      for (let column = 0; column < width; column++, at += 4) {
+        const up = cubeDirection(face, column, row, width, direction)[1];
+        if (up <= 0) continue;
+        const [s, t] = [(2 * column + 1) / width - 1, (2 * row + 1) / width - 1];
+        const share = (up * 4 * (1 + s * s + t * t) ** -1.5) / (width * width);
+        for (let channel = 0; channel < 3; channel++) sum[channel] += texels[at + channel] * share;
+      }
+    }
+  });
+  return sum;
+}
+
+// Matrices of three rows.
+const radians = (degrees) => (degrees * Math.PI) / 180;
+
+function aboutX(degrees) {
+  const [c, s] = [Math.cos(radians(degrees)), Math.sin(radians(degrees))];
+  return [[1, 0, 0], [0, c, -s], [0, s, c]];
+}
+
+function aboutY(degrees) {
+  const [c, s] = [Math.cos(radians(degrees)), Math.sin(radians(degrees))];
+  return [[c, 0, s], [0, 1, 0], [-s, 0, c]];
+}
+
+function product(a, b) {
+  return a.map((row) => [0, 1, 2].map((column) => row[0] * b[0][column] + row[1] * b[1][column] + row[2] * b[2][column]));
+}
+
+function transpose(m) {
+  return [0, 1, 2].map((row) => m.map((each) => each[row]));
+}
+
+/** As WebGL takes them: column by column. */
+function columns(m) {
+  return transpose(m).flat();
+}
+
+function transposed(c) {
+  return [c[0], c[3], c[6], c[1], c[4], c[7], c[2], c[5], c[8]];
+}
+
+function turned(c, v) {
+  return [0, 1, 2].map((row) => c[row] * v[0] + c[3 + row] * v[1] + c[6 + row] * v[2]);
+}
