@@ -198,7 +198,12 @@ export function makeControls(viewer, data, on) {
     event.preventDefault();
     place();
   });
-  addEventListener("resize", place);
+  new ResizeObserver(() => {
+    const isOver = getComputedStyle(tools).position === "absolute";
+    viewer.covered = isOver ? tools.clientHeight : 0;
+    viewer.change({});
+    place();
+  }).observe(tools);
 
   function zoomTo(wanted, dx, dy) {
     const zoom = Math.min(Math.max(wanted, 1), 16);

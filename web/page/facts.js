@@ -7,7 +7,7 @@ const MEASURES = [
   { title: "Samples, log MAE", of: (e) => e.samples?.log_mae, shown: (v) => v.toFixed(4), aim: 0.0003 },
   { title: "Sky, median error", of: (e) => e.sky?.median, shown: percent, aim: 0.01 },
   { title: "Sky, 90th percentile", of: (e) => e.sky?.p90, shown: percent, aim: 0.04 },
-  { title: "Sky, light gained or lost", of: (e) => e.sky?.bias, shown: (v) => `${v > 0 ? "+" : ""}${percent(v)}`, aim: 0.005 },
+  { title: "Sky, bias", of: (e) => e.sky?.bias, shown: (v) => `${v > 0 ? "+" : v < 0 ? "\u2212" : ""}${percent(Math.abs(v))}`, aim: 0.005 },
 ];
 const VERDICTS = [
   [0.005, "good", "No visible difference", "The measured picture is as good as the source by eye."],

@@ -54,12 +54,9 @@ vec4 lit(vec3 normal, vec3 tangent, vec3 bitangent, vec3 toEye, vec2 uv, vec2 dx
   wo = normalize(vec3(wo.xy, max(wo.z, 1e-3)));
   float lod = neuralLod(dx, dy);
   NeuralSurface s = neuralPrepare(uv, lod, wo);
-  vec3 sum = lightColour * neuralShade(s, toLight * frame);
-  if (samples > 0) {
-    vec2 random = fract(shift + 52.9829189 * fract(vec2(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715)),
-                                                        dot(gl_FragCoord.yx, vec2(0.06711056, 0.00583715)))));
-    sum += neuralEnvironmentLight(s, lightTurn * frame, samples, width, random);
-  }
+  vec2 random = fract(shift + 52.9829189 * fract(vec2(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715)),
+                                                      dot(gl_FragCoord.yx, vec2(0.06711056, 0.00583715)))));
+  vec3 sum = neuralLight(s, toLight * frame, lightColour, lightTurn * frame, samples, width, random);
   float alpha = 1.0;
 #ifdef HAS_EMISSION
   sum += emissionScale * textureLod(emissionMap, uv, max(lod, 0.0)).rgb;

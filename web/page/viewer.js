@@ -10,7 +10,8 @@ const PASS_SAMPLES = 4;
 const DRAW_MS = 40;
 const PASS_MS = 1500;
 const MOVING_MS = 45;
-const SMALLEST = 96;
+/** Least width of a picture while it moves, and of the fine one, on slow devices. */
+const [SMALLEST, SMALLEST_FINE] = [128, 420];
 /** Decoder calls a millisecond, before anything was measured. */
 const [GUESS, SOFTWARE_GUESS] = [40000, 60];
 const HEAT_TOP = 0.25;
@@ -40,6 +41,8 @@ export class Viewer {
     this.targets = [];
     this.fences = [];
     this.passes = 0;
+    /** Height of what lies over the canvas at its bottom, in CSS pixels. */
+    this.covered = 0;
     this.onPicture = () => {};
     this.onDone = () => {};
     this.light();
@@ -185,8 +188,9 @@ export class Viewer {
     const samples = state.environment === "dark" ? 0 : isCoarse ? 2 : PASS_SAMPLES;
     const each = 1.5 + 1.3 * samples;
     const longest = isCoarse ? (this.isWarm ? MOVING_MS : 12 * MOVING_MS) : PASS_MS;
+    const least = isCoarse ? SMALLEST : SMALLEST_FINE;
     const pixels = (this.speed * longest) / each;
-    const scale = Math.min(1, Math.max(Math.sqrt(pixels / (canvas.width * canvas.height)), SMALLEST / Math.min(canvas.width, canvas.height)));
+    const scale = Math.min(1, Math.max(Math.sqrt(pixels / (canvas.width * canvas.height)), least / Math.min(canvas.width, canvas.height)));
     const width = Math.max(1, Math.round(canvas.width * scale));
     const height = Math.max(1, Math.round(canvas.height * scale));
     if (!this.tile) {
@@ -319,8 +323,11 @@ void main() { color = share * texelFetch(before, ivec2(gl_FragCoord.xy), 0); }`)
   /** Scale and shift from the canvas to the picture's square of -1 to 1. */
   window() {
     const { canvas, state } = this;
-    const least = Math.min(canvas.width, canvas.height);
-    return [canvas.width / least / state.zoom, canvas.height / least / state.zoom, state.x, state.y];
+    // above the tools, which lie over the canvas
+    const covered = Math.min(this.covered * (canvas.height / canvas.clientHeight), 0.3 * canvas.height);
+    const least = Math.min(canvas.width, canvas.height - covered);
+    const [across, down] = [canvas.width / least / state.zoom, canvas.height / least / state.zoom];
+    return [across, down, state.x, state.y - (down * covered) / canvas.height];
   }
 
   turns() {

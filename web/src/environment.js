@@ -101,7 +101,7 @@ function basis(x, y, z) {
 }
 
 /**
- * Environment light in GLSL, behind the decoder's text. `neuralEnvironmentLight` draws the bundle's sampler
+ * Environment light in GLSL, behind the decoder's text. `neuralEnvironmentLight` (with a light: `neuralLight`) draws the bundle's sampler
  * and reads the map as wide as each sample (filtered importance sampling); the cosine lobe's light comes of
  * the irradiance. `neuralEnvironmentSplit` reads it in a few fixed directions, without noise.
  * @param {number} frames of the decoder
@@ -126,25 +126,40 @@ vec3 neuralIrradiance(vec3 n) {
   return max(sum, 0.0) + neuralPi * neuralAmbient;
 }
 
-// Of \`samples\` directions. The map is read as wide as one of \`width\` samples. toWorld: tangent, bitangent, normal.
-vec3 neuralEnvironmentLight(const in NeuralSurface s, mat3 toWorld, int samples, float width, vec2 random) {
+// One light and an environment of \`samples\` directions. The map is read as wide as one of \`width\` samples.
+// toWorld: tangent, bitangent, normal. The loop calls the long decoder at one place, which compiles faster.
+vec3 neuralLight(const in NeuralSurface s, vec3 toLight, vec3 lightColour, mat3 toWorld, int samples, float width, vec2 random) {
   if (s.wo.z <= 0.0) return vec3(0.0);
+  vec3 direct = vec3(0.0);
   vec3 sampled = vec3(0.0);
   vec3 albedo = vec3(0.0);
   vec3 cosineLobe = vec3(0.0);
-  for (int i = 0; i < samples; i++) {
-    vec3 wi = neuralDraw(s, fract(vec2((float(i) + 0.5) / float(samples), float(i) * 0.6180339887498949) + random));
+  float n = max(float(samples), 1.0);
+  for (int i = -1; i < samples; i++) {
+    vec3 wi = toLight;
+    float density = 1.0;
+    if (i >= 0) {
+      wi = neuralDraw(s, fract(vec2((float(i) + 0.5) / n, float(i) * 0.6180339887498949) + random));
+      density = neuralPdf(s, wi);
+    }
     if (wi.z <= 0.0) continue;
-    float density = neuralPdf(s, wi);
     vec3 ratio = neuralShade(s, wi) / density;
+    if (i < 0) {
+      direct = ratio * lightColour;
+      continue;
+    }
     vec3 light = neuralRadiance(toWorld * wi, 1.0 / (width * density));
     sampled += ratio * light;
     albedo += ratio;
     cosineLobe += wi.z / (neuralPi * density) * light;
   }
-  float n = float(samples);
   vec3 smoothly = neuralIrradiance(toWorld[2]) / neuralPi - cosineLobe / n;
-  return max((sampled + (s.weights[${F}] + s.weights[${F + 1}]) * albedo * smoothly) / n, 0.0);
+  vec3 surrounding = max((sampled + (s.weights[${F}] + s.weights[${F + 1}]) * albedo * smoothly) / n, 0.0);
+  return samples > 0 ? direct + surrounding : direct;
+}
+
+vec3 neuralEnvironmentLight(const in NeuralSurface s, mat3 toWorld, int samples, float width, vec2 random) {
+  return neuralLight(s, vec3(0.0, 0.0, -1.0), vec3(0.0), toWorld, samples, width, random);
 }
 
 // Three fixed directions for each GGX lobe and two for diffuse light.
