@@ -29,6 +29,8 @@ _ENTRY = "verdigris/page/review.js"
 _IMPORT = re.compile(r'(\bfrom\s+|\bimport\s+)"([^"]+)"')
 _TIME = (1980, 1, 1, 0, 0, 0)
 _PREVIEW_COLUMNS = 3
+# Fields of the manifest. Neither shaders nor the preview.
+_READ_BY_BROWSERS = ("weights", "latents", "emission", "opacity", "proxies", "reference")
 
 
 @dataclass(frozen=True)
@@ -117,11 +119,9 @@ def make_page(
 
 
 def pack_bundle(bundle: Bundle) -> bytes:
-    """A zip of the files that a browser reads: all but shaders and the preview."""
-    left_out = {each.file for each in bundle.manifest.runtime}
-    if bundle.manifest.preview:
-        left_out.add(bundle.manifest.preview.file)
-    names = [each.file for each in bundle.manifest.records if each.file not in left_out]
+    """A zip of the files that a browser reads."""
+    records = bundle.manifest.named_records
+    names = [records[each].file for each in _READ_BY_BROWSERS if each in records]
     return _zip({name: (bundle.folder / name).read_bytes() for name in (MANIFEST_FILE, *names)})
 
 

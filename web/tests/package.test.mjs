@@ -11,7 +11,7 @@ import { readKtx2 } from "../src/ktx2.js";
 import { irradianceHarmonics, makeCubeMap } from "../src/environment.js";
 
 const folder = process.env.VERDIGRIS_BUNDLES;
-const bundles = folder ? readdirSync(folder).filter((name) => name.endsWith(".vdg")) : [];
+const bundles = folder ? readdirSync(folder).filter((name) => name.endsWith(".vdg")).sort() : [];
 const without = { skip: folder ? false : "VERDIGRIS_BUNDLES names no folder of bundles" };
 
 function filesOf(name) {
