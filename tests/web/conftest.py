@@ -51,7 +51,7 @@ def bundles(tmp_path_factory):
     )
     emission = [np.full((1, 1, 4), 0.5, np.float16)]
     opacity = [np.full((2, 2, 1), 200, np.uint8), np.full((1, 1, 1), 200, np.uint8)]
-    odd = NetworkSpec(10, 3, "leaky_smelu", frame_count=3, lobes=3)
+    odd = NetworkSpec(10, 3, "leaky_smelu", frame_count=3, lobes=3, output_limit=9.0)
     make_bundle(
         folder / "b_halves.vdg",
         lively_parameters(odd),
