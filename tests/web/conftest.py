@@ -13,6 +13,7 @@ from verdigris.core.network.spec import NetworkSpec
 from verdigris.core.pictures.picture_files import encode_png
 
 from ..core.bundle.bundles import lively_parameters, make_bundle
+from ..core.bundle.runtime.shader_files import NETWORKS, StrictFiles
 from ..core.in_process import run_command
 
 WEB = Path(__file__).resolve().parents[2] / "web"
@@ -38,7 +39,12 @@ def chromium():
 
 
 @pytest.fixture(scope="session")
-def bundles(tmp_path_factory):
+def small_files():
+    return StrictFiles(NETWORKS["2x5 leaky_smelu"])
+
+
+@pytest.fixture(scope="session")
+def bundles(tmp_path_factory, small_files):
     """A folder of bundles that differ in all that shaders depend on."""
     folder = tmp_path_factory.mktemp("web")
     picture = np.linspace(0, 1, 8 * 24 * 3, dtype=np.float32).reshape(8, 24, 3)
@@ -62,6 +68,9 @@ def bundles(tmp_path_factory):
     without = lively_parameters(NetworkSpec(16, 2, "relu", frame_count=1, lobes=1))
     without.head = None
     make_bundle(folder / "c_no_sampler.vdg", without)
+    texts = {name: small_files[name] for name in ("portable.es300.glsl", "portable.wgsl")}
+    shipped = lively_parameters(NETWORKS["2x5 leaky_smelu"])
+    make_bundle(folder / "d_shipped.vdg", shipped, runtime=texts)
     return folder
 
 

@@ -104,6 +104,8 @@ export function makeControls(viewer, data, on) {
     divider.hidden = value !== 1;
     byId("scale").hidden = value !== 2;
     which.hidden = !value || references.length < 2;
+    // the reference picture settles these
+    for (const { group } of [shape, environment, dragging, exposure, tiles]) group.hidden = Boolean(value);
     if (value && reference) {
       shape.set(reference.shape);
       environment.set(reference.environment);
@@ -201,6 +203,7 @@ export function makeControls(viewer, data, on) {
   new ResizeObserver(() => {
     const isOver = getComputedStyle(tools).position === "absolute";
     viewer.covered = isOver ? tools.clientHeight : 0;
+    byId("stage").style.setProperty("--covered", `${viewer.covered}px`);
     viewer.change({});
     place();
   }).observe(tools);
@@ -245,7 +248,7 @@ function makePicker(data, choose) {
     input.setAttribute("aria-label", name);
     input.addEventListener("change", () => choose(index));
     const picture = element("img", { alt: "", src: EMPTY });
-    if (references.length) imageOf(references.at(-1)).then((image) => { picture.src = image.toDataURL(); }, () => {});
+    if (references.length) imageOf(references[0]).then((image) => { picture.src = image.toDataURL(); }, () => {});
     const label = element("label", { title: name }, input, picture, element("span", { textContent: name }));
     picker.append(label);
     return { label, input };

@@ -1,5 +1,6 @@
 import { VerdigrisError } from "verdigris/errors.js";
 import { loadMaterial } from "verdigris/material.js";
+import { openZip } from "verdigris/zip.js";
 import { check } from "verdigris/webgl2.js";
 import { imageOf, makeControls } from "./controls.js";
 import { describe, showCheck } from "./facts.js";
@@ -102,6 +103,10 @@ async function start() {
   };
   await choose(0);
   await pictured;
+  if (data.mesh) {
+    const file = openZip(bytesOf("mesh"), "the mesh").get("mesh.bin");
+    viewer.setMesh(new Float32Array((await file()).slice().buffer));
+  }
   return review;
 }
 

@@ -195,7 +195,7 @@ void main() {
     if (compare == 1 && xy.x > wipe) shown = mix(shown, other, step(0.001, seen.a));
     if (compare == 2) {
       vec3 difference = abs(shown - other);
-      shown = mix(shown * 0.25, heat(max(difference.r, max(difference.g, difference.b)) / heatTop), step(0.5, seen.a));
+      shown = mix(shown, heat(max(difference.r, max(difference.g, difference.b)) / heatTop), step(0.5, seen.a));
     }
   }
   // breaks up bands

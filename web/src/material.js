@@ -116,7 +116,7 @@ function hex(buffer) {
 }
 
 async function readListed(manifest, read, name) {
-  const single = ["weights", "latents", "emission", "opacity", "proxies", "reference", "preview"]
+  const single = ["weights", "constants", "latents", "emission", "opacity", "proxies", "reference", "preview"]
     .filter((field) => manifest.has(field))
     .map((field) => manifest.object(field));
   const runtime = manifest.has("runtime") ? manifest.objects("runtime", 1, 64) : [];
