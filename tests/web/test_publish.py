@@ -50,9 +50,7 @@ def test_a_name_cannot_end_the_page(pages):
     ],
     ids=["suffix", "no bundle", "into a bundle", "size", "damaged bundle", "another document"],
 )
-def test_what_cannot_be_published_is_refused(
-    arguments, message, bundles, tmp_path, monkeypatch
-):
+def test_what_cannot_be_published_is_refused(arguments, message, bundles, tmp_path, monkeypatch):
     shutil.copytree(bundles / "a_small.vdg", tmp_path / "a.vdg")
     damaged = shutil.copytree(tmp_path / "a.vdg", tmp_path / "damaged.vdg") / "latents.ktx2"
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"?")

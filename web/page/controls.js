@@ -202,9 +202,8 @@ export function makeControls(viewer, data, on) {
   });
   new ResizeObserver(() => {
     const isOver = getComputedStyle(tools).position === "absolute";
-    viewer.covered = isOver ? tools.clientHeight : 0;
+    viewer.cover(isOver ? tools.clientHeight : 0);
     byId("stage").style.setProperty("--covered", `${viewer.covered}px`);
-    viewer.change({});
     place();
   }).observe(tools);
 

@@ -56,7 +56,8 @@ export class Viewer {
     this.material = new GlMaterial(this.gl, loaded);
     this.loaded = loaded;
     this.programs = new Map();
-    this.change({});
+    this.restart();
+    this.wake();
   }
 
   /** A mesh to draw as a shape: positions within the unit sphere, normals, uvs, 8 floats a vertex. */
@@ -73,14 +74,22 @@ export class Viewer {
     gl.bindVertexArray(null);
   }
 
+  /** Keeps the shape clear of what lies over the canvas at its bottom, in CSS pixels. */
+  cover(height) {
+    if (height === this.covered) return;
+    this.covered = height;
+    this.restart();
+    this.wake();
+  }
+
   /** Changes the state and draws anew. `isMoving` draws coarsely until it stops. */
   change(changes, isMoving = false) {
-    const before = this.state;
-    this.state = { ...before, ...changes };
-    const isShown = Object.keys(changes).some((name) => !["compare", "wipe", "heatTop", "stops"].includes(name));
-    if (changes.environment || "lightPitch" in changes) this.light();
+    const changed = Object.keys(changes).filter((name) => changes[name] !== this.state[name]);
+    this.state = { ...this.state, ...changes };
+    if (changed.includes("environment") || changed.includes("lightPitch")) this.light();
     if (isMoving) this.movedAt = performance.now();
-    if (isShown || !Object.keys(changes).length) this.restart();
+    // these do not change the light that was computed
+    if (changed.some((name) => !["compare", "wipe", "heatTop", "stops"].includes(name))) this.restart();
     else this.present();
     this.wake();
   }

@@ -20,7 +20,7 @@ const three = [process.env.VERDIGRIS_THREE, path.join(here, "..", "node_modules"
   }
 });
 const ALL = { skip: reason };
-const IN_THREE = { skip: reason || (three ? false : "three.js is not installed: npm ci") };
+const IN_THREE = { skip: reason || (three ? false : "three.js is not installed: npm install") };
 const PAGE = { skip: reason || (process.env.VERDIGRIS_PAGE ? false : "VERDIGRIS_PAGE names no page") };
 const LARGEST = 1e-3;
 
