@@ -53,7 +53,7 @@ export function describe(panel, material, entry, data) {
 }
 
 function kindOf({ network, latents, manifest }) {
-  const names = { R8G8B8A8_UNORM: "8-bit", R16G16B16A16_SFLOAT: "half-float", BC7_UNORM_BLOCK: "BC7" };
+  const names = { R8G8B8A8_UNORM: "8-bit", R16G16B16A16_SFLOAT: "half-float", BC7_UNORM_BLOCK: "BC7", ASTC_4x4_UNORM_BLOCK: "ASTC" };
   const surface = manifest.report?.surface;
   return `${surface ? `${surface} · ` : ""}decoder ${network.hiddenLayers}x${network.width} · ${latents.width} × ${latents.height} ${names[latents.format]} latents`;
 }

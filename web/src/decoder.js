@@ -11,7 +11,7 @@ const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a
 export class Decoder {
   constructor(material) {
     this.material = material;
-    this.levels = material.latents.levels.map((_, level) => levelValues(material.latents, level));
+    this.levels = material.latents.levels.map((_, level) => levelValues(material.latents, level, material.manifest.latents.file));
     const { network, tensors } = material;
     this.layers = Array.from({ length: network.hiddenLayers + 1 }, (_, layer) => ({
       weights: tensors[`layer${layer}.weights`],

@@ -1,5 +1,7 @@
 export interface Texture {
-  format: "R8_UNORM" | "R8G8B8A8_UNORM" | "R8G8B8A8_SRGB" | "R16G16B16A16_SFLOAT" | "BC7_UNORM_BLOCK";
+  format:
+    | "R8_UNORM" | "R8G8B8A8_UNORM" | "R8G8B8A8_SRGB" | "R16G16B16A16_SFLOAT"
+    | "BC6H_UFLOAT_BLOCK" | "BC7_UNORM_BLOCK" | "ASTC_4x4_UNORM_BLOCK";
   width: number;
   height: number;
   layers: number;

@@ -1,3 +1,4 @@
+import { decodeBc6h } from "./bc6h.js";
 import { decodeBc7 } from "./bc7.js";
 import { VerdigrisError } from "./errors.js";
 import { halvesToFloats } from "./halves.js";
@@ -11,7 +12,13 @@ export const FORMATS = {
   37: { name: "R8G8B8A8_UNORM", bytes: 4, block: 1 },
   43: { name: "R8G8B8A8_SRGB", bytes: 4, block: 1 },
   97: { name: "R16G16B16A16_SFLOAT", bytes: 8, block: 1 },
+  143: { name: "BC6H_UFLOAT_BLOCK", bytes: 16, block: 4 },
   145: { name: "BC7_UNORM_BLOCK", bytes: 16, block: 4 },
+  157: { name: "ASTC_4x4_UNORM_BLOCK", bytes: 16, block: 4 },
+};
+const BLOCKS = {
+  BC6H_UFLOAT_BLOCK: { decode: decodeBc6h, to: "R16G16B16A16_SFLOAT", bytes: 8 },
+  BC7_UNORM_BLOCK: { decode: decodeBc7, to: "R8G8B8A8_UNORM", bytes: 4 },
 };
 
 /**
@@ -77,24 +84,34 @@ function known() {
   return Object.entries(FORMATS).map(([number, { name }]) => `${name} (${number})`).join(", ");
 }
 
-/** The same texture with bytes instead of BC7 blocks, for devices without BC7. */
-export function withoutBlocks(texture, file) {
-  if (texture.format !== "BC7_UNORM_BLOCK") return texture;
+/** Whether a texture is stored in blocks of 4 x 4 texels. */
+export function isBlocks({ format }) {
+  return format.endsWith("_BLOCK");
+}
+
+/** The same texture without blocks of BC6H and BC7, for devices that do not have them. */
+export function withoutBlocks(texture, file = "the texture") {
+  if (!isBlocks(texture)) return texture;
+  const known = BLOCKS[texture.format];
+  if (!known) {
+    throw new VerdigrisError(file, `has the format ${texture.format}, which this device cannot read: use the bundle that it was exported from`);
+  }
   const levels = texture.levels.map(({ width, height, data }) => {
     const size = data.length / texture.layers;
-    const texels = new Uint8Array(4 * width * height * texture.layers);
+    const decoded = known.bytes * width * height;
+    const texels = new Uint8Array(decoded * texture.layers);
     for (let layer = 0; layer < texture.layers; layer++) {
-      const blocks = data.subarray(size * layer, size * (layer + 1));
-      texels.set(decodeBc7(blocks, width, height, file), 4 * width * height * layer);
+      texels.set(known.decode(data.subarray(size * layer, size * (layer + 1)), width, height, file), decoded * layer);
     }
     return { width, height, data: texels };
   });
-  return { ...texture, format: "R8G8B8A8_UNORM", levels };
+  return { ...texture, format: known.to, levels };
 }
 
 /** A level's values, bytes as 0 to 1, in the order of the file. */
-export function levelValues(texture, level) {
-  const { data } = withoutBlocks({ ...texture, levels: [texture.levels[level]] }).levels[0];
-  if (texture.format === "R16G16B16A16_SFLOAT") return halvesToFloats(data);
+export function levelValues(texture, level, file) {
+  const { format, levels } = withoutBlocks({ ...texture, levels: [texture.levels[level]] }, file);
+  const [{ data }] = levels;
+  if (format === "R16G16B16A16_SFLOAT") return halvesToFloats(data);
   return Float64Array.from(data, (each) => each / 255);
 }

@@ -7,8 +7,8 @@ import { openSource } from "./source.js";
 const MANIFEST = "manifest.json";
 const MAJOR = 4;
 const FORMATS = {
-  latents: ["R8G8B8A8_UNORM", "R16G16B16A16_SFLOAT", "BC7_UNORM_BLOCK"],
-  emission: ["R16G16B16A16_SFLOAT"],
+  latents: ["R8G8B8A8_UNORM", "R16G16B16A16_SFLOAT", "BC7_UNORM_BLOCK", "ASTC_4x4_UNORM_BLOCK"],
+  emission: ["R16G16B16A16_SFLOAT", "BC6H_UFLOAT_BLOCK"],
   opacity: ["R8_UNORM"],
   proxies: ["R8G8B8A8_SRGB"],
 };

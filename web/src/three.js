@@ -1,6 +1,7 @@
 import {
   Color,
   CompressedArrayTexture,
+  CompressedTexture,
   DataTexture,
   FloatType,
   GLSL3,
@@ -10,7 +11,9 @@ import {
   NearestFilter,
   NoColorSpace,
   RGBAFormat,
+  RGBA_ASTC_4x4_Format,
   RGBA_BPTC_Format,
+  RGB_BPTC_UNSIGNED_Format,
   RedFormat,
   RepeatWrapping,
   ShaderMaterial,
@@ -25,7 +28,7 @@ import {
 } from "three";
 import { CUBE_WIDTH, environmentGlsl, irradianceHarmonics } from "./environment.js";
 import { decoderGlsl } from "./glsl.js";
-import { withoutBlocks } from "./ktx2.js";
+import { isBlocks, withoutBlocks } from "./ktx2.js";
 import { packNumbers } from "./packing.js";
 import { isSoftware, paddedNumbers } from "./webgl2.js";
 
@@ -68,15 +71,15 @@ export class NeuralMaterial extends ShaderMaterial {
       uniforms: {
         ...UniformsUtils.clone(UniformsLib.lights),
         ...UniformsUtils.clone(UniformsLib.fog),
-        neuralLatents: new Uniform(arrayTexture(loaded.latents, renderer, loaded.manifest.latents.file)),
+        neuralLatents: new Uniform(makeTexture(loaded.latents, renderer, loaded.manifest.latents.file)),
         neuralTiles: new Uniform(new Vector4(1, 1, 0, 0)),
         neuralEnvironment: new Uniform(null),
         neuralHarmonics: new Uniform(Array.from({ length: 9 }, () => new Vector3())),
         neuralAmbient: new Uniform(new Color(0)),
         neuralIntensity: new Uniform(1),
         ...(isBlock ? {} : { neuralNumbers: new Uniform(numbersTexture(packed)) }),
-        ...(emission && { neuralEmission: new Uniform(mapTexture(emission)) }),
-        ...(opacity && { neuralOpacity: new Uniform(mapTexture(opacity)) }),
+        ...(emission && { neuralEmission: new Uniform(makeTexture(emission, renderer, loaded.manifest.emission.file)) }),
+        ...(opacity && { neuralOpacity: new Uniform(makeTexture(opacity, renderer)) }),
       },
       vertexShader: VERTEX,
       fragmentShader: fragment(loaded, isBlock, filter),
@@ -152,24 +155,27 @@ export function makeEnvironment(renderer, texture) {
   return { map: cube.texture, harmonics, dispose: () => cube.dispose() };
 }
 
-/** The latents: KTX2Loader would keep layer 0 only, and DataArrayTexture uploads no mip levels. */
-function arrayTexture(texture, renderer, file) {
-  const hasBc7 = renderer.extensions.has("EXT_texture_compression_bptc");
-  const stored = hasBc7 ? texture : withoutBlocks(texture, file);
-  const format = stored.format === "BC7_UNORM_BLOCK" ? RGBA_BPTC_Format : RGBAFormat;
+// By format: three.js's, its type, and for blocks the extension that reads them.
+const FORMATS = {
+  R8_UNORM: [RedFormat, UnsignedByteType],
+  R8G8B8A8_UNORM: [RGBAFormat, UnsignedByteType],
+  R16G16B16A16_SFLOAT: [RGBAFormat, HalfFloatType],
+  BC6H_UFLOAT_BLOCK: [RGB_BPTC_UNSIGNED_Format, HalfFloatType, "EXT_texture_compression_bptc"],
+  BC7_UNORM_BLOCK: [RGBA_BPTC_Format, UnsignedByteType, "EXT_texture_compression_bptc"],
+  ASTC_4x4_UNORM_BLOCK: [RGBA_ASTC_4x4_Format, UnsignedByteType, "WEBGL_compressed_texture_astc"],
+};
+
+/** KTX2Loader would keep layer 0 of the latents only, and DataArrayTexture uploads no mip levels. */
+function makeTexture(texture, renderer, file) {
+  const extension = FORMATS[texture.format][2];
+  const stored = extension && renderer.extensions.has(extension) ? texture : withoutBlocks(texture, file);
+  const { width, height, layers } = stored;
+  const [format, type] = FORMATS[stored.format];
   const isHalf = stored.format === "R16G16B16A16_SFLOAT";
   const mipmaps = stored.levels.map((level) => ({ ...level, data: isHalf ? asHalves(level.data) : level.data }));
-  const result = new CompressedArrayTexture(
-    mipmaps, stored.width, stored.height, stored.layers, format, isHalf ? HalfFloatType : UnsignedByteType,
-  );
-  return repeating(result);
-}
-
-function mapTexture(texture) {
-  const isHalf = texture.format === "R16G16B16A16_SFLOAT";
-  const mipmaps = texture.levels.map((level) => ({ ...level, data: isHalf ? asHalves(level.data) : level.data }));
-  const format = texture.format === "R8_UNORM" ? RedFormat : RGBAFormat;
-  const result = new DataTexture(mipmaps[0].data, texture.width, texture.height, format, isHalf ? HalfFloatType : UnsignedByteType);
+  if (layers > 1) return repeating(new CompressedArrayTexture(mipmaps, width, height, layers, format, type));
+  if (isBlocks(stored)) return repeating(new CompressedTexture(mipmaps, width, height, format, type));
+  const result = new DataTexture(mipmaps[0].data, width, height, format, type);
   result.mipmaps = mipmaps;
   result.unpackAlignment = 1;
   return repeating(result);

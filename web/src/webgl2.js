@@ -5,6 +5,13 @@ import { packNumbers } from "./packing.js";
 
 const HEAD = "#version 300 es\nprecision highp float;\nprecision highp int;\nprecision highp sampler2D;\nprecision highp sampler2DArray;\n";
 
+/** By format in blocks: the extension that reads it, and its constant. */
+const COMPRESSED = {
+  BC6H_UFLOAT_BLOCK: ["EXT_texture_compression_bptc", "COMPRESSED_RGB_BPTC_UNSIGNED_FLOAT_EXT"],
+  BC7_UNORM_BLOCK: ["EXT_texture_compression_bptc", "COMPRESSED_RGBA_BPTC_UNORM_EXT"],
+  ASTC_4x4_UNORM_BLOCK: ["WEBGL_compressed_texture_astc", "COMPRESSED_RGBA_ASTC_4x4_KHR"],
+};
+
 /** A material on a WebGL2 context: latents, numbers, maps, and the shader text that reads them. */
 export class GlMaterial {
   /** @param {{filter?: "sampled" | "exact", numbers?: "block" | "texture"}} options */
@@ -20,7 +27,7 @@ export class GlMaterial {
     this.latents = uploadTexture(gl, material.latents, material.manifest.latents.file);
     this.numbers = isBlock ? uploadBlock(gl, packed.floats) : uploadNumbers(gl, packed);
     this.isBlock = isBlock;
-    this.emission = material.emission && uploadTexture(gl, material.emission);
+    this.emission = material.emission && uploadTexture(gl, material.emission, material.manifest.emission.file);
     this.opacity = material.opacity && uploadTexture(gl, material.opacity);
   }
 
@@ -62,15 +69,15 @@ export function isSoftware(gl) {
 export function uploadTexture(gl, texture, file) {
   const isArray = texture.layers > 1;
   const target = isArray ? gl.TEXTURE_2D_ARRAY : gl.TEXTURE_2D;
-  const blocks = texture.format === "BC7_UNORM_BLOCK" && gl.getExtension("EXT_texture_compression_bptc");
+  const [extension, name] = COMPRESSED[texture.format] ?? [];
+  const blocks = extension && gl.getExtension(extension);
   const stored = blocks ? texture : withoutBlocks(texture, file);
   const [internal, format, type] = {
     R8_UNORM: [gl.R8, gl.RED, gl.UNSIGNED_BYTE],
     R8G8B8A8_UNORM: [gl.RGBA8, gl.RGBA, gl.UNSIGNED_BYTE],
     R8G8B8A8_SRGB: [gl.SRGB8_ALPHA8, gl.RGBA, gl.UNSIGNED_BYTE],
     R16G16B16A16_SFLOAT: [gl.RGBA16F, gl.RGBA, gl.HALF_FLOAT],
-    BC7_UNORM_BLOCK: [blocks?.COMPRESSED_RGBA_BPTC_UNORM_EXT],
-  }[stored.format];
+  }[stored.format] ?? [blocks[name]];
   const handle = gl.createTexture();
   gl.bindTexture(target, handle);
   gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
@@ -81,6 +88,7 @@ export function uploadTexture(gl, texture, file) {
   levels.forEach(({ width: w, height: h, data }, level) => {
     const texels = type === gl.HALF_FLOAT ? new Uint16Array(data.slice().buffer) : data;
     if (blocks && isArray) gl.compressedTexSubImage3D(target, level, 0, 0, 0, w, h, layers, internal, data);
+    else if (blocks) gl.compressedTexSubImage2D(target, level, 0, 0, w, h, internal, data);
     else if (isArray) gl.texSubImage3D(target, level, 0, 0, 0, w, h, layers, format, type, texels);
     else gl.texSubImage2D(target, level, 0, 0, w, h, format, type, texels);
   });

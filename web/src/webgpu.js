@@ -1,5 +1,5 @@
 import { compareWithReference } from "./decoder.js";
-import { withoutBlocks } from "./ktx2.js";
+import { isBlocks, withoutBlocks } from "./ktx2.js";
 import { packNumbers } from "./packing.js";
 import { decoderWgsl, fitsUniform } from "./wgsl.js";
 
@@ -8,7 +8,9 @@ const FORMATS = {
   R8G8B8A8_UNORM: ["rgba8unorm", 4],
   R8G8B8A8_SRGB: ["rgba8unorm-srgb", 4],
   R16G16B16A16_SFLOAT: ["rgba16float", 8],
+  BC6H_UFLOAT_BLOCK: ["bc6h-rgb-ufloat", 16],
   BC7_UNORM_BLOCK: ["bc7-rgba-unorm", 16],
+  ASTC_4x4_UNORM_BLOCK: ["astc-4x4-unorm", 16],
 };
 
 /** A material on a WebGPU device: latents, numbers, maps, and the shader text that reads them. */
@@ -28,7 +30,7 @@ export class GpuMaterial {
       usage: (fitsUniform(packed) ? GPUBufferUsage.UNIFORM : GPUBufferUsage.STORAGE) | GPUBufferUsage.COPY_DST,
     });
     device.queue.writeBuffer(this.numbers, 0, packed.floats);
-    this.emission = material.emission && uploadTexture(device, material.emission);
+    this.emission = material.emission && uploadTexture(device, material.emission, material.manifest.emission.file);
     this.opacity = material.opacity && uploadTexture(device, material.opacity);
   }
 
@@ -49,9 +51,10 @@ export class GpuMaterial {
 
 /** Uploads a texture of a bundle with its own mip levels. */
 export function uploadTexture(device, texture, file) {
-  const stored = device.features.has("texture-compression-bc") ? texture : withoutBlocks(texture, file);
+  const feature = `texture-compression-${texture.format.startsWith("ASTC") ? "astc" : "bc"}`;
+  const stored = device.features.has(feature) ? texture : withoutBlocks(texture, file);
   const [format, bytes] = FORMATS[stored.format];
-  const block = stored.format === "BC7_UNORM_BLOCK" ? 4 : 1;
+  const block = isBlocks(stored) ? 4 : 1;
   const { width, height, layers, levels } = stored;
   const result = device.createTexture({
     size: [width, height, layers],
