@@ -7,8 +7,11 @@ import re
 import shutil
 import zipfile
 
+import numpy as np
+import OpenImageIO as oiio
 import pytest
 
+from ..core.bundle.bundles import make_bundle
 from ..core.in_process import run_command
 from ..core.material.documents import with_surface
 
@@ -36,6 +39,36 @@ def test_a_name_cannot_end_the_page(pages):
     assert "<title>&lt;/script&gt;copper</title>" in text
     data = json.loads(re.search(r'id="review">(.*?)</script>', text)[1])
     assert data["materials"][0]["name"] == "</script>copper"
+
+
+def test_pictures_of_the_source_are_those_of_render(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    make_bundle(tmp_path / "a.vdg", name="material")
+    (tmp_path / "a.mtlx").write_text(with_surface())
+    size = ("--size", 24, "--device", "software")
+    source = ("publish", "a.vdg", "-o", "a.html", "--source", "a.mtlx", *size)
+    code, told, errors = run_command(source)
+    assert (code, errors) == (0, "")
+    assert "3 reference pictures" in told
+    data = json.loads(
+        re.search(r'id="review">(.*?)</script>', (tmp_path / "a.html").read_text())[1]
+    )
+    found = data["materials"][0]["references"]
+    views = [(each["environment"], each["shape"], each["columns"]) for each in found]
+    assert views == [("studio", "sphere", 1), ("sky", "sphere", 1), ("studio", "plane", 1)]
+    for each, options in zip(found, (("--view", "sphere"), ("--hdri", "sky"), ("--view", "plane"))):
+        (tmp_path / "a.jpg").write_bytes(base64.b64decode(each["image"].partition(",")[2]))
+        code, _, errors = run_command(
+            ("render", "a.mtlx", "--reference", "-o", "a.png", *options, *size)
+        )
+        assert (code, errors) == (0, "")
+        seen, exact = (read_picture(tmp_path / name) for name in ("a.jpg", "a.png"))
+        assert seen.shape == exact.shape == (24, 24, 3)
+        assert np.abs(seen - exact).mean() < 0.02
+
+
+def read_picture(path):
+    return np.asarray(oiio.ImageBuf(str(path)).get_pixels(oiio.FLOAT))[..., :3]
 
 
 @pytest.mark.parametrize(
