@@ -50,21 +50,18 @@ def test_pictures_of_the_source_are_those_of_render(tmp_path, monkeypatch):
     code, told, errors = run_command(source)
     assert (code, errors) == (0, "")
     assert "3 reference pictures" in told
-    data = json.loads(
-        re.search(r'id="review">(.*?)</script>', (tmp_path / "a.html").read_text())[1]
-    )
-    found = data["materials"][0]["references"]
-    views = [(each["environment"], each["shape"], each["columns"]) for each in found]
+    text = (tmp_path / "a.html").read_text()
+    found = json.loads(re.search(r'id="review">(.*?)</script>', text)[1])["materials"][0]
+    _, sky, _ = pictures = found["references"]
+    views = [(each["environment"], each["shape"], each["columns"]) for each in pictures]
     assert views == [("studio", "sphere", 1), ("sky", "sphere", 1), ("studio", "plane", 1)]
-    for each, options in zip(found, (("--view", "sphere"), ("--hdri", "sky"), ("--view", "plane"))):
-        (tmp_path / "a.jpg").write_bytes(base64.b64decode(each["image"].partition(",")[2]))
-        code, _, errors = run_command(
-            ("render", "a.mtlx", "--reference", "-o", "a.png", *options, *size)
-        )
-        assert (code, errors) == (0, "")
-        seen, exact = (read_picture(tmp_path / name) for name in ("a.jpg", "a.png"))
-        assert seen.shape == exact.shape == (24, 24, 3)
-        assert np.abs(seen - exact).mean() < 0.02
+    (tmp_path / "a.jpg").write_bytes(base64.b64decode(sky["image"].partition(",")[2]))
+    render = ("render", "a.mtlx", "--reference", "--hdri", "sky", "-o", "a.png", *size)
+    code, _, errors = run_command(render)
+    assert (code, errors) == (0, "")
+    seen, exact = (read_picture(tmp_path / name) for name in ("a.jpg", "a.png"))
+    assert seen.shape == exact.shape == (24, 24, 3)
+    assert np.abs(seen - exact).mean() < 0.02
 
 
 def read_picture(path):
