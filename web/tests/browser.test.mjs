@@ -352,6 +352,8 @@ test("a published page draws the decoder's pixels without a network, and says wh
     const drawn = new Promise((resolve) => { viewer.onPicture = resolve; });
     viewer.change({ shape: "plane", environment: "dark" });
     await drawn;
+    // what follows needs no finer picture
+    viewer.wake = () => {};
     return { pixels: viewer.pixels(), turns: { toLight: viewer.toLight, window: viewer.window(), colour: viewer.lightColour, canvas: [viewer.canvas.width, viewer.canvas.height] } };
   })()`);
   const material = await loadFrom(bundles[0]);
