@@ -9,15 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA16F
+from verdigris.core.bundle.runtime import runtime_files as runtime
 from verdigris.core.network.spec import NetworkSpec
 from verdigris.core.pictures.picture_files import encode_png
 
 from ..core.bundle.bundles import lively_parameters, make_bundle
-from ..core.bundle.runtime.shader_files import NETWORKS, StrictFiles
 from ..core.in_process import run_command
 
 WEB = Path(__file__).resolve().parents[2] / "web"
 ERRORS = {"samples": {"log_mae": 0.004}, "sphere": {"psnr": 40.0, "ldr_flip": 0.01}}
+FOR_BROWSERS = (".es300.glsl", ".wgsl")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
@@ -38,13 +40,19 @@ def chromium():
     return found
 
 
-@pytest.fixture(scope="session")
-def small_files():
-    return StrictFiles(NETWORKS["2x5 leaky_smelu"])
+def texts_for_browsers(spec):
+    """The shaders of a bundle's `runtime/` that browsers compile."""
+    with pytest.MonkeyPatch.context() as patch:
+        chosen = {
+            name: each for name, each in runtime.TARGETS.items() if name.endswith(FOR_BROWSERS)
+        }
+        patch.setattr(runtime, "TARGETS", chosen)
+        files = runtime.runtime_files(spec)
+    return {name: files[name] for name in chosen}
 
 
 @pytest.fixture(scope="session")
-def bundles(tmp_path_factory, small_files):
+def bundles(tmp_path_factory):
     """A folder of bundles that differ in all that shaders depend on."""
     folder = tmp_path_factory.mktemp("web")
     picture = np.linspace(0, 1, 8 * 24 * 3, dtype=np.float32).reshape(8, 24, 3)
@@ -61,16 +69,17 @@ def bundles(tmp_path_factory, small_files):
     make_bundle(
         folder / "b_halves.vdg",
         lively_parameters(odd),
-        quantised=False,
+        RGBA16F,
         emission=emission,
         opacity=opacity,
     )
     without = lively_parameters(NetworkSpec(16, 2, "relu", frame_count=1, lobes=1))
     without.head = None
-    make_bundle(folder / "c_no_sampler.vdg", without)
-    texts = {name: small_files[name] for name in ("portable.es300.glsl", "portable.wgsl")}
-    shipped = lively_parameters(NETWORKS["2x5 leaky_smelu"])
-    make_bundle(folder / "d_shipped.vdg", shipped, runtime=texts)
+    make_bundle(folder / "c_no_sampler.vdg", without, RGBA8)
+    small = NetworkSpec(5, 2, "leaky_smelu", frame_count=1)
+    texts = texts_for_browsers(small)
+    if texts:
+        make_bundle(folder / "d_shipped.vdg", lively_parameters(small), runtime=texts)
     return folder
 
 
