@@ -1,3 +1,5 @@
+import { cubeDirection } from "verdigris/environment.js";
+
 // The light of `verdigris render`: its studio, and its clear sky. x to the right, y up, z to the viewer.
 
 const LUMINANCE = [0.2126, 0.7152, 0.0722];
@@ -77,3 +79,21 @@ export const ENVIRONMENTS = {
     make: () => ({ radiance: (_, into) => into.fill(0), light: () => [2.4, 2.3, 2.2], exposure: () => 1 }),
   },
 };
+
+/** On a surface that faces up. */
+export function irradianceFromAbove(faces, width) {
+  const sum = [0, 0, 0];
+  const direction = [0, 0, 0];
+  faces.forEach((texels, face) => {
+    for (let row = 0, at = 0; row < width; row++) {
+      for (let column = 0; column < width; column++, at += 4) {
+        const up = cubeDirection(face, column, row, width, direction)[1];
+        if (up <= 0) continue;
+        const [s, t] = [(2 * column + 1) / width - 1, (2 * row + 1) / width - 1];
+        const share = (up * 4 * (1 + s * s + t * t) ** -1.5) / (width * width);
+        for (let channel = 0; channel < 3; channel++) sum[channel] += texels[at + channel] * share;
+      }
+    }
+  });
+  return sum;
+}

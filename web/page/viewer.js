@@ -1,6 +1,8 @@
-import { CUBE_WIDTH, cubeDirection, irradianceHarmonics, makeCubeMap } from "verdigris/environment.js";
+import { CUBE_WIDTH, irradianceHarmonics, makeCubeMap } from "verdigris/environment.js";
 import { GlMaterial, isSoftware, makeProgram } from "verdigris/webgl2.js";
-import { ENVIRONMENTS } from "./environments.js";
+import { ENVIRONMENTS, irradianceFromAbove } from "./environments.js";
+import { freeTarget, makeCube, makeTarget } from "./targets.js";
+import { aboutX, aboutY, columns, product, transpose, transposed, turned } from "./matrices.js";
 import { MESH_VERTEX, PLACE_VERTEX, SHOW_FRAGMENT, meshFragment, shapeFragment } from "./shaders.js";
 
 /** Samples of the environment at a pixel when a picture is done, and those of one pass. */
@@ -192,7 +194,7 @@ export class Viewer {
 
   /** Draws one tile of a pass, as large as the time allows. */
   step() {
-    const { canvas, state } = this;
+    const { gl, canvas, state } = this;
     const isCoarse = this.phase === "coarse";
     const samples = state.environment === "dark" ? 0 : isCoarse ? 2 : PASS_SAMPLES;
     const each = 1.5 + 1.3 * samples;
@@ -205,8 +207,8 @@ export class Viewer {
     if (!this.tile) {
       const isSame = this.targets[0]?.width === width && this.targets[0]?.height === height;
       if (!isSame && (this.passes === 0 || isCoarse)) {
-        this.targets.forEach((target) => target !== this.shown && this.free(target));
-        this.targets = [this.target(width, height), this.target(width, height)];
+        this.targets.forEach((target) => target !== this.shown && freeTarget(gl, target));
+        this.targets = [0, 1].map(() => makeTarget(gl, width, height, this.isFloat));
         this.passes = 0;
       }
     }
@@ -223,7 +225,7 @@ export class Viewer {
     this.tile = 0;
     this.passes++;
     this.targets.reverse();
-    if (this.shown && !this.targets.includes(this.shown)) this.free(this.shown);
+    if (this.shown && !this.targets.includes(this.shown)) freeTarget(this.gl, this.shown);
     this.shown = this.targets[0];
     this.present();
     this.onPicture(this);
@@ -371,34 +373,6 @@ void main() { color = share * texelFetch(before, ivec2(gl_FragCoord.xy), 0); }`)
     gl.uniform1i(this.at(program, name), unit);
   }
 
-  target(width, height) {
-    const { gl } = this;
-    const texture = gl.createTexture();
-    gl.activeTexture(gl.TEXTURE0);
-    gl.bindTexture(gl.TEXTURE_2D, texture);
-    gl.texStorage2D(gl.TEXTURE_2D, 1, this.isFloat ? gl.RGBA32F : gl.RGBA16F, width, height);
-    // single floats are filtered by few phones
-    const filter = this.isFloat && !gl.getExtension("OES_texture_float_linear") ? gl.NEAREST : gl.LINEAR;
-    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, filter);
-    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, filter);
-    for (const name of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(gl.TEXTURE_2D, name, gl.CLAMP_TO_EDGE);
-    const buffer = gl.createFramebuffer();
-    gl.bindFramebuffer(gl.FRAMEBUFFER, buffer);
-    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
-    const depth = gl.createRenderbuffer();
-    gl.bindRenderbuffer(gl.RENDERBUFFER, depth);
-    gl.renderbufferStorage(gl.RENDERBUFFER, gl.DEPTH_COMPONENT24, width, height);
-    gl.framebufferRenderbuffer(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.RENDERBUFFER, depth);
-    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-    return { texture, buffer, depth, width, height };
-  }
-
-  free({ texture, buffer, depth }) {
-    this.gl.deleteTexture(texture);
-    this.gl.deleteFramebuffer(buffer);
-    this.gl.deleteRenderbuffer(depth);
-  }
-
   /** The mean that is shown, in linear light with coverage, rows from below: for tests. */
   pixels() {
     const { gl } = this;
@@ -409,65 +383,4 @@ void main() { color = share * texelFetch(before, ivec2(gl_FragCoord.xy), 0); }`)
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     return { width, height, values: Array.from(values), passes: this.passes, phase: this.phase };
   }
-}
-
-function makeCube(gl) {
-  const cube = gl.createTexture();
-  gl.bindTexture(gl.TEXTURE_CUBE_MAP, cube);
-  gl.texStorage2D(gl.TEXTURE_CUBE_MAP, 1 + Math.log2(CUBE_WIDTH), gl.RGBA16F, CUBE_WIDTH, CUBE_WIDTH);
-  gl.texParameteri(gl.TEXTURE_CUBE_MAP, gl.TEXTURE_MIN_FILTER, gl.LINEAR_MIPMAP_LINEAR);
-  gl.texParameteri(gl.TEXTURE_CUBE_MAP, gl.TEXTURE_MAG_FILTER, gl.LINEAR);
-  return cube;
-}
-
-/** On a surface that faces up. */
-function irradianceFromAbove(faces, width) {
-  const sum = [0, 0, 0];
-  const direction = [0, 0, 0];
-  faces.forEach((texels, face) => {
-    for (let row = 0, at = 0; row < width; row++) {
-      for (let column = 0; column < width; column++, at += 4) {
-        const up = cubeDirection(face, column, row, width, direction)[1];
-        if (up <= 0) continue;
-        const [s, t] = [(2 * column + 1) / width - 1, (2 * row + 1) / width - 1];
-        const share = (up * 4 * (1 + s * s + t * t) ** -1.5) / (width * width);
-        for (let channel = 0; channel < 3; channel++) sum[channel] += texels[at + channel] * share;
-      }
-    }
-  });
-  return sum;
-}
-
-// Matrices of three rows.
-const radians = (degrees) => (degrees * Math.PI) / 180;
-
-function aboutX(degrees) {
-  const [c, s] = [Math.cos(radians(degrees)), Math.sin(radians(degrees))];
-  return [[1, 0, 0], [0, c, -s], [0, s, c]];
-}
-
-function aboutY(degrees) {
-  const [c, s] = [Math.cos(radians(degrees)), Math.sin(radians(degrees))];
-  return [[c, 0, s], [0, 1, 0], [-s, 0, c]];
-}
-
-function product(a, b) {
-  return a.map((row) => [0, 1, 2].map((column) => row[0] * b[0][column] + row[1] * b[1][column] + row[2] * b[2][column]));
-}
-
-function transpose(m) {
-  return [0, 1, 2].map((row) => m.map((each) => each[row]));
-}
-
-/** As WebGL takes them: column by column. */
-function columns(m) {
-  return transpose(m).flat();
-}
-
-function transposed(c) {
-  return [c[0], c[3], c[6], c[1], c[4], c[7], c[2], c[5], c[8]];
-}
-
-function turned(c, v) {
-  return [0, 1, 2].map((row) => c[row] * v[0] + c[3 + row] * v[1] + c[6 + row] * v[2]);
 }
