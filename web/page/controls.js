@@ -57,6 +57,7 @@ export function makeControls(viewer, data, on) {
   let drag = "shape";
   let references = [];
   let reference = null;
+  let [tallest, widest] = [0, 0];
 
   const shape = choices("Shape", [["sphere", "Sphere"], ["plane", "Plane"], ...(data.mesh ? [["mesh", data.mesh.name]] : [])], "sphere", (value) => {
     leaveComparison();
@@ -202,7 +203,10 @@ export function makeControls(viewer, data, on) {
   });
   new ResizeObserver(() => {
     const isOver = getComputedStyle(tools).position === "absolute";
-    viewer.cover(isOver ? tools.clientHeight : 0);
+    // a comparison has fewer tools, and must not move the picture
+    tallest = tools.clientWidth === widest ? Math.max(tallest, tools.clientHeight) : tools.clientHeight;
+    widest = tools.clientWidth;
+    viewer.cover(isOver ? tallest : 0);
     byId("stage").style.setProperty("--covered", `${viewer.covered}px`);
     place();
   }).observe(tools);
