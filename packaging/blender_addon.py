@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PLUGIN = Path("plugins", "blender")
-PACKAGES = ("core", "shaders", "ui", "plugins")
+PACKAGES = ("core", "shaders", "ui", "plugins", "web")
 WORKER_EXTRAS = ("usd",)
 NEEDED = ("platformdirs",)
 PAGES = ("docs/BLENDER.md", "docs/ARTISTS.md", "docs/images/blender.png")
@@ -92,7 +92,7 @@ def _package_files(root: Path) -> Iterator[tuple[str, bytes]]:
 
 def _sources(folder: Path) -> list[Path]:
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return [path for path in files if "__pycache__" not in path.parts]
+    return [path for path in files if not {"__pycache__", "node_modules"} & set(path.parts)]
 
 
 def _metadata(project: dict) -> str:

@@ -26,8 +26,8 @@ from pages import copy_pages
 from wheels import StageError, install_wheels, requirements
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("core", "plugins", "shaders", "ui")
-_LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc")
+PACKAGES = ("core", "plugins", "shaders", "ui", "web")
+_LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "node_modules")
 
 
 def stage(

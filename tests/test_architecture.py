@@ -67,7 +67,7 @@ def test_every_package_in_the_tree_is_installed():
     setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
     found = {
         "verdigris." + ".".join(file.parent.relative_to(ROOT).parts)
-        for top in ("core", "plugins", "shaders", "ui")
+        for top in ("core", "plugins", "shaders", "ui", "web")
         for file in (ROOT / top).rglob("__init__.py")
     }
     assert sorted(setuptools["packages"]) == sorted(found)

@@ -26,6 +26,7 @@ from verdigris.core.cli.commands.inspect import inspect
 from verdigris.core.cli.commands.measure import compare, measure
 from verdigris.core.cli.commands.pack import pack
 from verdigris.core.cli.commands.panel import panel
+from verdigris.core.cli.commands.publish import publish
 from verdigris.core.cli.commands.render import render
 from verdigris.core.cli.commands.scene import app as scene
 from verdigris.core.cli.commands.selftest import selftest
@@ -118,7 +119,7 @@ def before_any_command(
 app.command(cls=BakeCommand)(bake)
 for command in (
     *(inspect, render, measure, compare, verify, export),
-    *(pack, cost, view, panel, selftest),
+    *(pack, publish, cost, view, panel, selftest),
 ):
     app.command()(command)
 app.add_typer(weights)

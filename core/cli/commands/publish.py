@@ -1,0 +1,160 @@
+"""`verdigris publish`"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from verdigris.core.cli.shared.lighting import drawing_line
+from verdigris.core.cli.shared.options import (
+    Confined,
+    DeviceChoice,
+    Search,
+    path_argument,
+    require_in_range,
+)
+
+if TYPE_CHECKING:
+    from verdigris.core.base.device import Device
+    from verdigris.core.bundle.files.read import Bundle
+    from verdigris.core.material.load.mtlx_document import Document
+    from verdigris.core.publish.page import Published
+
+SUFFIXES = (".html", ".htm")
+_LARGEST_PICTURE = 2048
+
+
+def publish(
+    bundles: Annotated[list[Path], path_argument("BUNDLE...", "Bundles (.vdg).")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page, NAME.html.")],
+    source: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--source",
+            help="A document that bundles were baked from (repeatable). The page then compares "
+            "with pictures of it in the studio and under a sky. Without it, it compares with the "
+            "small picture that each bake leaves in its bundle.",
+        ),
+    ] = None,
+    mesh: Annotated[
+        Path | None, typer.Option(help="A mesh (.obj, .usd) to show the materials on, too.")
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option(help="The page's title. Default: the materials' names.")
+    ] = None,
+    size: Annotated[
+        int,
+        typer.Option(
+            help=f"Width of the pictures of --source in pixels, 16 to {_LARGEST_PICTURE}."
+        ),
+    ] = 384,
+    search: Search = None,
+    confined: Confined = False,
+    device: DeviceChoice = None,
+) -> None:
+    """Writes one web page that shows bundles on any computer or phone: turn them, move the light,
+    compare with the source. It needs no server and no network; send it as a file."""
+    from datetime import UTC, datetime
+
+    from verdigris.core.base.errors import VerdigrisError
+    from verdigris.core.base.outputs import check_output, write_file
+    from verdigris.core.bundle.files.read import open_bundle
+    from verdigris.core.bundle.files.write import version
+    from verdigris.core.geometry.mesh import load_mesh
+    from verdigris.core.publish.page import make_page
+
+    if output.suffix.lower() not in SUFFIXES:
+        raise VerdigrisError(f"{output}: pages are written as .html: change the suffix")
+    check_output(output, SUFFIXES)
+    require_in_range(size, 16, _LARGEST_PICTURE, "--size")
+    opened = [open_bundle(path) for path in bundles]
+    for bundle in opened:
+        bundle.check_files()
+    shape = load_mesh(mesh) if mesh else None
+    sources = _open_sources(source, opened, search, confined)
+    published = _with_references(opened, sources, size, device)
+    now = datetime.now(UTC).date().isoformat()
+    heading = title or ", ".join(bundle.manifest.name for bundle in opened)
+    page = make_page(
+        published, heading, f"verdigris {version()}, {now}", shape, mesh.stem if mesh else ""
+    )
+    write_file(output, page)
+    count, pictures = len(opened), sum(len(each.references) for each in published)
+    print(
+        f"{output}: {count} material{'s' * (count != 1)}, {pictures} reference "
+        f"picture{'s' * (pictures != 1)}, {len(page) / 1e6:.2f} MB"
+    )
+
+
+def _open_sources(
+    paths: Sequence[Path] | None,
+    bundles: Sequence[Bundle],
+    search: list[Path] | None,
+    confined: bool,
+) -> dict[int, Document]:
+    """The document of each bundle, by its place. Every document must be of a bundle."""
+    from verdigris.core.material.load.mtlx_document import load_document
+
+    found: dict[int, Document] = {}
+    for path in paths or ():
+        document = load_document(path, search or (), confined)
+        own = {
+            place: document
+            for place, bundle in enumerate(bundles)
+            if document.find_material(bundle.source_name)
+        }
+        if not own:
+            names = ", ".join(repr(bundle.source_name) for bundle in bundles)
+            raise typer.BadParameter(
+                f"{path} has none of the materials {names}: name the document of a bundle, or "
+                "leave it out",
+                param_hint="--source",
+            )
+        found |= own
+    return found
+
+
+def _with_references(
+    bundles: Sequence[Bundle], sources: dict[int, Document], size: int, device: str | None
+) -> list[Published]:
+    from verdigris.core.base.device import open_device
+    from verdigris.core.publish.page import Published, preview_reference
+
+    on = open_device(device) if sources else None
+    result = []
+    with drawing_line() as show:
+        for place, bundle in enumerate(bundles):
+            document = sources.get(place)
+            if document is None or on is None:
+                small = preview_reference(bundle)
+                result.append(Published(bundle, (small,) if small else ()))
+                continue
+            before = sum(each < place for each in sources)
+
+            def of_all(part: float, before: int = before) -> None:
+                show((before + part) / len(sources))
+
+            result.append(_draw(bundle, document, on, size, of_all))
+    return result
+
+
+def _draw(
+    bundle: Bundle,
+    document: Document,
+    device: Device,
+    size: int,
+    on_progress: Callable[[float], None],
+) -> Published:
+    from verdigris.core.bundle.verify.verify import source_notes
+    from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.publish.page import Published
+    from verdigris.core.publish.references import draw_references
+
+    teacher = Teacher(document, document.require_material(bundle.source_name), device)
+    for note in source_notes(bundle, teacher):
+        print(f"verdigris: {bundle.manifest.name}: {note}", file=sys.stderr)
+    return Published(bundle, draw_references(teacher, size, on_progress))

@@ -1,0 +1,126 @@
+"""Bundles, pages and the results of the browser package's own tests, which run once."""
+
+import os
+import shutil
+import subprocess
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA16F
+from verdigris.core.bundle.runtime import runtime_files as runtime
+from verdigris.core.network.spec import NetworkSpec
+from verdigris.core.pictures.picture_files import encode_png
+
+from ..core.bundle.bundles import lively_parameters, make_bundle
+from ..core.in_process import run_command
+
+WEB = Path(__file__).resolve().parents[2] / "web"
+ERRORS = {"samples": {"log_mae": 0.004}, "sphere": {"psnr": 40.0, "ldr_flip": 0.01}}
+FOR_BROWSERS = (".es300.glsl", ".wgsl")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+@pytest.fixture(scope="session")
+def node():
+    found = shutil.which("node")
+    if not found:
+        pytest.skip("there is no node: install Node.js 20 or newer")
+    return found
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    named = os.environ.get("VERDIGRIS_CHROMIUM")
+    found = next(filter(None, map(shutil.which, [named] if named else BROWSERS)), None)
+    if not found:
+        pytest.skip("there is no Chromium: install it, or name it in VERDIGRIS_CHROMIUM")
+    return found
+
+
+def texts_for_browsers(spec):
+    """The shaders of a bundle's `runtime/` that browsers compile."""
+    with pytest.MonkeyPatch.context() as patch:
+        chosen = {
+            name: each for name, each in runtime.TARGETS.items() if name.endswith(FOR_BROWSERS)
+        }
+        patch.setattr(runtime, "TARGETS", chosen)
+        files = runtime.runtime_files(spec)
+    return {name: files[name] for name in chosen}
+
+
+@pytest.fixture(scope="session")
+def bundles(tmp_path_factory):
+    """A folder of bundles that differ in all that shaders depend on."""
+    folder = tmp_path_factory.mktemp("web")
+    picture = np.linspace(0, 1, 8 * 24 * 3, dtype=np.float32).reshape(8, 24, 3)
+    make_bundle(
+        folder / "a_small.vdg",
+        lively_parameters(),
+        name="</script>copper",
+        preview=encode_png(picture),
+        errors=ERRORS,
+    )
+    emission = [np.full((1, 1, 4), 0.5, np.float16)]
+    opacity = [np.full((2, 2, 1), 200, np.uint8), np.full((1, 1, 1), 200, np.uint8)]
+    odd = NetworkSpec(10, 3, "leaky_smelu", frame_count=3, lobes=3, output_limit=9.0)
+    make_bundle(
+        folder / "b_halves.vdg",
+        lively_parameters(odd),
+        RGBA16F,
+        emission=emission,
+        opacity=opacity,
+    )
+    without = lively_parameters(NetworkSpec(16, 2, "relu", frame_count=1, lobes=1))
+    without.head = None
+    make_bundle(folder / "c_no_sampler.vdg", without, RGBA8)
+    small = NetworkSpec(5, 2, "leaky_smelu", frame_count=1)
+    texts = texts_for_browsers(small)
+    if texts:
+        make_bundle(folder / "d_shipped.vdg", lively_parameters(small), runtime=texts)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def pages(bundles, tmp_path_factory):
+    """A page of one bundle, and one whose second bundle was damaged on its way."""
+    folder = tmp_path_factory.mktemp("pages")
+    whole, broken = folder / "review.html", folder / "broken.html"
+    first, second = bundles / "a_small.vdg", folder / "second.vdg"
+    code, told, errors = run_command(["publish", first, "-o", whole])
+    assert code == 0, errors
+    assert f"{whole}: 1 material, 1 reference picture, 0." in told
+    shutil.copytree(first, second)
+    from verdigris.core.bundle.files.read import open_bundle
+    from verdigris.core.publish.page import Published, make_page
+
+    opened = [open_bundle(path) for path in (first, second)]
+    latents = bytearray((second / "latents.ktx2").read_bytes())
+    latents[-1] ^= 1
+    (second / "latents.ktx2").write_bytes(latents)
+    broken.write_bytes(make_page([Published(each) for each in opened], "two", "a test"))
+    return whole, broken
+
+
+def run_node(node, test, **variables):
+    """Results of a test file by name: None, or what failed."""
+    command = [node, "--test", "--test-reporter=junit", f"tests/{test}"]
+    environment = {**os.environ, **{name: str(value) for name, value in variables.items()}}
+    done = subprocess.run(
+        command, cwd=WEB, env=environment, capture_output=True, text=True, check=False, timeout=240
+    )
+    found = {}
+    for case in ET.fromstring(done.stdout).iter("testcase"):
+        wrong = case.find("failure")
+        skipped = case.find("skipped")
+        found[case.get("name")] = (
+            wrong.text
+            if wrong is not None
+            else f"skipped: {skipped.get('message')}"
+            if skipped is not None
+            else None
+        )
+    assert found, done.stdout + done.stderr
+    return found

@@ -1,0 +1,141 @@
+const percent = (value, digits = 1) => `${(100 * value).toFixed(digits)}%`;
+
+/** Measures of `verdigris measure`: how they are shown, and from where an eye sees no difference. */
+const MEASURES = [
+  { title: "Sphere, PSNR", of: (e) => e.sphere?.psnr, shown: (v) => `${v.toFixed(1)} dB`, aim: 55, isMore: true },
+  { title: "Sphere, FLIP", of: (e) => e.sphere?.ldr_flip, shown: (v) => v.toFixed(3), aim: 0.005 },
+  { title: "Samples, log MAE", of: (e) => e.samples?.log_mae, shown: (v) => v.toFixed(4), aim: 0.0003 },
+  { title: "Sky, median error", of: (e) => e.sky?.median, shown: percent, aim: 0.01 },
+  { title: "Sky, 90th percentile", of: (e) => e.sky?.p90, shown: percent, aim: 0.04 },
+  { title: "Sky, bias", of: (e) => e.sky?.bias, shown: (v) => `${v > 0 ? "+" : v < 0 ? "\u2212" : ""}${percent(Math.abs(v))}`, aim: 0.005 },
+];
+const VERDICTS = [
+  [0.005, "good", "No visible difference", "The measured picture is as good as the source by eye."],
+  [0.02, "good", "Very close", "Differences show only side by side."],
+  [0.05, "fair", "Close", "Differences show in a direct comparison."],
+  [Infinity, "poor", "Visibly different", "Look at the wipe and the heat map."],
+];
+const BYTES_OF_KIND = { uint8: 1, uint16: 2, half: 2, float: 4, uint32: 4, double: 8 };
+
+function element(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}
+
+function size(bytes) {
+  if (bytes < 1000 * 1024) return `${(bytes / 1024).toFixed(bytes < 10240 ? 1 : 0)} KiB`;
+  return `${(bytes / 1024 / 1024).toFixed(bytes < 10485760 ? 2 : 1)} MiB`;
+}
+
+/** Fills the panel. Without a material, only what the page itself says. */
+export function describe(panel, material, entry, data) {
+  if (!material) {
+    panel.replaceChildren(element("h1", { textContent: entry.name }), footer(data));
+    return;
+  }
+  const { manifest } = material;
+  const report = manifest.report ?? {};
+  panel.replaceChildren(
+    element("h1", { textContent: material.name }),
+    element("p", { className: "kind", textContent: kindOf(material) }),
+    ...verdict(manifest.errors ?? {}),
+    element("h2", { textContent: "Error" }),
+    errors(manifest.errors ?? {}),
+    element("p", { className: "note", textContent: "Against the source material. At the aim, an eye sees no difference." }),
+    element("h2", { textContent: "Size in memory" }),
+    ...sizes(material, report),
+    element("h2", { textContent: "This device" }),
+    element("p", { id: "check", className: "note", textContent: "The decoder is compared with the bundle's reference when the picture is done." }),
+    ...changes(report),
+    footer(data, manifest),
+  );
+}
+
+function kindOf({ network, latents, manifest }) {
+  const names = { R8G8B8A8_UNORM: "8-bit", R16G16B16A16_SFLOAT: "half-float", BC7_UNORM_BLOCK: "BC7", ASTC_4x4_UNORM_BLOCK: "ASTC" };
+  const surface = manifest.report?.surface;
+  return `${surface ? `${surface} · ` : ""}decoder ${network.hiddenLayers}x${network.width} · ${latents.width} × ${latents.height} ${names[latents.format]} latents`;
+}
+
+function verdict({ sphere }) {
+  const flip = sphere?.ldr_flip;
+  if (typeof flip !== "number") return [];
+  const [, kind, title, text] = VERDICTS.find(([most]) => flip <= most);
+  return [
+    element("div", { className: `verdict ${kind}` }, element("i"),
+      element("div", {}, element("strong", { textContent: title }), element("small", { textContent: text }))),
+  ];
+}
+
+function errors(found) {
+  const rows = MEASURES.map((measure) => ({ ...measure, value: measure.of(found) })).filter(({ value }) => typeof value === "number");
+  const body = rows.map(({ title, value, shown, aim, isMore }) => {
+    const isMet = isMore ? value >= aim : Math.abs(value) <= aim;
+    return element("tr", {},
+      element("th", { scope: "row", textContent: title }),
+      element("td", { className: isMet ? "met" : "", textContent: shown(value) }),
+      element("td", { className: "aim", textContent: isMet ? "✓ met" : `${isMore ? "≥" : "≤"} ${shown(aim).replace("+", "±")}` }));
+  });
+  const head = element("tr", {}, element("th", { scope: "col" }), element("th", { scope: "col", textContent: "measured" }), element("th", { scope: "col", textContent: "aim" }));
+  return element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
+}
+
+function sizes(material, report) {
+  const { cost = {} } = material.manifest;
+  const own = cost.loaded_bytes ?? material.manifest.weights.bytes + material.manifest.latents.bytes;
+  const textures = (report.textures ?? []).filter((each) => each.width && each.height);
+  const replaced = textures.reduce(
+    (sum, { width, height, channels = 4, kind, tiles = 1 }) => sum + (4 / 3) * width * height * channels * (BYTES_OF_KIND[kind] ?? 1) * (tiles || 1), 0);
+  const most = Math.max(own, replaced);
+  const bar = (label, bytes, className) => [
+    element("span", { textContent: label }),
+    element("div", { className }, Object.assign(element("i"), { style: `width:${(100 * bytes) / most}%` })),
+    element("span", { textContent: size(bytes) }),
+  ];
+  const parts = [`weights ${size(material.manifest.weights.bytes)}`, `latents ${size(material.manifest.latents.bytes)}`];
+  for (const name of ["emission", "opacity"]) if (material.manifest[name]) parts.push(`${name} ${size(material.manifest[name].bytes)}`);
+  return [
+    element("div", { className: "bars" }, ...bar("Neural", own, "own"), ...(replaced ? bar("Source", replaced, "") : [])),
+    element("p", {
+      className: "note",
+      textContent: `${parts.join(", ")}.${replaced ? ` Source: ${textures.length} texture${textures.length === 1 ? "" : "s"} with mip levels, uncompressed.` : ""}`,
+    }),
+  ];
+}
+
+function changes(report) {
+  const lists = [["Approximated", report.approximated], ["Dropped", report.dropped]].filter(([, list]) => list?.length);
+  const kept = report.kept?.length ? [element("p", { className: "note", textContent: `Kept: ${report.kept.map(({ name }) => name).join(", ")}.` })] : [];
+  const title = element("h2", { textContent: "Against the source" });
+  if (!lists.length && !kept.length) return [];
+  return [
+    title,
+    ...(lists.length ? [] : [element("p", { className: "note", textContent: "Nothing was dropped or approximated." })]),
+    ...kept,
+    ...lists.map(([name, list]) =>
+      element("details", {}, element("summary", { textContent: `${name} (${list.length})` }),
+        element("ul", {}, ...list.map(({ name: what, how }) => element("li", { textContent: how ? `${what}: ${how}` : what }))))),
+  ];
+}
+
+function footer(data, manifest) {
+  const source = manifest?.source ?? {};
+  const lines = [source.document && `Baked from ${source.document}`, data.made].filter(Boolean);
+  return element("footer", { textContent: lines.join(" · ") });
+}
+
+/** How the decoder agrees with the bundle's reference on the device that shows the page. */
+export function showCheck(result) {
+  const note = document.getElementById("check");
+  if (!note || !result) return;
+  if (result.failure) {
+    note.textContent = `The decoder could not be compared with the reference: ${result.failure}`;
+    return;
+  }
+  const isRight = result.relative <= 1e-3;
+  note.className = isRight ? "note" : "note bad";
+  note.textContent = isRight
+    ? `All ${result.rows} reference values agree on this device. Largest difference: ${(100 * result.relative).toPrecision(2)}%.`
+    : `This device decodes the material wrongly: the largest difference from the reference is ${(100 * result.relative).toPrecision(2)}%.`;
+}

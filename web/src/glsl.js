@@ -1,0 +1,272 @@
+import { packNumbers } from "./packing.js";
+
+/** Width of the float texture that holds numbers too many for a uniform block. */
+export const NUMBERS_WIDTH = 256;
+/** GGX alpha of the lobes of bundles without a sampler, before the frames' stretch. */
+export const PLAIN_WIDTH = 0.15;
+
+/** A number as GLSL and WGSL read it. */
+export function literal(value) {
+  const text = String(value);
+  return /[.e]/.test(text) ? text : `${text}.0`;
+}
+
+/**
+ * The decoder in GLSL ES 3.00, to put in front of a fragment shader's main():
+ *
+ *     NeuralSurface surface = neuralPrepare(uv, lod, wo);
+ *     vec3 reflected = neuralShade(surface, wi);          // for each light
+ *     vec3 wi = neuralDraw(surface, random);              // nearly in proportion to the response
+ *     float density = neuralPdf(surface, wi);
+ *
+ * The text depends on the decoder's shape alone: materials of one shape share a program.
+ *
+ * @param {object} options `filter`: "sampled" (texture unit) or "exact"; `numbers`: "block" (uniform
+ *   block NeuralNumbers) or "texture" (sampler2D neuralNumbers)
+ */
+export function decoderGlsl(material, { filter = "sampled", numbers = "block" } = {}) {
+  const { network, sampler } = material;
+  const { places, count } = packNumbers(material);
+  const quads = (length) => Math.ceil(length / 4);
+  const [W, F, L] = [quads(network.width), network.frames, quads(3 * network.lobes)];
+  const V = quads(8 + 2 * F);
+  const n = literal;
+  const source =
+    numbers === "block"
+      ? `layout(std140) uniform NeuralNumbers { highp vec4 neuralNumbers[${count}]; };
+vec4 neuralNumber(int i) { return neuralNumbers[i]; }`
+      : `uniform highp sampler2D neuralNumbers;
+vec4 neuralNumber(int i) { return texelFetch(neuralNumbers, ivec2(i & ${NUMBERS_WIDTH - 1}, i >> ${Math.log2(NUMBERS_WIDTH)}), 0); }`;
+  const product = (name, rows, start, place, input, count, activation = "") => `
+  vec4 ${name}[${rows}];
+  at = ${place};
+  for (int row = 0; row < ${rows}; row++) {
+    vec4 sum = ${start};
+    for (int i = 0; i < ${count}; i++, at += 4) sum += neuralMatrix(at) * ${input}[i];
+    ${name}[row] = ${activation}(sum);
+  }`;
+  const layer = (index) => {
+    const isLast = index === network.hiddenLayers;
+    const start = `neuralNumber(${places[`bias${index}`]} + row)`;
+    return product(`x${index}`, isLast ? L : W, start, places[`layer${index}`], `x${index - 1}`, W, isLast ? "" : "neuralActivate");
+  };
+  const lobes = Array.from({ length: network.lobes }, (_, lobe) => {
+    const y = (channel) => `x${network.hiddenLayers}[${(3 * lobe + channel) >> 2}][${(3 * lobe + channel) & 3}]`;
+    return `exp(min(vec3(${y(0)}, ${y(1)}, ${y(2)}) - ${n(network.shift)}, ${n(network.limit)}))`;
+  });
+  return `// Verdigris: a neural material in GLSL ES 3.00. docs/FORMAT.md of Verdigris describes each step.
+uniform highp sampler2DArray neuralLatents;
+${source}
+mat4 neuralMatrix(int i) { return mat4(neuralNumber(i), neuralNumber(i + 1), neuralNumber(i + 2), neuralNumber(i + 3)); }
+
+struct NeuralSurface {
+  vec3 wo;
+  vec3 tangent[${F}];
+  vec3 bitangent[${F}];
+  vec3 normal[${F}];
+  vec2 stretch[${F}];
+  vec3 seen[${F}];   // wo in each frame
+  vec4 view[${W}];   // the first layer's sum of what does not depend on the light
+  vec3 above[${F}];  // wo in each frame, above its horizon
+  vec2 widths[${F}]; // of the sampler's lobes
+  float weights[${F + 2}];
+};
+
+vec3 neuralNormalize(vec3 v) { return v / max(length(v), ${n(network.lengthEpsilon)}); }
+float neuralLog(float cosine) { return ${n(network.logarithmShare)} * log(max(cosine, 0.0) + ${n(network.cosineOffset)}); }
+${activationGlsl(network)}
+${filter === "exact" ? EXACT : SAMPLED}
+// lod: log2 of the footprint's width in texels of level 0
+float neuralLod(vec2 dx, vec2 dy) {
+  vec2 size = vec2(textureSize(neuralLatents, 0).xy);
+  dx *= size;
+  dy *= size;
+  return 0.5 * log2(max(max(dot(dx, dx), dot(dy, dy)), 1e-12));
+}
+
+NeuralSurface neuralPrepare(vec2 uv, float lod, vec3 wo) {
+  NeuralSurface s;
+  s.wo = wo;
+  vec4 x[${quads(10 + 2 * F)}];
+  ivec2 size = textureSize(neuralLatents, 0).xy;
+  float levels = floor(log2(float(max(size.x, size.y))) + 0.001);
+  neuralFetch(uv, clamp(max(0.5 * lod, lod - 1.0), 0.0, levels), int(levels), x[0], x[1]);
+  x[0] = neuralNumber(${places.offset}) + neuralNumber(${places.scale}) * x[0];
+  x[1] = neuralNumber(${places.offset + 1}) + neuralNumber(${places.scale + 1}) * x[1];
+  for (int i = 2; i < ${quads(10 + 2 * F)}; i++) x[i] = vec4(0.0);
+  for (int k = 0; k < ${F}; k++) {
+    int at = ${places.frames} + 16 * k;
+    vec4 r0 = neuralMatrix(at) * x[0] + neuralMatrix(at + 4) * x[1];
+    vec4 r1 = neuralMatrix(at + 8) * x[0] + neuralMatrix(at + 12) * x[1];
+    vec3 normal = neuralNormalize(r0.xyz + vec3(0.0, 0.0, 1.0));
+    vec3 along = vec3(r0.w + 1.0, r1.xy);
+    vec3 tangent = neuralNormalize(along - normal * dot(normal, along));
+    s.normal[k] = normal;
+    s.tangent[k] = tangent;
+    s.bitangent[k] = cross(normal, tangent);
+    s.stretch[k] = exp(${n(network.stretchLimit)} * tanh(clamp(r1.zw / ${n(network.stretchLimit)}, -10.0, 10.0)));
+    s.seen[k] = vec3(dot(tangent, wo), dot(s.bitangent[k], wo), dot(normal, wo));
+    vec2 cosine = vec2(s.seen[k].z, neuralLog(s.seen[k].z));
+    if ((k & 1) == 0) x[2 + k / 2].xy = cosine;
+    else x[2 + k / 2].zw = cosine;
+  }
+  int at = ${places.view};
+  for (int row = 0; row < ${W}; row++) {
+    vec4 sum = neuralNumber(${places.bias0} + row);
+    for (int i = 0; i < ${V}; i++, at += 4) sum += neuralMatrix(at) * x[i];
+    s.view[row] = sum;
+  }
+${sampler ? lobesGlsl(material, places, quads) : plainLobesGlsl(F)}  return s;
+}
+
+vec3 neuralShade(const in NeuralSurface s, vec3 wi) {
+  if (wi.z <= 0.0 || s.wo.z <= 0.0) return vec3(0.0);
+  vec4 light[${2 * F}];
+  for (int k = 0; k < ${F}; k++) {
+    vec3 a = vec3(dot(s.tangent[k], wi), dot(s.bitangent[k], wi), dot(s.normal[k], wi));
+    vec3 h = neuralNormalize(a + s.seen[k]);
+    float cosine = dot(h, a);
+    vec2 d = a.xy - h.xy * ((cosine + a.z) / max(1.0 + h.z, ${n(network.halfZMinimum)}));
+    light[2 * k] = vec4(neuralNormalize(vec3(h.xy * s.stretch[k], h.z)), d.x);
+    light[2 * k + 1] = vec4(d.y, cosine, a.z, neuralLog(a.z));
+  }
+  int at;${product("x0", W, "s.view[row]", places.light, "light", 2 * F, "neuralActivate")}${Array.from({ length: network.hiddenLayers }, (_, index) => layer(index + 1)).join("")}  return ${lobes.join("\n    + ")};
+}
+
+vec3 neuralEvaluate(vec2 uv, float lod, vec3 wi, vec3 wo) { return neuralShade(neuralPrepare(uv, lod, wo), wi); }
+${samplerGlsl(network)}`;
+}
+
+function activationGlsl({ activation, slope, smeluWidth }) {
+  const body = {
+    silu: "x / (1.0 + exp(-x))",
+    relu: "max(x, 0.0)",
+    leaky_relu: `max(x, ${literal(slope)} * x)`,
+    leaky_smelu: `${literal(slope)} * x + ${literal(1 - slope)} * (q * q / ${literal(4 * smeluWidth)} + max(x - ${literal(smeluWidth)}, 0.0))`,
+  }[activation];
+  const q = `  vec4 q = clamp(x + ${literal(smeluWidth)}, 0.0, ${literal(2 * smeluWidth)});\n`;
+  return `vec4 neuralActivate(vec4 x) {\n${activation === "leaky_smelu" ? q : ""}  return ${body};\n}`;
+}
+
+const SAMPLED = `void neuralFetch(vec2 uv, float level, int last, out vec4 a, out vec4 b) {
+  a = textureLod(neuralLatents, vec3(uv, 0.0), level);
+  b = textureLod(neuralLatents, vec3(uv, 1.0), level);
+}`;
+
+// Texture units have few bits for the fractions.
+const EXACT = `void neuralBilinear(vec2 uv, int level, out vec4 a, out vec4 b) {
+  ivec2 size = textureSize(neuralLatents, level).xy;
+  vec2 place = (uv - floor(uv)) * vec2(size) - 0.5;
+  vec2 corner = floor(place);
+  vec2 part = place - corner;
+  ivec2 p = (ivec2(corner) + size) % size;
+  ivec2 q = (ivec2(corner) + 1 + size) % size;
+  a = mix(mix(texelFetch(neuralLatents, ivec3(p, 0), level), texelFetch(neuralLatents, ivec3(q.x, p.y, 0), level), part.x),
+          mix(texelFetch(neuralLatents, ivec3(p.x, q.y, 0), level), texelFetch(neuralLatents, ivec3(q, 0), level), part.x), part.y);
+  b = mix(mix(texelFetch(neuralLatents, ivec3(p, 1), level), texelFetch(neuralLatents, ivec3(q.x, p.y, 1), level), part.x),
+          mix(texelFetch(neuralLatents, ivec3(p.x, q.y, 1), level), texelFetch(neuralLatents, ivec3(q, 1), level), part.x), part.y);
+}
+void neuralFetch(vec2 uv, float level, int last, out vec4 a, out vec4 b) {
+  int finer = int(level);
+  neuralBilinear(uv, finer, a, b);
+  vec4 c, d;
+  neuralBilinear(uv, min(finer + 1, last), c, d);
+  a = mix(a, c, level - float(finer));
+  b = mix(b, d, level - float(finer));
+}`;
+
+function lobesGlsl({ network, sampler }, places, quads) {
+  const F = network.frames;
+  const [H, I, O] = [quads(sampler.hidden), quads(10 + 2 * F), quads(3 * F + 2)];
+  const cosine = `vec2(wo.z, neuralLog(wo.z))`;
+  const y = (index) => `y[(${index}) >> 2][(${index}) & 3]`;
+  return `  x[${2 + (F >> 1)}].${F % 2 ? "zw" : "xy"} = ${cosine};
+  vec4 hidden[${H}];
+  at = ${places.head0};
+  for (int row = 0; row < ${H}; row++) {
+    vec4 sum = neuralNumber(${places.headBias0} + row);
+    for (int i = 0; i < ${I}; i++, at += 4) sum += neuralMatrix(at) * x[i];
+    hidden[row] = max(sum, ${literal(sampler.slope)} * sum);
+  }
+  vec4 y[${O}];
+  at = ${places.head1};
+  for (int row = 0; row < ${O}; row++) {
+    y[row] = neuralNumber(${places.headBias1} + row);
+    for (int i = 0; i < ${H}; i++, at += 4) y[row] += neuralMatrix(at) * hidden[i];
+  }
+  float largest = ${y(2 * F)};
+  for (int lobe = 1; lobe < ${F + 2}; lobe++) largest = max(largest, ${y(`${2 * F} + lobe`)});
+  float total = 0.0;
+  for (int lobe = 0; lobe < ${F + 2}; lobe++) {
+    s.weights[lobe] = exp(${y(`${2 * F} + lobe`)} - largest);
+    total += s.weights[lobe];
+  }
+  for (int lobe = 0; lobe < ${F + 2}; lobe++)
+    s.weights[lobe] = ${literal(sampler.weightMinimum)} + ${literal(1 - sampler.weightMinimum * (F + 2))} * s.weights[lobe] / total;
+  for (int k = 0; k < ${F}; k++) {
+    vec2 logs = clamp(vec2(${y("2 * k")}, ${y("2 * k + 1")}), -40.0, 40.0);
+    s.widths[k] = clamp(exp(logs) / s.stretch[k], ${literal(sampler.widthMinimum)}, ${literal(sampler.widthMaximum)});
+    s.above[k] = neuralNormalize(vec3(s.seen[k].xy, max(s.seen[k].z, ${literal(sampler.viewCosineMinimum)})));
+  }
+`;
+}
+
+/** Lobes for bundles without a sampler: noisier, and as right. */
+function plainLobesGlsl(F) {
+  return `  for (int k = 0; k < ${F}; k++) {
+    s.widths[k] = clamp(${literal(PLAIN_WIDTH)} / s.stretch[k], 0.004, 4.0);
+    s.above[k] = neuralNormalize(vec3(s.seen[k].xy, max(s.seen[k].z, 0.05)));
+    s.weights[k] = ${literal(0.5 / F)};
+  }
+  s.weights[${F}] = 0.45;
+  s.weights[${F + 1}] = 0.05;
+`;
+}
+
+function samplerGlsl({ frames: F }) {
+  return `
+const float neuralPi = 3.14159265358979;
+
+float neuralGgxPdf(vec3 a, vec3 v, vec2 width) {
+  vec3 h = neuralNormalize(a + v);
+  if (h.z <= 0.0 || dot(a, h) <= 0.0) return 0.0;
+  vec2 slope = h.xy / width;
+  vec2 shadow = v.xy * width;
+  float spread = dot(slope, slope) + h.z * h.z;
+  return 1.0 / (neuralPi * width.x * width.y * spread * spread * 2.0 * (v.z + sqrt(dot(shadow, shadow) + v.z * v.z)));
+}
+
+// Density by solid angle with which neuralDraw draws wi.
+float neuralPdf(const in NeuralSurface s, vec3 wi) {
+  float density = wi.z > 0.0 ? (s.weights[${F}] * wi.z + 0.5 * s.weights[${F + 1}]) / neuralPi : 0.0;
+  for (int k = 0; k < ${F}; k++) {
+    vec3 a = vec3(dot(s.tangent[k], wi), dot(s.bitangent[k], wi), dot(s.normal[k], wi));
+    density += s.weights[k] * neuralGgxPdf(a, s.above[k], s.widths[k]);
+  }
+  return density;
+}
+
+vec3 neuralAround(float z, float turn) {
+  float sine = sqrt(max(1.0 - z * z, 0.0));
+  return vec3(sine * cos(2.0 * neuralPi * turn), sine * sin(2.0 * neuralPi * turn), z);
+}
+
+vec3 neuralDrawGgx(vec3 v, vec2 width, vec2 random) {
+  vec3 e = neuralNormalize(vec3(width * v.xy, v.z));
+  vec3 m = neuralAround((1.0 - random.y) * (1.0 + e.z) - e.z, random.x) + e;
+  vec3 h = neuralNormalize(vec3(width * m.xy, max(m.z, 0.0)));
+  return 2.0 * dot(h, v) * h - v;
+}
+
+// A direction of light for two numbers in [0, 1). One with z <= 0 carries no light.
+vec3 neuralDraw(const in NeuralSurface s, vec2 random) {
+  int chosen = 0;
+  float before = 0.0;
+  while (chosen < ${F + 1} && random.x >= before + s.weights[chosen]) before += s.weights[chosen++];
+  vec2 rest = vec2(clamp((random.x - before) / s.weights[chosen], 0.0, 0.99999994), random.y);
+  if (chosen >= ${F}) return neuralAround(chosen == ${F} ? sqrt(1.0 - rest.y) : rest.y, rest.x);
+  vec3 d = neuralDrawGgx(s.above[chosen], s.widths[chosen], rest);
+  return s.tangent[chosen] * d.x + s.bitangent[chosen] * d.y + s.normal[chosen] * d.z;
+}
+`;
+}

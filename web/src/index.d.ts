@@ -1,0 +1,110 @@
+export interface Texture {
+  format:
+    | "R8_UNORM" | "R8G8B8A8_UNORM" | "R8G8B8A8_SRGB" | "R16G16B16A16_SFLOAT"
+    | "BC6H_UFLOAT_BLOCK" | "BC7_UNORM_BLOCK" | "ASTC_4x4_UNORM_BLOCK";
+  width: number;
+  height: number;
+  layers: number;
+  /** All layers one after another; row 0 has the lowest v. */
+  levels: { width: number; height: number; data: Uint8Array }[];
+}
+
+export interface Network {
+  frames: number;
+  inputs: number;
+  width: number;
+  hiddenLayers: number;
+  lobes: number;
+  activation: "silu" | "relu" | "leaky_relu" | "leaky_smelu";
+  [constant: string]: number | string;
+}
+
+export interface Reference {
+  count: number;
+  uv: [number, number][];
+  lod: number[];
+  wi: Vector[];
+  wo: Vector[];
+  exported: Vector[];
+  teacher?: Vector[];
+}
+
+export type Vector = [number, number, number];
+
+/** A loaded bundle: everything in memory, nothing on a graphics card. */
+export class Material {
+  readonly name: string;
+  readonly label: string;
+  readonly manifest: Record<string, any>;
+  readonly network: Network;
+  readonly sampler: Record<string, number> | null;
+  readonly tensors: Record<string, Float32Array>;
+  readonly latents: Texture & { scale: number[]; offset: number[] };
+  readonly emission: Texture | null;
+  readonly opacity: Texture | null;
+  readonly proxies: (Texture & { cosines: number[]; powers: number[]; weights: number[][] }) | null;
+  reference(): Promise<Reference>;
+  /** A file that the manifest lists, such as preview.png. */
+  file(name: string): Promise<Uint8Array>;
+}
+
+export type Bytes = Uint8Array | ArrayBuffer;
+
+export interface LoadOptions {
+  /** In place of the global fetch, for example to add headers. */
+  fetch?: (address: string) => Promise<Response>;
+  /** The bundle's name in messages. */
+  label?: string;
+}
+
+/** Loads a bundle: the URL of a folder or zip, a Blob, bytes of a zip, or bytes by file name. */
+export function loadMaterial(
+  from: string | URL | Blob | ArrayBuffer | ArrayBufferView | Map<string, Bytes> | Record<string, Bytes>,
+  options?: LoadOptions,
+): Promise<Material>;
+
+/** A bundle that cannot be used. */
+export class VerdigrisError extends Error {
+  constructor(file: string, message: string, field?: string);
+  readonly file: string;
+  readonly field?: string;
+}
+
+/** What does not depend on the light. */
+export interface Prepared {
+  latent: number[];
+  frames: object[];
+  wo: Vector;
+}
+
+/** Evaluates a material on the processor, in double precision. */
+export class Decoder {
+  constructor(material: Material);
+  evaluate(uv: [number, number], lod: number, wi: Vector, wo: Vector): Vector;
+  prepare(uv: [number, number], lod: number, wo: Vector): Prepared;
+  shade(prepared: Prepared, wi: Vector): Vector;
+  latent(uv: [number, number], lod: number): number[];
+}
+
+/** The largest differences from a reference. */
+export interface Comparison {
+  /** Of responses from `bounds.floor` up. */
+  relative: number;
+  /** Of the others. */
+  absolute: number;
+  /** The row of the largest relative difference. */
+  worst: number;
+  rows: number;
+}
+
+export function compareWithReference(
+  reference: Reference,
+  responses: number[][],
+  bounds?: { floor?: number },
+): Comparison;
+
+export function readKtx2(
+  bytes: Uint8Array,
+  file: string,
+  wanted: { format: string; width: number; height: number; levels: number; layers: number },
+): Texture;

@@ -1,0 +1,4 @@
+export { VerdigrisError } from "./errors.js";
+export { Material, loadMaterial } from "./material.js";
+export { Decoder, compareWithReference } from "./decoder.js";
+export { readKtx2 } from "./ktx2.js";

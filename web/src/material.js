@@ -1,0 +1,154 @@
+import { VerdigrisError, shown } from "./errors.js";
+import { Fields, parseJson } from "./fields.js";
+import { readKtx2 } from "./ktx2.js";
+import { parseNetwork, parseSampler, readTensors } from "./network.js";
+import { openSource } from "./source.js";
+
+const MANIFEST = "manifest.json";
+const MAJOR = 4;
+const FORMATS = {
+  latents: ["R8G8B8A8_UNORM", "R16G16B16A16_SFLOAT", "BC7_UNORM_BLOCK", "ASTC_4x4_UNORM_BLOCK"],
+  emission: ["R16G16B16A16_SFLOAT", "BC6H_UFLOAT_BLOCK"],
+  opacity: ["R8_UNORM"],
+  proxies: ["R8G8B8A8_SRGB"],
+};
+const LAYERS = { latents: 2, emission: 1, opacity: 1, proxies: 5 };
+
+/**
+ * A loaded bundle: everything in memory, nothing on a graphics card. The types are in index.d.ts.
+ */
+export class Material {
+  constructor(parts) {
+    Object.assign(this, parts);
+  }
+}
+
+/**
+ * Loads a bundle: the URL of a folder NAME.vdg or of a zip of it, a Blob, an ArrayBuffer, or an
+ * object of bytes by file name.
+ */
+export async function loadMaterial(from, options = {}) {
+  const source = await openSource(from, options);
+  const manifest = new Fields(MANIFEST, parseJson(MANIFEST, await source.read(MANIFEST)));
+  checkVersion(manifest);
+  const network = parseNetwork(manifest);
+  const sampler = parseSampler(manifest, network);
+  const read = (entry) => readRecorded(source, entry);
+  const texture = async (name) => {
+    if (!manifest.has(name)) return null;
+    const entry = manifest.object(name);
+    const wanted = {
+      format: entry.oneOf("format", FORMATS[name]),
+      width: entry.count("width", 1, 8192),
+      height: entry.count("height", 1, 8192),
+      levels: entry.count("levels", 1, 14),
+      layers: LAYERS[name],
+    };
+    return readKtx2(await read(entry), entry.text("file"), wanted);
+  };
+  const entry = manifest.object("latents");
+  const scale = entry.numbers("scale", 8, 1.1754943e-38, 1e30);
+  const offset = entry.numbers("offset", 8, -1e30, 1e30);
+  const [weights, latents, emission, opacity, proxies] = await Promise.all([
+    read(manifest.object("weights")),
+    texture("latents"),
+    texture("emission"),
+    texture("opacity"),
+    texture("proxies"),
+  ]);
+  return new Material({
+    name: manifest.text("name"),
+    label: source.label,
+    manifest: manifest.value,
+    network,
+    sampler,
+    tensors: readTensors(manifest, network, sampler, weights),
+    latents: { ...latents, scale, offset },
+    emission,
+    opacity,
+    proxies: proxies && { ...proxies, ...proxyFit(manifest.object("proxies")) },
+    /** reference.json, loaded when asked for. */
+    reference: () => readReference(manifest, read),
+    /** A file of the bundle that the manifest lists, such as preview.png. */
+    file: (name) => readListed(manifest, read, name),
+  });
+}
+
+function checkVersion(manifest) {
+  const format = manifest.raw("format");
+  if (format === "verdigris.scene") {
+    throw manifest.error("format", "is verdigris.scene, a scene pack: load the bundles that it was made of");
+  }
+  if (format !== "verdigris.material") throw manifest.error("format", `is ${shown(format)} and not "verdigris.material"`);
+  const version = manifest.raw("version");
+  const match = typeof version === "string" && /^(\d{1,4})\.(\d{1,4})$/.exec(version);
+  if (!match) throw manifest.error("version", `is ${shown(version)}: it must be MAJOR.MINOR`);
+  if (Number(match[1]) !== MAJOR) {
+    const remedy = Number(match[1]) > MAJOR ? "update @verdigris/material" : "bake the material again";
+    throw manifest.error("version", `is ${version}, and this package reads ${MAJOR}.x: ${remedy}`);
+  }
+}
+
+/** Reads a file and compares its length and, where the page may, its digest with the manifest. */
+async function readRecorded(source, entry) {
+  const name = entry.text("file");
+  if (!/^(runtime\/)?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$/.test(name)) {
+    throw entry.error("file", `is ${shown(name)}: it must be a plain name`);
+  }
+  const length = entry.count("bytes", 0, 2 ** 31);
+  const digest = entry.text("sha256");
+  const bytes = await source.read(name);
+  if (bytes.length !== length) {
+    throw new VerdigrisError(
+      name,
+      `has ${bytes.length} bytes, and manifest.json ${length} (${entry.place("bytes")}): copy the bundle again`,
+    );
+  }
+  const subtle = globalThis.crypto?.subtle;
+  if (subtle && hex(await subtle.digest("SHA-256", bytes)) !== digest) {
+    throw new VerdigrisError(name, `does not have the digest of manifest.json (${entry.place("sha256")}): the file is damaged, copy the bundle again`);
+  }
+  return bytes;
+}
+
+function hex(buffer) {
+  return Array.from(new Uint8Array(buffer), (each) => each.toString(16).padStart(2, "0")).join("");
+}
+
+async function readListed(manifest, read, name) {
+  const single = ["weights", "constants", "latents", "emission", "opacity", "proxies", "reference", "preview"]
+    .filter((field) => manifest.has(field))
+    .map((field) => manifest.object(field));
+  const runtime = manifest.has("runtime") ? manifest.objects("runtime", 1, 64) : [];
+  const entry = [...single, ...runtime].find((each) => each.text("file") === name);
+  if (!entry) throw new VerdigrisError(MANIFEST, `lists no file ${name}`);
+  return read(entry);
+}
+
+async function readReference(manifest, read) {
+  const entry = manifest.object("reference");
+  const count = entry.count("count", 1, 16384);
+  const file = entry.text("file");
+  const rows = new Fields(file, parseJson(file, await read(entry)));
+  rows.count("count", count, count);
+  const reference = { count };
+  const widths = { uv: 2, wi: 3, wo: 3, exported: 3, teacher: 3, random: 2, drawn: 3, lod: 0, pdf: 0, drawn_pdf: 0 };
+  const required = ["uv", "lod", "wi", "wo", "exported"];
+  for (const [name, width] of Object.entries(widths)) {
+    if (!rows.has(name) && !required.includes(name)) continue;
+    const column = rows.list(name, count, count);
+    const isRow = width ? (row) => Array.isArray(row) && row.length === width && row.every(Number.isFinite) : Number.isFinite;
+    const wrong = column.findIndex((row) => !isRow(row));
+    if (wrong >= 0) throw rows.error(`${name}[${wrong}]`, `is ${shown(column[wrong])}: it must have ${width || 1} finite numbers`);
+    reference[name] = column;
+  }
+  return reference;
+}
+
+function proxyFit(entry) {
+  return {
+    cosines: entry.numbers("cosines", 4),
+    powers: entry.numbers("powers", 4),
+    weights: entry.list("weights", 4, 4),
+  };
+}

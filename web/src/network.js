@@ -1,0 +1,122 @@
+import { shown } from "./errors.js";
+import { halvesToFloats } from "./halves.js";
+
+const ACTIVATIONS = ["silu", "relu", "leaky_relu", "leaky_smelu"];
+export const SAMPLER_KIND = "visible_normals_cosine_uniform";
+
+/** The decoder's shape and constants, from the manifest's table `network`. */
+export function parseNetwork(manifest) {
+  const network = manifest.object("network");
+  network.count("latent_channels", 8, 8);
+  const frames = network.count("frame_count", 1, 4);
+  const inputs = network.count("inputs", 8 + 10 * frames, 8 + 10 * frames);
+  const layers = network.objects("layers", 2, 9);
+  const output = network.object("output");
+  output.oneOf("transform", ["sum_of_exp"]);
+  const lobes = output.count("lobes", 1, 4);
+  const width = layers[0].count("outputs", 1, 256);
+  const activation = layers[0].oneOf("activation", ACTIVATIONS);
+  layers.forEach((layer, index) => {
+    const isLast = index === layers.length - 1;
+    layer.count("inputs", index ? width : inputs, index ? width : inputs);
+    layer.count("outputs", isLast ? 3 * lobes : width, isLast ? 3 * lobes : width);
+    layer.oneOf("activation", [isLast ? "none" : activation]);
+    layer.oneOf("weights", [`layer${index}.weights`]);
+    layer.oneOf("bias", [`layer${index}.bias`]);
+  });
+  network.oneOf("frames", ["frames"]);
+  const directions = network.object("directions");
+  directions.oneOf("parameterisation", ["stretched_half_difference_cosines"]);
+  const constants = network.object("activation_constants");
+  return {
+    frames,
+    inputs,
+    width,
+    hiddenLayers: layers.length - 1,
+    lobes,
+    activation,
+    slope: activation.startsWith("leaky") ? constants.number("slope", 0, 1) : 0,
+    smeluWidth: activation === "leaky_smelu" ? constants.number("width", 1e-6, 1e6) : 1,
+    shift: output.number("shift"),
+    limit: output.number("limit"),
+    halfZMinimum: directions.number("half_z_minimum", 1e-9, 1),
+    lengthEpsilon: directions.number("length_epsilon", 1e-30, 1),
+    stretchLimit: directions.number("stretch_limit", 1e-3, 100),
+    cosineOffset: directions.number("cosine_offset", 1e-9, 1),
+    logarithmShare: directions.number("logarithm_share", 0, 100),
+  };
+}
+
+/** The sampler's constants, or null: bundles before 4.2 have none, and other kinds are ignored. */
+export function parseSampler(manifest, network) {
+  if (!manifest.has("sampler")) return null;
+  const sampler = manifest.object("sampler");
+  if (sampler.text("kind") !== SAMPLER_KIND) return null;
+  const [first, last] = sampler.objects("layers", 2, 2);
+  const inputs = 10 + 2 * network.frames;
+  first.count("inputs", inputs, inputs);
+  const hidden = first.count("outputs", 1, 256);
+  last.count("inputs", hidden, hidden);
+  last.count("outputs", 3 * network.frames + 2, 3 * network.frames + 2);
+  return {
+    hidden,
+    slope: sampler.number("slope", 0, 1),
+    widthMinimum: sampler.number("width_minimum", 1e-6, 1e3),
+    widthMaximum: sampler.number("width_maximum", 1e-6, 1e6),
+    weightMinimum: sampler.number("weight_minimum", 0, 0.1),
+    viewCosineMinimum: sampler.number("view_cosine_minimum", 1e-6, 1),
+  };
+}
+
+/** Shapes by name of the tensors that decoder and sampler need. */
+function tensorShapes(network, sampler) {
+  const shapes = { frames: [8 * network.frames, 8] };
+  for (let layer = 0; layer <= network.hiddenLayers; layer++) {
+    const outputs = layer < network.hiddenLayers ? network.width : 3 * network.lobes;
+    shapes[`layer${layer}.weights`] = [outputs, layer ? network.width : network.inputs];
+    shapes[`layer${layer}.bias`] = [outputs];
+  }
+  if (sampler) {
+    shapes["head0.weights"] = [sampler.hidden, 10 + 2 * network.frames];
+    shapes["head0.bias"] = [sampler.hidden];
+    shapes["head1.weights"] = [3 * network.frames + 2, sampler.hidden];
+    shapes["head1.bias"] = [3 * network.frames + 2];
+  }
+  return shapes;
+}
+
+/**
+ * The tensors as floats, matrices row by row without padding.
+ * @returns {Record<string, Float32Array>}
+ */
+export function readTensors(manifest, network, sampler, bytes) {
+  const weights = manifest.object("weights");
+  const entries = new Map(weights.objects("tensors", 1, 64).map((each) => [each.text("name"), each]));
+  const tensors = {};
+  for (const [name, shape] of Object.entries(tensorShapes(network, sampler))) {
+    const entry = entries.get(name);
+    if (!entry) throw weights.error("tensors", `has no entry ${name}`);
+    entry.oneOf("type", ["float16"]);
+    const found = entry.list("shape", shape.length, shape.length);
+    if (found.some((each, axis) => each !== shape[axis])) {
+      throw entry.error("shape", `is ${shown(found)} and not ${shown(shape)}`);
+    }
+    const columns = shape.at(-1);
+    const rows = shape.length === 2 ? shape[0] : 1;
+    const offset = entry.count("offset", 0, bytes.length);
+    const stride = entry.count("row_stride", 2 * columns, bytes.length);
+    const tensor = new Float32Array(rows * columns);
+    if (offset % 2 || offset + (rows - 1) * stride + 2 * columns > bytes.length) {
+      throw entry.error("offset", `is ${offset}: the tensor ends behind the end of the ${bytes.length} bytes of weights`);
+    }
+    for (let row = 0; row < rows; row++) {
+      const start = offset + row * stride;
+      tensor.set(halvesToFloats(bytes.subarray(start, start + 2 * columns)), row * columns);
+    }
+    if (!tensor.every(Number.isFinite)) {
+      throw entry.error("name", `is ${name}, which holds numbers that are not finite: the file ${weights.text("file")} is damaged`);
+    }
+    tensors[name] = tensor;
+  }
+  return tensors;
+}

@@ -1,0 +1,53 @@
+/**
+ * The decoder's numbers as shaders read them: vectors of four, matrices as blocks of 4 x 4 by columns,
+ * padded with zeros. One array for uniform blocks, storage buffers and float textures.
+ *
+ * The first layer is split: what depends on the view alone is computed once for all lights.
+ */
+export function packNumbers(material) {
+  const { network, sampler, tensors } = material;
+  const { frames, width, inputs, hiddenLayers, lobes } = network;
+  const values = [];
+  const places = {};
+  const begin = (name) => {
+    places[name] = values.length / 4;
+  };
+  const vector = (name, numbers) => {
+    begin(name);
+    for (let index = 0; index < 4 * Math.ceil(numbers.length / 4); index++) values.push(numbers[index] ?? 0);
+  };
+  const matrix = (name, numbers, rows, stride, columns) => {
+    begin(name);
+    for (let row = 0; row < rows; row += 4) {
+      for (let index = 0; index < 4 * Math.ceil(columns.length / 4); index++) {
+        for (let lane = 0; lane < 4; lane++) {
+          const isThere = row + lane < rows && index < columns.length;
+          values.push(isThere ? numbers[(row + lane) * stride + columns[index]] : 0);
+        }
+      }
+    }
+  };
+  const all = (count) => Array.from({ length: count }, (_, index) => index);
+  const perFrame = (offsets) => all(frames).flatMap((frame) => offsets.map((each) => 8 + 10 * frame + each));
+
+  vector("scale", material.latents.scale);
+  vector("offset", material.latents.offset);
+  matrix("frames", tensors.frames, 8 * frames, 8, all(8));
+  // c.z and l(c.z) are inputs 7 and 9 of a frame; g, d, a.z and l(a.z) the others
+  matrix("view", tensors["layer0.weights"], width, inputs, [...all(8), ...perFrame([7, 9])]);
+  vector("bias0", tensors["layer0.bias"]);
+  matrix("light", tensors["layer0.weights"], width, inputs, perFrame([0, 1, 2, 3, 4, 5, 6, 8]));
+  for (let layer = 1; layer <= hiddenLayers; layer++) {
+    const rows = layer < hiddenLayers ? width : 3 * lobes;
+    matrix(`layer${layer}`, tensors[`layer${layer}.weights`], rows, width, all(width));
+    vector(`bias${layer}`, tensors[`layer${layer}.bias`]);
+  }
+  if (sampler) {
+    const headInputs = 10 + 2 * frames;
+    matrix("head0", tensors["head0.weights"], sampler.hidden, headInputs, all(headInputs));
+    vector("headBias0", tensors["head0.bias"]);
+    matrix("head1", tensors["head1.weights"], 3 * frames + 2, sampler.hidden, all(sampler.hidden));
+    vector("headBias1", tensors["head1.bias"]);
+  }
+  return { floats: new Float32Array(values), count: values.length / 4, places };
+}

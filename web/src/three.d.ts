@@ -1,0 +1,32 @@
+import type { ShaderMaterial, Texture, Vector3, WebGLRenderer } from "three";
+import type { Material } from "./index.js";
+
+export interface Environment {
+  map: Texture;
+  harmonics: Vector3[];
+  dispose(): void;
+}
+
+export interface NeuralOptions {
+  /** Directions of environment light at a pixel: 16. */
+  samples?: number;
+  /** A few fixed directions without noise instead. */
+  split?: boolean;
+  /** For meshes whose v points down, as glTF. */
+  flipV?: boolean;
+  /** Use the geometry's attribute `tangent`. */
+  tangents?: boolean;
+  filter?: "sampled" | "exact";
+}
+
+/** A three.js material of a loaded bundle, for WebGLRenderer. */
+export class NeuralMaterial extends ShaderMaterial {
+  constructor(loaded: Material, renderer: WebGLRenderer, options?: NeuralOptions);
+  readonly loaded: Material;
+  environment: Environment | null;
+  environmentIntensity: number;
+  tile(u: number, v?: number, offsetU?: number, offsetV?: number): this;
+}
+
+/** Light of an equirectangular texture. Take its sun out first. */
+export function makeEnvironment(renderer: WebGLRenderer, texture: Texture): Environment;

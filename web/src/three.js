@@ -1,0 +1,350 @@
+import {
+  Color,
+  CompressedArrayTexture,
+  CompressedTexture,
+  DataTexture,
+  FloatType,
+  GLSL3,
+  HalfFloatType,
+  LinearFilter,
+  LinearMipmapLinearFilter,
+  NearestFilter,
+  NoColorSpace,
+  RGBAFormat,
+  RGBA_ASTC_4x4_Format,
+  RGBA_BPTC_Format,
+  RGB_BPTC_UNSIGNED_Format,
+  RedFormat,
+  RepeatWrapping,
+  ShaderMaterial,
+  Uniform,
+  UniformsGroup,
+  UniformsLib,
+  UniformsUtils,
+  UnsignedByteType,
+  Vector3,
+  Vector4,
+  WebGLCubeRenderTarget,
+} from "three";
+import { CUBE_WIDTH, environmentGlsl, irradianceHarmonics } from "./environment.js";
+import { decoderGlsl } from "./glsl.js";
+import { isBlocks, withoutBlocks } from "./ktx2.js";
+import { packNumbers } from "./packing.js";
+import { isSoftware, paddedNumbers } from "./webgl2.js";
+
+/** Directions of environment light at a pixel, where the material's option does not say otherwise. */
+const SAMPLES = 16;
+
+/**
+ * A three.js material (WebGLRenderer) of a loaded bundle. It takes directional, point and spot lights with
+ * their shadows, ambient light, fog, instancing, skinning and an environment.
+ *
+ *     const material = new NeuralMaterial(await loadMaterial("copper_tray.vdg"), renderer);
+ *     material.environment = makeEnvironment(renderer, equirectangularTexture);
+ */
+export class NeuralMaterial extends ShaderMaterial {
+  /**
+   * @param {import("./material.js").Material} loaded
+   * @param {import("three").WebGLRenderer} renderer
+   * @param {{samples?: number, split?: boolean, flipV?: boolean, tangents?: boolean, filter?: "sampled" | "exact"}} options
+   *   samples: directions of environment light; split: a few fixed directions without noise instead;
+   *   flipV: for meshes whose v points down, as glTF; tangents: use the geometry's attribute `tangent`
+   */
+  constructor(loaded, renderer, { samples = SAMPLES, split = false, flipV = false, tangents = false, filter = "sampled" } = {}) {
+    const gl = renderer.getContext();
+    const packed = packNumbers(loaded);
+    const isBlock = packed.floats.byteLength <= gl.getParameter(gl.MAX_UNIFORM_BLOCK_SIZE) && !isSoftware(gl);
+    const { emission, opacity } = loaded;
+    super({
+      name: `Verdigris ${loaded.name}`,
+      glslVersion: GLSL3,
+      lights: true,
+      fog: true,
+      transparent: Boolean(opacity),
+      premultipliedAlpha: true,
+      defines: {
+        ...(tangents && { USE_TANGENT: "" }),
+        ...(flipV && { NEURAL_FLIP_V: "" }),
+        ...(emission && { NEURAL_EMISSION: "" }),
+        ...(opacity && { NEURAL_OPACITY: "" }),
+      },
+      uniforms: {
+        ...UniformsUtils.clone(UniformsLib.lights),
+        ...UniformsUtils.clone(UniformsLib.fog),
+        neuralLatents: new Uniform(makeTexture(loaded.latents, renderer, loaded.manifest.latents.file)),
+        neuralTiles: new Uniform(new Vector4(1, 1, 0, 0)),
+        neuralEnvironment: new Uniform(null),
+        neuralHarmonics: new Uniform(Array.from({ length: 9 }, () => new Vector3())),
+        neuralAmbient: new Uniform(new Color(0)),
+        neuralIntensity: new Uniform(1),
+        ...(isBlock ? {} : { neuralNumbers: new Uniform(numbersTexture(packed)) }),
+        ...(emission && { neuralEmission: new Uniform(makeTexture(emission, renderer, loaded.manifest.emission.file)) }),
+        ...(opacity && { neuralOpacity: new Uniform(makeTexture(opacity, renderer)) }),
+      },
+      vertexShader: VERTEX,
+      fragmentShader: fragment(loaded, isBlock, filter),
+    });
+    if (isBlock) this.uniformsGroups = [numbersBlock(packed.floats)];
+    /** The loaded bundle. */
+    this.loaded = loaded;
+    this.split = split;
+    this.samples = samples;
+  }
+
+  /** An environment of makeEnvironment(), or null. */
+  get environment() {
+    return this._environment ?? null;
+  }
+
+  set environment(made) {
+    this._environment = made;
+    this.uniforms.neuralEnvironment.value = made?.map ?? null;
+    made?.harmonics.forEach((each, index) => this.uniforms.neuralHarmonics.value[index].copy(each));
+    const samples = this.split ? -1 : this.samples;
+    if (made && samples) this.defines.NEURAL_SAMPLES = samples;
+    else delete this.defines.NEURAL_SAMPLES;
+    this.needsUpdate = true;
+  }
+
+  /** Factor of the environment's light. */
+  get environmentIntensity() {
+    return this.uniforms.neuralIntensity.value;
+  }
+
+  set environmentIntensity(value) {
+    this.uniforms.neuralIntensity.value = value;
+  }
+
+  /** Repetitions of the material along u and v, and their offset. */
+  tile(u, v = u, offsetU = 0, offsetV = 0) {
+    this.uniforms.neuralTiles.value.set(u, v, offsetU, offsetV);
+    return this;
+  }
+
+  dispose() {
+    for (const name of ["neuralLatents", "neuralNumbers", "neuralEmission", "neuralOpacity"]) {
+      this.uniforms[name]?.value?.dispose();
+    }
+    for (const group of this.uniformsGroups ?? []) group.dispose();
+    super.dispose();
+  }
+}
+
+/**
+ * Light of an equirectangular texture, such as HDRLoader loads, for NeuralMaterial.environment. Take the
+ * sun out of the texture first, and use a DirectionalLight in its place.
+ */
+export function makeEnvironment(renderer, texture) {
+  const target = (width, type, isMipmapped) =>
+    new WebGLCubeRenderTarget(width, {
+      type,
+      colorSpace: NoColorSpace,
+      generateMipmaps: isMipmapped,
+      minFilter: isMipmapped ? LinearMipmapLinearFilter : LinearFilter,
+    }).fromEquirectangularTexture(renderer, texture);
+  const cube = target(CUBE_WIDTH, HalfFloatType, true);
+  const width = 32;
+  const small = target(width, FloatType, false);
+  const faces = Array.from({ length: 6 }, (_, face) => {
+    const texels = new Float32Array(4 * width * width);
+    renderer.readRenderTargetPixels(small, 0, 0, width, width, texels, face);
+    return texels;
+  });
+  small.dispose();
+  const harmonics = irradianceHarmonics(faces, width).map((each) => new Vector3(...each));
+  return { map: cube.texture, harmonics, dispose: () => cube.dispose() };
+}
+
+// By format: three.js's, its type, and for blocks the extension that reads them.
+const FORMATS = {
+  R8_UNORM: [RedFormat, UnsignedByteType],
+  R8G8B8A8_UNORM: [RGBAFormat, UnsignedByteType],
+  R16G16B16A16_SFLOAT: [RGBAFormat, HalfFloatType],
+  BC6H_UFLOAT_BLOCK: [RGB_BPTC_UNSIGNED_Format, HalfFloatType, "EXT_texture_compression_bptc"],
+  BC7_UNORM_BLOCK: [RGBA_BPTC_Format, UnsignedByteType, "EXT_texture_compression_bptc"],
+  ASTC_4x4_UNORM_BLOCK: [RGBA_ASTC_4x4_Format, UnsignedByteType, "WEBGL_compressed_texture_astc"],
+};
+
+/** KTX2Loader would keep layer 0 of the latents only, and DataArrayTexture uploads no mip levels. */
+function makeTexture(texture, renderer, file) {
+  const extension = FORMATS[texture.format][2];
+  const stored = extension && renderer.extensions.has(extension) ? texture : withoutBlocks(texture, file);
+  const { width, height, layers } = stored;
+  const [format, type] = FORMATS[stored.format];
+  const isHalf = stored.format === "R16G16B16A16_SFLOAT";
+  const mipmaps = stored.levels.map((level) => ({ ...level, data: isHalf ? asHalves(level.data) : level.data }));
+  if (layers > 1) return repeating(new CompressedArrayTexture(mipmaps, width, height, layers, format, type));
+  if (isBlocks(stored)) return repeating(new CompressedTexture(mipmaps, width, height, format, type));
+  const result = new DataTexture(mipmaps[0].data, width, height, format, type);
+  result.mipmaps = mipmaps;
+  result.unpackAlignment = 1;
+  return repeating(result);
+}
+
+function repeating(texture) {
+  texture.wrapS = texture.wrapT = RepeatWrapping;
+  texture.minFilter = LinearMipmapLinearFilter;
+  texture.magFilter = LinearFilter;
+  texture.generateMipmaps = false;
+  texture.flipY = false;
+  texture.colorSpace = NoColorSpace;
+  texture.needsUpdate = true;
+  return texture;
+}
+
+function asHalves(bytes) {
+  return new Uint16Array(bytes.slice().buffer);
+}
+
+function numbersTexture(packed) {
+  const { data, width, height } = paddedNumbers(packed);
+  const texture = new DataTexture(data, width, height, RGBAFormat, FloatType);
+  texture.minFilter = texture.magFilter = NearestFilter;
+  texture.needsUpdate = true;
+  return texture;
+}
+
+function numbersBlock(floats) {
+  const values = Array.from({ length: floats.length / 4 }, (_, index) => new Vector4().fromArray(floats, 4 * index));
+  const group = new UniformsGroup();
+  group.setName("NeuralNumbers");
+  group.add(new Uniform(values));
+  return group;
+}
+
+const VERTEX = `
+#include <common>
+#include <batching_pars_vertex>
+#include <morphtarget_pars_vertex>
+#include <skinning_pars_vertex>
+#include <shadowmap_pars_vertex>
+#include <fog_pars_vertex>
+#include <logdepthbuf_pars_vertex>
+#include <clipping_planes_pars_vertex>
+out vec3 neuralPosition;
+out vec3 neuralNormal;
+out vec2 neuralUv;
+#ifdef USE_TANGENT
+out vec4 neuralTangent;
+#endif
+uniform vec4 neuralTiles;
+void main() {
+  #include <batching_vertex>
+  #include <beginnormal_vertex>
+  #include <morphinstance_vertex>
+  #include <morphnormal_vertex>
+  #include <skinbase_vertex>
+  #include <skinnormal_vertex>
+  #include <defaultnormal_vertex>
+  #include <begin_vertex>
+  #include <morphtarget_vertex>
+  #include <skinning_vertex>
+  #include <project_vertex>
+  #include <logdepthbuf_vertex>
+  #include <clipping_planes_vertex>
+  neuralPosition = mvPosition.xyz;
+  neuralNormal = transformedNormal;
+  neuralUv = uv;
+  #ifdef NEURAL_FLIP_V
+  neuralUv.y = 1.0 - uv.y;
+  #endif
+  neuralUv = neuralUv * neuralTiles.xy + neuralTiles.zw;
+  #ifdef USE_TANGENT
+  neuralTangent = vec4(transformedTangent, tangent.w);
+  #endif
+  #include <worldpos_vertex>
+  #include <shadowmap_vertex>
+  #include <fog_vertex>
+}`;
+
+function fragment(loaded, isBlock, filter) {
+  return `
+#include <common>
+#include <packing>
+#include <fog_pars_fragment>
+#include <bsdfs>
+#include <lights_pars_begin>
+#include <shadowmap_pars_fragment>
+#include <logdepthbuf_pars_fragment>
+#include <clipping_planes_pars_fragment>
+in vec3 neuralPosition;
+in vec3 neuralNormal;
+in vec2 neuralUv;
+#ifdef USE_TANGENT
+in vec4 neuralTangent;
+#endif
+#ifdef NEURAL_EMISSION
+uniform sampler2D neuralEmission;
+#endif
+#ifdef NEURAL_OPACITY
+uniform sampler2D neuralOpacity;
+#endif
+uniform float neuralIntensity;
+layout(location = 0) out highp vec4 neuralColor;
+#define gl_FragColor neuralColor
+${decoderGlsl(loaded, { filter, numbers: isBlock ? "block" : "texture" })}
+${environmentGlsl(loaded)}
+// In the loops of three.js's lights:
+#define RE_Direct(light, position, n, view, coat, material, reflected) \\
+  if (light.visible) neuralSum += light.color * neuralShade(neuralPlace, toTangent * light.direction)
+
+void main() {
+  #include <clipping_planes_fragment>
+  #include <logdepthbuf_fragment>
+  vec3 normal = normalize(neuralNormal);
+  // dP/du, y towards growing v
+  vec2 uvX = dFdx(neuralUv);
+  vec2 uvY = dFdy(neuralUv);
+  vec3 positionX = dFdx(neuralPosition);
+  vec3 positionY = dFdy(neuralPosition);
+  float area = uvX.x * uvY.y - uvX.y * uvY.x;
+  vec3 alongU = (positionX * uvY.y - positionY * uvX.y) * sign(area);
+  vec3 alongV = (positionY * uvX.x - positionX * uvY.x) * sign(area);
+  float side = dot(cross(normal, alongU), alongV) < 0.0 ? -1.0 : 1.0;
+  if (!gl_FrontFacing) normal = -normal;
+  #ifdef USE_TANGENT
+  alongU = neuralTangent.xyz;
+  side = neuralTangent.w;
+  #endif
+  vec3 tangent = alongU - normal * dot(normal, alongU);
+  tangent = dot(tangent, tangent) > 1e-20 ? normalize(tangent) : normalize(cross(normal, vec3(0.4, 0.9, 0.1)));
+  vec3 bitangent = side * (gl_FrontFacing ? 1.0 : -1.0) * cross(normal, tangent);
+  mat3 toTangent = transpose(mat3(tangent, bitangent, normal));
+  vec3 vViewPosition = -neuralPosition;
+  vec3 wo = toTangent * (isOrthographic ? vec3(0.0, 0.0, 1.0) : normalize(vViewPosition));
+  // smooth normals at a silhouette can point away from the eye
+  wo = normalize(vec3(wo.xy, max(wo.z, 1e-3)));
+  float lod = neuralLod(uvX, uvY);
+  NeuralSurface neuralPlace = neuralPrepare(neuralUv, lod, wo);
+  vec3 neuralSum = vec3(0.0);
+  ${LIGHTS}
+  #ifdef NEURAL_SAMPLES
+  mat3 toWorld = transpose(mat3(viewMatrix)) * mat3(tangent, bitangent, normal);
+  #if NEURAL_SAMPLES < 0
+  neuralSum += neuralIntensity * neuralEnvironmentSplit(neuralPlace, toWorld);
+  #else
+  vec2 neuralRandom = fract(52.9829189 * fract(vec2(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715)),
+                                                    dot(gl_FragCoord.yx, vec2(0.06711056, 0.00583715)))));
+  neuralSum += neuralIntensity * neuralEnvironmentLight(neuralPlace, toWorld, NEURAL_SAMPLES, float(NEURAL_SAMPLES), neuralRandom);
+  #endif
+  #endif
+  float alpha = 1.0;
+  #ifdef NEURAL_EMISSION
+  neuralSum += textureLod(neuralEmission, neuralUv, max(lod, 0.0)).rgb;
+  #endif
+  #ifdef NEURAL_OPACITY
+  alpha = textureLod(neuralOpacity, neuralUv, max(lod, 0.0)).r;
+  #endif
+  gl_FragColor = vec4(neuralSum, alpha);
+  #include <tonemapping_fragment>
+  #include <colorspace_fragment>
+  #include <fog_fragment>
+}`;
+}
+
+// three.js's own loops over lights, which ask for these names.
+const LIGHTS = `struct NeuralNothing { float none; } material, reflectedLight;
+  {
+  #include <lights_fragment_begin>
+  }`;
+

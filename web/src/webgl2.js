@@ -1,0 +1,222 @@
+import { compareWithReference } from "./decoder.js";
+import { NUMBERS_WIDTH, decoderGlsl } from "./glsl.js";
+import { withoutBlocks } from "./ktx2.js";
+import { packNumbers } from "./packing.js";
+
+const HEAD = "#version 300 es\nprecision highp float;\nprecision highp int;\nprecision highp sampler2D;\nprecision highp sampler2DArray;\n";
+
+/** By format in blocks: the extension that reads it, and its constant. */
+const COMPRESSED = {
+  BC6H_UFLOAT_BLOCK: ["EXT_texture_compression_bptc", "COMPRESSED_RGB_BPTC_UNSIGNED_FLOAT_EXT"],
+  BC7_UNORM_BLOCK: ["EXT_texture_compression_bptc", "COMPRESSED_RGBA_BPTC_UNORM_EXT"],
+  ASTC_4x4_UNORM_BLOCK: ["WEBGL_compressed_texture_astc", "COMPRESSED_RGBA_ASTC_4x4_KHR"],
+};
+
+/** A material on a WebGL2 context: latents, numbers, maps, and the shader text that reads them. */
+export class GlMaterial {
+  /** @param {{filter?: "sampled" | "exact", numbers?: "block" | "texture"}} options */
+  constructor(gl, material, { filter = "sampled", numbers } = {}) {
+    this.gl = gl;
+    this.material = material;
+    const packed = packNumbers(material);
+    // graphics cards read blocks faster, processors textures
+    const fits = packed.floats.byteLength <= gl.getParameter(gl.MAX_UNIFORM_BLOCK_SIZE);
+    const isBlock = numbers ? numbers === "block" : fits && !isSoftware(gl);
+    /** The decoder's functions, to put behind the precision statements of a fragment shader. */
+    this.glsl = decoderGlsl(material, { filter, numbers: isBlock ? "block" : "texture" });
+    this.latents = uploadTexture(gl, material.latents, material.manifest.latents.file);
+    this.numbers = isBlock ? uploadBlock(gl, packed.floats) : uploadNumbers(gl, packed);
+    this.isBlock = isBlock;
+    this.emission = material.emission && uploadTexture(gl, material.emission, material.manifest.emission.file);
+    this.opacity = material.opacity && uploadTexture(gl, material.opacity);
+  }
+
+  /**
+   * Binds latents and numbers to a program, from texture unit `unit` on (it takes two) and at uniform
+   * block `block`.
+   */
+  bind(program, unit = 0, block = 0) {
+    const { gl } = this;
+    gl.activeTexture(gl.TEXTURE0 + unit);
+    gl.bindTexture(gl.TEXTURE_2D_ARRAY, this.latents);
+    gl.uniform1i(gl.getUniformLocation(program, "neuralLatents"), unit);
+    if (this.isBlock) {
+      gl.uniformBlockBinding(program, gl.getUniformBlockIndex(program, "NeuralNumbers"), block);
+      gl.bindBufferBase(gl.UNIFORM_BUFFER, block, this.numbers);
+      return;
+    }
+    gl.activeTexture(gl.TEXTURE0 + unit + 1);
+    gl.bindTexture(gl.TEXTURE_2D, this.numbers);
+    gl.uniform1i(gl.getUniformLocation(program, "neuralNumbers"), unit + 1);
+  }
+
+  dispose() {
+    const { gl } = this;
+    for (const texture of [this.latents, this.emission, this.opacity]) if (texture) gl.deleteTexture(texture);
+    if (this.isBlock) gl.deleteBuffer(this.numbers);
+    else gl.deleteTexture(this.numbers);
+  }
+}
+
+/** Whether a processor draws. */
+export function isSoftware(gl) {
+  const names = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER);
+  return /swiftshader|llvmpipe|software|basic render/i.test(name);
+}
+
+/** Uploads a texture of a bundle with its own mip levels, repeating and trilinear. */
+export function uploadTexture(gl, texture, file) {
+  const isArray = texture.layers > 1;
+  const target = isArray ? gl.TEXTURE_2D_ARRAY : gl.TEXTURE_2D;
+  const [extension, name] = COMPRESSED[texture.format] ?? [];
+  const blocks = extension && gl.getExtension(extension);
+  const stored = blocks ? texture : withoutBlocks(texture, file);
+  const [internal, format, type] = {
+    R8_UNORM: [gl.R8, gl.RED, gl.UNSIGNED_BYTE],
+    R8G8B8A8_UNORM: [gl.RGBA8, gl.RGBA, gl.UNSIGNED_BYTE],
+    R8G8B8A8_SRGB: [gl.SRGB8_ALPHA8, gl.RGBA, gl.UNSIGNED_BYTE],
+    R16G16B16A16_SFLOAT: [gl.RGBA16F, gl.RGBA, gl.HALF_FLOAT],
+  }[stored.format] ?? [blocks[name]];
+  const handle = gl.createTexture();
+  gl.bindTexture(target, handle);
+  gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
+  gl.pixelStorei(gl.UNPACK_FLIP_Y_WEBGL, false);
+  const { width, height, layers, levels } = stored;
+  if (isArray) gl.texStorage3D(target, levels.length, internal, width, height, layers);
+  else gl.texStorage2D(target, levels.length, internal, width, height);
+  levels.forEach(({ width: w, height: h, data }, level) => {
+    const texels = type === gl.HALF_FLOAT ? new Uint16Array(data.slice().buffer) : data;
+    if (blocks && isArray) gl.compressedTexSubImage3D(target, level, 0, 0, 0, w, h, layers, internal, data);
+    else if (blocks) gl.compressedTexSubImage2D(target, level, 0, 0, w, h, internal, data);
+    else if (isArray) gl.texSubImage3D(target, level, 0, 0, 0, w, h, layers, format, type, texels);
+    else gl.texSubImage2D(target, level, 0, 0, w, h, format, type, texels);
+  });
+  gl.texParameteri(target, gl.TEXTURE_WRAP_S, gl.REPEAT);
+  gl.texParameteri(target, gl.TEXTURE_WRAP_T, gl.REPEAT);
+  gl.texParameteri(target, gl.TEXTURE_MIN_FILTER, gl.LINEAR_MIPMAP_LINEAR);
+  gl.texParameteri(target, gl.TEXTURE_MAG_FILTER, gl.LINEAR);
+  return handle;
+}
+
+function uploadBlock(gl, floats) {
+  const buffer = gl.createBuffer();
+  gl.bindBuffer(gl.UNIFORM_BUFFER, buffer);
+  gl.bufferData(gl.UNIFORM_BUFFER, floats, gl.STATIC_DRAW);
+  return buffer;
+}
+
+/** The numbers as rows of a float texture, the last padded. */
+export function paddedNumbers({ floats, count }) {
+  const height = Math.ceil(count / NUMBERS_WIDTH);
+  const data = new Float32Array(4 * NUMBERS_WIDTH * height);
+  data.set(floats);
+  return { data, width: NUMBERS_WIDTH, height };
+}
+
+function uploadNumbers(gl, packed) {
+  const { data, width, height } = paddedNumbers(packed);
+  return floatTexture(gl, data, width, height);
+}
+
+function floatTexture(gl, data, width, height) {
+  const texture = gl.createTexture();
+  gl.bindTexture(gl.TEXTURE_2D, texture);
+  gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, width, height, 0, gl.RGBA, gl.FLOAT, data);
+  gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
+  gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
+  return texture;
+}
+
+/** Compiles a program. The fragment shader's text starts behind version and precision. */
+export function makeProgram(gl, vertex, fragment) {
+  const program = gl.createProgram();
+  const shaders = [
+    [gl.VERTEX_SHADER, vertex],
+    [gl.FRAGMENT_SHADER, fragment],
+  ].map(([kind, text]) => {
+    const shader = gl.createShader(kind);
+    gl.shaderSource(shader, HEAD + text);
+    gl.compileShader(shader);
+    gl.attachShader(program, shader);
+    return shader;
+  });
+  gl.linkProgram(program);
+  if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost()) {
+    const logs = [...shaders.map((shader) => gl.getShaderInfoLog(shader)), gl.getProgramInfoLog(program)];
+    throw new Error(`the shader does not compile on this device: ${logs.filter(Boolean).join(" ").trim()}`);
+  }
+  return program;
+}
+
+/** A triangle that covers the picture, without buffers: draw 3 vertices. */
+export const COVERING_VERTEX = `out vec2 place;
+void main() {
+  place = vec2(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0);
+  gl_Position = vec4(place, 0.0, 1.0);
+}`;
+
+const ROWS_WIDTH = 256;
+
+/**
+ * Evaluates the rows of a reference in a fragment shader, with exact filtering, and reads them back.
+ * @returns {number[][]} a response for each row
+ */
+export function evaluateRows(gl, material, reference, options = {}) {
+  // half floats, which are enough, where the device draws to no single floats
+  const isSingle = gl.getExtension("EXT_color_buffer_float");
+  if (!isSingle && !gl.getExtension("EXT_color_buffer_half_float")) {
+    throw new Error("this device cannot draw to float textures, so the decoder cannot be checked on it");
+  }
+  const uploaded = new GlMaterial(gl, material, { filter: "exact", ...options });
+  const program = makeProgram(
+    gl,
+    COVERING_VERTEX,
+    `${uploaded.glsl}
+uniform sampler2D rows;
+out vec4 color;
+void main() {
+  ivec2 at = ivec2(gl_FragCoord.xy);
+  vec4 first = texelFetch(rows, ivec2(3 * at.x, at.y), 0);
+  vec3 wi = texelFetch(rows, ivec2(3 * at.x + 1, at.y), 0).xyz;
+  vec3 wo = texelFetch(rows, ivec2(3 * at.x + 2, at.y), 0).xyz;
+  color = vec4(neuralEvaluate(first.xy, first.z, wi, wo), 1.0);
+}`,
+  );
+  const height = Math.ceil(reference.count / ROWS_WIDTH);
+  const input = new Float32Array(12 * ROWS_WIDTH * height);
+  for (let row = 0; row < reference.count; row++) {
+    input.set([...reference.uv[row], reference.lod[row], 0, ...reference.wi[row], 0, ...reference.wo[row], 0], 12 * row);
+  }
+  const rows = floatTexture(gl, input, 3 * ROWS_WIDTH, height);
+  const target = gl.createTexture();
+  gl.bindTexture(gl.TEXTURE_2D, target);
+  gl.texStorage2D(gl.TEXTURE_2D, 1, isSingle ? gl.RGBA32F : gl.RGBA16F, ROWS_WIDTH, height);
+  const buffer = gl.createFramebuffer();
+  gl.bindFramebuffer(gl.FRAMEBUFFER, buffer);
+  gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, target, 0);
+  gl.viewport(0, 0, ROWS_WIDTH, height);
+  gl.disable(gl.BLEND);
+  gl.disable(gl.DEPTH_TEST);
+  gl.useProgram(program);
+  uploaded.bind(program, 1, 0);
+  gl.activeTexture(gl.TEXTURE0);
+  gl.bindTexture(gl.TEXTURE_2D, rows);
+  gl.uniform1i(gl.getUniformLocation(program, "rows"), 0);
+  gl.drawArrays(gl.TRIANGLES, 0, 3);
+  const output = new Float32Array(4 * ROWS_WIDTH * height);
+  gl.readPixels(0, 0, ROWS_WIDTH, height, gl.RGBA, gl.FLOAT, output);
+  gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+  gl.deleteFramebuffer(buffer);
+  gl.deleteTexture(target);
+  gl.deleteTexture(rows);
+  gl.deleteProgram(program);
+  uploaded.dispose();
+  return Array.from({ length: reference.count }, (_, row) => [...output.subarray(4 * row, 4 * row + 3)]);
+}
+
+/** Compares this device's decoder with the bundle's reference. */
+export async function check(gl, material) {
+  const reference = await material.reference();
+  return compareWithReference(reference, evaluateRows(gl, material, reference), material.manifest.bounds);
+}

@@ -1,0 +1,19 @@
+import type { Comparison, Material, Reference, Texture } from "./index.js";
+
+/** A material on a WebGPU device. Types of WebGPU are those of @webgpu/types. */
+export class GpuMaterial {
+  constructor(device: any, material: Material, options?: { filter?: "sampled" | "exact"; group?: number; binding?: number });
+  readonly wgsl: string;
+  readonly latents: any;
+  readonly numbers: any;
+  readonly emission: any | null;
+  readonly opacity: any | null;
+  /** Entries of a bind group, at the bindings of the shader text. */
+  entries(): { binding: number; resource: any }[];
+  dispose(): void;
+}
+
+export function uploadTexture(device: any, texture: Texture, file?: string): any;
+export function evaluateRows(device: any, material: Material, reference: Reference): Promise<number[][]>;
+/** Compares this device's decoder with the bundle's reference. */
+export function check(device: any, material: Material): Promise<Comparison>;

@@ -1,0 +1,135 @@
+import { compareWithReference } from "./decoder.js";
+import { isBlocks, withoutBlocks } from "./ktx2.js";
+import { packNumbers } from "./packing.js";
+import { decoderWgsl, fitsUniform } from "./wgsl.js";
+
+const FORMATS = {
+  R8_UNORM: ["r8unorm", 1],
+  R8G8B8A8_UNORM: ["rgba8unorm", 4],
+  R8G8B8A8_SRGB: ["rgba8unorm-srgb", 4],
+  R16G16B16A16_SFLOAT: ["rgba16float", 8],
+  BC6H_UFLOAT_BLOCK: ["bc6h-rgb-ufloat", 16],
+  BC7_UNORM_BLOCK: ["bc7-rgba-unorm", 16],
+  ASTC_4x4_UNORM_BLOCK: ["astc-4x4-unorm", 16],
+};
+
+/** A material on a WebGPU device: latents, numbers, maps, and the shader text that reads them. */
+export class GpuMaterial {
+  /** @param {{filter?: "sampled" | "exact", group?: number, binding?: number}} options */
+  constructor(device, material, { filter = "sampled", group = 0, binding = 0 } = {}) {
+    this.material = material;
+    this.device = device;
+    this.filter = filter;
+    this.binding = binding;
+    /** The decoder's functions and their resources, to put in front of an entry point. */
+    this.wgsl = decoderWgsl(material, { filter, group, binding });
+    const packed = packNumbers(material);
+    this.latents = uploadTexture(device, material.latents, material.manifest.latents.file);
+    this.numbers = device.createBuffer({
+      size: packed.floats.byteLength,
+      usage: (fitsUniform(packed) ? GPUBufferUsage.UNIFORM : GPUBufferUsage.STORAGE) | GPUBufferUsage.COPY_DST,
+    });
+    device.queue.writeBuffer(this.numbers, 0, packed.floats);
+    this.emission = material.emission && uploadTexture(device, material.emission, material.manifest.emission.file);
+    this.opacity = material.opacity && uploadTexture(device, material.opacity);
+  }
+
+  /** Entries of a bind group, at the bindings of the shader text. */
+  entries() {
+    const repeat = { addressModeU: "repeat", addressModeV: "repeat", magFilter: "linear", minFilter: "linear", mipmapFilter: "linear" };
+    return [
+      { binding: this.binding, resource: this.latents.createView({ dimension: "2d-array" }) },
+      { binding: this.binding + 1, resource: { buffer: this.numbers } },
+      ...(this.filter === "exact" ? [] : [{ binding: this.binding + 2, resource: this.device.createSampler(repeat) }]),
+    ];
+  }
+
+  dispose() {
+    for (const each of [this.latents, this.numbers, this.emission, this.opacity]) each?.destroy();
+  }
+}
+
+/** Uploads a texture of a bundle with its own mip levels. */
+export function uploadTexture(device, texture, file) {
+  const feature = `texture-compression-${texture.format.startsWith("ASTC") ? "astc" : "bc"}`;
+  // SwiftShader says that it has them, and reads zeros
+  const hasBlocks = device.features.has(feature) && device.adapterInfo?.architecture !== "swiftshader";
+  const stored = hasBlocks ? texture : withoutBlocks(texture, file);
+  const [format, bytes] = FORMATS[stored.format];
+  const block = isBlocks(stored) ? 4 : 1;
+  const { width, height, layers, levels } = stored;
+  const result = device.createTexture({
+    size: [width, height, layers],
+    format,
+    mipLevelCount: levels.length,
+    usage: GPUTextureUsage.TEXTURE_BINDING | GPUTextureUsage.COPY_DST,
+  });
+  levels.forEach(({ width: w, height: h, data }, level) => {
+    const [across, down] = [Math.ceil(w / block), Math.ceil(h / block)];
+    device.queue.writeTexture(
+      { texture: result, mipLevel: level },
+      data,
+      { bytesPerRow: across * bytes, rowsPerImage: down },
+      [across * block, down * block, layers],
+    );
+  });
+  return result;
+}
+
+/**
+ * Evaluates the rows of a reference in a compute shader, with exact filtering, and reads them back.
+ * @returns {Promise<number[][]>} a response for each row
+ */
+export async function evaluateRows(device, material, reference) {
+  const uploaded = new GpuMaterial(device, material, { filter: "exact" });
+  const module = device.createShaderModule({
+    code: `${uploaded.wgsl}
+struct Row { place: vec4f, wi: vec4f, wo: vec4f }
+@group(0) @binding(3) var<storage, read> rows: array<Row>;
+@group(0) @binding(4) var<storage, read_write> responses: array<vec4f>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+  if (id.x >= arrayLength(&responses)) { return; }
+  let row = rows[id.x];
+  responses[id.x] = vec4f(neuralEvaluate(row.place.xy, row.place.z, row.wi.xyz, row.wo.xyz), 1.0);
+}`,
+  });
+  const problems = (await module.getCompilationInfo()).messages.filter((each) => each.type === "error");
+  if (problems.length) throw new Error(`the shader does not compile on this device: ${problems[0].message}`);
+  const input = new Float32Array(12 * reference.count);
+  for (let row = 0; row < reference.count; row++) {
+    input.set([...reference.uv[row], reference.lod[row], 0, ...reference.wi[row], 0, ...reference.wo[row], 0], 12 * row);
+  }
+  const size = 16 * reference.count;
+  const rows = device.createBuffer({ size: input.byteLength, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST });
+  const responses = device.createBuffer({ size, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC });
+  const back = device.createBuffer({ size, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
+  device.queue.writeBuffer(rows, 0, input);
+  const pipeline = await device.createComputePipelineAsync({ layout: "auto", compute: { module, entryPoint: "main" } });
+  const bindings = device.createBindGroup({
+    layout: pipeline.getBindGroupLayout(0),
+    entries: [
+      ...uploaded.entries(),
+      { binding: 3, resource: { buffer: rows } },
+      { binding: 4, resource: { buffer: responses } },
+    ],
+  });
+  const commands = device.createCommandEncoder();
+  const pass = commands.beginComputePass();
+  pass.setPipeline(pipeline);
+  pass.setBindGroup(0, bindings);
+  pass.dispatchWorkgroups(Math.ceil(reference.count / 64));
+  pass.end();
+  commands.copyBufferToBuffer(responses, 0, back, 0, size);
+  device.queue.submit([commands.finish()]);
+  await back.mapAsync(GPUMapMode.READ);
+  const output = new Float32Array(back.getMappedRange().slice(0));
+  for (const each of [rows, responses, back, uploaded]) (each.destroy ?? each.dispose).call(each);
+  return Array.from({ length: reference.count }, (_, row) => [...output.subarray(4 * row, 4 * row + 3)]);
+}
+
+/** Compares this device's decoder with the bundle's reference. */
+export async function check(device, material) {
+  const reference = await material.reference();
+  const responses = await evaluateRows(device, material, reference);
+  return compareWithReference(reference, responses, material.manifest.bounds);
+}

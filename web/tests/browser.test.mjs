@@ -1,0 +1,398 @@
+// What needs a browser, in one Chromium. VERDIGRIS_BUNDLES names a folder of bundles; VERDIGRIS_PAGE a page
+// of `verdigris publish` of the first and of a damaged bundle.
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Decoder, loadMaterial } from "../src/index.js";
+import { findBrowser, startBrowser, startServer } from "./browser.mjs";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const folder = process.env.VERDIGRIS_BUNDLES;
+const bundles = folder ? readdirSync(folder).filter((name) => name.endsWith(".vdg")).sort() : [];
+const reason = !folder ? "VERDIGRIS_BUNDLES names no folder of bundles" : !findBrowser() ? "there is no Chromium" : false;
+const three = [process.env.VERDIGRIS_THREE, path.join(here, "..", "node_modules", "three")].find((each) => {
+  try {
+    return each && readFileSync(path.join(each, "package.json"));
+  } catch {
+    return false;
+  }
+});
+const ALL = { skip: reason };
+const IN_THREE = { skip: reason || (three ? false : "three.js is not installed: npm install") };
+const PAGE = { skip: reason || (process.env.VERDIGRIS_PAGE ? false : "VERDIGRIS_PAGE names no page") };
+const LARGEST = 1e-3;
+
+let browser;
+let server;
+let page;
+
+before(async () => {
+  if (reason) return;
+  server = await startServer({ src: path.join(here, "..", "src"), bundles: folder, three });
+  browser = await startBrowser();
+  page = await browser.open(server.url, { width: 320, height: 240 });
+  await page.evaluate(`(async () => {
+    const { loadMaterial } = await import("/src/index.js");
+    globalThis.loaded = new Map();
+    globalThis.load = async (name) => {
+      if (!loaded.has(name)) loaded.set(name, await loadMaterial("/bundles/" + name));
+      return loaded.get(name);
+    };
+    globalThis.webgl2 = await import("/src/webgl2.js");
+    globalThis.webgpu = await import("/src/webgpu.js");
+    globalThis.gl = document.createElement("canvas").getContext("webgl2");
+  })()`);
+});
+
+after(async () => {
+  if (browser) console.log(`processor seconds of the browser: ${browser.processorSeconds().toFixed(1)}`);
+  await browser?.close();
+  server?.close();
+});
+
+const shipped = bundles.find((name) => readdirSync(path.join(folder, name)).includes("runtime"));
+
+for (const name of bundles.filter((each) => each !== shipped)) {
+  // a block of numbers takes this browser seconds to compile
+  for (const numbers of name === bundles.at(-2) ? ["block", "texture"] : ["texture"]) {
+    test(`${name}: WebGL 2 gives all rows of the reference, numbers in a ${numbers}`, ALL, async () => {
+      const found = await page.evaluate(`(async () => {
+        const { compareWithReference } = await import("/src/index.js");
+        const material = await load("${name}");
+        const reference = await material.reference();
+        return compareWithReference(reference, webgl2.evaluateRows(gl, material, reference, { numbers: "${numbers}" }));
+      })()`);
+      assert.ok(found.relative < LARGEST && found.absolute < 1e-5, JSON.stringify(found));
+    });
+  }
+  test(`${name}: WebGPU gives all rows of the reference`, ALL, async (context) => {
+    const found = await page.evaluate(`(async () => {
+      const adapter = await navigator.gpu?.requestAdapter();
+      if (!adapter) return null;
+      globalThis.device ??= await adapter.requestDevice();
+      return webgpu.check(device, await load("${name}"));
+    })()`);
+    if (!found) {
+      context.skip("this Chromium has no WebGPU");
+      return;
+    }
+    assert.ok(found.relative < LARGEST && found.absolute < 1e-5, JSON.stringify(found));
+  });
+}
+
+for (const [kind, constant] of [["bc7", "COMPRESSED_RGBA_BPTC_UNORM_EXT"], ["bc6h", "COMPRESSED_RGB_BPTC_UNSIGNED_FLOAT_EXT"]]) {
+  test(`random blocks of ${kind} are decoded as the texture unit does`, ALL, async (context) => {
+    const found = await page.evaluate(`(async () => {
+      const { decodeBc7 } = await import("/src/bc7.js");
+      const { decodeBc6h } = await import("/src/bc6h.js");
+      const { halvesToFloats } = await import("/src/halves.js");
+      const bptc = gl.getExtension("EXT_texture_compression_bptc");
+      if (!bptc || !gl.getExtension("EXT_color_buffer_float")) return null;
+      const [width, blocks] = [64, new Uint8Array(16 * 256)];
+      let state = 7;
+      for (let at = 0; at < blocks.length; at++) {
+        state = (state * 48271) % 2147483647;
+        blocks[at] = state >> 8;
+        if (at % 16) continue;
+        const mode = 4 + ((at / 16) % 3);
+        // modes 4, 5 and 6; mode 11 of BC6H is the number 3
+        if ("${kind}" === "bc7") blocks[at] = (blocks[at] & ~((2 << mode) - 1)) | (1 << mode);
+        else blocks[at] = (blocks[at] & ~31) | 3;
+      }
+      const texture = gl.createTexture();
+      gl.activeTexture(gl.TEXTURE0);
+      gl.bindTexture(gl.TEXTURE_2D, texture);
+      gl.compressedTexImage2D(gl.TEXTURE_2D, 0, bptc.${constant}, width, width, 0, blocks);
+      for (const name of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, name, gl.NEAREST);
+      const program = webgl2.makeProgram(gl, webgl2.COVERING_VERTEX, "uniform sampler2D texels; out vec4 color; void main() { color = texelFetch(texels, ivec2(gl_FragCoord.xy), 0); }");
+      const target = gl.createTexture();
+      gl.activeTexture(gl.TEXTURE1);
+      gl.bindTexture(gl.TEXTURE_2D, target);
+      gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RGBA32F, width, width);
+      gl.bindFramebuffer(gl.FRAMEBUFFER, gl.createFramebuffer());
+      gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, target, 0);
+      gl.viewport(0, 0, width, width);
+      gl.useProgram(program);
+      gl.uniform1i(gl.getUniformLocation(program, "texels"), 0);
+      gl.drawArrays(gl.TRIANGLES, 0, 3);
+      const seen = new Float32Array(4 * width * width);
+      gl.readPixels(0, 0, width, width, gl.RGBA, gl.FLOAT, seen);
+      gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+      const ours = "${kind}" === "bc7" ? Float32Array.from(decodeBc7(blocks, width, width), (each) => each / 255) : halvesToFloats(decodeBc6h(blocks, width, width));
+      const wrong = [...seen].findIndex((each, at) => Math.abs(each - ours[at]) > 1e-6 * Math.abs(ours[at]));
+      return { wrong, seen: seen[wrong], ours: ours[wrong], distinct: new Set(seen).size };
+    })()`);
+    if (!found) {
+      context.skip("this Chromium has no BC7 textures");
+      return;
+    }
+    assert.equal(found.wrong, -1, JSON.stringify(found));
+    assert.ok(found.distinct > 200);
+  });
+}
+
+const SHIPPED = { skip: reason || (shipped ? false : "no bundle has shaders and constants.bin") };
+
+/** Rows of 16 floats (response and pdf, direction drawn and its pdf, and its response) against the reference. */
+async function compareAnswers(answers) {
+  const rows = JSON.parse(readFileSync(path.join(folder, shipped, "reference.json")));
+  const wrong = { response: 0, pdf: 0, drawn: 0 };
+  answers.forEach((answer, row) => {
+    for (let channel = 0; channel < 3; channel++) {
+      const exact = rows.exported[row][channel];
+      wrong.response = Math.max(wrong.response, Math.abs(answer[channel] - exact) / Math.max(exact, 0.01));
+      wrong.drawn = Math.max(wrong.drawn, Math.abs(answer[4 + channel] - rows.drawn[row][channel]));
+    }
+    wrong.pdf = Math.max(wrong.pdf, Math.abs(answer[3] - rows.pdf[row]) / Math.max(rows.pdf[row], 0.01));
+  });
+  assert.equal(answers.length, rows.count);
+  assert.ok(wrong.response < LARGEST && wrong.pdf < LARGEST && wrong.drawn < 1e-3, JSON.stringify(wrong));
+}
+
+test("the bundle's portable.es300.glsl compiles unchanged and gives all rows", SHIPPED, async () => {
+  const answers = await page.evaluate(`(async () => {
+    const material = await load("${shipped}");
+    const rows = await (await fetch("/bundles/${shipped}/reference.json")).json();
+    const text = new TextDecoder().decode(await material.file("runtime/portable.es300.glsl"));
+    const floats = new Float32Array((await material.file("constants.bin")).slice().buffer);
+    const program = gl.createProgram();
+    for (const [kind, source] of [
+      [gl.VERTEX_SHADER, "void main() { gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0); }"],
+      [gl.FRAGMENT_SHADER, text],
+    ]) {
+      const shader = gl.createShader(kind);
+      gl.shaderSource(shader, "#version 300 es\\n" + source);
+      gl.compileShader(shader);
+      if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader));
+      gl.attachShader(program, shader);
+    }
+    gl.linkProgram(program);
+    if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
+    gl.useProgram(program);
+    const at = (name) => gl.getUniformLocation(program, name);
+    const plain = (unit, name, data, width) => {
+      const padded = new Float32Array(4 * width * Math.ceil(data.length / 4 / width));
+      padded.set(data);
+      gl.activeTexture(gl.TEXTURE0 + unit);
+      gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
+      gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, width, padded.length / 4 / width, 0, gl.RGBA, gl.FLOAT, padded);
+      for (const filter of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, filter, gl.NEAREST);
+      gl.uniform1i(at(name), unit);
+    };
+    const W = 64, H = Math.ceil(rows.count / W);
+    plain(0, "neuralFloats", floats, 16);
+    const queries = rows.uv.flatMap((uv, row) => [...uv, rows.lod[row], 0, ...rows.wi[row], rows.random[row][0], ...rows.wo[row], rows.random[row][1]]);
+    plain(1, "neuralQueries", queries, 3 * W);
+    gl.activeTexture(gl.TEXTURE2);
+    gl.bindTexture(gl.TEXTURE_2D_ARRAY, webgl2.uploadTexture(gl, material.latents));
+    gl.uniform1i(at("neuralLatents"), 2);
+    gl.uniform4fv(at("neuralRecord.scale[0]"), material.latents.scale);
+    gl.uniform4fv(at("neuralRecord.offset[0]"), material.latents.offset);
+    gl.uniform1ui(at("neuralRecord.width"), material.latents.width);
+    gl.uniform1ui(at("neuralRecord.height"), material.latents.height);
+    gl.uniform1ui(at("neuralRecord.levels"), material.latents.levels.length);
+    gl.getExtension("EXT_color_buffer_float");
+    const targets = [0, 1, 2].map((index) => {
+      const texture = gl.createTexture();
+      gl.activeTexture(gl.TEXTURE3);
+      gl.bindTexture(gl.TEXTURE_2D, texture);
+      gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RGBA32F, W, H);
+      return texture;
+    });
+    gl.bindFramebuffer(gl.FRAMEBUFFER, gl.createFramebuffer());
+    targets.forEach((texture, index) => gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0 + index, gl.TEXTURE_2D, texture, 0));
+    gl.drawBuffers(targets.map((_, index) => gl.COLOR_ATTACHMENT0 + index));
+    gl.viewport(0, 0, W, H);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
+    const read = targets.map((_, index) => {
+      const texels = new Float32Array(4 * W * H);
+      gl.readBuffer(gl.COLOR_ATTACHMENT0 + index);
+      gl.readPixels(0, 0, W, H, gl.RGBA, gl.FLOAT, texels);
+      return texels;
+    });
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    return rows.uv.map((_, row) => read.flatMap((texels) => [...texels.subarray(4 * row, 4 * row + 4)]));
+  })()`);
+  await compareAnswers(answers);
+});
+
+test("the bundle's portable.wgsl is taken unchanged", SHIPPED, async (context) => {
+  const messages = await page.evaluate(`(async () => {
+    if (!globalThis.device) return null;
+    const code = new TextDecoder().decode(await (await load("${shipped}")).file("runtime/portable.wgsl"));
+    const info = await device.createShaderModule({ code }).getCompilationInfo();
+    return info.messages.map(({ type, message }) => type + " " + message);
+  })()`);
+  if (!messages) {
+    context.skip("this Chromium has no WebGPU");
+    return;
+  }
+  assert.deepEqual(messages, []);
+});
+
+test("three.js lights a plane as the processor's decoder says", IN_THREE, async () => {
+  // Seen from straight above; the light's direction and the texel are known at every pixel.
+  const name = bundles[0];
+  const [width, height] = [16, 16];
+  const seen = await page.evaluate(`(async () => {
+    globalThis.THREE = await import("three");
+    globalThis.neural = await import("/src/three.js");
+    globalThis.renderer = new THREE.WebGLRenderer();
+    renderer.toneMapping = THREE.NoToneMapping;
+    globalThis.scene = new THREE.Scene();
+    globalThis.camera = new THREE.OrthographicCamera(-0.5, 0.5, 0.5, -0.5, 0.1, 10);
+    camera.position.z = 2;
+    const material = new neural.NeuralMaterial(await load("${name}"), renderer, { filter: "exact" });
+    scene.add(new THREE.Mesh(new THREE.PlaneGeometry(1, 1), material));
+    const sun = new THREE.DirectionalLight(0xffffff, 2);
+    sun.position.set(1, 2, 3);
+    scene.add(sun);
+    const target = new THREE.WebGLRenderTarget(${width}, ${height}, { type: THREE.FloatType });
+    renderer.setRenderTarget(target);
+    renderer.render(scene, camera);
+    const texels = new Float32Array(4 * ${width} * ${height});
+    renderer.readRenderTargetPixels(target, 0, 0, ${width}, ${height}, texels);
+    return Array.from(texels);
+  })()`);
+  const material = await loadFrom(name);
+  const decoder = new Decoder(material);
+  const light = [1, 2, 3].map((each) => each / Math.sqrt(14));
+  const lod = Math.log2(material.latents.width / width);
+  for (let row = 0; row < height; row++) {
+    for (let column = 0; column < width; column++) {
+      const exact = decoder.evaluate([(column + 0.5) / width, (row + 0.5) / height], lod, light, [0, 0, 1]);
+      for (let channel = 0; channel < 3; channel++) {
+        const found = seen[4 * (row * width + column) + channel];
+        assert.ok(Math.abs(found - 2 * exact[channel]) < 2e-3 * Math.max(2 * exact[channel], 0.01), `${column} ${row}: ${found} and ${2 * exact[channel]}`);
+      }
+    }
+  }
+});
+
+test("three.js draws instances, shadows and an environment without a warning", IN_THREE, async () => {
+  const found = await page.evaluate(`(async () => {
+    const sky = new THREE.DataTexture(new Float32Array(4 * 16 * 8).fill(0.5), 16, 8, THREE.RGBAFormat, THREE.FloatType);
+    sky.mapping = THREE.EquirectangularReflectionMapping;
+    sky.minFilter = sky.magFilter = THREE.LinearFilter;
+    sky.needsUpdate = true;
+    const material = new neural.NeuralMaterial(await load("${bundles[0]}"), renderer, { samples: 32 });
+    material.environment = neural.makeEnvironment(renderer, sky);
+    const world = new THREE.Scene();
+    const plane = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), material);
+    plane.receiveShadow = true;
+    world.add(plane);
+    const draw = () => {
+      const target = new THREE.WebGLRenderTarget(8, 8, { type: THREE.FloatType });
+      renderer.setRenderTarget(target);
+      renderer.render(world, camera);
+      const texels = new Float32Array(256);
+      renderer.readRenderTargetPixels(target, 0, 0, 8, 8, texels);
+      return Array.from(texels);
+    };
+    const sky1 = draw();
+    material.environment = null;
+    const sun = new THREE.DirectionalLight(0xffffff, 2);
+    sun.position.set(0, 0, 4);
+    sun.castShadow = true;
+    world.add(sun, sun.target);
+    renderer.shadowMap.enabled = true;
+    const lit = draw();
+    const many = new THREE.InstancedMesh(new THREE.BoxGeometry(0.5, 0.5, 0.1), new neural.NeuralMaterial(await load("${bundles[0]}"), renderer), 2);
+    many.castShadow = true;
+    many.setMatrixAt(0, new THREE.Matrix4().makeTranslation(-0.25, 0, 3));
+    many.setMatrixAt(1, new THREE.Matrix4().makeTranslation(0.25, 0, 3));
+    many.layers.set(0);
+    world.add(many);
+    camera.near = 0.1;
+    // between light and plane, behind the camera
+    const shadowed = draw();
+    return { sky: sky1, lit, shadowed };
+  })()`);
+  const material = await loadFrom(bundles[0]);
+  const mean = (texels) => texels.filter((_, at) => at % 4 < 3).reduce((sum, each) => sum + each, 0) / (texels.length * 0.75);
+  // a white sky of radiance .5 gives half of the directional albedo, by quadrature
+  const decoder = new Decoder(material);
+  let albedo = 0;
+  const lod = Math.log2(material.latents.width / 8);
+  for (let place = 0; place < 64; place++) {
+    const uv = [((place % 8) + 0.5) / 8, (Math.floor(place / 8) + 0.5) / 8];
+    const prepared = decoder.prepare(uv, lod, [0, 0, 1]);
+    for (let index = 0; index < 256; index++) {
+      const [z, turn] = [(index + 0.5) / 256, 2 * Math.PI * ((index * 0.61803398875) % 1)];
+      const flat = Math.sqrt(1 - z * z);
+      albedo += decoder.shade(prepared, [flat * Math.cos(turn), flat * Math.sin(turn), z]).reduce((sum, each) => sum + each, 0);
+    }
+  }
+  albedo *= (2 * Math.PI) / (64 * 256 * 3);
+  assert.ok(Math.abs(mean(found.sky) / (0.5 * albedo) - 1) < 0.05, `${mean(found.sky)} and ${0.5 * albedo}`);
+  assert.ok(mean(found.lit) > 0.01);
+  // the middle is in the shadow, the rows at the edges are not
+  const row = (texels, index) => mean(texels.slice(32 * index, 32 * (index + 1)));
+  assert.ok(row(found.shadowed, 4) < 0.05 * row(found.lit, 4), `${row(found.shadowed, 4)} of ${row(found.lit, 4)}`);
+  assert.ok(Math.abs(row(found.shadowed, 0) / row(found.lit, 0) - 1) < 0.1);
+  assert.deepEqual(page.problems, []);
+});
+
+async function loadFrom(name) {
+  const root = path.join(folder, name);
+  const files = new Map();
+  for (const each of readdirSync(root)) if (each.includes(".")) files.set(each, new Uint8Array(readFileSync(path.join(root, each))));
+  return loadMaterial(files);
+}
+
+test("a published page draws the decoder's pixels without a network, and says what is damaged", PAGE, async () => {
+  const shown = await browser.open(`file://${process.env.VERDIGRIS_PAGE}`, { width: 320, height: 300 });
+  await shown.evaluate("new Promise((resolve) => (document.readyState === 'complete' ? resolve() : addEventListener('load', resolve)))");
+  await shown.evaluate("verdigrisReview.ready.then(() => 1)");
+  // one light, the exact view of the square, no accumulation
+  const { pixels, turns } = await shown.evaluate(`(async () => {
+    const { viewer } = verdigrisReview;
+    const drawn = new Promise((resolve) => { viewer.onPicture = resolve; });
+    viewer.change({ shape: "plane", environment: "dark" });
+    await drawn;
+    // what follows needs no finer picture
+    viewer.wake = () => {};
+    return { pixels: viewer.pixels(), turns: { toLight: viewer.toLight, window: viewer.window(), colour: viewer.lightColour, canvas: [viewer.canvas.width, viewer.canvas.height] } };
+  })()`);
+  const material = await loadFrom(bundles[0]);
+  const decoder = new Decoder(material);
+  const { width, height, values } = pixels;
+  const tan = Math.tan((12 * Math.PI) / 180);
+  let compared = 0;
+  for (let at = 0; at < width * height; at += 37) {
+    const place = [(2 * ((at % width) + 0.5)) / width - 1, (2 * (Math.floor(at / width) + 0.5)) / height - 1];
+    const xy = place.map((each, axis) => each * turns.window[axis] + turns.window[2 + axis]);
+    if (Math.max(...xy.map(Math.abs)) > 0.95) continue;
+    const toEye = [-xy[0] / 2, -xy[1] / 2, 0.5 / tan];
+    const length = Math.hypot(...toEye);
+    const uv = xy.map((each) => each / 2 + 0.5);
+    const lod = Math.log2(Math.max(material.latents.width * turns.window[0] / width, material.latents.height * turns.window[1] / height));
+    const exact = decoder.evaluate(uv, lod, turns.toLight, toEye.map((each) => each / length));
+    for (let channel = 0; channel < 3; channel++) {
+      const wanted = exact[channel] * turns.colour[channel];
+      // the texture unit's filter
+      assert.ok(Math.abs(values[4 * at + channel] - wanted) < 0.06 * Math.max(wanted, 0.02), `pixel ${at}: ${values[4 * at + channel]} and ${wanted}`);
+    }
+    compared++;
+  }
+  assert.ok(compared > 100);
+  assert.deepEqual(shown.requests.filter((url) => !/^(data|blob|file):/.test(url)), []);
+  assert.deepEqual(shown.problems, []);
+  // on a phone nothing is wider than the screen
+  await shown.on("Emulation.setDeviceMetricsOverride", { width: 390, height: 844, deviceScaleFactor: 1, mobile: true });
+  assert.equal(await shown.evaluate("document.documentElement.scrollWidth"), 390);
+  assert.equal(await shown.evaluate("document.querySelectorAll('#facts tbody tr').length > 0"), true);
+  // the second bundle of the page is damaged
+  const failure = await shown.evaluate(`(async () => {
+    document.querySelectorAll("#picker input")[1].click();
+    while (document.getElementById("failure").hidden) await new Promise((resolve) => setTimeout(resolve, 20));
+    const { textContent } = document.getElementById("failure");
+    document.querySelectorAll("#picker input")[0].click();
+    while (!document.getElementById("failure").hidden || !verdigrisReview.material) await new Promise((resolve) => setTimeout(resolve, 20));
+    return textContent;
+  })()`);
+  assert.match(failure, /cannot be shown.*latents\.ktx2: does not have the digest of manifest\.json \(latents\.sha256\)/);
+  await shown.close();
+});
