@@ -4,7 +4,7 @@ from dataclasses import fields
 from functools import cache, partial
 
 from verdigris.core.baking import bake
-from verdigris.core.baking.finish import finish
+from verdigris.core.baking.finish import finish, fit_sampler
 from verdigris.core.baking.measure import measure, sky
 from verdigris.core.baking.measure.measure import sphere_to_compare
 from verdigris.core.baking.phases import early_stopping
@@ -38,6 +38,7 @@ SMALL_ENDINGS = (
     (finish, "_PROXY_EVALUATIONS", (1 << 11, 1 << 11)),
     # verify allows any error of proxies of a texel
     (finish, "check_albedo", lambda _parameters, _proxies: AlbedoError(1.0, 1.0, 32)),
+    (fit_sampler, "SMALL", fit_sampler.Effort(surfaces=24, directions=12, steps=3)),
     (gptq_rounding, "_SAMPLES", 256),
     (probe, "_draw", _draw_few),
 )

@@ -88,8 +88,8 @@ def test_api_and_command_choose_the_preset_by_the_number_of_materials(walls, tmp
 
 
 def test_bakes_of_all_presets_choose_their_size_but_for_constant_materials():
-    for by_name in PRESETS.values():
-        for recipe in by_name.values():
+    for recipes in PRESETS.values():
+        for recipe in recipes.values():
             assert {kind: settings.size.is_open for kind, settings in recipe.by_kind.items()} == {
                 kind: kind is not Kind.CONSTANT for kind in Kind
             }
