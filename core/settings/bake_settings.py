@@ -18,7 +18,7 @@ from verdigris.core.settings.size_settings import SizeSettings
 
 TRAINERS = ("tensor", "numpy")
 # Parts of the steps between which latents move to the lines that blocks of BC7 can hold.
-_LINES = (0.2, 0.5)
+_LINES = (0.05, 0.3)
 
 
 @dataclass(frozen=True)
