@@ -1,8 +1,24 @@
 """What all tests share."""
 
+import gc
 import os
+import sys
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Processes that share the cores leave no threads of numpy spinning. It reads this as it is
     # imported, which no test has done yet.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# Without bytecode every process compiles all modules anew, and pytest rewrites all tests:
+# collection alone takes three times as long.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+
+def pytest_collection_finish():
+    """Leaves modules and collected tests, which stay, out of collections of cycles."""
+    gc.freeze()
+
+
+def pytest_sessionfinish():
+    gc.unfreeze()

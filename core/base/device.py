@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.errors import DeviceError
 from verdigris.core.base.kept_sources import KeptSources
 from verdigris.core.base.processor import LEAST_FILE_SIZE, file_size, running_threads
+from verdigris.core.base.profile import profiled, span
 from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:
@@ -90,11 +91,12 @@ class Kernels:
         key = (tuple(sources), entry)
         if key not in self._kernels:
             modules = [self.load(source) for source in sources]
-            program = self._session.link_program(modules, [modules[0].entry_point(entry)])
-            kernel = self._gpu.create_compute_kernel(program)
-            self._kernels[key] = (
-                kernel if self._runs(kernel) else self._compile_carefully(sources, entry)
-            )
+            with span(f"compile {entry}"):
+                program = self._session.link_program(modules, [modules[0].entry_point(entry)])
+                kernel = self._gpu.create_compute_kernel(program)
+                self._kernels[key] = (
+                    kernel if self._runs(kernel) else self._compile_carefully(sources, entry)
+                )
         return self._kernels[key]
 
     def _runs(self, kernel: slangpy.ComputeKernel) -> bool:
@@ -118,11 +120,12 @@ class Kernels:
         if source not in self._modules:
             name, text = source.name, source.text
             is_file = text is None or (self._files is not None and self._files.keep(name, text))
-            self._modules[source] = (
-                self._session.load_module(name)
-                if text is None or is_file
-                else self._session.load_module_from_source(name, text)
-            )
+            with span(f"load module {name}"):
+                self._modules[source] = (
+                    self._session.load_module(name)
+                    if text is None or is_file
+                    else self._session.load_module_from_source(name, text)
+                )
         return self._modules[source]
 
 
@@ -310,6 +313,7 @@ def check_choice(choice: str) -> None:
 
 
 @lru_cache(maxsize=8)
+@profiled("open device")
 def _open_once(choice: str) -> Device:
     backend, _, index = choice.partition(":")
     failures: list[str] = []

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -16,6 +17,7 @@ from typer.core import TyperGroup
 from verdigris.core.base import working_folder
 from verdigris.core.base.errors import BROKEN_PIPE, EndedError, VerdigrisError, reason
 from verdigris.core.base.outputs import redirect_to_null
+from verdigris.core.base.profile import begin_profile
 from verdigris.core.cli.commands.bake import BakeCommand, bake
 from verdigris.core.cli.commands.cost import cost
 from verdigris.core.cli.commands.export import export
@@ -103,8 +105,14 @@ def before_any_command(
             "--version", is_eager=True, callback=print_version, help="Print the version and exit."
         ),
     ] = False,
+    profile: Annotated[
+        Path | None,
+        typer.Option(help="Write a trace of where the seconds go (.json), for ui.perfetto.dev."),
+    ] = None,
 ) -> None:
     """Bakes MaterialX materials into small neural materials for games."""
+    if profile is not None:
+        begin_profile(profile)
 
 
 app.command(cls=BakeCommand)(bake)

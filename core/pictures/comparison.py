@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.base.profile import profiled
 from verdigris.core.pictures.heat import heat_colours
 from verdigris.core.pictures.metrics import ldr_flip, psnr
 from verdigris.core.pictures.picture_limits import SUBPIXELS
@@ -32,6 +33,7 @@ class Comparison:
     """Mean FLIP."""
 
 
+@profiled("draw pictures")
 def compare_materials(
     reference: DeviceMaterial,
     other: DeviceMaterial,

@@ -14,8 +14,10 @@ from tracer import BOUNCES
 from verdigris.core.pictures.metrics import ldr_flip
 
 ROWS_FILE = "rows.jsonl"
+# How hits are shaded: by compute shaders, by hit shaders, by hit shaders with reordering.
+WAYS = QUEUES, HITS, REORDERED = "queues", "hits", "reordered"
 _HEADER = (
-    "scene", "materials", "sampler", "reordered", "frame, ms", "shading, ms", "noise",
+    "scene", "materials", "sampler", "shaded by", "frame, ms", "shading, ms", "noise",
     "median noise", "compiled, s",
 )  # fmt: skip
 
@@ -27,7 +29,8 @@ class Row:
     scene: str
     kind: str
     has_simple_sampler: bool
-    is_reordered: bool
+    way: str
+    """One of WAYS."""
     compile_seconds: float = 0.0
     milliseconds: float = 0.0
     noise: float = 0.0
@@ -40,9 +43,15 @@ class Row:
         return replace(self, failure=why)
 
     def picture(self, folder: Path, suffix: str) -> Path:
-        sampler = "simple" if self.has_simple_sampler else "own"
-        order = "_reordered" if self.is_reordered else ""
-        return folder / f"{self.scene}_{self.kind}_{sampler}{order}{suffix}"
+        return folder / f"{self.name}{suffix}"
+
+    @property
+    def sampler(self) -> str:
+        return "simple" if self.has_simple_sampler else "own"
+
+    @property
+    def name(self) -> str:
+        return f"{self.scene}.{self.kind}.{self.sampler}.{self.way}"
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -79,19 +88,13 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _cells(row: Row, rows: list[Row]) -> list[str]:
-    names = [
-        row.scene,
-        row.kind,
-        "simple" if row.has_simple_sampler else "own",
-        "yes" if row.is_reordered else "no",
-    ]
+    names = [row.scene, row.kind, row.sampler, row.way]
     if row.failure:
         return [*names, row.failure.replace("|", "/")[:80], "", "", "", ""]
     plain = [
         each.milliseconds
         for each in rows
-        if (each.scene, each.kind, each.is_reordered) == (row.scene, "plain", row.is_reordered)
-        and not each.failure
+        if (each.scene, each.kind, each.way) == (row.scene, "plain", row.way) and not each.failure
     ]
     return [
         *names,
@@ -104,11 +107,11 @@ def _cells(row: Row, rows: list[Row]) -> list[str]:
 
 
 def _flips(out: Path, rows: list[Row]) -> dict[str, float]:
-    """Of each scene's pictures with the materials' own sampler."""
+    """Of each scene's pictures with the materials' own sampler, shaded in any way."""
     pictures = {
         (row.scene, row.kind): row.picture(out, ".exr")
         for row in rows
-        if not (row.has_simple_sampler or row.is_reordered or row.failure)
+        if not (row.has_simple_sampler or row.failure)
     }
     flips = {}
     for scene in dict.fromkeys(row.scene for row in rows):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import slangpy as spy
+from neural_pack import NeuralPack
 
 from verdigris.core import api
 from verdigris.core.base.device import Device
@@ -22,11 +22,9 @@ class Graph:
     source: str
     bindings: dict[str, Any]
 
-    def module(self, session: spy.SlangSession) -> spy.SlangModule:
-        return session.load_module_from_source(f"module_{self.entry}", self.source)
 
-
-def load_graph(device: Device, path: Path, index: int) -> Graph:
+def load_graph(device: Device, path: Path, index: int, pack: NeuralPack) -> Graph:
+    """`index` is that of the material in the pack, whose sampler draws directions for the graph."""
     document = api.load(path)
     teacher = Teacher(document, device=device)
     generated = teacher.generated
@@ -37,15 +35,18 @@ def load_graph(device: Device, path: Path, index: int) -> Graph:
         )
     if not teacher.is_dark_and_opaque:
         print(f"{path.name}: emission and opacity of this graph are not drawn")
-    entry, block = f"shadeGraph{index}", f"pixelCB{index}"
+    entry, block, floats = (f"{name}{index}" for name in ("shadeGraph", "pixelCB", "floats"))
     source = "\n".join(
         (
             # the modules of several graphs are linked to one program
             "#define export extern",
+            pack.definitions(index, floats),
             f"#define ENGINE_HIT_SHADER {entry}",
             generated.source.replace("pixelCB", block),
             '#include "shade_graph.slang"',
         )
     )
-    bindings = teacher.bindings()
-    return Graph(entry, source, {block: bindings["pixelCB"]} if bindings else {})
+    bindings = pack.constants(index, floats)
+    if bound := teacher.bindings():
+        bindings[block] = bound["pixelCB"]
+    return Graph(entry, source, bindings)

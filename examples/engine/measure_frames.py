@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 import room
 import slangpy as spy
-from frame_table import ROWS_FILE, Row
+from frame_table import QUEUES, REORDERED, ROWS_FILE, Row
 from graphs import Graph, load_graph
 from neural_pack import NeuralPack
 from render import slots, write_picture
 from tracer import Scene, Shaders, Tracer, create_sums, picture_of
+from wavefront import WavefrontTracer
 
 from verdigris.core.base.device import SHADER_FOLDER, open_device
 
@@ -64,21 +65,25 @@ class Bench:
         by_name = {path.stem: path for path in self._documents}
         # a bundle has the name of its material, which can differ from the file's
         paths = [by_name.get(each, self._documents[0]) for each in self._pack.names]
-        return [load_graph(self._device, path, index) for index, path in enumerate(paths)]
+        return [
+            load_graph(self._device, path, index, self._pack) for index, path in enumerate(paths)
+        ]
 
     def measure(self, row: Row, out: Path) -> Row:
         """The row, filled. Writes the picture."""
-        count = len(self._pack.names)
         if row.kind == "graph":
             shaders = Shaders.of_graphs(self._graphs())
         else:
-            shaders = Shaders.neural(count) if row.kind == "neural" else Shaders.plain(count)
+            shaders = (
+                Shaders.neural(self._pack) if row.kind == "neural" else Shaders.plain(self._pack)
+            )
         gpu, size, samples = self._device.gpu, self._size, self._samples
         start = time.perf_counter()
-        tracer = Tracer(
-            gpu, [SHADER_FOLDER], self._scene, self._pack, shaders,
-            row.is_reordered, row.has_simple_sampler,
-        )  # fmt: skip
+        parts = gpu, [SHADER_FOLDER], self._scene, self._pack, shaders, row.has_simple_sampler
+        if row.way == QUEUES:
+            tracer = WavefrontTracer(*parts)
+        else:
+            tracer = Tracer(*parts, is_reordered=row.way == REORDERED)
         compile_seconds = time.perf_counter() - start
         sums = create_sums(gpu, size)
         for first in range(0, samples, self._frames):
@@ -101,7 +106,9 @@ class Bench:
         )
 
 
-def _time(gpu: spy.Device, tracer: Tracer, size: tuple[int, int], frames: int) -> float:
+def _time(
+    gpu: spy.Device, tracer: Tracer | WavefrontTracer, size: tuple[int, int], frames: int
+) -> float:
     return tracer.trace(create_sums(gpu, size), size, frames)
 
 

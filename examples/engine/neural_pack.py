@@ -24,6 +24,8 @@ RECORD = np.dtype(
         ("reserved", "<u4", 3),
     ]
 )
+# of a constant buffer, on most devices
+CONSTANT_BYTES = 1 << 16
 # NEURAL_CAREFUL of the runtime's shaders
 CAREFUL = {"cooperative": 0, "careful": 1, "exacting": 2}
 
@@ -62,6 +64,12 @@ class NeuralPack:
         self.records = np.zeros(len(self.materials), RECORD)
         self.textures = [self._fill(*each) for each in enumerate(self.materials)]
         self.weights = self._upload_weights()
+        # several materials can share a decoder
+        starts, decoders = np.unique(self.records["weights"], return_inverse=True)
+        # compilers for processors take minutes for each decoder
+        is_quick = len(starts) == 1 or not gpu.has_feature(spy.Feature.software_device)
+        self.has_constants = is_quick and 2 * self._decoder_bytes <= CONSTANT_BYTES
+        self.decoders = decoders.tolist() if self.has_constants else [0] * len(decoders)
         usage = spy.BufferUsage.shader_resource
         self.record_buffer = gpu.create_buffer(
             struct_size=RECORD.itemsize, data=self.records.view(np.uint8), usage=usage
@@ -73,8 +81,40 @@ class NeuralPack:
             "NEURAL_COOPERATIVE": str(int(self.is_cooperative)),
             "NEURAL_OPTIMAL": str(int(self.is_cooperative)),
             "NEURAL_CAREFUL": str(self.careful),
+            "NEURAL_CONSTANTS": str(int(self.has_constants)),
             "ENGINE_MATERIALS": str(len(self.materials)),
         }
+
+    def definitions(self, material: int, name: str) -> str:
+        """For decoder.slang: the decoder of a material, with a name for its constant buffer."""
+        if not self.has_constants:
+            return ""
+        record = self.records[material]
+        matrices = [f"material.record.matrix{k} = {at};" for k, at in enumerate(record["matrices"])]
+        definitions = {
+            "ENGINE_FLOATS": name,
+            "ENGINE_WEIGHTS": record["weights"],
+            "ENGINE_MATRICES": " ".join(matrices),
+        }
+        return "".join(f"#define {key} {value}\n" for key, value in definitions.items())
+
+    def constants(self, material: int, name: str) -> dict[str, Any]:
+        """What is bound for these definitions. NeuralFloats are all halves of a decoder, but hidden
+        layers 1, 3, … are transposed."""
+        if not self.has_constants:
+            return {}
+        weights = self.manifest["weights"]
+        data = (self.folder / weights["file"]).read_bytes()
+        start = self.materials[material]["weights_offset"]
+        floats = np.frombuffer(data, "<f2", self._decoder_bytes // 2, start).astype(np.float32)
+        tensors = {tensor["name"]: tensor for tensor in weights["tensors"]}
+        for layer in range(1, len(self.manifest["network"]["layers"]) - 1, 2):
+            tensor = tensors[f"layer{layer}.weights"]
+            rows, columns = tensor["shape"]
+            first, stride = tensor["offset"] // 2, tensor["row_stride"] // 2
+            matrix = floats[first : first + rows * stride].reshape(rows, stride)[:, :columns]
+            matrix[:] = matrix.T.copy()
+        return {name: {"quads": floats.reshape(-1, 4).tolist()}}
 
     def bindings(self) -> dict[str, Any]:
         return {
@@ -125,6 +165,10 @@ class NeuralPack:
         for index, tensor in enumerate(matrices):
             self.records["matrices"][:, index] = self.records["weights"] + tensor["offset"]
         return self._convert(data, matrices) if self.is_cooperative else self._buffer(data)
+
+    @property
+    def _decoder_bytes(self) -> int:
+        return self.manifest["weights"]["decoder_bytes"]
 
     def _convert(self, data: np.ndarray, matrices: list[dict[str, Any]]) -> spy.Buffer:
         layouts, half = spy.CoopVecMatrixLayout, spy.DataType.float16

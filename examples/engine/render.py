@@ -17,6 +17,7 @@ import room
 from graphs import load_graph
 from neural_pack import NeuralPack, PackError
 from tracer import BOUNCES, Scene, Shaders, Tracer, create_sums, picture_of
+from wavefront import WavefrontTracer
 
 from verdigris.core.base.device import SHADER_FOLDER, open_device
 from verdigris.core.base.errors import VerdigrisError
@@ -30,6 +31,7 @@ def main() -> None:
     parser.add_argument("pack", type=Path, help="scene pack of the materials")
     parser.add_argument("-o", "--output", type=Path, default=Path("room.png"), help=".png or .exr")
     parser.add_argument("--graphs", type=Path, help="folder of the documents: draws their graphs")
+    parser.add_argument("--hits", action="store_true", help="shade by hit shaders, not by queues")
     parser.add_argument("--size", type=int, nargs=2, default=(1280, 720), help="of the picture")
     parser.add_argument("--samples", type=int, default=64, help="per pixel")
     parser.add_argument("--bounces", type=int, default=BOUNCES, help="of a path")
@@ -46,13 +48,14 @@ def draw(arguments: argparse.Namespace) -> None:
     device = open_device(arguments.device)
     pack = NeuralPack(device.gpu, arguments.pack)
     scene = Scene(device.gpu, room.build(), slots(pack.names))
-    shaders = Shaders.neural(len(pack.names))
+    shaders = Shaders.neural(pack)
     if arguments.graphs:
         paths = [arguments.graphs / f"{name}.mtlx" for name in pack.names]
-        graphs = [load_graph(device, path, index) for index, path in enumerate(paths)]
+        graphs = [load_graph(device, path, index, pack) for index, path in enumerate(paths)]
         shaders = Shaders.of_graphs(graphs)
     start = time.perf_counter()
-    tracer = Tracer(device.gpu, [SHADER_FOLDER], scene, pack, shaders)
+    kind = Tracer if arguments.hits else WavefrontTracer
+    tracer = kind(device.gpu, [SHADER_FOLDER], scene, pack, shaders)
     print(f"{device}: {scene.triangles} triangles, compiled in {time.perf_counter() - start:.1f} s")
     sums = create_sums(device.gpu, size)
     seconds = [

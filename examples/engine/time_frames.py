@@ -1,11 +1,14 @@
-"""Times frames of the room: with graphs and with neural materials, with and without reordering.
+"""Times frames of the room: with graphs and with neural materials, shaded by compute shaders, and
+by hit shaders with and without reordering.
 
     python examples/engine/time_frames.py --out times
     python examples/engine/time_frames.py --out times --pack room.vdg --hero hero/diving_helmet.mtlx
+    python examples/engine/time_frames.py --out times --rows 'room.*.own.*' 'room.plain.*'
 
 Without --pack the example materials are baked first. Each --hero is a document that everything in
 the room is made of. It is baked, too. A pack that an earlier run left in the output folder is used
-again. Writes frames.json, frames.md and pictures; a row that fails says why, and others go on.
+again. Rows are SCENE.MATERIALS.SAMPLER.WAY: plain, neural or graph; own or simple; queues, hits or
+reordered. Writes frames.json, frames.md and pictures; a row that fails says why, and others go on.
 """
 
 from __future__ import annotations
@@ -15,12 +18,15 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import asdict
+from fnmatch import fnmatchcase
+from itertools import groupby
 from pathlib import Path
 
 import room
 import slangpy as spy
-from frame_table import ROWS_FILE, Row, read_rows, report
+from frame_table import HITS, QUEUES, ROWS_FILE, WAYS, Row, read_rows, report
 
 from verdigris.core import api
 from verdigris.core.base.device import open_device
@@ -31,9 +37,9 @@ HERE = Path(__file__).parent
 VARIANTS = (
     ("plain", True),
     ("neural", False),
-    ("graph", True),
     ("graph", False),
     ("neural", True),
+    ("graph", True),
 )
 _LEAST_SECONDS = 5.0
 
@@ -43,6 +49,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder of the results")
     parser.add_argument("--pack", type=Path, help="scene pack of example materials: bakes none")
     parser.add_argument("--hero", type=Path, action="append", default=[], help="a document")
+    parser.add_argument(
+        "--rows", nargs="+", default=["*"], help="patterns, in order of measurement"
+    )
     parser.add_argument("--preset", default="standard", help="of the bakes")
     parser.add_argument("--size", type=int, nargs=2, default=(1920, 1080), help="of the frames")
     parser.add_argument("--frames", type=int, default=8, help="in a timed submission")
@@ -59,6 +68,8 @@ def main() -> None:
 
     scenes = {"room": [HERE.parent / f"{name}.mtlx" for name in room.SLOTS]}
     scenes |= {path.stem: [path] for path in arguments.hero}
+    wanted_scenes = {row.scene for row in chosen_rows(scenes, WAYS, arguments.rows)}
+    scenes = {name: each for name, each in scenes.items() if name in wanted_scenes}
     packs = {}
     for name, documents in scenes.items():
         given = arguments.pack if name == "room" else None
@@ -66,14 +77,23 @@ def main() -> None:
             packs[name] = given or baked(documents, out / name, arguments)
         except Exception as failure:  # noqa: BLE001 (other scenes go on)
             print(f"{name}: no pack: {failure}", flush=True)
-    rows: list[Row] = []
-    # what is reordered comes last, in case that time runs out
     offers = device.gpu.has_feature(spy.Feature.shader_execution_reordering)
-    for is_reordered in (False, True) if offers else (False,):
-        for name, folder in packs.items():
-            wanted = [Row(name, *variant, is_reordered) for variant in VARIANTS]
-            rows += measured(wanted, folder, scenes[name], arguments, end)
-            report(out, facts, rows)
+    wanted = chosen_rows(packs, WAYS if offers else (QUEUES, HITS), arguments.rows)
+    rows: list[Row] = []
+    for name, group in groupby(wanted, lambda row: row.scene):
+        rows += measured(list(group), packs[name], scenes[name], arguments, end)
+        report(out, facts, rows)
+
+
+def chosen_rows(scenes: Iterable[str], ways: Iterable[str], patterns: list[str]) -> list[Row]:
+    """What the patterns match, in their order. Within a pattern all ways are measured of a variant
+    before the next, in case that time runs out."""
+    every = [Row(scene, *variant, way) for scene in scenes for variant in VARIANTS for way in ways]
+    matches = [row for pattern in patterns for row in every if fnmatchcase(row.name, pattern)]
+    if not matches:
+        names = ", ".join(row.name for row in every)
+        sys.exit(f"--rows is {' '.join(patterns)}: it matches none of {names}")
+    return list(dict.fromkeys(matches))
 
 
 def baked(documents: list[Path], folder: Path, arguments: argparse.Namespace) -> Path:

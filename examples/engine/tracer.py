@@ -18,7 +18,8 @@ from room import Placed
 SHADERS = Path(__file__).parent / "shaders"
 VERTEX = np.dtype([("position", "<f4", 3), ("u", "<f4"), ("normal", "<f4", 3), ("v", "<f4")])
 BOUNCES = 4
-_PAYLOAD_BYTES = 128
+PAYLOAD_BYTES = 128
+_INSTANCE = np.dtype([("numbers", "<u4", 4), ("rows", "<f4", (3, 4))])
 
 
 class Scene:
@@ -48,9 +49,12 @@ class Scene:
             struct_size=4, data=np.concatenate(indices).reshape(-1), usage=usage | inputs
         )
         slots = [materials[each.slot] for each in placed]
-        rows = [[*starts[id(each.mesh)], slot, 0] for each, slot in zip(placed, slots, strict=True)]
+        instances = np.zeros(len(placed), _INSTANCE)
+        for instance, each, slot in zip(instances, placed, slots, strict=True):
+            instance["numbers"] = *starts[id(each.mesh)], slot, 0
+            instance["rows"] = each.transform()
         self._instances = gpu.create_buffer(
-            struct_size=16, data=np.array(rows, np.uint32).reshape(-1), usage=usage
+            struct_size=_INSTANCE.itemsize, data=instances.view(np.uint8), usage=usage
         )
         self._bottom = {id(mesh): self._build_mesh(mesh, *starts[id(mesh)]) for mesh in meshes}
         self.top = self._build_top(placed, slots)
@@ -110,22 +114,38 @@ class Scene:
 class Shaders:
     """The hit shaders of the materials, by the index of the material."""
 
-    modules: Sequence[str]
+    sources: dict[str, str]
+    """Of a module for each entry point."""
     entries: Sequence[str]
-    graphs: Sequence[Graph] = ()
+    """Of each material."""
+    bindings: dict[str, Any]
 
     @classmethod
-    def neural(cls, count: int) -> Shaders:
-        return cls(["shade_neural"], ["shadeNeural"] * count)
+    def neural(cls, pack: NeuralPack) -> Shaders:
+        """One for each decoder."""
+        return cls._for_decoders(pack, "shade_neural.slang")
 
     @classmethod
-    def plain(cls, count: int) -> Shaders:
+    def plain(cls, pack: NeuralPack) -> Shaders:
         """Rays and sampling, without materials."""
-        return cls(["shade_plain"], ["shadePlain"] * count)
+        return cls._for_decoders(pack, "shade_plain.slang")
+
+    @classmethod
+    def _for_decoders(cls, pack: NeuralPack, file: str) -> Shaders:
+        sources, bindings = {}, {}
+        for material, decoder in enumerate(pack.decoders):
+            entry, name = f"shadeDecoder{decoder}", f"floats{decoder}"
+            if entry not in sources:
+                hit = f'#define ENGINE_HIT_SHADER {entry}\n#include "{file}"\n'
+                sources[entry] = pack.definitions(material, name) + hit
+                bindings |= pack.constants(material, name)
+        return cls(sources, [f"shadeDecoder{decoder}" for decoder in pack.decoders], bindings)
 
     @classmethod
     def of_graphs(cls, graphs: Sequence[Graph]) -> Shaders:
-        return cls([], [graph.entry for graph in graphs], graphs)
+        sources = {graph.entry: graph.source for graph in graphs}
+        bindings = {name: value for graph in graphs for name, value in graph.bindings.items()}
+        return cls(sources, list(sources), bindings)
 
 
 class Tracer:
@@ -138,41 +158,32 @@ class Tracer:
         scene: Scene,
         pack: NeuralPack,
         shaders: Shaders,
-        is_reordered: bool = False,
         has_simple_sampler: bool = False,
+        is_reordered: bool = False,
     ) -> None:
         self._gpu = gpu
-        is_software = gpu.has_feature(spy.Feature.software_device)
-        options: dict[str, Any] = {
-            "include_paths": [SHADERS, pack.folder / "runtime", *include],
-            "defines": {
-                **pack.defines(),
-                "NEURAL_ROLLED": str(int(is_software)),
-                "ENGINE_ROLLED": str(int(is_software)),
-                "ENGINE_SIMPLE_SAMPLER": str(int(has_simple_sampler)),
-                "ENGINE_REORDER": str(int(is_reordered)),
-                "ENGINE_MATERIAL_BITS": str(len(pack.materials).bit_length()),
-            },
-        }
-        if is_software:
-            # its own compiler optimises
-            options["optimization"] = spy.SlangOptimizationLevel.none
-        session = gpu.create_slang_session(compiler_options=options)
+        session = create_session(
+            gpu, include, pack,
+            ENGINE_SIMPLE_SAMPLER=int(has_simple_sampler),
+            ENGINE_REORDER=int(is_reordered),
+            ENGINE_MATERIAL_BITS=len(pack.materials).bit_length(),
+        )  # fmt: skip
         names = ["tracePaths", "missScene", "missLight"]
-        base = session.load_module("path_trace")
-        points = [base.entry_point(name) for name in names]
-        hits = [session.load_module(name) for name in shaders.modules]
-        hits += [graph.module(session) for graph in shaders.graphs]
-        used = list(dict.fromkeys(shaders.entries))
-        points += [module.entry_point(name) for module, name in zip(hits, used, strict=True)]
-        program = session.link_program([base, *hits], points)
+        base, rays = session.load_module("path_trace"), session.load_module("rays")
+        points = [base.entry_point(name) for name in names[:2]] + [rays.entry_point(names[2])]
+        hits = {
+            entry: session.load_module_from_source(f"module_{entry}", source)
+            for entry, source in shaders.sources.items()
+        }
+        points += [module.entry_point(entry) for entry, module in hits.items()]
+        program = session.link_program([base, rays, *hits.values()], points)
         groups = [
             spy.HitGroupDesc(hit_group_name=f"group_{name}", closest_hit_entry_point=name)
-            for name in used
+            for name in hits
         ]
         self._pipeline = gpu.create_ray_tracing_pipeline(
             program=program, hit_groups=groups, max_recursion=1,
-            max_ray_payload_size=_PAYLOAD_BYTES,
+            max_ray_payload_size=PAYLOAD_BYTES,
         )  # fmt: skip
         self._table = gpu.create_shader_table(
             program=program,
@@ -181,8 +192,7 @@ class Tracer:
             hit_group_names=[f"group_{name}" for name in shaders.entries],
         )
         self._bindings = {**scene.bindings(), **pack.bindings(), "gLights": lights()}
-        for graph in shaders.graphs:
-            self._bindings.update(graph.bindings)
+        self._bindings |= shaders.bindings
 
     def trace(self, sums: spy.Buffer, size: tuple[int, int], frames: int = 1, samples: int = 1,
               first: int = 0, bounces: int = BOUNCES, seed: int = 1) -> float:  # fmt: skip
@@ -198,12 +208,32 @@ class Tracer:
                     "samples": samples, "bounces": bounces, "seed": seed,
                 }  # fmt: skip
                 rays.dispatch_rays(0, [*size, 1])
-        commands = encoder.finish()
-        self._gpu.wait()
-        start = time.perf_counter()
-        self._gpu.submit_command_buffer(commands)
-        self._gpu.wait()
-        return (time.perf_counter() - start) / frames
+        return seconds_of(self._gpu, encoder) / frames
+
+
+def create_session(
+    gpu: spy.Device, include: Sequence[Path], pack: NeuralPack, **defines: int
+) -> spy.SlangSession:
+    is_software = gpu.has_feature(spy.Feature.software_device)
+    defines |= {"NEURAL_ROLLED": int(is_software), "ENGINE_ROLLED": int(is_software)}
+    options: dict[str, Any] = {
+        "include_paths": [SHADERS, pack.folder / "runtime", *include],
+        "defines": pack.defines() | {name: str(value) for name, value in defines.items()},
+    }
+    if is_software:
+        # its own compiler optimises
+        options["optimization"] = spy.SlangOptimizationLevel.none
+    return gpu.create_slang_session(compiler_options=options)
+
+
+def seconds_of(gpu: spy.Device, encoder: spy.CommandEncoder) -> float:
+    """Submits the commands, and waits for their end."""
+    commands = encoder.finish()
+    gpu.wait()
+    start = time.perf_counter()
+    gpu.submit_command_buffer(commands)
+    gpu.wait()
+    return time.perf_counter() - start
 
 
 def create_sums(gpu: spy.Device, size: tuple[int, int]) -> spy.Buffer:

@@ -5,11 +5,13 @@ import io
 import subprocess
 
 import pytest
-from openjd.cli._create_argparser import main
 
 
 def openjd(*arguments, **variables):
     """Exit code and output; its tasks get these environment variables."""
+    # a second, which only these tests need
+    from openjd.cli._create_argparser import main
+
     out, code = io.StringIO(), 0
     with (
         pytest.MonkeyPatch.context() as patch,

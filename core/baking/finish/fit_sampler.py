@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.base.colour import LUMINANCE
+from verdigris.core.base.profile import profiled
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.network.sampler import (
     Halves,
@@ -112,6 +113,7 @@ def effort_on(device: Device) -> Effort:
     return SMALL if device.is_software else LARGE
 
 
+@profiled("sampler examples")
 def draw_examples(parameters: Parameters, student: Student, effort: Effort) -> Examples:
     """Examples of one material, whose numbers the student has."""
     random = np.random.default_rng(_SEED)
@@ -205,6 +207,7 @@ def _draw_broadly(
     return wi, np.maximum(density, 1e-9)
 
 
+@profiled("fit sampler")
 def fit_head(spec: NetworkSpec, examples: Examples, effort: Effort) -> FloatArray:
     """The head's numbers as a bundle stores them: half floats."""
     random = np.random.default_rng(_SEED)

@@ -11,6 +11,7 @@ from verdigris.core.baking.finish.notices import unique_names
 from verdigris.core.base.errors import DocumentError, SettingsError
 from verdigris.core.base.json_fields import is_material_name
 from verdigris.core.base.outputs import check_apart
+from verdigris.core.base.profile import profiled
 from verdigris.core.base.text import LONGEST_NAME, why_not_unicode
 from verdigris.core.bundle.files.manifest import FORMAT, SUFFIX
 from verdigris.core.bundle.files.replace_folder import check_replaceable
@@ -79,6 +80,7 @@ def check_names(paths: Sequence[Path], teachers: Sequence[Teacher]) -> None:
             )
 
 
+@profiled("digest of files")
 def document_facts(teacher: Teacher) -> dict[str, Any]:
     """Facts on the material's document and files, without folders of this machine."""
     facts = source_facts(teacher.document, teacher.material)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.base.profile import profiled
 from verdigris.core.material.evaluator import POINT, Footprint
 from verdigris.core.network.texels import footprint_width
 from verdigris.core.pictures.metrics import (
@@ -52,6 +53,7 @@ def texel_footprint(size: int, level: int = 0) -> Footprint:
     return Footprint(footprint_width(size, level), PLACES)
 
 
+@profiled("draw held-out samples")
 def draw_held_out(
     teacher: DeviceMaterial,
     count: int = SAMPLES,
@@ -65,6 +67,7 @@ def draw_held_out(
     return HeldOut(uv, wi, wo, teacher.response(uv, wi, wo, footprint=footprint))
 
 
+@profiled("measure samples")
 def measure_student(student: DeviceMaterial, held_out: HeldOut) -> SampleMetrics:
     prediction = student.response(held_out.uv, held_out.wi, held_out.wo)
     return measure_samples(prediction, held_out.response)
@@ -83,6 +86,7 @@ def draw_sphere(
     return np.ascontiguousarray(picture[..., :3])
 
 
+@profiled("measure pictures")
 def measure_pictures(
     teacher: DeviceMaterial, student: DeviceMaterial, view: View
 ) -> PictureMetrics:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.base.profile import profiled
 from verdigris.core.lighting.sky import sky_luminance
 from verdigris.core.material.evaluator import Footprint
 from verdigris.core.network.texels import footprint_width
@@ -52,6 +53,7 @@ def plan_for(device: Device) -> SkyPlan:
     return SOFTWARE_PLAN if device.is_software else FULL_PLAN
 
 
+@profiled("measure under the sky")
 def measure_sky(
     teacher: DeviceMaterial, student: DeviceMaterial, resolution: int, plan: SkyPlan | None = None
 ) -> SkyMetrics:

@@ -10,6 +10,7 @@ from verdigris.core.baking.state.options import BakeOptions
 from verdigris.core.baking.state.run import Run
 from verdigris.core.baking.state.stages import Stage
 from verdigris.core.baking.state.trainers import open_trainer
+from verdigris.core.base.profile import profiled
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters, initialise
 from verdigris.core.sampling.draw_samples import DrawnSamples
@@ -25,6 +26,7 @@ def fresh_parameters(stage: Stage, materials: int, seed: int) -> Parameters:
     return initialise(stage.settings.spec, stage.layout(materials), seed)
 
 
+@profiled("open trainer")
 def open_start(
     teachers: Sequence[Teacher], stage: Stage, options: BakeOptions, kind: str
 ) -> tuple[Trainer, DrawnSamples]:

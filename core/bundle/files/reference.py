@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.json_fields import LARGEST_SINGLE, Fields, parse_json
+from verdigris.core.base.profile import profiled
 from verdigris.core.bundle.files.sampler_rows import COLUMNS as SAMPLER_COLUMNS
 from verdigris.core.bundle.files.sampler_rows import SamplerRows, make_sampler_rows
 from verdigris.core.bundle.proxies.sampled_texture import trilinear
@@ -135,6 +136,7 @@ def _unit(vectors: NDArray[np.float64]) -> Floats:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
 
+@profiled("make reference rows")
 def make_reference(parameters: Parameters, teacher: DeviceMaterial | None = None) -> Reference:
     """The responses of stored numbers and of their graph."""
     points = choose_points(parameters.layout)

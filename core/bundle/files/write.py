@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.outputs import MANIFEST_FILE, WEIGHTS_FILE
+from verdigris.core.base.profile import profiled
 from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.checked_files import record_of
 from verdigris.core.bundle.files.ktx2 import BC6H, R8, RGBA8, RGBA8_SRGB, RGBA16F, write_ktx2
@@ -112,6 +113,7 @@ def export_numbers(
     return Exported(rounded, latents)
 
 
+@profiled("write bundle")
 def write_bundle(path: Path, exported: Exported | Parameters, contents: Contents) -> Path:
     """Writes the folder `path`. An existing bundle stays until the new one is complete."""
     if isinstance(exported, Parameters):

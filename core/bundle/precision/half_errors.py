@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.base.profile import profiled
 from verdigris.core.bundle.files.arithmetic import (
     COOPERATIVE,
     EXACTING,
@@ -45,6 +46,7 @@ EXACT_PRODUCTS = (1 << 30, 16)
 _HEAD = np.uint32(0xFFFFE000)
 
 
+@profiled("compare half precision")
 def judge(parameters: Parameters, points: Points, bounds: Bounds) -> Arithmetic:
     """Advises the fastest arithmetic whose error is well within the bounds on these points."""
     errors = half_errors(parameters, points, bounds.floor)

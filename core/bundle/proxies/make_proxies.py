@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.profile import profiled
 from verdigris.core.bundle.proxies.lobes import learned_frames, light_counts
 from verdigris.core.bundle.proxies.proxy_texture import (
     COSINES,
@@ -82,6 +83,7 @@ class MadeProxies:
     exchanged."""
 
 
+@profiled("make proxies")
 def make_proxies(
     parameters: Parameters,
     respond_at: RespondAt,
@@ -135,6 +137,7 @@ def numpy_respond_at(parameters: Parameters) -> RespondAt:
     return at
 
 
+@profiled("check albedo")
 def check_albedo(
     parameters: Parameters, proxies: Proxies, count: int = 32, lights: int = 256
 ) -> AlbedoError:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from verdigris.core.base.device import cache_folder
+from verdigris.core.base.profile import profiled
 from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, careful_level
 from verdigris.core.bundle.files.checked_files import digest
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, FileRecord
@@ -165,6 +166,7 @@ def other_modules(spec: NetworkSpec, records: Iterable[FileRecord]) -> list[str]
     return [each.file for each in records if written.get(each.file, each.sha256) != each.sha256]
 
 
+@profiled("write shaders")
 def runtime_files(
     spec: NetworkSpec, advised: str | None = None, decoders: int = 1
 ) -> dict[str, bytes]:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DocumentError
+from verdigris.core.base.profile import profiled
 from verdigris.core.base.text import describe_locale
 from verdigris.core.material.codegen.code_names import (
     rename_definitions_for_code,
@@ -71,6 +72,7 @@ class GeneratedMaterial:
         return hashlib.sha256(self.source.encode()).hexdigest()[:24]
 
 
+@profiled("generate material code")
 def generate(document: Document, material: Material) -> GeneratedMaterial:
     """Generates the Slang of one material, ready to link with the kernels that evaluate it."""
     import MaterialX as mx

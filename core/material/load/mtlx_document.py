@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
+from verdigris.core.base.profile import profiled
 from verdigris.core.base.text import with_plain_letters
 from verdigris.core.material.files.paths import SearchPath, is_file
 from verdigris.core.material.graph.library import TARGET, standard_library
@@ -188,6 +189,7 @@ class Document:
             )
 
 
+@profiled("load document")
 def load_document(
     path: str | Path,
     search_paths: str | Path | Sequence[str | Path] = (),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DocumentError, MissingTextureError, VerdigrisError
+from verdigris.core.base.profile import profiled
 from verdigris.core.base.text import why_not_unicode
 from verdigris.core.material.analyse.converted import converted_types
 from verdigris.core.material.analyse.features import Part
@@ -140,6 +141,7 @@ def _with_missing(report: MaterialReport, document: Document) -> MaterialReport:
     return replace(report, search_in=tuple(str(folder) for folder in found))
 
 
+@profiled("describe material")
 def describe_teacher(teacher: Teacher) -> MaterialReport:
     """The report of a loaded material, without a probe."""
     report = describe_material(teacher.document, teacher.material, probe=False)

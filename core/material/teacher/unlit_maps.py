@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.profile import profiled
 
 if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
@@ -45,6 +46,7 @@ class UnlitMaps(NamedTuple):
     """[height, width]: 1 is opaque, 0 a hole; None if all of it is opaque."""
 
 
+@profiled("emission and opacity")
 def unlit_maps(teacher: DeviceMaterial, width: int, height: int | None = None) -> UnlitMaps:
     """Means over each texel of a width x height grid, or of a square one."""
     height = width if height is None else height

@@ -91,7 +91,7 @@ def test_a_material_that_is_kept_whole_is_baked_without_a_warning(clay, tmp_path
 
 def test_every_part_that_is_dropped_or_approximated_is_named_before_the_first_step(tmp_path):
     skin = make_teacher("skin", base_color="0.5, 0.2, 0.1", subsurface="0.4", transmission="0.2")
-    events = run([skin], tmp_path)
+    events = run([skin], tmp_path, BRIEF)
     assert isinstance(events[0], Started)
     told = [event.text for event in events[1:3]]
     assert told[0].startswith("skin: subsurface is approximated: as diffuse light")
@@ -101,7 +101,7 @@ def test_every_part_that_is_dropped_or_approximated_is_named_before_the_first_st
 
 def test_a_material_that_reflects_nothing_is_told_so(clay, tmp_path):
     soot = powder("soot", colour="0, 0, 0")
-    told = warnings(run([clay, soot], tmp_path))
+    told = warnings(run([clay, soot], tmp_path, BRIEF))
     assert len(told) == 1
     assert re.match(r"soot: reflects only 0% of the light", told[0])
     assert told[0].endswith(
@@ -128,7 +128,7 @@ def test_a_lamp_that_reflects_nothing_is_not_called_black(tmp_path):
 
 
 def test_a_material_that_reflects_more_than_it_receives_is_told_so(tmp_path):
-    told = warnings(run([powder("snow", colour="3, 3, 3")], tmp_path))
+    told = warnings(run([powder("snow", colour="3, 3, 3")], tmp_path, BRIEF))
     found = re.fullmatch(
         r"snow: reflects (\d+)% of the light, more than it receives: check for colours above 1 "
         "and inputs out of range",
@@ -187,7 +187,7 @@ def test_a_loss_that_rises_again_is_told(step, is_told, clay, tmp_path):
 @pytest.mark.parametrize(("emission", "is_cut"), [(29000, False), (70000, True)])
 def test_emission_that_is_cut_off_is_told(emission, is_cut, tmp_path):
     lamp = powder("lamp", emission=f"{emission}, {emission / 2}, {emission / 4}")
-    told = warnings(run([lamp], tmp_path))
+    told = warnings(run([lamp], tmp_path, BRIEF))
     red = open_bundle(tmp_path / "out.vdg").emission()[0][..., 0]
     np.testing.assert_array_equal(red, np.float16(min(emission, 30000)))
     assert (

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from ..bundle.bundles import make_bundle
 from ..in_process import run_command
 from ..material.documents import with_image
 from ..material.surfaces import write_image
-from ..small_endings import SMALL_ENDINGS
 
 QUICK = (*("--set", "network=2x16", "--set", "batch=64"), "--resolution", 8, "--iterations", 2)
 MAP = "clay.importance.png"
@@ -18,15 +18,12 @@ MEASURE = ("measure", "clay.vdg", "--source", "clay.mtlx", "--size", 8, "--sampl
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A document, the image that it reads, an importance map, and a bundle of the document."""
+    """A document, the image that it reads, an importance map, and a bundle."""
     folder = tmp_path_factory.mktemp("clay")
     write_image(folder / "clay_normal.png", np.full((4, 4, 3), 128, np.uint8))
     write_image(folder / MAP, np.diag([255, 9, 9, 9]).astype(np.uint8)[..., None])
     (folder / "clay.mtlx").write_text(with_image("clay_normal.png"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        code, _, errors = run_command([*BAKE, "--device", "software"], *SMALL_ENDINGS)
-    assert not code, errors
+    make_bundle(folder / "clay.vdg")
     return folder
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from verdigris.core.material.teacher.teacher import Teacher
 
-from .surfaces import UV, document, node, respond, surface_material
+from .surfaces import UV, document, glow, node, probe, respond, surface_material
 
 
 def apart(body, mark):
@@ -34,20 +34,38 @@ def apart(body, mark):
 
 def each_of(bodies):
     """A document that returns what the node `lobe` of one of these returns, by u."""
+    text = _sum_of(bodies, "BSDF", "lobe")
+    text += node("surface", "surf", "surfaceshader", {"bsdf": ("BSDF", "@sum")})
+    return document(UV + text + surface_material("surf"))
+
+
+def _sum_of(bodies, kind, name):
+    """The nodes of all bodies, and `sum`: what the node of this name gives in one of them, by u."""
     text = node("multiply", "scaled", "float", {"in1": ("float", "@u"), "in2": ("float", "64")})
     text += node("floor", "pick", "float", {"in": ("float", "@scaled")})
+    before = None
     for at, body in enumerate(bodies):
         choice = {"value1": ("float", "@pick"), "value2": ("float", str(at))}
         choice |= {"in1": ("float", "1"), "in2": ("float", "0")}
         text += apart(body, f"_{at}") + node("ifequal", f"only_{at}", "float", choice)
-        shown = {"in1": ("BSDF", f"@lobe_{at}"), "in2": ("float", f"@only_{at}")}
-        text += node("multiply", f"only_lobe_{at}", "BSDF", shown)
-        if at:
-            before = f"@sum_{at - 1}" if at > 1 else "@only_lobe_0"
-            both = {"in1": ("BSDF", before), "in2": ("BSDF", f"@only_lobe_{at}")}
-            text += node("add", f"sum_{at}", "BSDF", both)
-    text += node("surface", "surf", "surfaceshader", {"bsdf": ("BSDF", f"@sum_{len(bodies) - 1}")})
-    return document(UV + text + surface_material("surf"))
+        shown = {"in1": (kind, f"@{name}_{at}"), "in2": ("float", f"@only_{at}")}
+        text += node("multiply", f"only_{name}_{at}", kind, shown)
+        both = {"in1": (kind, f"@{before}"), "in2": (kind, f"@only_{name}_{at}")}
+        text += node("add", f"sum_{at}", kind, both) if before else ""
+        before = f"sum_{at}" if before else f"only_{name}_{at}"
+    return text.replace(f'"{before}"', '"sum"')
+
+
+def place(at):
+    """Texture coordinates at which a document of several bodies shows this one."""
+    return (at + 0.5) / 64, 0.7
+
+
+def colours(bodies, **options):
+    """What the node `colour` of each of these is at its place, (bodies, 3), by one kernel."""
+    bodies = list(bodies)
+    teacher = Teacher(probe(_sum_of(bodies, "color3", "colour"), "sum", **options))
+    return glow(teacher, [place(at) for at in range(len(bodies))])
 
 
 def responses(bodies, *directions):

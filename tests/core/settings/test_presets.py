@@ -85,3 +85,15 @@ def test_api_and_command_choose_the_preset_by_the_number_of_materials(walls, tmp
 
     assert bake(walls[:1], tmp_path / "alone") == ["2x32"]
     assert bake(walls, tmp_path / "both") == ["2x16", "2x16"]
+
+
+def test_bakes_of_all_presets_choose_their_size_but_for_constant_materials():
+    for recipes in PRESETS.values():
+        for recipe in recipes.values():
+            assert {kind: settings.size.is_open for kind, settings in recipe.by_kind.items()} == {
+                kind: kind is not Kind.CONSTANT for kind in Kind
+            }
+            # a resolution that is named is kept, unless a size is named with it
+            assert not recipe.changed({"resolution": 64}).largest.size.is_open
+            both = {"resolution": 64, "size": {"most_bytes": 9_000}}
+            assert recipe.changed(both).largest.size.most_bytes == 9_000

@@ -19,7 +19,7 @@ from verdigris.core.network.spec import LatentLayout, NetworkSpec, block_bytes
 from verdigris.core.progress.events import Finished, SizeChosen, Step
 from verdigris.core.settings.size_settings import SizeSettings
 
-from ..bakes import TINY, assert_same, baked, cut_off, of_kind, run, stop_at
+from ..bakes import TINY, assert_same, baked, chalk_teacher, cut_off, of_kind, run, stop_at
 
 # Eight dark stripes along v, all the same.
 STRIPES = """<materialx version="1.39"><texcoord name="uv" type="vector2"/>
@@ -179,3 +179,26 @@ def test_bytes_count_whole_blocks_of_all_levels():
     # 8 x 4, 4 x 2, 2 x 1, 1 x 1: two blocks, and one for each level beyond
     assert block_bytes(8, 4, 8) == 5 * 16
     assert block_bytes(8, 4, 64) == 5 * 16 * 8
+
+
+def test_two_stages_starts_importance_and_an_early_end_go_with_a_choice(stripes, tmp_path):
+    settings = replace(
+        SETTINGS, iterations=160, encode_from=32, small_resolution=16, starts=2, start_share=0.1
+    )
+    importance = np.ones((8, 8), np.float32)
+    importance[:2] = 0
+    events = run(
+        [stripes, chalk_teacher()],
+        tmp_path,
+        settings,
+        importance=importance,
+        target_error=0.5,
+        names=("stripes", "chalk"),
+    )
+    (end,), (choice,) = of_kind(events, Finished), of_kind(events, SizeChosen)
+    # the target is reached at once: the size is chosen before the last phase all the same
+    assert end.stopped_by == "target error"
+    assert choice.height < choice.width <= 32
+    for name in ("stripes", "chalk"):
+        layout = open_bundle(tmp_path / f"{name}.vdg").layout
+        assert (layout.width, layout.height) == (choice.width, choice.height)

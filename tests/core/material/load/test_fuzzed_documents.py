@@ -15,8 +15,8 @@ from ..mutations import mutate
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 SEED = 1939
-MUTANTS = 150
-MOST_EVALUATED = 4
+MUTANTS = 100
+MOST_EVALUATED = 2
 
 
 def test_mutants_of_the_examples_fail_cleanly_or_work():

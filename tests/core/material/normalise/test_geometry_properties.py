@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.report.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 
-from ..documents import with_surface
+from ..apart import colours, place
 from ..images import decoded_srgb
 from ..surfaces import glow, node, probe, write_image
 
@@ -59,127 +58,114 @@ BY_USD = (
 )
 
 
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        (
-            in_a_graph(FROM_INTERFACE, '<input name="it" type="color3" value="0.2, 0.3, 0.4"/>'),
-            (0.2, 0.3, 0.4),
+def add(first, second):
+    both = {"in1": ("color3", f"@{first}"), "in2": ("color3", f"@{second}")}
+    return node("add", "colour", "color3", both)
+
+
+# What has no texture coordinates to read is a colour; else a function of them.
+SOURCES = {
+    "of a graph": (
+        in_a_graph(FROM_INTERFACE, '<input name="it" type="color3" value="0.2, 0.3, 0.4"/>'),
+        (0.2, 0.3, 0.4),
+    ),
+    "of a definition": (in_a_definition("color3", FROM_INTERFACE), (0.2, 0.3, 0.4)),
+    "of who uses a definition": (
+        in_a_definition(
+            "color3", FROM_INTERFACE, '<input name="it" type="color3" value="0.5, 0.6, 0.7"/>'
         ),
-        (in_a_definition("color3", FROM_INTERFACE), (0.2, 0.3, 0.4)),
-        (
-            in_a_definition(
-                "color3", FROM_INTERFACE, '<input name="it" type="color3" value="0.5, 0.6, 0.7"/>'
-            ),
-            (0.5, 0.6, 0.7),
-        ),
-        (BY_USD.format('value="0.2, 0.3, 0.4"') + as_colour("vector3"), (0.2, 0.3, 0.4)),
-        (
-            '<nodegraph name="graph"><input name="it" type="vector3" value="0.2, 0.3, 0.4"/>'
-            + BY_USD.format('interfacename="it"')
-            + '<output name="out" type="vector3" nodename="read"/></nodegraph>'
-            '<convert name="colour" type="color3">'
-            '<input name="in" type="vector3" nodegraph="graph" output="out"/></convert>',
-            (0.2, 0.3, 0.4),
-        ),
-        (reader("color3", 'nodename="uv_colour"', "colour"), (0.2, 0.7, 0.25)),
-        (
-            reader("color3", f'value="0.5, 0.25, 0.75" {SRGB}', "colour"),
-            decoded_srgb(np.array([0.5, 0.25, 0.75])),
-        ),
-        (
-            reader("float", 'value="50" unit="centimeter" unittype="distance"')
-            + as_colour("float"),
-            (0.5, 0.5, 0.5),
-        ),
-    ],
-    ids=[
-        "of a graph",
-        "of a definition",
-        "of who uses a definition",
-        "fallback of USD",
-        "fallback of USD in a graph",
-        "connected",
-        "in a colour space",
-        "with a unit",
-    ],
+        (0.5, 0.6, 0.7),
+    ),
+    "fallback of USD": (
+        BY_USD.format('value="0.2, 0.3, 0.4"') + as_colour("vector3"),
+        (0.2, 0.3, 0.4),
+    ),
+    "fallback of USD in a graph": (
+        '<nodegraph name="graph"><input name="it" type="vector3" value="0.2, 0.3, 0.4"/>'
+        + BY_USD.format('interfacename="it"')
+        + '<output name="out" type="vector3" nodename="read"/></nodegraph>'
+        '<convert name="colour" type="color3">'
+        '<input name="in" type="vector3" nodegraph="graph" output="out"/></convert>',
+        (0.2, 0.3, 0.4),
+    ),
+    "connected": (
+        reader("color3", 'nodename="uv_colour"', "colour"),
+        lambda u, v: (u, v, 0.25),
+    ),
+    "in a colour space": (
+        reader("color3", f'value="0.5, 0.25, 0.75" {SRGB}', "colour"),
+        decoded_srgb(np.array([0.5, 0.25, 0.75])),
+    ),
+    "with a unit": (
+        reader("float", 'value="50" unit="centimeter" unittype="distance"') + as_colour("float"),
+        (0.5, 0.5, 0.5),
+    ),
+}
+TYPES = {
+    ("integer", "3"): (3, 3, 3),
+    ("boolean", "true"): (1, 1, 1),
+    ("float", "0.25"): (0.25, 0.25, 0.25),
+    ("vector2", "0.1, 0.2"): (0.1, 0.2, 0),
+    ("vector4", "0.1, 0.2, 0.3, 0.4"): (0.1, 0.2, 0.3),
+    ("color4", "0.1, 0.2, 0.3, 0.4"): (0.1, 0.2, 0.3),
+    ("float", None): (0, 0, 0),
+    ("vector3", None): (0, 0, 0),
+}
+SCALE = "2, 0, 0, 0,  0, 3, 0, 0,  0, 0, 4, 0,  0, 0, 0, 1"
+MATRIX = (
+    node(
+        "UsdPrimvarReader",
+        "read",
+        "matrix44",
+        {"varname": ("string", "m"), "fallback": ("matrix44", SCALE)},
+    )
+    + node(
+        "transformmatrix",
+        "moved",
+        "vector3",
+        {"in": ("vector3", "1, 1, 1"), "mat": ("matrix44", "@read")},
+    )
+    + as_colour("vector3", "moved")
 )
-def test_a_property_is_its_default_wherever_that_comes_from(body, expected):
-    np.testing.assert_allclose(seen(body), expected, rtol=1e-5)
 
 
-def test_the_colour_space_of_the_document_counts_for_defaults():
-    made = probe(reader("color3", 'value="0.5, 0.5, 0.5"', "colour"), "colour")
-    made.root.setColorSpace("srgb_texture")
-    np.testing.assert_allclose(glow(Teacher(made), AT)[0], [0.2140411] * 3, rtol=1e-5)
+def two_readers(first, second, names):
+    """The sum of what two readers give, as colours, each of (type, default)."""
+    made = ""
+    for (kind, value), prop, name in zip((first, second), names, ("one", "other"), strict=True):
+        made += reader(kind, value and f'value="{value}"', name, prop)
+        made += node("convert", f"{name}_colour", "color3", {"in": (kind, f"@{name}")})
+    return made + add("one_colour", "other_colour")
 
 
-@pytest.mark.parametrize(
-    ("kind", "value", "expected"),
-    [
-        ("integer", "3", (3, 3, 3)),
-        ("boolean", "true", (1, 1, 1)),
-        ("vector2", "0.1, 0.2", (0.1, 0.2, 0)),
-        ("vector4", "0.1, 0.2, 0.3, 0.4", (0.1, 0.2, 0.3)),
-        ("color4", "0.1, 0.2, 0.3, 0.4", (0.1, 0.2, 0.3)),
-        ("vector3", None, (0, 0, 0)),
-    ],
+HALF, QUARTER, VECTOR = ("float", "0.5"), ("float", "0.25"), ("vector3", "0.1, 0.2, 0.3")
+READERS = {
+    "of one name": (two_readers(HALF, QUARTER, ("wear", "wear")), (0.75,) * 3),
+    "of one name and two types": (two_readers(HALF, VECTOR, ("wear", "wear")), (0.6, 0.7, 0.8)),
+    "of alike names": (two_readers(HALF, QUARTER, ("a.b", "a b")), (0.75,) * 3),
+    "of alike names and two types": (two_readers(HALF, VECTOR, ("a.b", "a b")), (0.6, 0.7, 0.8)),
+    "of two types without a default": (
+        two_readers(("float", None), ("vector3", None), ("Cd", "Cd")),
+        (0, 0, 0),
+    ),
+}
+TURNED = (
+    node("UsdPrimvarReader", "read", "vector2", {"varname": ("string", "st")})
+    + node(
+        "UsdTransform2d",
+        "turned",
+        "vector2",
+        {
+            "in": ("vector2", "@read"),
+            "rotation": ("float", "90"),
+            "scale": ("vector2", "2, 1"),
+            "translation": ("vector2", "1, 0"),
+        },
+    )
+    + as_colour("vector2", "turned")
 )
-def test_a_property_of_any_type_is_its_default(kind, value, expected):
-    body = reader(kind, value and f'value="{value}"') + as_colour(kind)
-    np.testing.assert_allclose(seen(body), expected, rtol=1e-6)
-
-
-def test_a_matrix_is_what_usd_falls_back_to():
-    scale = "2, 0, 0, 0,  0, 3, 0, 0,  0, 0, 4, 0,  0, 0, 0, 1"
-    body = (
-        node(
-            "UsdPrimvarReader",
-            "read",
-            "matrix44",
-            {"varname": ("string", "m"), "fallback": ("matrix44", scale)},
-        )
-        + node(
-            "transformmatrix",
-            "moved",
-            "vector3",
-            {"in": ("vector3", "1, 1, 1"), "mat": ("matrix44", "@read")},
-        )
-        + as_colour("vector3", "moved")
-    )
-    np.testing.assert_allclose(seen(body), [2, 3, 4], rtol=1e-6)
-
-
-@pytest.mark.parametrize("names", [("wear", "wear"), ("a.b", "a b")])
-@pytest.mark.parametrize("kinds", [("float", "float"), ("float", "vector3")])
-def test_each_reader_of_a_property_has_its_own_default_and_type(names, kinds):
-    values = {"float": 'value="0.5"', "vector3": 'value="0.1, 0.2, 0.3"'}
-    second = values[kinds[1]] if kinds[1] == "vector3" else 'value="0.25"'
-    body = (
-        reader(kinds[0], values["float"], "one", names[0])
-        + reader(kinds[1], second, "other", names[1])
-        + node("convert", "first", "color3", {"in": (kinds[0], "@one")})
-        + node("convert", "second", "color3", {"in": (kinds[1], "@other")})
-        + node(
-            "add", "colour", "color3", {"in1": ("color3", "@first"), "in2": ("color3", "@second")}
-        )
-    )
-    of_the_other = (0.1, 0.2, 0.3) if kinds[1] == "vector3" else (0.25,) * 3
-    np.testing.assert_allclose(seen(body), np.add(0.5, of_the_other), rtol=1e-6)
-
-
-def test_readers_of_two_types_without_a_default_are_zero():
-    body = (
-        reader("float", None, "one")
-        + reader("vector3", None, "other")
-        + node("convert", "second", "color3", {"in": ("vector3", "@other")})
-        + node("add", "colour", "color3", {"in1": ("color3", "@second"), "in2": ("float", "@one")})
-    )
-    np.testing.assert_allclose(seen(body), np.zeros(3), atol=1e-7)
-
-
-def test_coordinates_are_the_samples_though_others_read_defaults_of_that_name():
-    body = (
+COORDINATES = {
+    "though others read defaults of that name": (
         reader("vector2", None, "read", "st")
         + reader("float", 'value="0.5"', "other", "st")
         + as_colour("vector2").replace('"colour"', '"places"')
@@ -188,41 +174,105 @@ def test_coordinates_are_the_samples_though_others_read_defaults_of_that_name():
             "colour",
             "color3",
             {"in1": ("color3", "@places"), "in2": ("float", "@other")},
-        )
-    )
-    np.testing.assert_allclose(seen(body), [0.1, 0.35, 0], rtol=1e-6, atol=1e-7)
-
-
-def test_coordinates_whose_name_a_definition_takes_are_the_samples():
-    body = (
+        ),
+        lambda u, v: (u / 2, v / 2, 0),
+    ),
+    "by a name that a definition takes": (
         '<nodedef name="ND_own" node="own"><input name="it" type="string" value="UV Map"/>'
         '<output name="out" type="vector2"/></nodedef><nodegraph name="NG_own" nodedef="ND_own">'
         '<geompropvalue name="read" type="vector2">'
         '<input name="geomprop" type="string" interfacename="it"/></geompropvalue>'
         '<output name="out" type="vector2" nodename="read"/></nodegraph>'
-        '<own name="places" type="vector2"/>' + as_colour("vector2", "places")
-    )
-    np.testing.assert_allclose(seen(body), [0.2, 0.7, 0], rtol=1e-6, atol=1e-7)
+        '<own name="places" type="vector2"/>' + as_colour("vector2", "places"),
+        lambda u, v: (u, v, 0),
+    ),
+    "turned by nodes of USD": (TURNED, lambda u, v: (1 - v, 2 * u, 0)),
+}
+NAMES = ("UV Map", "UVMap.001", "primvars:st", "DiffuseUV", "st")
+PORTS = {"geompropvalue": "geomprop", "UsdPrimvarReader": "varname"}
 
 
-@pytest.mark.parametrize(
-    ("default", "expected"),
-    [
-        ('value="plain.png"', TEXEL),
-        (f'value="plain.png" {SRGB}', decoded_srgb(TEXEL)),
-        ('nodename="named"', TEXEL),
-        (None, np.zeros(3)),
-    ],
-    ids=["given", "in a colour space", "connected", "none"],
-)
-def test_an_image_whose_file_is_a_property_is_the_default(tmp_path, default, expected):
-    write_image(tmp_path / "plain.png", np.tile((TEXEL * 255).astype(np.uint8), (2, 2, 1)))
-    body = (
+def by_name(category, name):
+    places = node(category, "places", "vector2", {PORTS[category]: ("string", name)})
+    return places + as_colour("vector2", "places")
+
+
+NAMED = {
+    f"{category} of {name}": (by_name(category, name), lambda u, v: (u, v, 0))
+    for category in PORTS
+    for name in NAMES
+}
+FILES = {
+    "given": ('value="plain.png"', TEXEL),
+    "given in a colour space": (f'value="plain.png" {SRGB}', decoded_srgb(TEXEL)),
+    "given by a node": ('nodename="named"', TEXEL),
+    "none": (None, np.zeros(3)),
+}
+
+
+def image_of(default):
+    return (
         node("constant", "named", "filename", {"value": ("filename", "plain.png")})
         + reader("filename", default, category="geompropvalueuniform")
         + node("image", "colour", "color3", {"file": ("filename", "@read")})
     )
-    np.testing.assert_allclose(seen(body, search_paths=[tmp_path]), expected, atol=1e-6)
+
+
+def tinted(kind):
+    paint = "@paint" if kind == "color3" else "@plain"
+    return (
+        f'<geomcolor name="paint" type="{kind}"/>'
+        + node("convert", "plain", "color3", {"in": (kind, "@paint")}) * (kind != "color3")
+        + node(
+            "multiply",
+            "colour",
+            "color3",
+            {"in1": ("color3", "0.7, 0.4, 0.1"), "in2": ("color3", paint)},
+        )
+    )
+
+
+PAINT = ("float", "color3", "color4")
+CASES = {
+    **{f"image: {name}": (image_of(given), found) for name, (given, found) in FILES.items()},
+    **{f"tint: {kind}": (tinted(kind), (0.7, 0.4, 0.1)) for kind in PAINT},
+    **{
+        f"type: {kind} {value}": (
+            reader(kind, value and f'value="{value}"') + as_colour(kind),
+            expected,
+        )
+        for (kind, value), expected in TYPES.items()
+    },
+    **SOURCES,
+    "matrix": (MATRIX, (2, 3, 4)),
+    **READERS,
+    **COORDINATES,
+    **NAMED,
+}
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """What each case shows, of one document."""
+    folder = tmp_path_factory.mktemp("images")
+    write_image(folder / "plain.png", np.tile((TEXEL * 255).astype(np.uint8), (2, 2, 1)))
+    found = colours((body for body, _ in CASES.values()), search_paths=[folder])
+    return dict(zip(CASES, found, strict=True))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_property_is_its_default_and_coordinates_are_the_samples(shown, name):
+    """Wherever a default comes from, and however others that read the same name differ."""
+    expected = CASES[name][1]
+    if callable(expected):
+        expected = expected(*place(list(CASES).index(name)))
+    np.testing.assert_allclose(shown[name], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_the_colour_space_of_the_document_counts_for_defaults():
+    made = probe(reader("color3", 'value="0.5, 0.5, 0.5"', "colour"), "colour")
+    made.root.setColorSpace("srgb_texture")
+    np.testing.assert_allclose(glow(Teacher(made), AT)[0], [0.2140411] * 3, rtol=1e-5)
 
 
 def test_a_choice_that_is_a_property_is_the_default(tmp_path):
@@ -256,84 +306,9 @@ def test_the_report_reports_that_a_sample_has_no_such_property():
         assert DROPPED in {(part.name, part.fate) for part in report.parts}
 
 
-def test_coordinates_read_and_turned_by_nodes_of_usd_are_those_of_the_sample():
-    nodes = (
-        '<UsdPrimvarReader name="reader" type="vector2">'
-        '<input name="varname" type="string" value="st"/></UsdPrimvarReader>'
-        '<UsdTransform2d name="turned" type="vector2">'
-        '<input name="in" type="vector2" nodename="reader"/>'
-        '<input name="rotation" type="float" value="90"/>'
-        '<input name="scale" type="vector2" value="2, 1"/>'
-        '<input name="translation" type="vector2" value="1, 0"/></UsdTransform2d>'
-        '<separate2 name="apart" type="multioutput">'
-        '<input name="in" type="vector2" nodename="turned"/></separate2>'
-    )
-    inputs = (
-        '<input name="base" type="float" value="0"/><input name="specular" type="float" value="0"/>'
-        '<input name="emission" type="float" nodename="apart" output="{}"/>'
-    )
-    uv = np.float32([[0.375, 0.625], [0.2, 0.9]])
-    ahead = np.float32([[0, 0, 1]] * 2)
-    for output, expected in (("outx", 1 - uv[:, 1]), ("outy", 2 * uv[:, 0])):
-        teacher = Teacher(parse_document(with_surface(inputs.format(output), nodes)))
-        np.testing.assert_allclose(teacher.unlit(uv, ahead)[:, 0], expected, rtol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("kind", "given", "expected"),
-    [
-        ("float", '"0.25"', (0.25, 0.25, 0.25)),
-        ("color3", '"0.1, 0.2, 0.3"', (0.1, 0.2, 0.3)),
-        ("float", None, (0, 0, 0)),
-    ],
-)
-def test_a_property_of_the_geometry_is_its_default_on_a_sample(kind, given, expected):
-    default = f'<input name="default" type="{kind}" value={given}/>' if given else ""
-    nodes = (
-        f'<geompropvalue name="wear" type="{kind}">'
-        f'<input name="geomprop" type="string" value="wear"/>{default}</geompropvalue>'
-        '<convert name="shown" type="color3">'
-        f'<input name="in" type="{kind}" nodename="wear"/></convert>'
-        if kind != "color3"
-        else f'<geompropvalue name="shown" type="{kind}">'
-        f'<input name="geomprop" type="string" value="wear"/>{default}</geompropvalue>'
-    )
-    found = glow(Teacher(probe(nodes, "shown")), AT)
-    np.testing.assert_allclose(found[0], expected, rtol=1e-5)
-
-
-@pytest.mark.parametrize("kind", ["float", "color3", "color4"])
-def test_what_multiplies_by_paint_that_a_sample_has_not_is_itself(kind):
-    body = (
-        f'<geomcolor name="paint" type="{kind}"/>'
-        + node("convert", "plain", "color3", {"in": (kind, "@paint")}) * (kind != "color3")
-        + node(
-            "multiply",
-            "tinted",
-            "color3",
-            {
-                "in1": ("color3", "0.7, 0.4, 0.1"),
-                "in2": ("color3", "@paint" if kind == "color3" else "@plain"),
-            },
-        )
-    )
-    found = glow(Teacher(probe(body, "tinted")), AT)
-    np.testing.assert_allclose(found[0], [0.7, 0.4, 0.1], rtol=1e-5)
-
-
-@pytest.mark.parametrize("name", ["UV Map", "UVMap.001", "primvars:st", "DiffuseUV", "st"])
-@pytest.mark.parametrize("category", ["geompropvalue", "UsdPrimvarReader"])
-def test_coordinates_by_any_name_are_those_of_the_sample(category, name):
-    port = "geomprop" if category == "geompropvalue" else "varname"
-    body = (
-        node(category, "places", "vector2", {port: ("string", name)})
-        + node("separate2", "apart", "multioutput", {"in": ("vector2", "@places")})
-        + '<combine3 name="colour" type="color3">'
-        '<input name="in1" type="float" nodename="apart" output="outx"/>'
-        '<input name="in2" type="float" nodename="apart" output="outy"/></combine3>'
-    )
-    loaded = probe(body, "colour")
-    found = glow(Teacher(loaded), AT)
-    np.testing.assert_allclose(found[0], [0.2, 0.7, 0], rtol=1e-5, atol=1e-6)
-    reported = [p.fate for p in describe(loaded, probe=False)[0].parts if "coordinates" in p.name]
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("category", PORTS)
+def test_coordinates_by_another_name_are_reported(category, name):
+    parts = describe(probe(by_name(category, name), "colour"), probe=False)[0].parts
+    reported = [part.fate for part in parts if "coordinates" in part.name]
     assert reported == ([] if name.endswith("st") else ["approximated"])

@@ -30,7 +30,7 @@ def cover(teacher, samples):
 
 COLOUR = ("color3", "0.9,0.4,0.1")
 COLOUR_VALUE = np.array([0.9, 0.4, 0.1])
-# Each glows where u is above a half, and nowhere else.
+# Each glows where v is above a half, and nowhere else.
 GLOWING = {
     "standard_surface": {"emission": ("float", "2"), "emission_color": ("color3", "@half")},
     "gltf_pbr": {"emissive": ("color3", "@half"), "emissive_strength": ("float", "2")},
@@ -42,17 +42,48 @@ GLOWING = {
 }
 
 
-@pytest.mark.parametrize("category", GLOWING)
-def test_emission_is_colour_times_weight_and_no_part_of_the_response(samples, category):
-    ports = {"value1": ("float", "@u"), "value2": ("float", "0.5"), "in1": COLOUR}
+OPACITY = {
+    "standard_surface": {"opacity": ("color3", "@wide_grey")},
+    "UsdPreviewSurface": {"opacity": ("float", "@wide"), "opacityMode": ("integer", "1")},
+    "open_pbr_surface": {"geometry_opacity": ("float", "@wide")},
+    "gltf_pbr": {"alpha": ("float", "@wide"), "alpha_mode": ("integer", "2")},
+}
+
+
+# From -1 to 2: out of a noise, or a texture of floats.
+BEYOND = node("remap", "wide", "float", {"in": ("float", "@u"), "outlow": ("float", "-1")})
+BEYOND = BEYOND.replace("</remap>", '<input name="outhigh" type="float" value="2"/></remap>')
+BEYOND += node("convert", "wide_grey", "color3", {"in": ("float", "@wide")})
+
+
+@pytest.fixture(scope="module", params=GLOWING)
+def lamp(request):
+    """A surface of each model that glows on one side and has holes, and its emission's weight."""
+    ports = {"value1": ("float", "@v"), "value2": ("float", "0.5"), "in1": COLOUR}
     half = node("ifgreater", "half", "color3", ports)
-    teacher = Teacher(shader(category, GLOWING[category], half))
+    inputs = GLOWING[request.param] | OPACITY[request.param]
+    weight = 1 if request.param == "UsdPreviewSurface" else 2
+    return Teacher(shader(request.param, inputs, half + BEYOND)), weight
+
+
+def test_emission_is_colour_times_weight_and_no_part_of_the_response(samples, lamp):
+    teacher, weight = lamp
     uv, wi, wo = samples
-    dark, bright = np.tile([0.25, 0.5], (COUNT, 1)), np.tile([0.75, 0.5], (COUNT, 1))
+    # where u is above two thirds it is solid
+    dark, bright = np.tile([0.75, 0.25], (COUNT, 1)), np.tile([0.75, 0.75], (COUNT, 1))
     np.testing.assert_array_equal(respond(teacher, bright, wi, wo), respond(teacher, dark, wi, wo))
-    weight = 1 if category == "UsdPreviewSurface" else 2
-    expected = np.where(uv[:, :1] > 0.5, weight * COLOUR_VALUE, 0)
-    np.testing.assert_allclose(emit(teacher, samples), expected, rtol=1e-4)
+    solid = np.c_[(2 + uv[:, 0]) / 3, uv[:, 1]]
+    expected = np.where(uv[:, 1:] > 0.5, weight * COLOUR_VALUE, 0)
+    np.testing.assert_allclose(emit(teacher, (solid, wi, wo)), expected, rtol=1e-4)
+
+
+def test_coverage_multiplies_the_response_and_is_limited_to_its_range(samples, lamp):
+    teacher, _ = lamp
+    uv, wi, wo = samples
+    covered = np.clip(3 * uv[:, :1] - 1, 0, 1)
+    solid = respond(teacher, np.full((COUNT, 2), 2 / 3), wi, wo)
+    np.testing.assert_allclose(respond(teacher, uv, wi, wo), solid * covered, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(cover(teacher, samples), covered[:, 0], atol=COVERAGE_ERROR)
 
 
 def test_a_mirror_like_surface_still_glows_straight_up():
@@ -120,34 +151,6 @@ def test_an_unlit_surface_only_glows(samples):
     expected = np.broadcast_to(2 * 0.25 * np.array([0.9, 0.4, 0.1]), (COUNT, 3))
     np.testing.assert_allclose(emit(teacher, samples), expected, rtol=1e-5)
     np.testing.assert_allclose(cover(teacher, samples), 0.25, atol=COVERAGE_ERROR)
-
-
-OPACITY = {
-    "standard_surface": {"opacity": ("color3", "@grey")},
-    "UsdPreviewSurface": {"opacity": ("float", "@u"), "opacityMode": ("integer", "1")},
-    "open_pbr_surface": {"geometry_opacity": ("float", "@u")},
-    "gltf_pbr": {"alpha": ("float", "@u"), "alpha_mode": ("integer", "2")},
-}
-
-
-# From -1 to 2: out of a noise, or a texture of floats.
-BEYOND = node("remap", "wide", "float", {"in": ("float", "@u"), "outlow": ("float", "-1")})
-BEYOND = BEYOND.replace("</remap>", '<input name="outhigh" type="float" value="2"/></remap>')
-BEYOND += node("convert", "wide_grey", "color3", {"in": ("float", "@wide")})
-
-
-@pytest.mark.parametrize("category", OPACITY)
-def test_coverage_multiplies_the_response_and_is_limited_to_its_range(samples, category):
-    names = {"@u": "@wide", "@grey": "@wide_grey"}
-    inputs = {
-        port: (kind, names.get(value, value)) for port, (kind, value) in OPACITY[category].items()
-    }
-    teacher = Teacher(shader(category, inputs, BEYOND))
-    uv, wi, wo = samples
-    covered = np.clip(3 * uv[:, :1] - 1, 0, 1)
-    solid = respond(teacher, np.full((COUNT, 2), 2 / 3), wi, wo)
-    np.testing.assert_allclose(respond(teacher, uv, wi, wo), solid * covered, rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(cover(teacher, samples), covered[:, 0], atol=COVERAGE_ERROR)
 
 
 def test_an_unlit_surface_glows_no_brighter_than_its_colour_where_it_is_more_than_solid(samples):

@@ -1,0 +1,136 @@
+"""Where the seconds between the press and the bundle go.
+
+    python docs/benchmarks/bench_wall.py [FILE ...] [--preset P] [--device D] [--cold]
+        [--set NAME=VALUE ...] [--keep FOLDER]
+
+Bakes each document, by default copper_tray, in a process of its own, as a command does, and prints
+the seconds of each part. With --cold each has empty caches of kernels, else it is baked twice and
+the second counts. *Start* is what the process does before its first span: Python and imports. Parts
+that are inside of others are taken from these, so that a column adds up. --keep leaves the traces,
+which ui.perfetto.dev opens.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+
+from runs import EXAMPLES, chosen_changes, describe
+
+from verdigris.core.base.device import CACHE_VARIABLE
+from verdigris.core.base.profile import PROFILE_VARIABLE
+
+_BAKE = """
+import json, sys
+from verdigris.core import api
+file, folder, preset, device, changes = json.loads(sys.argv[1])
+for event in api.bake(api.load(file), folder, preset=preset, device=device, **changes):
+    pass
+"""
+# The part of a span by the beginning of its name; the first that fits counts.
+PARTS = {
+    "open device": "device",
+    "load document": "document and textures",
+    "generate": "document and textures",
+    "digest": "document and textures",
+    "describe": "document and textures",
+    "emission": "document and textures",
+    "load module": "compile",
+    "compile": "compile",
+    "open trainer": "open trainer",
+    "starts": "train",
+    "small texture": "train",
+    "encoding": "train",
+    "training": "train",
+    "rounding": "train",
+    "draw held-out": "measure",
+    "measure": "measure",
+    "compare half": "measure",
+    "check albedo": "measure",
+    "draw pictures": "pictures",
+    "sampler": "sampler and proxies",
+    "fit sampler": "sampler and proxies",
+    "make proxies": "sampler and proxies",
+    "make reference": "write",
+    "write": "write",
+}
+COLUMNS = ("start", *dict.fromkeys(PARTS.values()), "other")
+
+
+def spans_of(path: Path) -> list[dict]:
+    """The spans of a trace, whose array is not closed."""
+    return json.loads(path.read_text().rstrip().removesuffix(",") + "]")
+
+
+def part_of(name: str) -> str:
+    return next((part for begin, part in PARTS.items() if name.startswith(begin)), "other")
+
+
+def seconds_by_part(spans: list[dict], begun: float, ended: float) -> dict[str, float]:
+    """Seconds of each part, without those of the spans inside. Times are microseconds. Spans of
+    other threads run beside those of the first."""
+    seconds: dict[str, float] = defaultdict(float)
+    main = min(spans, key=lambda each: each["ts"])["tid"]
+    spans = [each for each in spans if each["tid"] == main]
+    first = min(each["ts"] for each in spans)
+    seconds["start"] = first - begun
+    open_spans: list[dict] = []
+    for span in sorted(spans, key=lambda each: (each["ts"], -each["dur"])):
+        while open_spans and span["ts"] >= open_spans[-1]["ts"] + open_spans[-1]["dur"]:
+            open_spans.pop()
+        seconds[part_of(span["name"])] += span["dur"]
+        if open_spans:
+            seconds[part_of(open_spans[-1]["name"])] -= span["dur"]
+        open_spans.append(span)
+    seconds["other"] = (ended - begun) - sum(
+        value for part, value in seconds.items() if part != "other"
+    )
+    return {part: value / 1e6 for part, value in seconds.items()}
+
+
+def run_once(job: tuple, trace: Path, cache: Path | None) -> tuple[float, dict[str, float]]:
+    """Wall seconds of a process that bakes, and those of its parts."""
+    trace.write_text("[\n")
+    environment = {**os.environ, PROFILE_VARIABLE: str(trace)}
+    if cache is not None:
+        environment[CACHE_VARIABLE] = str(cache)
+    begun = time.perf_counter_ns() / 1000
+    subprocess.run([sys.executable, "-c", _BAKE, json.dumps(job)], check=True, env=environment)
+    ended = time.perf_counter_ns() / 1000
+    return (ended - begun) / 1e6, seconds_by_part(spans_of(trace), begun, ended)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="*", type=Path, default=[EXAMPLES / "copper_tray.mtlx"])
+    parser.add_argument("--preset", default="draft")
+    parser.add_argument("--device")
+    parser.add_argument("--set", nargs="*", default=[], dest="changes", metavar="NAME=VALUE")
+    parser.add_argument("--cold", action="store_true", help="with empty caches of kernels")
+    parser.add_argument("--keep", type=Path, help="folder for the traces")
+    options = parser.parse_args()
+    print(describe(options), "cold" if options.cold else "warm")
+    print(f"| material | wall | {' | '.join(COLUMNS)} |")
+    print("| --- " * (len(COLUMNS) + 2) + "|")
+    with tempfile.TemporaryDirectory() as temporary:
+        kept = options.keep or Path(temporary)
+        kept.mkdir(parents=True, exist_ok=True)
+        for number, file in enumerate(options.files):
+            cache = Path(temporary, f"cache{number}") if options.cold else None
+            job = (str(file), temporary, options.preset, options.device, chosen_changes(options))
+            trace = (kept / f"{file.stem}.json").absolute()
+            for _ in range(1 if options.cold else 2):
+                wall, seconds = run_once(job, trace, cache)
+            cells = " | ".join(f"{seconds.get(part, 0.0):.2f}" for part in COLUMNS)
+            print(f"| {file.stem} | {wall:.1f} | {cells} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
