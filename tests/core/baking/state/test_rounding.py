@@ -15,7 +15,7 @@ from verdigris.core.bundle.precision.half_errors import order_units
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.block_lines import compressed_copy
-from verdigris.core.network.quantise import fit_ranges
+from verdigris.core.network.quantise import fit_ranges, quantised_copy
 from verdigris.core.progress.events import Finished, Step
 from verdigris.core.settings.bake_settings import BakeSettings
 
