@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import TypeVar
 
 from verdigris.core.baking.finish.finish import finish
@@ -37,16 +36,16 @@ from verdigris.core.baking.phases.choose_size import (
     choice_step,
     choose_size,
     fit_bytes,
-    trial_share,
 )
 from verdigris.core.baking.phases.early_stopping import (
     check_steps,
     is_good_enough,
     skip_to_last_phase,
 )
-from verdigris.core.baking.phases.enlarge import enlarge, seconds_to_encode
+from verdigris.core.baking.phases.enlarge import enlarge
 from verdigris.core.baking.phases.starts import choose_start
-from verdigris.core.baking.phases.stepping import FIRST_RUN, open_start, step_in_runs
+from verdigris.core.baking.phases.stepping import open_start, step_in_runs
+from verdigris.core.baking.phases.time_limit import fit_to_time
 from verdigris.core.baking.state.checkpoint import clear_leftovers, state_path
 from verdigris.core.baking.state.clock import start_clock
 from verdigris.core.baking.state.learner import Learner
@@ -60,7 +59,7 @@ from verdigris.core.baking.state.resume import (
 )
 from verdigris.core.baking.state.rounding import measure_before_rounding, report_rounding
 from verdigris.core.baking.state.run import Run, saved_progress
-from verdigris.core.baking.state.stages import Stage, stages_of
+from verdigris.core.baking.state.stages import stages_of
 from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.base.errors import DeviceError, NothingLearntError, SettingsError
 from verdigris.core.base.lock import locked
@@ -90,9 +89,6 @@ _PHASES = (STARTS, TRAINING, ROUNDING, MEASURING)
 _PHASES_OF_TWO_STAGES = (STARTS, SMALL_TEXTURE, ENCODING, TRAINING, ROUNDING, MEASURING)
 # Held-out samples that a running bake is measured on; software devices are slower.
 _QUICK_SAMPLES, _QUICK_SAMPLES_ON_SOFTWARE = 1 << 15, 1 << 13
-_CALIBRATION_SECONDS = 1.0
-# Part of a time limit that encoding may take: beyond it, training without an encoder is better.
-_MOST_ENCODING = 0.75
 
 
 def bake(
@@ -125,7 +121,7 @@ def bake(
         saved = find_state(teachers, requested, options, trainer_kind)
         chosen = saved.settings if saved else requested
         if options.time_limit and not saved:
-            chosen = _fit_to_time(teachers, chosen, options, trainer_kind)
+            chosen = fit_to_time(teachers, chosen, options, trainer_kind)
         stage = saved.stage if saved else stages_of(chosen)[0]
         trainer, source = open_start(teachers, stage, options, trainer_kind)
         run = Run(
@@ -234,31 +230,6 @@ def _started(run: Run) -> Started:
         steps=settings.iterations,
         step=run.reported_step,
     )
-
-
-def _fit_to_time(
-    teachers: Sequence[Teacher], settings: BakeSettings, options: BakeOptions, trainer_kind: str
-) -> BakeSettings:
-    """As many steps as the time limit allows, so that the rates decay to their end within it."""
-    assert options.time_limit is not None
-    encoding = seconds_to_encode(teachers, settings)
-    if encoding > _MOST_ENCODING * options.time_limit:
-        settings, encoding = replace(settings, encode_from=0), 0.0
-    trainer, _ = open_start(teachers, Stage(settings), options, trainer_kind)
-    try:
-        trainer.step_many(FIRST_RUN)
-        begun, steps = time.monotonic(), 0
-        while time.monotonic() - begun < min(_CALIBRATION_SECONDS, options.time_limit / 10):
-            steps += trainer.step_many(FIRST_RUN).samples // settings.batch
-        rate = steps / (time.monotonic() - begun)
-    finally:
-        trainer.close()
-    steps = int(
-        rate
-        * (options.time_limit - encoding)
-        / (1 + settings.discarded_share + trial_share(settings))
-    )
-    return replace(settings, iterations=max(1, min(settings.iterations, steps)))
 
 
 def _train_small(run: Run) -> Iterator[Event]:

@@ -92,6 +92,25 @@ class LatentBlocks(LatentGrid):
         layers = self.offset.shape[1] // QUAD
         self.ends = np.zeros((block_offsets(layout)[-1], layers, 2, QUAD), np.float32)
 
+    @property
+    def ends(self) -> FloatArray:
+        """First and second ends of each block in bytes, [blocks, layers, 2, 4]."""
+        return self._ends
+
+    @ends.setter
+    def ends(self, ends: FloatArray) -> None:
+        self._ends = ends
+        kinds = (ends[:, :, 0, 0] / _KIND_UNIT).astype(np.int64)
+        first = ends[:, :, 0].copy()
+        first[..., 0] -= _KIND_UNIT * kinds
+        lasts = bc7.LINE_LAST[kinds], bc7.SCALAR_LAST[kinds]
+        ways = bc7.parts_of(ends[:, :, 1] - first, kinds)
+        # all that a texel needs of its block, in one row: a step looks up thousands
+        columns = [first, *ways]
+        columns += [_inverse_square(way)[..., None] for way in ways]
+        columns += [last[..., None] for last in lasts]
+        self._rows = np.ascontiguousarray(np.concatenate(columns, -1), np.float32)
+
     def move(self, latents: FloatArray, squares: FloatArray) -> None:
         """Moves all latents to what their blocks can hold."""
         found = move_to_blocks(self._layout, latents, squares, 1.0, self.ranges)
@@ -100,13 +119,17 @@ class LatentBlocks(LatentGrid):
 
     def round(self, values: FloatArray, texels: IndexArray, rounding: Rounding) -> None:
         decoded, parts = self._places(values, texels)
-        for along, place, last in parts:
-            whole = np.floor(np.clip(place, 0, last - 1))
-            share = soft_round(np.clip(place, 0, last), rounding.sharpness) - whole
-            low, high = (np.floor((64 * each + last // 2) / last) for each in (whole, whole + 1))
-            decoded = decoded + along * ((low + (high - low) * share) / 64)[..., None]
-        decoded = np.floor(decoded + np.float32(0.5)).reshape(values.shape)
-        np.multiply(decoded, self._of_texels(self.unit, texels), out=values)
+        decoded += np.float32(0.5)
+        for way, _, place, last in parts:
+            place = np.clip(place, 0, last)
+            whole = np.floor(np.minimum(place, last - 1))
+            share = soft_round(place, rounding.sharpness) - whole
+            half = np.floor(last / 2)
+            low = np.floor((64 * whole + half) / last)
+            high = np.floor((64 * (whole + 1) + half) / last)
+            decoded += way * ((low + (high - low) * share) / 64)[..., None]
+        np.floor(decoded, out=decoded)
+        np.multiply(decoded.reshape(values.shape), self._of_texels(self.unit, texels), out=values)
         values += self._of_texels(self.offset, texels)
 
     def backward(
@@ -120,38 +143,34 @@ class LatentBlocks(LatentGrid):
         unit = self._of_texels(self.unit, texels)
         by_byte = (gradient * unit).reshape(first.shape)
         change = np.zeros_like(by_byte)
-        for along, place, last in parts:
+        for way, inverse, place, last in parts:
             slope = soft_round_derivative(np.clip(place, 0, last), rounding.sharpness)
             slope[(place <= 0) | (place >= last)] = 1
-            part = (by_byte * along).sum(-1) / _square(along)
-            change += along * (part * (slope - 1))[..., None]
+            along = np.einsum("tlc,tlc->tl", by_byte, way) * inverse
+            change += way * (along * (slope - 1))[..., None]
         by_byte += change
         np.divide(by_byte.reshape(gradient.shape), unit, out=gradient)
 
     def _places(
         self, values: FloatArray, texels: IndexArray
-    ) -> tuple[FloatArray, list[tuple[FloatArray, FloatArray, FloatArray]]]:
-        """First ends [texels, layers, 4], in bytes. For the line and the scalar: the ways to the
-        second ends, and fractional indices [texels, layers], not limited, and largest indices."""
-        ends = self.ends[self._block[texels]]
-        kinds = (ends[:, :, 0, 0] / _KIND_UNIT).astype(np.int64)
-        first = ends[:, :, 0].copy()
-        first[..., 0] -= _KIND_UNIT * kinds
+    ) -> tuple[FloatArray, list[tuple[FloatArray, FloatArray, FloatArray, FloatArray]]]:
+        """First ends [texels, layers, 4], in bytes. For the line and the free channel: the ways to
+        the second ends, the inverses of their squares, fractional indices [texels, layers], not
+        limited, and largest indices."""
+        rows = np.take(self._rows, np.take(self._block, texels), axis=0)
+        first = rows[..., :QUAD]
         codes = values - self._of_texels(self.offset, texels)
         codes /= self._of_texels(self.unit, texels)
         from_first = codes.reshape(first.shape) - first
         parts = []
-        for along, last in zip(
-            bc7.parts_of(ends[:, :, 1] - first, kinds),
-            (bc7.LINE_LAST[kinds], bc7.SCALAR_LAST[kinds]),
-            strict=True,
-        ):
-            most = last.astype(np.float32)
-            place = (from_first * along).sum(-1) / _square(along) * most
-            parts.append((along, place, most))
-        return first, parts
+        for number in range(2):
+            way = rows[..., (1 + number) * QUAD : (2 + number) * QUAD]
+            inverse, last = rows[..., 3 * QUAD + number], rows[..., 3 * QUAD + 2 + number]
+            place = np.einsum("tlc,tlc->tl", from_first, way) * inverse * last
+            parts.append((way, inverse, place, last))
+        return first.copy(), parts
 
 
-def _square(along: FloatArray) -> FloatArray:
-    """Squared lengths [...] of vectors [..., 4] of whole numbers; 1 for none."""
-    return np.asarray(np.maximum((along * along).sum(-1), 1))
+def _inverse_square(way: FloatArray) -> FloatArray:
+    """Inverses of the squared lengths [...] of vectors [..., 4] of whole numbers; 1 for none."""
+    return np.asarray(1 / np.maximum((way * way).sum(-1), 1))

@@ -65,9 +65,24 @@ def make_grid(
     return (LatentBlocks if quantisation.lines else LatentGrid)(layout, ranges)
 
 
-def pack_grid(grid: LatentGrid | None) -> dict[str, NDArray[Any]]:
-    """The arrays that find_grid reads."""
+def find_early_ranges(
+    state: dict[str, NDArray[Any]], layout: LatentLayout, channels: int, settings: TrainingSettings
+) -> tuple[LatentRange, ...] | None:
+    """Ranges of a state between the rotation of latents and rounding-aware training, if it has
+    them."""
+    quantisation, step = settings.quantisation, int(state["step"])
+    if quantisation is None or quantisation.lines is None or RANGES not in state:
+        return None
+    if not quantisation.lines.first_step < step <= quantisation.first_step:
+        return None
+    return unpack_ranges(require_array(state, RANGES, (layout.materials, 2, channels)))
+
+
+def pack_grid(
+    grid: LatentGrid | None, early: Sequence[LatentRange] | None = None
+) -> dict[str, NDArray[Any]]:
+    """The arrays that find_grid or find_early_ranges reads."""
     if grid is None:
-        return {}
+        return {RANGES: pack_ranges(early)} if early else {}
     ends = {ENDS: grid.ends} if isinstance(grid, LatentBlocks) else {}
     return {RANGES: pack_ranges(grid.ranges), **ends}

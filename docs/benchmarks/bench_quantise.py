@@ -1,13 +1,14 @@
-"""What it costs to keep latents in few bits, by how they are rounded.
+"""What it costs to store latents in few bytes, by format and by how they are trained for it.
 
     python docs/benchmarks/bench_quantise.py FILE FILE ... [--preset draft] [--device D]
-        [--shares 0.1 0.2] [--sharpness 2:16 ...] [--bits 8 4]
+        [--shares 0.1 0.2] [--sharpness 2:16 ...] [--formats rgba8 bc7]
         [--set resolution=128 iterations=3000 ...]
 
-Trains each document once until the phase begins, and from there to the end in each way: not
-rounded (and rounded only after training), softly, and hard with straight-through gradients. All
-take the same steps on the same samples. The errors are on held-out samples, after rounding;
-each number after a bar is the ratio to the one that was not rounded.
+Trains each document once until a share of the steps is left, and from there to the end in each way:
+not rounded (and stored only after training), softly, and hard with straight-through gradients. For
+blocks of BC7 the first half of these steps moves latents to what blocks can hold. All take the same
+steps on the same samples. The errors are on held-out samples, as stored; each number after a bar is
+the ratio to the one that was not rounded.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ from verdigris.core.baking.measure.measure import draw_held_out, measure_student
 from verdigris.core.baking.state.trainers import choose_trainer, open_trainer
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.network.block_lines import compressed_copy
 from verdigris.core.network.parameters import Parameters, initialise
 from verdigris.core.network.quantise import fit_ranges, quantised_copy
 from verdigris.core.network.student import Student
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.recipe import Recipe
-from verdigris.core.settings.schedule import Quantisation
+from verdigris.core.settings.schedule import BlockLines, Quantisation
 
 SAMPLES = 1 << 17
 DEFAULT = [EXAMPLES / f"{name}.mtlx" for name in ("copper_tray", "brushed_steel", "glazed_tile")]
@@ -42,7 +44,7 @@ class Way:
 
     name: str
     quantisation: Quantisation | None
-    bits: int | None
+    texel_format: str | None
 
 
 class Example:
@@ -55,7 +57,7 @@ class Example:
         self.held_out = draw_held_out(self.teacher, SAMPLES, footprint=footprint)
 
     def train(self, steps: int, quantisation: Quantisation | None, start: Any = None) -> Any:
-        """Parameters, state and ranges at the end."""
+        """Parameters, state, ranges and mean squares of gradients at the end."""
         settings, layout = self.settings, self.settings.layout()
         source = DrawnSamples([self.teacher], layout, settings.seed, settings.draw)
         parameters = initialise(settings.spec, layout, settings.seed)
@@ -65,7 +67,8 @@ class Example:
         if start:
             trainer.restore(*start)
         trainer.step_many(steps)
-        found = trainer.parameters(), trainer.state(), trainer.latent_ranges()
+        ranges, squares = trainer.latent_ranges(), trainer.latent_squares()
+        found = trainer.parameters(), trainer.state(), ranges, squares
         trainer.close()
         return found
 
@@ -75,14 +78,19 @@ class Example:
 
 def ways(first_step: int, steps: int, options: argparse.Namespace) -> list[Way]:
     found = [Way("not rounded", None, None)]
-    for bits in options.bits:
-        found.append(Way(f"{bits} bits, after training", None, bits))
+    for name in options.formats:
+        lines, first = None, first_step
+        if name == "bc7":
+            first = first_step + steps // 2
+            lines = BlockLines(first_step, first)
+        length = first_step + steps - first
+        found.append(Way(f"{name}, after training", None, name))
         for text in options.sharpness:
             softest, hardest = map(float, text.split(":"))
-            phase = Quantisation(first_step, steps, bits, softest, hardest)
-            found.append(Way(f"{bits} bits, soft {text}", phase, bits))
-        phase = Quantisation(first_step, steps, bits, is_straight=True)
-        found.append(Way(f"{bits} bits, straight through", phase, bits))
+            phase = Quantisation(first, length, lines, softest, hardest)
+            found.append(Way(f"{name}, soft {text}", phase, name))
+        phase = Quantisation(first, length, lines, is_straight=True)
+        found.append(Way(f"{name}, straight through", phase, name))
     return found
 
 
@@ -91,13 +99,15 @@ def measure(example: Example, share: float, options: argparse.Namespace) -> dict
     first_step = example.settings.iterations - steps
     start = example.train(first_step, None)[:2]
     errors: dict[str, float] = {}
-    plain = example.train(steps, None, start)[0]
+    plain, _, _, plain_squares = example.train(steps, None, start)
     for way in ways(first_step, steps, options):
-        parameters, ranges = plain, fit_ranges(plain)
+        parameters, ranges, squares = plain, fit_ranges(plain), plain_squares
         if way.quantisation:
-            parameters, _, ranges = example.train(steps, way.quantisation, start)
-        if way.bits:
-            parameters = quantised_copy(parameters, ranges, way.bits)
+            parameters, _, ranges, squares = example.train(steps, way.quantisation, start)
+        if way.texel_format == "bc7":
+            parameters = compressed_copy(parameters, ranges, squares)
+        elif way.texel_format:
+            parameters = quantised_copy(parameters, ranges)
         errors[way.name] = example.error(parameters)
     return errors
 
@@ -107,7 +117,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path, default=DEFAULT)
     parser.add_argument("--shares", nargs="+", type=float, default=[0.1])
     parser.add_argument("--sharpness", nargs="+", default=["1:16"], metavar="FROM:TO")
-    parser.add_argument("--bits", nargs="+", type=int, default=[8, 4])
+    parser.add_argument("--formats", nargs="+", choices=["rgba8", "bc7"], default=["rgba8", "bc7"])
     options, device, recipe = begin(parser)
     print(f"{device}: {describe(options)}")
     examples = [Example(path, recipe, device) for path in options.files]

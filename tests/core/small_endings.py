@@ -7,7 +7,7 @@ from verdigris.core.baking import bake
 from verdigris.core.baking.finish import finish, fit_sampler
 from verdigris.core.baking.measure import measure, sky
 from verdigris.core.baking.measure.measure import sphere_to_compare
-from verdigris.core.baking.phases import early_stopping
+from verdigris.core.baking.phases import early_stopping, time_limit
 from verdigris.core.bundle.precision import gptq_rounding
 from verdigris.core.bundle.proxies.make_proxies import AlbedoError
 from verdigris.core.material.teacher import probe
@@ -30,7 +30,7 @@ SMALL_ENDINGS = (
         for module in (finish, early_stopping)
     ),
     *((finish, name, (16, 1, 4)) for name in ("_SMALL_PREVIEW", "_SOFTWARE_PREVIEW")),
-    (bake, "_CALIBRATION_SECONDS", 0.1),
+    (time_limit, "_CALIBRATION_SECONDS", 0.1),
     (bake, "_QUICK_SAMPLES_ON_SOFTWARE", 1 << 10),
     (finish, "final_samples", lambda _device: 1 << 11),
     (sky, "SOFTWARE_PLAN", sky.SkyPlan(16, 64, 1)),

@@ -40,6 +40,7 @@ from verdigris.core.training.packed_decoder import PackedDecoder
 from verdigris.core.training.protocols import SampleSource, StepReport
 from verdigris.core.training.rotated_adam import RotatedAdam
 from verdigris.core.training.trainer_state import (
+    find_early_ranges,
     find_grid,
     make_grid,
     pack_grid,
@@ -89,6 +90,8 @@ class NumpyTrainer:
         self._settings, self._source = settings, source
         self._decoder = PackedDecoder(spec)
         self._grid: LatentGrid | None
+        # before rounding-aware training: kinds of blocks are chosen by them
+        self._early_ranges: tuple[LatentRange, ...] | None
         self.restart(parameters)
         self._kernel = Kernel(spec, layout, settings.loss, settings.batch, source.pairs)
         # A batch touches at most four texels per point.
@@ -199,14 +202,16 @@ class NumpyTrainer:
         return self._grid
 
     def _move_to_blocks(self, step: int) -> None:
-        if self._settings.rotates(step):
+        quantisation = self._settings.quantisation
+        if quantisation and self._settings.rotates(step):
             self.restore(*rotate_latents(self.parameters(), self.state()))
+            self._early_ranges = fit_ranges(self._start, quantisation.outliers)
         strength = self._settings.line_strength(step)
         latents, squares = self._latents.values, self._latents.v
         if strength and isinstance(self._grid, LatentBlocks):
             self._grid.move(latents, squares)
         elif strength:
-            move_to_blocks(self._start.layout, latents, squares, strength)
+            move_to_blocks(self._start.layout, latents, squares, strength, self._early_ranges)
 
     def latent_ranges(self) -> tuple[LatentRange, ...] | None:
         return self._grid.ranges if self._grid else None
@@ -231,7 +236,7 @@ class NumpyTrainer:
             "decoder_v": self._adam.v.copy(),
             "decoder_bases": self._adam.bases.copy(),
             "latents_v": self._latents.v.copy(),
-            **pack_grid(self._grid),
+            **pack_grid(self._grid, self._early_ranges),
         }
 
     def restore(self, parameters: Parameters, state: dict[str, NDArray[Any]]) -> None:
@@ -248,6 +253,7 @@ class NumpyTrainer:
             name: require_array(state, name, target.shape) for name, target in targets.items()
         }
         self._grid = find_grid(state, layout, spec.latent_channels, self._settings)
+        self._early_ranges = find_early_ranges(state, layout, spec.latent_channels, self._settings)
         for name, target in targets.items():
             target[:] = arrays[name]
         self._step = step
@@ -261,6 +267,7 @@ class NumpyTrainer:
         self._adam = RotatedAdam(self._decoder)
         self._latents = LazyRmsProp(self._start.latents)
         self._step, self._grid = 0, None
+        self._early_ranges = None
 
     def close(self) -> None:
         self._drawing.shutdown()

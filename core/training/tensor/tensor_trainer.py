@@ -36,6 +36,7 @@ from verdigris.core.training.tensor.trainer_memory import (
     read_buffer,
 )
 from verdigris.core.training.trainer_state import (
+    find_early_ranges,
     find_grid,
     make_grid,
     pack_grid,
@@ -89,6 +90,7 @@ class TensorTrainer:
         self._memory = TensorMemory.allocate(self._gpu, parameters, self.plan, settings.batch)
         self._step, self._drawn = 0, (-1, -1)
         self._grid: LatentGrid | None = None
+        self._early_ranges: tuple[LatentRange, ...] | None = None
         # cache of the texel records, None after a step
         self._records_read: NDArray[np.float32] | None = None
         self._counts: NDArray[np.uint32] = np.zeros(STATE_SIZE, np.uint32)
@@ -105,9 +107,7 @@ class TensorTrainer:
         encoder.clear_buffer(self._memory.losses)
         last = self._step + steps
         while self._step < last:
-            if self._settings.rotates(self._step):
-                side = square_side(self._spec)
-                self.restore(*rotate_latents(self.parameters(), self.state(), side))
+            self._rotate_if_due()
             self._fix_ranges()
             self._record(encoder, self._submission_end(last) - self._step)
             self._gpu.submit_command_buffer(encoder.finish())
@@ -124,6 +124,24 @@ class TensorTrainer:
             if self._step < border:
                 end = min(end, border)
         return end
+
+    def _rotate_if_due(self) -> None:
+        quantisation = self._settings.quantisation
+        if quantisation is None or not self._settings.rotates(self._step):
+            return
+        side = square_side(self._spec)
+        self.restore(*rotate_latents(self.parameters(), self.state(), side))
+        self._set_early_ranges(fit_ranges(self.parameters(), quantisation.outliers))
+
+    def _set_early_ranges(self, ranges: tuple[LatentRange, ...] | None) -> None:
+        """Ranges before rounding-aware training, by which kinds of blocks are chosen."""
+        self._early_ranges = ranges
+        if ranges:
+            grid = LatentGrid(self._layout, ranges)
+            self._memory.store_ranges(grid.offset, grid.unit)
+        elif self._grid is None:
+            none = np.zeros((self._layout.materials, self._spec.latent_channels), np.float32)
+            self._memory.store_ranges(none, none)
 
     def _fix_ranges(self) -> None:
         """Fits the latent ranges if rounding-aware training starts at this step."""
@@ -220,7 +238,7 @@ class TensorTrainer:
             "decoder_v": np.ascontiguousarray(moments[:, 1]),
             "decoder_bases": read_buffer(self._memory.bases, np.float32),
             "latents_v": self.latent_squares(),
-            **pack_grid(self._current_grid()),
+            **pack_grid(self._current_grid(), self._early_ranges),
         }
 
     def _current_grid(self) -> LatentGrid | None:
@@ -240,10 +258,14 @@ class TensorTrainer:
         bases = require_array(state, "decoder_bases", initial_bases(self._spec).shape)
         grid = find_grid(state, self._layout, self._spec.latent_channels, self._settings)
         self._set_grid(grid)
+        self._set_early_ranges(
+            find_early_ranges(state, self._layout, self._spec.latent_channels, self._settings)
+        )
         self._store(TrainerContents(parameters, np.stack(decoder, 1), latents, bases), step)
 
     def restart(self, parameters: Parameters) -> None:
         self._set_grid(None)
+        self._set_early_ranges(None)
         self._store(TrainerContents.fresh(parameters), 0)
 
     def _store(self, contents: TrainerContents, step: int) -> None:

@@ -89,7 +89,7 @@ def test_the_result_holds_what_was_trained(clay, learnt):
     values = evaluate(bundle.spec, bundle.parameters(), held_out.uv, 0, held_out.wi, held_out.wo)
     # the numpy oracle of the file agrees with what the device measured on other samples
     assert measure_samples(np.asarray(values), held_out.response).log_mae == pytest.approx(
-        finished.samples[0].log_mae, rel=0.1
+        finished.samples[0].log_mae, rel=0.2
     )
 
 

@@ -54,8 +54,10 @@ def with_sums_of(size, layer=0, width=32, units=None):
 
 
 def make_bundle(path, parameters=None, texel_format=BC7, **contents):
-    """Writes and opens a bundle."""
-    exported = export_numbers(parameters or lively_parameters(), format_name=texel_format)
+    """Writes and opens a bundle of parameters, or of numbers that are rounded."""
+    exported = parameters
+    if not isinstance(parameters, Exported):
+        exported = export_numbers(parameters or lively_parameters(), format_name=texel_format)
     return open_bundle(write_bundle(path, exported, Contents(**contents)))
 
 

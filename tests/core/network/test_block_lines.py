@@ -33,13 +33,14 @@ def on_lines(free, count=40, seed=0):
 def test_texels_that_a_block_can_hold_stay_where_they_are(free):
     texels = on_lines(free)
     fit = fit_blocks(texels, NO_BYTE)
-    np.testing.assert_allclose(fit.texels, texels, atol=1e-3)
-    # another channel may vary less
-    assert (bc7.SCALAR[fit.kinds] == free).mean() > (0.7 if free < 4 else 0)
+    is_same = bc7.SCALAR[fit.kinds] == free
+    # a line of four channels has more indices, for which a small distance may be taken
+    assert is_same.mean() > 0.9
+    np.testing.assert_allclose(fit.texels[is_same], texels[is_same], atol=1e-3)
     # ends are the outermost texels of each channel
-    ends = np.sort(np.stack([fit.first, fit.second], 1), 1)
-    np.testing.assert_allclose(ends[:, 0], texels.min(1), atol=1e-3)
-    np.testing.assert_allclose(ends[:, 1], texels.max(1), atol=1e-3)
+    ends = np.sort(np.stack([fit.first, fit.second], 1), 1)[is_same]
+    np.testing.assert_allclose(ends[:, 0], texels[is_same].min(1), atol=1e-3)
+    np.testing.assert_allclose(ends[:, 1], texels[is_same].max(1), atol=1e-3)
 
 
 def test_the_line_is_the_first_principal_axis_in_units_of_importance():

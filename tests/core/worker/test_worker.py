@@ -62,9 +62,10 @@ def test_it_says_who_it_is_and_what_can_be_baked(worker):
     assert opened["chosen"] == "clay"
     assert opened["trainer"] == "numpy"
     assert opened["materials"][0]["verdict"].startswith("can be baked: reflects ")
-    # two bytes a number of the decoder, one a latent channel of every texel and its mip levels
+    # 32 bytes for a block of 4 x 4 texels, down to levels of less than a block
     forecast = worker.wait_for("forecast").header
-    assert forecast["texture_bytes"] == 8 * (4**9 - 1) // 3
+    assert forecast["texture_bytes"] == 32 * ((4**7 - 1) // 3 + 2)
+    assert forecast["may_be_smaller"] and forecast["source_compressed_bytes"] is None
 
 
 def test_a_bake_tells_its_events_shows_its_pictures_and_keeps_what_there_is(running, tmp_path):

@@ -170,10 +170,11 @@ def test_a_bundle_that_half_floats_are_too_coarse_for_has_no_shader_with_them(
 def test_emission_and_opacity_are_beside_the_latents(finished, lamp):
     bundle = open_bundle(Path(finished.result))
     glow, cover = bundle.emission(), bundle.opacity()
-    assert [level.shape for level in glow][::4] == [(16, 16, 4), (1, 1, 4)]
+    # the same everywhere: a block is enough
+    assert [level.shape for level in glow] == [(4, 4, 4), (2, 2, 4), (1, 1, 4)]
     up = np.float32([[0, 0, 1]])
     wanted = lamp.unlit(np.float32([[0.5, 0.5]]), up)[0, :3]
-    np.testing.assert_allclose(glow[0][3, 4, :3], wanted, rtol=1e-3)
+    np.testing.assert_allclose(glow[0][3, 2, :3], wanted, rtol=5e-3)
     np.testing.assert_allclose(cover[2] / 255, 0.6, atol=0.51 / 255)
 
 

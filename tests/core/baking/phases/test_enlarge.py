@@ -445,7 +445,9 @@ def test_the_duration_of_encoding_is_estimated_from_a_part(monkeypatch):
 def test_a_time_limit_includes_encoding_or_leaves_it_out(
     ramp, tmp_path, monkeypatch, seconds, resolution
 ):
-    monkeypatch.setattr("verdigris.core.baking.bake.seconds_to_encode", lambda *_: seconds)
+    monkeypatch.setattr(
+        "verdigris.core.baking.phases.time_limit.seconds_to_encode", lambda *_: seconds
+    )
     settings = replace(SETTINGS, iterations=10**7)
     limits = {"time_limit": 2.0, "checkpoint_seconds": 0.0}
     stop_at(lambda event: isinstance(event, Checkpointed), [ramp], tmp_path, settings, **limits)

@@ -115,7 +115,7 @@ WRONG = [
     (
         "latents.format",
         "R16G16B16A16_SFLOAT",
-        "latents.ktx2: vkFormat is 37: the manifest needs 97",
+        "latents.ktx2: vkFormat is 145: the manifest needs 97",
     ),
     ("latents.scale", [1.0] * 7, "latents.scale is [1.0, "),
     ("latents.scale.3", 0.0, "each must be at least 1.1754944e-38 and below 1e+30"),

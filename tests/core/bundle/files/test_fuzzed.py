@@ -13,6 +13,7 @@ import pytest
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.bundle.files.checked_files import digest
+from verdigris.core.bundle.files.ktx2 import BC7
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.reference import Reference, choose_points, exported_response
 from verdigris.core.bundle.files.write import export_numbers
@@ -40,14 +41,15 @@ def tiny():
 
 def make_tiny(parent):
     spec = NetworkSpec(hidden_width=4, hidden_layers=1, activation="silu")
-    parameters = export_numbers(lively_parameters(spec, LatentLayout(4, 2, 3))).parameters
+    exported = export_numbers(lively_parameters(spec, LatentLayout(4, 2, 3)), format_name=BC7)
+    parameters = exported.parameters
     points = choose_points(parameters.layout)
     some = [getattr(points, name)[::2] for name in ("uv", "lod", "wi", "wo")]
     reference = Reference(*some, exported=np.zeros((256, 3), np.float32))
     found = exported_response(parameters, reference)
     bundle = make_bundle(
         parent / "a.vdg",
-        parameters,
+        exported,
         reference=Reference(*some, exported=found, teacher=found),
         emission=[np.ones((2, 2, 4), np.float16), np.ones((1, 1, 4), np.float16)],
         opacity=[np.ones((1, 1, 1), np.uint8)],

@@ -81,3 +81,11 @@ def test_a_map_keeps_the_texels_that_are_seen():
     assert 16 <= len(as_small_as_needed(wave)) <= 32
     noise = np.random.default_rng(1).random((32, 32)).astype(np.float32)
     assert as_small_as_needed(noise) is noise
+
+
+def test_blocks_of_one_colour_are_nearer_than_endpoints_are_to_each_other():
+    colours = 10 ** np.random.default_rng(3).uniform(-1.5, 2, (64, 64, 3))
+    level = colours.repeat(4, 0).repeat(4, 1).astype(np.float16)
+    found = bc6h.decode(bc6h.encode(level), 256, 256).astype(np.float64)
+    change = np.abs(found / level.astype(np.float64) - 1)
+    assert change.max() < 0.01 and change.mean() < 0.002

@@ -51,7 +51,7 @@ def test_export_writes_beside_the_bundle_or_to_the_given_file(tmp_path, command)
     assert len(json.loads((tmp_path / "b.json").read_text())["layers"]) == 3
     code, _, errors = command("export", folder, "-t", "glsl")
     assert code == 2
-    assert "'glsl' is not known: use one of rtxns-bin, rtxns-json" in errors
+    assert "'glsl' is not known: use one of astc, rgba8, rtxns-bin, rtxns-json" in errors
     code, _, errors = command("export", folder, "-t", "rtxns-bin", "-o", tmp_path / "no" / "b")
     assert code == 1
     assert "cannot be written (No such file or directory)" in errors
@@ -96,7 +96,7 @@ def test_inspect_prints_the_content_of_a_bundle(tmp_path, command):
     folder = make_bundle(tmp_path / "a.vdg", name="pane", report=report).folder
     code, out, _ = command("inspect", folder)
     assert code == 0
-    assert "2x16 silu" in out and "8 x 4, 4 levels, 8 bits a channel" in out
+    assert "2x16 silu" in out and "8 x 4, 4 levels, BC7 blocks" in out
     assert "dropped       transmission: light that passes through" in out
     path = folder / "manifest.json"
     code, out, _ = command("inspect", folder, "--json")

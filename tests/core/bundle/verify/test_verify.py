@@ -121,13 +121,13 @@ def test_the_graph_is_compared_with_its_stored_responses(tmp_path):
     # both stand for the whole square
     numbers.level(3)[:] = numbers.level(4)
     exported = export_numbers(numbers)
-    plain = make_bundle(tmp_path / "plain.vdg", exported.parameters)
+    plain = make_bundle(tmp_path / "plain.vdg", exported)
     reference = make_reference(exported.parameters, Graph(plain, 1.0))
     # the stand-in is the bundle itself, so what was stored of it is what is exported
     np.testing.assert_allclose(reference.teacher, reference.exported, rtol=1e-3, atol=1e-6)
     bundle = make_bundle(
         tmp_path / "a.vdg",
-        exported.parameters,
+        exported,
         reference=reference,
         bounds=Bounds(teacher_log_mae=1e-3),
     )
