@@ -40,7 +40,8 @@ class Parameters:
     decoder: FloatArray
     latents: FloatArray
     head: FloatArray | None = None
-    """The sampler's head (flat, see NetworkSpec.head_layers), fitted after training."""
+    """The heads of sampler and split (flat, see NetworkSpec.head_layers), fitted after
+    training."""
 
     def __post_init__(self) -> None:
         expected = {

@@ -13,6 +13,7 @@ each surface.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,15 +59,21 @@ class Lobes:
     """Of the GGX lobes, the cosine lobe and the uniform hemisphere, [frames + 2, N]."""
 
 
-def head_views(spec: NetworkSpec, head: FloatArray) -> tuple[FloatArray, ...]:
-    """Views of the head's flat vector: weights and bias of its hidden and its last layer."""
-    hidden, last = spec.head_layers
-    return (
-        head[hidden.weight_offset : hidden.bias_offset].reshape(hidden.outputs, -1),
-        head[hidden.bias_offset : hidden.end],
-        head[last.weight_offset : last.bias_offset].reshape(last.outputs, -1),
-        head[last.bias_offset : last.end],
+def all_head_views(spec: NetworkSpec, head: FloatArray) -> tuple[FloatArray, ...]:
+    """Views of the flat vector of both heads: weights and bias of each layer."""
+    return tuple(
+        view
+        for layer in spec.head_layers
+        for view in (
+            head[layer.weight_offset : layer.bias_offset].reshape(layer.outputs, -1),
+            head[layer.bias_offset : layer.end],
+        )
     )
+
+
+def head_views(spec: NetworkSpec, head: FloatArray) -> tuple[FloatArray, ...]:
+    """Those of the sampler's head: its hidden and its last layer."""
+    return all_head_views(spec, head)[:4]
 
 
 def look_at(parameters: Parameters, latents: FloatArray, wo: FloatArray) -> View:
@@ -94,15 +101,15 @@ def above_horizon(view: FloatArray) -> FloatArray:
 def lobes_of(parameters: Parameters, view: View) -> Lobes:
     """The mixture that the head gives."""
     assert parameters.head is not None
-    _, _, raw = run_head(parameters.spec, parameters.head, view.inputs)
+    _, _, raw = run_head(head_views(parameters.spec, parameters.head), view.inputs)
     return Lobes(view, *mixture(parameters.spec, raw, np.stack(view.stretch)))
 
 
 def run_head(
-    spec: NetworkSpec, head: FloatArray, inputs: FloatArray
+    views: Sequence[FloatArray], inputs: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The hidden layer before and after its activation, and the outputs."""
-    first, first_bias, last, last_bias = head_views(spec, head)
+    """The hidden layer of a head before and after its activation, and the outputs."""
+    first, first_bias, last, last_bias = views
     hidden = first @ inputs + first_bias[:, None]
     bent = np.maximum(hidden, HEAD_SLOPE * hidden)
     return hidden, bent, last @ bent + last_bias[:, None]

@@ -53,9 +53,14 @@ COARSE_WIDTH = 2
 COSINE_OFFSET = 0.02
 LOGARITHM_SHARE = 0.25
 
-# The sampler's head: neurons of its hidden layer, and the slope of their activation below 0.
+# The heads of sampler and split: neurons of their hidden layers, and the slope of the activation
+# below 0.
 HEAD_WIDTH = 16
+SPLIT_WIDTH = 24
 HEAD_SLOPE = 0.1
+# Split-sum lighting: parts of each frame's lobe and of diffuse light, and evaluations for them.
+FRAME_PARTS, DIFFUSE_PARTS = 2, 3
+FRAME_RATIOS, DIFFUSE_RATIOS = 3, 2
 # GGX alpha of the sampler's lobes.
 LEAST_LOBE_WIDTH = 0.004
 MOST_LOBE_WIDTH = 4.0
@@ -227,11 +232,27 @@ class NetworkSpec:
         """Two widths for each frame, and a weight for each of frame_count + 2 lobes."""
         return 3 * self.frame_count + 2
 
+    @property
+    def split_inputs(self) -> int:
+        """Inputs of the split's head: those of the sampler's, and one for each evaluation."""
+        return self.head_inputs + FRAME_RATIOS * self.frame_count + DIFFUSE_RATIOS
+
+    @property
+    def split_parts(self) -> int:
+        """Outputs of the split's head: a factor for each part of the light."""
+        return FRAME_PARTS * self.frame_count + DIFFUSE_PARTS
+
     @cached_property
-    def head_layers(self) -> tuple[LayerSpec, LayerSpec]:
-        """The sampler's head, with places in a vector of its own."""
-        hidden = LayerSpec(self.head_inputs, HEAD_WIDTH, 0)
-        return hidden, LayerSpec(HEAD_WIDTH, self.head_outputs, hidden.end)
+    def head_layers(self) -> tuple[LayerSpec, ...]:
+        """Two layers of the sampler's head and two of the split's, in a vector of their own."""
+        layers: list[LayerSpec] = []
+        for inputs, width, outputs in (
+            (self.head_inputs, HEAD_WIDTH, self.head_outputs),
+            (self.split_inputs, SPLIT_WIDTH, self.split_parts),
+        ):
+            hidden = LayerSpec(inputs, width, layers[-1].end if layers else 0)
+            layers += [hidden, LayerSpec(width, outputs, hidden.end)]
+        return tuple(layers)
 
     @property
     def multiply_adds(self) -> int:

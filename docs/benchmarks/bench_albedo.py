@@ -1,11 +1,13 @@
 """Relative error of the proxies' directional albedo against quadrature.
 
-    python docs/benchmarks/bench_albedo.py BUNDLE ... [--evaluations N] [--lights N] [--device D]
+    python docs/benchmarks/bench_albedo.py BUNDLE ... [--evaluations N] [--lights N] [--numpy]
+        [--device D]
 
 Makes the proxies of each bundle again and compares them with a quadrature of 4 x 2,048 lights, at
 random places and views, three quarters of them on the finest level of the proxies. The defaults are
-those of `standard` on a graphics card. Reciprocity is the relative difference of the response with
-light and view exchanged, median and 90th percentile.
+those of `standard` on a graphics card. With --numpy lights come of the sampler and are summed as a
+bake on a processor does; a bundle without a sampler gets one first. Reciprocity is the relative
+difference of the response with light and view exchanged, median and 90th percentile.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from verdigris.core.baking.finish.fit_sampler import draw_examples, effort_on, fit_head
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.read import Bundle, open_bundle
 from verdigris.core.bundle.proxies.device_sums import sums_on
@@ -31,9 +34,13 @@ EVALUATIONS, PLACES, LIGHTS = 25_000_000, 192, 2_048
 HEADER = "| material | texels | median | 90% | largest albedo | reciprocity | seconds |"
 
 
-def row_of(bundle: Bundle, student: Student, evaluations: int, lights: int) -> str:
+def row_of(bundle: Bundle, student: Student, evaluations: int, lights: int, in_numpy: bool) -> str:
     parameters = bundle.parameters()
     student.update(parameters)
+    if parameters.head is None:
+        effort = effort_on(student.device)
+        found = draw_examples(parameters, student, effort)
+        parameters.head = fit_head(parameters.spec, found, effort)
     last = parameters.layout.levels - 1
 
     def respond_at(lod: float) -> Respond:
@@ -44,7 +51,8 @@ def row_of(bundle: Bundle, student: Student, evaluations: int, lights: int) -> s
         return respond
 
     begin = time.perf_counter()
-    made = make_proxies(parameters, respond_at, evaluations, sums_on(student), lights)
+    sum_over = None if in_numpy else sums_on(student)
+    made = make_proxies(parameters, respond_at, evaluations, sum_over, lights)
     seconds = time.perf_counter() - begin
     error = check_albedo(parameters, made.proxies, PLACES, LIGHTS)
     _, height, width, _ = made.proxies.levels[0].shape
@@ -61,6 +69,7 @@ def main() -> None:
     parser.add_argument("bundles", nargs="+", type=Path)
     parser.add_argument("--evaluations", type=int, default=EVALUATIONS)
     parser.add_argument("--lights", type=int, default=FEWEST_LIGHTS_ON_GPU)
+    parser.add_argument("--numpy", action="store_true")
     parser.add_argument("--device")
     arguments = parser.parse_args()
     device = open_device(arguments.device)
@@ -70,7 +79,8 @@ def main() -> None:
         bundle = open_bundle(path)
         # bundles can have decoders of several shapes
         student = Student(bundle.parameters(), device)
-        print(row_of(bundle, student, arguments.evaluations, arguments.lights), flush=True)
+        counts = arguments.evaluations, arguments.lights
+        print(row_of(bundle, student, *counts, arguments.numpy), flush=True)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,11 @@ from numpy.typing import NDArray
 from runs import EXAMPLES, bake_and_load, begin, describe
 
 from verdigris.core.baking.finish.fit_sampler import draw_examples, effort_on, fit_head
+from verdigris.core.baking.finish.fit_split import (
+    draw_split_examples,
+    fit_split,
+    split_effort_on,
+)
 from verdigris.core.baking.measure.sky import FULL_PLAN, SUN, sky, views_of
 from verdigris.core.base.device import Device
 from verdigris.core.bundle.files.read import is_bundle, open_bundle
@@ -115,7 +120,8 @@ class Surfaces:
         return environment_light(self.lobes, self.shade, environment, samples, random).T
 
     def split(self, environment: Turned) -> Floats:
-        return environment_light_split(self.lobes, self.shade, environment, self.wo).T
+        parameters, lobes, wo = self.parameters, self.lobes, self.wo
+        return environment_light_split(parameters, lobes, self.shade, environment, wo).T
 
     def of_proxies(self, environment: Turned) -> Floats:
         found = self.proxies
@@ -203,9 +209,14 @@ def load(path: Path, options: argparse.Namespace, recipe, device: Device):  # ty
         proxies = None
     parameters = parameters.of_material(0)
     if parameters.head is None:
-        effort = effort_on(device)
-        found = draw_examples(parameters, Student(parameters, device), effort)
+        effort, student = effort_on(device), Student(parameters, device)
+        found = draw_examples(parameters, student, effort)
         parameters = replace(parameters, head=fit_head(parameters.spec, found, effort))
+        split = split_effort_on(device)
+        drawn = draw_split_examples(parameters, student, split)
+        parameters = replace(
+            parameters, head=fit_split(parameters.spec, parameters.head, drawn, split)
+        )
     if proxies is None:
         respond_at = numpy_respond_at(parameters)
         proxies = make_proxies(parameters, respond_at, _PROXY_EVALUATIONS).proxies

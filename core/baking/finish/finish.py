@@ -17,6 +17,12 @@ from verdigris.core.baking.finish.fit_sampler import (
     fit_head,
     join,
 )
+from verdigris.core.baking.finish.fit_split import (
+    draw_split_examples,
+    fit_split,
+    join_split,
+    split_effort_on,
+)
 from verdigris.core.baking.finish.hints import hint_of
 from verdigris.core.baking.finish.notices import coarse_halves, cut_glow, lost_light
 from verdigris.core.baking.finish.outputs import bundle_paths
@@ -98,6 +104,7 @@ def finish(run: Run, decoder: FloatArray) -> Iterator[Event]:
     view = sphere_to_compare()
     students = _Students(run, trained)
     students.head = _fit_head(students)
+    students.head = _fit_split(students, students.head)
     for number, path in enumerate(paths):
         exported, student = students.of(number)
         written.append((yield from _write(run, number, path, exported, student, view)))
@@ -227,6 +234,17 @@ def _fit_head(students: _Students) -> FloatArray:
         exported, student = students.of(material)
         examples.append(draw_examples(exported.parameters, student, effort))
     return fit_head(students.trained.spec, join(examples), effort)
+
+
+def _fit_split(students: _Students, head: FloatArray) -> FloatArray:
+    """The same with the head of split-sum lighting, one for all materials, too."""
+    run = students.run
+    effort = split_effort_on(run.teachers[0].device)
+    examples = []
+    for material in range(len(run.teachers)):
+        exported, student = students.of(material)
+        examples.append(draw_split_examples(exported.parameters, student, effort))
+    return fit_split(students.trained.spec, head, join_split(examples), effort)
 
 
 def _export(run: Run, trained: Parameters, material: int) -> Exported:

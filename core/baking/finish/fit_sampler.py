@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 _SEED = 20_051
 # Shares of surfaces on these mip levels.
-_LEVELS = {0: 0.6, 2: 0.2, 4: 0.2}
+LEVELS = {0: 0.6, 2: 0.2, 4: 0.2}
 _LEAST_COSINE = 0.05
 # Alphas of the mixture that draws directions, beside a cosine lobe and the uniform hemisphere.
 _BROAD_WIDTHS = (0.02, 0.08, 0.3)
@@ -119,7 +119,7 @@ def draw_examples(parameters: Parameters, student: Student, effort: Effort) -> E
     random = np.random.default_rng(_SEED)
     layout = parameters.layout
     found = []
-    for level, part in _LEVELS.items():
+    for level, part in LEVELS.items():
         count = max(1, round(part * effort.surfaces))
         uv = random.random((2, count)).astype(np.float32)
         chosen = min(level, layout.levels - 1)
@@ -246,11 +246,12 @@ def _slope(
     spec: NetworkSpec, head: FloatArray, inputs: FloatArray, examples: Examples
 ) -> FloatArray:
     """Gradient of the mean loss by the head."""
-    hidden, bent, raw = run_head(spec, head, inputs)
-    last = head_views(spec, head)[2]
+    views = head_views(spec, head)
+    hidden, bent, raw = run_head(views, inputs)
+    last = views[2]
     by_raw = np.clip(_slope_by_raw(spec, raw, examples), -_MOST_SLOPE, _MOST_SLOPE) / raw.shape[1]
     by_hidden = (last.T @ by_raw) * np.where(hidden > 0, 1, HEAD_SLOPE)
-    slope = np.empty_like(head)
+    slope = np.zeros_like(head)
     for view, value in zip(
         head_views(spec, slope),
         (by_hidden @ inputs.T, by_hidden.sum(1), by_raw @ bent.T, by_raw.sum(1)),

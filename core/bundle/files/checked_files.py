@@ -87,6 +87,19 @@ def read_proxies(folder: Path, facts: ProxyFacts | None, latents: LatentFacts) -
     )
 
 
+def check_constants(folder: Path, record: FileRecord, wanted: bytes) -> None:
+    """Requires constants.bin to hold the numbers of the weights."""
+    found, needed = (np.frombuffer(data, "<u4") for data in (read_recorded(folder, record), wanted))
+    other = np.flatnonzero(found != needed)
+    if len(other):
+        place = int(other[0])
+        values = [float(each[place : place + 1].view("<f4")[0]) for each in (found, needed)]
+        raise BundleError(
+            f"{folder / record.file}: the number at byte {4 * place} is {values[0]:.6g}, but "
+            f"{values[1]:.6g} in the weights: write the bundle again"
+        )
+
+
 def check_length(folder: Path, record: FileRecord) -> None:
     """Refuses a file whose length differs from the manifest, without reading it."""
     descriptor = _open_inside(folder, record.file)

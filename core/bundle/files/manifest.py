@@ -1,4 +1,4 @@
-"""manifest.json of a bundle: writing and reading. docs/FORMAT.md describes every field."""
+"""manifest.json of a bundle: writing and reading. docs/WRITING.md describes every field."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from verdigris.core.bundle.files.manifest_parts import (
     Tensor,
     named_runtime,
     parse_bounds,
+    parse_constants,
     parse_count,
     parse_latents,
     parse_map,
@@ -47,7 +48,7 @@ FORMAT = "verdigris.material"
 # Suffix of a bundle's folder.
 SUFFIX = ".vdg"
 SCENE_FORMAT = "verdigris.scene"
-MAJOR, MINOR = 4, 2
+MAJOR, MINOR = 4, 3
 LARGEST_MANIFEST = 4 << 20
 LARGEST_PREVIEW = 64 << 20
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
@@ -73,6 +74,8 @@ class Manifest:
     """Rows of the reference."""
     bounds: Bounds = field(default_factory=Bounds)
     """Largest allowed differences from the reference."""
+    constants: FileRecord | None = None
+    """The weights as shaders read them from constants; bundles before 4.3 have none."""
     arithmetic: Arithmetic | None = None
     """The advised arithmetic, if known."""
     emission: MapFacts | None = None
@@ -110,6 +113,7 @@ class Manifest:
         maps = {"emission": self.emission, "opacity": self.opacity, "proxies": self.proxies}
         return {
             "weights": self.weights,
+            **({"constants": self.constants} if self.constants else {}),
             "latents": self.latents.record,
             **{name: facts.record for name, facts in maps.items() if facts},
             "reference": self.reference,
@@ -144,6 +148,7 @@ def _as_json(manifest: Manifest) -> dict[str, Any]:
             **manifest.weights.as_json(),
             "tensors": [tensor.as_json() for tensor in manifest.tensors],
         },
+        **({"constants": manifest.constants.as_json()} if manifest.constants else {}),
         "latents": manifest.latents.as_json(),
     }
     for name in ("emission", "opacity", "proxies"):
@@ -182,6 +187,7 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
         weights=parse_record(weights, LARGEST_WEIGHTS),
         tensors=parse_known_tensors(fields, spec, is_newer),
         latents=latents,
+        constants=parse_constants(fields, 2 * LARGEST_WEIGHTS),
         reference=parse_record(reference, LARGEST_REFERENCE),
         reference_count=parse_count(reference),
         bounds=bounds,

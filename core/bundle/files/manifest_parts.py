@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from verdigris.core.base.json_fields import Fields
+from verdigris.core.base.json_fields import Fields, refuse
 from verdigris.core.bundle.files.ktx2 import BC6H, BC7, FORMATS, R8, RGBA8, RGBA16F, TextureShape
 from verdigris.core.bundle.files.manifest_network import (
     LATENT_CHANNELS,
@@ -176,6 +176,18 @@ def parse_record(fields: Fields, most: int, folder: str = "") -> FileRecord:
     return FileRecord(
         fields.file_name("file", folder), fields.whole("bytes", 1, most), fields.sha256("sha256")
     )
+
+
+def parse_constants(fields: Fields, most: int) -> FileRecord | None:
+    """constants.bin, which bundles before 4.3 do not have."""
+    return parse_record(fields.table("constants"), most) if "constants" in fields else None
+
+
+def require_twice(constants: FileRecord | None, weights: FileRecord, file: str) -> None:
+    """Requires a single float for every half."""
+    if constants and constants.bytes != 2 * weights.bytes:
+        remedy = f"it must be {2 * weights.bytes}, twice weights.bytes"
+        refuse(file, "constants.bytes", constants.bytes, remedy)
 
 
 def named_runtime(records: Iterable[FileRecord]) -> dict[str, FileRecord]:

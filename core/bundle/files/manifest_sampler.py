@@ -1,4 +1,4 @@
-"""The manifest's optional table `sampler`: the head of the sampler and its constants."""
+"""The manifest's optional table `sampler`: the heads of sampler and split, and constants."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from verdigris.core.network.spec import (
     LEAST_LOBE_WIDTH,
     LEAST_VIEW_COSINE,
     MOST_LOBE_WIDTH,
+    LayerSpec,
     NetworkSpec,
 )
 
 KIND = "visible_normals_cosine_uniform"
 _HEADS = ("head0", "head1")
+_SPLIT_HEADS = ("split0", "split1")
 _CONSTANTS = {
     "slope": HEAD_SLOPE,
     "width_minimum": LEAST_LOBE_WIDTH,
@@ -26,24 +28,30 @@ _CONSTANTS = {
 
 
 def head_names() -> tuple[str, ...]:
-    """Names of the head's tensors: weights and bias of its hidden and of its last layer."""
-    return tuple(f"{head}.{what}" for head in _HEADS for what in ("weights", "bias"))
+    """Names of the tensors of both heads: weights and bias of hidden and of last layers."""
+    heads = (*_HEADS, *_SPLIT_HEADS)
+    return tuple(f"{head}.{what}" for head in heads for what in ("weights", "bias"))
 
 
 def sampler_json(spec: NetworkSpec) -> dict[str, Any]:
     return {
         "kind": KIND,
-        "layers": [
-            {
-                "inputs": layer.inputs,
-                "outputs": layer.outputs,
-                "weights": f"{head}.weights",
-                "bias": f"{head}.bias",
-            }
-            for head, layer in zip(_HEADS, spec.head_layers, strict=True)
-        ],
+        "layers": _layers_json(_HEADS, spec.head_layers[:2]),
+        "split": {"layers": _layers_json(_SPLIT_HEADS, spec.head_layers[2:])},
         **_CONSTANTS,
     }
+
+
+def _layers_json(heads: tuple[str, ...], layers: tuple[LayerSpec, ...]) -> list[dict[str, Any]]:
+    return [
+        {
+            "inputs": layer.inputs,
+            "outputs": layer.outputs,
+            "weights": f"{head}.weights",
+            "bias": f"{head}.bias",
+        }
+        for head, layer in zip(heads, layers, strict=True)
+    ]
 
 
 def parse_sampler(manifest: Fields, spec: NetworkSpec, is_newer: bool) -> bool:
@@ -54,13 +62,18 @@ def parse_sampler(manifest: Fields, spec: NetworkSpec, is_newer: bool) -> bool:
     if is_newer and fields.text("kind") != KIND:
         return False
     fields.chosen("kind", (KIND,))
-    layers = list(fields.tables("layers", len(_HEADS)))
-    fields.require(len(layers) == len(_HEADS), "layers", f"there must be {len(_HEADS)}")
-    for head, layer, table in zip(_HEADS, spec.head_layers, layers, strict=True):
+    _check_layers(fields, _HEADS, spec.head_layers[:2])
+    _check_layers(fields.table("split"), _SPLIT_HEADS, spec.head_layers[2:])
+    for name, value in _CONSTANTS.items():
+        fields.require(fields.number(name) == value, name, f"this version needs {value}")
+    return True
+
+
+def _check_layers(fields: Fields, heads: tuple[str, ...], layers: tuple[LayerSpec, ...]) -> None:
+    tables = list(fields.tables("layers", len(heads)))
+    fields.require(len(tables) == len(heads), "layers", f"there must be {len(heads)}")
+    for head, layer, table in zip(heads, layers, tables, strict=True):
         table.whole("inputs", layer.inputs, layer.inputs)
         table.whole("outputs", layer.outputs, layer.outputs)
         table.chosen("weights", (f"{head}.weights",))
         table.chosen("bias", (f"{head}.bias",))
-    for name, value in _CONSTANTS.items():
-        fields.require(fields.number(name) == value, name, f"this version needs {value}")
-    return True

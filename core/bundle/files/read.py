@@ -11,6 +11,7 @@ from verdigris.core.base.json_fields import find_table, find_whole
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.base.working_folder import require_for
 from verdigris.core.bundle.files.checked_files import (
+    check_constants,
     check_length,
     digest,
     read_emission,
@@ -21,11 +22,16 @@ from verdigris.core.bundle.files.checked_files import (
     read_whole,
 )
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, SUFFIX, Manifest, parse_manifest
-from verdigris.core.bundle.files.manifest_parts import LARGEST_SIDE, MapFacts
+from verdigris.core.bundle.files.manifest_parts import LARGEST_SIDE, MapFacts, require_twice
 from verdigris.core.bundle.files.reference import Reference, parse_reference
 from verdigris.core.bundle.files.replace_folder import backup_path
 from verdigris.core.bundle.files.stored_textures import LatentTexture
-from verdigris.core.bundle.files.weights import FILE_ALIGNMENT, check_tensors, unpack_weights
+from verdigris.core.bundle.files.weights import (
+    FILE_ALIGNMENT,
+    check_tensors,
+    constant_floats,
+    unpack_weights,
+)
 from verdigris.core.network.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -119,6 +125,13 @@ class Bundle:
         self.opacity()
         self.proxies()
 
+    def check_constants(self) -> None:
+        """Requires constants.bin, if there is one, to hold the numbers of the weights."""
+        manifest = self.manifest
+        if manifest.constants:
+            wanted = constant_floats(self.spec, manifest.tensors, self.weights_bytes())
+            check_constants(self.folder, manifest.constants, wanted)
+
     def _map(self, facts: MapFacts | None) -> list[NDArray[Any]] | None:
         return read_texture(self.folder, facts.record, facts.texture) if facts else None
 
@@ -134,6 +147,7 @@ def open_bundle(path: Path) -> Bundle:
         raise BundleError(
             f"{file}: weights.bytes is {size}: it must be a multiple of {FILE_ALIGNMENT}"
         )
+    require_twice(manifest.constants, manifest.weights, file)
     check_tensors(manifest.spec, manifest.tensors, size, file)
     for record in manifest.records:
         check_length(folder, record)

@@ -24,7 +24,7 @@ from verdigris.core.bundle.proxies.proxy_texture import (
     interpolation,
 )
 
-# For people; docs/FORMAT.md is the definition.
+# For people; docs/WRITING.md is the definition.
 _SEMANTICS = (
     "0: diffuse albedo, roughness; 1 to 4: albedo seen under cosines[0] to cosines[3]; "
     "alpha of 1 and 2: x and y of the mean normal, by 2 a - 1"

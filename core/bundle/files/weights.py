@@ -13,7 +13,7 @@ from verdigris.core.bundle.files.manifest_network import FRAMES, bias_name, weig
 from verdigris.core.bundle.files.manifest_parts import HALF, Tensor
 from verdigris.core.bundle.files.manifest_sampler import head_names
 from verdigris.core.network.parameters import FloatArray, Parameters
-from verdigris.core.network.sampler import head_views
+from verdigris.core.network.sampler import all_head_views
 from verdigris.core.network.spec import LARGEST_HALF, NetworkSpec
 
 MATRIX_ALIGNMENT = 128
@@ -31,11 +31,11 @@ class StoredNumbers(NamedTuple):
 
     decoder: NDArray[np.float32]
     head: NDArray[np.float32] | None
-    """Of the sampler, if the file has one."""
+    """Of sampler and split, if the file has them."""
 
 
 def plan_tensors(spec: NetworkSpec, has_head: bool = True) -> tuple[tuple[Tensor, ...], int]:
-    """The tensors' places, and the length of the file. Without the sampler's head its place
+    """The tensors' places, and the length of the file. Without the heads their place
     stays free, so that one shader reads both."""
     tensors: list[Tensor] = []
     end = 0
@@ -83,6 +83,22 @@ def pack_weights(parameters: Parameters) -> tuple[bytes, tuple[Tensor, ...]]:
     for tensor in tensors:
         tensor_rows(data, tensor)[:] = values[tensor.name].reshape(-1, tensor.shape[-1])
     return data.tobytes(), tensors
+
+
+def constant_floats(spec: NetworkSpec, tensors: tuple[Tensor, ...], data: bytes) -> bytes:
+    """constants.bin: every half as a single float, as shaders read them from constants. The
+    matrices between hidden layers 0 and 1, 2 and 3, … are transposed."""
+    floats = np.frombuffer(data, HALF).astype("<f4")
+    between = {weights_name(index) for index in range(1, spec.hidden_layers, 2)}
+    for tensor in tensors:
+        if tensor.name in between:
+            step = tensor.row_stride // HALF.itemsize
+            start = tensor.offset // HALF.itemsize
+            # square, because all hidden layers have one width
+            square = floats[start : start + step * tensor.shape[0]].reshape(tensor.shape[0], step)
+            rows = square[:, : tensor.shape[1]]
+            rows[:] = rows.T.copy()
+    return floats.tobytes()
 
 
 def check_tensors(spec: NetworkSpec, tensors: tuple[Tensor, ...], size: int, file: str) -> None:
@@ -157,7 +173,7 @@ def _views(
         views[weights_name(index)] = weights.reshape(layer.outputs, -1)
         views[bias_name(index)] = decoder[layer.bias_offset : layer.end]
     if head is not None:
-        views |= zip(head_names(), head_views(spec, head), strict=True)
+        views |= zip(head_names(), all_head_views(spec, head), strict=True)
     return views
 
 

@@ -29,7 +29,7 @@ from verdigris.core.bundle.files.stored_textures import (
     emission_of_blocks,
     store_latents,
 )
-from verdigris.core.bundle.files.weights import pack_weights, round_decoder
+from verdigris.core.bundle.files.weights import constant_floats, pack_weights, round_decoder
 from verdigris.core.network.parameters import FloatArray, Parameters
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from verdigris.core.network.spec import NetworkSpec
 
 LATENTS_FILE = "latents.ktx2"
+CONSTANTS_FILE = "constants.bin"
 EMISSION_FILE = "emission.ktx2"
 OPACITY_FILE = "opacity.ktx2"
 PROXIES_FILE = "proxies.ktx2"
@@ -140,6 +141,7 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
     latents = exported.latents
     files = {
         WEIGHTS_FILE: weights,
+        CONSTANTS_FILE: constant_floats(spec, tensors, weights),
         LATENTS_FILE: write_ktx2(latents.format, latents.levels, writer, latents.size),
         REFERENCE_FILE: encode_reference(reference),
         **{f"{RUNTIME_FOLDER}{name}": data for name, data in contents.runtime.items()},
@@ -155,6 +157,7 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
         spec=spec,
         weights=records[WEIGHTS_FILE],
         tensors=tensors,
+        constants=records[CONSTANTS_FILE],
         latents=LatentFacts(
             records[LATENTS_FILE],
             layout,

@@ -31,6 +31,7 @@ from verdigris.core.bundle.proxies.quadrature import (
     polar,
     sum_lights,
 )
+from verdigris.core.bundle.proxies.sampler_sums import deviation_of_sampler, sums_by_sampler
 from verdigris.core.network.numpy_decoder import evaluate_at_lod
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LatentLayout
@@ -47,6 +48,9 @@ _COARSER = 4
 # Lights of a view. A processor has fewer, with twice the noise. A graphics card computes lights
 # faster than numpy prepares places.
 FEWEST_LIGHTS, FEWEST_LIGHTS_ON_GPU, _MOST_LIGHTS = 40, 256, 1024
+# Relative deviation of one light up to which the fewest lights suffice. With more there are more
+# lights and fewer texels, up to this many times.
+_CALM, _NOISIEST = 0.7, 4.0
 _SEED = 5_101
 # Places that the sampling lobes are fitted to.
 _PILOT_PLACES = 96
@@ -88,12 +92,18 @@ def make_proxies(
     parameters: Parameters,
     respond_at: RespondAt,
     evaluations: int,
-    sum_over: SumLights = sum_lights,
+    sum_over: SumLights | None = None,
     fewest_lights: int = FEWEST_LIGHTS,
     seed: int = _SEED,
 ) -> MadeProxies:
-    """As fine as this number of evaluations allows, with so many lights a view at the least."""
+    """As fine as this number of evaluations allows, with so many lights a view at the least.
+    Without `sum_over` lights come of the sampler, if there is one."""
     layout = parameters.layout
+    if sum_over is None and parameters.head is not None:
+        begin = float(np.log2(_COARSER))
+        random = np.random.default_rng(seed)
+        noise = deviation_of_sampler(parameters, respond_at(begin), begin, random)
+        fewest_lights = round(fewest_lights * float(np.clip((noise / _CALM) ** 2, 1, _NOISIEST)))
     coarser = _choose_size(layout, evaluations // evaluations_of(fewest_lights))
     sizes = _sizes(layout, coarser)
     texels = sum(height * width for height, width in sizes)
@@ -105,7 +115,8 @@ def make_proxies(
         uv = _centres(height, width)
         lod = np.log2(coarser) + number
         frames = learned_frames(parameters, uv, np.full(len(uv), lod, np.float32))
-        found = integrate(respond_at(float(lod)), frames, uv, lights, random, shares, sum_over)
+        over = sum_over or own_sums(parameters, float(lod))
+        found = integrate(respond_at(float(lod)), frames, uv, lights, random, shares, over)
         values, unlimited = _values(found)
         levels.append(store_level(values, height, width))
         largest = max(largest, float(unlimited.max()))
@@ -114,6 +125,11 @@ def make_proxies(
     quantiles = np.quantile(reciprocity, (0.5, 0.9))
     both = float(quantiles[0]), float(quantiles[1])
     return MadeProxies(Proxies(levels, coarser), largest, both)
+
+
+def own_sums(parameters: Parameters, lod: float) -> SumLights:
+    """The sums with least noise that these numbers have in numpy."""
+    return sum_lights if parameters.head is None else sums_by_sampler(parameters, lod)
 
 
 def find_own_shares(parameters: Parameters, respond_at: RespondAt, lod: float) -> Floats:
@@ -189,7 +205,7 @@ def quadrature_albedo(
             np.zeros((3, len(places)), np.float32),
             light_counts(shares, lights),
         )
-        found = sum_lights(respond_at(float(each)), task).albedo
+        found = own_sums(parameters, float(each))(respond_at(float(each)), task).albedo
         albedo[there] = found.reshape(len(there), turns, 3).mean(1)
     return albedo
 

@@ -1,6 +1,6 @@
 """The proxies of a bundle as stored: five layers of sRGB texels with mip levels, and their use.
 
-docs/FORMAT.md, "Proxies", defines every layer.
+docs/WRITING.md, "Proxies", defines every layer.
 """
 
 from __future__ import annotations

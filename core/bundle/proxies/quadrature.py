@@ -119,11 +119,22 @@ SumLights = Callable[[Respond, LightTask], LightSums]
 
 def sum_lights(respond: Respond, task: LightTask) -> LightSums:
     """In numpy. `bundle.proxies.device_sums` does the same on a device."""
+
+    def draw(part: LightTask) -> tuple[Floats, Floats]:
+        return draw_lights(part.frames, part.wo, part.counts, part.shift)
+
+    return sum_drawn(respond, task, draw)
+
+
+def sum_drawn(
+    respond: Respond, task: LightTask, draw: Callable[[LightTask], tuple[Floats, Floats]]
+) -> LightSums:
+    """Sums over the lights [3, N, S] that `draw` gives for N views, with their densities [N, S]."""
     step = max(1, _AT_ONCE // sum(task.counts))
     parts = []
     for start in range(0, len(task.uv), step):
         part = task.part(slice(start, start + step))
-        wi, density = draw_lights(part.frames, part.wo, part.counts, part.shift)
+        wi, density = draw(part)
         value = evaluate(respond, part.uv, wi, part.wo)
         light = np.einsum("c,cns->ns", LUMINANCE, value)
         lambert = np.maximum(np.einsum("in,ins->ns", part.lambert, wi), 0)

@@ -16,9 +16,9 @@ from verdigris.core.bundle.files.manifest_network import LATENT_CHANNELS, weight
 from verdigris.core.bundle.files.stored_textures import LatentTexture
 from verdigris.core.bundle.files.weights import (
     align,
+    constant_floats,
     pack_weights,
     plan_tensors,
-    tensor_rows,
     unpack_weights,
 )
 from verdigris.core.bundle.runtime.network_module import (
@@ -140,18 +140,11 @@ def relayout_weights(
     ]
 
 
-def constant_floats(material: StoredMaterial) -> dict[str, Any]:
-    """NeuralFloats of neural_weights.slang: all halves as floats, with every second matrix between
-    hidden layers transposed."""
+def _constant_quads(material: StoredMaterial) -> dict[str, Any]:
+    """NeuralFloats of neural_weights.slang."""
     spec = material.spec
-    data = np.frombuffer(material.weights, np.uint8).copy()
-    second = {weights_name(index) for index in range(1, spec.hidden_layers, 2)}
-    for tensor in plan_tensors(spec)[0]:
-        if tensor.name in second:
-            rows = tensor_rows(data, tensor)
-            rows[:] = rows.T.copy()
-    floats = data.view("<f2").astype(np.float32)
-    return {"quads": floats.reshape(-1, 4).tolist()}
+    floats = constant_floats(spec, plan_tensors(spec)[0], material.weights)
+    return {"quads": np.frombuffer(floats, "<f4").reshape(-1, 4).tolist()}
 
 
 def has_cooperative_vectors(device: Device) -> bool:
@@ -200,7 +193,7 @@ class DeviceMaterials:
         for index, each in enumerate(materials):
             self._fill_record(index, each.latents)
         self.record_buffer = self.buffer(self.records, RECORD.itemsize)
-        self.floats = constant_floats(materials[0]) if self.choice.is_constant else None
+        self.floats = _constant_quads(materials[0]) if self.choice.is_constant else None
 
     def _check_constants(self, materials: Sequence[StoredMaterial]) -> None:
         decoders = len({each.weights for each in materials})
@@ -223,7 +216,7 @@ class DeviceMaterials:
         bound: dict[str, Any] = {
             "neuralRecords": self.record_buffer,
             "neuralWeights": self.weights,
-            "neuralLatents": self.textures,
+            "neuralLatents": self.textures if len(self.textures) > 1 else self.textures[0],
         }
         if self.choice.filter == "sampler":
             bound["neuralSampler"] = self.sampler

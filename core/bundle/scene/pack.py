@@ -23,7 +23,8 @@ from verdigris.core.bundle.files.manifest_parts import (
 )
 from verdigris.core.bundle.files.replace_folder import Content, bundle_name, replace_folder
 from verdigris.core.bundle.files.stored_proxies import ProxyFacts
-from verdigris.core.bundle.files.weights import plan_tensors
+from verdigris.core.bundle.files.weights import constant_floats, plan_tensors
+from verdigris.core.bundle.files.write import CONSTANTS_FILE
 from verdigris.core.bundle.precision.half_errors import judge
 from verdigris.core.bundle.runtime.device_materials import shader_weights
 from verdigris.core.bundle.runtime.runtime_files import runtime_files
@@ -52,6 +53,10 @@ def pack(bundles: Sequence[Bundle], path: Path) -> ScenePack:
         _material(name, bundle, places, files) for name, bundle in zip(names, bundles, strict=True)
     ]
     weights = files[WEIGHTS_FILE] = b"".join(places)
+    plan = plan_tensors(spec)[0]
+    constants = files[CONSTANTS_FILE] = b"".join(
+        constant_floats(spec, plan, each) for each in places
+    )
     advised = slowest_arithmetic(each.arithmetic.advised for each in materials if each.arithmetic)
     shaders = runtime_files(spec, advised, len(places))
     files |= {f"{RUNTIME_FOLDER}{name}": data for name, data in shaders.items()}
@@ -66,6 +71,7 @@ def pack(bundles: Sequence[Bundle], path: Path) -> ScenePack:
         tuple(materials),
         tuple(record_of(f"{RUNTIME_FOLDER}{name}", data) for name, data in shaders.items()),
         advised,
+        record_of(CONSTANTS_FILE, constants),
     )
     # never write a scene pack that cannot be read back
     manifest_file = files[MANIFEST_FILE] = scene.encode()

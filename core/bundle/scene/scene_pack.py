@@ -1,7 +1,7 @@
 """A scene pack: bundles of one decoder shape, for one compiled shader.
 
 The folder holds manifest.json, weights.bin with every different decoder once, each material's
-textures and reference, and shaders. docs/FORMAT.md describes it.
+textures and reference, and shaders. docs/WRITING.md describes it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from verdigris.core.bundle.files.arithmetic import (
     parse_pack_arithmetic,
 )
 from verdigris.core.bundle.files.checked_files import (
+    check_constants,
     check_length,
     read_emission,
     read_latents,
@@ -55,17 +56,24 @@ from verdigris.core.bundle.files.manifest_parts import (
     Tensor,
     named_runtime,
     parse_bounds,
+    parse_constants,
     parse_count,
     parse_latents,
     parse_map,
     parse_record,
     parse_runtime,
+    require_twice,
 )
 from verdigris.core.bundle.files.manifest_sampler import sampler_json
 from verdigris.core.bundle.files.read import find_bundle_folder
 from verdigris.core.bundle.files.reference import Reference, parse_reference
 from verdigris.core.bundle.files.stored_proxies import ProxyFacts, parse_proxies
-from verdigris.core.bundle.files.weights import FILE_ALIGNMENT, check_tensors, unpack_weights
+from verdigris.core.bundle.files.weights import (
+    FILE_ALIGNMENT,
+    check_tensors,
+    constant_floats,
+    unpack_weights,
+)
 from verdigris.core.bundle.runtime.device_materials import StoredMaterial, relayout_weights
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import NetworkSpec
@@ -142,6 +150,8 @@ class ScenePack:
     runtime: tuple[FileRecord, ...] = ()
     advised: str | None = None
     """The arithmetic that suits every material, if known."""
+    constants: FileRecord | None = None
+    """The decoders as shaders read them from constants."""
 
     def stored(self, indices: Iterable[int] | None = None) -> list[StoredMaterial]:
         """The stored numbers of these materials, or of all, in the order of the manifest."""
@@ -171,6 +181,13 @@ class ScenePack:
         """Checks length and digest of every file, and reads the maps, which no decoder reads."""
         for record in self.records:
             read_recorded(self.folder, record)
+        if self.constants:
+            data = read_recorded(self.folder, self.weights)
+            wanted = b"".join(
+                constant_floats(self.spec, self.tensors, data[begin : begin + self.decoder_bytes])
+                for begin in range(0, len(data), self.decoder_bytes)
+            )
+            check_constants(self.folder, self.constants, wanted)
         for material in self.materials:
             self.textures(material)
 
@@ -184,6 +201,7 @@ class ScenePack:
         """The same, by field."""
         return {
             "weights": self.weights,
+            **({"constants": self.constants} if self.constants else {}),
             **named_runtime(self.runtime),
             **{
                 f"materials[{index}].{name}": record
@@ -221,6 +239,7 @@ class ScenePack:
                 "decoder_bytes": self.decoder_bytes,
                 "tensors": [tensor.as_json() for tensor in self.tensors],
             },
+            **({"constants": self.constants.as_json()} if self.constants else {}),
             "materials": [material.as_json() for material in self.materials],
             **({"arithmetic": {"advised": self.advised}} if self.advised else {}),
             "runtime": [record.as_json() for record in self.runtime],
@@ -273,6 +292,8 @@ def parse_scene(data: bytes, file: str, folder: Path) -> ScenePack:
         weights.require(whole, name, f"it must be a multiple of {FILE_ALIGNMENT}")
     holds = size <= record.bytes
     weights.require(holds, "decoder_bytes", f"weights.bytes is {record.bytes}, less than a decoder")
+    constants = parse_constants(fields, 2 * LARGEST_SCENE_WEIGHTS)
+    require_twice(constants, record, file)
     tensors = parse_known_tensors(fields, spec, is_newer)
     check_tensors(spec, tensors, size, file)
     materials = tuple(
@@ -281,7 +302,15 @@ def parse_scene(data: bytes, file: str, folder: Path) -> ScenePack:
     )
     advised = parse_pack_arithmetic(fields, [each.arithmetic for each in materials], is_newer)
     scene = ScenePack(
-        folder, spec, record, tensors, size, materials, parse_runtime(fields), advised
+        folder,
+        spec,
+        record,
+        tensors,
+        size,
+        materials,
+        parse_runtime(fields),
+        advised,
+        constants,
     )
     require_distinct_files(scene.named_records, file)
     names = [material.name for material in materials]

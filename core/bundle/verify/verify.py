@@ -104,6 +104,7 @@ def verify(
     bundle.check_files()
     reference, bounds = bundle.reference(), bundle.manifest.bounds
     parameters = bundle.parameters()
+    bundle.check_constants()
     rows = decoder_rows([("numpy", parameters_decoder(parameters)), *decoders], reference, bounds)
     rows += sampler_rows([*numpy_sampler(parameters), *samplers], reference, bounds)
     if not bundle.manifest.has_sampler:

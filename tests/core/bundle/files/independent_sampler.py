@@ -14,7 +14,7 @@ class Sampler:
         self.table, self.network = manifest["sampler"], manifest["network"]
         assert self.table["kind"] == "visible_normals_cosine_uniform"
         names = {self.network["frames"]}
-        for layer in self.table["layers"]:
+        for layer in (*self.table["layers"], *self.table["split"]["layers"]):
             names |= {layer["weights"], layer["bias"]}
         self.tensors = read_tensors(folder, manifest, names)
         self.levels = read_latents(folder, manifest["latents"])
@@ -51,11 +51,17 @@ class Surface:
             self.axes.append((t, b, n))
             limit = directions["stretch_limit"]
             stretch.append(np.exp(limit * np.tanh(r[:, 6:] / limit)))
-        inputs += [wo[:, 2:], l(wo[:, 2:])]
-        hidden, last = table["layers"]
-        x = np.hstack(inputs) @ tensors[hidden["weights"]].T + tensors[hidden["bias"]]
-        x = np.maximum(x, table["slope"] * x)
-        y = x @ tensors[last["weights"]].T + tensors[last["bias"]]
+        self.inputs = np.hstack([*inputs, wo[:, 2:], l(wo[:, 2:])])
+        self.wo, self.epsilon = wo, directions["length_epsilon"]
+
+        def head(layers, x):
+            hidden, last = layers
+            x = x @ tensors[hidden["weights"]].T + tensors[hidden["bias"]]
+            x = np.maximum(x, table["slope"] * x)
+            return x @ tensors[last["weights"]].T + tensors[last["bias"]]
+
+        self.split_head = lambda x: head(table["split"]["layers"], x)
+        y = head(table["layers"], self.inputs)
         frames = network["frame_count"]
         self.widths = [
             np.clip(
@@ -75,15 +81,70 @@ class Surface:
         above = wi[:, 2] > 0
         cosine, even = self.weights[:, -2], self.weights[:, -1]
         result = np.where(above, cosine * wi[:, 2] / np.pi + even / (2 * np.pi), 0)
-        for k, ((t, b, n), v, width) in enumerate(zip(self.axes, self.v, self.widths, strict=True)):
-            a = np.hstack([dot(t, wi), dot(b, wi), dot(n, wi)])
-            h = self.normalise(a + v)
-            s = ((h[:, :2] / width) ** 2).sum(1) + h[:, 2] ** 2
-            root = np.sqrt(((width * v[:, :2]) ** 2).sum(1) + v[:, 2] ** 2)
-            ggx = 1 / (np.pi * width[:, 0] * width[:, 1] * s * s * 2 * (v[:, 2] + root))
-            hidden = (h[:, 2] <= 0) | (dot(a, h)[:, 0] <= 0)
-            result += self.weights[:, k] * np.where(hidden, 0, ggx)
+        for k in range(len(self.axes)):
+            result += self.weights[:, k] * self.ggx(k, wi)
         return result
+
+    def ggx(self, k, wi):
+        (t, b, n), v, width = self.axes[k], self.v[k], self.widths[k]
+        a = np.hstack([dot(t, wi), dot(b, wi), dot(n, wi)])
+        h = self.normalise(a + v)
+        s = ((h[:, :2] / width) ** 2).sum(1) + h[:, 2] ** 2
+        root = np.sqrt(((width * v[:, :2]) ** 2).sum(1) + v[:, 2] ** 2)
+        ggx = 1 / (np.pi * width[:, 0] * width[:, 1] * s * s * 2 * (v[:, 2] + root))
+        hidden = (h[:, 2] <= 0) | (dot(a, h)[:, 0] <= 0)
+        return np.where(hidden, 0, ggx)
+
+    def split(self, response, radiance, irradiance):
+        """Of response(wi), radiance(wi, solid angle) and irradiance(normal), all [N, 3]."""
+        up = np.tile([0.0, 0, 1], (len(self.wo), 1))
+        flat = irradiance(up) / np.pi
+        s = np.array([w[:2] / np.linalg.norm(w[:2]) if w[:2] @ w[:2] > self.epsilon else (0, -1)
+                      for w in self.wo])  # fmt: skip
+
+        def ratio(wi):
+            lit = wi[:, 2] > 0
+            return np.where(lit, 1 / np.where(lit, self.density(wi), 1), 0)[:, None] * response(wi)
+
+        def place(k, q, r):
+            rows = range(len(self.wo))
+            turned = [q + 0.25 * (self.widths[k][row][1] > self.widths[k][row][0]) for row in rows]
+            return np.array([self._of_lobe(row, k, turned[row], r) for row in rows])
+
+        def light(k, points, share):
+            total, count = 0, 0
+            for q, r in points:
+                wi = place(k, q, r)
+                lit = (wi[:, 2:] > 0) * 1.0
+                total = total + lit * radiance(wi, share / np.maximum(self.ggx(k, wi), 1e-3))
+                count = count + lit
+            return np.where(count > 0, total / np.maximum(count, 1), flat)
+
+        frames = range(len(self.axes))
+        points = (0, 0), (0, 0.5), (0.5, 0.5)
+        ratios = [ratio(place(k, *point)) for k in frames for point in points]
+        for x, y in ((-s[:, 1], s[:, 0]), (s[:, 1], -s[:, 0])):
+            ratios.append(ratio(np.stack([x, y, np.ones_like(x)], 1) / np.sqrt(2)))
+        logarithms = [np.log(np.maximum(each.mean(1, keepdims=True), 0.01)) for each in ratios]
+        f = np.exp(np.clip(self.split_head(np.hstack([self.inputs, *logarithms])), -4, 2))
+        f = f.T[:, :, None]
+        found, total = 0, 0
+        for k in frames:
+            w = self.weights[:, k : k + 1]
+            own = ratios[3 * k : 3 * k + 3]
+            c = [share * w * each for share, each in zip((0.2, 0.4, 0.4), own, strict=True)]
+            looks = [(0, 0)], [(0, 0.102), (0, 0.472)], [(0.5, 0.102), (0.5, 0.472)]
+            middle = sum(each * light(k, look, 0.2) for each, look in zip(c, looks, strict=True))
+            border = sum(c) * light(k, [(q / 6, 0.85) for q in range(6)], 0.1)
+            found = found + f[2 * k] * middle + f[2 * k + 1] * border
+            total = total + (f[2 * k] + f[2 * k + 1]) * sum(c)
+        d = self.weights[:, -2:].sum(1, keepdims=True) / 2 * (ratios[-1] + ratios[-2])
+        sine, cosine = np.sin(np.radians(40)), np.full((len(s), 1), np.cos(np.radians(40)))
+        g = f[2 * len(self.axes) :]
+        normals = up, *(np.hstack([sign * sine * s, cosine]) for sign in (1, -1))
+        for factor, n in zip(g, normals, strict=True):
+            found, total = found + factor * d * irradiance(n) / np.pi, total + factor * d
+        return found / np.maximum(total, 1)
 
     def draw(self, numbers):
         drawn = []

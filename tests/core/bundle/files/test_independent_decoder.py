@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from verdigris.core.bundle.files.manifest_parts import LATENT_FORMATS
+from verdigris.core.bundle.files.sampler_rows import lobes_at
 from verdigris.core.bundle.files.stored_textures import emission_levels, opacity_levels
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
+from verdigris.core.network.environment_light import environment_light_split
 from verdigris.core.network.spec import ACTIVATIONS, STRETCH_LIMIT, LatentLayout, NetworkSpec
 
 from ..bundles import lively_parameters, make_bundle
@@ -53,6 +55,45 @@ def test_an_independent_sampler_draws_and_weighs_the_same(frames, tmp_path):
     drawn = surface.draw(columns["random"])
     np.testing.assert_allclose(drawn, columns["drawn"], atol=2e-7)
     np.testing.assert_allclose(surface.density(drawn), columns["drawn_pdf"], rtol=1e-6)
+
+
+class Smooth:
+    """An environment that differs in every direction and width."""
+
+    def radiance(self, directions, solid_angle):
+        return (np.array([[1.5], [2.0], [1.2]]) + directions) / (1 + solid_angle)
+
+    def irradiance(self, normals):
+        return 3 + normals
+
+
+@pytest.mark.parametrize("frames", [1, 2])
+def test_an_independent_split_gives_the_same_light(frames, tmp_path):
+    spec = NetworkSpec(8, 1, "silu", frame_count=frames)
+    bundle = make_bundle(tmp_path / "a.vdg", lively_parameters(spec))
+    columns = read_reference(bundle.folder)
+    uv, lod, wo = (columns[name][:160] for name in ("uv", "lod", "wo"))
+    wo = np.where(wo[:, 2:] > 0, wo, -wo)
+    wo[0] = 0, 0, 1
+    decode, smooth = Material(bundle.folder).response, Smooth()
+    found = (
+        Sampler(bundle.folder)
+        .at(uv, lod, wo)
+        .split(
+            lambda wi: decode(uv, lod, wi, wo),
+            lambda wi, solid_angle: smooth.radiance(wi.T, solid_angle).T,
+            lambda normal: smooth.irradiance(normal.T).T,
+        )
+    )
+    numbers = bundle.parameters().with_double_decoder()
+    wanted = environment_light_split(
+        numbers,
+        lobes_at(numbers, uv, lod, wo),
+        lambda wi: decode(uv, lod, wi.T, wo).T,
+        smooth,
+        wo.T,
+    )
+    np.testing.assert_allclose(found, wanted.T, rtol=1e-5)
 
 
 def test_an_independent_decoder_stretches_no_further_than_the_limit(tmp_path):

@@ -93,7 +93,7 @@ def test_a_bundle_stores_its_arithmetic(tmp_path):
     bundle = make_bundle(tmp_path / "a.vdg", arithmetic=CAREFUL)
     assert (bundle.advised, bundle.manifest.arithmetic) == ("careful", CAREFUL)
     document = json.loads((bundle.folder / "manifest.json").read_text())
-    assert document["version"] == "4.2"
+    assert document["version"] == "4.3"
     assert document["arithmetic"] == {
         "advised": "careful",
         "errors": {"cooperative": 0.023, "careful": 0.006},
@@ -108,7 +108,7 @@ def edited(folder, **changes):
 
 
 def test_a_bundle_without_advice_is_checked_as_shipped(tmp_path, card):
-    bundle = edited(make_bundle(tmp_path / "a.vdg").folder, version="4.2")
+    bundle = edited(make_bundle(tmp_path / "a.vdg").folder, version="4.3")
     assert bundle.advised is None and "arithmetic" not in json.loads(bundle.manifest.encode())
     names = [name for name, _ in exact_choices(card, advised=bundle.advised)]
     assert names == ["portable", "cooperative", "cooperative, row-major"]

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from verdigris.core.bundle.files.sampler_rows import lobes_at
 from verdigris.core.bundle.proxies.device_sums import sums_on
 from verdigris.core.bundle.proxies.lobes import equal_shares, learned_frames, light_counts
 from verdigris.core.bundle.proxies.make_proxies import (
@@ -14,7 +15,9 @@ from verdigris.core.bundle.proxies.make_proxies import (
 )
 from verdigris.core.bundle.proxies.proxy_texture import interpolation, mean_weights, powers_of
 from verdigris.core.bundle.proxies.quadrature import LightTask, polar, sum_lights
+from verdigris.core.bundle.proxies.sampler_sums import deviation_of_sampler, sums_by_sampler
 from verdigris.core.network.parameters import initialise
+from verdigris.core.network.sampler import pdf
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.network.student import Student
 
@@ -170,3 +173,47 @@ def test_a_device_sums_as_numpy_does(software):
         there = getattr(wanted, name)
         scale = np.abs(there).max(axis=tuple(range(1, there.ndim)), keepdims=True)
         np.testing.assert_allclose(getattr(found, name) / scale, there / scale, atol=1e-3)
+
+
+def test_lights_of_the_sampler_give_the_same_sums():
+    """Two estimates of one integral, whose lights come of different lobes."""
+    parameters = lively_parameters()
+    random = np.random.default_rng(8)
+    count = 24
+    uv = random.random((count, 2)).astype(np.float32)
+    frames = learned_frames(parameters, uv, np.zeros(count, np.float32))
+    task = LightTask(
+        frames,
+        uv,
+        polar(random.uniform(0.2, 1, count), 2 * np.pi * random.random(count)),
+        random.random((2, count), np.float32),
+        np.zeros((3, count), np.float32),
+        light_counts(equal_shares(len(frames.axes)), 4000),
+    )
+    respond = numpy_respond_at(parameters)(0.0)
+    wanted, found = (over(respond, task) for over in (sum_lights, sums_by_sampler(parameters, 0.0)))
+    errors = np.abs(found.albedo / wanted.albedo - 1)
+    assert np.median(errors) < 0.02
+    assert errors.max() < 0.2
+    np.testing.assert_allclose(found.half, wanted.half, rtol=0.2, atol=0.02)
+
+
+def test_the_deviation_of_the_sampler_is_that_of_its_weights():
+    """Of its own density none is left but that of draws below the horizon; a diffuse response
+    deviates more."""
+    parameters = lively_parameters()
+
+    def density(uv, wi, wo):
+        lobes = lobes_at(parameters, uv, np.zeros(len(uv), np.float32), wo)
+        return np.repeat(pdf(lobes, wi.T)[:, None] * (wi[:, 2:] > 0), 3, axis=1)
+
+    def diffuse(uv, wi, wo):
+        return np.repeat(np.maximum(wi[:, 2:], 0), 3, axis=1)
+
+    own, other = (
+        deviation_of_sampler(parameters, respond, 0.0, np.random.default_rng(1))
+        for respond in (density, diffuse)
+    )
+    # b of all draws below: deviation sqrt(b / (1 - b))
+    assert own < 1
+    assert other > 1.2 * own

@@ -136,12 +136,13 @@ def test_the_shader_is_the_oracle(software, surfaces):
     )
     found = output.to_numpy().view(np.float32).reshape(COUNT, 3, 4)[..., :3]
     lobes, shade = prepared(exported, uv, wo)
+    numbers = exported.parameters.with_double_decoder()
     normal = np.stack([*(random.T - 0.5), np.full(COUNT, 2.0)]).astype(float)
     normal /= np.linalg.norm(normal, axis=0)
     wide = [np.array(each)[:, None] for each in ((0.1, 0.2, 0.3), (0.5, 0.4, 0.2))]
     wanted = [
         environment_light(lobes, shade, Smooth(), 16, random.T.astype(float)),
-        environment_light_split(lobes, shade, Smooth(), wo.T.astype(float)),
+        environment_light_split(numbers, lobes, shade, Smooth(), wo.T.astype(float)),
         environment_light_proxies(*wide, normal, roughness[:, 0], wo.T, Smooth()),
     ]
     errors = np.abs(np.moveaxis(found, 0, -1) - wanted) / (np.abs(wanted) + 0.01)

@@ -61,7 +61,7 @@ def test_the_most_careful_material_counts(bundles, scene, tmp_path):
     for chosen, advised in ((mixed[:1], "cooperative"), (mixed, "portable")):
         packed = pack(chosen, tmp_path / f"{advised}.vdg")
         document = json.loads((packed.folder / "manifest.json").read_text())
-        assert (document["version"], document["arithmetic"]) == ("4.2", {"advised": advised})
+        assert (document["version"], document["arithmetic"]) == ("4.3", {"advised": advised})
         assert document["materials"][-1]["arithmetic"]["advised"] == advised
         names = {path.name for path in (packed.folder / "runtime").iterdir()}
         assert ("cooperative.spv" in names) == (advised == "cooperative")
@@ -83,7 +83,7 @@ def test_cooperative_code_for_several_decoders_reads_none_from_constants(tmp_pat
 
 
 def test_a_scene_pack_without_advice_is_checked_as_shipped(scene, tmp_path):
-    copy = damaged_copy(scene, tmp_path, ("version",), "4.2")
+    copy = damaged_copy(scene, tmp_path, ("version",), "4.3")
     document = json.loads((copy / "manifest.json").read_text())
     for table in (document, *document["materials"]):
         del table["arithmetic"]

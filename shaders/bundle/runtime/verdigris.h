@@ -1,0 +1,1340 @@
+/* verdigris.h: reads a bundle of Verdigris (format 4) for an engine. One header, C99 or C++, without dependencies.
+
+   In one source file:      #define VERDIGRIS_IMPLEMENTATION
+                            #include "verdigris.h"
+   In all others:           #include "verdigris.h"
+
+       VdError error;
+       VdBundle bundle;
+       if (!vd_open(&bundle, "copper_tray.vdg", &error))
+           fail(error.text);                             // names file and field
+       upload(bundle.weights, bundle.weights_bytes);     // byte-address buffer
+       upload(bundle.constants, bundle.constants_bytes); // or the same as floats, in a constant buffer
+       upload(&bundle.record, sizeof bundle.record);     // 128 bytes
+       for (uint32_t level = 0; level < bundle.latents.levels; level++)
+           upload_level(bundle.latents.level[level]);    // both layers, one after the other
+       vd_close(&bundle);
+
+   Optional, before the implementation:
+       VD_MALLOC(bytes), VD_FREE(pointer)   memory
+       VD_NO_STDIO                          no vd_open and no files; use vd_open_with
+       VD_NO_DIGESTS                        do not compare SHA-256 of files with the manifest
+
+   Nothing here is global or static state: different threads may open different bundles. */
+#ifndef VERDIGRIS_H
+#define VERDIGRIS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VD_MOST_LEVELS 14
+#define VD_MOST_LAYERS 9
+#define VD_CHANNELS 8
+
+/* Values of VkFormat. */
+enum {
+    VD_R8_UNORM = 9,
+    VD_R8G8B8A8_UNORM = 37,
+    VD_R8G8B8A8_SRGB = 43,
+    VD_R16G16B16A16_SFLOAT = 97,
+    VD_BC6H_UFLOAT_BLOCK = 143,
+    VD_BC7_UNORM_BLOCK = 145,
+    VD_ASTC_4x4_UNORM_BLOCK = 157
+};
+
+typedef enum { VD_NONE, VD_SILU, VD_RELU, VD_LEAKY_RELU, VD_LEAKY_SMELU } VdActivation;
+
+/* One line: the file, the field, its value, and what to do. */
+typedef struct {
+    char text[400];
+} VdError;
+
+typedef struct {
+    const uint8_t *data; /* layer after layer, rows without padding, row 0 at v = 0 */
+    size_t bytes;        /* of all layers */
+    uint32_t width, height;
+} VdLevel;
+
+typedef struct {
+    uint32_t format; /* VkFormat; 0 where the bundle has no such texture */
+    uint32_t width, height, layers, levels;
+    VdLevel level[VD_MOST_LEVELS]; /* finest first */
+    uint8_t *memory;
+} VdTexture;
+
+/* NeuralRecord of the shaders: 128 bytes, the same in storage and constant buffers. */
+typedef struct {
+    float scale[VD_CHANNELS], offset[VD_CHANNELS];
+    uint32_t width, height, levels;
+    uint32_t texture;   /* yours: index of the texture in your array */
+    uint32_t weights;   /* yours: first byte of this decoder in your buffer; add it to matrix[], too */
+    uint32_t matrix[8]; /* first byte of each hidden layer's matrix, for cooperative vectors */
+    uint32_t reserved[3];
+} VdRecord;
+
+typedef struct {
+    uint32_t inputs, outputs, weights, bias; /* first bytes in VdBundle.weights */
+    uint32_t row_stride;                     /* bytes */
+    VdActivation activation;
+} VdLayer;
+
+typedef struct {
+    char name[128];
+    char advised[16]; /* arithmetic; "" where the bundle gives no advice */
+    uint32_t frame_count, lobes, layer_count;
+    VdLayer layer[VD_MOST_LAYERS];
+    uint32_t frames; /* first byte of the tensor `frames`, 16 bytes a row */
+    float slope, width;
+    float shift, limit;
+    float half_z_minimum, length_epsilon, stretch_limit, cosine_offset, logarithm_share;
+    double relative, absolute, floor; /* bounds of the check */
+    uint8_t *weights;                 /* weights.bin, at the places that the shaders expect */
+    size_t weights_bytes;
+    float *constants; /* the same as floats, for neuralFloats: every second hidden matrix transposed */
+    size_t constants_bytes;
+    VdTexture latents, emission, opacity, proxies;
+    VdRecord record;
+    char reference[132]; /* file name, for vd_check */
+} VdBundle;
+
+/* Reads a whole file of the bundle into memory of VD_MALLOC, which vd_* frees. 0: there is no such file. */
+typedef int (*VdRead)(void *user, const char *file, size_t most, uint8_t **data, size_t *bytes);
+
+/* All functions return 1, or 0 with an error. After an error there is nothing to close. */
+int vd_open_with(VdBundle *bundle, VdRead read, void *user, VdError *error);
+#ifndef VD_NO_STDIO
+int vd_open(VdBundle *bundle, const char *folder, VdError *error);
+/* Decodes every row of reference.json in this program. `largest` is the largest difference as a share of
+   what is allowed, so 1 is the limit. */
+int vd_check(const VdBundle *bundle, const char *folder, double *largest, VdError *error);
+#endif
+int vd_check_with(const VdBundle *bundle, VdRead read, void *user, double *largest, VdError *error);
+void vd_close(VdBundle *bundle);
+
+/* Replaces latents in blocks (BC7) by the same texels as R8G8B8A8, for devices without BC7. */
+int vd_unpack_latents(VdBundle *bundle, VdError *error);
+
+/* The response for one light: BSDF times cosine. Directions have unit length, in the tangent frame. */
+void vd_decode(const VdBundle *bundle, const float uv[2], float lod, const float wi[3], const float wo[3],
+               float response[3]);
+
+float vd_half_to_float(uint16_t half);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#ifdef VERDIGRIS_IMPLEMENTATION
+#undef VERDIGRIS_IMPLEMENTATION
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#ifndef VD_MALLOC
+#include <stdlib.h>
+#define VD_MALLOC(bytes) malloc(bytes)
+#define VD_FREE(pointer) free(pointer)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { VD__MOST_MANIFEST = 4 << 20, VD__MOST_WEIGHTS = 16 << 20, VD__MOST_REFERENCE = 8 << 20, VD__DEPTH = 100 };
+#define VD__MOST_TEXTURE ((size_t)2 << 30)
+
+static int vd__fail(VdError *error, const char *file, const char *field, const char *found, const char *remedy) {
+    if (error)
+        snprintf(error->text, sizeof error->text, "%.140s: %.80s%s%.80s: %.90s", file, field,
+                 found[0] ? " is " : "", found, remedy);
+    return 0;
+}
+
+static int vd__fail_number(VdError *error, const char *file, const char *field, double found, const char *remedy) {
+    char text[40];
+    snprintf(text, sizeof text, "%.10g", found);
+    return vd__fail(error, file, field, text, remedy);
+}
+
+/* ---- JSON ---- */
+
+typedef enum { VD__NULL, VD__BOOL, VD__NUMBER, VD__TEXT, VD__LIST, VD__OBJECT } Vd__Kind;
+
+typedef struct {
+    const char *text; /* of a text, without quotes and with its escapes; of a member, its name is `key` */
+    const char *key;
+    uint32_t length, key_length;
+    uint32_t child, next; /* indices; 0 ends a list */
+    double number;
+    uint8_t kind, is_whole;
+} Vd__Value;
+
+typedef struct {
+    const char *file, *at, *end;
+    Vd__Value *values;
+    uint32_t count, room;
+    VdError *error;
+} Vd__Json;
+
+static int vd__json_fail(Vd__Json *json, const char *begin, const char *what) {
+    char place[40];
+    snprintf(place, sizeof place, "byte %lu", (unsigned long)(json->at - begin));
+    return vd__fail(json->error, json->file, place, what, "the file is damaged: write the bundle again");
+}
+
+static void vd__skip(Vd__Json *json) {
+    while (json->at < json->end && (*json->at == ' ' || *json->at == '\n' || *json->at == '\r' || *json->at == '\t'))
+        json->at++;
+}
+
+static uint32_t vd__add(Vd__Json *json) {
+    if (json->count == json->room) {
+        uint32_t room = json->room ? 2 * json->room : 256;
+        Vd__Value *values = (Vd__Value *)VD_MALLOC((size_t)room * sizeof(Vd__Value));
+        if (!values)
+            return 0;
+        if (json->count)
+            memcpy(values, json->values, (size_t)json->count * sizeof(Vd__Value));
+        VD_FREE(json->values);
+        json->values = values;
+        json->room = room;
+    }
+    memset(&json->values[json->count], 0, sizeof(Vd__Value));
+    return json->count++;
+}
+
+static int vd__text(Vd__Json *json, const char **text, uint32_t *length) {
+    const char *begin = ++json->at;
+    while (json->at < json->end && *json->at != '"') {
+        if ((unsigned char)*json->at < 0x20)
+            return 0;
+        if (*json->at == '\\' && ++json->at == json->end)
+            return 0;
+        json->at++;
+    }
+    if (json->at == json->end)
+        return 0;
+    *text = begin;
+    *length = (uint32_t)(json->at++ - begin);
+    return 1;
+}
+
+/* Of the decimals that JSON allows; independent of the locale. */
+static int vd__number(Vd__Json *json, double *number, uint8_t *is_whole) {
+    uint64_t digits = 0;
+    int exponent = 0, power = 0, negative = 0, negative_power = 0, any = 0;
+    *is_whole = 1;
+    if (json->at < json->end && *json->at == '-')
+        negative = 1, json->at++;
+    if (json->at + 1 < json->end && json->at[0] == '0' && json->at[1] >= '0' && json->at[1] <= '9')
+        return 0;
+    for (; json->at < json->end && *json->at >= '0' && *json->at <= '9'; json->at++, any = 1) {
+        if (digits < (uint64_t)1 << 59)
+            digits = 10 * digits + (uint64_t)(*json->at - '0');
+        else
+            exponent++;
+    }
+    if (!any)
+        return 0;
+    if (json->at < json->end && *json->at == '.') {
+        *is_whole = 0;
+        any = 0;
+        for (json->at++; json->at < json->end && *json->at >= '0' && *json->at <= '9'; json->at++, any = 1)
+            if (digits < (uint64_t)1 << 59)
+                digits = 10 * digits + (uint64_t)(*json->at - '0'), exponent--;
+        if (!any)
+            return 0;
+    }
+    if (json->at < json->end && (*json->at == 'e' || *json->at == 'E')) {
+        *is_whole = 0;
+        any = 0;
+        json->at++;
+        if (json->at < json->end && (*json->at == '+' || *json->at == '-'))
+            negative_power = *json->at++ == '-';
+        for (; json->at < json->end && *json->at >= '0' && *json->at <= '9'; json->at++, any = 1)
+            if (power < 100000)
+                power = 10 * power + (*json->at - '0');
+        if (!any)
+            return 0;
+    }
+    exponent += negative_power ? -power : power;
+    if (exponent < -400)
+        exponent = -400;
+    if (exponent > 400)
+        exponent = 400;
+    if (exponent < 0) {
+        *number = (double)digits / pow(10.0, exponent < -300 ? 300 : -exponent);
+        if (exponent < -300)
+            *number /= pow(10.0, -exponent - 300);
+    } else {
+        *number = (double)digits * pow(10.0, exponent);
+    }
+    *number = negative ? -*number : *number;
+    return 1;
+}
+
+/* Index of a value, or 0. A recursion is as deep as the file nests, at most VD__DEPTH. */
+static uint32_t vd__value(Vd__Json *json, const char *begin, int depth) {
+    uint32_t index, last = 0;
+    Vd__Value *value;
+    vd__skip(json);
+    if (json->at == json->end || depth > VD__DEPTH || !(index = vd__add(json)))
+        return (uint32_t)vd__json_fail(json, begin, depth > VD__DEPTH ? "nested too deep" : "not JSON");
+    value = &json->values[index];
+    if (*json->at == '"') {
+        value->kind = VD__TEXT;
+        if (!vd__text(json, &value->text, &value->length))
+            return (uint32_t)vd__json_fail(json, begin, "not a text");
+    } else if (*json->at == '{' || *json->at == '[') {
+        const int is_object = *json->at++ == '{';
+        const char close = is_object ? '}' : ']';
+        value->kind = is_object ? VD__OBJECT : VD__LIST;
+        vd__skip(json);
+        if (json->at < json->end && *json->at == close) {
+            json->at++;
+            return index;
+        }
+        for (;;) {
+            const char *key = 0;
+            uint32_t key_length = 0, child;
+            vd__skip(json);
+            if (is_object) {
+                if (json->at == json->end || *json->at != '"' || !vd__text(json, &key, &key_length))
+                    return (uint32_t)vd__json_fail(json, begin, "not a name");
+                vd__skip(json);
+                if (json->at == json->end || *json->at++ != ':')
+                    return (uint32_t)vd__json_fail(json, begin, "without a colon");
+            }
+            if (!(child = vd__value(json, begin, depth + 1)))
+                return 0;
+            json->values[child].key = key;
+            json->values[child].key_length = key_length;
+            if (last)
+                json->values[last].next = child;
+            else
+                json->values[index].child = child;
+            last = child;
+            vd__skip(json);
+            if (json->at == json->end || (*json->at != ',' && *json->at != close))
+                return (uint32_t)vd__json_fail(json, begin, "without a comma");
+            if (*json->at++ == close)
+                return index;
+        }
+    } else if (json->end - json->at >= 4 && (!memcmp(json->at, "true", 4) || !memcmp(json->at, "null", 4))) {
+        value->kind = *json->at == 't' ? VD__BOOL : VD__NULL;
+        json->at += 4;
+    } else if (json->end - json->at >= 5 && !memcmp(json->at, "false", 5)) {
+        value->kind = VD__BOOL;
+        json->at += 5;
+    } else {
+        double number;
+        uint8_t is_whole;
+        if (!vd__number(json, &number, &is_whole))
+            return (uint32_t)vd__json_fail(json, begin, "not a number");
+        json->values[index].kind = VD__NUMBER;
+        json->values[index].number = number;
+        json->values[index].is_whole = is_whole;
+    }
+    return index;
+}
+
+static int vd__parse(Vd__Json *json, const char *file, const uint8_t *data, size_t bytes, VdError *error) {
+    const char *begin = (const char *)data;
+    memset(json, 0, sizeof *json);
+    json->file = file;
+    json->at = begin;
+    json->end = begin + bytes;
+    json->error = error;
+    vd__add(json); /* index 0 is no value */
+    if (!json->values || !vd__value(json, begin, 0))
+        return 0;
+    vd__skip(json);
+    if (json->at != json->end)
+        return vd__json_fail(json, begin, "behind the end");
+    if (json->values[1].kind != VD__OBJECT)
+        return vd__fail(error, file, "the document", "", "it must be an object");
+    return 1;
+}
+
+static void vd__free(Vd__Json *json) {
+    VD_FREE(json->values);
+    json->values = 0;
+}
+
+/* A place in the document with the path that leads there, for errors. */
+typedef struct {
+    Vd__Json *json;
+    uint32_t at;
+    char path[72];
+} Vd__Field;
+
+static const Vd__Value *vd__of(const Vd__Field *field) { return &field->json->values[field->at]; }
+
+static int vd__wrong(const Vd__Field *field, const char *remedy) {
+    const Vd__Value *value = vd__of(field);
+    char text[48];
+    if (!field->at)
+        return vd__fail(field->json->error, field->json->file, field->path, "missing", remedy);
+    if (value->kind == VD__NUMBER)
+        return vd__fail_number(field->json->error, field->json->file, field->path, value->number, remedy);
+    snprintf(text, sizeof text, "%.*s", value->kind == VD__TEXT ? (int)(value->length < 40 ? value->length : 40) : 0,
+             value->text ? value->text : "");
+    return vd__fail(field->json->error, field->json->file, field->path, value->kind == VD__TEXT ? text : "", remedy);
+}
+
+/* The member of an object; at 0 where there is none. A name that comes twice is an error in the document; the
+   first counts. */
+static Vd__Field vd__get(const Vd__Field *from, const char *name) {
+    Vd__Field found = *from;
+    const size_t length = strlen(name);
+    uint32_t each = from->at && vd__of(from)->kind == VD__OBJECT ? vd__of(from)->child : 0;
+    const size_t before = strlen(found.path);
+    snprintf(found.path + before, sizeof found.path - before, "%s%s", before ? "." : "", name);
+    found.at = 0;
+    for (; each; each = from->json->values[each].next) {
+        const Vd__Value *value = &from->json->values[each];
+        if (value->key_length == length && !memcmp(value->key, name, length)) {
+            found.at = each;
+            break;
+        }
+    }
+    return found;
+}
+
+static Vd__Field vd__first(const Vd__Field *from) {
+    Vd__Field found = *from;
+    const size_t before = strlen(found.path);
+    found.at = vd__of(from)->kind == VD__LIST ? vd__of(from)->child : 0;
+    snprintf(found.path + before, sizeof found.path - before, "[]");
+    return found;
+}
+
+static int vd__is(const Vd__Field *field, const char *text) {
+    const Vd__Value *value = vd__of(field);
+    return field->at && value->kind == VD__TEXT && value->length == strlen(text) &&
+           !memcmp(value->text, text, value->length);
+}
+
+static int vd__copy_text(const Vd__Field *field, char *target, size_t room) {
+    const Vd__Value *value = vd__of(field);
+    size_t length = value->length;
+    if (!field->at || value->kind != VD__TEXT)
+        return vd__wrong(field, "it must be a text");
+    if (length >= room)
+        length = room - 1;
+    memcpy(target, value->text, length);
+    target[length] = 0;
+    return 1;
+}
+
+static int vd__real(const Vd__Field *field, double least, double most, double *number) {
+    if (!field->at || vd__of(field)->kind != VD__NUMBER || !(vd__of(field)->number >= least) ||
+        !(vd__of(field)->number <= most))
+        return vd__wrong(field, "it must be a number within its limits (FORMAT.md)");
+    *number = vd__of(field)->number;
+    return 1;
+}
+
+static int vd__single(const Vd__Field *field, double most, float *number) {
+    double found = 0;
+    if (!vd__real(field, -most, most, &found))
+        return 0;
+    *number = (float)found;
+    return 1;
+}
+
+static int vd__whole(const Vd__Field *field, double least, double most, uint32_t *number) {
+    double found = 0;
+    if (!vd__real(field, least, most, &found))
+        return 0;
+    if (!vd__of(field)->is_whole)
+        return vd__wrong(field, "it must be a whole number");
+    *number = (uint32_t)found;
+    return 1;
+}
+
+static int vd__floats(const Vd__Field *list, uint32_t count, double most, float *numbers) {
+    Vd__Field each = vd__first(list);
+    uint32_t index;
+    if (!list->at || vd__of(list)->kind != VD__LIST)
+        return vd__wrong(list, "it must be a list");
+    for (index = 0; index < count; index++, each.at = vd__of(&each)->next) {
+        if (!each.at)
+            return vd__wrong(list, "it has too few numbers");
+        if (!vd__single(&each, most, &numbers[index]))
+            return 0;
+    }
+    return each.at ? vd__wrong(list, "it has too many numbers") : 1;
+}
+
+/* ---- files ---- */
+
+#ifndef VD_NO_DIGESTS
+static uint32_t vd__turn(uint32_t x, int bits) { return x >> bits | x << (32 - bits); }
+
+static void vd__sha256_block(uint32_t state[8], const uint8_t *block) {
+    static const uint32_t primes[64] = {
+        0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+        0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+        0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+        0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+        0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+        0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+        0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+        0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+    uint32_t words[64], s[8], i;
+    for (i = 0; i < 16; i++)
+        words[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
+                   (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
+    for (; i < 64; i++)
+        words[i] = words[i - 16] + words[i - 7] +
+                   (vd__turn(words[i - 15], 7) ^ vd__turn(words[i - 15], 18) ^ words[i - 15] >> 3) +
+                   (vd__turn(words[i - 2], 17) ^ vd__turn(words[i - 2], 19) ^ words[i - 2] >> 10);
+    memcpy(s, state, sizeof s);
+    for (i = 0; i < 64; i++) {
+        uint32_t a = s[7] + (vd__turn(s[4], 6) ^ vd__turn(s[4], 11) ^ vd__turn(s[4], 25)) +
+                     ((s[4] & s[5]) ^ (~s[4] & s[6])) + primes[i] + words[i];
+        uint32_t b = (vd__turn(s[0], 2) ^ vd__turn(s[0], 13) ^ vd__turn(s[0], 22)) +
+                     ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
+        memmove(s + 1, s, 7 * sizeof *s);
+        s[4] += a;
+        s[0] = a + b;
+    }
+    for (i = 0; i < 8; i++)
+        state[i] += s[i];
+}
+
+static void vd__sha256(const uint8_t *data, size_t bytes, char hex[65]) {
+    uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    uint8_t last[128] = {0};
+    const size_t rest = bytes % 64, ending = rest < 56 ? 64 : 128;
+    size_t at;
+    int i;
+    for (at = 0; at + 64 <= bytes; at += 64)
+        vd__sha256_block(state, data + at);
+    memcpy(last, data + at, rest);
+    last[rest] = 0x80;
+    for (i = 0; i < 8; i++)
+        last[ending - 1 - (size_t)i] = (uint8_t)((uint64_t)bytes * 8 >> (8 * i));
+    for (at = 0; at < ending; at += 64)
+        vd__sha256_block(state, last + at);
+    for (i = 0; i < 8; i++)
+        snprintf(hex + 8 * i, 9, "%08x", (unsigned)state[i]);
+}
+#endif
+
+/* Plain names only: no folder can be left. */
+static int vd__file_name(const Vd__Field *record, char name[132]) {
+    const Vd__Field file = vd__get(record, "file");
+    const char *each;
+    if (!vd__copy_text(&file, name, 132))
+        return 0;
+    for (each = name; *each; each++)
+        if (!((*each >= 'a' && *each <= 'z') || (*each >= 'A' && *each <= 'Z') || (*each >= '0' && *each <= '9') ||
+              *each == '_' || ((*each == '.' || *each == '-') && each != name)))
+            break;
+    if (*each || vd__of(&file)->length < 2 || vd__of(&file)->length > 128)
+        return vd__wrong(&file, "it must be a plain file name");
+    return 1;
+}
+
+static int vd__read_record(const Vd__Field *record, VdRead read, void *user, size_t most, uint8_t **data,
+                           size_t *bytes) {
+    const Vd__Field length = vd__get(record, "bytes");
+    char name[132];
+    double wanted = 0;
+    *data = 0;
+    if (!record->at)
+        return vd__wrong(record, "write the bundle again");
+    if (!vd__file_name(record, name) || !vd__real(&length, 1, (double)most, &wanted))
+        return 0;
+    if (!read(user, name, most, data, bytes))
+        return vd__fail(record->json->error, name, "the file", "missing or too large", "copy the whole folder of the bundle");
+    if ((double)*bytes != wanted) {
+        VD_FREE(*data);
+        *data = 0;
+        return vd__fail_number(record->json->error, name, "length", (double)*bytes,
+                               "the manifest has another: copy the folder of the bundle again");
+    }
+#ifndef VD_NO_DIGESTS
+    {
+        const Vd__Field digest = vd__get(record, "sha256");
+        char hex[65];
+        vd__sha256(*data, *bytes, hex);
+        if (!vd__is(&digest, hex)) {
+            VD_FREE(*data);
+            *data = 0;
+            return vd__fail(record->json->error, name, "sha256", hex,
+                            "the manifest has another: copy the folder of the bundle again");
+        }
+    }
+#endif
+    return 1;
+}
+
+static uint32_t vd__u32(const uint8_t *data) {
+    return (uint32_t)data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
+}
+
+static uint64_t vd__u64(const uint8_t *data) { return vd__u32(data) | (uint64_t)vd__u32(data + 4) << 32; }
+
+/* Bytes of a texel, or of a block of 4 x 4 texels. */
+static uint32_t vd__unit(uint32_t format) {
+    switch (format) {
+    case VD_R8_UNORM: return 1;
+    case VD_R8G8B8A8_UNORM:
+    case VD_R8G8B8A8_SRGB: return 4;
+    case VD_R16G16B16A16_SFLOAT: return 8;
+    case VD_BC6H_UFLOAT_BLOCK:
+    case VD_BC7_UNORM_BLOCK:
+    case VD_ASTC_4x4_UNORM_BLOCK: return 16;
+    default: return 0;
+    }
+}
+
+static int vd__is_block(uint32_t format) {
+    return format == VD_BC6H_UFLOAT_BLOCK || format == VD_BC7_UNORM_BLOCK || format == VD_ASTC_4x4_UNORM_BLOCK;
+}
+
+static size_t vd__level_bytes(uint32_t format, uint32_t width, uint32_t height, uint32_t layers) {
+    if (vd__is_block(format))
+        width = (width + 3) / 4, height = (height + 3) / 4;
+    return (size_t)width * height * layers * vd__unit(format);
+}
+
+static void vd__place_levels(VdTexture *texture) {
+    uint32_t level;
+    for (level = 0; level < texture->levels; level++) {
+        VdLevel *each = &texture->level[level];
+        each->width = texture->width >> level ? texture->width >> level : 1;
+        each->height = texture->height >> level ? texture->height >> level : 1;
+        each->bytes = vd__level_bytes(texture->format, each->width, each->height, texture->layers);
+    }
+}
+
+static int vd__read_ktx2(VdTexture *texture, const char *file, const uint8_t *data, size_t bytes, VdError *error) {
+    static const uint8_t mark[12] = {0xAB, 'K', 'T', 'X', ' ', '2', '0', 0xBB, '\r', '\n', 0x1A, '\n'};
+    static const struct {
+        uint32_t at;
+        const char *name;
+    } fields[] = {{12, "vkFormat"}, {20, "pixelWidth"}, {24, "pixelHeight"}, {28, "pixelDepth"},
+                  {32, "layerCount"}, {36, "faceCount"}, {40, "levelCount"}};
+    const uint32_t wanted[] = {texture->format, texture->width, texture->height, 0,
+                               texture->layers > 1 ? texture->layers : 0, 1, texture->levels};
+    uint32_t i;
+    if (bytes < 80 || memcmp(data, mark, sizeof mark))
+        return vd__fail(error, file, "the identifier", "not that of KTX 2.0", "write the bundle again");
+    if (vd__u32(data + 44) == 2)
+        return vd__fail(error, file, "supercompressionScheme", "2 (Zstandard)",
+                        "unpack the file first, for example with ktx extract, or in your VdRead");
+    if (vd__u32(data + 44))
+        return vd__fail_number(error, file, "supercompressionScheme", vd__u32(data + 44), "only 0 can be read");
+    for (i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (vd__u32(data + fields[i].at) != wanted[i]) {
+            char remedy[60];
+            snprintf(remedy, sizeof remedy, "the manifest has %u", (unsigned)wanted[i]);
+            return vd__fail_number(error, file, fields[i].name, vd__u32(data + fields[i].at), remedy);
+        }
+    vd__place_levels(texture);
+    for (i = 0; i < texture->levels; i++) {
+        uint64_t offset, length;
+        if (bytes < 80 + 24 * ((size_t)i + 1))
+            return vd__fail(error, file, "the level index", "cut off", "copy the folder of the bundle again");
+        offset = vd__u64(data + 80 + 24 * i);
+        length = vd__u64(data + 88 + 24 * i);
+        if (length != texture->level[i].bytes)
+            return vd__fail_number(error, file, "byteLength of a level", (double)length, "it does not fit its size");
+        if (offset > bytes || length > bytes - offset)
+            return vd__fail_number(error, file, "byteOffset of a level", (double)offset, "it must end inside of the file");
+        texture->level[i].data = data + offset;
+    }
+    return 1;
+}
+
+typedef struct {
+    const char *name;
+    uint32_t format;
+} Vd__Format;
+
+static int vd__texture(VdTexture *texture, const Vd__Field *root, const char *name, const Vd__Format *formats,
+                       uint32_t layers, VdRead read, void *user) {
+    const Vd__Field record = vd__get(root, name);
+    const Vd__Field format = vd__get(&record, "format"), levels = vd__get(&record, "levels");
+    const Vd__Field width = vd__get(&record, "width"), height = vd__get(&record, "height");
+    const Vd__Field layer_count = vd__get(&record, "layers");
+    uint32_t larger, wanted = 1, found = 0;
+    size_t bytes = 0;
+    char file[132];
+    if (!record.at)
+        return 1;
+    if (!vd__whole(&width, 1, 8192, &texture->width) || !vd__whole(&height, 1, 8192, &texture->height) ||
+        !vd__whole(&levels, 1, VD_MOST_LEVELS, &texture->levels))
+        return 0;
+    if (layers > 1 && (!vd__whole(&layer_count, layers, layers, &found)))
+        return 0;
+    for (larger = texture->width > texture->height ? texture->width : texture->height; larger > 1; larger >>= 1)
+        wanted++;
+    if (texture->levels != wanted)
+        return vd__wrong(&levels, "it must go down to 1 x 1");
+    for (; formats->name && !vd__is(&format, formats->name); formats++)
+        ;
+    if (!formats->name)
+        return vd__wrong(&format, "this format is unknown: use a newer verdigris.h");
+    texture->layers = layers;
+    if (!vd__file_name(&record, file) || !vd__read_record(&record, read, user, VD__MOST_TEXTURE, &texture->memory, &bytes))
+        return 0;
+    texture->format = formats->format;
+    return vd__read_ktx2(texture, file, texture->memory, bytes, root->json->error);
+}
+
+/* ---- weights ---- */
+
+float vd_half_to_float(uint16_t half) {
+    const uint32_t exponent = half >> 10 & 31, mantissa = half & 1023;
+    float value;
+    if (exponent == 31)
+        value = mantissa ? NAN : INFINITY;
+    else if (exponent)
+        value = ldexpf((float)(1024 + mantissa), (int)exponent - 25);
+    else
+        value = ldexpf((float)mantissa, -24);
+    return half & 0x8000 ? -value : value;
+}
+
+static float vd__at(const uint8_t *data) { return vd_half_to_float((uint16_t)(data[0] | data[1] << 8)); }
+
+static uint32_t vd__align(uint32_t place, uint32_t step) { return (place + step - 1) / step * step; }
+
+/* Copies a tensor to where the shaders expect it. With `target` 0 it only moves `end` on. */
+static int vd__tensor(const Vd__Field *tensors, const uint8_t *data, size_t bytes, const char *name, uint32_t rows,
+                      uint32_t columns, uint8_t *target, uint32_t *end, uint32_t *place, uint32_t *stride) {
+    Vd__Field each = vd__first(tensors);
+    const uint32_t width = 2 * columns;
+    uint32_t offset = 0, from_stride = 0, row, column;
+    *stride = rows ? vd__align(width, 16) : width;
+    *place = vd__align(*end, rows ? 128 : 64);
+    *end = *place + (rows ? rows : 1) * *stride;
+    if (!target)
+        return 1;
+    for (; each.at; each.at = vd__of(&each)->next) {
+        const Vd__Field found = vd__get(&each, "name");
+        if (vd__is(&found, name))
+            break;
+    }
+    snprintf(each.path, sizeof each.path, "weights.tensors.%s", name);
+    if (!each.at)
+        return vd__wrong(&each, "write the bundle again");
+    {
+        const Vd__Field type = vd__get(&each, "type"), shape = vd__get(&each, "shape");
+        const Vd__Field begin = vd__get(&each, "offset"), step = vd__get(&each, "row_stride");
+        float sizes[2] = {0, 0};
+        if (!vd__is(&type, "float16"))
+            return vd__wrong(&type, "it must be float16");
+        if (!vd__floats(&shape, rows ? 2 : 1, 1e6, sizes))
+            return 0;
+        if (sizes[0] != (float)(rows ? rows : columns) || (rows && sizes[1] != (float)columns))
+            return vd__wrong(&shape, "it does not fit the network");
+        if (!vd__whole(&begin, 0, VD__MOST_WEIGHTS, &offset) || !vd__whole(&step, width, 65536, &from_stride))
+            return 0;
+        if (offset % (rows ? 128 : 64))
+            return vd__wrong(&begin, "it is not aligned");
+        if (rows && from_stride % 16)
+            return vd__wrong(&step, "it must be a multiple of 16");
+        if (offset > bytes || (size_t)(rows ? rows : 1) * (rows ? from_stride : width) > bytes - offset)
+            return vd__wrong(&begin, "the tensor must end inside of the file");
+    }
+    for (row = 0; row < (rows ? rows : 1); row++) {
+        const uint8_t *from = data + offset + (size_t)row * from_stride;
+        for (column = 0; column < columns; column++)
+            if ((from[2 * column + 1] & 0x7C) == 0x7C)
+                return vd__wrong(&each, "it holds values that are not finite");
+        memcpy(target + *place + (size_t)row * *stride, from, width);
+    }
+    return 1;
+}
+
+/* All tensors of the decoder, and of the sampler if there is one. With `target` 0 it measures. */
+static int vd__tensors(VdBundle *bundle, const Vd__Field *root, const uint8_t *data, size_t bytes, uint8_t *target,
+                       uint32_t *end) {
+    const Vd__Field weights = vd__get(root, "weights"), tensors = vd__get(&weights, "tensors");
+    const Vd__Field sampler = vd__get(root, "sampler");
+    const uint32_t head[2][2] = {{16, 10 + 2 * bundle->frame_count}, {3 * bundle->frame_count + 2, 16}};
+    uint32_t index, place, stride;
+    char name[32];
+    *end = 0;
+    if (!vd__tensor(&tensors, data, bytes, "frames", 8 * bundle->frame_count, VD_CHANNELS, target, end,
+                    &bundle->frames, &stride))
+        return 0;
+    for (index = 0; index < bundle->layer_count; index++) {
+        VdLayer *layer = &bundle->layer[index];
+        snprintf(name, sizeof name, "layer%u.weights", (unsigned)index);
+        if (!vd__tensor(&tensors, data, bytes, name, layer->outputs, layer->inputs, target, end, &layer->weights,
+                        &layer->row_stride))
+            return 0;
+        snprintf(name, sizeof name, "layer%u.bias", (unsigned)index);
+        if (!vd__tensor(&tensors, data, bytes, name, 0, layer->outputs, target, end, &layer->bias, &stride))
+            return 0;
+    }
+    for (index = 0; index < 2; index++) {
+        /* without a sampler, and with one of another kind, the place stays free */
+        const Vd__Field kind = vd__get(&sampler, "kind");
+        uint8_t *into = vd__is(&kind, "visible_normals_cosine_uniform") ? target : 0;
+        snprintf(name, sizeof name, "head%u.weights", (unsigned)index);
+        if (!vd__tensor(&tensors, data, bytes, name, head[index][0], head[index][1], into, end, &place, &stride))
+            return 0;
+        snprintf(name, sizeof name, "head%u.bias", (unsigned)index);
+        if (!vd__tensor(&tensors, data, bytes, name, 0, head[index][0], into, end, &place, &stride))
+            return 0;
+    }
+    *end = vd__align(*end, 128);
+    return 1;
+}
+
+static int vd__constants(VdBundle *bundle, VdError *error) {
+    const size_t count = bundle->weights_bytes / 2;
+    size_t index;
+    uint32_t layer, row, column;
+    bundle->constants_bytes = 4 * count;
+    bundle->constants = (float *)VD_MALLOC(bundle->constants_bytes);
+    if (!bundle->constants)
+        return vd__fail(error, "weights.bin", "memory", "used up", "free some");
+    for (index = 0; index < count; index++)
+        bundle->constants[index] = vd__at(bundle->weights + 2 * index);
+    for (layer = 1; layer + 1 < bundle->layer_count; layer += 2) {
+        const uint32_t start = bundle->layer[layer].weights / 2, step = bundle->layer[layer].row_stride / 2;
+        for (row = 0; row < bundle->layer[layer].outputs; row++)
+            for (column = 0; column < row; column++) {
+                float *first = &bundle->constants[start + row * step + column];
+                float *second = &bundle->constants[start + column * step + row];
+                const float kept = *first;
+                *first = *second;
+                *second = kept;
+            }
+    }
+    return 1;
+}
+
+/* ---- the manifest ---- */
+
+static int vd__network(VdBundle *bundle, const Vd__Field *root) {
+    static const char *const names[] = {"none", "silu", "relu", "leaky_relu", "leaky_smelu"};
+    const Vd__Field network = vd__get(root, "network"), output = vd__get(&network, "output");
+    const Vd__Field directions = vd__get(&network, "directions"), layers = vd__get(&network, "layers");
+    const Vd__Field channels = vd__get(&network, "latent_channels"), inputs = vd__get(&network, "inputs");
+    const Vd__Field frames = vd__get(&network, "frame_count"), lobes = vd__get(&output, "lobes");
+    const Vd__Field transform = vd__get(&output, "transform"), way = vd__get(&directions, "parameterisation");
+    const Vd__Field constants = vd__get(&network, "activation_constants");
+    const Vd__Field shift = vd__get(&output, "shift"), limit = vd__get(&output, "limit");
+    static const char *const direction_names[] = {"half_z_minimum", "length_epsilon", "stretch_limit",
+                                                  "cosine_offset", "logarithm_share"};
+    float *const direction[] = {&bundle->half_z_minimum, &bundle->length_epsilon, &bundle->stretch_limit,
+                                &bundle->cosine_offset, &bundle->logarithm_share};
+    Vd__Field each = vd__first(&layers);
+    uint32_t index, unused;
+    if (!vd__whole(&channels, VD_CHANNELS, VD_CHANNELS, &unused) || !vd__whole(&frames, 1, 4, &bundle->frame_count) ||
+        !vd__whole(&lobes, 1, 4, &bundle->lobes) ||
+        !vd__whole(&inputs, 8 + 10 * bundle->frame_count, 8 + 10 * bundle->frame_count, &unused) ||
+        !vd__single(&shift, 3e38, &bundle->shift) || !vd__single(&limit, 3e38, &bundle->limit))
+        return 0;
+    if (!vd__is(&transform, "sum_of_exp"))
+        return vd__wrong(&transform, "this is unknown: use a newer verdigris.h");
+    if (!vd__is(&way, "stretched_half_difference_cosines"))
+        return vd__wrong(&way, "this is unknown: use a newer verdigris.h");
+    for (index = 0; index < 5; index++) {
+        const Vd__Field number = vd__get(&directions, direction_names[index]);
+        if (!vd__single(&number, 1e6, direction[index]))
+            return 0;
+    }
+    for (; each.at; each.at = vd__of(&each)->next) {
+        const Vd__Field in = vd__get(&each, "inputs"), out = vd__get(&each, "outputs");
+        const Vd__Field activation = vd__get(&each, "activation");
+        VdLayer *layer = &bundle->layer[bundle->layer_count];
+        int kind = 0;
+        if (bundle->layer_count == VD_MOST_LAYERS)
+            return vd__wrong(&layers, "it has more than 9 layers");
+        if (!vd__whole(&in, 1, 256, &layer->inputs) || !vd__whole(&out, 1, 256, &layer->outputs))
+            return 0;
+        for (; kind < 5 && !vd__is(&activation, names[kind]); kind++)
+            ;
+        if (kind == 5)
+            return vd__wrong(&activation, "this is unknown: use a newer verdigris.h");
+        layer->activation = (VdActivation)kind;
+        if (bundle->layer_count ? layer->inputs != layer[-1].outputs : layer->inputs != 8 + 10 * bundle->frame_count)
+            return vd__wrong(&in, "it does not fit the layer before");
+        /* every second matrix is transposed in place */
+        if (bundle->layer_count > 1 && layer->inputs != bundle->layer[0].outputs)
+            return vd__wrong(&in, "all hidden layers must have one width");
+        bundle->layer_count++;
+    }
+    if (bundle->layer_count < 2)
+        return vd__wrong(&layers, "it must have two layers or more");
+    index = bundle->layer_count - 1;
+    if (bundle->layer[index].outputs != 3 * bundle->lobes || bundle->layer[index].activation != VD_NONE)
+        return vd__wrong(&layers, "the last layer must have 3 outputs for each lobe, and no activation");
+    bundle->width = 1;
+    for (index = 0; index < 2; index++) {
+        const Vd__Field number = vd__get(&constants, index ? "width" : "slope");
+        float *const target = index ? &bundle->width : &bundle->slope;
+        const int needs = bundle->layer[0].activation >= (index ? VD_LEAKY_SMELU : VD_LEAKY_RELU);
+        if (needs && !vd__single(&number, 1e6, target))
+            return 0;
+    }
+    if (!(bundle->width > 0))
+        return vd__wrong(&constants, "width must be above 0");
+    return 1;
+}
+
+static int vd__bounds(VdBundle *bundle, const Vd__Field *root) {
+    const Vd__Field bounds = vd__get(root, "bounds");
+    const Vd__Field relative = vd__get(&bounds, "relative"), absolute = vd__get(&bounds, "absolute");
+    const Vd__Field least = vd__get(&bounds, "floor");
+    return vd__real(&relative, 0, 1e30, &bundle->relative) && vd__real(&absolute, 0, 1e30, &bundle->absolute) &&
+           vd__real(&least, 1e-30, 1e30, &bundle->floor);
+}
+
+static int vd__load(VdBundle *bundle, Vd__Json *json, VdRead read, void *user) {
+    static const Vd__Format latent_formats[] = {{"R8G8B8A8_UNORM", VD_R8G8B8A8_UNORM},
+                                                {"R16G16B16A16_SFLOAT", VD_R16G16B16A16_SFLOAT},
+                                                {"BC7_UNORM_BLOCK", VD_BC7_UNORM_BLOCK},
+                                                {"ASTC_4x4_UNORM_BLOCK", VD_ASTC_4x4_UNORM_BLOCK}, {0, 0}};
+    static const Vd__Format emission_formats[] = {{"R16G16B16A16_SFLOAT", VD_R16G16B16A16_SFLOAT},
+                                                  {"BC6H_UFLOAT_BLOCK", VD_BC6H_UFLOAT_BLOCK}, {0, 0}};
+    static const Vd__Format opacity_formats[] = {{"R8_UNORM", VD_R8_UNORM}, {0, 0}};
+    static const Vd__Format proxy_formats[] = {{"R8G8B8A8_SRGB", VD_R8G8B8A8_SRGB}, {0, 0}};
+    const Vd__Field root = {json, 1, ""};
+    const Vd__Field format = vd__get(&root, "format"), version = vd__get(&root, "version");
+    const Vd__Field name = vd__get(&root, "name"), weights = vd__get(&root, "weights");
+    const Vd__Field latents = vd__get(&root, "latents"), reference = vd__get(&root, "reference");
+    const Vd__Field scale = vd__get(&latents, "scale"), offset = vd__get(&latents, "offset");
+    const Vd__Field arithmetic = vd__get(&root, "arithmetic"), advised = vd__get(&arithmetic, "advised");
+    VdRecord *record = &bundle->record;
+    uint8_t *data = 0;
+    size_t bytes = 0;
+    uint32_t size = 0, index;
+    int holds;
+    if (vd__is(&format, "verdigris.scene"))
+        return vd__wrong(&format, "this is a scene pack: open the bundles that it was made of");
+    if (!vd__is(&format, "verdigris.material"))
+        return vd__wrong(&format, "it must be verdigris.material");
+    if (!version.at || vd__of(&version)->kind != VD__TEXT || vd__of(&version)->length < 3 ||
+        memcmp(vd__of(&version)->text, "4.", 2))
+        return vd__wrong(&version, "this reads 4.x: use the verdigris.h of that version");
+    if (!vd__copy_text(&name, bundle->name, sizeof bundle->name) || !vd__network(bundle, &root) ||
+        !vd__bounds(bundle, &root) || !vd__file_name(&reference, bundle->reference))
+        return 0;
+    if (advised.at && !vd__copy_text(&advised, bundle->advised, sizeof bundle->advised))
+        return 0;
+    if (!vd__read_record(&weights, read, user, VD__MOST_WEIGHTS, &data, &bytes))
+        return 0;
+    holds = vd__tensors(bundle, &root, data, bytes, 0, &size);
+    if (holds && !(bundle->weights = (uint8_t *)VD_MALLOC(size)))
+        holds = vd__fail(json->error, "weights.bin", "memory", "used up", "free some");
+    if (holds) {
+        memset(bundle->weights, 0, size);
+        bundle->weights_bytes = size;
+        holds = vd__tensors(bundle, &root, data, bytes, bundle->weights, &size);
+    }
+    VD_FREE(data);
+    if (!holds || !vd__constants(bundle, json->error))
+        return 0;
+    if (!latents.at)
+        return vd__wrong(&latents, "write the bundle again");
+    if (!vd__texture(&bundle->latents, &root, "latents", latent_formats, 2, read, user) ||
+        !vd__texture(&bundle->emission, &root, "emission", emission_formats, 1, read, user) ||
+        !vd__texture(&bundle->opacity, &root, "opacity", opacity_formats, 1, read, user) ||
+        !vd__texture(&bundle->proxies, &root, "proxies", proxy_formats, 5, read, user) ||
+        !vd__floats(&scale, VD_CHANNELS, 1e30, record->scale) || !vd__floats(&offset, VD_CHANNELS, 1e30, record->offset))
+        return 0;
+    record->width = bundle->latents.width;
+    record->height = bundle->latents.height;
+    record->levels = bundle->latents.levels;
+    for (index = 0; index + 1 < bundle->layer_count; index++)
+        record->matrix[index] = bundle->layer[index].weights;
+    return 1;
+}
+
+int vd_open_with(VdBundle *bundle, VdRead read, void *user, VdError *error) {
+    uint8_t *data = 0;
+    size_t bytes = 0;
+    Vd__Json json;
+    int holds;
+    memset(bundle, 0, sizeof *bundle);
+    if (error)
+        error->text[0] = 0;
+    if (!read(user, "manifest.json", VD__MOST_MANIFEST, &data, &bytes))
+        return vd__fail(error, "manifest.json", "the file", "missing or too large", "name the folder of a bundle");
+    holds = vd__parse(&json, "manifest.json", data, bytes, error) && vd__load(bundle, &json, read, user);
+    vd__free(&json);
+    VD_FREE(data);
+    if (!holds)
+        vd_close(bundle);
+    return holds;
+}
+
+void vd_close(VdBundle *bundle) {
+    VD_FREE(bundle->weights);
+    VD_FREE(bundle->constants);
+    VD_FREE(bundle->latents.memory);
+    VD_FREE(bundle->emission.memory);
+    VD_FREE(bundle->opacity.memory);
+    VD_FREE(bundle->proxies.memory);
+    memset(bundle, 0, sizeof *bundle);
+}
+
+/* ---- BC7 ---- */
+
+static uint32_t vd__bits(const uint8_t *block, uint32_t at, uint32_t count) {
+    uint32_t value = 0, i;
+    for (i = 0; i < count; i++)
+        value |= (uint32_t)(block[(at + i) / 8] >> ((at + i) % 8) & 1) << i;
+    return value;
+}
+
+/* A value from its end points; weights are of 64. */
+static uint8_t vd__between(uint32_t first, uint32_t second, uint32_t weight) {
+    return (uint8_t)(((64 - weight) * first + weight * second + 32) >> 6);
+}
+
+/* Weight of a texel whose indices have `size` bits each from bit `at` on; the first has one less. */
+static uint32_t vd__weight(const uint8_t *block, uint32_t at, uint32_t size, uint32_t texel) {
+    static const uint8_t weights[3][16] = {{0, 21, 43, 64}, {0, 9, 18, 27, 37, 46, 55, 64},
+                                           {0, 4, 9, 13, 17, 21, 26, 30, 34, 38, 43, 47, 51, 55, 60, 64}};
+    return weights[size - 2][texel ? vd__bits(block, at + size * texel - 1, size) : vd__bits(block, at, size - 1)];
+}
+
+/* An end point with its bits repeated to fill a byte. */
+static uint32_t vd__end_point(const uint8_t *block, uint32_t at, uint32_t size) {
+    const uint32_t bits = vd__bits(block, at, size) << (8 - size);
+    return bits | bits >> size;
+}
+
+/* 4, 5 or 6, the modes that have one pair of end points, which are those that Verdigris writes; otherwise 0. */
+static int vd__bc7_mode(const uint8_t *block) {
+    return (block[0] & 31) == 16 ? 4 : (block[0] & 63) == 32 ? 5 : (block[0] & 127) == 64 ? 6 : 0;
+}
+
+static void vd__bc7_texel(const uint8_t *block, uint32_t texel, uint8_t rgba[4]) {
+    const int mode = vd__bc7_mode(block);
+    const uint32_t size = mode == 4 ? 5 : 7, start = mode == 6 ? 7 : 8;
+    uint32_t turn, channel, weight, alpha_weight;
+    if (mode == 6) {
+        weight = vd__weight(block, 65, 4, texel);
+        for (channel = 0; channel < 4; channel++)
+            rgba[channel] = vd__between(2 * vd__bits(block, 7 + 14 * channel, 7) + vd__bits(block, 63, 1),
+                                        2 * vd__bits(block, 14 + 14 * channel, 7) + vd__bits(block, 64, 1), weight);
+        return;
+    }
+    turn = vd__bits(block, mode == 4 ? 5 : 6, 2);
+    weight = mode == 4 ? vd__weight(block, 50, 2, texel) : vd__weight(block, 66, 2, texel);
+    alpha_weight = mode == 4 ? vd__weight(block, 81, 3, texel) : vd__weight(block, 97, 2, texel);
+    if (mode == 4 && vd__bits(block, 7, 1)) {
+        const uint32_t kept = weight;
+        weight = alpha_weight, alpha_weight = kept;
+    }
+    for (channel = 0; channel < 3; channel++)
+        rgba[channel] = vd__between(vd__end_point(block, start + 2 * size * channel, size),
+                                    vd__end_point(block, start + 2 * size * channel + size, size), weight);
+    rgba[3] = mode == 4 ? vd__between(vd__end_point(block, 38, 6), vd__end_point(block, 44, 6), alpha_weight)
+                        : vd__between(vd__bits(block, 50, 8), vd__bits(block, 58, 8), alpha_weight);
+    if (turn) {
+        const uint8_t kept = rgba[3];
+        rgba[3] = rgba[turn - 1];
+        rgba[turn - 1] = kept;
+    }
+}
+
+static const uint8_t *vd__block(const VdLevel *level, uint32_t layer, uint32_t x, uint32_t y) {
+    const size_t columns = (level->width + 3) / 4, rows = (level->height + 3) / 4;
+    return level->data + 16 * ((layer * rows + y / 4) * columns + x / 4);
+}
+
+static int vd__check_blocks(const VdTexture *texture, VdError *error) {
+    uint32_t level;
+    size_t at;
+    if (texture->format == VD_ASTC_4x4_UNORM_BLOCK)
+        return vd__fail(error, "latents.ktx2", "vkFormat", "157 (ASTC)",
+                        "only devices decode it: upload the blocks, or check the bundle that was exported");
+    for (level = 0; texture->format == VD_BC7_UNORM_BLOCK && level < texture->levels; level++)
+        for (at = 0; at < texture->level[level].bytes; at += 16)
+            if (!vd__bc7_mode(texture->level[level].data + at))
+                return vd__fail_number(error, "latents.ktx2", "the first byte of a BC7 block",
+                                       texture->level[level].data[at], "only modes 4, 5 and 6 can be read here: upload the blocks as they are");
+    return 1;
+}
+
+int vd_unpack_latents(VdBundle *bundle, VdError *error) {
+    VdTexture plain = bundle->latents;
+    uint32_t level, layer, x, y;
+    size_t size = 0;
+    uint8_t *to;
+    if (!vd__is_block(plain.format))
+        return 1;
+    if (!vd__check_blocks(&plain, error))
+        return 0;
+    plain.format = VD_R8G8B8A8_UNORM;
+    vd__place_levels(&plain);
+    for (level = 0; level < plain.levels; level++)
+        size += plain.level[level].bytes;
+    if (!(to = plain.memory = (uint8_t *)VD_MALLOC(size)))
+        return vd__fail(error, "latents.ktx2", "memory", "used up", "free some");
+    for (level = 0; level < plain.levels; level++) {
+        const VdLevel *from = &bundle->latents.level[level];
+        plain.level[level].data = to;
+        for (layer = 0; layer < plain.layers; layer++)
+            for (y = 0; y < from->height; y++)
+                for (x = 0; x < from->width; x++, to += 4)
+                    vd__bc7_texel(vd__block(from, layer, x, y), 4 * (y % 4) + x % 4, to);
+    }
+    VD_FREE(bundle->latents.memory);
+    bundle->latents = plain;
+    return 1;
+}
+
+/* ---- the decoder ---- */
+
+static void vd__texel(const VdTexture *texture, uint32_t level, uint32_t x, uint32_t y, float *channels) {
+    const VdLevel *from = &texture->level[level];
+    uint32_t layer, c;
+    for (layer = 0; layer < 2; layer++) {
+        const size_t place = ((size_t)layer * from->height + y) * from->width + x;
+        uint8_t rgba[4];
+        const uint8_t *bytes = rgba;
+        if (texture->format == VD_BC7_UNORM_BLOCK)
+            vd__bc7_texel(vd__block(from, layer, x, y), 4 * (y % 4) + x % 4, rgba);
+        else if (texture->format == VD_ASTC_4x4_UNORM_BLOCK)
+            memset(rgba, 0, sizeof rgba); /* vd_check refuses it */
+        else
+            bytes = from->data + vd__unit(texture->format) * place;
+        for (c = 0; c < 4; c++)
+            channels[4 * layer + c] = texture->format == VD_R16G16B16A16_SFLOAT ? vd__at(bytes + 2 * c)
+                                                                                : (float)bytes[c] / 255.0f;
+    }
+}
+
+static void vd__bilinear(const VdTexture *texture, uint32_t level, const float uv[2], float *channels) {
+    const uint32_t size[2] = {texture->level[level].width, texture->level[level].height};
+    uint32_t at[2][2], c, corner;
+    float part[2];
+    for (c = 0; c < 2; c++) {
+        const float turn = uv[c] - floorf(uv[c]); /* no number for a uv that is none */
+        const float place = (turn >= 0 ? turn : 0) * (float)size[c] - 0.5f;
+        const float before = floorf(place);
+        part[c] = place - before;
+        at[c][0] = (uint32_t)((int32_t)before + (int32_t)size[c]) % size[c];
+        at[c][1] = (at[c][0] + 1) % size[c];
+    }
+    memset(channels, 0, VD_CHANNELS * sizeof *channels);
+    for (corner = 0; corner < 4; corner++) {
+        const uint32_t right = corner & 1, upper = corner >> 1;
+        const float weight = (right ? part[0] : 1 - part[0]) * (upper ? part[1] : 1 - part[1]);
+        float texel[VD_CHANNELS];
+        vd__texel(texture, level, at[0][right], at[1][upper], texel);
+        for (c = 0; c < VD_CHANNELS; c++)
+            channels[c] += weight * texel[c];
+    }
+}
+
+static void vd__latent(const VdBundle *bundle, const float uv[2], float lod, float *latent) {
+    const float most = (float)(bundle->latents.levels - 1);
+    float level = lod / 2 > lod - 1 ? lod / 2 : lod - 1, coarse[VD_CHANNELS];
+    uint32_t finer, c;
+    level = level > 0 ? (level < most ? level : most) : 0;
+    finer = (uint32_t)level;
+    vd__bilinear(&bundle->latents, finer, uv, latent);
+    if (level > (float)finer) {
+        vd__bilinear(&bundle->latents, finer + 1, uv, coarse);
+        for (c = 0; c < VD_CHANNELS; c++)
+            latent[c] += (coarse[c] - latent[c]) * (level - (float)finer);
+    }
+    for (c = 0; c < VD_CHANNELS; c++)
+        latent[c] = bundle->record.offset[c] + bundle->record.scale[c] * latent[c];
+}
+
+static float vd__dot(const float *a, const float *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+static void vd__normalise(const VdBundle *bundle, float v[3]) {
+    const float length = sqrtf(vd__dot(v, v));
+    const float divisor = length > bundle->length_epsilon ? length : bundle->length_epsilon;
+    v[0] /= divisor, v[1] /= divisor, v[2] /= divisor;
+}
+
+static float vd__logarithm(const VdBundle *bundle, float cosine) {
+    return bundle->logarithm_share * logf((cosine > 0 ? cosine : 0) + bundle->cosine_offset);
+}
+
+static float vd__activate(const VdBundle *bundle, VdActivation activation, float x) {
+    switch (activation) {
+    case VD_SILU: return x / (1 + expf(-x));
+    case VD_RELU: return x > 0 ? x : 0;
+    case VD_LEAKY_RELU: return x > bundle->slope * x ? x : bundle->slope * x;
+    case VD_LEAKY_SMELU: {
+        const float w = bundle->width, moved = x + w;
+        const float q = moved < 0 ? 0 : moved > 2 * w ? 2 * w : moved;
+        return bundle->slope * x + (1 - bundle->slope) * (q * q / (4 * w) + (x > w ? x - w : 0));
+    }
+    default: return x;
+    }
+}
+
+/* Inputs of the network for one learned frame: steps 3 and 4 of FORMAT.md. */
+static void vd__frame_inputs(const VdBundle *bundle, const float r[8], const float wi[3], const float wo[3],
+                             float *inputs) {
+    float n[3] = {r[0], r[1], r[2] + 1}, t[3] = {r[3] + 1, r[4], r[5]}, b[3], h[3], a[3], c[3], g[3];
+    float along, cosine, s;
+    int i;
+    vd__normalise(bundle, n);
+    along = vd__dot(n, t);
+    for (i = 0; i < 3; i++)
+        t[i] -= n[i] * along;
+    vd__normalise(bundle, t);
+    b[0] = n[1] * t[2] - n[2] * t[1], b[1] = n[2] * t[0] - n[0] * t[2], b[2] = n[0] * t[1] - n[1] * t[0];
+    a[0] = vd__dot(t, wi), a[1] = vd__dot(b, wi), a[2] = vd__dot(n, wi);
+    c[0] = vd__dot(t, wo), c[1] = vd__dot(b, wo), c[2] = vd__dot(n, wo);
+    for (i = 0; i < 3; i++)
+        h[i] = a[i] + c[i];
+    vd__normalise(bundle, h);
+    cosine = vd__dot(h, a);
+    s = 1 + h[2] > bundle->half_z_minimum ? 1 + h[2] : bundle->half_z_minimum;
+    s = (cosine + a[2]) / s;
+    for (i = 0; i < 2; i++)
+        g[i] = h[i] * expf(bundle->stretch_limit * tanhf(r[6 + i] / bundle->stretch_limit));
+    g[2] = h[2];
+    vd__normalise(bundle, g);
+    memcpy(inputs, g, sizeof g);
+    inputs[3] = a[0] - h[0] * s, inputs[4] = a[1] - h[1] * s, inputs[5] = cosine;
+    inputs[6] = a[2], inputs[7] = c[2];
+    inputs[8] = vd__logarithm(bundle, a[2]), inputs[9] = vd__logarithm(bundle, c[2]);
+}
+
+void vd_decode(const VdBundle *bundle, const float uv[2], float lod, const float wi[3], const float wo[3],
+               float response[3]) {
+    float x[256], y[256];
+    uint32_t frame, row, column, index, lobe;
+    response[0] = response[1] = response[2] = 0;
+    if (!(wi[2] > 0) || !(wo[2] > 0))
+        return;
+    vd__latent(bundle, uv, lod, x);
+    for (frame = 0; frame < bundle->frame_count; frame++) {
+        float raw[8];
+        for (row = 0; row < 8; row++) {
+            const uint8_t *from = bundle->weights + bundle->frames + 16 * (8 * frame + row);
+            for (raw[row] = 0, column = 0; column < VD_CHANNELS; column++)
+                raw[row] += vd__at(from + 2 * column) * x[column];
+        }
+        vd__frame_inputs(bundle, raw, wi, wo, x + VD_CHANNELS + 10 * frame);
+    }
+    for (index = 0; index < bundle->layer_count; index++) {
+        const VdLayer *layer = &bundle->layer[index];
+        for (row = 0; row < layer->outputs; row++) {
+            const uint8_t *from = bundle->weights + layer->weights + row * layer->row_stride;
+            float sum = vd__at(bundle->weights + layer->bias + 2 * row);
+            for (column = 0; column < layer->inputs; column++)
+                sum += vd__at(from + 2 * column) * x[column];
+            y[row] = vd__activate(bundle, layer->activation, sum);
+        }
+        memcpy(x, y, layer->outputs * sizeof *y);
+    }
+    for (lobe = 0; lobe < bundle->lobes; lobe++)
+        for (index = 0; index < 3; index++) {
+            const float raised = x[3 * lobe + index] - bundle->shift;
+            response[index] += expf(raised < bundle->limit ? raised : bundle->limit);
+        }
+}
+
+/* ---- the check ---- */
+
+int vd_check_with(const VdBundle *bundle, VdRead read, void *user, double *largest, VdError *error) {
+    static const char *const names[] = {"uv", "lod", "wi", "wo", "exported"};
+    static const uint32_t widths[] = {2, 1, 3, 3, 3};
+    Vd__Json json;
+    uint8_t *data = 0;
+    size_t bytes = 0;
+    int holds;
+    *largest = 0;
+    if (error)
+        error->text[0] = 0;
+    if (!vd__check_blocks(&bundle->latents, error))
+        return 0;
+    if (!read(user, bundle->reference, VD__MOST_REFERENCE, &data, &bytes))
+        return vd__fail(error, bundle->reference, "the file", "missing or too large", "copy the whole folder of the bundle");
+    holds = vd__parse(&json, bundle->reference, data, bytes, error);
+    if (holds) {
+        const Vd__Field root = {&json, 1, ""}, count = vd__get(&root, "count");
+        Vd__Field column[5], row[5];
+        uint32_t rows = 0, each, i;
+        holds = vd__whole(&count, 1, 16384, &rows);
+        for (i = 0; i < 5; i++) {
+            column[i] = vd__get(&root, names[i]);
+            row[i] = vd__first(&column[i]);
+        }
+        for (each = 0; holds && each < rows; each++) {
+            float found[5][3], response[3];
+            for (i = 0; holds && i < 5; i++) {
+                if (!row[i].at)
+                    holds = vd__wrong(&column[i], "it has fewer rows than count");
+                else if (widths[i] == 1)
+                    holds = vd__single(&row[i], 1e30, found[i]);
+                else
+                    holds = vd__floats(&row[i], widths[i], 1e30, found[i]);
+                row[i].at = row[i].at ? vd__of(&row[i])->next : 0;
+            }
+            if (!holds)
+                break;
+            vd_decode(bundle, found[0], found[1][0], found[2], found[3], response);
+            for (i = 0; i < 3; i++) {
+                const double wanted = found[4][i], difference = fabs(response[i] - wanted);
+                const double allowed = wanted >= bundle->floor ? bundle->relative * wanted : bundle->absolute;
+                const double share = difference == 0 ? 0 : difference / (allowed > 0 ? allowed : 1e-30);
+                if (!(share <= *largest))
+                    *largest = share;
+            }
+        }
+    }
+    vd__free(&json);
+    VD_FREE(data);
+    if (holds && !(*largest <= 1))
+        return vd__fail_number(error, bundle->reference, "the largest difference, as a share of the allowed,", *largest,
+                               "the decoder or the bundle is wrong");
+    return holds;
+}
+
+#ifndef VD_NO_STDIO
+static int vd__read_file(void *user, const char *file, size_t most, uint8_t **data, size_t *bytes) {
+    char path[4096];
+    FILE *stream;
+    long length;
+    *data = 0;
+    if (snprintf(path, sizeof path, "%s/%s", (const char *)user, file) >= (int)sizeof path)
+        return 0;
+    if (!(stream = fopen(path, "rb")))
+        return 0;
+    if (!fseek(stream, 0, SEEK_END) && (length = ftell(stream)) >= 0 && (size_t)length <= most && !fseek(stream, 0, SEEK_SET) &&
+        (*data = (uint8_t *)VD_MALLOC((size_t)length + 1))) {
+        *bytes = fread(*data, 1, (size_t)length, stream);
+        if (*bytes != (size_t)length) {
+            VD_FREE(*data);
+            *data = 0;
+        }
+    }
+    fclose(stream);
+    return *data != 0;
+}
+
+int vd_open(VdBundle *bundle, const char *folder, VdError *error) {
+    return vd_open_with(bundle, vd__read_file, (void *)(uintptr_t)folder, error);
+}
+
+int vd_check(const VdBundle *bundle, const char *folder, double *largest, VdError *error) {
+    return vd_check_with(bundle, vd__read_file, (void *)(uintptr_t)folder, largest, error);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* VERDIGRIS_IMPLEMENTATION */

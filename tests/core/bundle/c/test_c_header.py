@@ -1,0 +1,272 @@
+"""verdigris.h, compiled with a sanitizer: against the reference, BC7 of others, damage, Vulkan."""
+
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import OpenImageIO as oiio
+import pytest
+
+from verdigris.core.bundle.files.ktx2 import BC7, RGBA8, RGBA16F
+from verdigris.core.bundle.files.write import Contents, write_bundle
+from verdigris.core.bundle.runtime.runtime_files import RUNTIME_SHADERS
+from verdigris.core.network.spec import NetworkSpec
+
+from ..bundles import made_up
+from ..runtime.shader_files import StrictFiles, require_tool, run
+
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parents[3] / "examples" / "c"
+STRICT = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SPEC = NetworkSpec(5, 2, "leaky_smelu", frame_count=1)
+
+
+def compile_c(source, output, *options, libraries=("-lm",)):
+    compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    run(compiler, *STRICT, *options, "-I", RUNTIME_SHADERS, source, "-o", output, *libraries)
+    return output
+
+
+@pytest.fixture(scope="module")
+def decoder(tmp_path_factory):
+    output = tmp_path_factory.mktemp("c") / "cpu_decoder"
+    return compile_c(EXAMPLES / "cpu_decoder.c", output)
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    path = tmp_path_factory.mktemp("bundles") / "a.vdg"
+    return write_bundle(path, made_up(SPEC, 16, 12), Contents(name="made up"))
+
+
+def decode(decoder, folder, *words):
+    command = [decoder, folder, *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def largest_of(done):
+    """The largest difference, as a share of what the bundle's bounds allow."""
+    assert done.returncode == 0, done.stderr
+    return float(re.search(r"largest difference: ([\d.]+)", done.stdout)[1])
+
+
+@pytest.mark.parametrize(
+    ("spec", "texel_format"),
+    [
+        (SPEC, RGBA16F),
+        (NetworkSpec(16, 3, "silu", frame_count=2), RGBA8),
+        (NetworkSpec(7, 1, "relu", frame_count=3), BC7),
+        (NetworkSpec(8, 4, "leaky_relu", frame_count=4), BC7),
+    ],
+    ids=["leaky_smelu", "silu", "relu", "leaky_relu"],
+)
+def test_the_decoder_in_c_agrees_with_the_reference(decoder, tmp_path, spec, texel_format):
+    exported = made_up(spec, 16, 5, texel_format=texel_format)
+    write_bundle(tmp_path / "a.vdg", exported, Contents(name="made up"))
+    # of one percent
+    assert largest_of(decode(decoder, tmp_path / "a.vdg")) < 0.02
+
+
+def test_constants_and_weights_are_those_of_the_bundle(bundle, tmp_path):
+    source = tmp_path / "dump.c"
+    source.write_text("""
+#define VERDIGRIS_IMPLEMENTATION
+#include "verdigris.h"
+int main(int count, char **words)
+{
+    VdBundle bundle;
+    VdError error;
+    if (count < 2 || !vd_open(&bundle, words[1], &error))
+        return 1;
+    fwrite(&bundle.record, 1, sizeof bundle.record, stdout);
+    fwrite(bundle.weights, 1, bundle.weights_bytes, stdout);
+    fwrite(bundle.constants, 1, bundle.constants_bytes, stdout);
+    vd_close(&bundle);
+    return 0;
+}
+""")
+    program = compile_c(source, tmp_path / "dump")
+    found = subprocess.run([program, bundle], capture_output=True, check=True).stdout
+    stored = (bundle / "weights.bin").read_bytes() + (bundle / "constants.bin").read_bytes()
+    assert found[128:] == stored
+    manifest = json.loads((bundle / "manifest.json").read_text())
+    latents = manifest["latents"]
+    numbers = np.frombuffer(found[:64], "<f4")
+    np.testing.assert_array_equal(numbers, np.float32(latents["scale"] + latents["offset"]))
+    size = [latents[name] for name in ("width", "height", "levels")]
+    places = {each["name"]: each["offset"] for each in manifest["weights"]["tensors"]}
+    hidden = [places[f"layer{index}.weights"] for index in range(2)]
+    assert struct.unpack("<16I", found[64:128]) == (*size, 0, 0, *hidden, *(0,) * 9)
+
+
+def bc7_blocks(random, count):
+    """Random blocks of modes 4, 5 and 6."""
+    blocks = random.integers(0, 256, (count, 16), np.uint8)
+    for mode, (kept, mark) in enumerate(((0xE0, 0x10), (0xC0, 0x20), (0x80, 0x40))):
+        blocks[mode::3, 0] = blocks[mode::3, 0] & kept | mark
+    return blocks
+
+
+def decoded_elsewhere(blocks, width, height, folder):
+    """Texels [height, width, 4] of blocks, by OpenImageIO's reader of DDS files."""
+    header = struct.pack("<4s7I44x", b"DDS ", 124, 0x81007, height, width, blocks.size, 0, 1)
+    header += struct.pack("<2I4s20x5I", 32, 4, b"DX10", 0x1000, 0, 0, 0, 0)
+    header += struct.pack("<5I", 98, 3, 0, 1, 0)  # DXGI_FORMAT_BC7_UNORM
+    (folder / "a.dds").write_bytes(header + blocks.tobytes())
+    # as stored: not multiplied by alpha, which reads back less
+    hints = oiio.ImageSpec()
+    hints["oiio:UnassociatedAlpha"] = 1
+    image = oiio.ImageInput.open(str(folder / "a.dds"), hints)
+    assert image, oiio.geterror()
+    return np.asarray(image.read_image(oiio.UINT8)).reshape(height, width, 4)
+
+
+def with_latents(bundle, folder, data, name):
+    """A copy with another latent texture."""
+    shutil.copytree(bundle, folder)
+    (folder / "latents.ktx2").write_bytes(data)
+    document = json.loads((folder / "manifest.json").read_text())
+    document["latents"] |= {
+        "format": name,
+        "bytes": len(data),
+        "sha256": sha256(data).hexdigest(),
+    }
+    (folder / "manifest.json").write_text(json.dumps(document))
+    return folder
+
+
+def test_bc7_decodes_as_elsewhere(tmp_path):
+    """A bundle in BC7, and its reference from the texels that OpenImageIO reads of the blocks."""
+    exported = made_up(SPEC, 16, 12)
+    random, levels, texels = np.random.default_rng(4), [], []
+    for data in exported.latents.levels:
+        rows, columns = data.shape[1:3]
+        high, wide = -(-rows // 4), -(-columns // 4)
+        blocks = bc7_blocks(random, 2 * high * wide).reshape(2, high * wide, 16)
+        levels.append(blocks.tobytes())
+        whole = [decoded_elsewhere(each, 4 * wide, 4 * high, tmp_path) for each in blocks]
+        texels.append(np.stack(whole)[:, :rows, :columns])
+    for data, other in zip(exported.latents.levels, texels, strict=True):
+        data[:] = other
+    exported.parameters.latents[:] = exported.latents.values()
+    plain = write_bundle(tmp_path / "plain.vdg", exported, Contents(name="made up"))
+    header = bytearray((plain / "latents.ktx2").read_bytes()[: 80 + 24 * len(levels)])
+    struct.pack_into("<I", header, 12, 145)
+    end = len(header)
+    for index, data in enumerate(levels):
+        struct.pack_into("<3Q", header, 80 + 24 * index, end, len(data), len(data))
+        end += len(data)
+    packed = with_latents(
+        plain, tmp_path / "bc7.vdg", bytes(header) + b"".join(levels), "BC7_UNORM_BLOCK"
+    )
+    decoder = compile_c(EXAMPLES / "cpu_decoder.c", tmp_path / "decoder")
+    assert largest_of(decode(decoder, plain)) < 0.02
+    assert largest_of(decode(decoder, packed)) < 0.02
+
+
+def changed(bundle, folder, change):
+    shutil.copytree(bundle, folder)
+    document = json.loads((folder / "manifest.json").read_text())
+    change(document)
+    (folder / "manifest.json").write_text(json.dumps(document))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda each: each.update(version="5.0"), "manifest.json: version is 5.0: this reads 4.x"),
+        (lambda each: each.update(format="other"), "manifest.json: format is other"),
+        (lambda each: each["latents"].update(levels=3), "manifest.json: latents.levels is 3"),
+        (lambda each: each["latents"].pop("scale"), "manifest.json: latents.scale is missing"),
+        (
+            lambda each: each["latents"].update(file="../a"),
+            "latents.file is ../a: it must be a plain",
+        ),
+        (lambda each: each["weights"].update(bytes=64), "weights.bin: length is"),
+        (
+            lambda each: each["network"]["output"].update(transform="softplus"),
+            "manifest.json: network.output.transform is softplus: this is unknown",
+        ),
+        (
+            lambda each: each["weights"]["tensors"][1].update(offset=1 << 20),
+            "weights.tensors.layer0.weights.offset is 1048576: the tensor must end inside",
+        ),
+    ],
+)
+def test_an_error_names_file_field_and_value(decoder, bundle, tmp_path, change, message):
+    done = decode(decoder, changed(bundle, tmp_path / "a.vdg", change))
+    assert done.returncode == 1 and message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_damaged_missing_and_packed_files_are_named(decoder, bundle, tmp_path):
+    data = bytearray((bundle / "latents.ktx2").read_bytes())
+    for name, damage, message in (
+        ("flipped", lambda: data.__setitem__(-1, data[-1] ^ 1), "latents.ktx2: sha256 is"),
+        ("zstandard", lambda: struct.pack_into("<I", data, 44, 2), "is 2 (Zstandard): unpack"),
+    ):
+        damage()
+        folder = with_latents(bundle, tmp_path / name, bytes(data), "R8G8B8A8_UNORM")
+        if name == "flipped":
+            shutil.copy(bundle / "manifest.json", folder)
+        assert message in decode(decoder, folder).stderr
+    shutil.copytree(bundle, tmp_path / "gone")
+    (tmp_path / "gone" / "weights.bin").unlink()
+    assert "weights.bin: the file is missing" in decode(decoder, tmp_path / "gone").stderr
+
+
+def test_damaged_files_of_all_kinds_do_no_harm(bundle, tmp_path):
+    """A short run of fuzz_header.c; the long one is done by hand."""
+    options = (*SANITIZED, "-std=gnu99")
+    fuzzer = compile_c(HERE / "fuzz_header.c", tmp_path / "fuzz", *options)
+    found = subprocess.run([fuzzer, bundle, "300"], capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stdout + found.stderr
+    opened, agreed = map(int, re.findall(r"(\d+) (?:opened|agreed)", found.stdout))
+    assert 30 < agreed <= opened < 270
+
+
+def test_the_header_is_also_cpp(tmp_path):
+    compiler = next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None)
+    if compiler is None:
+        pytest.skip("there is no C++ compiler")
+    source = tmp_path / "a.cpp"
+    source.write_text('#define VERDIGRIS_IMPLEMENTATION\n#include "verdigris.h"\n')
+    options = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+    run(compiler, *options, "-I", RUNTIME_SHADERS, source)
+
+
+def test_vulkan_draws_what_the_processor_draws(decoder, bundle, tmp_path):
+    if not Path("/usr/include/vulkan/vulkan.h").exists():
+        pytest.skip("the headers of Vulkan are not installed")
+    compiler = require_tool("glslangValidator")
+    program = tmp_path / "vulkan_picture"
+    compile_c(EXAMPLES / "vulkan_picture.c", program, libraries=("-lvulkan", "-lm"))
+    name = "portable_constants.glsl"
+    (tmp_path / name).write_bytes(StrictFiles(SPEC)[name])
+    shader = tmp_path / "picture.spv"
+    run(compiler, "-V", f"-I{tmp_path}", EXAMPLES / "picture.comp", "-o", shader)
+    software = sorted(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))
+    environment = {**os.environ, "VK_ICD_FILENAMES": ":".join(map(str, software))}
+    command = [program, bundle, shader, tmp_path / "vulkan.ppm"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert decode(decoder, bundle, tmp_path / "processor.ppm").returncode == 0
+
+    def pixels(name, size):
+        data = (tmp_path / name).read_bytes()
+        return np.frombuffer(data[-3 * size * size :], np.uint8).reshape(size, size, 3) / 255
+
+    drawn, wanted = pixels("vulkan.ppm", 256), pixels("processor.ppm", 128)
+    means = drawn.reshape(128, 2, 128, 2, 3).mean((1, 3))
+    # four pixels for one, and mip levels
+    assert np.median(np.abs(means - wanted)) < 0.02 and wanted.std() > 0.05

@@ -1,0 +1,87 @@
+"""The code of docs/RUNTIME.md and docs/engines/ compiles, and their links lead somewhere."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from verdigris.core.bundle.files.write import Contents, write_bundle
+from verdigris.core.bundle.runtime.runtime_files import RUNTIME_SHADERS
+
+from ..bundles import made_up
+from .shader_files import NETWORKS, require_tool, run
+from .web_gpu import COMPILERS, open_gpu
+
+DOCS = Path(__file__).parents[4] / "docs"
+PAGES = [DOCS / "RUNTIME.md", DOCS / "FORMAT.md", DOCS / "WRITING.md", *DOCS.glob("engines/*.md")]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def code_of(page, language, number=0):
+    return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(), re.S)[number]
+
+
+def test_the_first_program_opens_and_checks_a_bundle(tmp_path):
+    compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    write_bundle(tmp_path / "a.vdg", made_up(NETWORKS["2x5 leaky_smelu"]), Contents(name="tray"))
+    (tmp_path / "first.c").write_text(code_of("RUNTIME.md", "c"))
+    program = tmp_path / "first"
+    run(compiler, "-I", RUNTIME_SHADERS, tmp_path / "first.c", "-o", program, "-lm")
+    found = subprocess.run(
+        [program, tmp_path / "a.vdg"], capture_output=True, text=True, check=True
+    )
+    assert re.fullmatch(
+        r"tray: 16 x 8, largest difference 0\.00\d+ of what is allowed\n", found.stdout
+    )
+
+
+def test_the_first_shaders_compile(small_files, tmp_path):
+    compiler = require_tool("glslangValidator")
+    for name in ("portable_constants.glsl", "portable_constants.hlsl"):
+        (tmp_path / name).write_bytes(small_files[name])
+    glsl = code_of("RUNTIME.md", "glsl") + (
+        "layout(location = 0) out vec4 color;\n"
+        "const vec3 up = vec3(0, 0, 1);\n"
+        "void main() { color = vec4(shadeSurface(vec2(.5), 0., up, up, vec3(1)), 1); }\n"
+    )
+    (tmp_path / "first.frag").write_text(glsl)
+    output = tmp_path / "first.spv"
+    run(compiler, "-V", f"-I{tmp_path}", tmp_path / "first.frag", "-o", output)
+    hlsl = code_of("engines/D3D12.md", "hlsl") + (
+        "float4 main(float2 uv : TEXCOORD0) : SV_Target\n"
+        "{ return float4(shadeSurface(uv, 64, float3(0, 0, 1), float3(0, 0, 1), 1), 1); }\n"
+    )
+    (tmp_path / "first.hlsl").write_text("#define NEURAL_NO_ENTRY_POINT\n" + hlsl)
+    command = [compiler, "-D", "-V", "-S", "frag", "-e", "main", f"-I{tmp_path}"]
+    run(*command, tmp_path / "first.hlsl", "-o", output)
+
+
+@pytest.mark.parametrize("package", COMPILERS, ids=COMPILERS.values())
+def test_the_first_wgsl_compiles(package, small_files):
+    _, device = open_gpu(package)
+    page = code_of("engines/WEBGPU.md", "js")
+    own = re.search(r"`\n(@fragment.*?)`", page, re.S)[1]
+    (mark,) = re.findall(r"split\('(.*?)'\)", page)
+    text = small_files["portable.wgsl"].decode().split(mark)[0]
+    device.create_shader_module(code=text + own)
+
+
+def anchors(page):
+    """Of headings, as GitHub makes them."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(), re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+def test_links_lead_somewhere(page):
+    for link in LINK.findall(page.read_text()):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
