@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
+from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.host import Host
+from verdigris.ui.cards.closing import Closing
+from verdigris.ui.cards.history_page import HistoryPage
+from verdigris.ui.cards.overlay import CardOverlay
 from verdigris.ui.first_run.selftest_offer import SelftestOffer
 from verdigris.ui.first_run.set_up_box import SetUpBox
 from verdigris.ui.memory import Memory
@@ -24,6 +28,8 @@ from verdigris.ui.widgets.view_bar import ViewBar
 from verdigris.ui.widgets.viewport import MODES, WIPE, Viewport
 
 TICK_MS = 40
+# Set on a window that shows nothing but the panel.
+OWN_WINDOW = "verdigris_own_window"
 # A narrower panel has one column.
 _WIDE_FROM = 760
 _SIDE_WIDTH = 400
@@ -60,6 +66,9 @@ class Panel(QWidget):
         self.report = MaterialPage(model)
         self.settings = SettingsForm(model)
         self.paint = PaintPage(model, self.viewport)
+        self.history = HistoryPage(model)
+        self.cards = CardOverlay(model, self.viewport)
+        self.closing = Closing(model, self, self._close_window)
         self._compose()
         self._bind_keys()
         self._restore()
@@ -91,6 +100,7 @@ class Panel(QWidget):
             (self.report, "Material"),
             (self.settings, "Settings"),
             (self.paint, "Paint"),
+            (self.history, "History"),
         ):
             self.tabs.addTab(page, name)
         self.side = QSplitter(Qt.Orientation.Vertical)
@@ -201,9 +211,17 @@ class Panel(QWidget):
             self._store()
         self.model.close()
 
-    def closeEvent(self, event: object) -> None:  # noqa: N802
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
+        if not self.closing.allows():
+            event.ignore()
+            return
         self.shutdown()
         super().closeEvent(event)
+
+    def _close_window(self) -> None:
+        """Closes the window of its own, or the panel inside of a host's window."""
+        window = self.window()
+        (window if window.property(OWN_WINDOW) else self).close()
 
 
 def open_panel(host: Host | None = None, parent: QWidget | None = None) -> Panel:

@@ -9,14 +9,14 @@ import sys
 from pathlib import Path
 
 from PySide6.QtCore import QLibraryInfo, QMimeData, Qt
-from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeySequence
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QWidget
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.panel_model import PanelModel
-from verdigris.ui.panel import Panel
+from verdigris.ui.panel import OWN_WINDOW, Panel
 from verdigris.ui.signals.notices import ERROR, WARNING
 
 _SIZE = (1280, 800)
@@ -33,6 +33,7 @@ class Window(QMainWindow):
         self._host = host
         self.panel = Panel(PanelModel(host), self, memory)
         self.setCentralWidget(self.panel)
+        self.setProperty(OWN_WINDOW, True)
         self.setWindowTitle("Verdigris")
         self.resize(*_SIZE)
         self.setAcceptDrops(True)
@@ -78,7 +79,10 @@ class Window(QMainWindow):
             event.acceptProposedAction()
             self.open(path)
 
-    def closeEvent(self, event: object) -> None:  # noqa: N802
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
+        if not self.panel.closing.allows():
+            event.ignore()
+            return
         self.panel.shutdown()
         super().closeEvent(event)
 

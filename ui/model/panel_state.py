@@ -10,6 +10,7 @@ from verdigris.core.worker.client.client import GONE, SILENT, WELL, Health, Work
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE
 from verdigris.ui.model import states
+from verdigris.ui.model.bake_history import BakeHistory
 from verdigris.ui.model.bake_log import BakeLog
 from verdigris.ui.model.choices import BakeChoices
 from verdigris.ui.model.scene_meshes import SceneMeshes
@@ -57,6 +58,7 @@ class PanelState:
         self.pictures = Pictures()
         self.weights = WeightMap()
         self.notices = Notices()
+        self.history = BakeHistory(self.notices)
         self.set_up = WorkerSetUp()
         self.meshes = SceneMeshes(host, self.notices)
         self._paint = ScenePaint(host, self.weights, self.notices)

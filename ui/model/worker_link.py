@@ -58,6 +58,7 @@ class WorkerLink(PanelState):
             "warning": lambda event: self.notices.add(WARNING, str(event.get("text", ""))),
             "error": self._handle_error,
             "showing": self._handle_showing,
+            "shown": self._handle_shown,
             "written": lambda event: self.notices.add(INFO, f"Written: {event.get('path', '')}"),
         }.get(str(header.get("event")))
         self.bake.handle(header)
@@ -110,6 +111,7 @@ class WorkerLink(PanelState):
 
     def _handle_finished(self, event: Mapping[str, Any]) -> None:
         if self.bake.result is not None:
+            self.history.refresh()
             hints = [str(hint) for hint in event.get("hints", ()) if hint]
             self._attach(self.bake.result, hints)
 
@@ -160,6 +162,14 @@ class WorkerLink(PanelState):
         """The worker shows another shape than requested. An error has given the reason."""
         if event.get("view") == self.view.number:
             self.set_view(shape=str(event.get("shape")), mesh=str(event.get("mesh")))
+
+    def _handle_shown(self, event: Mapping[str, Any]) -> None:
+        """The pictures show a version, or a version beside another one."""
+        keys = [
+            next((each.key for each in self.history.versions if str(each.folder) == path), "")
+            for path in (str(event.get("path")), str(event.get("against")))
+        ]
+        self.history.set_shown(*keys)
 
     def _handle_pixels(self, header: Mapping[str, Any], pixels: Any) -> None:
         if header.get("event") == "importance":

@@ -32,7 +32,7 @@ GROUPS = {
     "Quality": ("resolution", "most_bytes", "iterations", "time_limit", "target_error"),
     "Paint": ("importance", "directions"),
     "Output": ("viewport_textures", "replace", "as_json", "quiet", "help"),
-    "Expert": ("settings", "seed", "device"),
+    "Expert": ("settings", "device"),
 }
 """Headings of the help, and the options below each."""
 _OLD_OPTIONS = {
@@ -143,7 +143,8 @@ def bake(
         bool, typer.Option("--quiet", "-q", help="Print only the path of the bundle.")
     ] = False,
     settings: SettingChanges = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.")] = None,
+    # the same as --set seed=N
+    seed: Annotated[int | None, typer.Option(hidden=True)] = None,
     device: DeviceChoice = None,
     # for programs: the help has room for the most common options
     trainer: Annotated[str | None, typer.Option(hidden=True)] = None,
