@@ -33,6 +33,14 @@ class Memory:
         stored = {name: value for name, value in asdict(choices).items() if name not in _NOT_STORED}
         self._settings.setValue("choices", json.dumps(stored))
 
+    def outcomes(self) -> list[Any]:
+        """Times of earlier bakes, for predictions."""
+        found = self._read_json("outcomes").get("bakes")
+        return found if isinstance(found, list) else []
+
+    def store_outcomes(self, outcomes: list[list[Any]]) -> None:
+        self._settings.setValue("outcomes", json.dumps({"bakes": outcomes}))
+
     def text(self, name: str, default: str) -> str:
         value = self._settings.value(name)
         return value if isinstance(value, str) else default

@@ -10,15 +10,16 @@ from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.host import Host
 from verdigris.ui.cards.closing import Closing
 from verdigris.ui.cards.history_page import HistoryPage
+from verdigris.ui.cards.learning import Learning
 from verdigris.ui.cards.overlay import CardOverlay
 from verdigris.ui.first_run.selftest_offer import SelftestOffer
 from verdigris.ui.first_run.set_up_box import SetUpBox
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.colours import keep_readable
 from verdigris.ui.qt.keys import Keys
 from verdigris.ui.widgets.banner import Banner
-from verdigris.ui.widgets.figures import Learning
 from verdigris.ui.widgets.help_button import HelpButton
 from verdigris.ui.widgets.material_picker import MaterialPage, MaterialPicker
 from verdigris.ui.widgets.paint_page import PaintPage
@@ -50,6 +51,7 @@ class Panel(QWidget):
         self.model = model
         self._memory = memory or Memory()
         model.set_choices(**vars(self._memory.choices()))
+        model.predictions.read_json(self._memory.outcomes())
         self.setWindowTitle("Verdigris")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
         keep_readable(self)
@@ -71,6 +73,7 @@ class Panel(QWidget):
         self.closing = Closing(model, self, self._close_window)
         self._compose()
         self._bind_keys()
+        bind(self, model.state_changed, self._place_presets)
         self._restore()
         self._timer = QTimer(self)
         self._timer.setInterval(TICK_MS)
@@ -160,8 +163,14 @@ class Panel(QWidget):
             self.tabs.insertTab(0, self.learning, "Learning")
         if page is not None:
             self.tabs.setCurrentWidget(page)
+        self._place_presets()
         # after the widgets have their new size
         QTimer.singleShot(0, self._divide)
+
+    def _place_presets(self) -> None:
+        """Shows the presets once: in the place of the chart, or on the page of settings."""
+        is_beside = bool(self._is_wide) and not self.learning.has_chart
+        self.settings.presets.setHidden(is_beside)
 
     def _divide(self) -> None:
         """Restores the sizes that the artist has chosen, or sets defaults."""
@@ -198,6 +207,7 @@ class Panel(QWidget):
     def _store(self) -> None:
         memory = self._memory
         memory.store_choices(self.model.choices)
+        memory.store_outcomes(self.model.predictions.as_json())
         memory.store_text("mode", self.viewport.mode)
         memory.store_text("shape", self.model.view.shape)
         memory.store_text("page", self.tabs.tabText(self.tabs.currentIndex()))

@@ -120,6 +120,7 @@ def closing_panel(qtbot, session, tmp_path):
     from verdigris.ui.panel import Panel
 
     settings = QSettings(str(tmp_path / "memory.ini"), QSettings.Format.IniFormat)
+    session.host.manual = tmp_path
     panel = Panel(session.model, None, Memory(settings))
     qtbot.addWidget(panel)
     panel.show()

@@ -141,6 +141,7 @@ class CardOverlay(QWidget):
         ]
         for box in self.boxes:
             self._column.addWidget(box)
+            box.show()
         self.setVisible(bool(cards))
         self._place()
         if had_focus:

@@ -45,6 +45,7 @@ class VersionCard(QFrame):
         self.label = QLineEdit(version.label)
         self.label.setPlaceholderText(title)
         self.label.setFrame(False)
+        self.label.setStyleSheet("QLineEdit:!focus { background: transparent }")
         self.label.setAccessibleName(f"Name of the version: {title}")
         self.label.setToolTip(f"{title}. Type a name for this version.\n{version.folder}")
         self.label.editingFinished.connect(self._rename)
@@ -54,6 +55,7 @@ class VersionCard(QFrame):
             used = QLabel("in use")
             used.setToolTip("The bundle that engines load")
             top.addWidget(used)
+            top.addSpacing(6)
         top.addWidget(Dots(verdict.dots if verdict else 0))
         self.verdict, self.facts = Line(), Line()
         self.verdict.setText(verdict.text if verdict else "Not measured")
@@ -66,7 +68,14 @@ class VersionCard(QFrame):
         first = history.find(shown) or history.present
         other = first if first is not None and first.key != version.key else None
         for name, text, tip, is_on, is_possible, do in (
-            ("show", "Show", "Shows this version beside the material", is_shown, True, self._show),
+            (
+                "show",
+                "Shown" if is_shown else "Show",
+                "Shows this version beside the material",
+                is_shown,
+                True,
+                self._show,
+            ),
             (
                 "compare",
                 "A/B",
@@ -85,7 +94,7 @@ class VersionCard(QFrame):
             ),
             (
                 "pin",
-                "Pin",
+                "Pinned" if version.is_pinned else "Pin",
                 "Never removes this version to make room",
                 version.is_pinned,
                 True,
@@ -107,6 +116,9 @@ class VersionCard(QFrame):
             if is_on is not None:
                 button.setCheckable(True)
                 button.setChecked(is_on)
+                font = button.font()
+                font.setBold(is_on)
+                button.setFont(font)
             can_change = not model.is_busy or name == "pin"
             button.setEnabled(is_possible and can_change)
             button.clicked.connect(lambda _=False, do=do: do())

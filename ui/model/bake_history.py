@@ -15,6 +15,7 @@ from verdigris.core.base.json_fields import find_number, find_table, find_whole
 from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.bundle.history.history import History
 from verdigris.core.bundle.history.version import Version
+from verdigris.ui.model.bake_log import Doubles
 from verdigris.ui.signals.notices import ERROR, Notices
 from verdigris.ui.signals.signal import Signal
 
@@ -46,6 +47,8 @@ class BakeHistory:
         """Where the version is in the trash that was deleted last."""
         self.shown: tuple[str, str] = ("", "")
         """Keys of the version in the pictures, and of the one in place of the reference."""
+        self.curves: dict[str, tuple[Doubles, Doubles]] = {}
+        """Steps and errors of bakes that ran in this panel, by the key of their version."""
         self.changed = Signal()
 
     @property
@@ -75,6 +78,13 @@ class BakeHistory:
             self.versions = tuple(found.versions()) if found else ()
         self.interrupted = self._find_interrupted()
         self.changed.emit()
+
+    def note_curve(self, curve: tuple[Doubles, Doubles]) -> None:
+        """Keeps the errors by step of the bake that is the present version."""
+        self.refresh()
+        if self.present is not None:
+            self.curves[self.present.key] = curve
+            self.changed.emit()
 
     def set_shown(self, key: str, against: str = "") -> None:
         self.shown = key, against

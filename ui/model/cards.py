@@ -50,7 +50,7 @@ def cards_of(model: PanelModel) -> list[Card]:
     found: list[Card] = []
     if model.report is not None:
         found += _problem(model) if model.is_refused else _left_out(model.report)
-    if model.state == IDLE and not model.is_busy and not model.has_trained:
+    if model.state == IDLE and not model.is_refused and not model.has_trained:
         found += _earlier(model)
     return found
 
@@ -102,7 +102,8 @@ def _earlier(model: PanelModel) -> list[Card]:
             Action(word, model.continue_interrupted, "Goes on with the settings of that bake"),
             Action("Discard", history.discard_checkpoint, "Removes the checkpoint"),
         )
-        text = f"{verb} at {100 * interrupted.share:.0f}%{by}. {word}?"
+        share = f"{interrupted.share:.0%}" if interrupted.share >= 0.01 else "less than 1%"
+        text = f"{verb} at {share}{by}. {word}?"
         found.append(Card("interrupted", INFO, text, "", actions))
     if present is not None and history.shown[0] != present.key:
         by = f" by {present.preset}" if present.preset else ""

@@ -17,10 +17,10 @@ from verdigris.core.base.worker_environment import (
 )
 from verdigris.core.bundle.history.version import Version
 from verdigris.core.hosts.host import HostDocument, HostMaterial, log_beside
+from verdigris.core.material.files.named_files import find_folders
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING
 from verdigris.ui.model import states
-from verdigris.ui.model.locating import find_folders
 from verdigris.ui.model.worker_link import WorkerLink
 from verdigris.ui.model.worker_pictures import Texel
 from verdigris.ui.signals.notices import INFO, WARNING
@@ -237,6 +237,10 @@ class PanelModel(WorkerLink):
         self._has_run = True
         self.history.set_shown("")
         start = self.choices.start(str(self.result_folder()), self._result_name())
+        self._started, self.took = self.choices, 0.0
+        self.predicted = self.predict(self.choices) if settings is None else None
+        self.time_left.start(None if self.choices.resume else self.predicted)
+        self.bake_clock.start()
         self._send(start if settings is None else replace(start, changes=dict(settings)))
         self._set_state(PREPARING)
 

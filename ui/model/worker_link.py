@@ -14,7 +14,7 @@ from verdigris.core.hosts.host import BakedResult, Host, HostMaterial
 from verdigris.core.worker.client.client import GONE, SILENT, WELL, Health, WorkerClient, pixels_of
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import Message
-from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING
+from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PAUSED, PREPARING
 from verdigris.core.worker.session.forecast import estimate
 from verdigris.ui.model import states
 from verdigris.ui.model.panel_state import PanelState
@@ -75,6 +75,7 @@ class WorkerLink(PanelState):
         if self.state == PREPARING and state == IDLE and self.pending != states.CANCEL:
             return
         self.pending = ""
+        self.bake_clock.pause(state == PAUSED)
         self._set_state(state, str(event.get("doing", "")))
 
     def _handle_opened(self, event: Mapping[str, Any]) -> None:
@@ -111,9 +112,23 @@ class WorkerLink(PanelState):
 
     def _handle_finished(self, event: Mapping[str, Any]) -> None:
         if self.bake.result is not None:
-            self.history.refresh()
+            self._learn_time()
+            self.history.note_curve(self.bake.history.errors())
             hints = [str(hint) for hint in event.get("hints", ()) if hint]
             self._attach(self.bake.result, hints)
+
+    def _learn_time(self) -> None:
+        """Compares the time of a whole bake with its prediction, for the next one."""
+        choices = self._started
+        if choices is None or choices.resume or self.bake.stopped_by != "steps":
+            return
+        self.took = self.bake_clock.seconds
+        trainer = self.trainer or "numpy"
+        # a constant material has a smaller texture and fewer steps than its preset
+        settings = replace(choices.settings(trainer), iterations=self.bake.progress.steps)
+        if self.bake.resolution:
+            settings = replace(settings, resolution=self.bake.resolution)
+        self.predictions.learn(settings, trainer, self.took)
 
     def _attach(self, result: BakedResult, hints: Sequence[str]) -> None:
         """Notes the result in the scene. Nothing else here changes the scene; it is one undo
