@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from verdigris.core.hosts.host import HostMaterial
 from verdigris.ui.model.cards import LOCATE_FOLDER, Card, cards_of
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
@@ -98,16 +99,14 @@ class CardOverlay(QWidget):
     def __init__(self, model: PanelModel, over: QWidget) -> None:
         super().__init__(over)
         self._model, self._over = model, over
-        self._hidden: set[str] = set()
+        # by material: a card that was hidden comes again with another one
+        self._hidden: set[tuple[HostMaterial | None, str]] = set()
         self._shown: list[Card] = []
         self.boxes: list[CardBox] = []
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(_MARGIN)
         over.installEventFilter(self)
-        # a card that was hidden comes again with another material
-        model.materials_changed.connect(self._forget)
-        self.destroyed.connect(lambda *_: model.materials_changed.disconnect(self._forget))
         for signal in (
             model.report_changed,
             model.history.changed,
@@ -121,11 +120,9 @@ class CardOverlay(QWidget):
             self._place()
         return False
 
-    def _forget(self) -> None:
-        self._hidden.clear()
-
     def _show(self) -> None:
-        cards = [card for card in cards_of(self._model) if card.key not in self._hidden]
+        current = self._model.current
+        cards = [each for each in cards_of(self._model) if (current, each.key) not in self._hidden]
         if [_look(card) for card in cards] == [_look(card) for card in self._shown]:
             return
         had_focus = any(
@@ -148,7 +145,7 @@ class CardOverlay(QWidget):
             self._over.setFocus()
 
     def _hide(self, key: str) -> None:
-        self._hidden.add(key)
+        self._hidden.add((self._model.current, key))
         self._show()
 
     def _request(self, name: str) -> None:

@@ -98,8 +98,9 @@ class Predictions:
         own = [each for each in self.outcomes if each.trainer == trainer]
         same = [each for each in own if each.network == network] or own
         # the newest first, where they are as long
-        same = sorted(same[::-1], key=lambda each: abs(math.log(each.estimated / estimated)))
-        return [each.ratio for each in same[:_MOST_LIKE]]
+        like = same[::-1]
+        like.sort(key=lambda each: abs(math.log(each.estimated / estimated)))
+        return [each.ratio for each in like[:_MOST_LIKE]]
 
     # in the settings of the panel
 
@@ -123,4 +124,6 @@ def compare(predicted: Prediction, seconds: float) -> str:
     off = seconds / predicted.seconds - 1
     if abs(off) < 0.05:
         return "as predicted"
+    if off >= 1:
+        return f"{seconds / predicted.seconds:.1f} times as long as predicted"
     return f"{abs(off):.0%} {'longer' if off > 0 else 'shorter'} than predicted"

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from verdigris.ui.estimates.predictions import Prediction
 
 # A narrower range replaces the shown one from this share of its width on.
-_NARROWER = 0.6
-_LEAST_SPREAD = 1.08
+_NARROWER = 0.5
+_LEAST_SPREAD = 1.15
 
 
 class BakeClock:

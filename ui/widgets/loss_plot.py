@@ -159,16 +159,18 @@ class LossPlot(QWidget):
             faint = QColor(colour)
             faint.setAlpha(150)
             # the last phase is short, and its name ends at the edge
-            side = int(part is parts[-1] and len(parts) > 1)
-            pyqtgraph.InfLineLabel(
-                band.lines[side],
-                part.name,
-                position=0.96,
-                anchors=[(side, 0), (side, 0)],
-                color=faint,
+            is_last = part is parts[-1] and len(parts) > 1
+            anchor = (1.0 if is_last else 0.5, 0)
+            name = pyqtgraph.InfiniteLine(
+                part.last if is_last else (part.first + part.last) / 2,
+                angle=90,
+                pen=pyqtgraph.mkPen(None),
+                label=part.name,
+                labelOpts={"position": 0.97, "anchors": [anchor, anchor], "color": faint},
             )
-            self.plot.addItem(band, ignoreBounds=True)
-            self._bands.append(band)
+            for item in (band, name):
+                self.plot.addItem(item, ignoreBounds=True)
+                self._bands.append(item)
         if parts:
             self.plot.setXRange(0, max(part.last for part in parts), padding=0.01)
 
@@ -204,7 +206,8 @@ class LossPlot(QWidget):
         if self._model.choices.target_error > 0:
             entries.append(("╌", colours.target, "target"))
         if self._ghosts:
-            entries.append(("✕", self.palette().color(QPalette.ColorRole.Mid), "earlier bakes"))
+            text = self.palette().color(QPalette.ColorRole.PlaceholderText)
+            entries.append(("✕", text, "earlier bakes"))
         self.legend.setText(
             "&nbsp;&nbsp; ".join(
                 f"<span style='color:{colour.name()}'>{mark}</span>&nbsp;{name}"
