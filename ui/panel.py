@@ -86,6 +86,10 @@ class Panel(QWidget):
         QTimer.singleShot(0, self._begin)
 
     def _begin(self) -> None:
+        host = self.model.host
+        if isinstance(host, FilesHost) and host.scene_file() is None:
+            # the window shows its welcome page
+            return
         # the caller may have opened a document, or reported why it could not
         if self.model.current is None and not self.model.notices:
             self.model.refresh_materials()

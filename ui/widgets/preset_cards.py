@@ -69,7 +69,7 @@ class PresetCard(QAbstractButton):
         return QSize(width + 2 * _PAD, 4 * letters.lineSpacing() + 2 * _PAD)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        return QSize(96, self.sizeHint().height())
+        return QSize(60, self.sizeHint().height())
 
     def paintEvent(self, _event: object) -> None:  # noqa: N802
         palette, colours = self.palette(), colours_for(self)
@@ -119,7 +119,7 @@ class PresetCards(QWidget):
         self._model = model
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
+        row.setSpacing(6)
         self.group = QButtonGroup(self)
         self.cards: dict[str, PresetCard] = {}
         for name in PRESETS["numpy"]:
