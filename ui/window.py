@@ -80,7 +80,7 @@ class Window(QMainWindow):
         """Shows the welcome page until there is something to show in the panel."""
         model = self.panel.model
         has_something = model.current is not None or self._host.scene_file() is not None
-        is_panel = has_something or any(each.severity == ERROR for each in model.notices)
+        is_panel = has_something or bool(model.notices)
         self.pages.setCurrentWidget(self.panel if is_panel else self.welcome)
 
     def _bake_at_once(self, path: Path) -> None:

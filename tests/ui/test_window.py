@@ -308,6 +308,7 @@ def test_fields_without_a_label_have_accessible_names(window):
 
 
 def test_a_wrapped_row_has_room_below_the_viewport(qtbot, window):
+    window.pages.setCurrentWidget(window.panel)
     window.resize(window.minimumSizeHint())
     qtbot.wait(100)
     bar, viewport = window.panel.view_bar, window.panel.viewport
@@ -376,6 +377,7 @@ def test_long_messages_wrap_and_are_copied_unchanged(qtbot, window):
 
 
 def test_the_tab_key_skips_widgets_without_keys(window):
+    window.pages.setCurrentWidget(window.panel)
     stops, widget = [], window.panel.nextInFocusChain()
     while widget is not window.panel:
         if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisible():

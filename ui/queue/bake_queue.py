@@ -11,7 +11,7 @@ from pathlib import Path
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.outputs import write_file
 from verdigris.core.batch.run.html_report import report_html
-from verdigris.core.batch.run.summary import BAKED, FAILED, REPORT_FILE, Row, Summary
+from verdigris.core.batch.run.summary import BAKED, FAILED, Row, Summary
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.worker.protocol.worker_events import DONE, IDLE
 from verdigris.core.worker.protocol.worker_events import FAILED as BAKE_FAILED
@@ -23,6 +23,8 @@ from verdigris.ui.signals.signal import Signal
 WAITING, OPENING, BAKING, STOPPED = "waiting", "opening", "baking", "stopped"
 _ENDED = (BAKED, FAILED, STOPPED)
 _MOST_DOCUMENTS = 500
+# Not that of a scene run, which may use the folder, too.
+_REPORT_FILE = "queue_report.html"
 # Not documents of the artist: results, and what tools keep.
 _SKIPPED = (".versions", ".vdg")
 
@@ -170,7 +172,7 @@ class BakeQueue:
         done = [each for each in self.items if each.state in _ENDED]
         folder = next((each.bundle.parent for each in done if each.bundle), None)
         if folder is not None and any(each.state in (BAKED, FAILED) for each in done):
-            target = folder / REPORT_FILE
+            target = folder / _REPORT_FILE
             try:
                 write_file(target, report_html(self._summary(done, folder)).encode())
             except VerdigrisError as failure:

@@ -25,6 +25,7 @@ from verdigris.ui.queue.bake_queue import BAKING, WAITING, BakeQueue, Item
 from verdigris.ui.signals.notices import capitalise
 
 _SIDE, _RING = 44, 3
+_LEAST_WIDTH = 260
 
 
 class Ring(QWidget):
@@ -87,7 +88,9 @@ class QueueRow(QFrame):
         texts.addWidget(state)
         row = QHBoxLayout(self)
         row.setContentsMargins(4, 4, 4, 4)
+        row.setSpacing(2)
         row.addWidget(Ring(item))
+        row.addSpacing(4)
         row.addLayout(texts, 1)
         self.buttons: dict[str, QToolButton] = {}
         for key, text, tip, do in (
@@ -102,6 +105,8 @@ class QueueRow(QFrame):
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             can_change = item.state == WAITING if key != "remove" else item is not queue.current
             button.setEnabled(can_change)
+            # names have the room of what cannot be moved
+            button.setVisible(key == "remove" or item.state == WAITING)
             button.clicked.connect(lambda _=False, do=do: do())
             row.addWidget(button)
             self.buttons[key] = button
@@ -137,7 +142,7 @@ class QueueBox(QWidget):
         layout.addWidget(area, 1)
         layout.addWidget(self.run)
         layout.addWidget(self.report)
-        self.setMinimumWidth(240)
+        self.setMinimumWidth(_LEAST_WIDTH)
         bind(self, queue.changed, self._show)
 
     def _open_report(self) -> None:

@@ -140,7 +140,7 @@ def test_a_folder_is_baked_in_the_order_of_the_queue_with_a_report_at_the_end(
     assert [each.state for each in queue.items] == ["failed", "baked", "baked"]
     assert not queue.is_running and box.report.isVisible()
     report = queue.report.read_text()
-    assert queue.report == folder / "neural" / "scene_report.html"
+    assert queue.report == folder / "neural" / "queue_report.html"
     assert [name for name in ("ash", "clay", "brick") if f">{name}<" in report] == [
         "ash",
         "clay",
