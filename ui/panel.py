@@ -74,6 +74,7 @@ class Panel(QWidget):
         self._compose()
         self._bind_keys()
         bind(self, model.state_changed, self._place_presets)
+        bind(self, model.history.changed, self._store_outcomes)
         self._restore()
         self._timer = QTimer(self)
         self._timer.setInterval(TICK_MS)
@@ -211,12 +212,15 @@ class Panel(QWidget):
     def _store(self) -> None:
         memory = self._memory
         memory.store_choices(self.model.choices)
-        memory.store_outcomes(self.model.predictions.as_json())
         memory.store_text("mode", self.viewport.mode)
         memory.store_text("shape", self.model.view.shape)
         memory.store_text("page", self.tabs.tabText(self.tabs.currentIndex()))
         memory.store_text("more", "yes" if self.settings.more.isChecked() else "no")
         memory.store_layout("geometry", self.saveGeometry())
+
+    def _store_outcomes(self) -> None:
+        """At once, as a host may end without closing the panel."""
+        self._memory.store_outcomes(self.model.predictions.as_json())
 
     def shutdown(self) -> None:
         """Ends the worker and stores the choices."""

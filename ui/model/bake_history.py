@@ -63,6 +63,15 @@ class BakeHistory:
     def find(self, key: str) -> Version | None:
         return next((each for each in self.versions if each.key == key), None)
 
+    def name_of(self, part: str) -> str:
+        """The version in the place of a picture; empty for the material and the last bake."""
+        key = {"neural": self.shown[0], "reference": self.shown[1]}.get(part, "")
+        version = self.find(key) if key else None
+        if version is None:
+            return ""
+        at = version.baked.astimezone()
+        return version.label or f"{version.preset or 'bake'} {at:%H:%M}"
+
     def open(self, folder: Path, name: str) -> None:
         """Reads the versions of another bundle, if its name is known."""
         self._history = History(folder / f"{name}{SUFFIX}") if name else None
