@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
+from functools import lru_cache
 from typing import Any
 
 from verdigris.core.settings.bake_settings import BakeSettings
@@ -54,8 +55,9 @@ class BakeChoices:
             if name in _BAKE_FIELDS and value is not None
         }
 
+    @lru_cache(maxsize=32)  # noqa: B019 - choices are small, and few
     def settings(self, trainer: str, is_constant: bool = False) -> BakeSettings:
-        """The settings of a bake with this trainer."""
+        """The settings of a bake with this trainer. Widgets ask for them at each change."""
         recipe = require_recipe(self.preset or default_preset(trainer), trainer)
         changed = recipe.changed(self.changes())
         return changed[Kind.CONSTANT] if is_constant else changed.largest

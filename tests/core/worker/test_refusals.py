@@ -79,9 +79,7 @@ def test_who_has_no_options_of_commands_is_not_advised_to_use_them(file, said, t
     assert "--search" not in text and "--confined" not in text
 
 
-def test_a_bake_whose_pictures_cannot_be_begun_is_none_and_no_other_bundle_is_shown(
-    monkeypatch, tmp_path
-):
+def test_a_bake_whose_pictures_fail_is_none_and_no_other_bundle_is_shown(monkeypatch, tmp_path):
     told = []
     session = Session(lambda event: told.append(event.as_json()))
     for command in (commands.Hello(VERSION), commands.Open(name="clay", payload=CLAY.encode())):
