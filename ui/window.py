@@ -152,6 +152,8 @@ class Window(QMainWindow):
         if not self.panel.closing.allows():
             event.ignore()
             return
+        # a bake that ends now would start the next one
+        self.queue.stop()
         self.panel.shutdown()
         super().closeEvent(event)
 

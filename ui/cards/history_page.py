@@ -95,6 +95,7 @@ class HistoryPage(QScrollArea):
         self.cards = [VersionCard(model, version) for version in history.versions]
         for card in self.cards:
             self._cards.addWidget(card)
+            card.show()
         self.nothing.setVisible(not self.cards)
         self.undo_row.setVisible(history.deleted is not None)
         self._restore_focus(focus)

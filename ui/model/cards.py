@@ -105,7 +105,7 @@ def _earlier(model: PanelModel) -> list[Card]:
         share = f"{interrupted.share:.0%}" if interrupted.share >= 0.01 else "less than 1%"
         text = f"{verb} at {share}{by}. {word}?"
         found.append(Card("interrupted", INFO, text, "", actions))
-    if present is not None and history.shown[0] != present.key:
+    if present is not None and not history.shown[0]:
         by = f" by {present.preset}" if present.preset else ""
         tip = "Shows the result of that bake beside the material"
         actions = (Action("Show", lambda: model.show_version(present), tip),)

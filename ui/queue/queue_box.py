@@ -89,7 +89,8 @@ class QueueRow(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(4, 4, 4, 4)
         row.setSpacing(2)
-        row.addWidget(Ring(item))
+        self.ring = Ring(item)
+        row.addWidget(self.ring)
         row.addSpacing(4)
         row.addLayout(texts, 1)
         self.buttons: dict[str, QToolButton] = {}
@@ -119,6 +120,7 @@ class QueueBox(QWidget):
         super().__init__()
         self._queue = queue
         self.rows: list[QueueRow] = []
+        self._looks: list[object] = []
         self._rows = QVBoxLayout()
         self._rows.setSpacing(0)
         inside = QWidget()
@@ -151,6 +153,20 @@ class QueueBox(QWidget):
 
     def _show(self) -> None:
         queue = self._queue
+        looks = [(each.name, each.state, each.text, each.bundle) for each in queue.items]
+        if looks != self._looks or [row.item for row in self.rows] != queue.items:
+            self._looks = looks
+            self._make_rows()
+        for row in self.rows:
+            # progress changes nothing else
+            row.ring.update()
+        has_waiting = any(each.state == WAITING for each in queue.items)
+        self.run.setText("&Stop after this one" if queue.is_running else "&Bake all")
+        self.run.setEnabled(queue.is_running or has_waiting)
+        self.report.setVisible(queue.report is not None)
+
+    def _make_rows(self) -> None:
+        queue = self._queue
         focus = next(
             (
                 (row.item, key)
@@ -167,9 +183,6 @@ class QueueBox(QWidget):
         self.rows = [QueueRow(queue, item) for item in queue.items]
         for row in self.rows:
             self._rows.addWidget(row)
+            row.show()
             if focus is not None and row.item is focus[0]:
                 row.buttons[focus[1]].setFocus()
-        has_waiting = any(each.state == WAITING for each in queue.items)
-        self.run.setText("&Stop after this one" if queue.is_running else "&Bake all")
-        self.run.setEnabled(queue.is_running or has_waiting)
-        self.report.setVisible(queue.report is not None)

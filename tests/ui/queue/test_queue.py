@@ -78,7 +78,11 @@ def baked(window):
     tell(window, "started", step=0, steps=100, resolution=16)
     tell(window, "phase", name="training")
     tell(window, "step", step=50, steps=100, loss=0.1, seconds=1.0)
-    assert window.queue.current.share == 0.5
+    rows = list(window.queue_box.rows)
+    tell(window, "step", step=60, steps=100, loss=0.1, seconds=1.0)
+    assert window.queue.current.share == 0.6
+    # a focused button stays while a bake goes on
+    assert window.queue_box.rows == rows
     Path(start.folder).mkdir(exist_ok=True)
     bundle = Path(start.folder) / f"{start.name}.vdg"
     write_bundle(bundle, lively_parameters(), Contents(name=start.name, errors=ERRORS))
@@ -161,6 +165,22 @@ def test_a_cancelled_bake_stops_the_queue_and_what_waits_stays(make_window, tmp_
     assert not queue.is_running and box.run.isEnabled()
     box.rows[1].buttons["remove"].click()
     assert len(box.rows) == 1 and not box.run.isEnabled()
+
+
+def test_closing_with_what_there_is_starts_no_other_bake(make_window, tmp_path):
+    window = make_window()
+    window.add_to_queue(documents(tmp_path / "set", "ash", "brick"))
+    window.queue_box.run.click()
+    opened(window)
+    tell(window, "state", state="training")
+    tell(window, "step", step=50, steps=100, loss=0.1, seconds=1.0)
+    window.close()
+    window.panel.closing.keep.click()
+    assert window.isVisible()
+    tell(window, "state", state="finishing")
+    tell(window, "state", state="done")
+    assert not window.isVisible() and window.client.ended == "closed"
+    assert [each.state for each in window.queue.items] == ["baked", "waiting"]
 
 
 def test_each_material_of_a_document_is_an_item(session):
