@@ -30,6 +30,8 @@ from verdigris.ui.queue.queue_box import QueueBox
 from verdigris.ui.signals.notices import ERROR, WARNING
 
 _SIZE = (1280, 800)
+# A narrower window has the queue below the panel.
+_WIDE_FROM = 900
 _DOCUMENTS = "MaterialX (*.mtlx)"
 
 
@@ -97,6 +99,12 @@ class Window(QMainWindow):
     def add_to_queue(self, paths: list[Path]) -> None:
         """Adds documents and folders to the queue, and shows it."""
         self.queue.add(paths)
+        if not self.dock.isVisible():
+            is_wide = self.width() >= _WIDE_FROM
+            area = Qt.DockWidgetArea
+            self.addDockWidget(
+                area.LeftDockWidgetArea if is_wide else area.BottomDockWidgetArea, self.dock
+            )
         self.dock.show()
         if not self.queue.items:
             text = f"{paths[0]}: has no MaterialX documents (.mtlx)"

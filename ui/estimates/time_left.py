@@ -46,14 +46,20 @@ class TimeLeft:
     def __init__(self) -> None:
         self._predicted: Prediction | None = None
         self._ends: tuple[float, float] | None = None
+        self._begun: float | None = 0.0
+        """The share at the start. None until a bake that is resumed reports it."""
 
-    def start(self, predicted: Prediction | None) -> None:
+    def start(self, predicted: Prediction | None, is_resumed: bool = False) -> None:
         """Begins a bake. Without a prediction, only its progress counts."""
         self._predicted, self._ends = predicted, None
+        self._begun = None if is_resumed else 0.0
 
     def update(self, elapsed: float, share: float) -> tuple[float, float] | None:
         """The least and the most seconds left; None while nothing is known."""
-        found = self._estimate(elapsed, share)
+        if self._begun is None and share > 0:
+            self._begun = share
+        begun = self._begun or 0.0
+        found = self._estimate(elapsed, (share - begun) / max(1 - begun, 1e-6))
         if found is None:
             return None
         total, spread = found

@@ -239,7 +239,8 @@ class PanelModel(WorkerLink):
         start = self.choices.start(str(self.result_folder()), self._result_name())
         self._started, self.took = self.choices, 0.0
         self.predicted = self.predict(self.choices) if settings is None else None
-        self.time_left.start(None if self.choices.resume else self.predicted)
+        is_resumed = self.choices.resume
+        self.time_left.start(None if is_resumed else self.predicted, is_resumed)
         self.bake_clock.start()
         self._send(start if settings is None else replace(start, changes=dict(settings)))
         self._set_state(PREPARING)

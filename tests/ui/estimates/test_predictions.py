@@ -93,6 +93,15 @@ def test_the_time_left_changes_a_few_times_where_the_rate_of_steps_wanders():
     assert max(naive) / min(naive) > max(ends) / min(ends)
 
 
+def test_a_resumed_bake_counts_from_where_it_goes_on():
+    left = TimeLeft()
+    left.start(None, is_resumed=True)
+    assert left.update(2.0, 0.8) is None
+    low, high = left.update(12.0, 0.9)
+    # as much again is left as was done, which is no hundredth of the whole
+    assert low < 12 < high
+
+
 def test_without_a_prediction_the_progress_tells_and_a_late_bake_never_has_less_than_nothing():
     left = TimeLeft()
     left.start(None)
