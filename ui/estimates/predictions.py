@@ -35,6 +35,8 @@ class Prediction:
     dots: tuple[int, int]
     is_learnt: bool
     """Whether bakes on this machine are behind the time."""
+    is_size_open: bool = False
+    """Whether the bake may choose a smaller texture."""
 
     @property
     def low(self) -> float:
@@ -83,7 +85,9 @@ class Predictions:
             spread = 1.5 if len(ratios) == 1 else max(off)
             spread = min(_MOST_SPREAD, max(_LEAST_SPREAD, spread))
         dots = _DOTS.get(trainer, {}).get(preset, _ANY_DOTS)
-        return Prediction(factor * raw, spread, bundle_bytes(settings)[0], dots, bool(ratios))
+        is_open = settings.size.is_open
+        loaded = bundle_bytes(settings)[0]
+        return Prediction(factor * raw, spread, loaded, dots, bool(ratios), is_open)
 
     def learn(self, settings: BakeSettings, trainer: str, seconds: float) -> None:
         """Adds a bake that was not stopped, resumed or limited."""

@@ -150,6 +150,7 @@ class BakeLog:
         handler = {
             "started": self._handle_started,
             "plan": self._handle_plan,
+            "sizechosen": self._handle_size,
             "errors": self._handle_errors,
             "phase": self._handle_phase,
             "step": self._handle_step,
@@ -173,6 +174,9 @@ class BakeLog:
         parts = [each for each in event.get("parts", ()) if isinstance(each, dict)]
         plan = tuple(Part(each["name"], each["first"], each["last"]) for each in parts)
         self._set_progress(replace(self.progress, plan=plan))
+
+    def _handle_size(self, event: Mapping[str, Any]) -> None:
+        self.resolution = max(int(event.get("width") or 0), int(event.get("height") or 0))
 
     def _handle_errors(self, event: Mapping[str, Any]) -> None:
         figures = {name: event.get(name) for name in ("log_mae", "relative_l1", "smape")}

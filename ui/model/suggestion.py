@@ -36,7 +36,8 @@ def suggest(model: PanelModel, verdict: Verdict | None) -> Suggestion | None:
     trainer = model.trainer or "numpy"
     preset = choices.preset or default_preset(trainer)
     settings = choices.settings(trainer)
-    finer = 2 * settings.resolution
+    # the bake may have chosen a smaller size than the preset's
+    finer = 2 * (model.bake.resolution or settings.resolution)
     loses_detail = any(hint.startswith(DETAIL_IS_LOST) for hint in model.bake.hints)
     if preset == "draft":
         return _priced(model, "Longer training (standard) would come closer", preset="standard")
@@ -52,7 +53,8 @@ def suggest(model: PanelModel, verdict: Verdict | None) -> Suggestion | None:
 
 
 def _priced(model: PanelModel, text: str, **changes: Any) -> Suggestion:
-    before = model.predict(model.choices)
+    # of the size that the bake had
+    before = model.predict(model.choices.with_values({"resolution": model.bake.resolution or None}))
     after = model.predict(model.choices.with_values(changes))
     more = after.loaded_bytes - before.loaded_bytes
     size = "" if abs(more) < 1000 else f"{'+' if more > 0 else '-'}{_bytes(abs(more))}, "

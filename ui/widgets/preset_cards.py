@@ -47,7 +47,9 @@ class PresetCard(QAbstractButton):
         found = self.prediction
         if found is None:
             return "", ""
-        return format_range(found.low, found.high), format_bytes(found.loaded_bytes)
+        size = format_bytes(found.loaded_bytes)
+        size = f"up to {size}" if found.is_size_open else size
+        return format_range(found.low, found.high), size
 
     def show_prediction(self, prediction: Prediction | None) -> None:
         self.prediction = prediction

@@ -10,6 +10,7 @@ from ..bundle.bundles import make_bundle
 from ..in_process import run_command
 from ..material.documents import with_image
 from ..material.surfaces import write_image
+from ..small_endings import SMALL_ENDINGS
 
 QUICK = (*("--set", "network=2x16", "--set", "batch=64"), "--resolution", 8, "--iterations", 2)
 MAP = "clay.importance.png"
