@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QPointF, Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
+from verdigris.core.progress.events import STARTS
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.colours import colours_for
@@ -15,6 +16,8 @@ from verdigris.ui.widgets.decade_axis import DecadeAxis
 
 _BAND_ALPHA, _GHOST_ALPHA = 22, 110
 _MOST_GHOSTS = 5
+# The smallest part of all steps that is shown, and the room to the right of the last step.
+_LEAST_PART, _ROOM = 1 / 32, 1.25
 
 
 class LossPlot(QWidget):
@@ -128,6 +131,7 @@ class LossPlot(QWidget):
         steps, _losses, smooth = model.bake.history.losses()
         self.smooth.setData(steps, smooth)
         self.dots.setData(*model.bake.history.errors())
+        self._fit_steps()
         if not len(steps):
             # the axes of another material say nothing of this one
             self.plot.getPlotItem().enableAutoRange()
@@ -148,7 +152,7 @@ class LossPlot(QWidget):
             self.plot.removeItem(item)
         self._bands = []
         colour = QColor(self.palette().color(QPalette.ColorRole.Text))
-        parts = [part for part in plan if part.steps and part.name != "starts"]
+        parts = [part for part in plan if part.steps and part.name != STARTS]
         for number, part in enumerate(parts):
             shade = QColor(colour)
             shade.setAlpha(_BAND_ALPHA if number % 2 else 0)
@@ -158,21 +162,34 @@ class LossPlot(QWidget):
             band.setZValue(-10)
             faint = QColor(colour)
             faint.setAlpha(150)
-            # the last phase is short, and its name ends at the edge
+            # where the curve is not: it begins at the top and ends at the bottom; the last phase is
+            # short, and its name ends at the edge
             is_last = part is parts[-1] and len(parts) > 1
-            anchor = (1.0 if is_last else 0.5, 0)
+            anchor = (1, 0) if is_last else (0, 1)
+            height = 0.97 if is_last else 0.03
             name = pyqtgraph.InfiniteLine(
-                part.last if is_last else (part.first + part.last) / 2,
+                part.last if is_last else part.first,
                 angle=90,
                 pen=pyqtgraph.mkPen(None),
                 label=part.name,
-                labelOpts={"position": 0.97, "anchors": [anchor, anchor], "color": faint},
+                labelOpts={"position": height, "anchors": [anchor, anchor], "color": faint},
             )
             for item in (band, name):
                 self.plot.addItem(item, ignoreBounds=True)
                 self._bands.append(item)
-        if parts:
-            self.plot.setXRange(0, max(part.last for part in parts), padding=0.01)
+        self._fit_steps()
+
+    def _fit_steps(self) -> None:
+        """Shows all steps of the plan, or half of them, a quarter, …, as long as the bake is in the
+        first part: the range changes a few times, and does not wander."""
+        plan, (steps, *_) = self._model.bake.progress.plan, self._model.bake.history.losses()
+        whole = max((part.last for part in plan if part.name != STARTS), default=0)
+        if not whole:
+            return
+        end, latest = float(whole), float(steps[-1]) if len(steps) else 0.0
+        while end / 2 > max(_LEAST_PART * whole, _ROOM * latest):
+            end /= 2
+        self.plot.setXRange(0, end, padding=0.01)
 
     def _show_ghosts(self) -> None:
         """Where earlier bakes of this material ended, and the way there of those that ran here."""
