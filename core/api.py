@@ -112,6 +112,7 @@ def bake(
         time_limit=time_limit,
         target_error=target_error,
         preview_seconds=1.0,
+        preset=preset or default_preset(kind),
         viewport_textures=viewport_textures,
     )
     return run(teachers, recipe.changed(changes), options, control)

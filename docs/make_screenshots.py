@@ -88,7 +88,8 @@ def main() -> None:
             if not panel.grab().save(str(target)):
                 parser.exit(1, f"{target} cannot be written\n")
             print(target)
-        panel.close()
+        # no question about the bake
+        panel.shutdown()
 
 
 if __name__ == "__main__":

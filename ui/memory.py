@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QSettings
@@ -13,6 +14,7 @@ from verdigris.ui.model.choices import BakeChoices
 _ORGANISATION, _APPLICATION = "Verdigris", "panel"
 # These belong to one bake and to one scene.
 _NOT_STORED = ("resume", "folder")
+_MOST_RECENT = 8
 
 
 class Memory:
@@ -32,6 +34,24 @@ class Memory:
     def store_choices(self, choices: BakeChoices) -> None:
         stored = {name: value for name, value in asdict(choices).items() if name not in _NOT_STORED}
         self._settings.setValue("choices", json.dumps(stored))
+
+    def outcomes(self) -> list[Any]:
+        """Times of earlier bakes, for predictions."""
+        found = self._read_json("outcomes").get("bakes")
+        return found if isinstance(found, list) else []
+
+    def store_outcomes(self, outcomes: list[list[Any]]) -> None:
+        self._settings.setValue("outcomes", json.dumps({"bakes": outcomes}))
+
+    def recent(self) -> list[Path]:
+        """Documents that were open before, the last one first, if they still exist."""
+        found = self._read_json("recent").get("files")
+        paths = [Path(each) for each in found if isinstance(each, str)] if found else []
+        return [path for path in paths if path.is_file()][:_MOST_RECENT]
+
+    def add_recent(self, path: Path) -> None:
+        paths = [path, *(each for each in self.recent() if each != path)][:_MOST_RECENT]
+        self._settings.setValue("recent", json.dumps({"files": [str(each) for each in paths]}))
 
     def text(self, name: str, default: str) -> str:
         value = self._settings.value(name)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
+from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.host import Host
+from verdigris.ui.cards.closing import Closing
+from verdigris.ui.cards.history_page import HistoryPage
+from verdigris.ui.cards.learning import Learning
+from verdigris.ui.cards.overlay import CardOverlay
 from verdigris.ui.first_run.selftest_offer import SelftestOffer
 from verdigris.ui.first_run.set_up_box import SetUpBox
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.colours import keep_readable
 from verdigris.ui.qt.keys import Keys
 from verdigris.ui.widgets.banner import Banner
-from verdigris.ui.widgets.figures import Learning
 from verdigris.ui.widgets.help_button import HelpButton
 from verdigris.ui.widgets.material_picker import MaterialPage, MaterialPicker
 from verdigris.ui.widgets.paint_page import PaintPage
@@ -24,6 +29,8 @@ from verdigris.ui.widgets.view_bar import ViewBar
 from verdigris.ui.widgets.viewport import MODES, WIPE, Viewport
 
 TICK_MS = 40
+# Set on a window that shows nothing but the panel.
+OWN_WINDOW = "verdigris_own_window"
 # A narrower panel has one column.
 _WIDE_FROM = 760
 _SIDE_WIDTH = 400
@@ -44,6 +51,7 @@ class Panel(QWidget):
         self.model = model
         self._memory = memory or Memory()
         model.set_choices(**vars(self._memory.choices()))
+        model.predictions.read_json(self._memory.outcomes())
         self.setWindowTitle("Verdigris")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
         keep_readable(self)
@@ -60,8 +68,13 @@ class Panel(QWidget):
         self.report = MaterialPage(model)
         self.settings = SettingsForm(model)
         self.paint = PaintPage(model, self.viewport)
+        self.history = HistoryPage(model)
+        self.cards = CardOverlay(model, self.viewport)
+        self.closing = Closing(model, self, self._close_window)
         self._compose()
         self._bind_keys()
+        bind(self, model.state_changed, self._place_presets)
+        bind(self, model.history.changed, self._store_outcomes)
         self._restore()
         self._timer = QTimer(self)
         self._timer.setInterval(TICK_MS)
@@ -74,6 +87,10 @@ class Panel(QWidget):
         QTimer.singleShot(0, self._begin)
 
     def _begin(self) -> None:
+        host = self.model.host
+        if isinstance(host, FilesHost) and host.scene_file() is None:
+            # the window shows its welcome page
+            return
         # the caller may have opened a document, or reported why it could not
         if self.model.current is None and not self.model.notices:
             self.model.refresh_materials()
@@ -91,6 +108,7 @@ class Panel(QWidget):
             (self.report, "Material"),
             (self.settings, "Settings"),
             (self.paint, "Paint"),
+            (self.history, "History"),
         ):
             self.tabs.addTab(page, name)
         self.side = QSplitter(Qt.Orientation.Vertical)
@@ -150,8 +168,14 @@ class Panel(QWidget):
             self.tabs.insertTab(0, self.learning, "Learning")
         if page is not None:
             self.tabs.setCurrentWidget(page)
+        self._place_presets()
         # after the widgets have their new size
         QTimer.singleShot(0, self._divide)
+
+    def _place_presets(self) -> None:
+        """Shows the presets once: in the place of the chart, or on the page of settings."""
+        is_beside = bool(self._is_wide) and not self.learning.has_chart
+        self.settings.presets.setHidden(is_beside)
 
     def _divide(self) -> None:
         """Restores the sizes that the artist has chosen, or sets defaults."""
@@ -194,6 +218,10 @@ class Panel(QWidget):
         memory.store_text("more", "yes" if self.settings.more.isChecked() else "no")
         memory.store_layout("geometry", self.saveGeometry())
 
+    def _store_outcomes(self) -> None:
+        """At once, as a host may end without closing the panel."""
+        self._memory.store_outcomes(self.model.predictions.as_json())
+
     def shutdown(self) -> None:
         """Ends the worker and stores the choices."""
         if self._timer.isActive():
@@ -201,9 +229,17 @@ class Panel(QWidget):
             self._store()
         self.model.close()
 
-    def closeEvent(self, event: object) -> None:  # noqa: N802
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
+        if not self.closing.allows():
+            event.ignore()
+            return
         self.shutdown()
         super().closeEvent(event)
+
+    def _close_window(self) -> None:
+        """Closes the window of its own, or the panel inside of a host's window."""
+        window = self.window()
+        (window if window.property(OWN_WINDOW) else self).close()
 
 
 def open_panel(host: Host | None = None, parent: QWidget | None = None) -> Panel:

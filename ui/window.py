@@ -9,17 +9,29 @@ import sys
 from pathlib import Path
 
 from PySide6.QtCore import QLibraryInfo, QMimeData, Qt
-from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeySequence
-from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QWidget
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QApplication,
+    QDockWidget,
+    QFileDialog,
+    QMainWindow,
+    QStackedWidget,
+    QWidget,
+)
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.hosts.file_host import FilesHost
+from verdigris.ui.cards.welcome import Welcome
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.panel_model import PanelModel
-from verdigris.ui.panel import Panel
+from verdigris.ui.panel import OWN_WINDOW, Panel
+from verdigris.ui.queue.bake_queue import BakeQueue
+from verdigris.ui.queue.queue_box import QueueBox
 from verdigris.ui.signals.notices import ERROR, WARNING
 
 _SIZE = (1280, 800)
+# A narrower window has the queue below the panel.
+_WIDE_FROM = 900
 _DOCUMENTS = "MaterialX (*.mtlx)"
 
 
@@ -31,14 +43,34 @@ class Window(QMainWindow):
     ) -> None:
         super().__init__(parent)
         self._host = host
-        self.panel = Panel(PanelModel(host), self, memory)
-        self.setCentralWidget(self.panel)
+        self._memory = memory or Memory()
+        self.panel = Panel(PanelModel(host), self, self._memory)
+        self.welcome = Welcome(self._choose, self.open, self._bake_at_once)
+        self.welcome.show_recent(self._memory.recent())
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.welcome)
+        self.pages.addWidget(self.panel)
+        self.setCentralWidget(self.pages)
+        self._show_page()
+        model = self.panel.model
+        self.queue = BakeQueue(model, self.open)
+        self.queue_box = QueueBox(self.queue)
+        self.dock = QDockWidget("Queue")
+        self.dock.setWidget(self.queue_box)
+        self.dock.hide()
+        self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.dock)
+        self._bakes_next = False
+        for change in (model.materials_changed, model.notices.changed, model.health_changed):
+            change.connect(self._show_page)
+        model.state_changed.connect(self._bake_if_ready)
+        self.setProperty(OWN_WINDOW, True)
         self.setWindowTitle("Verdigris")
         self.resize(*_SIZE)
         self.setAcceptDrops(True)
         menu = self.menuBar().addMenu("&File")
         for text, keys, action in (
             ("&Open…", QKeySequence.StandardKey.Open, self._choose),
+            ("Bake a &folder…", "Ctrl+Shift+O", self._choose_folder),
             ("&Quit", QKeySequence.StandardKey.Quit, self.close),
         ):
             entry = QAction(text, self)
@@ -46,22 +78,64 @@ class Window(QMainWindow):
             entry.triggered.connect(lambda _=False, do=action: do())
             menu.addAction(entry)
 
-    def open(self, path: Path) -> None:
-        """Opens a document. If it cannot be read, the present one stays open."""
+    def _show_page(self) -> None:
+        """Shows the welcome page until there is something to show in the panel."""
+        model = self.panel.model
+        has_something = model.current is not None or self._host.scene_file() is not None
+        is_panel = has_something or bool(model.notices)
+        self.pages.setCurrentWidget(self.panel if is_panel else self.welcome)
+
+    def _bake_at_once(self, path: Path) -> None:
+        """Opens a document, and bakes it as soon as that is possible."""
+        self._bakes_next = self.open(path)
+        self._bake_if_ready()
+
+    def _bake_if_ready(self) -> None:
+        model = self.panel.model
+        if self._bakes_next and model.report is not None and not model.doing:
+            self._bakes_next = False
+            model.start()
+
+    def add_to_queue(self, paths: list[Path]) -> None:
+        """Adds documents and folders to the queue, and shows it."""
+        self.queue.add(paths)
+        if not self.dock.isVisible():
+            is_wide = self.width() >= _WIDE_FROM
+            area = Qt.DockWidgetArea
+            self.addDockWidget(
+                area.LeftDockWidgetArea if is_wide else area.BottomDockWidgetArea, self.dock
+            )
+        self.dock.show()
+        if not self.queue.items:
+            text = f"{paths[0]}: has no MaterialX documents (.mtlx)"
+            self.panel.model.notices.add(WARNING, text)
+
+    def open(self, path: Path) -> bool:
+        """Opens a document, and returns whether it could be read. If not, the present one stays
+        open."""
         model = self.panel.model
         if model.is_busy:
             # the result would be noted in the other document
             text = f"Finish or cancel the bake before you open {path.name}."
             model.notices.add(WARNING, text)
-            return
+            return False
         try:
             self._host.open_scene(path)
         except VerdigrisError as failure:
             model.notices.add(ERROR, str(failure))
-            return
+            return False
         model.notices.clear()
         self.setWindowTitle(f"{path.name} - Verdigris")
+        self._memory.add_recent(path.absolute())
+        self.welcome.show_recent(self._memory.recent())
         model.refresh_materials()
+        self._show_page()
+        return True
+
+    def _choose_folder(self) -> None:
+        path = QFileDialog.getExistingDirectory(self, "Bake all documents in a folder")
+        if path:
+            self.add_to_queue([Path(path)])
 
     def _choose(self) -> None:
         path, _ = QFileDialog.getOpenFileName(self, "Open a MaterialX document", "", _DOCUMENTS)
@@ -69,25 +143,33 @@ class Window(QMainWindow):
             self.open(Path(path))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's names, as below
-        if _dropped_document(event.mimeData()):
+        if _dropped_documents(event.mimeData()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
-        path = _dropped_document(event.mimeData())
-        if path:
+        paths = _dropped_documents(event.mimeData())
+        if paths:
             event.acceptProposedAction()
-            self.open(path)
+            # while a queue is open, a document belongs to it
+            if len(paths) > 1 or paths[0].is_dir() or self.dock.isVisible():
+                self.add_to_queue(paths)
+            else:
+                self.open(paths[0])
 
-    def closeEvent(self, event: object) -> None:  # noqa: N802
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
+        if not self.panel.closing.allows():
+            event.ignore()
+            return
+        # a bake that ends now would start the next one
+        self.queue.stop()
         self.panel.shutdown()
         super().closeEvent(event)
 
 
-def _dropped_document(dropped: QMimeData) -> Path | None:
-    """The MaterialX document among dropped files. None unless there is exactly one."""
+def _dropped_documents(dropped: QMimeData) -> list[Path]:
+    """The MaterialX documents and folders among dropped files."""
     paths = [Path(url.toLocalFile()) for url in dropped.urls() if url.isLocalFile()]
-    documents = [path for path in paths if path.suffix.lower() == ".mtlx"]
-    return documents[0] if len(documents) == 1 else None
+    return [path for path in paths if path.suffix.lower() == ".mtlx" or path.is_dir()]
 
 
 def run(

@@ -31,6 +31,7 @@ from verdigris.core.cli.commands.render import render
 from verdigris.core.cli.commands.scene import app as scene
 from verdigris.core.cli.commands.selftest import selftest
 from verdigris.core.cli.commands.verify import verify
+from verdigris.core.cli.commands.versions import versions
 from verdigris.core.cli.commands.view import view
 from verdigris.core.cli.commands.weights import app as weights
 
@@ -119,7 +120,7 @@ def before_any_command(
 app.command(cls=BakeCommand)(bake)
 for command in (
     *(inspect, render, measure, compare, verify, export),
-    *(pack, publish, cost, view, panel, selftest),
+    *(versions, pack, publish, cost, view, panel, selftest),
 ):
     app.command()(command)
 app.add_typer(weights)

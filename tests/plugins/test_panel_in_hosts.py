@@ -1,16 +1,20 @@
 """The panel opens in each host's fake, with its materials and its help."""
 
 import importlib
+import json
 import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 pytest.importorskip("PySide6", reason="the panel needs PySide6: pip install 'verdigris[panel]'")
 
 import fake_maya
+
+from verdigris.core.baking.state.checkpoint import VERSION
 
 from ..core.worker.set_up_trees import make_tree
 from ..ui.fake_session import FakeClient
@@ -280,14 +284,17 @@ def test_an_application_that_was_closed_during_a_bake_finds_the_checkpoint(
     panel, client = open_panel(host)
     bake(panel, client, tmp_path)
     panel.close()
+    panel.closing.later.click()
     assert client.ended == "closed"
     # as the worker leaves it
     name = panel.model._result_name()
     (tmp_path / "neural").mkdir()
-    (tmp_path / "neural" / f"{name}.bake.npz").write_bytes(b"")
+    facts = {"version": VERSION, "step": 40, "settings": {"iterations": 100}}
+    data = np.frombuffer(json.dumps(facts).encode(), np.uint8)
+    np.savez(tmp_path / "neural" / f"{name}.bake.npz", facts=data)
     maya.path = str(tmp_path / "shot.ma")
     again, client = open_panel(host)
-    assert f"A bake of {name} was interrupted. To continue it" in shown(again)
+    assert again.cards.boxes[0].text.text() == "Interrupted at 40%. Resume?"
     again.settings.resume.click()
     bake(again, client, None)
     assert client.sent[-1].resume

@@ -38,13 +38,22 @@ def test_a_folder_without_access_and_a_closed_application_lose_nothing(
     folder.unlink()
     (tmp_path / "away").rename(folder)
 
-    # the application is closed: the checkpoint stays, and the next panel mentions it
-    panel.close()
+    # the worker is killed and the application closed: the checkpoint stays, and the next panel
+    # offers it
     (client,) = panel.clients
+    client.kill()
+    qtbot.waitUntil(lambda: model.health.state == GONE, timeout=SECONDS)
+    panel.close()
+    assert not panel.isVisible() and panel.closing.box is None
     qtbot.waitUntil(lambda: client.health().state == GONE, timeout=SECONDS)
-    assert [path.name for path in folder.iterdir()] == ["clay.bake.npz"]
+    # a killed process leaves its lock, which no process holds
+    left = {path.name for path in folder.iterdir()} - {".clay.lock"}
+    assert left == {"clay.bake.npz"}
     # which needs no worker for that
     again = make_panel(document, [sys.executable, "-c", "import time; time.sleep(60)"])
     again.model.refresh_materials()
-    text = again.banner.text.toPlainText()
-    assert "A bake of clay was interrupted." in text and "Continue from a checkpoint" in text
+    (card,) = again.cards.boxes
+    assert card.text.text().startswith("Interrupted at ") and card.isVisible()
+    assert [button.text() for button in card.buttons] == ["Resume", "Discard"]
+    card.buttons[1].click()
+    assert again.cards.boxes == [] and not (folder / "clay.bake.npz").exists()

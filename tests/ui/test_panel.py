@@ -17,7 +17,7 @@ from verdigris.core.pictures.metrics import measure_samples
 from verdigris.core.progress.events import FLATTENING
 from verdigris.core.worker.client.client import GONE, SILENT
 from verdigris.ui.signals.notices import ERROR
-from verdigris.ui.widgets.transport import _PHASES as LABELS
+from verdigris.ui.widgets.wording import PHASES as LABELS
 
 WAIT = 90_000
 
@@ -126,6 +126,7 @@ def test_a_killed_worker_is_reported_and_its_bake_resumed(qtbot, make_panel, doc
     # closing ends the worker
     begun = time.monotonic()
     panel.close()
+    panel.closing.later.click()
     assert time.monotonic() - begun < 0.5, "closing waited for the worker"
     assert panel.clients[1].wait(10)
     took = time.monotonic() - begun

@@ -121,8 +121,12 @@ class BakeLog:
         self.history = History()
         self.errors: Mapping[str, float] = {}
         self.checkpoint_step: int | None = None
+        self.resolution = 0
         self.stopped_by = ""
         self.warnings: list[str] = []
+        self.hints: tuple[str, ...] = ()
+        self.measured: Mapping[str, Mapping[str, Any]] = {}
+        """The errors of the result, in the tables of a bundle's manifest."""
         self.result: BakedResult | None = None
         self.progress_changed = Signal()
         self.history_changed = Signal()
@@ -136,6 +140,7 @@ class BakeLog:
         self.checkpoint_step = None
         self.stopped_by = ""
         self.warnings = []
+        self.hints, self.measured = (), {}
         self.result = None
         self.history_changed.emit()
         self.progress_changed.emit()
@@ -145,6 +150,7 @@ class BakeLog:
         handler = {
             "started": self._handle_started,
             "plan": self._handle_plan,
+            "sizechosen": self._handle_size,
             "errors": self._handle_errors,
             "phase": self._handle_phase,
             "step": self._handle_step,
@@ -161,12 +167,16 @@ class BakeLog:
         self.progress_changed.emit()
 
     def _handle_started(self, event: Mapping[str, Any]) -> None:
+        self.resolution = int(event.get("resolution") or 0)
         self._set_progress(Progress("starting", event.get("step", 0), event.get("steps", 0)))
 
     def _handle_plan(self, event: Mapping[str, Any]) -> None:
         parts = [each for each in event.get("parts", ()) if isinstance(each, dict)]
         plan = tuple(Part(each["name"], each["first"], each["last"]) for each in parts)
         self._set_progress(replace(self.progress, plan=plan))
+
+    def _handle_size(self, event: Mapping[str, Any]) -> None:
+        self.resolution = max(int(event.get("width") or 0), int(event.get("height") or 0))
 
     def _handle_errors(self, event: Mapping[str, Any]) -> None:
         figures = {name: event.get(name) for name in ("log_mae", "relative_l1", "smape")}
@@ -211,14 +221,16 @@ class BakeLog:
 
     def _handle_finished(self, event: Mapping[str, Any]) -> None:
         self._handle_metrics(event)
-        pictures = event.get("pictures") or ()
+        pictures, skies = event.get("pictures") or (), event.get("skies") or ()
+        tables = {"samples": event.get("samples"), "sphere": pictures, "sky": skies}
+        self.measured = {name: table[0] for name, table in tables.items() if table}
         if pictures:
             self.errors = {**self.errors, **pictures[0]}
             self.history_changed.emit()
-        skies = event.get("skies") or ()
         if skies:
             self.errors = {**self.errors, **{f"sky_{name}": skies[0][name] for name in skies[0]}}
             self.history_changed.emit()
+        self.hints = tuple(str(hint) for hint in event.get("hints") or ())
         self.stopped_by = str(event.get("stopped_by", ""))
         results = event.get("results") or ()
         if results:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
+from functools import lru_cache
 from typing import Any
 
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.presets import default_preset, require_recipe
+from verdigris.core.settings.recipe import Kind
 from verdigris.core.worker.protocol.commands import Start
 
 _BAKE_FIELDS = tuple(field.name for field in fields(BakeSettings))
@@ -53,10 +55,12 @@ class BakeChoices:
             if name in _BAKE_FIELDS and value is not None
         }
 
-    def settings(self, trainer: str) -> BakeSettings:
-        """The settings of a bake with this trainer."""
+    @lru_cache(maxsize=32)  # noqa: B019 - choices are small, and few
+    def settings(self, trainer: str, is_constant: bool = False) -> BakeSettings:
+        """The settings of a bake with this trainer. Widgets ask for them at each change."""
         recipe = require_recipe(self.preset or default_preset(trainer), trainer)
-        return recipe.changed(self.changes()).largest
+        changed = recipe.changed(self.changes())
+        return changed[Kind.CONSTANT] if is_constant else changed.largest
 
     def start(self, folder: str, name: str = "") -> Start:
         """The command that starts a bake, with the folder and the name of the result."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.baking.state.checkpoint import state_path
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.text import unused_names
 from verdigris.core.base.worker_environment import (
@@ -15,7 +15,9 @@ from verdigris.core.base.worker_environment import (
     read_setting,
     store_setting,
 )
+from verdigris.core.bundle.history.version import Version
 from verdigris.core.hosts.host import HostDocument, HostMaterial, log_beside
+from verdigris.core.material.files.named_files import find_folders
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING
 from verdigris.ui.model import states
@@ -85,12 +87,47 @@ class PanelModel(WorkerLink):
 
     def search_missing_folders(self) -> None:
         """Adds the folders of missing images to the search path, and opens the material again."""
-        if self.is_busy or not self.missing_folders:
+        self.search_in(*self.missing_folders)
+
+    def search_in(self, *folders: str) -> None:
+        """Adds folders to the search path, and opens the material again."""
+        if self.is_busy or not folders:
             return
-        self.search_folders = tuple(dict.fromkeys((*self.search_folders, *self.missing_folders)))
+        self.search_folders = tuple(dict.fromkeys((*self.search_folders, *folders)))
         self._clear_material()
         self._set_state(IDLE)
         self._open()
+
+    def show_version(self, version: Version, against: Version | None = None) -> None:
+        """Shows a version in place of the bake, or in comparison with another one."""
+        if not self.is_busy:
+            other = str(against.folder) if against else ""
+            self._send(commands.Show(str(version.folder), other))
+
+    def continue_interrupted(self) -> None:
+        """Continues an interrupted bake with the settings that it was begun with."""
+        found = self.history.interrupted
+        if found is None or not self.can(states.START):
+            return
+        before = self.choices
+        self.choices = replace(
+            before, preset=found.preset, resume=True, time_limit=found.time_limit
+        )
+        self._begin(found.settings)
+        self.choices = before
+
+    def _read_history(self) -> None:
+        self.history.open(self.result_folder(), self._result_name())
+
+    def locate(self, folder: str) -> None:
+        """Searches missing images in a folder and the folders in it."""
+        textures = (self.report or {}).get("textures", ())
+        names = [str(each.get("file", "")) for each in textures if each.get("is_missing")]
+        found = find_folders(Path(folder), names)
+        if found:
+            self.search_in(*map(str, found))
+        else:
+            self.notices.add(WARNING, f"{folder}: has none of the missing textures")
 
     def _clear_material(self) -> None:
         """Drops the report, the pictures and the bake of a material, but not its weights."""
@@ -100,6 +137,7 @@ class PanelModel(WorkerLink):
         self.report = self.forecast = None
         self.pictures.clear()
         self.bake.clear()
+        self._read_history()
         self.report_changed.emit()
         self.forecast_changed.emit()
 
@@ -182,7 +220,8 @@ class PanelModel(WorkerLink):
             self._after_open = self._begin
             self._send_document(document)
 
-    def _begin(self) -> None:
+    def _begin(self, settings: Mapping[str, Any] | None = None) -> None:
+        """Sends the start. `settings` are those of an interrupted bake."""
         if not self.can(states.START):
             return
         self.bake.clear()
@@ -196,7 +235,14 @@ class PanelModel(WorkerLink):
             self.notices.add(WARNING, text)
         self._send_weights()
         self._has_run = True
-        self._send(self.choices.start(str(self.result_folder()), self._result_name()))
+        self.history.set_shown("")
+        start = self.choices.start(str(self.result_folder()), self._result_name())
+        self._started, self.took = self.choices, 0.0
+        self.predicted = self.predict(self.choices) if settings is None else None
+        is_resumed = self.choices.resume
+        self.time_left.start(None if is_resumed else self.predicted, is_resumed)
+        self.bake_clock.start()
+        self._send(start if settings is None else replace(start, changes=dict(settings)))
         self._set_state(PREPARING)
 
     def _begin_from_checkpoint(self) -> None:
@@ -236,6 +282,8 @@ class PanelModel(WorkerLink):
     def set_choices(self, **values: Any) -> None:
         """Changes some of the choices."""
         before, self.choices = self.choices, self.choices.with_values(values)
+        if before.folder != self.choices.folder:
+            self._read_history()
         self.choices_changed.emit()
         sizes = [(each.preset, each.changes()) for each in (before, self.choices)]
         if self.report and not self._is_outdated and not self.is_busy and sizes[0] != sizes[1]:
@@ -279,16 +327,6 @@ class PanelModel(WorkerLink):
         if document is not None:
             self._send_document(document)
 
-    def _mention_checkpoint(self) -> None:
-        """Reports a bake that was interrupted: a finished one leaves no checkpoint."""
-        name = self._result_name()
-        if name and state_path(self.result_folder(), name).is_file() and not self._has_run:
-            text = (
-                f"A bake of {name} was interrupted. To continue it, choose 'Continue from a "
-                "checkpoint' on the page Settings before you start."
-            )
-            self.notices.add(INFO, text)
-
     def _send_document(self, document: HostDocument) -> None:
         """Sends a document to the worker, which is started if there is none."""
         self._document = document
@@ -304,7 +342,6 @@ class PanelModel(WorkerLink):
                 return
         for note in document.notes:
             self.notices.add(INFO, note)
-        self._mention_checkpoint()
         if self.meshes.loaded is not None:
             self._send(self.meshes.loaded)
         self._send(self.view)

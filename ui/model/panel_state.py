@@ -6,10 +6,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from verdigris.core.hosts.host import Host, HostDocument, HostMaterial
+from verdigris.core.pictures.verdict import Verdict, judge
+from verdigris.core.settings.presets import default_preset
 from verdigris.core.worker.client.client import GONE, SILENT, WELL, Health, WorkerClient
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE
+from verdigris.ui.estimates.predictions import Prediction, Predictions
+from verdigris.ui.estimates.time_left import BakeClock, TimeLeft
 from verdigris.ui.model import states
+from verdigris.ui.model.bake_history import BakeHistory
 from verdigris.ui.model.bake_log import BakeLog
 from verdigris.ui.model.choices import BakeChoices
 from verdigris.ui.model.scene_meshes import SceneMeshes
@@ -34,6 +39,8 @@ class PanelState:
         self._weights_sent = 0.0
         self._weights_changed = False
         self._has_run = False
+        self._started: BakeChoices | None = None
+        """The choices of the last bake."""
         self._is_outdated = False
         """The worker has not opened the chosen material yet."""
         self.state = IDLE
@@ -57,6 +64,14 @@ class PanelState:
         self.pictures = Pictures()
         self.weights = WeightMap()
         self.notices = Notices()
+        self.history = BakeHistory(self.notices)
+        self.predictions = Predictions()
+        self.predicted: Prediction | None = None
+        """What was predicted of the current or the last bake."""
+        self.took = 0.0
+        """Seconds of the last bake, if it was not stopped, resumed or limited."""
+        self.time_left = TimeLeft()
+        self.bake_clock = BakeClock()
         self.set_up = WorkerSetUp()
         self.meshes = SceneMeshes(host, self.notices)
         self._paint = ScenePaint(host, self.weights, self.notices)
@@ -70,6 +85,25 @@ class PanelState:
         self.forecast_changed = Signal()
         self.view_changed = Signal()
         self.focus_changed = Signal()
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict on the bake that has ended, or on the version in the pictures."""
+        shown = self.history.find(self.history.shown[0])
+        return judge(shown.errors if shown is not None else self.bake.measured)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the material seems to be the same everywhere: the bake decides it."""
+        report = self.report
+        return report is not None and not (report.get("textures") or report.get("varying_inputs"))
+
+    def predict(self, choices: BakeChoices) -> Prediction:
+        """What to expect of a bake with these choices."""
+        trainer = self.trainer or "numpy"
+        preset = choices.preset or default_preset(trainer)
+        settings = choices.settings(trainer, self.is_constant)
+        return self.predictions.predict(settings, trainer, preset, choices.time_limit or None)
 
     def can(self, action: str) -> bool:
         """Whether an action is possible now."""

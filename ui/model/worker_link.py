@@ -14,7 +14,7 @@ from verdigris.core.hosts.host import BakedResult, Host, HostMaterial
 from verdigris.core.worker.client.client import GONE, SILENT, WELL, Health, WorkerClient, pixels_of
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import Message
-from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING
+from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PAUSED, PREPARING
 from verdigris.core.worker.session.forecast import estimate
 from verdigris.ui.model import states
 from verdigris.ui.model.panel_state import PanelState
@@ -58,6 +58,7 @@ class WorkerLink(PanelState):
             "warning": lambda event: self.notices.add(WARNING, str(event.get("text", ""))),
             "error": self._handle_error,
             "showing": self._handle_showing,
+            "shown": self._handle_shown,
             "written": lambda event: self.notices.add(INFO, f"Written: {event.get('path', '')}"),
         }.get(str(header.get("event")))
         self.bake.handle(header)
@@ -74,6 +75,7 @@ class WorkerLink(PanelState):
         if self.state == PREPARING and state == IDLE and self.pending != states.CANCEL:
             return
         self.pending = ""
+        self.bake_clock.pause(state == PAUSED)
         self._set_state(state, str(event.get("doing", "")))
 
     def _handle_opened(self, event: Mapping[str, Any]) -> None:
@@ -110,8 +112,23 @@ class WorkerLink(PanelState):
 
     def _handle_finished(self, event: Mapping[str, Any]) -> None:
         if self.bake.result is not None:
+            self._learn_time()
+            self.history.note_curve(self.bake.history.errors())
             hints = [str(hint) for hint in event.get("hints", ()) if hint]
             self._attach(self.bake.result, hints)
+
+    def _learn_time(self) -> None:
+        """Compares the time of a whole bake with its prediction, for the next one."""
+        choices = self._started
+        if choices is None or choices.resume or self.bake.stopped_by != "steps":
+            return
+        self.took = self.bake_clock.seconds
+        trainer = self.trainer or "numpy"
+        # a constant material has a smaller texture and fewer steps than its preset
+        settings = replace(choices.settings(trainer), iterations=self.bake.progress.steps)
+        if self.bake.resolution:
+            settings = replace(settings, resolution=self.bake.resolution)
+        self.predictions.learn(settings, trainer, self.took)
 
     def _attach(self, result: BakedResult, hints: Sequence[str]) -> None:
         """Notes the result in the scene. Nothing else here changes the scene; it is one undo
@@ -160,6 +177,14 @@ class WorkerLink(PanelState):
         """The worker shows another shape than requested. An error has given the reason."""
         if event.get("view") == self.view.number:
             self.set_view(shape=str(event.get("shape")), mesh=str(event.get("mesh")))
+
+    def _handle_shown(self, event: Mapping[str, Any]) -> None:
+        """The pictures show a version, or a version beside another one."""
+        keys = [
+            next((each.key for each in self.history.versions if str(each.folder) == path), "")
+            for path in (str(event.get("path")), str(event.get("against")))
+        ]
+        self.history.set_shown(*keys)
 
     def _handle_pixels(self, header: Mapping[str, Any], pixels: Any) -> None:
         if header.get("event") == "importance":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtWidgets import QFormLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QPushButton, QSizePolicy, QWidget
 
 from verdigris.core.bundle.cost.source_bytes import describe_larger
 from verdigris.core.pictures.metrics import SampleMetrics
@@ -13,7 +13,6 @@ from verdigris.ui.qt.colours import colours_for
 from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.signals.notices import capitalise
 from verdigris.ui.widgets.field_docs import field_docs
-from verdigris.ui.widgets.loss_plot import LossPlot
 from verdigris.ui.widgets.wording import format_bytes, format_nanoseconds
 
 _DOCS = field_docs(SampleMetrics)
@@ -103,7 +102,8 @@ class Figures(QWidget):
         if None not in (errors.get("sky_median"), errors.get("sky_bias")):
             parts.append(f"sky {errors['sky_median']:.1%} (light {errors['sky_bias']:+.1%})")
         self.others.setText(", ".join(parts))
-        self.others.setVisible(bool(parts))
+        # the verdict shows them with their bands
+        self.others.setVisible(bool(parts) and not self._model.bake.measured)
         self._fit()
 
     def _show_forecast(self) -> None:
@@ -139,17 +139,3 @@ class Figures(QWidget):
 
     def _enable(self) -> None:
         self.measure.setEnabled(self._model.can_forecast)
-
-
-class Learning(QWidget):
-    """The plot above the figures."""
-
-    def __init__(self, model: PanelModel) -> None:
-        super().__init__()
-        self.plot = LossPlot(model)
-        self.figures = Figures(model)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(self.plot, 1)
-        column.addWidget(self.figures)

@@ -26,10 +26,10 @@ from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.qt.number_boxes import RealBox, WholeBox
 from verdigris.ui.widgets.field_docs import field_docs
+from verdigris.ui.widgets.preset_cards import PresetCards
 
 _DOCS = {**field_docs(BakeSettings), **field_docs(BakeChoices)}
 _RESOLUTIONS = (64, 128, 256, 512, 1024, 2048, 4096)
-_PRESET_NAMES = tuple(PRESETS["numpy"])
 _LARGEST = {
     "iterations": 10_000_000,
     "batch": 1 << 20,
@@ -54,6 +54,8 @@ class SettingsForm(QScrollArea):
         inside = QWidget()
         column = QVBoxLayout(inside)
         column.setContentsMargins(4, 4, 4, 4)
+        self.presets = PresetCards(model)
+        column.addWidget(self.presets)
         column.addLayout(self._first())
         self.more = QToolButton(text="More settings", checkable=True)
         self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -74,7 +76,6 @@ class SettingsForm(QScrollArea):
 
     def _first(self) -> QFormLayout:
         form = _form()
-        form.addRow("P&reset", self._combo("preset", _PRESET_NAMES))
         form.addRow("Resol&ution", self._combo("resolution", _RESOLUTIONS))
         form.addRow("Stop at &error", self._real("target_error", 1.0, 0.0005, 4, "never"))
         form.addRow("Time &limit", self._real("time_limit", 1e6, 30.0, 0, "none", " s"))
@@ -104,7 +105,7 @@ class SettingsForm(QScrollArea):
         combo = QComboBox()
         combo.setToolTip(_DOCS.get(name, ""))
         combo.setMinimumContentsLength(6)
-        combo.addItem("", "" if name == "preset" else None)
+        combo.addItem("", None)
         for value in values:
             combo.addItem(_square(value) if name == "resolution" else str(value), value)
         combo.activated.connect(
@@ -180,13 +181,10 @@ class SettingsForm(QScrollArea):
         recipe = PRESETS[trainer].get(choices.preset or suited)
         preset = recipe.largest if recipe else None
         for name, combo in self._combos.items():
-            value = suited if name == "preset" else getattr(preset, name, "")
+            value = getattr(preset, name, "")
             shown = _square(value) if name == "resolution" else value
-            if name == "resolution" and preset and preset.size.is_open:
-                combo.setItemText(0, f"Auto, up to {shown}")
-            else:
-                what = "default" if name == "preset" else "preset"
-                combo.setItemText(0, f"{shown}  ({what})")
+            is_auto = name == "resolution" and preset is not None and preset.size.is_open
+            combo.setItemText(0, f"Auto, up to {shown}" if is_auto else f"{shown}  (preset)")
             with blocked_signals(combo):
                 combo.setCurrentIndex(max(0, combo.findData(getattr(choices, name))))
         for name, spin in self._spins.items():

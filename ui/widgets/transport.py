@@ -15,37 +15,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from verdigris.core.progress.events import (
-    ENCODING,
-    FLATTENING,
-    MEASURING,
-    ROUNDING,
-    SMALL_TEXTURE,
-    STARTS,
-    TRAINING,
-)
 from verdigris.core.worker.client.client import GONE
 from verdigris.core.worker.protocol.worker_events import DONE, FINISHING, IDLE, PAUSED, PREPARING
+from verdigris.ui.estimates.time_left import format_range
 from verdigris.ui.model import states
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.signals.notices import capitalise
-from verdigris.ui.widgets.wording import format_duration
+from verdigris.ui.widgets.wording import PHASES
 
 _KEEP = "Ends the training and writes the result"
 _NOTHING_TO_KEEP = "There is no result yet. Wait for the first training step, or cancel."
 _STEPS = 1000
 _PHASE_HEIGHT = 5
-_PHASES = {
-    STARTS: "comparing starts",
-    SMALL_TEXTURE: "training a small texture",
-    ENCODING: "encoding the large texture",
-    TRAINING: "training",
-    ROUNDING: "training with rounding",
-    MEASURING: "measuring and writing",
-    FLATTENING: "fitting textures for the viewport",
-    "starting": "starting",
-}
 
 
 class Transport(QWidget):
@@ -163,7 +145,7 @@ class ProgressView(QWidget):
         self.bar.setFormat(f"{100 * share:.0f}%")
         text = model.doing or states.LABELS[model.state]
         if model.is_busy and not model.doing and progress.phase:
-            text = _PHASES.get(progress.phase, progress.phase)
+            text = PHASES.get(progress.phase, progress.phase)
             if progress.number and len(progress.plan) > 1:
                 text += f" ({progress.number} of {len(progress.plan)})"
             text = f"{states.LABELS[model.state]}: {text}" if model.state == PAUSED else text
@@ -186,8 +168,13 @@ class ProgressView(QWidget):
         self.phase.setValue(round(_STEPS * progress.phase_share))
         self.now.setText(text)
         self.now.setToolTip(text)
-        has_time_left = model.is_busy and progress.number is not None and progress.step
-        self.left.setText(f"{format_duration(progress.seconds_left)} left" if has_time_left else "")
+        left = None
+        if model.is_busy and model.state != PAUSED:
+            left = model.time_left.update(model.bake_clock.seconds, progress.share)
+        if left is not None:
+            self.left.setText(f"{format_range(*left)} left")
+        elif not model.is_busy:
+            self.left.setText("")
 
 
 class StatusBox(QWidget):

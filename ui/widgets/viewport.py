@@ -151,12 +151,16 @@ class Viewport(QWidget):
         painter.setBrush(Qt.GlobalColor.white)
         painter.drawEllipse(QPointF(line, cell.center().y()), 4, 4)
         self._label(painter, "reference", cell, Qt.AlignmentFlag.AlignLeft)
-        names = (NAMES["reference"], NAMES["neural"])
+        names = (self._name("reference"), self._name("neural"))
         widths = [self.fontMetrics().horizontalAdvance(name) + 2 * _LABEL_MARGIN for name in names]
         # the labels would overlap
         is_narrow = sum(widths) > cell.width()
         low = Qt.AlignmentFlag.AlignBottom if is_narrow else Qt.AlignmentFlag.AlignTop
         self._label(painter, "neural", cell, Qt.AlignmentFlag.AlignRight, low)
+
+    def _name(self, part: str) -> str:
+        """The name of a picture: a version may have its place."""
+        return self._model.history.name_of(part) or NAMES[part]
 
     def _label(
         self,
@@ -166,7 +170,7 @@ class Viewport(QWidget):
         side: Qt.AlignmentFlag,
         height: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignTop,
     ) -> None:
-        text = NAMES[part]
+        text = self._name(part)
         picture = self._model.pictures.parts.get(part)
         if part == "heat" and picture is not None:
             text += f", bright = {100 * picture.top:g}% or more"

@@ -5,7 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from verdigris.core.progress.events import (
+    ENCODING,
+    FLATTENING,
+    MEASURING,
+    ROUNDING,
+    SMALL_TEXTURE,
+    STARTS,
+    TRAINING,
+)
 from verdigris.ui.signals.notices import capitalise
+
+PHASES = {
+    STARTS: "comparing starts",
+    SMALL_TEXTURE: "training a small texture",
+    ENCODING: "encoding the large texture",
+    TRAINING: "training",
+    ROUNDING: "training with rounding",
+    MEASURING: "measuring and writing",
+    FLATTENING: "fitting textures for the viewport",
+    "starting": "starting",
+}
 
 _FATES = {
     "kept": "Kept",

@@ -51,6 +51,7 @@ from verdigris.core.bundle.files.write import (
     version,
     write_bundle,
 )
+from verdigris.core.bundle.history.history import keeper
 from verdigris.core.bundle.precision.half_errors import judge, order_units
 from verdigris.core.bundle.proxies.device_sums import sums_on
 from verdigris.core.bundle.proxies.make_proxies import (
@@ -171,7 +172,8 @@ def _write(
     # what was trained for so long is not lost with a folder that somebody took away meanwhile
     make_folder(run.options.folder)
     try:
-        write_bundle(path, exported, contents)
+        dispose = keeper(path) if run.options.keeps_versions else None
+        write_bundle(path, exported, contents, dispose)
     except BundleError as failure:
         raise BundleError(f"{failure}; {_kept(run)}") from None
     textures: Mapping[str, str] | None = None
@@ -295,7 +297,7 @@ def _images(teacher: Teacher) -> SourceBytes:
 def _request(run: Run, material: int) -> Mapping[str, Any]:
     """What was requested beside settings, so that a later request can be compared with it."""
     options = run.options
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"preset": options.preset} if options.preset else {}
     if options.importance is not None:
         weights = np.ascontiguousarray(options.importance, np.float32)
         found["importance_sha256"] = hashlib.sha256(weights.tobytes()).hexdigest()

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.settings.bake_settings import BakeSettings
 
+DETAIL_IS_LOST = "detail finer than a texel is averaged"
 # Variation of light within a texel that nobody sees.
 _LEAST_DETAIL = 4e-3
 # A finer texture pays if it leaves less than this part of the variation.
@@ -36,6 +37,6 @@ def hint_of(teacher: DeviceMaterial, kind: Kind, settings: BakeSettings) -> str:
     if left > _MOST_LEFT * detail:
         return ""
     return (
-        f"detail finer than a texel is averaged: light varies by {100 * detail:.1f}% within one, "
+        f"{DETAIL_IS_LOST}: light varies by {100 * detail:.1f}% within one, "
         f"and by {100 * left:.1f}% at a resolution of {finer}"
     )

@@ -58,6 +58,10 @@ class BakeOptions:
     """Also write plain textures beside each bundle, for viewports."""
     names: tuple[str, ...] = ()
     """Names of the bundles, one for each material; by default derived from `name`."""
+    preset: str = ""
+    """Name of the preset, for the manifest."""
+    keeps_versions: bool = True
+    """Keep a bundle that is replaced in the folder NAME.versions."""
     provenance: tuple[Mapping[str, Any], ...] = ()
     """Facts on the request for each bundle's manifest; one for each material, or none."""
 

@@ -61,6 +61,7 @@ def facts_of(run: Run) -> dict[str, Any]:
         "importance": run.saved.map_digest,
         "settings": run.settings.to_json(),
         "trainer": run.trainer_kind,
+        "preset": run.options.preset,
         "step": run.step,
         "stage": int(run.settings.has_two_stages and stage.is_last),
         "stage_begun": stage.first_step,

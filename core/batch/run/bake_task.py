@@ -116,6 +116,8 @@ def run(task: Task, post: Any) -> int:
         time_limit=task.time_limit,
         target_error=task.target_error,
         checkpoint_seconds=task.checkpoint_seconds,
+        # hundreds of materials, and a plan of each run: versions would fill the disk
+        keeps_versions=False,
         names=tuple(member.name for member in task.members),
         provenance=tuple(member.asked for member in task.members),
     )

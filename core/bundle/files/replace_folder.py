@@ -27,14 +27,21 @@ from verdigris.core.bundle.files.manifest import FORMAT, SUFFIX
 
 # The bytes of a file, or a function that reads them late, to save memory.
 Content = bytes | Callable[[], bytes]
+# Takes a folder that was replaced: it removes it, or keeps it elsewhere.
+Dispose = Callable[[Path], None]
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
 
-def replace_folder(path: Path, files: Mapping[str, Content], kind: str = FORMAT) -> Path:
-    """Writes a folder with a manifest, and replaces an older folder of the same kind. Refuses to
-    write inside another bundle."""
+def replace_folder(
+    path: Path,
+    files: Mapping[str, Content],
+    kind: str = FORMAT,
+    dispose: Dispose | None = None,
+) -> Path:
+    """Writes a folder with a manifest, and replaces an older folder of the same kind, which
+    `dispose` gets; by default it is removed. Refuses to write inside another bundle."""
     # locked() refuses a name that is too long
     with contextlib.suppress(OSError):
         path = resolved(path) if path.is_symlink() else path
@@ -44,18 +51,22 @@ def replace_folder(path: Path, files: Mapping[str, Content], kind: str = FORMAT)
         raise BundleError(f"{path}: the name is reserved by Windows: choose another name")
     check_no_bundle(path.parent, path)
     with locked(path.parent, path.name):
-        clear_leftovers(path)
+        clear_leftovers(path, dispose)
         check_replaceable(path, kind)
-        new = temporary_name(path)
+        new, old = temporary_name(path), None
         try:
             write_folder(new, files)
-            swap_in(new, path)
+            old = swap_in(new, path)
         except OSError as failure:
             raise BundleError(
                 f"{path}: cannot be written ({reason(failure)}): {suggest_elsewhere(failure)}"
             ) from None
         finally:
-            remove_folder(new)
+            # after an exchange of names, it is the old folder
+            if old is None:
+                remove_folder(new)
+        if old is not None:
+            (dispose or remove_folder)(old)
     return path
 
 
@@ -75,21 +86,29 @@ def bundle_name(folder: Path) -> str:
     return final_path(folder.resolve()).name.removesuffix(SUFFIX)
 
 
-def clear_leftovers(target: Path) -> None:
-    """Removes or restores what a killed writer left. The caller holds the target's lock."""
+def clear_leftovers(target: Path, dispose: Dispose | None = None) -> None:
+    """Removes or restores what a killed writer left; `dispose` gets folders that are complete. The
+    caller holds the target's lock."""
     aside = backup_path(target)
     if aside.is_dir():
         if target.exists():
-            remove_folder(aside)
+            (dispose or remove_folder)(aside)
         else:
             aside.rename(target)
+    for leftover in leftovers_of(target):
+        # the manifest is written last
+        is_complete = dispose is not None and (leftover / MANIFEST_FILE).is_file()
+        (dispose if dispose and is_complete else remove_folder)(leftover)
+
+
+def leftovers_of(target: Path) -> list[Path]:
+    """Folders that killed writers of a target left."""
     # match the whole name: another result's name can start with it
     leftover_name = re.compile(rf"\.{re.escape(target.name)}\.\d+\.tmp")
     # leftovers stay in a folder that cannot be listed
-    with contextlib.suppress(PermissionError):
-        for leftover in target.parent.iterdir():
-            if leftover_name.fullmatch(leftover.name):
-                remove_folder(leftover)
+    with contextlib.suppress(PermissionError, FileNotFoundError, NotADirectoryError):
+        return [each for each in target.parent.iterdir() if leftover_name.fullmatch(each.name)]
+    return []
 
 
 def remove_folder(folder: Path) -> None:
@@ -119,23 +138,22 @@ def write_folder(folder: Path, files: Mapping[str, Content]) -> None:
             file.flush()
             os.fsync(file.fileno())
     for each in folders:
-        _sync_folder(each)
+        sync_folder(each)
 
 
-def swap_in(new: Path, target: Path) -> None:
-    """Renames `new` to `target` and removes what was there."""
+def swap_in(new: Path, target: Path) -> Path | None:
+    """Renames `new` to `target`. Returns where the folder is that was there."""
+    old = None
     if not target.exists():
         new.rename(target)
     elif _exchange(new, target):
-        _sync_folder(target.parent)
-        remove_folder(new)
+        old = new
     else:
-        aside = backup_path(target)
-        target.rename(aside)
+        old = backup_path(target)
+        target.rename(old)
         new.rename(target)
-        _sync_folder(target.parent)
-        remove_folder(aside)
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
+    return old
 
 
 def check_replaceable(target: Path, kind: str) -> None:
@@ -185,7 +203,7 @@ def _exchange(first: Path, second: Path) -> bool:
     return False
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     if os.name == "nt":
         return
     # some network folders do not support it

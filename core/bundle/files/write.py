@@ -21,7 +21,7 @@ from verdigris.core.bundle.files.reference import (
     make_reference,
     with_textures,
 )
-from verdigris.core.bundle.files.replace_folder import replace_folder
+from verdigris.core.bundle.files.replace_folder import Dispose, replace_folder
 from verdigris.core.bundle.files.stored_proxies import proxy_facts
 from verdigris.core.bundle.files.stored_textures import (
     LatentTexture,
@@ -115,11 +115,17 @@ def export_numbers(
 
 
 @profiled("write bundle")
-def write_bundle(path: Path, exported: Exported | Parameters, contents: Contents) -> Path:
-    """Writes the folder `path`. An existing bundle stays until the new one is complete."""
+def write_bundle(
+    path: Path,
+    exported: Exported | Parameters,
+    contents: Contents,
+    dispose: Dispose | None = None,
+) -> Path:
+    """Writes the folder `path`. An existing bundle stays until the new one is complete; then
+    `dispose` gets it, or it is removed."""
     if isinstance(exported, Parameters):
         exported = export_numbers(exported)
-    return replace_folder(Path(path), _files(exported, contents))
+    return replace_folder(Path(path), _files(exported, contents), dispose=dispose)
 
 
 def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:

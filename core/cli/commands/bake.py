@@ -31,8 +31,8 @@ GROUPS = {
     "Basic": ("preset", "out", "name", "material", "search", "confined", "resume"),
     "Quality": ("resolution", "most_bytes", "iterations", "time_limit", "target_error"),
     "Paint": ("importance", "directions"),
-    "Output": ("viewport_textures", "as_json", "quiet", "help"),
-    "Expert": ("settings", "seed", "device"),
+    "Output": ("viewport_textures", "replace", "as_json", "quiet", "help"),
+    "Expert": ("settings", "device"),
 }
 """Headings of the help, and the options below each."""
 _OLD_OPTIONS = {
@@ -130,12 +130,21 @@ def bake(
         bool,
         typer.Option("--viewport-textures", help="Also write plain textures (PNG) for viewports."),
     ] = False,
+    replace: Annotated[
+        bool,
+        typer.Option(
+            "--replace",
+            help="Remove the bundle before it. Default: it stays as a version, see "
+            "'verdigris versions'.",
+        ),
+    ] = False,
     as_json: AsJson = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print only the path of the bundle.")
     ] = False,
     settings: SettingChanges = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.")] = None,
+    # the same as --set seed=N
+    seed: Annotated[int | None, typer.Option(hidden=True)] = None,
     device: DeviceChoice = None,
     # for programs: the help has room for the most common options
     trainer: Annotated[str | None, typer.Option(hidden=True)] = None,
@@ -204,6 +213,8 @@ def bake(
         target_error=target_error,
         importance=weights,
         viewport_textures=viewport_textures,
+        preset=preset or default_preset(kind),
+        keeps_versions=not replace,
         provenance=({"importance": map_facts},) * len(teachers) if map_facts else (),
     )
     control = BakeControl()

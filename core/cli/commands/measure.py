@@ -87,6 +87,7 @@ def measure(
     from verdigris.core.material.load.provenance import files_read
     from verdigris.core.pictures.heat import heat_colours
     from verdigris.core.pictures.picture_files import check_picture_path, write_picture
+    from verdigris.core.pictures.verdict import judge_bake
 
     require_in_range(samples, 1, _MOST_SAMPLES, "--samples")
     require_at_least(seed, 0, "--seed")
@@ -125,9 +126,13 @@ def measure(
         **({} if maps.opacity is None else {"opacity_mae": maps.opacity}),
         **_baked_figures(opened.manifest.errors),
     }
+    verdict = judge_bake(on_samples, on_sphere, under_sky)
     if as_json:
-        print(json.dumps({**found, "warnings": warnings}, indent=2))
+        judged = {"dots": verdict.dots, "verdict": verdict.text} if verdict else {}
+        print(json.dumps({**found, **judged, "warnings": warnings}, indent=2))
         return
+    if verdict:
+        print(verdict.line)
     width = max(map(len, found))
     for name, value in found.items():
         shown = f"{value:.5g}" if isinstance(value, float) else value

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 
 from verdigris.core.base.errors import reason
+from verdigris.core.pictures.verdict import judge_bake
 from verdigris.core.progress.events import (
     Event,
     Finished,
@@ -99,6 +100,9 @@ def _print_result(event: Finished) -> None:
         event.results, event.samples, event.pictures, hints, skies, strict=True
     ):
         print(result)
+        verdict = judge_bake(samples, picture, sky)
+        if verdict:
+            print(f"  {verdict.line}")
         print(
             f"  log error {samples.log_mae:.4f}  SMAPE {samples.smape:.3f}  "
             f"sphere {picture.psnr:.1f} dB  FLIP {picture.ldr_flip:.3f}"

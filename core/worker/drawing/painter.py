@@ -64,6 +64,8 @@ class Painter:
         meshes: Mapping[str, Mesh] | None = None,
     ) -> None:
         self.teacher = teacher
+        self._original: Drawn = teacher
+        """What the reference shows: the material, or another bake of it."""
         self._clock = clock
         self._given = {} if meshes is None else meshes
         self._studio = Studio(teacher, resolution)
@@ -100,8 +102,8 @@ class Painter:
         self._lit = {}
         self._views: dict[int, View] = {}
         self._changed = {"reference"}
-        self._fill(self.teacher, self.reference)
-        self._reference_parts: Iterator[float] | None = self._parts(self.teacher, self.reference)
+        self._fill(self._original, self.reference)
+        self._reference_parts: Iterator[float] | None = self._parts(self._original, self.reference)
         self._neural_parts: Iterator[float] | None = None
         self._sharp = {"reference": 0.0, "neural": 0.0}
 
@@ -120,6 +122,14 @@ class Painter:
         shown = np.unique(np.floor(seen.uv * texels), axis=0)
         return texels if len(seen.uv) >= _PIXELS_A_TEXEL * len(shown) else 0
 
+    def compare_with(self, original: Drawn, resolution: int) -> None:
+        """Shows this as the reference, at this texture resolution."""
+        if original is self._original:
+            self.rescale(resolution)
+        else:
+            self._original, self._studio.resolution = original, resolution
+            self._show(self.command)
+
     def rescale(self, resolution: int) -> None:
         """Shows the reference at another texture resolution."""
         if resolution != self._studio.resolution:
@@ -128,7 +138,7 @@ class Painter:
             self._live = {}
             self._lit = {}
             self._views = {}
-            self._reference_parts = self._parts(self.teacher, self.reference)
+            self._reference_parts = self._parts(self._original, self.reference)
 
     @property
     def is_reference_whole(self) -> bool:
@@ -172,7 +182,7 @@ class Painter:
         is_new = size not in self._live
         if is_new:
             self._live[size] = self._canvas(size), self._canvas(size)
-            self._fill(self.teacher, self._live[size][0], size)
+            self._fill(self._original, self._live[size][0], size)
             self._prepare(student, size)
         reference, neural = self._live[size]
         begun = self._clock()

@@ -90,6 +90,15 @@ class Start(Command):
 
 
 @dataclass(frozen=True)
+class Show(Command):
+    """Shows a bundle of the open material in place of a bake's student."""
+
+    path: str
+    against: str = ""
+    """A bundle in place of the reference; by default the material."""
+
+
+@dataclass(frozen=True)
 class Forecast(Command):
     """Measures the cost of the open material, baked and not; takes a few seconds."""
 
@@ -254,6 +263,7 @@ NAMES: dict[type[Command], str] = {
     Hello: "hello",
     Open: "open",
     Start: "start",
+    Show: "show",
     Forecast: "forecast",
     Pause: "pause",
     Resume: "resume",

@@ -85,6 +85,15 @@ class Showing(Event):
 
 
 @dataclass(frozen=True)
+class Shown(Event):
+    """The pictures show a bundle."""
+
+    path: str
+    against: str = ""
+    """The bundle in place of the reference, or empty."""
+
+
+@dataclass(frozen=True)
 class Opened(Event):
     """A document was read, and the teacher of one material compiled."""
 

@@ -67,6 +67,7 @@ class Job:
             time_limit=start.time_limit or None,
             target_error=start.target_error or None,
             viewport_textures=start.viewport_textures,
+            preset=start.preset or default_preset(choose_trainer(teacher.device)),
             run_seconds=RUN_SECONDS,
             checkpoint_seconds=CHECKPOINT_SECONDS,
         )

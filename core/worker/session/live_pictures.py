@@ -89,12 +89,23 @@ class LivePictures:
         is_neural_whole = self._student is None or painter.is_neural_whole
         return painter.is_reference_whole and is_neural_whole
 
+    def exhibit(self, student: Student, resolution: int, against: Student | None) -> None:
+        """Shows a bundle's student, beside the material or beside another one."""
+        self.end()
+        self._student = student
+        self._painter.forget_network()
+        self._painter.compare_with(against or self._teacher, resolution)
+        self._draw_reference_for(_AT_ONCE)
+        self._painter.draw_neural(student)
+        self._post_places()
+        self._send()
+
     def begin(self, job: Job) -> None:
         """Starts a bake: its student is shown as soon as it exists."""
         self._job, self._stage = job, None
         self._student = self._errors = None
         self._painter.forget_network()
-        self._painter.rescale(job.settings.resolution)
+        self._painter.compare_with(self._teacher, job.settings.resolution)
         self._draw_reference_for(_BEFORE_TRAINING)
         self._post_places()
         self._send()

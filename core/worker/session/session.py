@@ -58,6 +58,7 @@ class Session:
             commands.Hello: self._hello,
             commands.Open: self._open,
             commands.Start: self._start,
+            commands.Show: self._show_bundle,
             commands.Forecast: self._forecast,
             commands.Pause: self._pause,
             commands.Resume: self._resume,
@@ -179,6 +180,20 @@ class Session:
         reports = self._opened.reports if self._opened is not None else ()
         found = [report for report in reports if report.name == teacher.material.name]
         return [asdict(facts) for report in found for facts in report.textures]
+
+    def _show_bundle(self, command: commands.Show) -> None:
+        from verdigris.core.worker.session.exhibit import open_students
+
+        self._refuse_while_busy("show")
+        teacher = self._require_teacher("show")
+        assert self._show is not None
+        before = self.state
+        self._enter(before, "opening the bundle", LONG_PATIENCE)
+        try:
+            self._show.exhibit(*open_students(command, teacher))
+            self._post(worker_events.Shown(command.path, command.against))
+        finally:
+            self._enter(before)
 
     def _forecast(self, command: commands.Forecast) -> None:
         from verdigris.core.baking.measure.classify import classify

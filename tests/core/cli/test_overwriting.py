@@ -1,5 +1,8 @@
 """What a command reads it does not write over."""
 
+import json
+import shutil
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,7 @@ from ..bundle.bundles import make_bundle
 from ..in_process import run_command
 from ..material.documents import with_image
 from ..material.surfaces import write_image
+from ..small_endings import SMALL_ENDINGS
 
 QUICK = (*("--set", "network=2x16", "--set", "batch=64"), "--resolution", 8, "--iterations", 2)
 MAP = "clay.importance.png"
@@ -67,3 +71,19 @@ def test_an_exported_decoder_replaces_files_of_its_kind_alone(folder, monkeypatc
         "verdigris: clay.mtlx: exists and is not a .bin: choose another name\n",
     )
     assert (folder / "clay.mtlx").read_text() == text
+
+
+def test_a_bake_keeps_the_bundle_before_it_unless_it_shall_replace_it(
+    folder, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("VERDIGRIS_CONFIG_DIR", str(tmp_path / "settings"))
+    monkeypatch.chdir(shutil.copytree(folder, tmp_path / "clay"))
+    kept = tmp_path / "clay" / "clay.versions"
+    for options in ((), ("--replace",)):
+        command = [*BAKE, "--preset", "draft", "--device", "software", *options]
+        code, _, errors = run_command(command, *SMALL_ENDINGS)
+        assert not code, errors
+        # the one of the fixture, and no other
+        assert len([*kept.iterdir()]) == 1
+    code, printed, _ = run_command(["versions", "clay.vdg", "--json"])
+    assert not code and json.loads(printed)[0]["preset"] == "draft"

@@ -13,6 +13,7 @@ from verdigris.core.worker.protocol.worker_events import IDLE, Error
 from verdigris.core.worker.session.live_pictures import LivePictures
 from verdigris.core.worker.session.session import Session
 
+from ..bundle.bundles import make_bundle
 from ..material.documents import with_image
 from ..material.surfaces import write_image
 from .running_worker import CLAY, LONG
@@ -78,7 +79,7 @@ def test_who_has_no_options_of_commands_is_not_advised_to_use_them(file, said, t
     assert "--search" not in text and "--confined" not in text
 
 
-def test_a_bake_whose_pictures_cannot_be_begun_is_none(monkeypatch, tmp_path):
+def test_a_bake_whose_pictures_fail_is_none_and_no_other_bundle_is_shown(monkeypatch, tmp_path):
     told = []
     session = Session(lambda event: told.append(event.as_json()))
     for command in (commands.Hello(VERSION), commands.Open(name="clay", payload=CLAY.encode())):
@@ -94,6 +95,18 @@ def test_a_bake_whose_pictures_cannot_be_begun_is_none(monkeypatch, tmp_path):
     errors = [each["text"] for each in told if each["event"] == "error"]
     assert errors == ["the device is lost", "pause: no bake is running"]
     assert session.state == IDLE
+
+    # neither can what is no bundle of this material be shown
+    other = make_bundle(tmp_path / "wax.vdg", source={"material": "wax"}).folder
+    told.clear()
+    session.handle(commands.Show(str(tmp_path / "gone.vdg")))
+    session.handle(commands.Show(str(other)))
+    errors = [each["text"] for each in told if each["event"] == "error"]
+    assert errors == [
+        f"{tmp_path / 'gone.vdg'}: there is no such bundle",
+        f"{other}: is of the material 'wax', and 'clay' is open: choose that material to show it",
+    ]
+    assert session.state == IDLE and "shown" not in {each["event"] for each in told}
 
 
 def test_a_name_with_what_no_name_can_hold_is_refused_by_its_field():

@@ -1,0 +1,1 @@
+"""Versions of a bundle: earlier bakes of a material, in a folder beside it."""

@@ -1,0 +1,240 @@
+"""Keeps earlier bakes of a material, and brings them back.
+
+NAME.vdg is always a plain folder that engines load, and the versions before it are folders in
+NAME.versions. Every change is a rename: nothing is copied, a full disk or a killed process leaves
+each version whole, and Windows needs no right to make links.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.base.errors import BundleError, VerdigrisError, reason
+from verdigris.core.base.json_fields import find_table, load_json
+from verdigris.core.base.lock import locked
+from verdigris.core.base.outputs import is_bundle_or_scene, resolved, temporary_name, write_file
+from verdigris.core.base.worker_environment import read_setting, store_setting
+from verdigris.core.bundle.files.manifest import SUFFIX
+from verdigris.core.bundle.files.read import find_bundle_folder
+from verdigris.core.bundle.files.replace_folder import (
+    backup_path,
+    clear_leftovers,
+    leftovers_of,
+    remove_folder,
+    swap_in,
+)
+from verdigris.core.bundle.history.version import (
+    NOTES_FILE,
+    TRASH_FOLDER,
+    Version,
+    read_version,
+    versions_folder,
+)
+
+# Versions that are kept beside the bundle and the pinned ones.
+KEPT, MOST_KEPT = 10, 1000
+_KEPT_SETTING = "versions_kept"
+_KEPT_IN_TRASH = 5
+_LARGEST_NOTES = 1 << 20
+
+
+class History:
+    """The versions of one bundle."""
+
+    def __init__(self, bundle: Path) -> None:
+        # a link stays, and the bundle behind it is replaced
+        with contextlib.suppress(OSError):
+            bundle = resolved(bundle) if bundle.is_symlink() else bundle
+        self.bundle = bundle
+        self.folder = versions_folder(bundle)
+
+    def versions(self) -> list[Version]:
+        """The present bundle first, then the others, the newest first."""
+        notes = self._notes()
+        folder = find_bundle_folder(self.bundle)
+        present = read_version(folder, notes, is_present=True) if folder else None
+        found = [read_version(folder, notes) for folder in _bundles_in(self.folder)]
+        others = [each for each in found if each is not None]
+        others.sort(key=lambda each: (each.baked, each.name), reverse=True)
+        return [present, *others] if present else others
+
+    def find(self, name: str) -> Version | None:
+        """The version of this name."""
+        return next((each for each in self.versions() if each.name == name), None)
+
+    def require(self, name: str) -> Version:
+        found = self.find(name)
+        if found is None:
+            known = ", ".join(each.name for each in self.versions()) or "none"
+            raise BundleError(f"{self.bundle}: has no version {name!r}: use one of {known}")
+        return found
+
+    # changes
+
+    def keep(self, folder: Path) -> None:
+        """Moves a bundle that was replaced to the versions. It stays where it is if that fails: a
+        later call of `recover` moves it."""
+        with contextlib.suppress(OSError):
+            version = read_version(folder, {})
+            if version is None:
+                # damaged, or of another kind: only its folder is known
+                self._move(folder, folder.name.strip("."))
+                return
+            stamp = version.baked.strftime("%Y-%m-%d_%H-%M-%S")
+            self._move(folder, f"{stamp}_{version.preset}" if version.preset else stamp)
+
+    def recover(self) -> None:
+        """Moves bundles that a killed process left to the versions, unless it still runs."""
+        has_aside = backup_path(self.bundle).is_dir()
+        if has_aside or leftovers_of(self.bundle):
+            with contextlib.suppress(VerdigrisError, OSError), self._changing():
+                clear_leftovers(self.bundle, self.keep)
+
+    def restore(self, version: Version) -> None:
+        """Makes a version the present bundle. The one before is kept as a version."""
+        if version.is_present:
+            return
+        with self._changing():
+            clear_leftovers(self.bundle, self.keep)
+            new = temporary_name(self.bundle)
+            # a process that is killed from here on leaves what `recover` finds
+            version.folder.rename(new)
+            try:
+                old = swap_in(new, self.bundle)
+            except OSError:
+                new.rename(version.folder)
+                raise
+            if old is not None:
+                self.keep(old)
+
+    def delete(self, version: Version) -> Path:
+        """Moves a version to the trash. Returns where it is there, for `undelete`."""
+        if version.is_present:
+            raise BundleError(
+                f"{self.bundle}: is the present bundle: restore another version before you delete "
+                "this one"
+            )
+        with self._changing():
+            trash = self.folder / TRASH_FOLDER
+            trash.mkdir(parents=True, exist_ok=True)
+            target = _free_name(trash, version.name)
+            version.folder.rename(target)
+            # the trash is cleared in the order of deletion
+            os.utime(target)
+            for folder in self.trash()[_KEPT_IN_TRASH:]:
+                remove_folder(folder)
+        return target
+
+    def undelete(self, folder: Path) -> None:
+        """Moves a version from the trash back."""
+        with self._changing():
+            self._move(folder, folder.name.removesuffix(SUFFIX))
+
+    def trash(self) -> list[Path]:
+        """Deleted versions, the last one first."""
+        found = _bundles_in(self.folder / TRASH_FOLDER)
+        return sorted(found, key=lambda each: each.stat().st_mtime_ns, reverse=True)
+
+    def rename(self, version: Version, label: str) -> None:
+        """Gives a version a name for people."""
+        self._note(version, label=" ".join(label.split())[:80])
+
+    def pin(self, version: Version, is_pinned: bool = True) -> None:
+        """Keeps a version from being removed to make room."""
+        self._note(version, is_pinned=is_pinned)
+
+    def tidy(self, kept: int) -> None:
+        """Removes the oldest versions beyond this number. Pinned ones stay, and so does the one
+        with the smallest error: many drafts must not push out a final bake."""
+        others = [each for each in self.versions() if not each.is_present]
+        best = min(others, key=lambda each: each.error or float("inf"), default=None)
+        loose = [each for each in others if not (each.is_pinned or each is best)]
+        for version in loose[max(0, kept - 1) :]:
+            remove_folder(version.folder)
+
+    def _move(self, folder: Path, name: str) -> None:
+        self.folder.mkdir(exist_ok=True)
+        folder.rename(_free_name(self.folder, name))
+
+    def _note(self, version: Version, **values: Any) -> None:
+        with self._changing():
+            self.folder.mkdir(exist_ok=True)
+            notes = dict(self._notes())
+            known = {each.key for each in self.versions()}
+            notes[version.key] = {**find_table(notes, version.key), **values}
+            # a version in the trash may come back, with its notes
+            known |= {found.key for each in self.trash() if (found := read_version(each, {}))}
+            notes = {key: note for key, note in notes.items() if key in known}
+            write_file(self.folder / NOTES_FILE, json.dumps(notes, indent=1).encode())
+
+    def _notes(self) -> Mapping[str, Any]:
+        path = self.folder / NOTES_FILE
+        try:
+            if path.stat().st_size > _LARGEST_NOTES:
+                return {}
+            found = load_json(path.read_bytes(), str(path))
+        except (OSError, VerdigrisError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Holds the lock of the bundle, and explains failures of the file system."""
+        try:
+            with locked(self.bundle.parent, self.bundle.name):
+                yield
+        except OSError as failure:
+            raise BundleError(
+                f"{self.bundle}: its versions cannot be changed ({reason(failure)}): close "
+                "programs that use them, and try again"
+            ) from None
+
+
+def keeper(bundle: Path) -> Callable[[Path], None]:
+    """Keeps a replaced bundle as a version, and makes room. For `write_bundle`."""
+    history = History(bundle)
+
+    def keep(folder: Path) -> None:
+        history.keep(folder)
+        history.tidy(kept_versions())
+
+    return keep
+
+
+def kept_versions() -> int:
+    """The number of versions to keep, from the settings of this machine."""
+    try:
+        found = read_setting(_KEPT_SETTING)
+    except VerdigrisError:
+        return KEPT
+    return found if type(found) is int and 1 <= found <= MOST_KEPT else KEPT
+
+
+def keep_versions(count: int) -> None:
+    """Changes the number of versions to keep."""
+    store_setting(_KEPT_SETTING, count)
+
+
+def _bundles_in(folder: Path) -> list[Path]:
+    with contextlib.suppress(OSError):
+        return [
+            each
+            for each in folder.iterdir()
+            if each.suffix == SUFFIX and not each.name.startswith(".") and is_bundle_or_scene(each)
+        ]
+    return []
+
+
+def _free_name(folder: Path, name: str) -> Path:
+    """A path that does not exist yet. The caller holds the lock of the bundle."""
+    target, number = folder / f"{name}{SUFFIX}", 1
+    while target.exists():
+        number += 1
+        target = folder / f"{name}-{number}{SUFFIX}"
+    return target

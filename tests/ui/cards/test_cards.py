@@ -1,0 +1,226 @@
+"""Cards in the viewport, preset cards, the verdict and the chart, with a fake worker."""
+
+import re
+from dataclasses import asdict
+from datetime import datetime, timedelta
+
+import numpy as np
+import pytest
+
+pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
+
+from PySide6.QtCore import QEvent, QPointF, QSettings, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication, QFileDialog
+
+from verdigris.core.bundle.history.version import Version
+from verdigris.core.material.analyse.image_facts import TextureFacts
+from verdigris.core.worker.protocol import commands
+from verdigris.ui.memory import Memory
+from verdigris.ui.model.cards import when
+from verdigris.ui.panel import Panel
+
+from ..fake_session import REPORT
+
+GOOD = {
+    "samples": [{"log_mae": 0.0012, "smape": 0.02, "relative_l1": 0.02, "bias": 0.0}],
+    "pictures": [{"psnr": 44.0, "ldr_flip": 0.009, "hdr_flip": 0.02}],
+    "skies": [{"median": 0.012, "p90": 0.05, "largest": 0.2, "bias": -0.004}],
+}
+DETAIL = "detail finer than a texel is averaged: light varies by 2% within one"
+
+
+@pytest.fixture
+def panel(qtbot, session, tmp_path, monkeypatch):
+    monkeypatch.setenv("VERDIGRIS_CONFIG_DIR", str(tmp_path / "settings"))
+    session.host.manual = tmp_path
+    session.host.scene_file = lambda: tmp_path / "shot.ma"
+    memory = Memory(QSettings(str(tmp_path / "memory.ini"), QSettings.Format.IniFormat))
+    made = Panel(session.model, None, memory)
+    qtbot.addWidget(made)
+    made.resize(900, 900)
+    made.show()
+    yield made
+    made.shutdown()
+
+
+def report(session, **changes):
+    session.model.refresh_materials()
+    session.receive("opened", chosen="clay", materials=[{**REPORT, **changes}], trainer="numpy")
+
+
+def test_missing_textures_are_told_in_the_viewport_and_a_folder_repairs_the_search_path(
+    panel, session, tmp_path, monkeypatch
+):
+    images = [
+        asdict(TextureFacts("image", f"D:\\old\\{name}", "", problem="missing", is_missing=True))
+        for name in ("a.png", "b.png", "c.png", "d.png", "e.png")
+    ]
+    report(session, problem="5 textures were not found", textures=images, search_in=["/maps/oak"])
+    (box,) = panel.cards.boxes
+    assert (box.text.text(), box.detail.text()) == (
+        "5 textures missing",
+        "a.png, b.png, c.png and 2 more",
+    )
+    assert [button.text() for button in box.buttons] == ["Search in oak", "Locate folder…"]
+    # the images are in two folders below the chosen one, one of them in capitals
+    for name in ("one/a.png", "one/b.png", "two/deep/C.PNG", "two/deep/other.png"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"")
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(tmp_path))
+    box.buttons[1].click()
+    opened = [each for each in session.client.sent if isinstance(each, commands.Open)][-1]
+    assert opened.search[-2:] == (str(tmp_path / "one"), str(tmp_path / "two" / "deep"))
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(tmp_path / "empty"))
+    report(session, problem="textures were not found", textures=images)
+    panel.cards.boxes[0].buttons[-1].click()
+    assert "has none of the missing textures" in session.model.notices[-1].text
+
+
+def test_what_is_not_baked_is_told_and_a_hidden_card_stays_hidden_for_this_material(panel, session):
+    parts = [
+        {"name": name, "fate": fate, "how": ""}
+        for name, fate in (("base", "kept"), ("transmission", "dropped"), ("volume", "dropped"))
+    ]
+    report(session, parts=parts)
+    (box,) = panel.cards.boxes
+    assert box.text.text() == "Transmission is not baked: black here is expected"
+    assert box.detail.text() == "Also not baked: volume"
+    # inside of the viewport, at its lower edge
+    assert panel.viewport.rect().contains(panel.cards.geometry())
+    box.hider.click()
+    report(session, parts=parts)
+    assert panel.cards.boxes == []
+    session.model.choose(session.model.materials[1])
+    report(session, parts=parts)
+    assert len(panel.cards.boxes) == 1
+
+
+def test_dates_are_told_as_people_do():
+    now = datetime(2026, 5, 4, 9, 30).astimezone()
+    found = [
+        when(Version(None, "", now - timedelta(hours=hours), True), now) for hours in (2, 20, 60)
+    ]
+    assert found == ["today at 07:30", "yesterday", "on 1 May 2026"]
+
+
+def finish(session, **changes):
+    session.model.start()
+    session.receive("started", step=0, steps=2500, resolution=256)
+    plan = [
+        {"name": "training", "first": 0, "last": 2250},
+        {"name": "rounding", "first": 2250, "last": 2500},
+    ]
+    session.receive("plan", parts=plan)
+    session.receive("state", state="training")
+    session.receive("phase", name="training")
+    for step in (500, 1000, 1500):
+        session.receive("step", step=step, steps=2500, loss=1 / step, seconds=1.0)
+        session.receive("metrics", step=step, samples=[{"log_mae": 2 / step}])
+    session.receive("state", state="finishing")
+    finished = {"results": ["/scene/clay.vdg"], "step": 2500, "stopped_by": "steps", **GOOD}
+    session.receive("finished", **{**finished, **changes})
+    session.receive("state", state="done")
+
+
+def test_the_verdict_comes_in_words_with_a_suggestion_that_one_click_tries(panel, session):
+    box, model = panel.learning.verdict, session.model
+    model.set_choices(preset="standard")
+    report(session, varying_inputs=["base_color"])
+    assert not box.isVisible()
+    finish(session, hints=[DETAIL])
+    assert box.isVisible() and box.dots.count == 4 and box.dots.accessibleName()
+    assert box.text.text() == "Very close; highlights slightly soft"
+    assert re.match(r"Took \d+ s, \d+% shorter than predicted", box.time.text())
+    # the figures are folded, and each has its band
+    assert not box.figures.isVisible()
+    box.fold.click()
+    assert box.figures.isVisible()
+    table = box.figures.text()
+    assert table.count("<tr>") == 6 and "44.0 dB" in table and ">fair<" in table
+    advice = r"512 x 512 would regain fine detail: \+[\d.]+ [KM]B, about \d+ s"
+    assert re.fullmatch(advice, box.advice.text())
+    box.attempt.click()
+    start = session.client.sent[-1]
+    assert isinstance(start, commands.Start)
+    assert (start.preset, start.changes["resolution"]) == ("standard", 512)
+    assert not box.isVisible()
+
+
+def test_a_perfect_bake_has_no_suggestion_and_a_draft_suggests_longer_training(panel, session):
+    report(session, varying_inputs=["base_color"])
+    perfect = {
+        "samples": [{**GOOD["samples"][0], "log_mae": 0.0002}],
+        "pictures": [{"psnr": 58.0, "ldr_flip": 0.004, "hdr_flip": 0.01}],
+    }
+    finish(session, **perfect)
+    box = panel.learning.verdict
+    assert box.text.text() == "Indistinguishable" and not box.attempt.isVisible()
+    session.receive("state", state="idle")
+    finish(session)
+    assert box.advice.text().startswith("Longer training (standard) would come closer: ")
+
+
+def test_preset_cards_show_time_size_and_quality_and_are_chosen_by_keyboard(qtbot, panel, session):
+    report(session, varying_inputs=["base_color"])
+    cards = panel.learning.presets.cards
+    assert [*cards] == ["draft", "standard", "final"] and cards["draft"].isChecked()
+    assert re.fullmatch(r"(up to )?[\d.]+ [KM]B", cards["final"].lines[1])
+    sizes = [card.prediction.loaded_bytes for card in cards.values()]
+    assert sizes[0] == sizes[1] < sizes[2]
+    name = cards["final"].accessibleName()
+    assert name.startswith("Final: to ship. ") and name.endswith("quality 3 to 4 of 5 dots")
+    cards["draft"].setFocus()
+    qtbot.keyClick(cards["draft"], Qt.Key.Key_Right)
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    assert session.model.choices.preset == "standard" and cards["standard"].isChecked()
+    # once in the window: beside the viewport, and on the page of settings after a bake
+    assert panel.settings.presets.isHidden()
+    before = cards["standard"].prediction.seconds
+    finish(session)
+    assert not panel.settings.presets.isHidden() and not panel.learning.presets.isVisible()
+    # the bake took no time, which the next prediction knows, also in another panel
+    assert panel.settings.presets.cards["standard"].prediction.seconds < 0.1 * before
+    panel.shutdown()
+    assert len(panel._memory.outcomes()) == 1
+
+
+def test_a_constant_material_is_predicted_with_its_small_texture(panel, session):
+    report(session)
+    assert panel.learning.presets.cards["final"].prediction.loaded_bytes < 100_000
+
+
+def test_the_chart_has_titles_phases_a_crosshair_and_ghosts_and_is_cleared(panel, session):
+    report(session, varying_inputs=["base_color"])
+    chart, model = panel.learning.plot, session.model
+    assert not chart.isVisible()
+    finish(session)
+    assert chart.isVisible()
+    titles = [chart.plot.getAxis(side).labelText for side in ("left", "bottom")]
+    assert titles == ["Error", "Step"]
+    # the error is the main curve, on a log scale
+    steps, errors = chart.dots.getData()
+    assert steps.tolist() == [500, 1000, 1500, 2500]
+    assert errors == pytest.approx(np.log10([0.004, 0.002, 2 / 1500, 0.0012]))
+    names = [item.label.format for item in chart._bands if hasattr(item, "label")]
+    assert names == ["training", "rounding"]
+    view = chart.plot.getPlotItem().vb
+    assert view.viewRange()[0] == pytest.approx([0, 2500], abs=60)
+    model.bake.history._losses[:] = [(20, 1.0, 1.0)]
+    chart._show()
+    assert view.viewRange()[0] == pytest.approx([0, 2500 / 16], abs=5)
+    model.bake.history._losses[:] = [(each, 1 / each, 1 / each) for each in (500, 1000, 1500)]
+    chart._show()
+    place = chart.plot.mapFromScene(view.mapViewToScene(QPointF(1010, -2.8)))
+    none = Qt.MouseButton.NoButton
+    moved = QMouseEvent(
+        QEvent.Type.MouseMove, QPointF(place), QPointF(place), none, none, Qt.KeyboardModifier(0)
+    )
+    chart.eventFilter(chart.plot.viewport(), moved)
+    assert chart.legend.text().startswith("Step 1,000: error 0.0020, loss ")
+    chart.log.click()
+    assert chart.dots.getData()[1] == pytest.approx([0.004, 0.002, 2 / 1500, 0.0012])
+    chart.log.click()
+    # another material starts from empty axes
+    model.choose(model.materials[1])
+    assert not chart.isVisible() and chart.dots.getData()[0] is None

@@ -1,0 +1,137 @@
+"""Predictions correct themselves, and the time left does not wander."""
+
+import itertools
+import random
+
+import pytest
+
+from verdigris.core.settings.presets import require_recipe
+from verdigris.ui.estimates.predictions import Prediction, Predictions, compare
+from verdigris.ui.estimates.time_left import BakeClock, TimeLeft, format_range
+
+
+def settings(preset):
+    return require_recipe(preset, "numpy").largest
+
+
+def test_a_machine_that_takes_three_times_as_long_is_known_after_one_bake():
+    predictions = Predictions()
+    first = predictions.predict(settings("standard"), "numpy", "standard")
+    assert not first.is_learnt and first.low == pytest.approx(first.seconds / 2)
+    predictions.learn(settings("standard"), "numpy", 3 * first.seconds)
+    second = predictions.predict(settings("standard"), "numpy", "standard")
+    assert second.is_learnt and second.seconds == pytest.approx(3 * first.seconds)
+    # the decoder of final is another one, and all that is known is this machine
+    final = Predictions().predict(settings("final"), "numpy", "final").seconds
+    assert predictions.predict(settings("final"), "numpy", "final").seconds == pytest.approx(
+        3 * final
+    )
+    # of a graphics card, nothing is known from bakes on the processor
+    card = require_recipe("standard", "tensor").largest
+    assert not predictions.predict(card, "tensor", "standard").is_learnt
+
+
+def test_bakes_that_vary_widen_the_range_and_like_ones_count_first():
+    predictions = Predictions()
+    raw = predictions.predict(settings("standard"), "numpy").seconds
+    for factor in (1.0, 1.5, 1.25):
+        predictions.learn(settings("standard"), "numpy", factor * raw)
+    found = predictions.predict(settings("standard"), "numpy")
+    assert found.seconds == pytest.approx(1.25 * raw)
+    assert found.low <= raw * 1.0001 and found.high >= 1.5 * raw * 0.9999
+    for _ in range(5):
+        predictions.learn(settings("draft"), "numpy", 500.0)
+    assert predictions.predict(settings("standard"), "numpy").seconds < 2 * raw
+
+
+def test_outcomes_survive_the_settings_and_damaged_ones_are_left_out():
+    predictions = Predictions()
+    predictions.learn(settings("draft"), "numpy", 40.0)
+    again = Predictions()
+    again.read_json([*predictions.as_json(), ["numpy"], ["numpy", "2x32", "x", 1], [1, 2, 0, 3]])
+    assert again.outcomes == predictions.outcomes
+
+
+def test_how_far_off_a_prediction_was_is_told():
+    predicted = Prediction(100.0, 1.5, 1000, (3, 3), True)
+    found = [compare(predicted, seconds) for seconds in (103, 120, 70, 250)]
+    assert found == [
+        "as predicted",
+        "20% longer than predicted",
+        "30% shorter than predicted",
+        "2.5 times as long as predicted",
+    ]
+
+
+def shown_ends(prediction, times):
+    """The latest end that is shown, for each (elapsed, share)."""
+    left = TimeLeft()
+    left.start(prediction)
+    found = [(elapsed, left.update(elapsed, share)) for elapsed, share in times]
+    return [elapsed + each[1] for elapsed, each in found if each is not None]
+
+
+def test_the_time_left_changes_a_few_times_where_the_rate_of_steps_wanders():
+    """A `final` whose phases have rates that differ by 3, as on two cores: it takes 600 s."""
+    random.seed(1)
+    rates = [(0.1, 0.4), (0.5, 1.3), (0.4, 0.95)]
+    times, elapsed, share = [], 0.0, 0.0
+    whole = sum(part * slow for part, slow in rates)
+    for part, slow in rates:
+        for _ in range(100):
+            elapsed += 600 * part * slow / whole / 100 * random.uniform(0.7, 1.3)
+            share += part / 100
+            times.append((elapsed, min(1.0, share)))
+    end = elapsed
+    ends = shown_ends(Prediction(500.0, 1.5, 0, (3, 3), True), times)
+    assert len(ends) == len(times)
+    changes = sum(abs(b - a) > 1 for a, b in itertools.pairwise(ends))
+    assert changes <= 8
+    assert all(end < 1.02 * each < 1.5 * end for each in ends), ends
+    # what elapsed / share says meanwhile
+    naive = [elapsed / share for elapsed, share in times]
+    assert max(naive) / min(naive) > max(ends) / min(ends)
+
+
+def test_a_resumed_bake_counts_from_where_it_goes_on():
+    left = TimeLeft()
+    left.start(None, is_resumed=True)
+    assert left.update(2.0, 0.8) is None
+    low, high = left.update(12.0, 0.9)
+    # as much again is left as was done, which is no hundredth of the whole
+    assert low < 12 < high
+
+
+def test_without_a_prediction_the_progress_tells_and_a_late_bake_never_has_less_than_nothing():
+    left = TimeLeft()
+    left.start(None)
+    assert left.update(1.0, 0.0) is None
+    low, high = left.update(10.0, 0.5)
+    assert low < 10 < high
+    left.start(Prediction(10.0, 1.1, 0, (3, 3), True))
+    low, high = left.update(500.0, 0.01)
+    assert low == 0.0 and high > 0
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (18, 43, "20 to 45 s"),
+        (0, 2, "about 5 s"),
+        (170, 190, "about 3 min"),
+        (100, 330, "2 to 6 min"),
+        (4000, 9000, "1 to 2 h"),
+    ],
+)
+def test_ranges_are_written_in_round_numbers(low, high, text):
+    assert format_range(low, high) == text
+
+
+def test_pauses_do_not_count():
+    now = [0.0]
+    clock = BakeClock(lambda: now[0])
+    clock.start()
+    for until, is_paused in ((5, True), (50, True), (60, False), (62, False)):
+        now[0] = until
+        clock.pause(is_paused)
+    assert clock.seconds == 7

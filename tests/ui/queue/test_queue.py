@@ -1,0 +1,193 @@
+"""The welcome page and the queue of the window, with a fake worker."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
+
+from PySide6.QtCore import QSettings, Qt
+
+from verdigris.core.bundle.files.write import Contents, write_bundle
+from verdigris.core.hosts.file_host import FilesHost
+from verdigris.core.worker.protocol import commands
+from verdigris.core.worker.protocol.messages import Message
+from verdigris.ui.cards import welcome
+from verdigris.ui.memory import Memory
+from verdigris.ui.queue.bake_queue import BakeQueue
+from verdigris.ui.window import Window
+
+from ...core.bundle.bundles import lively_parameters
+from ..conftest import CLAY
+from ..fake_session import FakeClient
+
+ERRORS = {
+    "samples": {"log_mae": 0.001, "smape": 0.02, "relative_l1": 0.02, "bias": 0.0},
+    "sphere": {"psnr": 44.0, "ldr_flip": 0.009, "hdr_flip": 0.02},
+}
+
+
+@pytest.fixture
+def make_window(qtbot, tmp_path, monkeypatch):
+    monkeypatch.setenv("VERDIGRIS_CONFIG_DIR", str(tmp_path / "settings"))
+    made = []
+
+    def make():
+        settings = QSettings(str(tmp_path / "memory.ini"), QSettings.Format.IniFormat)
+        window = Window(FilesHost(), Memory(settings))
+        window.client = FakeClient()
+        window.panel.model._make_client = lambda: window.client
+        qtbot.addWidget(window)
+        window.show()
+        made.append(window)
+        return window
+
+    yield make
+    for window in made:
+        window.panel.shutdown()
+
+
+def documents(folder, *names):
+    folder.mkdir(exist_ok=True)
+    paths = [folder / f"{name}.mtlx" for name in names]
+    for path in paths:
+        path.write_text(CLAY.replace('"clay"', f'"{path.stem}"'))
+    return paths
+
+
+def tell(window, event, **fields):
+    window.panel.model._handle(Message({"event": event, **fields}))
+
+
+def opened(window, **changes):
+    """The worker has opened the chosen material."""
+    name = window.panel.model.current.name
+    report = {"name": name, "verdict": "can be baked", "parts": [], **changes}
+    chosen = "" if changes.get("problem") else name
+    tell(window, "opened", chosen=chosen, materials=[report], trainer="numpy", device="cpu")
+    tell(window, "state", state="idle")
+
+
+def baked(window):
+    """The worker has baked it."""
+    model = window.panel.model
+    start = window.client.sent[-1]
+    assert isinstance(start, commands.Start) and start.name == model.current.name
+    tell(window, "state", state="training")
+    tell(window, "started", step=0, steps=100, resolution=16)
+    tell(window, "phase", name="training")
+    tell(window, "step", step=50, steps=100, loss=0.1, seconds=1.0)
+    rows = list(window.queue_box.rows)
+    tell(window, "step", step=60, steps=100, loss=0.1, seconds=1.0)
+    assert window.queue.current.share == 0.6
+    # a focused button stays while a bake goes on
+    assert window.queue_box.rows == rows
+    Path(start.folder).mkdir(exist_ok=True)
+    bundle = Path(start.folder) / f"{start.name}.vdg"
+    write_bundle(bundle, lively_parameters(), Contents(name=start.name, errors=ERRORS))
+    tell(window, "state", state="finishing")
+    tell(window, "finished", results=[str(bundle)], step=100, stopped_by="steps")
+    tell(window, "state", state="done")
+
+
+def test_the_welcome_page_has_recent_files_and_bakes_an_example_with_one_click(
+    qtbot, make_window, tmp_path, monkeypatch
+):
+    window = make_window()
+    assert window.welcome.isVisible() and not window.welcome.recent_title.isVisible()
+    assert [*window.welcome.examples] == [*welcome.EXAMPLES]
+    copper = window.welcome.examples["copper_tray"]
+    # each example has a picture of its own, and a name that is read out
+    pictures = [each.icon().pixmap(96, 96).toImage() for each in window.welcome.examples.values()]
+    assert all(not each.isNull() for each in pictures) and pictures[0] != pictures[1]
+    assert copper.accessibleName() == "Bake the example copper tray"
+    (path,) = documents(tmp_path / "ex", "copper_tray")
+    monkeypatch.setattr(welcome, "example", lambda _name: path)
+    copper.setFocus()
+    qtbot.keyClick(copper, Qt.Key.Key_Space)
+    assert window.panel.isVisible() and not window.welcome.isVisible()
+    opened(window)
+    assert isinstance(window.client.sent[-1], commands.Start)
+    # the next window knows the file
+    again = make_window()
+    (recent,) = again.welcome.recent
+    recent.click()
+    assert again.windowTitle() == "copper_tray.mtlx - Verdigris"
+    assert not [each for each in again.client.sent if isinstance(each, commands.Start)]
+
+
+def test_a_folder_is_baked_in_the_order_of_the_queue_with_a_report_at_the_end(
+    make_window, tmp_path
+):
+    window = make_window()
+    folder = tmp_path / "set"
+    documents(folder, "ash", "brick", "clay")
+    documents(folder / "old.versions", "not_this")
+    window.add_to_queue([folder])
+    queue, box = window.queue, window.queue_box
+    assert window.dock.isVisible()
+    assert [row.item.name for row in box.rows] == ["ash", "brick", "clay"]
+    box.rows[2].buttons["up"].click()
+    assert [row.item.name for row in box.rows] == ["ash", "clay", "brick"]
+    assert not box.report.isVisible()
+    box.run.click()
+    # the first cannot be baked, which does not stop the others
+    opened(window, problem="it has no surface")
+    assert (queue.items[0].state, queue.items[0].text) == ("failed", "it has no surface")
+    opened(window)
+    baked(window)
+    # a row in the panel stays
+    assert not box.rows[2].buttons["remove"].isEnabled()
+    opened(window)
+    baked(window)
+    assert [each.state for each in queue.items] == ["failed", "baked", "baked"]
+    assert not queue.is_running and box.report.isVisible()
+    report = queue.report.read_text()
+    assert queue.report == folder / "neural" / "queue_report.html"
+    assert [name for name in ("ash", "clay", "brick") if f">{name}<" in report] == [
+        "ash",
+        "clay",
+        "brick",
+    ]
+    assert "it has no surface" in report and re.search(r"2 baked", report)
+
+
+def test_a_cancelled_bake_stops_the_queue_and_what_waits_stays(make_window, tmp_path):
+    window = make_window()
+    window.add_to_queue(documents(tmp_path / "set", "ash", "brick"))
+    queue, box = window.queue, window.queue_box
+    box.run.click()
+    opened(window)
+    window.panel.model.cancel()
+    tell(window, "state", state="idle")
+    assert [each.state for each in queue.items] == ["stopped", "waiting"]
+    assert not queue.is_running and box.run.isEnabled()
+    box.rows[1].buttons["remove"].click()
+    assert len(box.rows) == 1 and not box.run.isEnabled()
+
+
+def test_closing_with_what_there_is_starts_no_other_bake(make_window, tmp_path):
+    window = make_window()
+    window.add_to_queue(documents(tmp_path / "set", "ash", "brick"))
+    window.queue_box.run.click()
+    opened(window)
+    tell(window, "state", state="training")
+    tell(window, "step", step=50, steps=100, loss=0.1, seconds=1.0)
+    window.close()
+    window.panel.closing.keep.click()
+    assert window.isVisible()
+    tell(window, "state", state="finishing")
+    tell(window, "state", state="done")
+    assert not window.isVisible() and window.client.ended == "closed"
+    assert [each.state for each in window.queue.items] == ["baked", "waiting"]
+
+
+def test_each_material_of_a_document_is_an_item(session):
+    queue = BakeQueue(session.model, lambda _: session.model.refresh_materials() is None)
+    queue.add([Path("scene.mtlx"), Path("notes.txt")])
+    queue.start()
+    assert [(each.name, each.state) for each in queue.items] == [
+        ("clay", "opening"),
+        ("wax", "waiting"),
+    ]

@@ -1,0 +1,167 @@
+"""Nothing is lost: one bake after another, a closed panel, a bake that goes on. A real worker."""
+
+import sys
+
+import pytest
+
+pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
+
+from PySide6.QtCore import Qt
+
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.worker.client.client import GONE, Health
+from verdigris.core.worker.protocol import commands
+
+from .conftest import LONG
+
+SECONDS = 60_000
+NO_WORKER = [sys.executable, "-c", "import time; time.sleep(60)"]
+
+
+@pytest.fixture(autouse=True)
+def settings(tmp_path, monkeypatch):
+    monkeypatch.setenv("VERDIGRIS_CONFIG_DIR", str(tmp_path / "settings"))
+
+
+def preset_of(folder):
+    return open_bundle(folder).manifest.source["preset"]
+
+
+def bake(qtbot, model, **choices):
+    model.set_choices(**choices)
+    qtbot.waitUntil(lambda: model.can("start"), timeout=SECONDS)
+    model.start()
+    qtbot.waitUntil(lambda: model.state == "done", timeout=SECONDS)
+
+
+def test_bakes_are_kept_shown_compared_and_restored_and_a_closed_one_goes_on(
+    qtbot, make_panel, document, tmp_path
+):
+    panel, folder = make_panel(document, size=(500, 600)), tmp_path / "neural"
+    model, page = panel.model, panel.history
+    path = folder / "clay.vdg"
+    model.refresh_materials()
+    assert page.nothing.isVisibleTo(page) and page.cards == []
+
+    # a draft after a final leaves the final
+    bake(qtbot, model, preset="final", iterations=60)
+    bake(qtbot, model, preset="draft", iterations=40)
+    assert [card.version.preset for card in page.cards] == ["draft", "final"]
+    assert preset_of(path) == "draft"
+    draft, final = (card.version for card in page.cards)
+
+    # it is shown, and compared with the draft
+    page.cards[1].buttons["show"].click()
+    qtbot.waitUntil(lambda: model.history.shown == (final.key, ""), timeout=SECONDS)
+    page.cards[0].buttons["compare"].click()
+    qtbot.waitUntil(lambda: model.history.shown == (final.key, draft.key), timeout=SECONDS)
+    assert page.cards[0].buttons["compare"].isChecked()
+    drawn = model.pictures.parts
+    qtbot.waitUntil(lambda: {"reference", "neural"} <= {*drawn}, timeout=SECONDS)
+
+    # it comes back, and what is deleted comes back, too
+    page.cards[1].buttons["restore"].click()
+    assert preset_of(path) == "final" and not page.cards[0].buttons["delete"].isEnabled()
+    page.cards[1].buttons["delete"].click()
+    assert len(page.cards) == 1 and page.undo.isVisibleTo(page)
+    page.undo.click()
+    page.cards[1].label.setText("first try")
+    page.cards[1].label.editingFinished.emit()
+    page.cards[1].buttons["pin"].click()
+    assert [each.label for each in model.history.versions] == ["", "first try"]
+    assert model.history.versions[1].is_pinned
+
+    # one that is stopped goes on when the material is opened again, with its own settings
+    model.set_choices(preset="standard", **LONG)
+    model.start()
+    qtbot.waitUntil(lambda: model.bake.checkpoint_step is not None, timeout=SECONDS)
+    model.finish()
+    qtbot.waitUntil(lambda: model.state == "done", timeout=SECONDS)
+    model.set_choices(preset="draft", iterations=500, resolution=None)
+    model.refresh_materials()
+    qtbot.waitUntil(lambda: model.can("start"), timeout=SECONDS)
+    texts = [box.text.text() for box in panel.cards.boxes]
+    assert texts[0].startswith("Stopped at ") and texts[0].endswith("% (standard). Continue?")
+    assert texts[1].startswith("Baked today at ") and texts[1].endswith(" by standard. Show?")
+    panel.cards.boxes[0].buttons[0].click()
+    qtbot.waitUntil(lambda: model.state == "training", timeout=SECONDS)
+    assert model.bake.progress.steps == 1_000_000 and model.bake.progress.step > 0
+    assert panel.cards.boxes == []
+    assert (model.choices.preset, model.choices.iterations) == ("draft", 500)
+    model.pause()
+    qtbot.waitUntil(lambda: model.state == "paused", timeout=SECONDS)
+
+    # closing asks, and keeps what there is
+    panel.close()
+    assert panel.isVisible() and "What shall become of it?" in panel.closing.box.text()
+    panel.closing.keep.click()
+    qtbot.waitUntil(lambda: not panel.isVisible(), timeout=SECONDS)
+    assert preset_of(path) == "standard"
+    kept = [preset_of(each) for each in (folder / "clay.versions").glob("*.vdg")]
+    assert sorted(kept) == ["draft", "final", "standard"]
+
+    # another panel finds all of it without a worker
+    last = make_panel(document, NO_WORKER)
+    last.model.refresh_materials()
+    assert last.cards.boxes[0].text.text().startswith("Stopped at ")
+    presets = [card.version.preset for card in last.history.cards]
+    assert presets == ["standard", "standard", "draft", "final"]
+
+
+@pytest.fixture
+def closing_panel(qtbot, session, tmp_path):
+    """A panel with a fake worker."""
+    from PySide6.QtCore import QSettings
+
+    from verdigris.ui.memory import Memory
+    from verdigris.ui.panel import Panel
+
+    settings = QSettings(str(tmp_path / "memory.ini"), QSettings.Format.IniFormat)
+    session.host.manual = tmp_path
+    panel = Panel(session.model, None, Memory(settings))
+    qtbot.addWidget(panel)
+    panel.show()
+    yield panel
+    panel.shutdown()
+
+
+@pytest.mark.parametrize("state", ["preparing", "training", "paused", "finishing"])
+def test_closing_asks_in_each_state_of_a_bake_and_going_on_changes_nothing(
+    qtbot, session, closing_panel, state
+):
+    model = session.training()
+    if state == "preparing":
+        session.receive("state", state="idle")
+        model.start()
+    else:
+        session.receive("state", state=state)
+    assert model.state == state
+    closing_panel.close()
+    box = closing_panel.closing.box
+    assert closing_panel.isVisible() and box is not None
+    # nothing can be kept before the first step
+    assert not closing_panel.closing.keep.isEnabled()
+    sent = len(session.client.sent)
+    qtbot.keyClick(box, Qt.Key.Key_Escape)
+    assert closing_panel.closing.box is None and closing_panel.isVisible()
+    assert len(session.client.sent) == sent
+
+
+def test_discard_ends_the_bake_first_and_a_bake_that_ends_by_itself_needs_no_answer(
+    session, closing_panel
+):
+    model = session.training()
+    closing_panel.close()
+    closing_panel.closing.discard.click()
+    assert isinstance(session.client.sent[-1], commands.Cancel) and closing_panel.isVisible()
+    session.receive("state", state="idle")
+    assert not closing_panel.isVisible() and session.client.ended == "closed"
+    assert model.state == "idle"
+
+
+def test_a_panel_without_a_bake_or_with_a_lost_worker_closes_at_once(session, closing_panel):
+    session.training()
+    session.client.now = Health(GONE, "the worker has ended")
+    session.model.tick()
+    closing_panel.close()
+    assert not closing_panel.isVisible()

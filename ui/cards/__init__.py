@@ -1,0 +1,1 @@
+"""Cards: messages in the viewport, versions, presets, the verdict, and the welcome page."""

@@ -1,0 +1,171 @@
+"""Cards in front of the viewport. They cover a part of it, so that no other widget moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from verdigris.core.hosts.host import HostMaterial
+from verdigris.ui.model.cards import LOCATE_FOLDER, Card, cards_of
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.qt.binding import bind
+from verdigris.ui.qt.colours import colours_for
+from verdigris.ui.qt.flow_layout import FlowLayout
+from verdigris.ui.qt.text_widgets import Line
+from verdigris.ui.signals.notices import ERROR, WARNING
+
+_MARGIN = 8
+_MOST_WIDTH = 460
+
+
+class CardBox(QFrame):
+    """One card: a text, a detail, and its buttons."""
+
+    def __init__(self, card: Card, request: Callable[[str], None], hide: Callable[[], None]):
+        super().__init__()
+        self.card = card
+        self.setObjectName("card")
+        self.setAccessibleName(card.text)
+        self.text, self.detail = Line(), Line()
+        self.text.setText(card.text)
+        self.detail.setText(card.detail)
+        self.detail.setVisible(bool(card.detail))
+        font = self.text.font()
+        font.setBold(True)
+        self.text.setFont(font)
+        self.hider = QToolButton(text="✕")
+        self.hider.setAutoRaise(True)
+        self.hider.setToolTip("Hides this card")
+        self.hider.setAccessibleName(f"Hide: {card.text}")
+        self.hider.clicked.connect(lambda _: hide())
+        grid = QVBoxLayout(self)
+        grid.setContentsMargins(12, 8, 8, 8)
+        grid.setSpacing(4)
+        top = QHBoxLayout()
+        top.addWidget(self.text, 1)
+        top.addWidget(self.hider, 0, Qt.AlignmentFlag.AlignTop)
+        grid.addLayout(top)
+        grid.addWidget(self.detail)
+        self.buttons: list[QPushButton] = []
+        if card.actions:
+            row = QWidget()
+            flow = FlowLayout(row)
+            for action in card.actions:
+                button = QPushButton(action.text.replace("&", "&&"))
+                button.setToolTip(action.tip)
+                do = action.do
+                button.clicked.connect(
+                    lambda _=False, do=do: request(do) if isinstance(do, str) else do()
+                )
+                flow.addWidget(button)
+                self.buttons.append(button)
+            grid.addWidget(row)
+        self._colour()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._colour()
+
+    def _colour(self) -> None:
+        colours = colours_for(self)
+        severity = self.card.severity
+        edge = colours.bad if severity == ERROR else colours.middling
+        edge = edge if severity in (ERROR, WARNING) else colours.smooth
+        ground = self.palette().color(QPalette.ColorRole.Window)
+        style = (
+            f"QFrame#card {{ background: {ground.name()}; border: 1px solid {edge.name()}; "
+            f"border-left: 4px solid {edge.name()}; border-radius: 4px }}"
+        )
+        # setting it raises the event again
+        if self.styleSheet() != style:
+            self.setStyleSheet(style)
+
+
+class CardOverlay(QWidget):
+    """The cards at the lower edge of a widget."""
+
+    def __init__(self, model: PanelModel, over: QWidget) -> None:
+        super().__init__(over)
+        self._model, self._over = model, over
+        # by material: a card that was hidden comes again with another one
+        self._hidden: set[tuple[HostMaterial | None, str]] = set()
+        self._shown: list[Card] = []
+        self.boxes: list[CardBox] = []
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(_MARGIN)
+        over.installEventFilter(self)
+        for signal in (
+            model.report_changed,
+            model.history.changed,
+            model.state_changed,
+            model.bake.progress_changed,
+        ):
+            bind(self, signal, self._show)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        if event.type() == QEvent.Type.Resize:
+            self._place()
+        return False
+
+    def _show(self) -> None:
+        current = self._model.current
+        cards = [each for each in cards_of(self._model) if (current, each.key) not in self._hidden]
+        if [_look(card) for card in cards] == [_look(card) for card in self._shown]:
+            return
+        had_focus = any(
+            box.isAncestorOf(self.focusWidget()) for box in self.boxes if self.focusWidget()
+        )
+        for box in self.boxes:
+            self._column.removeWidget(box)
+            box.setParent(None)
+            box.deleteLater()
+        self._shown = cards
+        self.boxes = [
+            CardBox(card, self._request, lambda key=card.key: self._hide(key)) for card in cards
+        ]
+        for box in self.boxes:
+            self._column.addWidget(box)
+            box.show()
+        self.setVisible(bool(cards))
+        self._place()
+        if had_focus:
+            self._over.setFocus()
+
+    def _hide(self, key: str) -> None:
+        self._hidden.add((self._model.current, key))
+        self._show()
+
+    def _request(self, name: str) -> None:
+        if name == LOCATE_FOLDER:
+            found = QFileDialog.getExistingDirectory(self, "Locate the folder of the textures")
+            if found:
+                self._model.locate(found)
+
+    def _place(self) -> None:
+        """Keeps the cards at the lower edge, as wide as they need."""
+        if not self._shown:
+            return
+        width = min(_MOST_WIDTH, self._over.width() - 2 * _MARGIN)
+        height = sum(box.heightForWidth(width) for box in self.boxes)
+        height += _MARGIN * (len(self.boxes) - 1)
+        most = self._over.height() - 2 * _MARGIN
+        self.setGeometry(_MARGIN, self._over.height() - _MARGIN - min(height, most), width, height)
+        self.raise_()
+
+
+def _look(card: Card) -> tuple[str, str, str, str, tuple[str, ...]]:
+    """What a card shows: its functions are new objects each time."""
+    return card.key, card.severity, card.text, card.detail, tuple(a.text for a in card.actions)

@@ -1,0 +1,147 @@
+"""The verdict on a bake: words, dots, one suggestion, and the figures folded below."""
+
+from __future__ import annotations
+
+import html
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from verdigris.core.pictures.verdict import EQUAL, FAIR, GOOD, Verdict
+from verdigris.ui.cards.dots import Dots
+from verdigris.ui.estimates.predictions import compare
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.model.suggestion import Suggestion, suggest
+from verdigris.ui.qt.binding import bind
+from verdigris.ui.qt.colours import colours_for
+from verdigris.ui.qt.text_widgets import Line
+from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.widgets.wording import format_duration
+
+_BANDS = {EQUAL: "as good as equal", GOOD: "good", FAIR: "fair"}
+
+
+class VerdictBox(QWidget):
+    """Shown when a bake has ended, and for a version in the pictures."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self._model = model
+        self._suggestion: Suggestion | None = None
+        self.dots = Dots()
+        self.text = Line()
+        font = self.text.font()
+        font.setBold(True)
+        font.setPointSizeF(1.15 * font.pointSizeF())
+        self.text.setFont(font)
+        self.time = Line()
+        self.advice = Line()
+        self.attempt = QPushButton("&Try")
+        self.attempt.setToolTip("Makes this change and starts a bake. This result is kept.")
+        self.attempt.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.attempt.clicked.connect(lambda _: self._try())
+        self.fold = QToolButton(text="Figures", checkable=True)
+        self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.fold.setAutoRaise(True)
+        self.fold.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.fold.setToolTip("The measured figures, each with its band")
+        self.figures = QLabel()
+        self.figures.setTextFormat(Qt.TextFormat.RichText)
+        self.figures.setWordWrap(True)
+        self.figures.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        self.figures.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.fold.toggled.connect(self._fold)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(4, 4, 4, 0)
+        column.setSpacing(4)
+        top = QHBoxLayout()
+        top.setSpacing(8)
+        top.addWidget(self.dots, 0, Qt.AlignmentFlag.AlignTop)
+        top.addWidget(self.text, 1)
+        column.addLayout(top)
+        column.addWidget(self.time)
+        row = QHBoxLayout()
+        row.addWidget(self.advice, 1)
+        row.addWidget(self.attempt, 0, Qt.AlignmentFlag.AlignTop)
+        column.addLayout(row)
+        column.addWidget(self.fold)
+        column.addWidget(self.figures)
+        self._fold(False)
+        for signal in (
+            model.bake.history_changed,
+            model.bake.progress_changed,
+            model.history.changed,
+            model.state_changed,
+            model.choices_changed,
+        ):
+            bind(self, signal, self._show)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's names, here and below
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "fold"):
+            self._show()
+
+    def resizeEvent(self, event: object) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Reserves the height of wrapped lines, which Qt's splitters ignore."""
+        self.layout().invalidate()
+        self.setMinimumHeight(max(0, self.layout().totalHeightForWidth(self.width())))
+
+    def _fold(self, is_open: bool) -> None:
+        self.fold.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
+        self.figures.setVisible(is_open)
+        self._fit()
+
+    def _try(self) -> None:
+        if self._suggestion is not None:
+            self._model.set_choices(**self._suggestion.changes)
+            self._model.start()
+
+    def _show(self) -> None:
+        model = self._model
+        verdict = None if model.is_busy else model.verdict
+        self.setVisible(verdict is not None)
+        if verdict is None:
+            return
+        is_version = bool(model.history.shown[0])
+        self.dots.show_dots(verdict.dots)
+        self.text.setText(verdict.text)
+        time = ""
+        if model.took and not is_version:
+            time = f"Took {format_duration(model.took)}"
+            time += f", {compare(model.predicted, model.took)}" if model.predicted else ""
+        self.time.setText(time)
+        self.time.setVisible(bool(time))
+        self._suggestion = None if is_version else suggest(model, verdict)
+        has_advice = self._suggestion is not None
+        self.advice.setText(self._suggestion.text if self._suggestion else "")
+        self.advice.setVisible(has_advice)
+        self.attempt.setVisible(has_advice)
+        self.attempt.setEnabled(model.can("start"))
+        self.figures.setText(self._table(verdict))
+        self._fit()
+
+    def _table(self, verdict: Verdict) -> str:
+        colours = colours_for(self)
+        shown = {EQUAL: colours.good, GOOD: colours.good, FAIR: colours.middling}
+        rows = []
+        for each in verdict.figures:
+            colour = shown.get(each.grade, colours.bad).name()
+            name = _BANDS.get(each.grade, each.grade)
+            rows.append(
+                f"<tr><td>{html.escape(capitalise(each.band.text))}&nbsp;&nbsp;</td>"
+                f"<td align='right'>{each}&nbsp;&nbsp;</td>"
+                f"<td style='color:{colour}'>{name}</td></tr>"
+            )
+        return f"<table cellspacing='2'>{''.join(rows)}</table>"

@@ -1,0 +1,131 @@
+"""The cards in front of the viewport: what is wrong with a material, and what there is of it.
+
+A card is shown where the artist looks: a page that is not in front would hide it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.bundle.history.version import Version
+from verdigris.core.worker.protocol.worker_events import IDLE
+from verdigris.ui.signals.notices import ERROR, INFO, WARNING, capitalise
+
+if TYPE_CHECKING:
+    from verdigris.ui.model.panel_model import PanelModel
+
+# Requests that need a dialog, which the widget shows.
+LOCATE_FOLDER = "locate folder"
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Action:
+    """A button of a card."""
+
+    text: str
+    do: Callable[[], None] | str
+    """What it does, or the name of a request to the widget."""
+    tip: str = ""
+
+
+@dataclass(frozen=True)
+class Card:
+    """A message with its remedies."""
+
+    key: str
+    """Which message it is: one that was hidden stays hidden for this material."""
+    severity: str
+    text: str
+    detail: str = ""
+    actions: tuple[Action, ...] = ()
+
+
+def cards_of(model: PanelModel) -> list[Card]:
+    """The cards for the state of the panel, the most important first."""
+    found: list[Card] = []
+    if model.report is not None:
+        found += _problem(model) if model.is_refused else _left_out(model.report)
+    if model.state == IDLE and not model.is_refused and not model.has_trained:
+        found += _earlier(model)
+    return found
+
+
+def _problem(model: PanelModel) -> list[Card]:
+    report = model.report or {}
+    problem = str(report.get("problem", ""))
+    missing = [each for each in report.get("textures", ()) if each.get("is_missing")]
+    if not missing:
+        return [Card("problem", ERROR, "This material cannot be baked.", capitalise(problem))]
+    names = list(dict.fromkeys(_file_name(str(each.get("file", ""))) for each in missing))
+    folders = model.missing_folders
+    actions = []
+    if folders:
+        more = f" and {len(folders) - 1} more" if len(folders) > 1 else ""
+        where = Path(folders[0]).name or folders[0]
+        tip = "Also looks for images in: " + ", ".join(folders)
+        actions.append(Action(f"Search in {where}{more}", model.search_missing_folders, tip))
+    tip = "Chooses a folder to look for the images in, and opens the material again"
+    actions.append(Action("Locate folder…", LOCATE_FOLDER, tip))
+    count = len(names)
+    text = f"{count} texture{'s' * (count != 1)} missing"
+    return [Card("missing", ERROR, text, _listed(names), tuple(actions))]
+
+
+def _left_out(report: Mapping[str, Any]) -> list[Card]:
+    """Parts that a bake drops: an artist would take their absence for an error."""
+    names = [str(part["name"]) for part in report.get("parts", ()) if part["fate"] == "dropped"]
+    if not names:
+        return []
+    if "transmission" in names:
+        text = "Transmission is not baked: black here is expected"
+    else:
+        text = f"Not baked: {_listed(names)}"
+    others = [name for name in names if name != "transmission"]
+    detail = f"Also not baked: {_listed(others)}" if "transmission" in names and others else ""
+    return [Card("left out", WARNING, text, detail)]
+
+
+def _earlier(model: PanelModel) -> list[Card]:
+    """What there is of earlier bakes."""
+    found, history = [], model.history
+    interrupted, present = history.interrupted, history.present
+    if interrupted is not None:
+        verb = "Stopped" if interrupted.is_kept else "Interrupted"
+        word = "Continue" if interrupted.is_kept else "Resume"
+        by = f" ({interrupted.preset})" if interrupted.preset else ""
+        actions = (
+            Action(word, model.continue_interrupted, "Goes on with the settings of that bake"),
+            Action("Discard", history.discard_checkpoint, "Removes the checkpoint"),
+        )
+        share = f"{interrupted.share:.0%}" if interrupted.share >= 0.01 else "less than 1%"
+        text = f"{verb} at {share}{by}. {word}?"
+        found.append(Card("interrupted", INFO, text, "", actions))
+    if present is not None and not history.shown[0]:
+        by = f" by {present.preset}" if present.preset else ""
+        tip = "Shows the result of that bake beside the material"
+        actions = (Action("Show", lambda: model.show_version(present), tip),)
+        found.append(Card("baked", INFO, f"Baked {when(present)}{by}. Show?", "", actions))
+    return found
+
+
+def when(version: Version, now: datetime | None = None) -> str:
+    """`today at 14:05`, `yesterday` or `on 3 May 2026`."""
+    at = version.baked.astimezone()
+    days = ((now or datetime.now()).astimezone().date() - at.date()).days
+    if days <= 0:
+        return f"today at {at:%H:%M}"
+    return "yesterday" if days == 1 else f"on {at.day} {at:%B %Y}"
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _file_name(path: str) -> str:
+    return path.replace("\\", "/").rsplit("/", 1)[-1]

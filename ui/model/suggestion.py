@@ -1,0 +1,65 @@
+"""One suggestion after a bake, with its price."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.baking.finish.hints import DETAIL_IS_LOST
+from verdigris.core.pictures.verdict import MOST_DOTS, Verdict
+from verdigris.core.settings.limits import LARGEST_RESOLUTION
+from verdigris.core.settings.presets import default_preset
+from verdigris.ui.estimates.time_left import format_range
+
+if TYPE_CHECKING:
+    from verdigris.ui.model.panel_model import PanelModel
+
+_LARGE_DECODER = "3x64"
+_NEXT_PRESET = {"draft": "standard", "standard": "final"}
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A change of the choices that would make the result better."""
+
+    text: str
+    """What it would do, with bytes and time."""
+    changes: Mapping[str, Any]
+
+
+def suggest(model: PanelModel, verdict: Verdict | None) -> Suggestion | None:
+    """The first thing to try, in the order of docs/ARTISTS.md; None if nothing is left to gain."""
+    if verdict is None or verdict.dots == MOST_DOTS:
+        return None
+    choices = model.choices
+    trainer = model.trainer or "numpy"
+    preset = choices.preset or default_preset(trainer)
+    settings = choices.settings(trainer)
+    # the bake may have chosen a smaller size than the preset's
+    finer = 2 * (model.bake.resolution or settings.resolution)
+    loses_detail = any(hint.startswith(DETAIL_IS_LOST) for hint in model.bake.hints)
+    if preset == "draft":
+        return _priced(model, "Longer training (standard) would come closer", preset="standard")
+    if loses_detail and finer <= LARGEST_RESOLUTION:
+        return _priced(model, f"{finer} x {finer} would regain fine detail", resolution=finer)
+    if preset in _NEXT_PRESET:
+        following = _NEXT_PRESET[preset]
+        return _priced(model, f"The preset {following} would come closer", preset=following)
+    if settings.network != _LARGE_DECODER:
+        text = f"A larger decoder ({_LARGE_DECODER}) would sharpen highlights"
+        return _priced(model, text, network=_LARGE_DECODER)
+    return None
+
+
+def _priced(model: PanelModel, text: str, **changes: Any) -> Suggestion:
+    # of the size that the bake had
+    before = model.predict(model.choices.with_values({"resolution": model.bake.resolution or None}))
+    after = model.predict(model.choices.with_values(changes))
+    more = after.loaded_bytes - before.loaded_bytes
+    size = "" if abs(more) < 1000 else f"{'+' if more > 0 else '-'}{_bytes(abs(more))}, "
+    return Suggestion(f"{text}: {size}{format_range(after.low, after.high)}", changes)
+
+
+def _bytes(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} KB"

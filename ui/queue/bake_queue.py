@@ -1,0 +1,223 @@
+"""Bakes documents one after the other in the panel, and writes the report of a scene run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.outputs import write_file
+from verdigris.core.batch.run.html_report import report_html
+from verdigris.core.batch.run.summary import BAKED, FAILED, Row, Summary
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.worker.protocol.worker_events import DONE, IDLE
+from verdigris.core.worker.protocol.worker_events import FAILED as BAKE_FAILED
+from verdigris.ui.model import states
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.signals.notices import INFO, WARNING
+from verdigris.ui.signals.signal import Signal
+
+WAITING, OPENING, BAKING, STOPPED = "waiting", "opening", "baking", "stopped"
+_ENDED = (BAKED, FAILED, STOPPED)
+_MOST_DOCUMENTS = 500
+# Not that of a scene run, which may use the folder, too.
+_REPORT_FILE = "queue_report.html"
+# Not documents of the artist: results, and what tools keep.
+_SKIPPED = (".versions", ".vdg")
+
+
+@dataclass
+class Item:
+    """A material in the queue."""
+
+    path: Path
+    material: str = ""
+    """Its name in the document; empty until the document is open."""
+    state: str = WAITING
+    share: float = 0.0
+    text: str = ""
+    """Why it failed."""
+    bundle: Path | None = None
+    seconds: float = 0.0
+
+    @property
+    def name(self) -> str:
+        return self.material or self.path.stem
+
+
+class BakeQueue:
+    """The items in their order. `open_document` opens one in the panel and returns whether it
+    could."""
+
+    def __init__(self, model: PanelModel, open_document: Callable[[Path], bool]) -> None:
+        self._model, self._open = model, open_document
+        self.items: list[Item] = []
+        self.is_running = False
+        self.report: Path | None = None
+        self.changed = Signal()
+        self._begun = 0.0
+        self._began = ""
+        model.state_changed.connect(self._follow)
+        model.report_changed.connect(self._follow)
+        model.bake.progress_changed.connect(self._follow_progress)
+
+    @property
+    def current(self) -> Item | None:
+        """The item in the panel."""
+        return next((each for each in self.items if each.state in (OPENING, BAKING)), None)
+
+    def add(self, paths: Iterable[Path]) -> None:
+        """Adds documents, and all documents in folders."""
+        known = {each.path for each in self.items if each.state not in _ENDED}
+        found = [each for path in paths for each in documents_in(path) if each not in known]
+        self.items += [Item(path) for path in dict.fromkeys(found)]
+        self.changed.emit()
+
+    def move(self, item: Item, by: int) -> None:
+        """Moves a waiting item up or down among those that wait."""
+        at = self.items.index(item)
+        to = at + by
+        if 0 <= to < len(self.items) and self.items[to].state == item.state == WAITING:
+            self.items[at], self.items[to] = self.items[to], self.items[at]
+            self.changed.emit()
+
+    def remove(self, item: Item) -> None:
+        """Takes an item out, unless it is in the panel."""
+        if item is not self.current:
+            self.items.remove(item)
+            self.changed.emit()
+
+    def start(self) -> None:
+        if not self.is_running and not self._model.is_busy:
+            self.is_running, self.report = True, None
+            self._begun, self._began = time.monotonic(), datetime.now().isoformat(" ", "seconds")
+            self._next()
+
+    def stop(self) -> None:
+        """Ends after the present bake."""
+        self.is_running = False
+        self.changed.emit()
+
+    def _next(self) -> None:
+        item = next((each for each in self.items if each.state == WAITING), None)
+        if item is None or not self.is_running:
+            self._end()
+            return
+        item.state = OPENING
+        self.changed.emit()
+        if not self._open(item.path):
+            self._finish(item, FAILED, self._last_notice() or "cannot be opened")
+            return
+        self._expand(item)
+        wanted = [each for each in self._model.materials if each.name == item.material]
+        if wanted and self._model.current != wanted[0]:
+            self._model.choose(wanted[0])
+
+    def _expand(self, item: Item) -> None:
+        """Adds an item for each further material of the document."""
+        names = [each.name for each in self._model.materials]
+        if item.material or not names:
+            return
+        at = self.items.index(item)
+        item.material = names[0]
+        self.items[at + 1 : at + 1] = [Item(item.path, name) for name in names[1:]]
+
+    def _follow(self) -> None:
+        item, model = self.current, self._model
+        if item is None:
+            return
+        if item.state == OPENING:
+            if model.is_refused:
+                problem = str((model.report or {}).get("problem", ""))
+                self._finish(item, FAILED, problem)
+            elif model.report is not None and not model.doing and model.can(states.START):
+                item.state = BAKING
+                model.start()
+                self.changed.emit()
+        elif model.state == DONE:
+            result = model.bake.result
+            item.bundle = result.bundle if result else None
+            item.seconds = model.bake_clock.seconds
+            self._finish(item, BAKED)
+        elif model.state == BAKE_FAILED:
+            self._finish(item, FAILED, self._last_notice())
+        elif model.state == IDLE and not model.pending:
+            # it was cancelled: the artist wants something else now
+            self.is_running = False
+            self._finish(item, STOPPED)
+
+    def _follow_progress(self) -> None:
+        item = self.current
+        if item is not None and item.state == BAKING:
+            share = round(self._model.bake.progress.share, 2)
+            if share != item.share:
+                item.share = share
+                self.changed.emit()
+
+    def _finish(self, item: Item, state: str, text: str = "") -> None:
+        item.state, item.text = state, text
+        item.share = 1.0 if state == BAKED else item.share
+        self.changed.emit()
+        if self.is_running:
+            self._next()
+        else:
+            self._end()
+
+    def _end(self) -> None:
+        """Writes the report beside the first result."""
+        self.is_running = False
+        done = [each for each in self.items if each.state in _ENDED]
+        folder = next((each.bundle.parent for each in done if each.bundle), None)
+        if folder is not None and any(each.state in (BAKED, FAILED) for each in done):
+            target = folder / _REPORT_FILE
+            try:
+                write_file(target, report_html(self._summary(done, folder)).encode())
+            except VerdigrisError as failure:
+                self._model.notices.add(WARNING, str(failure))
+            else:
+                self.report = target
+                self._model.notices.add(INFO, f"The queue has ended. Its report: {target}")
+        self.changed.emit()
+
+    def _summary(self, done: list[Item], folder: Path) -> Summary:
+        rows = tuple(_row(each, folder) for each in done)
+        return Summary(
+            scene="queue",
+            out=folder,
+            began=self._began,
+            seconds=time.monotonic() - self._begun,
+            place=self._model.device or "this machine",
+            exit_code=int(any(row.status == FAILED for row in rows)),
+            rows=rows,
+        )
+
+    def _last_notice(self) -> str:
+        return self._model.notices[-1].text if self._model.notices else ""
+
+
+def documents_in(path: Path) -> list[Path]:
+    """The document, or all documents in a folder, without those of results."""
+    if path.is_dir():
+        found = (
+            each
+            for each in sorted(path.rglob("*.mtlx"))
+            if not any(parent.suffix in _SKIPPED for parent in each.parents)
+        )
+        return [each for each, _ in zip(found, range(_MOST_DOCUMENTS), strict=False)]
+    return [path] if path.suffix.lower() == ".mtlx" else []
+
+
+def _row(item: Item, folder: Path) -> Row:
+    manifest = {}
+    if item.bundle is not None:
+        try:
+            found = open_bundle(item.bundle).manifest
+        except VerdigrisError as failure:
+            return Row(item.name, FAILED, item.bundle, str(failure))
+        manifest = {name: getattr(found, name) for name in ("errors", "cost", "report", "source")}
+    bundle = item.bundle or folder / f"{item.name}.vdg"
+    facts = {"seconds": item.seconds, "attempts": 1, "manifest": manifest}
+    return Row(item.name, item.state, bundle, item.text, **facts)

@@ -1,0 +1,152 @@
+"""Cards to choose a preset: seconds on this machine, bytes, and the quality to expect."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QPainter, QPalette, QPen
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QButtonGroup,
+    QHBoxLayout,
+    QSizePolicy,
+    QWidget,
+)
+
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.pictures.verdict import MOST_DOTS
+from verdigris.core.settings.presets import PRESETS, default_preset
+from verdigris.ui.estimates.predictions import Prediction
+from verdigris.ui.estimates.time_left import format_range
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.qt.binding import bind, blocked_signals
+from verdigris.ui.qt.colours import colours_for
+from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.widgets.wording import format_bytes
+
+_USES = {"draft": "for a first look", "standard": "for use", "final": "to ship"}
+_PAD, _DOT, _STEP = 8, 7, 11
+
+
+class PresetCard(QAbstractButton):
+    """One preset. It is drawn by itself: buttons of styles have one line."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+        self.setCheckable(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.prediction: Prediction | None = None
+
+    @property
+    def lines(self) -> tuple[str, str]:
+        """Time and size."""
+        found = self.prediction
+        if found is None:
+            return "", ""
+        size = format_bytes(found.loaded_bytes)
+        size = f"up to {size}" if found.is_size_open else size
+        return format_range(found.low, found.high), size
+
+    def show_prediction(self, prediction: Prediction | None) -> None:
+        self.prediction = prediction
+        use = _USES[self.name]
+        time, size = self.lines
+        text = f"{capitalise(self.name)}: {use}"
+        if prediction is not None:
+            low, high = prediction.dots
+            dots = f"{low}" if low == high else f"{low} to {high}"
+            source = "from earlier bakes here" if prediction.is_learnt else "a first guess"
+            text += f". {time} ({source}), {size}, quality {dots} of {MOST_DOTS} dots"
+        self.setAccessibleName(text)
+        self.setToolTip(text)
+        self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
+        letters = self.fontMetrics()
+        width = max(letters.horizontalAdvance(text) for text in (*self.lines, "10 to 20 min"))
+        return QSize(width + 2 * _PAD, 4 * letters.lineSpacing() + 2 * _PAD)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(60, self.sizeHint().height())
+
+    def paintEvent(self, _event: object) -> None:  # noqa: N802
+        palette, colours = self.palette(), colours_for(self)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        is_marked = self.isChecked() or self.hasFocus()
+        edge = palette.color(QPalette.ColorRole.Highlight if is_marked else QPalette.ColorRole.Mid)
+        painter.setPen(QPen(edge, 2 if self.isChecked() else 1))
+        is_raised = self.isChecked() or (self.underMouse() and self.isEnabled())
+        role = QPalette.ColorRole.Button if is_raised else QPalette.ColorRole.Window
+        painter.setBrush(palette.color(role))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 4, 4)
+        group = QPalette.ColorGroup.Normal if self.isEnabled() else QPalette.ColorGroup.Disabled
+        painter.setPen(palette.color(group, QPalette.ColorRole.WindowText))
+        inside = self.rect().adjusted(_PAD, _PAD, -_PAD, -_PAD)
+        height = self.fontMetrics().lineSpacing()
+        font = painter.font()
+        for number, text in enumerate((capitalise(self.name), *self.lines)):
+            font.setBold(number == 0)
+            painter.setFont(font)
+            line = inside.adjusted(0, number * height, 0, 0)
+            painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop, text)
+        if self.prediction is not None:
+            low, high = self.prediction.dots
+            y = inside.top() + 3.5 * height
+            full = colours.smooth
+            for number in range(MOST_DOTS):
+                is_likely = number < high
+                painter.setPen(QPen(full if is_likely else edge, 1.2))
+                painter.setBrush(full if number < low else Qt.BrushStyle.NoBrush)
+                x = inside.left() + number * _STEP
+                painter.drawEllipse(QRectF(x + 0.5, y - _DOT / 2, _DOT, _DOT))
+        painter.end()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
+
+class PresetCards(QWidget):
+    """A card for each preset."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self._model = model
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        self.group = QButtonGroup(self)
+        self.cards: dict[str, PresetCard] = {}
+        for name in PRESETS["numpy"]:
+            card = PresetCard(name)
+            self.cards[name] = card
+            self.group.addButton(card)
+            row.addWidget(card)
+            card.clicked.connect(lambda _=False, name=name: model.set_choices(preset=name))
+        for signal in (
+            model.choices_changed,
+            model.report_changed,
+            model.state_changed,
+        ):
+            bind(self, signal, self._show)
+
+    def _show(self) -> None:
+        model = self._model
+        chosen = model.choices.preset or default_preset(model.trainer or "numpy")
+        for name, card in self.cards.items():
+            with blocked_signals(card):
+                card.setChecked(name == chosen)
+            card.setEnabled(not model.is_busy)
+            try:
+                found = model.predict(replace(model.choices, preset=name))
+            except VerdigrisError:
+                # the choices contradict each other: the start reports how
+                found = None
+            card.show_prediction(found)
