@@ -160,6 +160,7 @@ class NumpyTrainer:
     def _do_step(self, batch: PreparedBatch, texels: BatchTexels) -> float | None:
         """The loss of the step; None if it was skipped."""
         kernel, step = self._kernel, self._step
+        self._rotate_if_due(step)
         grid, rounding = self._grid_at(step), self._settings.rounding(step)
         self._move_to_blocks(step)
         kernel.round_latents = partial(grid.round, rounding=rounding) if grid and rounding else None
@@ -201,11 +202,13 @@ class NumpyTrainer:
             self._grid = make_grid(self._start.layout, ranges, quantisation)
         return self._grid
 
-    def _move_to_blocks(self, step: int) -> None:
+    def _rotate_if_due(self, step: int) -> None:
         quantisation = self._settings.quantisation
         if quantisation and self._settings.rotates(step):
             self.restore(*rotate_latents(self.parameters(), self.state()))
             self._early_ranges = fit_ranges(self._start, quantisation.outliers)
+
+    def _move_to_blocks(self, step: int) -> None:
         strength = self._settings.line_strength(step)
         latents, squares = self._latents.values, self._latents.v
         if strength and isinstance(self._grid, LatentBlocks):

@@ -109,3 +109,13 @@ def test_latents_move_ever_further_and_all_the_way_in_the_last_phase():
     assert [step for step in range(31) if settings.rotates(step)] == [4]
     with pytest.raises(SettingsError, match="lines of blocks begin at step 5"):
         BlockLines(5, 4)
+
+
+def test_a_phase_that_begins_with_the_rotation_leaves_a_state_to_go_on_from(make):
+    phase = Quantisation(0, 10, BlockLines(0, 0))
+    whole, first, resumed = make(phase), make(phase), make(phase, seed=1)
+    whole.step_many(4)
+    first.step_many(1)
+    resumed.restore(first.parameters(), first.state())
+    resumed.step_many(3)
+    np.testing.assert_array_equal(resumed.parameters().latents, whole.parameters().latents)
