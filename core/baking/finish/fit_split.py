@@ -140,6 +140,8 @@ class SplitExamples:
     """[parts, N]"""
 
 
+# the edges of lights vanish
+@np.errstate(under="ignore")
 def draw_split_examples(
     parameters: Parameters, student: Student, effort: SplitEffort
 ) -> SplitExamples:
@@ -211,6 +213,7 @@ def join_split(parts: Sequence[SplitExamples]) -> SplitExamples:
     return SplitExamples(*(each[..., order] for each in joined))
 
 
+@np.errstate(under="ignore")
 def fit_split(
     spec: NetworkSpec, head: FloatArray, examples: SplitExamples, effort: SplitEffort
 ) -> FloatArray:

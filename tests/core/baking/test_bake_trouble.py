@@ -189,7 +189,8 @@ def test_emission_that_is_cut_off_is_told(emission, is_cut, tmp_path):
     lamp = powder("lamp", emission=f"{emission}, {emission / 2}, {emission / 4}")
     told = warnings(run([lamp], tmp_path, BRIEF))
     red = open_bundle(tmp_path / "out.vdg").emission()[0][..., 0]
-    np.testing.assert_array_equal(red, np.float16(min(emission, 30000)))
+    # blocks of BC6H have 10 bits, between two ends
+    np.testing.assert_allclose(red.astype("f4"), min(emission, 30000), rtol=2e-3)
     assert (
         told
         == [

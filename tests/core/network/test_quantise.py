@@ -31,17 +31,15 @@ def random_latents(count=1000):
     return (random.standard_normal((count, 8)) * spread + np.arange(8)).astype(np.float32)
 
 
-@pytest.mark.parametrize("bits", [8, 4])
-def test_every_value_comes_back_within_half_a_step_and_the_ends_exactly(bits):
+def test_every_value_comes_back_within_half_a_step_and_the_ends_exactly():
     latents = random_latents()
     found = fit_range(latents)
-    stored = quantise(latents, found, bits)
-    step = (latents.max(0).astype("f8") - latents.min(0)) / (2**bits - 1)
+    stored = quantise(latents, found)
+    step = (latents.max(0).astype("f8") - latents.min(0)) / 255
     error = np.abs(dequantise(stored, found).astype("f8") - latents)
     assert (error <= step * 0.5 + 1e-6).all()
     assert (error.max(0) > step * 0.4).all()
     assert stored.min() == 0 and stored.max() == 255
-    assert {len(np.unique(channel)) for channel in stored.T} <= set(range(2, 2**bits + 1))
     np.testing.assert_array_equal(dequantise(stored, found).min(0), latents.min(0))
 
 
