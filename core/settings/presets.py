@@ -62,6 +62,9 @@ def _recipe(
     )
 
 
+NEXT_PRESET = {"draft": "standard", "standard": "final"}
+"""The preset that takes longer than another, and comes closer."""
+
 PRESETS: dict[str, dict[str, Recipe]] = {
     "tensor": {
         # To look at: half of the places, and no small texture first.

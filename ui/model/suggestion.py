@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.baking.finish.hints import DETAIL_IS_LOST
 from verdigris.core.pictures.verdict import MOST_DOTS, Verdict
 from verdigris.core.settings.limits import LARGEST_RESOLUTION
-from verdigris.core.settings.presets import default_preset
+from verdigris.core.settings.presets import NEXT_PRESET, default_preset
 from verdigris.ui.estimates.time_left import format_range
 
 if TYPE_CHECKING:
     from verdigris.ui.model.panel_model import PanelModel
 
 _LARGE_DECODER = "3x64"
-_NEXT_PRESET = {"draft": "standard", "standard": "final"}
 
 
 @dataclass(frozen=True)
@@ -43,8 +42,8 @@ def suggest(model: PanelModel, verdict: Verdict | None) -> Suggestion | None:
         return _priced(model, "Longer training (standard) would come closer", preset="standard")
     if loses_detail and finer <= LARGEST_RESOLUTION:
         return _priced(model, f"{finer} x {finer} would regain fine detail", resolution=finer)
-    if preset in _NEXT_PRESET:
-        following = _NEXT_PRESET[preset]
+    if preset in NEXT_PRESET:
+        following = NEXT_PRESET[preset]
         return _priced(model, f"The preset {following} would come closer", preset=following)
     if settings.network != _LARGE_DECODER:
         text = f"A larger decoder ({_LARGE_DECODER}) would sharpen highlights"

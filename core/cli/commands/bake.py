@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -169,7 +170,7 @@ def bake(
     from verdigris.core.material.load.mtlx_document import load_document, select_materials
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.settings.json_changes import changed
-    from verdigris.core.settings.presets import default_preset, require_recipe
+    from verdigris.core.settings.presets import NEXT_PRESET, default_preset, require_recipe
 
     changes = parse_setting_changes(settings)
     options = {"resolution": resolution, "iterations": iterations, "seed": seed}
@@ -220,7 +221,8 @@ def bake(
     control = BakeControl()
     from verdigris.core.cli.shared.event_output import json_lines, live_line, result_only
 
-    show = json_lines if as_json else result_only if quiet else live_line
+    live = partial(live_line, next_preset=NEXT_PRESET.get(bake_options.preset))
+    show = json_lines if as_json else result_only if quiet else live
     ending = BakeEnding(control)
 
     def shown(events: Iterable[Event]) -> None:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 
 from verdigris.core.base.errors import reason
-from verdigris.core.pictures.verdict import judge_bake
+from verdigris.core.pictures.verdict import MOST_DOTS, judge_bake
 from verdigris.core.progress.events import (
     Event,
     Finished,
@@ -43,8 +43,9 @@ def result_only(events: Iterable[Event]) -> None:
             print("\n".join(event.results))
 
 
-def live_line(events: Iterable[Event]) -> None:
-    """Shows progress in one line that is updated, and prints the results at the end."""
+def live_line(events: Iterable[Event], next_preset: str | None = None) -> None:
+    """Shows progress in one line that is updated, and prints the results at the end. Recommends the
+    next preset where a result is not as good as can be."""
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
@@ -77,7 +78,7 @@ def live_line(events: Iterable[Event]) -> None:
                 live.update(Text(_step_line(event, phase, error, console.width)))
             elif isinstance(event, Finished):
                 live.update(Text(""))
-                _print_result(event)
+                _print_result(event, next_preset)
 
 
 def _step_line(event: Step, phase: str, error: str, width: int) -> str:
@@ -91,7 +92,7 @@ def _step_line(event: Step, phase: str, error: str, width: int) -> str:
     return whole if len(whole) < width else learnt + left
 
 
-def _print_result(event: Finished) -> None:
+def _print_result(event: Finished, next_preset: str | None) -> None:
     why = "" if event.stopped_by == "steps" else f", ended by {event.stopped_by}"
     print(f"{event.step} steps in {_clock(event.seconds)}{why}")
     hints = event.hints or ("",) * len(event.results)
@@ -103,6 +104,8 @@ def _print_result(event: Finished) -> None:
         verdict = judge_bake(samples, picture, sky)
         if verdict:
             print(f"  {verdict.line}")
+            if next_preset and verdict.dots < MOST_DOTS:
+                print(f"  --preset {next_preset} would come closer")
         print(
             f"  log error {samples.log_mae:.4f}  SMAPE {samples.smape:.3f}  "
             f"sphere {picture.psnr:.1f} dB  FLIP {picture.ldr_flip:.3f}"

@@ -91,7 +91,7 @@ def test_the_bundle_holds_latents_as_the_last_phase_has_them_with_their_errors(
 def test_a_bake_that_is_stopped_before_the_last_phase_is_rounded_and_warns_of_the_cost(
     cloud, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(rounding, "_REPORTED_FACTOR", 1.001)
+    monkeypatch.setitem(rounding._REPORTED_FACTOR, "bc7", 1.001)
 
     def is_near_the_end(event):
         return isinstance(event, Step) and event.step > 300
@@ -105,7 +105,7 @@ def test_a_bake_that_is_stopped_before_the_last_phase_is_rounded_and_warns_of_th
     # other warnings depend on when the bake was stopped
     (warning,) = (text for text in warnings_of(events) if "storing latents" in text)
     assert warning.startswith("cloud: storing latents as bc7 raised the log error by ")
-    assert "set latent_format to rgba8" in warning
+    assert "use --set latent_format=rgba8" in warning
     trainer = run.learner.trainer
     ranges = fit_ranges(trainer.parameters())
     expected = compressed_copy(trainer.parameters(), ranges, trainer.latent_squares()).latents
