@@ -136,10 +136,11 @@ def test_the_live_line_leaves_pipes_readable(source, tmp_path):
     code, printed, told = in_process("bake", source, *QUICK, "-m", "pane", "-o", tmp_path)
     assert code == 0
     assert CONTROL not in printed + told
-    first, path, verdict, *measures = printed.splitlines()
+    first, path, verdict, advice, *measures = printed.splitlines()
     assert first.startswith("60 steps in ")
     assert path == str(tmp_path / "pane.vdg")
     assert verdict.count("●") + verdict.count("○") == 5
+    assert advice == "  --preset standard would come closer"
     assert "log error" in measures[0] and "under a sky: error" in measures[1]
     assert "the material is constant" in measures[2]
     assert "warning: pane: transmission is dropped: a neural material only reflects" in told
