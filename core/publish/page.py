@@ -18,6 +18,7 @@ import numpy as np
 import verdigris.core
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.outputs import MANIFEST_FILE
+from verdigris.core.pictures.verdict import judge
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.files.read import Bundle
@@ -91,6 +92,7 @@ def make_page(
             {
                 "name": each.bundle.manifest.name,
                 "references": [picture.as_json() for picture in each.references],
+                "verdict": _verdict(each.bundle),
             }
             for each in materials
         ],
@@ -116,6 +118,12 @@ def make_page(
     page = _read("page/review.html")
     # one pass: a value may hold another's placeholder
     return re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], found[0]), page).encode()
+
+
+def _verdict(bundle: Bundle) -> dict[str, Any] | None:
+    """The same as `measure` prints."""
+    found = judge(bundle.manifest.errors)
+    return None if found is None else {"dots": found.dots, "text": found.text}
 
 
 def pack_bundle(bundle: Bundle) -> bytes:

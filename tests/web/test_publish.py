@@ -41,6 +41,18 @@ def test_a_name_cannot_end_the_page(pages):
     assert data["materials"][0]["name"] == "</script>copper"
 
 
+def test_a_page_has_the_verdict_that_versions_and_measure_print(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    errors = {"sphere": {"ldr_flip": 0.004}, "sky": {"median": 0.05, "bias": 0.06}}
+    make_bundle(tmp_path / "a.vdg", errors=errors)
+    assert run_command(("publish", "a.vdg", "-o", "a.html"))[0] == 0
+    text = (tmp_path / "a.html").read_text()
+    found = json.loads(re.search(r'id="review">(.*?)</script>', text)[1])["materials"][0]
+    # five dots by FLIP, less one for a poor figure under a sky
+    assert found["verdict"]["dots"] == 4
+    assert found["verdict"]["text"].startswith("Very close; ")
+
+
 def test_pictures_of_the_source_are_those_of_render(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     make_bundle(tmp_path / "a.vdg", name="material")

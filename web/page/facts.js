@@ -9,12 +9,7 @@ const MEASURES = [
   { title: "Sky, 90th percentile", of: (e) => e.sky?.p90, shown: percent, aim: 0.04 },
   { title: "Sky, bias", of: (e) => e.sky?.bias, shown: (v) => `${v > 0 ? "+" : v < 0 ? "\u2212" : ""}${percent(Math.abs(v))}`, aim: 0.005 },
 ];
-const VERDICTS = [
-  [0.005, "good", "No visible difference", "The measured picture is as good as the source by eye."],
-  [0.02, "good", "Very close", "Differences show only side by side."],
-  [0.05, "fair", "Close", "Differences show in a direct comparison."],
-  [Infinity, "poor", "Visibly different", "Look at the wipe and the heat map."],
-];
+const MOST_DOTS = 5;
 const BYTES_OF_KIND = { uint8: 1, uint16: 2, half: 2, float: 4, uint32: 4, double: 8 };
 
 function element(name, properties = {}, ...children) {
@@ -39,7 +34,7 @@ export function describe(panel, material, entry, data) {
   panel.replaceChildren(
     element("h1", { textContent: material.name }),
     element("p", { className: "kind", textContent: kindOf(material) }),
-    ...verdict(manifest.errors ?? {}),
+    ...verdict(entry.verdict),
     element("h2", { textContent: "Error" }),
     errors(manifest.errors ?? {}),
     element("p", { className: "note", textContent: "Against the source material. At the aim, an eye sees no difference." }),
@@ -58,12 +53,14 @@ function kindOf({ network, latents, manifest }) {
   return `${surface ? `${surface} · ` : ""}decoder ${network.hiddenLayers}x${network.width} · ${latents.width} × ${latents.height} ${names[latents.format]} latents`;
 }
 
-function verdict({ sphere }) {
-  const flip = sphere?.ldr_flip;
-  if (typeof flip !== "number") return [];
-  const [, kind, title, text] = VERDICTS.find(([most]) => flip <= most);
+/** The verdict of `verdigris measure`: words before and after the semicolon, and dots. */
+function verdict(found) {
+  if (!found) return [];
+  const [title, text = ""] = found.text.split("; ");
+  const kind = found.dots >= 4 ? "good" : found.dots >= 3 ? "fair" : "poor";
+  const dots = element("span", { textContent: "●".repeat(found.dots) + "○".repeat(MOST_DOTS - found.dots), ariaLabel: `${found.dots} of ${MOST_DOTS}` });
   return [
-    element("div", { className: `verdict ${kind}` }, element("i"),
+    element("div", { className: `verdict ${kind}` }, dots,
       element("div", {}, element("strong", { textContent: title }), element("small", { textContent: text }))),
   ];
 }
@@ -87,7 +84,9 @@ function sizes(material, report) {
   const textures = (report.textures ?? []).filter((each) => each.width && each.height);
   const replaced = textures.reduce(
     (sum, { width, height, channels = 4, kind, tiles = 1 }) => sum + (4 / 3) * width * height * channels * (BYTES_OF_KIND[kind] ?? 1) * (tiles || 1), 0);
-  const most = Math.max(own, replaced);
+  const images = material.manifest.source?.images;
+  const compressed = images?.compressed > 0 ? images.compressed : 0;
+  const most = Math.max(own, replaced, compressed);
   const bar = (label, bytes, className) => [
     element("span", { textContent: label }),
     element("div", { className }, Object.assign(element("i"), { style: `width:${(100 * bytes) / most}%` })),
@@ -96,10 +95,10 @@ function sizes(material, report) {
   const parts = [`weights ${size(material.manifest.weights.bytes)}`, `latents ${size(material.manifest.latents.bytes)}`];
   for (const name of ["emission", "opacity"]) if (material.manifest[name]) parts.push(`${name} ${size(material.manifest[name].bytes)}`);
   return [
-    element("div", { className: "bars" }, ...bar("Neural", own, "own"), ...(replaced ? bar("Source", replaced, "") : [])),
+    element("div", { className: "bars" }, ...bar("Neural", own, "own"), ...(compressed ? bar("Source, BC", compressed, "") : []), ...(replaced ? bar("Source", replaced, "") : [])),
     element("p", {
       className: "note",
-      textContent: `${parts.join(", ")}.${replaced ? ` Source: ${textures.length} texture${textures.length === 1 ? "" : "s"} with mip levels, uncompressed.` : ""}`,
+      textContent: `${parts.join(", ")}.${replaced ? ` Source: ${textures.length} texture${textures.length === 1 ? "" : "s"} with mip levels, uncompressed${compressed ? " and block-compressed (BC)" : ""}.` : ""}`,
     }),
   ];
 }
