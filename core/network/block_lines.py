@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
@@ -30,8 +31,10 @@ _LINE_NOISE = np.array([0.3, *[5.6] * 8, *[0.34] * 4], np.float32)
 _SCALAR_NOISE = np.array([0, *[1.4] * 8, *[0.08] * 4], np.float32)
 # Of the errors of its endpoints, a texel between them has this part on average.
 _INNER_SHARE = 0.6
-# Choices of the free channel; the last has none.
-_FREE = np.arange(QUAD + 1)
+# Channels on the line for each choice of the free channel; the last has none.
+_ON_LINE = [[each for each in range(QUAD) if each != free] for free in range(QUAD + 1)]
+# Blocks that are fitted together: intermediate arrays fit into caches.
+_PART = 2048
 
 
 class Fit(NamedTuple):
@@ -49,9 +52,8 @@ class Fit(NamedTuple):
 
 def to_quads(texels: FloatArray) -> FloatArray:
     """Blocks of a level [height, width, channels] as [blocks, layers, 16, 4]."""
-    blocks = bc7.to_blocks(texels)
     layers = texels.shape[-1] // QUAD
-    parts = blocks.reshape(-1, bc7.TEXELS, layers, QUAD)
+    parts = bc7.to_blocks(texels).reshape(-1, bc7.TEXELS, layers, QUAD)
     return np.ascontiguousarray(parts.swapaxes(1, 2))
 
 
@@ -65,73 +67,135 @@ def from_quads(quads: FloatArray, height: int, width: int) -> FloatArray:
 def fit_blocks(texels: FloatArray, byte: FloatArray, importance: FloatArray | None = None) -> Fit:
     """Fits blocks to texels [..., 16, 4]. `byte` [..., 4] is the width of a byte, or 0 to neglect
     the rounding of endpoints; `importance` [..., 4] is that of a square error."""
-    mean = texels.mean(-2, keepdims=True)
+    shape = texels.shape[:-2]
+    flat = texels.reshape(-1, bc7.TEXELS, QUAD)
+    by_block = (*shape, QUAD)
+    widths = np.broadcast_to(byte, by_block).reshape(-1, QUAD)
+    weights = None
+    if importance is not None:
+        weights = np.broadcast_to(importance, by_block).reshape(-1, QUAD)
+    moved = np.empty_like(flat)
+    first, second = (np.empty((len(flat), QUAD), flat.dtype) for _ in range(2))
+    kinds = np.empty(len(flat), np.int64)
+    for begin in range(0, len(flat), _PART):
+        part = slice(begin, begin + _PART)
+        weight = None if weights is None else weights[part].T
+        fit = _fit_columns(flat[part].T, widths[part].T, weight)
+        moved[part], first[part], second[part], kinds[part] = (each.T for each in fit)
+    first, second = (each.reshape(*shape, QUAD) for each in (first, second))
+    return Fit(moved.reshape(texels.shape), first, second, kinds.reshape(shape))
+
+
+def _fit_columns(texels: FloatArray, byte: FloatArray, importance: FloatArray | None) -> Fit:
+    """The same with blocks last: texels [4, 16, blocks], `byte` and `importance` [4, blocks]. Numpy
+    is ten times as fast along blocks as along the four channels of each."""
+    texels = np.ascontiguousarray(texels)
+    mean = texels.mean(1)
     unit = np.ones_like(mean)
     if importance is not None:
-        least = _LEAST_SHARE * importance.max(-1, keepdims=True) + _TINY
-        unit = np.sqrt(np.maximum(importance, least))[..., None, :]
+        least = _LEAST_SHARE * importance.max(0) + _TINY
+        unit = np.sqrt(np.maximum(importance, least))
         # only ratios count: numbers near 1 neither overflow nor vanish
-        unit = unit / unit.max(-1, keepdims=True)
-    scaled = (texels - mean) * unit
-    covariance = np.einsum("...tc,...td->...cd", scaled, scaled)
-    # the free channel, [..., 5, ...]
-    on_line = (_FREE[:, None] != np.arange(QUAD)).astype(texels.dtype)
-    masked = covariance[..., None, :, :] * on_line[:, None, :] * on_line[:, :, None]
-    axis = longest_axis(masked)
-    place = np.einsum("...tc,...fc->...ft", scaled, axis)
-    ends = place.min(-1), place.max(-1)
-    explained = np.einsum("...fc,...fcd,...fd->...f", axis, masked, axis)
-    beside = np.trace(masked, axis1=-2, axis2=-1) - explained
-    error = _expected_error(beside, ends, scaled, on_line, (unit[..., 0, :] * byte) ** 2)
-    kinds = error.argmin(-1)
+        unit /= unit.max(0)
+    scaled = texels - mean[:, None]
+    scaled *= unit[:, None]
+    axes = _axes_of_choices(scaled)
+    variance = np.einsum("ctn,ctn->cn", scaled, scaled)
+    beside, low, high = (np.empty((QUAD + 1, len(mean[0])), mean.dtype) for _ in range(3))
+    for free, axis in enumerate(axes):
+        place = _along(scaled, axis)
+        place.min(0, out=low[free])
+        place.max(0, out=high[free])
+        beside[free] = variance[_ON_LINE[free]].sum(0) - np.einsum("tn,tn->n", place, place)
+    least, largest = texels.min(1), texels.max(1)
+    kinds = _expected_error(
+        beside, high - low, (largest - least) * unit, (unit * byte) ** 2
+    ).argmin(0)
     free = bc7.SCALAR[kinds]
 
-    def chosen(values: FloatArray) -> FloatArray:
-        """The values of the chosen free channel, of [..., 5, n]."""
-        index = np.broadcast_to(free[..., None, None], (*free.shape, 1, values.shape[-1]))
-        return np.take_along_axis(values, index, -2)[..., 0, :]
+    axis = np.take_along_axis(axes, free[None, None], 0)[0]
+    is_free = np.arange(QUAD)[:, None] == free
+    along = axis / unit
+    moved = _along(scaled, axis) * along[:, None]
+    moved += mean[:, None]
+    np.copyto(moved, texels, where=is_free[:, None])
+    low, high = (along * np.take_along_axis(end, free[None], 0) + mean for end in (low, high))
+    return Fit(moved, np.where(is_free, least, low), np.where(is_free, largest, high), kinds)
 
-    along = (chosen(axis) / unit[..., 0, :])[..., None, :]
-    is_free = (np.arange(QUAD) == free[..., None])[..., None, :]
-    moved = np.where(is_free, texels, mean + chosen(place)[..., None] * along)
-    low, high = (chosen(end[..., None])[..., None] * along + mean for end in ends)
-    first = np.where(is_free, texels.min(-2, keepdims=True), low)[..., 0, :]
-    second = np.where(is_free, texels.max(-2, keepdims=True), high)[..., 0, :]
-    return Fit(moved, first, second, kinds)
+
+def _along(scaled: FloatArray, axis: FloatArray) -> FloatArray:
+    """Places [16, blocks] of texels [4, 16, blocks] along axes [4, blocks]."""
+    return np.asarray(np.einsum("ctn,cn->tn", scaled, axis))
+
+
+def _axes_of_choices(scaled: FloatArray) -> FloatArray:
+    """First principal axes [5, 4, blocks] for each choice of the free channel, on which they are 0,
+    of texels [4, 16, blocks]."""
+    covariance = {
+        (row, column): np.einsum("tn,tn->n", scaled[row], scaled[column])
+        for row, column in combinations_with_replacement(range(QUAD), 2)
+    }
+    axes = np.zeros((QUAD + 1, QUAD, scaled.shape[-1]), scaled.dtype)
+    axes[QUAD] = longest_axis(np.stack(list(covariance.values())))
+    choices = _ON_LINE[:QUAD]
+    pairs = combinations_with_replacement(range(QUAD - 1), 2)
+    masked = [[covariance[line[row], line[column]] for line in choices] for row, column in pairs]
+    for free, axis in enumerate(longest_axis(np.array(masked)).swapaxes(0, 1)):
+        axes[free, choices[free]] = axis
+    return axes
 
 
 def _expected_error(
-    beside: FloatArray,
-    ends: tuple[FloatArray, FloatArray],
-    scaled: FloatArray,
-    on_line: FloatArray,
-    byte_square: FloatArray,
+    beside: FloatArray, length: FloatArray, reach: FloatArray, byte_square: FloatArray
 ) -> FloatArray:
-    """The expected square error of each kind, [..., kinds]."""
-    reach = scaled.max(-2) - scaled.min(-2)
-    reach_of_free = np.concatenate([reach, np.zeros_like(reach[..., :1])], -1)
-    line_bytes = byte_square @ on_line.T
-    free_bytes = np.concatenate([byte_square, np.zeros_like(reach[..., :1])], -1)
-    free = bc7.SCALAR
-    steps = ((ends[1] - ends[0])[..., free] / bc7.LINE_LAST) ** 2
-    steps = steps + (reach_of_free[..., free] / bc7.SCALAR_LAST) ** 2
-    noise = line_bytes[..., free] * _LINE_NOISE + free_bytes[..., free] * _SCALAR_NOISE
-    result = beside[..., free] + np.float32(bc7.TEXELS) * (steps / 12 + _INNER_SHARE * noise)
-    return np.asarray(result)
+    """The expected square error of each kind, [kinds, blocks], with the errors beside lines and
+    their lengths [5, blocks], and the reach of channels and squares of their bytes [4, blocks]."""
+    free, dtype = bc7.SCALAR, beside.dtype
+    none = np.zeros_like(reach[:1])
+    line_bytes = np.stack([byte_square[line].sum(0) for line in _ON_LINE])
+    free_bytes, free_reach = (np.concatenate([each, none]) for each in (byte_square, reach))
+    line_last, free_last = (
+        each[:, None].astype(dtype) for each in (bc7.LINE_LAST, bc7.SCALAR_LAST)
+    )
+    steps = (length[free] / line_last) ** 2
+    steps += (free_reach[free] / free_last) ** 2
+    noise = line_bytes[free] * _LINE_NOISE[:, None]
+    noise += free_bytes[free] * _SCALAR_NOISE[:, None]
+    steps /= 12
+    noise *= _INNER_SHARE
+    steps += noise
+    steps *= bc7.TEXELS
+    steps += beside[free]
+    return np.asarray(steps)
 
 
-def longest_axis(covariance: FloatArray) -> FloatArray:
-    """Of symmetric matrices [..., 4, 4]: their first principal axis [..., 4], of length 1 or 0."""
-    power = covariance
-    tiny = power.dtype.type(_TINY)
+def longest_axis(elements: FloatArray) -> FloatArray:
+    """First principal axes [side, ...], of length 1 or 0, of symmetric matrices. These are given as
+    their elements on and above the diagonal, row by row, [side * (side + 1) / 2, ...]."""
+    side = int(np.sqrt(2 * len(elements)))
+    pairs = list(combinations_with_replacement(range(side), 2))
+    place = {pair: number for number, pair in enumerate(pairs)}
+    place |= {pair[::-1]: number for pair, number in place.items()}
+    diagonal = [place[row, row] for row in range(side)]
+    power, square = elements.copy(), np.empty_like(elements)
+    product = np.empty_like(elements[0])
     for _ in range(_SQUARINGS):
-        power = power / (np.trace(power, axis1=-2, axis2=-1)[..., None, None] + tiny)
-        power = power @ power
-    diagonal = np.diagonal(power, axis1=-2, axis2=-1)
-    column = diagonal.argmax(-1)[..., None, None]
-    axis = np.take_along_axis(power, np.broadcast_to(column, (*power.shape[:-1], 1)), -1)[..., 0]
-    length = np.sqrt((axis * axis).sum(-1, keepdims=True))
-    return np.asarray(axis / np.where(length > 0, length, 1))
+        power /= power[diagonal].sum(0) + _TINY
+        for total, (row, column) in zip(square, pairs, strict=True):
+            np.multiply(power[place[row, 0]], power[place[0, column]], out=total)
+            for inner in range(1, side):
+                total += np.multiply(
+                    power[place[row, inner]], power[place[inner, column]], out=product
+                )
+        power, square = square, power
+    axis, largest = power[[place[0, column] for column in range(side)]], power[0].copy()
+    for row in range(1, side):
+        is_larger = power[place[row, row]] > largest
+        np.copyto(largest, power[place[row, row]], where=is_larger)
+        np.copyto(axis, power[[place[row, column] for column in range(side)]], where=is_larger)
+    length = np.sqrt((axis * axis).sum(0))
+    axis /= np.where(length > 0, length, 1)
+    return axis
 
 
 def encode(

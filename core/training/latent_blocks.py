@@ -26,6 +26,8 @@ from verdigris.core.training.latent_grid import LatentGrid
 
 # The kind of a block is stored with its first endpoint's first channel, which is a byte.
 _KIND_UNIT = 256
+# Columns of a block: first end; ways of line and free channel; two scales, and two largest indices.
+_ENDS_OF_COLUMNS = (QUAD, 3 * QUAD, 3 * QUAD + 2)
 
 
 def block_offsets(layout: LatentLayout) -> tuple[int, ...]:
@@ -103,13 +105,14 @@ class LatentBlocks(LatentGrid):
         kinds = (ends[:, :, 0, 0] / _KIND_UNIT).astype(np.int64)
         first = ends[:, :, 0].copy()
         first[..., 0] -= _KIND_UNIT * kinds
-        lasts = bc7.LINE_LAST[kinds], bc7.SCALAR_LAST[kinds]
-        ways = bc7.parts_of(ends[:, :, 1] - first, kinds)
-        # all that a texel needs of its block, in one row: a step looks up thousands
-        columns = [first, *ways]
-        columns += [_inverse_square(way)[..., None] for way in ways]
-        columns += [last[..., None] for last in lasts]
-        self._rows = np.ascontiguousarray(np.concatenate(columns, -1), np.float32)
+        lasts = np.stack([bc7.LINE_LAST[kinds], bc7.SCALAR_LAST[kinds]], -1).astype(np.float32)
+        ways = np.stack(bc7.parts_of(ends[:, :, 1] - first, kinds), -2)
+        # a unit along a way is so many indices; ways are of whole numbers, and may be none
+        scales = lasts / np.maximum((ways * ways).sum(-1), 1)
+        columns = [first, ways.reshape(*first.shape[:2], -1), scales, lasts]
+        # all that a texel needs of its block, in columns: a step looks up thousands of blocks
+        rows = np.concatenate(columns, -1)
+        self._columns = np.ascontiguousarray(np.moveaxis(rows, 0, -1), np.float32)
 
     def move(self, latents: FloatArray, squares: FloatArray) -> None:
         """Moves all latents to what their blocks can hold."""
@@ -118,19 +121,30 @@ class LatentBlocks(LatentGrid):
         self.ends = found
 
     def round(self, values: FloatArray, texels: IndexArray, rounding: Rounding) -> None:
-        decoded, parts = self._places(values, texels)
-        decoded += np.float32(0.5)
-        for way, _, place, last in parts:
-            place = np.clip(place, 0, last)
-            whole = np.floor(np.minimum(place, last - 1))
-            share = soft_round(place, rounding.sharpness) - whole
-            half = np.floor(last / 2)
-            low = np.floor((64 * whole + half) / last)
-            high = np.floor((64 * (whole + 1) + half) / last)
-            decoded += way * ((low + (high - low) * share) / 64)[..., None]
+        decoded, ways, place, _, last = self._places(values, texels)
+        np.clip(place, 0, last, out=place)
+        whole = np.floor(np.minimum(place, last - 1))
+        share = soft_round(place, rounding.sharpness)
+        share -= whole
+        # between the shares of the two nearest indices, in 64ths
+        half = np.floor(last / 2)
+        whole *= 64
+        whole += half
+        low = np.floor(whole / last)
+        whole += 64
+        whole /= last
+        high = np.floor(whole, out=whole)
+        high -= low
+        share *= high
+        share += low
+        share /= 64
+        decoded += np.einsum("lpcn,lpn->lcn", ways, share)
+        decoded += 0.5
         np.floor(decoded, out=decoded)
-        np.multiply(decoded.reshape(values.shape), self._of_texels(self.unit, texels), out=values)
-        values += self._of_texels(self.offset, texels)
+        result = decoded.reshape(values.shape[::-1])
+        result *= self._of_texels(self.unit, texels).T
+        result += self._of_texels(self.offset, texels).T
+        np.copyto(values, result.T)
 
     def backward(
         self, gradient: FloatArray, values: FloatArray, texels: IndexArray, rounding: Rounding
@@ -139,38 +153,37 @@ class LatentBlocks(LatentGrid):
         ends."""
         if rounding.is_straight:
             return
-        first, parts = self._places(values, texels)
-        unit = self._of_texels(self.unit, texels)
-        by_byte = (gradient * unit).reshape(first.shape)
-        change = np.zeros_like(by_byte)
-        for way, inverse, place, last in parts:
-            slope = soft_round_derivative(np.clip(place, 0, last), rounding.sharpness)
-            slope[(place <= 0) | (place >= last)] = 1
-            along = np.einsum("tlc,tlc->tl", by_byte, way) * inverse
-            change += way * (along * (slope - 1))[..., None]
-        by_byte += change
-        np.divide(by_byte.reshape(gradient.shape), unit, out=gradient)
+        first, ways, place, scale, last = self._places(values, texels)
+        unit = self._of_texels(self.unit, texels).T
+        by_byte = np.multiply(gradient.T, unit, order="C")
+        change = np.einsum("lpcn,lcn->lpn", ways, by_byte.reshape(first.shape))
+        change *= scale
+        change /= last
+        is_inside = place > 0
+        is_inside &= place < last
+        slope = soft_round_derivative(place, rounding.sharpness)
+        slope -= 1
+        change *= slope
+        change *= is_inside
+        along = np.einsum("lpcn,lpn->lcn", ways, change)
+        by_byte += along.reshape(by_byte.shape)
+        by_byte /= unit
+        np.copyto(gradient, by_byte.T)
 
     def _places(
         self, values: FloatArray, texels: IndexArray
-    ) -> tuple[FloatArray, list[tuple[FloatArray, FloatArray, FloatArray, FloatArray]]]:
-        """First ends [texels, layers, 4], in bytes. For the line and the free channel: the ways to
-        the second ends, the inverses of their squares, fractional indices [texels, layers], not
-        limited, and largest indices."""
-        rows = np.take(self._rows, np.take(self._block, texels), axis=0)
-        first = rows[..., :QUAD]
-        codes = values - self._of_texels(self.offset, texels)
-        codes /= self._of_texels(self.unit, texels)
-        from_first = codes.reshape(first.shape) - first
-        parts = []
-        for number in range(2):
-            way = rows[..., (1 + number) * QUAD : (2 + number) * QUAD]
-            inverse, last = rows[..., 3 * QUAD + number], rows[..., 3 * QUAD + 2 + number]
-            place = np.einsum("tlc,tlc->tl", from_first, way) * inverse * last
-            parts.append((way, inverse, place, last))
-        return first.copy(), parts
-
-
-def _inverse_square(way: FloatArray) -> FloatArray:
-    """Inverses of the squared lengths [...] of vectors [..., 4] of whole numbers; 1 for none."""
-    return np.asarray(1 / np.maximum((way * way).sum(-1), 1))
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+        """First ends [layers, 4, texels], in bytes. For the line and the free channel, ways to the
+        second ends [layers, 2, 4, texels], and [layers, 2, texels]: fractional indices, not
+        limited, indices a unit along the way, and largest indices."""
+        blocks = np.take(self._block, texels)
+        columns = np.take(self._columns, blocks, axis=-1, mode="clip")
+        first, ways, scale, last = np.split(columns, _ENDS_OF_COLUMNS, axis=1)
+        ways = ways.reshape(len(first), 2, QUAD, -1)
+        codes = np.subtract(values.T, self._of_texels(self.offset, texels).T, order="C")
+        codes /= self._of_texels(self.unit, texels).T
+        from_first = codes.reshape(first.shape)
+        from_first -= first
+        place = np.einsum("lpcn,lcn->lpn", ways, from_first)
+        place *= scale
+        return first, ways, place, scale, last
