@@ -3,6 +3,7 @@ import {
   CompressedArrayTexture,
   CompressedTexture,
   DataTexture,
+  DataUtils,
   FloatType,
   GLSL3,
   HalfFloatType,
@@ -16,6 +17,7 @@ import {
   RGB_BPTC_UNSIGNED_Format,
   RedFormat,
   RepeatWrapping,
+  SRGBColorSpace,
   ShaderMaterial,
   Uniform,
   UniformsGroup,
@@ -135,24 +137,37 @@ export class NeuralMaterial extends ShaderMaterial {
  * sun out of the texture first, and use a DirectionalLight in its place.
  */
 export function makeEnvironment(renderer, texture) {
-  const target = (width, type, isMipmapped) =>
-    new WebGLCubeRenderTarget(width, {
-      type,
-      colorSpace: NoColorSpace,
-      generateMipmaps: isMipmapped,
-      minFilter: isMipmapped ? LinearMipmapLinearFilter : LinearFilter,
-    }).fromEquirectangularTexture(renderer, texture);
-  const cube = target(CUBE_WIDTH, HalfFloatType, true);
+  const cube = cubeOf(renderer, texture, CUBE_WIDTH, true);
   const width = 32;
-  const small = target(width, FloatType, false);
-  const faces = Array.from({ length: 6 }, (_, face) => {
-    const texels = new Float32Array(4 * width * width);
-    renderer.readRenderTargetPixels(small, 0, 0, width, width, texels, face);
-    return texels;
-  });
+  const small = cubeOf(renderer, texture, width, false);
+  const faces = Array.from({ length: 6 }, (_, face) => readFace(renderer, small, width, face));
   small.dispose();
   const harmonics = irradianceHarmonics(faces, width).map((each) => new Vector3(...each));
   return { map: cube.texture, harmonics, dispose: () => cube.dispose() };
+}
+
+/** three.js gives the cube the type and the filters of its source, and loaders of HDRIs ask for no mip levels. */
+function cubeOf(renderer, texture, width, isMipmapped) {
+  const { generateMipmaps, minFilter } = texture;
+  texture.generateMipmaps = isMipmapped;
+  texture.minFilter = isMipmapped ? LinearMipmapLinearFilter : LinearFilter;
+  try {
+    return new WebGLCubeRenderTarget(width).fromEquirectangularTexture(renderer, texture);
+  } finally {
+    Object.assign(texture, { generateMipmaps, minFilter });
+  }
+}
+
+/** Linear RGBA of a face, whatever its texels are. */
+function readFace(renderer, target, width, face) {
+  const { type, colorSpace } = target.texture;
+  const Texels = { [FloatType]: Float32Array, [HalfFloatType]: Uint16Array }[type] ?? Uint8Array;
+  const texels = new Texels(4 * width * width);
+  renderer.readRenderTargetPixels(target, 0, 0, width, width, texels, face);
+  if (type === FloatType) return texels;
+  if (type === HalfFloatType) return Float32Array.from(texels, DataUtils.fromHalfFloat);
+  const linear = colorSpace === SRGBColorSpace ? (v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4) : (v) => v;
+  return Float32Array.from(texels, (v) => linear(v / 255));
 }
 
 // By format: three.js's, its type, and for blocks the extension that reads them.

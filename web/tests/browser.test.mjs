@@ -271,6 +271,31 @@ test("three.js lights a plane as the processor's decoder says", IN_THREE, async 
   }
 });
 
+test("an environment of floats, halves or bytes has the same light, and mip levels", IN_THREE, async () => {
+  const found = await page.evaluate(`(() => {
+    const white = {
+      FloatType: new Float32Array(4 * 16 * 8).fill(1),
+      HalfFloatType: new Uint16Array(4 * 16 * 8).fill(THREE.DataUtils.toHalfFloat(1)),
+      UnsignedByteType: new Uint8Array(4 * 16 * 8).fill(255),
+    };
+    return Object.entries(white).map(([type, texels]) => {
+      // as HDRLoader leaves its textures
+      const sky = new THREE.DataTexture(texels, 16, 8, THREE.RGBAFormat, THREE[type]);
+      sky.mapping = THREE.EquirectangularReflectionMapping;
+      sky.minFilter = sky.magFilter = THREE.LinearFilter;
+      sky.generateMipmaps = false;
+      sky.needsUpdate = true;
+      const { map, harmonics } = neural.makeEnvironment(renderer, sky);
+      return [harmonics[0].x, map.generateMipmaps && map.minFilter === THREE.LinearMipmapLinearFilter, sky.generateMipmaps, renderer.getContext().getError()];
+    });
+  })()`);
+  for (const [first, isMipmapped, ofSource, error] of found) {
+    // the harmonic of order 0, 1 / sqrt(4 pi), over the sphere, times pi of the cosine
+    assert.ok(Math.abs(first - (4 * Math.PI * Math.PI) / Math.sqrt(4 * Math.PI)) < 0.02, `${first}`);
+    assert.deepEqual([isMipmapped, ofSource, error], [true, false, 0]);
+  }
+});
+
 test("three.js draws instances, shadows and an environment without a warning", IN_THREE, async () => {
   const found = await page.evaluate(`(async () => {
     const sky = new THREE.DataTexture(new Float32Array(4 * 16 * 8).fill(0.5), 16, 8, THREE.RGBAFormat, THREE.FloatType);
