@@ -1,16 +1,15 @@
 const percent = (value, digits = 1) => `${(100 * value).toFixed(digits)}%`;
 
-/** Measures of `verdigris measure`: how they are shown, and from where an eye sees no difference. */
+/** Measures of `verdigris measure`: how they are shown. The page's `aims` have their names. */
 const MEASURES = [
-  { title: "Sphere, PSNR", of: (e) => e.sphere?.psnr, shown: (v) => `${v.toFixed(1)} dB`, aim: 55, isMore: true },
-  { title: "Sphere, FLIP", of: (e) => e.sphere?.ldr_flip, shown: (v) => v.toFixed(3), aim: 0.005 },
-  { title: "Samples, log MAE", of: (e) => e.samples?.log_mae, shown: (v) => v.toFixed(4), aim: 0.0003 },
-  { title: "Sky, median error", of: (e) => e.sky?.median, shown: percent, aim: 0.01 },
-  { title: "Sky, 90th percentile", of: (e) => e.sky?.p90, shown: percent, aim: 0.04 },
-  { title: "Sky, bias", of: (e) => e.sky?.bias, shown: (v) => `${v > 0 ? "+" : v < 0 ? "\u2212" : ""}${percent(Math.abs(v))}`, aim: 0.005 },
+  { title: "Sphere, PSNR", name: "sphere.psnr", shown: (v) => `${v.toFixed(1)} dB`, isMore: true },
+  { title: "Sphere, FLIP", name: "sphere.ldr_flip", shown: (v) => v.toFixed(3) },
+  { title: "Samples, log MAE", name: "samples.log_mae", shown: (v) => v.toFixed(4) },
+  { title: "Sky, median error", name: "sky.median", shown: percent },
+  { title: "Sky, 90th percentile", name: "sky.p90", shown: percent },
+  { title: "Sky, bias", name: "sky.bias", shown: (v) => `${v > 0 ? "+" : v < 0 ? "\u2212" : ""}${percent(Math.abs(v))}` },
 ];
 const MOST_DOTS = 5;
-const BYTES_OF_KIND = { uint8: 1, uint16: 2, half: 2, float: 4, uint32: 4, double: 8 };
 
 function element(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties);
@@ -36,10 +35,10 @@ export function describe(panel, material, entry, data) {
     element("p", { className: "kind", textContent: kindOf(material) }),
     ...verdict(entry.verdict),
     element("h2", { textContent: "Error" }),
-    errors(manifest.errors ?? {}),
+    errors(manifest.errors ?? {}, data.aims),
     element("p", { className: "note", textContent: "Against the source material. At the aim, an eye sees no difference." }),
     element("h2", { textContent: "Size in memory" }),
-    ...sizes(material, report),
+    ...sizes(material),
     element("h2", { textContent: "This device" }),
     element("p", { id: "check", className: "note", textContent: "The decoder is compared with the bundle's reference when the picture is done." }),
     ...changes(report),
@@ -65,8 +64,11 @@ function verdict(found) {
   ];
 }
 
-function errors(found) {
-  const rows = MEASURES.map((measure) => ({ ...measure, value: measure.of(found) })).filter(({ value }) => typeof value === "number");
+function errors(found, aims) {
+  const rows = MEASURES.map((measure) => {
+    const [table, field] = measure.name.split(".");
+    return { ...measure, value: found[table]?.[field], aim: aims[measure.name] };
+  }).filter(({ value }) => typeof value === "number");
   const body = rows.map(({ title, value, shown, aim, isMore }) => {
     const isMet = isMore ? value >= aim : Math.abs(value) <= aim;
     return element("tr", {},
@@ -78,15 +80,11 @@ function errors(found) {
   return element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
 }
 
-function sizes(material, report) {
-  const { cost = {} } = material.manifest;
+function sizes(material) {
+  const { cost = {}, source = {} } = material.manifest;
   const own = cost.loaded_bytes ?? material.manifest.weights.bytes + material.manifest.latents.bytes;
-  const textures = (report.textures ?? []).filter((each) => each.width && each.height);
-  const replaced = textures.reduce(
-    (sum, { width, height, channels = 4, kind, tiles = 1 }) => sum + (4 / 3) * width * height * channels * (BYTES_OF_KIND[kind] ?? 1) * (tiles || 1), 0);
-  const images = material.manifest.source?.images;
-  const compressed = images?.compressed > 0 ? images.compressed : 0;
-  const most = Math.max(own, replaced, compressed);
+  const { images: count = 0, plain = 0, compressed = 0 } = source.images ?? {};
+  const most = Math.max(own, plain, compressed);
   const bar = (label, bytes, className) => [
     element("span", { textContent: label }),
     element("div", { className }, Object.assign(element("i"), { style: `width:${(100 * bytes) / most}%` })),
@@ -95,10 +93,10 @@ function sizes(material, report) {
   const parts = [`weights ${size(material.manifest.weights.bytes)}`, `latents ${size(material.manifest.latents.bytes)}`];
   for (const name of ["emission", "opacity"]) if (material.manifest[name]) parts.push(`${name} ${size(material.manifest[name].bytes)}`);
   return [
-    element("div", { className: "bars" }, ...bar("Neural", own, "own"), ...(compressed ? bar("Source, BC", compressed, "") : []), ...(replaced ? bar("Source", replaced, "") : [])),
+    element("div", { className: "bars" }, ...bar("Neural", own, "own"), ...(count ? [...bar("Source, BC", compressed, ""), ...bar("Source", plain, "")] : [])),
     element("p", {
       className: "note",
-      textContent: `${parts.join(", ")}.${replaced ? ` Source: ${textures.length} texture${textures.length === 1 ? "" : "s"} with mip levels, uncompressed${compressed ? " and block-compressed (BC)" : ""}.` : ""}`,
+      textContent: `${parts.join(", ")}.${count ? ` Source: ${count} texture${count === 1 ? "" : "s"} with mip levels, uncompressed and block-compressed (BC).` : ""}`,
     }),
   ];
 }

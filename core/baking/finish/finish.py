@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -41,9 +41,7 @@ from verdigris.core.bundle.cost.source_bytes import SourceBytes, source_bytes
 from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import Reference, make_reference
-from verdigris.core.bundle.files.stored_textures import (
-    TEXEL_FORMATS,
-)
+from verdigris.core.bundle.files.stored_textures import TEXEL_FORMATS
 from verdigris.core.bundle.files.write import (
     Contents,
     Exported,
@@ -84,6 +82,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
+E = TypeVar("E")
+X = TypeVar("X")
 # Pixels a side, sub-pixels a side of each, and directions of the studio at each of these. A small
 # bake on a processor gets a picture that takes no longer than the bake.
 _PREVIEW, _SOFTWARE_PREVIEW, _SMALL_PREVIEW = (256, 3, 16), (192, 2, 12), (128, 2, 4)
@@ -226,27 +226,26 @@ class _Students:
         stored = replace(exported.parameters, head=self.head)
         return replace(exported, parameters=stored), self._student
 
+    def draw(self, draw: Callable[[Parameters, Student, E], X], effort: E) -> list[X]:
+        """Examples of every material, to fit a head to."""
+        found = map(self.of, range(len(self.run.teachers)))
+        return [draw(exported.parameters, student, effort) for exported, student in found]
+
 
 def _fit_head(students: _Students) -> FloatArray:
     """The head of the sampler, one for all materials that share the decoder."""
     run = students.run
     effort = effort_on(run.teachers[0].device)
-    examples = []
-    for material in range(len(run.teachers)):
-        exported, student = students.of(material)
-        examples.append(draw_examples(exported.parameters, student, effort))
-    return fit_head(students.trained.spec, join(examples), effort)
+    examples = join(students.draw(draw_examples, effort))
+    return fit_head(students.trained.spec, examples, effort)
 
 
 def _fit_split(students: _Students, head: FloatArray) -> FloatArray:
     """The same with the head of split-sum lighting, one for all materials, too."""
     run = students.run
     effort = split_effort_on(run.teachers[0].device)
-    examples = []
-    for material in range(len(run.teachers)):
-        exported, student = students.of(material)
-        examples.append(draw_split_examples(exported.parameters, student, effort))
-    return fit_split(students.trained.spec, head, join_split(examples), effort)
+    examples = join_split(students.draw(draw_split_examples, effort))
+    return fit_split(students.trained.spec, head, examples, effort)
 
 
 def _export(run: Run, trained: Parameters, material: int) -> Exported:

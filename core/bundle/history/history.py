@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +154,7 @@ class History:
         """Removes the oldest versions beyond this number. Pinned ones stay, and so does the one
         with the smallest error: many drafts must not push out a final bake."""
         others = [each for each in self.versions() if not each.is_present]
-        best = min(others, key=lambda each: each.error or float("inf"), default=None)
+        best = min(others, key=lambda each: inf if each.error is None else each.error, default=None)
         loose = [each for each in others if not (each.is_pinned or each is best)]
         for version in loose[max(0, kept - 1) :]:
             remove_folder(version.folder)
