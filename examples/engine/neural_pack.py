@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import slangpy as spy
 
+# of KTX 2.0: the format, type of a number, side of a block of texels, numbers of a block
 FORMATS = {
-    37: (spy.Format.rgba8_unorm, np.dtype("u1")),
-    97: (spy.Format.rgba16_float, np.dtype("<f2")),
+    37: (spy.Format.rgba8_unorm, np.dtype("u1"), 1, 4),
+    97: (spy.Format.rgba16_float, np.dtype("<f2"), 1, 4),
+    145: (spy.Format.bc7_unorm, np.dtype("u1"), 4, 16),
 }
 RECORD = np.dtype(
     [
@@ -136,20 +138,24 @@ class NeuralPack:
 
     def _read_ktx2(self, path: Path) -> spy.Texture:
         data = path.read_bytes()
-        kind, _, width, height, _, layers, _, levels = np.frombuffer(data, "<u4", 8, 12)
-        form, dtype = FORMATS[int(kind)]
+        header = np.frombuffer(data, "<u4", 8, 12).tolist()
+        kind, _, width, height, _, layers, _, levels = header
+        if kind not in FORMATS:
+            raise PackError(f"{path}: VkFormat {kind} is not known here, only {[*FORMATS]}")
+        form, dtype, side, numbers = FORMATS[kind]
         texture = self._gpu.create_texture(
             type=spy.TextureType.texture_2d_array,
             format=form,
-            width=int(width),
-            height=int(height),
-            array_length=int(layers),
-            mip_count=int(levels),
+            width=width,
+            height=height,
+            array_length=layers,
+            mip_count=levels,
             usage=spy.TextureUsage.shader_resource,
         )
         places = np.frombuffer(data, "<u8", 3 * levels, 80).reshape(-1, 3)
         for level, (start, _, _) in enumerate(places):
-            shape = layers, max(height >> level, 1), max(width >> level, 1), 4
+            blocks = [-(-max(size >> level, 1) // side) for size in (height, width)]
+            shape = layers, *blocks, numbers
             texels = np.frombuffer(data, dtype, int(np.prod(shape)), int(start)).reshape(shape)
             for layer, part in enumerate(texels):
                 texture.copy_from_numpy(part.copy(), layer=layer, mip=level)

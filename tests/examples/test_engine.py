@@ -45,7 +45,8 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def scene(documents: Path) -> Path:
     """A scene pack of both, which a short bake has trained together."""
     both = [api.load(documents / f"{name}.mtlx") for name in COLOURS]
-    small = {"network": "2x16", "resolution": 4, "iterations": 150, "batch": 256}
+    small = {"network": "2x16", "resolution": 8, "iterations": 150, "batch": 256}
+    small["latent_format"] = "bc7"
     with pytest.MonkeyPatch.context() as patch:
         # but for the sampler, whose noise is in the pictures
         for module, name, value in SMALL_ENDINGS:
