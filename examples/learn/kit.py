@@ -130,6 +130,16 @@ def load_image(path: Path) -> Floats:
     return image.get_pixels(oiio.FLOAT)
 
 
+def load_square(path: Path, side: int) -> Floats:
+    """The middle of a picture, with `side` pixels or fewer."""
+    picture = load_image(path)[..., :3]
+    most = min(picture.shape[:2])
+    rows, columns = ((each - most) // 2 for each in picture.shape[:2])
+    square = picture[rows : rows + most, columns : columns + most]
+    factor = max(most // side, 1)
+    return smaller(square[: most // factor * factor, : most // factor * factor], factor)
+
+
 def save_image(path: Path, pixels: Floats) -> None:
     """Writes numbers from 0 to 1 as they are to be stored."""
     save_animation(path, [pixels])

@@ -25,14 +25,13 @@ from kit import (
     Program,
     Window,
     beside,
-    load_image,
+    load_square,
     parser,
     psnr,
     read,
     run,
     save_animation,
     save_image,
-    smaller,
 )
 from rtxns_file import Layer, read_network, write_network
 
@@ -168,16 +167,6 @@ def check_network(layers: list[Layer], path: Path) -> list[Layer]:
             f"{4 * BANDS}, {OUTPUTS}, and hidden layers of one width"
         )
     return layers
-
-
-def load_square(path: Path, side: int) -> Floats:
-    """The middle of a picture, with `side` pixels or fewer."""
-    picture = load_image(path)[..., :3]
-    most = min(picture.shape[:2])
-    rows, columns = ((each - most) // 2 for each in picture.shape[:2])
-    square = picture[rows : rows + most, columns : columns + most]
-    factor = max(most // side, 1)
-    return smaller(square[: most // factor * factor, : most // factor * factor], factor)
 
 
 def main(options: argparse.Namespace, device: Device) -> None:
