@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from mlp import Layer
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.bundle.export.rtxns import MAGIC, MOST_LAYERS, layers_bin
@@ -19,11 +18,6 @@ from verdigris.core.bundle.export.rtxns import MAGIC, MOST_LAYERS, layers_bin
 _HEADER, _LAYER = struct.Struct("<7I4x"), struct.Struct("<2I2Q2I")
 _END = struct.Struct("<I4xQ")
 _HALF = np.dtype("<f2")
-
-
-class Layer(NamedTuple):
-    matrix: NDArray[np.floating]
-    bias: NDArray[np.floating]
 
 
 def write_network(path: Path, layers: list[Layer]) -> None:
