@@ -37,7 +37,7 @@ from verdigris.core.base.device import Device
 HERE = Path(__file__).parent
 NUMBERS = 6  # of a texel: albedo and mean normal
 SMALL = {"size": 128, "steps": 150, "samples": 8, "taps": 16, "rate": 0.01}
-FULL = {"size": 1024, "steps": 600, "samples": 16, "taps": 16, "rate": 0.02}
+FULL = {"size": 512, "steps": 300, "samples": 8, "taps": 16, "rate": 0.01}
 STEPS_A_CALL = 25
 # name, and whether a short normal widens the highlight
 KINDS = {"box filter": False, "Toksvig": True, "learned": True}

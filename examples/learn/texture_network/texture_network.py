@@ -41,9 +41,8 @@ from verdigris.core.base.errors import VerdigrisError
 HERE = Path(__file__).parent
 BANDS, OUTPUTS = 6, 3
 TRANSFORMS = ("copy", "zoom", "mirror", "swirl")
-SMALL = {"width": 32, "hidden": 3, "samples": 1024, "steps": 600, "side": 64}
-FULL = {"width": 64, "hidden": 4, "samples": 16384, "steps": 20_000, "side": 512}
-RATE = 4e-3
+SMALL = {"width": 32, "hidden": 3, "samples": 1024, "steps": 600, "side": 64, "rate": 4e-3}
+FULL = {"width": 64, "hidden": 4, "samples": 16384, "steps": 20_000, "side": 256, "rate": 1e-3}
 FRAMES = 24  # of the animation
 
 
@@ -63,7 +62,7 @@ class TextureNetwork:
         self._size = picture.shape[1], picture.shape[0]
         self._samples = samples
 
-    def train(self, steps: int, all_steps: int) -> None:
+    def train(self, steps: int, all_steps: int, rate: float) -> None:
         """Some of `all_steps` steps. The learning rate falls to a hundredth along a cosine."""
         network = self.network
         for _ in range(steps):
@@ -76,7 +75,7 @@ class TextureNetwork:
                 **network.training,
                 **self._picture,
             )
-            network.step(RATE * (0.505 + 0.495 * np.cos(np.pi * done)))
+            network.step(rate * (0.505 + 0.495 * np.cos(np.pi * done)))
 
     def draw(self, side: int) -> tuple[Floats, Floats]:
         """The network's picture, and what it should be."""
@@ -121,7 +120,7 @@ def main(options: argparse.Namespace, device: Device) -> None:
     frames, start = [], time.perf_counter()
     for frame in range(FRAMES):
         part = steps * (frame + 1) // FRAMES - steps * frame // FRAMES
-        texture.train(part, steps)
+        texture.train(part, steps, sizes["rate"])
         learned, original = texture.draw(side)
         frames.append(beside(original, learned, np.abs(learned - original) * 4))
         done = steps * (frame + 1) // FRAMES
