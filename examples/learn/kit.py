@@ -95,7 +95,9 @@ class Window:
             self._surface.configure(width, height)
         except RuntimeError as failure:
             reason = str(failure).splitlines()[0]
-            raise VerdigrisError(f"no window can be opened ({reason}): leave --window out") from None
+            raise VerdigrisError(
+                f"no window can be opened ({reason}): leave --window out"
+            ) from None
 
     def show(self, picture: Floats) -> bool:
         """Shows stored colours. False once the window was closed."""
@@ -158,7 +160,9 @@ def save_animation(path: Path, frames: Sequence[Floats], rate: float = 12.0) -> 
     if output is None or not (
         output.open(str(path), specs[0]) if len(specs) == 1 else output.open(str(path), specs)
     ):
-        sys.exit(f"{path}: cannot be written: {oiio.geterror() if output is None else output.geterror()}")
+        sys.exit(
+            f"{path}: cannot be written: {oiio.geterror() if output is None else output.geterror()}"
+        )
     for index, frame in enumerate(frames):
         if index:
             output.open(str(path), specs[index], "AppendSubimage")

@@ -139,7 +139,10 @@ def main(options: argparse.Namespace, device: Device) -> None:
     }
     print(f"fitted in {time.perf_counter() - start:.1f} s")
     rows = [
-        [f"{filtered.size >> level}", *(f"{100 * each[level - 1]:.1f}%" for each in measured.values())]
+        [
+            f"{filtered.size >> level}",
+            *(f"{100 * each[level - 1]:.1f}%" for each in measured.values()),
+        ]
         for level in range(1, filtered.levels)
     ]
     print_table(["texels a side", *measured], rows)

@@ -20,7 +20,19 @@ import slangpy as spy
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from kit import Floats, Program, beside, from_srgb, parser, print_table, psnr, read, run, save_image, smaller
+from kit import (
+    Floats,
+    Program,
+    beside,
+    from_srgb,
+    parser,
+    print_table,
+    psnr,
+    read,
+    run,
+    save_image,
+    smaller,
+)
 from meshes import MESHES, Mesh, arm, normals_of, welded
 from quadrics import collapse
 from skinning import compare_weights
@@ -37,6 +49,7 @@ SOFT = {"blur": 0.2, "sharpness": 300.0}
 HARD = {"blur": 0.05, "sharpness": 4000.0}
 # of places, normals and colours
 RATES = 0.002, 0.01, 0.01
+SKIN_DETAIL = 12
 # how far a gradient spreads over neighbours (Nicolet et al. 2021)
 SPREAD = 12.0
 
@@ -44,7 +57,9 @@ SPREAD = 12.0
 class Drawable:
     """A mesh on a device, with normals at vertices and colours inside triangles."""
 
-    def __init__(self, device: Device, mesh: Mesh, colours: Floats, detail: int, spread: float) -> None:
+    def __init__(
+        self, device: Device, mesh: Mesh, colours: Floats, detail: int, spread: float
+    ) -> None:
         self._program = Program(device, HERE / "simplify_mesh.slang", DETAIL=detail)
         self.triangles = mesh.triangles
         self.parameters = [mesh.vertices.copy(), mesh.normals.copy(), colours.copy()]
@@ -167,7 +182,9 @@ def original(device: Device, mesh: Mesh) -> Drawable:
     return Drawable(device, mesh, corners, 1, 0)
 
 
-def train(mesh: Drawable, program: Program, cameras: list[Any], pictures: list[Floats], steps: int) -> None:
+def train(
+    mesh: Drawable, program: Program, cameras: list[Any], pictures: list[Floats], steps: int
+) -> None:
     wanted = [program.buffer(each) for each in pictures]
     random = np.random.default_rng(1)
     for step in range(steps):
@@ -176,7 +193,9 @@ def train(mesh: Drawable, program: Program, cameras: list[Any], pictures: list[F
         mesh.step(0.05 ** (step / steps))
 
 
-def measure(mesh: Drawable, cameras: list[Any], pictures: list[Floats]) -> tuple[float, float, Floats]:
+def measure(
+    mesh: Drawable, cameras: list[Any], pictures: list[Floats]
+) -> tuple[float, float, Floats]:
     """Mean FLIP and PSNR, and the first picture."""
     drawn = [mesh.sharp(camera) for camera in cameras]
     # FLIP takes linear colours; these are as they are shown
@@ -209,10 +228,14 @@ def main(options: argparse.Namespace, device: Device) -> None:
         save_image(options.out / f"simplify_mesh_{name}.png", beside(aims[0], before[2], after[2]))
     heads = ["mesh", "triangles", "collapsed: FLIP, PSNR", "trained: FLIP, PSNR", "seconds"]
     print_table(heads, rows)
-    limb = arm(sizes["detail"])
+    limb = arm(SKIN_DETAIL)
     vertices, triangles = collapse(limb.vertices, limb.triangles, int(PART * len(limb.triangles)))
-    copied, fitted = compare_weights(limb, Mesh(vertices, triangles, normals_of(vertices, triangles), vertices))
-    print(f"skin, mean distance over unseen poses: copied weights {copied:.5f}, fitted {fitted:.5f}")
+    copied, fitted = compare_weights(
+        limb, Mesh(vertices, triangles, normals_of(vertices, triangles), vertices)
+    )
+    print(
+        f"skin, mean distance over unseen poses: copied weights {copied:.5f}, fitted {fitted:.5f}"
+    )
 
 
 def arguments() -> argparse.ArgumentParser:

@@ -100,9 +100,7 @@ def compare_weights(original: Mesh, simple: Mesh) -> tuple[float, float]:
     fitted_to, unseen = poses(POSES, 1), poses(POSES, 2)
     # a place on the simple mesh and its vertex differ at rest: that part turns with the vertex
     rest = np.einsum("nc,ncx->nx", shares, simple.vertices[corners]) - original.vertices
-    aims = [
-        posed(original.vertices + rest, weights, each) for each in (fitted_to, unseen)
-    ]
+    aims = [posed(original.vertices + rest, weights, each) for each in (fitted_to, unseen)]
     distances = ((simple.vertices[:, None] - original.vertices) ** 2).sum(-1)
     copied = weights[distances.argmin(1)]
 
@@ -130,7 +128,9 @@ def fit(
     rate = 1 / (np.maximum(holds, 1e-3 * holds.max()) * reach)
     for step in range(STEPS):
         ahead = weights + (step / (step + 3)) * (weights - before)
-        found = np.einsum("nc,pncx->pnx", shares, np.einsum("vb,pvbi->pvi", ahead, moves)[:, corners])
+        found = np.einsum(
+            "nc,pncx->pnx", shares, np.einsum("vb,pvbi->pvi", ahead, moves)[:, corners]
+        )
         pulls = np.einsum("nc,pnx->pncx", shares, found - aims)
         by_vertex = np.zeros((len(matrices), len(simple.vertices), 3))
         for corner in range(3):

@@ -19,7 +19,19 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from kit import TEXTURES, Adam, Floats, Program, beside, parser, print_table, psnr, read, run, save_image
+from kit import (
+    TEXTURES,
+    Adam,
+    Floats,
+    Program,
+    beside,
+    parser,
+    print_table,
+    psnr,
+    read,
+    run,
+    save_image,
+)
 from mlp import Network, first_layers, network_defines
 from texture_set import (
     TextureSet,
@@ -34,14 +46,14 @@ from verdigris.core.base.device import Device
 
 HERE = Path(__file__).parent
 LATENTS, PLACES, LAYERS = 8, 4, 2
-SMALL = {"side": 128, "width": 32, "hidden": 2, "samples": 2048, "steps": 600, "sizes": [0.5]}
+SMALL = {"side": 128, "width": 32, "hidden": 2, "samples": 1024, "steps": 600, "sizes": [0.5]}
 FULL = {
     "side": 512,
     "width": 64,
     "hidden": 2,
     "samples": 16384,
-    "steps": 8000,
-    "sizes": [0.25, 0.5, 1],
+    "steps": 4000,
+    "sizes": [0.25, 0.5],
 }
 NETWORK_RATE, LATENT_RATE = 2e-3, 1e-2
 # shares of the steps: blocks begin, latents rest
@@ -60,7 +72,15 @@ class Result(NamedTuple):
 class Compressor:
     """A texture set on a device, its latents, and the network that decodes them."""
 
-    def __init__(self, device: Device, textures: TextureSet, share: float, width: int, hidden: int, samples: int) -> None:
+    def __init__(
+        self,
+        device: Device,
+        textures: TextureSet,
+        share: float,
+        width: int,
+        hidden: int,
+        samples: int,
+    ) -> None:
         rows, columns, channels = textures.texels.shape
         self._size, self._samples = (columns, rows), samples
         self._rows, self._columns = (max(round(share * side), 4) for side in (rows, columns))
@@ -68,7 +88,9 @@ class Compressor:
         # the network starts with the mean of each channel
         layers[-1].bias[:] = textures.texels.mean((0, 1))
         layers[-1].matrix[:] *= 0.1
-        self._program = Program(device, HERE / "texture_compression.slang", **network_defines(device, layers))
+        self._program = Program(
+            device, HERE / "texture_compression.slang", **network_defines(device, layers)
+        )
         self._network = Network(self._program, layers, samples)
         self._textures = self._program.buffer(textures.texels)
         reduced = resized(textures.texels, self._rows, self._columns)
@@ -164,13 +186,21 @@ def main(options: argparse.Namespace, device: Device) -> None:
             gains.append(found.decibels - plain_decibels)
             channels = textures.texels.shape[-1]
             rows.append(
-                [f"{material}, {channels}", f"{share:g}", f"{found.bits:.2f}", f"{found.decibels:.1f}"]
+                [
+                    f"{material}, {channels}",
+                    f"{share:g}",
+                    f"{found.bits:.2f}",
+                    f"{found.decibels:.1f}",
+                ]
                 + [f"{plain_bits:.2f}", f"{plain_decibels:.1f}", f"{seconds:.1f}"]
             )
             if options.target and found.decibels >= options.target:
                 break
         shown = [each[..., textures.textures[0]] for each in (textures.texels, found.texels, plain)]
-        pictures = [np.repeat(each, 3, -1)[..., :3] if each.shape[-1] < 3 else each[..., :3] for each in shown]
+        pictures = [
+            np.repeat(each, 3, -1)[..., :3] if each.shape[-1] < 3 else each[..., :3]
+            for each in shown
+        ]
         save_image(options.out / f"texture_compression_{material}.png", beside(*pictures))
     heads = ["material, channels", "size", "bits a texel", "PSNR", "BC7: bits", "PSNR", "seconds"]
     print_table(heads, rows)
@@ -185,8 +215,12 @@ def arguments() -> argparse.ArgumentParser:
     small, full = (f"textures of {each['side']} x {each['side']}" for each in (SMALL, FULL))
     result = parser(__doc__, small, full + ", all examples")
     result.add_argument("materials", nargs="*", help="names of examples, such as copper_tray")
-    result.add_argument("--sizes", type=float, nargs="+", help="of latents, in parts of the textures'")
-    result.add_argument("--target", type=float, help="PSNR; the smallest size that reaches it is taken")
+    result.add_argument(
+        "--sizes", type=float, nargs="+", help="of latents, in parts of the textures'"
+    )
+    result.add_argument(
+        "--target", type=float, help="PSNR; the smallest size that reaches it is taken"
+    )
     return result
 
 
