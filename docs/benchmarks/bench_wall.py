@@ -1,11 +1,12 @@
 """Where the seconds between the press and the bundle go.
 
     python docs/benchmarks/bench_wall.py [FILE ...] [--preset P] [--device D] [--cold]
-        [--set NAME=VALUE ...] [--keep FOLDER]
+        [--set NAME=VALUE ...] [--keep FOLDER] [--processor]
 
 Bakes each document, by default copper_tray, in a process of its own, as a command does, and prints
 the seconds of each part. With --cold each has empty caches of kernels, else it is baked twice and
-the second counts. *Start* is what the process does before its first span: Python and imports. Parts
+the second counts. With --processor the table has processor time, which other programs disturb less.
+*Start* is what the process does before its first span: Python and imports. Parts
 that are inside of others are taken from these, so that a column adds up. --keep leaves the traces,
 which ui.perfetto.dev opens.
 """
@@ -73,38 +74,63 @@ def part_of(name: str) -> str:
     return next((part for begin, part in PARTS.items() if name.startswith(begin)), "other")
 
 
-def seconds_by_part(spans: list[dict], begun: float, ended: float) -> dict[str, float]:
-    """Seconds of each part, without those of the spans inside. Times are microseconds. Spans of
-    other threads run beside those of the first."""
-    seconds: dict[str, float] = defaultdict(float)
+def of_main_thread(spans: list[dict]) -> list[dict]:
+    """Spans of other threads run beside those of the first."""
     main = min(spans, key=lambda each: each["ts"])["tid"]
-    spans = [each for each in spans if each["tid"] == main]
+    return [each for each in spans if each["tid"] == main]
+
+
+def processor_by_part(spans: list[dict], total: float) -> dict[str, float]:
+    """Seconds of processor time of each part; *start* is in *other*."""
+    spans = [
+        {**each, "dur": each["args"]["processor"], "at": each["ts"], "long": each["dur"]}
+        for each in of_main_thread(spans)
+    ]
+    return _by_part(spans, 0.0, total)
+
+
+def seconds_by_part(spans: list[dict], begun: float, ended: float) -> dict[str, float]:
+    """Seconds of each part, without those of the spans inside. Times are microseconds."""
+    spans = [{**each, "at": each["ts"], "long": each["dur"]} for each in of_main_thread(spans)]
     first = min(each["ts"] for each in spans)
-    seconds["start"] = first - begun
+    return _by_part(spans, first - begun, ended - begun)
+
+
+def _by_part(spans: list[dict], start: float, total: float) -> dict[str, float]:
+    seconds: dict[str, float] = defaultdict(float)
+    seconds["start"] = start
     open_spans: list[dict] = []
-    for span in sorted(spans, key=lambda each: (each["ts"], -each["dur"])):
-        while open_spans and span["ts"] >= open_spans[-1]["ts"] + open_spans[-1]["dur"]:
+    for span in sorted(spans, key=lambda each: (each["at"], -each["long"])):
+        while open_spans and span["at"] >= open_spans[-1]["at"] + open_spans[-1]["long"]:
             open_spans.pop()
         seconds[part_of(span["name"])] += span["dur"]
         if open_spans:
             seconds[part_of(open_spans[-1]["name"])] -= span["dur"]
         open_spans.append(span)
-    seconds["other"] = (ended - begun) - sum(
-        value for part, value in seconds.items() if part != "other"
-    )
+    seconds["other"] = total - sum(value for part, value in seconds.items() if part != "other")
     return {part: value / 1e6 for part, value in seconds.items()}
 
 
-def run_once(job: tuple, trace: Path, cache: Path | None) -> tuple[float, dict[str, float]]:
-    """Wall seconds of a process that bakes, and those of its parts."""
+def run_once(
+    job: tuple, trace: Path, cache: Path | None, of_processor: bool
+) -> tuple[float, dict[str, float]]:
+    """Seconds of a process that bakes, and those of its parts."""
     trace.write_text("[\n")
     environment = {**os.environ, PROFILE_VARIABLE: str(trace)}
     if cache is not None:
         environment[CACHE_VARIABLE] = str(cache)
-    begun = time.perf_counter_ns() / 1000
+    begun, before = time.perf_counter_ns() / 1000, processor_of_children()
     subprocess.run([sys.executable, "-c", _BAKE, json.dumps(job)], check=True, env=environment)
     ended = time.perf_counter_ns() / 1000
+    if of_processor:
+        total = processor_of_children() - before
+        return total, processor_by_part(spans_of(trace), 1e6 * total)
     return (ended - begun) / 1e6, seconds_by_part(spans_of(trace), begun, ended)
+
+
+def processor_of_children() -> float:
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 def main() -> None:
@@ -115,9 +141,10 @@ def main() -> None:
     parser.add_argument("--set", nargs="*", default=[], dest="changes", metavar="NAME=VALUE")
     parser.add_argument("--cold", action="store_true", help="with empty caches of kernels")
     parser.add_argument("--keep", type=Path, help="folder for the traces")
+    parser.add_argument("--processor", action="store_true", help="processor time, not wall time")
     options = parser.parse_args()
     print(describe(options), "cold" if options.cold else "warm")
-    print(f"| material | wall | {' | '.join(COLUMNS)} |")
+    print(f"| material | {'processor' if options.processor else 'wall'} | {' | '.join(COLUMNS)} |")
     print("| --- " * (len(COLUMNS) + 2) + "|")
     with tempfile.TemporaryDirectory() as temporary:
         kept = options.keep or Path(temporary)
@@ -127,7 +154,7 @@ def main() -> None:
             job = (str(file), temporary, options.preset, options.device, chosen_changes(options))
             trace = (kept / f"{file.stem}.json").absolute()
             for _ in range(1 if options.cold else 2):
-                wall, seconds = run_once(job, trace, cache)
+                wall, seconds = run_once(job, trace, cache, options.processor)
             cells = " | ".join(f"{seconds.get(part, 0.0):.2f}" for part in COLUMNS)
             print(f"| {file.stem} | {wall:.1f} | {cells} |", flush=True)
 
