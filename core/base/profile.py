@@ -95,6 +95,12 @@ def begin_profile(path: Path) -> None:
     _recorder = _Recorder(path)
 
 
+def write_profile() -> None:
+    """Writes what is recorded, for a process that ends without the interpreter's own end."""
+    if _recorder is not None:
+        _recorder.write()
+
+
 @contextlib.contextmanager
 def span(name: str) -> Iterator[None]:
     """Records how long the block takes; spans nest."""

@@ -14,7 +14,7 @@ from verdigris.core.baking.measure.memory import needed_bytes
 from verdigris.core.base.errors import VerdigrisError, reason, suggest_elsewhere
 from verdigris.core.base.processor import usable_memory
 from verdigris.core.batch.plan.task import Task
-from verdigris.core.batch.run.bake_process import Outcome, bake_in_process
+from verdigris.core.batch.run.bake_process import BakeProcess, Outcome
 from verdigris.core.settings.recipe import Recipe
 
 # Threads and memory of a bake on the processor, besides its texels.
@@ -59,7 +59,7 @@ class Engine(Protocol):
 
 
 class LocalEngine:
-    """One process for each device of this machine; without graphics cards, as many as fit."""
+    """A process or two for each graphics card of this machine; without any, as many as fit."""
 
     def __init__(
         self, devices: Sequence[str], slots: int | None = None, logs: Path | None = None
@@ -107,6 +107,7 @@ class LocalEngine:
             thread.join()
 
     def _work(self, device: str) -> None:
+        process = BakeProcess()
         while (task := self._tasks.get()) is not None:
             name = task.name
 
@@ -116,7 +117,7 @@ class LocalEngine:
             log = self._logs / f"{name}.log" if self._logs else None
             try:
                 placed = task if task.device else task.on(device)
-                outcome = bake_in_process(placed, report, self._stop, log)
+                outcome = process.bake(placed, report, self._stop, log)
             except VerdigrisError as failure:
                 outcome = Outcome("failed", str(failure))
             except OSError as failure:
@@ -124,6 +125,7 @@ class LocalEngine:
                 why = f"{failure.filename or task.folder}: {reason(failure)}"
                 outcome = Outcome("failed", f"{why}: {suggest_elsewhere(failure)}")
             self._messages.put(Message(name, outcome=outcome))
+        process.close()
 
 
 def concurrent_bakes(tasks: Iterable[Task] = ()) -> int:
