@@ -20,6 +20,9 @@ from verdigris.core.settings.recipe import Recipe
 # Threads and memory of a bake on the processor, besides its texels.
 THREADS_OF_A_BAKE = 2
 MEMORY_OF_A_BAKE = 3 << 30
+# Bakes beside each other on a graphics card: one trains while the other measures, draws and writes
+# on the processor, or opens its material. Processors that two bakes keep busy.
+_BAKES_A_CARD, _PROCESSORS_OF_TWO = 2, 4
 
 
 @dataclass(frozen=True)
@@ -128,17 +131,25 @@ class LocalEngine:
         process.close()
 
 
+def concurrent_bakes_on(cards: int) -> int:
+    """How many bakes are fastest on so many graphics cards."""
+    return cards * (_BAKES_A_CARD if _processors() >= cards * _PROCESSORS_OF_TWO else 1)
+
+
 def concurrent_bakes(tasks: Iterable[Task] = ()) -> int:
     """How many of these bakes fit on processor and memory at a time."""
-    processors = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    )
-    most = max(1, (processors or 1) // THREADS_OF_A_BAKE)
+    most = max(1, _processors() // THREADS_OF_A_BAKE)
     memory = usable_memory()
     if memory is None:
         return most
     largest = max(map(_memory_of, tasks), default=MEMORY_OF_A_BAKE)
     return max(1, min(most, memory // largest))
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _memory_of(task: Task) -> int:

@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from verdigris.core.base.device import import_slangpy
 from verdigris.core.base.errors import VerdigrisError
 
 _NAMES = {
@@ -79,9 +80,7 @@ class _Compiler:
 
 @lru_cache(maxsize=1)
 def _compiler() -> _Compiler:
-    import slangpy
-
-    folder = Path(slangpy.__file__).parent
+    folder = Path(str(import_slangpy().__file__)).parent
     pattern = _NAMES.get(sys.platform, "libslang-compiler*")
     found = sorted(folder.glob(pattern))
     if not found:
