@@ -258,6 +258,8 @@ def _train(run: Run) -> Iterator[Event]:
             if not run.rounding:
                 measure_before_rounding(run)
             yield _phase(run, ROUNDING)
+        # a measurement rounds all latents, which takes longer than a short phase
+        clock.metrics.restart()
         yield from _train_to(run, settings.iterations)
     if not clock.stopped_by and run.has_untried_starts:
         # the checkpoint was written while starts were compared, and continues with the others

@@ -1,14 +1,13 @@
 """Where the seconds between the press and the bundle go.
 
     python docs/benchmarks/bench_wall.py [FILE ...] [--preset P] [--device D] [--cold]
-        [--set NAME=VALUE ...] [--keep FOLDER] [--processor]
+        [--once] [--set NAME=VALUE ...] [--keep FOLDER] [--processor]
 
-Bakes each document, by default copper_tray, in a process of its own, as a command does, and prints
-the seconds of each part. With --cold each has empty caches of kernels, else it is baked twice and
-the second counts. With --processor the table has processor time, which other programs disturb less.
-*Start* is what the process does before its first span: Python and imports. Parts
-that are inside of others are taken from these, so that a column adds up. --keep leaves the traces,
-which ui.perfetto.dev opens.
+Bakes each document, by default copper_tray, with the command, and prints the seconds of each part.
+With --cold each has empty caches of kernels, else it is baked twice, unless --once, and the second
+counts. With --processor the table has processor time, which other programs disturb less. *Start* is
+what the process does before its first span: Python and imports. Parts that are inside of others are
+taken from these, so that a column adds up. --keep leaves the traces, which ui.perfetto.dev opens.
 """
 
 from __future__ import annotations
@@ -23,22 +22,16 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from runs import EXAMPLES, chosen_changes, describe
+from runs import EXAMPLES, describe
 
 from verdigris.core.base.device import CACHE_VARIABLE
-from verdigris.core.base.profile import PROFILE_VARIABLE
 
-_BAKE = """
-import json, sys
-from verdigris.core import api
-file, folder, preset, device, changes = json.loads(sys.argv[1])
-for event in api.bake(api.load(file), folder, preset=preset, device=device, **changes):
-    pass
-"""
 # The part of a span by the beginning of its name; the first that fits counts.
 PARTS = {
     "open device": "device",
+    "import": "device",
     "load document": "document and textures",
+    "load textures": "document and textures",
     "generate": "document and textures",
     "digest": "document and textures",
     "describe": "document and textures",
@@ -61,6 +54,7 @@ PARTS = {
     "make proxies": "sampler and proxies",
     "make reference": "write",
     "write": "write",
+    "checkpoint": "train",
 }
 COLUMNS = ("start", *dict.fromkeys(PARTS.values()), "other")
 
@@ -101,7 +95,8 @@ def _by_part(spans: list[dict], start: float, total: float) -> dict[str, float]:
     seconds["start"] = start
     open_spans: list[dict] = []
     for span in sorted(spans, key=lambda each: (each["at"], -each["long"])):
-        while open_spans and span["at"] >= open_spans[-1]["at"] + open_spans[-1]["long"]:
+        # half a microsecond: phases end where the next begins
+        while open_spans and span["at"] + 0.5 >= open_spans[-1]["at"] + open_spans[-1]["long"]:
             open_spans.pop()
         seconds[part_of(span["name"])] += span["dur"]
         if open_spans:
@@ -112,15 +107,15 @@ def _by_part(spans: list[dict], start: float, total: float) -> dict[str, float]:
 
 
 def run_once(
-    job: tuple, trace: Path, cache: Path | None, of_processor: bool
+    words: list[str], trace: Path, cache: Path | None, of_processor: bool
 ) -> tuple[float, dict[str, float]]:
-    """Seconds of a process that bakes, and those of its parts."""
-    trace.write_text("[\n")
-    environment = {**os.environ, PROFILE_VARIABLE: str(trace)}
+    """Seconds of a command from its start to the prompt, and those of its parts."""
+    command = [sys.executable, "-m", "verdigris.core", "--profile", str(trace), *words]
+    environment = dict(os.environ)
     if cache is not None:
         environment[CACHE_VARIABLE] = str(cache)
     begun, before = time.perf_counter_ns() / 1000, processor_of_children()
-    subprocess.run([sys.executable, "-c", _BAKE, json.dumps(job)], check=True, env=environment)
+    subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
     ended = time.perf_counter_ns() / 1000
     if of_processor:
         total = processor_of_children() - before
@@ -140,6 +135,7 @@ def main() -> None:
     parser.add_argument("--device")
     parser.add_argument("--set", nargs="*", default=[], dest="changes", metavar="NAME=VALUE")
     parser.add_argument("--cold", action="store_true", help="with empty caches of kernels")
+    parser.add_argument("--once", action="store_true", help="bake once, caches as they are")
     parser.add_argument("--keep", type=Path, help="folder for the traces")
     parser.add_argument("--processor", action="store_true", help="processor time, not wall time")
     options = parser.parse_args()
@@ -151,10 +147,12 @@ def main() -> None:
         kept.mkdir(parents=True, exist_ok=True)
         for number, file in enumerate(options.files):
             cache = Path(temporary, f"cache{number}") if options.cold else None
-            job = (str(file), temporary, options.preset, options.device, chosen_changes(options))
+            words = ["bake", str(file), "-o", temporary, "-p", options.preset, "-q"]
+            words += ["--device", options.device] if options.device else []
+            words += [word for each in options.changes for word in ("--set", each)]
             trace = (kept / f"{file.stem}.json").absolute()
-            for _ in range(1 if options.cold else 2):
-                wall, seconds = run_once(job, trace, cache, options.processor)
+            for _ in range(1 if options.cold or options.once else 2):
+                wall, seconds = run_once(words, trace, cache, options.processor)
             cells = " | ".join(f"{seconds.get(part, 0.0):.2f}" for part in COLUMNS)
             print(f"| {file.stem} | {wall:.1f} | {cells} |", flush=True)
 

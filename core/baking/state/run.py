@@ -151,7 +151,7 @@ class Run:
         if self.options.preview_seconds is None:
             return
         picture = render(
-            self.learner.current_student(),
+            self.learner.live_student(),
             "sphere",
             self.options.preview_size,
             lighting=Lighting(samples=8),

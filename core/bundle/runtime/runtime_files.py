@@ -17,12 +17,12 @@ from verdigris.core.base.profile import profiled, span
 from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, careful_level
 from verdigris.core.bundle.files.checked_files import digest
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, FileRecord
+from verdigris.core.bundle.runtime.ahead import result_ahead, working_ahead
 from verdigris.core.bundle.runtime.network_module import (
     NETWORK_MODULE,
     fits_in_constants,
     network_source,
 )
-from verdigris.core.bundle.runtime.ahead import result_ahead, working_ahead
 from verdigris.core.bundle.runtime.slang_compiler import compile_entry_point, compiler_version
 from verdigris.core.bundle.runtime.text_forms import (
     ES_SUFFIX,
@@ -203,12 +203,12 @@ def runtime_files(
     return result
 
 
-def compiling_ahead(spec: NetworkSpec) -> AbstractContextManager[None]:
-    """Compiles inside the context, beside the caller, what runtime_files() will most likely need:
-    the files for a decoder with the usual advice."""
+def compiling_ahead(spec: NetworkSpec, advised: str | None = None) -> AbstractContextManager[None]:
+    """Compiles inside the context, beside the caller, what runtime_files() will need for one
+    decoder with this advice. Most files are the same with another."""
     sources = slang_files(spec)
     jobs = {}
-    for name, target in targets_of(spec).items():
+    for name, target in targets_of(spec, advised).items():
         key = _key(sources, name, target)
         jobs[key] = partial(_make, sources, name, target, key)
     return working_ahead(jobs)
