@@ -76,7 +76,8 @@ class TensorMemory:
     ) -> TensorMemory:
         sizes = buffer_sizes(start.spec, start.layout, plan, batch)
         buffers = {
-            name: gpu.create_buffer(size=max(size, 4), usage=_usage())
+            # whole words, as they are cleared
+            name: gpu.create_buffer(size=max(-(-size // 4), 1) * 4, usage=_usage())
             for name, size in sizes.items()
         }
         encoder = gpu.create_command_encoder()
