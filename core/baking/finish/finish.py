@@ -46,6 +46,7 @@ from verdigris.core.bundle.files.write import (
     Contents,
     Exported,
     export_numbers,
+    export_with,
     version,
     write_bundle,
 )
@@ -252,6 +253,8 @@ def _fit_split(students: _Students, head: FloatArray) -> FloatArray:
 
 
 def _export(run: Run, trained: Parameters, material: int) -> Exported:
+    if run.blocks:
+        return export_with(trained, run.blocks[material], material)
     trainer, texel_format = run.learner.trainer, TEXEL_FORMATS[run.settings.latent_format]
     ranges = trainer.latent_ranges()
     known = ranges[material] if ranges else None
