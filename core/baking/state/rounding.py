@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.base.profile import profiled
 from verdigris.core.bundle.files.ktx2 import BC7
 from verdigris.core.bundle.files.stored_textures import store_latents
 from verdigris.core.bundle.precision.gptq_rounding import round_gptq
@@ -82,6 +83,7 @@ def report_rounding(run: Run) -> Generator[Event, None, FloatArray]:
     return stored.decoder
 
 
+@profiled("store latents")
 def _store(run: Run, trained: Parameters, quantisation: Quantisation) -> Parameters:
     """What the bundles will hold. Blocks take long to fit: they are kept for the bundles."""
     trainer = run.learner.trainer
