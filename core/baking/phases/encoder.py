@@ -104,9 +104,13 @@ def probe(
         seen = np.empty((count, PAIRS, 3), np.float32)
         # cube roots take as long as the device's part
         with ThreadPoolExecutor(_THREADS, "roots") as threads:
+            begun = []
             for number, answer in enumerate(answers):
                 light = answer.to_numpy().view(np.float32).reshape(count, 3)
-                threads.submit(copy_context().run, _take_roots, light, seen[:, number])
+                context = copy_context()
+                begun.append(threads.submit(context.run, _take_roots, light, seen[:, number]))
+            for each in begun:
+                each.result()
         yield slice(first, first + count), seen.reshape(count, -1)
 
 
