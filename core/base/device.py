@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import hashlib
 import os
 import sys
 import time
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DeviceError
-from verdigris.core.base.kept_sources import KeptSources
+from verdigris.core.base.kept_sources import KeptSources, limit_folders
 from verdigris.core.base.processor import LEAST_FILE_SIZE, file_size, running_threads
 from verdigris.core.base.profile import profiled, span
 from verdigris.shaders import SHADER_FOLDER
@@ -35,6 +36,8 @@ _SHADER_CACHE_BYTES = 512 << 20
 # Sets of kernels that are cached: of networks, and of materials, which are many times larger.
 _MOST_SHARED = 16
 _MOST_MATERIALS = 4
+# Networks whose modules stay on disk, at some MB each.
+_MOST_NETWORKS = 64
 _SOFTWARE_NAMES = ("llvmpipe", "lavapipe", "swiftshader", "basic render")
 _HOW_TO_GET_ONE = (
     "install a Vulkan driver for the graphics card, or Mesa's lavapipe 25 or newer for the "
@@ -166,7 +169,10 @@ class Device:
             options["optimization"] = slangpy.SlangOptimizationLevel.none
             instead = partial(self.new_kernels, defines, is_hasty=False, files=files)
         # modules that were compiled with other definitions must not be taken from the cache
-        cache = None if defines else _subfolder("modules")
+        if files is not None:
+            cache: Path | None = files.compiled
+        else:
+            cache = None if defines else _subfolder("modules")
         session = self.gpu.create_slang_session(compiler_options=options, cache_path=cache)
         return Kernels(self.gpu, session, instead, files)
 
@@ -175,7 +181,7 @@ class Device:
         these modules: the same for all who ask for the same, so that they compile once."""
 
         def begin() -> Kernels:
-            kernels = self.new_kernels(defines)
+            kernels = self.new_kernels(defines, files=_kept_network(defines, modules))
             for module in modules:
                 kernels.load(module)
             return kernels
@@ -227,6 +233,18 @@ def _kept(kept: dict[Any, Kernels], key: Any, most: int, begin: Callable[[], Ker
         # least recently used
         del kept[next(iter(kept))]
     return found
+
+
+def _kept_network(defines: Mapping[str, str], modules: Sequence[Source]) -> KeptSources | None:
+    """Where modules of these definitions stay compiled, among those of the last few networks."""
+    kept = cache_folder()
+    if kept is None:
+        return None
+    wanted = repr((sorted(defines.items()), *modules)).encode()
+    folder = kept / "networks" / hashlib.sha256(wanted).hexdigest()[:24]
+    files = KeptSources(folder, folder / "compiled")
+    limit_folders(folder.parent, _MOST_NETWORKS)
+    return files
 
 
 def cache_folder() -> Path | None:
@@ -366,9 +384,24 @@ def _may_have_cuda() -> bool:
     return sys.platform == "win32" or Path("/dev/nvidiactl").exists()
 
 
-def _adapters(backend: str) -> list[slangpy.AdapterInfo]:
-    import slangpy
+def import_slangpy() -> Any:
+    """slangpy. Where torch is installed, slangpy would import it, which takes seconds."""
+    if "slangpy" in sys.modules or "torch" in sys.modules:
+        import slangpy
 
+        return slangpy
+    # makes an import fail
+    sys.modules["torch"] = None  # type: ignore[assignment]
+    try:
+        with span("import slangpy"):
+            import slangpy
+    finally:
+        del sys.modules["torch"]
+    return slangpy
+
+
+def _adapters(backend: str) -> list[slangpy.AdapterInfo]:
+    slangpy = import_slangpy()
     if backend == "cuda" and not _may_have_cuda():
         return []
     try:

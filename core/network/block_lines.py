@@ -9,7 +9,10 @@ gradients, where that is known. latent_blocks.slang has the same functions.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import replace
+from functools import cache
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -35,6 +38,8 @@ _INNER_SHARE = 0.6
 _ON_LINE = [[each for each in range(QUAD) if each != free] for free in range(QUAD + 1)]
 # Blocks that are fitted together: intermediate arrays fit into caches.
 _PART = 2048
+# Rows of texels that a thread encodes, whole blocks, and threads at most.
+_ROWS_A_THREAD, _MOST_THREADS = 64, 8
 
 
 class Fit(NamedTuple):
@@ -203,6 +208,26 @@ def encode(
 ) -> bc7.Bytes:
     """The blocks [layers, rows, columns, 16] of a level [height, width, channels]; `squares` of the
     same shape are the mean squares of gradients."""
+    starts = range(0, len(texels), _ROWS_A_THREAD)
+    if len(starts) == 1:
+        return _encode(texels, latent_range, squares)
+
+    def encode_rows(start: int) -> bc7.Bytes:
+        rows = slice(start, start + _ROWS_A_THREAD)
+        return _encode(texels[rows], latent_range, None if squares is None else squares[rows])
+
+    # a thread's numpy handles errors as the caller's does
+    begun = [_threads().submit(copy_context().run, encode_rows, start) for start in starts]
+    return np.concatenate([each.result() for each in begun], axis=1)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Numpy releases Python's lock in most of what an encoder does."""
+    return ThreadPoolExecutor(_MOST_THREADS, "encode")
+
+
+def _encode(texels: FloatArray, latent_range: LatentRange, squares: FloatArray | None) -> bc7.Bytes:
     height, width, channels = texels.shape
     quads = to_quads(texels)
     fit = fit_blocks(

@@ -46,6 +46,7 @@ from verdigris.core.bundle.files.write import (
     Contents,
     Exported,
     export_numbers,
+    export_with,
     version,
     write_bundle,
 )
@@ -58,7 +59,7 @@ from verdigris.core.bundle.proxies.make_proxies import (
     errors_of,
     make_proxies,
 )
-from verdigris.core.bundle.runtime.runtime_files import runtime_files
+from verdigris.core.bundle.runtime.runtime_files import compiling_ahead, runtime_files
 from verdigris.core.bundle.verify.verify import log_mae
 from verdigris.core.material.report.report import describe_teacher
 from verdigris.core.network.student import Student
@@ -104,11 +105,14 @@ def finish(run: Run, decoder: FloatArray) -> Iterator[Event]:
     paths = bundle_paths(run.options, run.teachers)
     view = sphere_to_compare()
     students = _Students(run, trained)
-    students.head = _fit_head(students)
-    students.head = _fit_split(students, students.head)
-    for number, path in enumerate(paths):
-        exported, student = students.of(number)
-        written.append((yield from _write(run, number, path, exported, student, view)))
+    # known before all that takes time, as it decides on the shaders
+    _, _, arithmetic = _judged(students.of(0)[0], run.teachers[0])
+    with compiling_ahead(trained.spec, arithmetic.advised):
+        students.head = _fit_head(students)
+        students.head = _fit_split(students, students.head)
+        for number, path in enumerate(paths):
+            exported, student = students.of(number)
+            written.append((yield from _write(run, number, path, exported, student, view)))
     _remove_checkpoint(run)
     yield Finished(
         tuple(map(str, paths)),
@@ -249,6 +253,8 @@ def _fit_split(students: _Students, head: FloatArray) -> FloatArray:
 
 
 def _export(run: Run, trained: Parameters, material: int) -> Exported:
+    if run.blocks:
+        return export_with(trained, run.blocks[material], material)
     trainer, texel_format = run.learner.trainer, TEXEL_FORMATS[run.settings.latent_format]
     ranges = trainer.latent_ranges()
     known = ranges[material] if ranges else None

@@ -199,8 +199,8 @@ def _draw_broadly(
     parts = np.array_split(np.arange(directions), len(mixtures))
     wi = np.empty((3, directions, count), np.float32)
     for lobes, part in zip(mixtures, parts, strict=True):
-        for index in part:
-            wi[:, index] = draw(lobes, random.random((2, count)).astype(np.float32))
+        points = random.random((len(part), 2, count)).astype(np.float32)
+        wi[:, part] = draw(lobes, np.moveaxis(points, 0, 1))
     density = sum(
         len(part) / directions * pdf(lobes, wi) for lobes, part in zip(mixtures, parts, strict=True)
     )

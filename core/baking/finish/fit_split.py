@@ -182,8 +182,8 @@ def _examples(
     lobes = lobes_of(parameters, look_at(parameters, latents, wo))
     shift = random.random((2, wo.shape[1]))
     index = np.arange(_DIRECTIONS)
-    points = np.stack([(index + 0.5) / _DIRECTIONS, GOLDEN_RATIO * index], 1)[..., None]
-    wi = np.stack([draw(lobes, ((each + shift) % 1).astype(np.float32)) for each in points], 1)
+    points = np.stack([(index + 0.5) / _DIRECTIONS, GOLDEN_RATIO * index])[..., None]
+    wi = draw(lobes, ((points + shift[:, None]) % 1).astype(np.float32))
     density = np.where(wi[2] > 0, pdf(lobes, wi), np.inf)
     shares = shade(wi) / density / _DIRECTIONS
     ratios = split_ratios(lobes, shade, wo)

@@ -23,6 +23,7 @@ from verdigris.core.baking.phases.stepping import open_with_parameters
 from verdigris.core.baking.state.size_choice import Size, SizeChoice, half_of_both, halves
 from verdigris.core.baking.state.trainers import open_trainer
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.profile import Phases
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.metrics import INDISTINGUISHABLE_LOG_MAE
 from verdigris.core.progress.events import Event, SizeChosen, Step
@@ -211,6 +212,8 @@ def _try(
     steps = max(1, round(_TRIAL_SHARE * settings.iterations))
     training = _cooling(run.learner.stage.training(), first, steps)
     trainer = open_trainer(run.trainer_kind, small, source, training, run.teachers[0].device)
+    phases = Phases()
+    phases.begin("try a size")
     try:
         trainer.restore(small, shrunk_state(parameters, state, *size))
         while trainer.step < first + steps:
@@ -230,6 +233,7 @@ def _try(
             move_to_blocks(found.layout, found.latents, squares, 1.0)
         student = Student(found, run.teachers[0].device)
     finally:
+        phases.begin("")
         trainer.close()
     errors = []
     for student.material, held_out in enumerate(run.held_out):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.baking.measure.measure import HeldOut, measure_student
 from verdigris.core.baking.state.rounding import as_stored
 from verdigris.core.baking.state.stages import Stage, encoded_levels
+from verdigris.core.base.profile import profiled
 from verdigris.core.importance.fill import fill_masked, find_masked
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
@@ -111,6 +112,7 @@ class Learner:
         return _measure(self.current_student(parameters), held_out)
 
 
+@profiled("measure progress")
 def _measure(student: Student, held_out: Sequence[HeldOut]) -> tuple[SampleMetrics, ...]:
     found = []
     for student.material, samples in enumerate(held_out):

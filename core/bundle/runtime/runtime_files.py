@@ -7,14 +7,17 @@ import os
 import struct
 import tempfile
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from verdigris.core.base.device import cache_folder
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.profile import profiled, span
 from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, careful_level
 from verdigris.core.bundle.files.checked_files import digest
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, FileRecord
+from verdigris.core.bundle.runtime.ahead import result_ahead, working_ahead
 from verdigris.core.bundle.runtime.network_module import (
     NETWORK_MODULE,
     fits_in_constants,
@@ -193,15 +196,32 @@ def runtime_files(
     sources = slang_files(spec)
     result = {**sources, HEADER: (RUNTIME_SHADERS / HEADER).read_bytes()}
     for name, target in targets_of(spec, advised, decoders).items():
-        kept = _kept_folder(sources, name, target)
-        data = _read_kept(kept, name)
-        if data is None:
-            data = _compile(sources, name, target)
-            _keep(kept, name, data)
-        result[name] = data
+        key = _key(sources, name, target)
+        result[name] = result_ahead(key) or _make(sources, name, target, key)
         if suffix_of(name) == ".glsl":
             result[f"{Path(name).stem}.comp"] = WHOLE_SHADER.format(name=name).encode()
     return result
+
+
+def compiling_ahead(spec: NetworkSpec, advised: str | None = None) -> AbstractContextManager[None]:
+    """Compiles inside the context, beside the caller, what runtime_files() will need for one
+    decoder with this advice. Most files are the same with another."""
+    sources = slang_files(spec)
+    jobs = {}
+    for name, target in targets_of(spec, advised).items():
+        key = _key(sources, name, target)
+        jobs[key] = partial(_make, sources, name, target, key)
+    return working_ahead(jobs)
+
+
+def _make(sources: dict[str, bytes], name: str, target: Target, key: str) -> bytes:
+    folder = cache_folder()
+    kept = folder / "runtime" / key if folder else None
+    data = _read_kept(kept, name)
+    if data is None:
+        data = _compile(sources, name, target)
+        _keep(kept, name, data)
+    return data
 
 
 def _without_language(code: bytes) -> bytes:
@@ -218,7 +238,7 @@ def _without_language(code: bytes) -> bytes:
 
 
 def _compile(sources: dict[str, bytes], name: str, target: Target) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
+    with span(f"compile {name}"), tempfile.TemporaryDirectory() as folder:
         for file, data in sources.items():
             (Path(folder) / file).write_bytes(data)
         code = compile_entry_point(
@@ -235,11 +255,8 @@ def _compile(sources: dict[str, bytes], name: str, target: Target) -> bytes:
     return _without_language(code)
 
 
-def _kept_folder(sources: dict[str, bytes], name: str, target: Target) -> Path | None:
-    """Cache folder of one file and its options: bundles of other advice share most files."""
-    folder = cache_folder()
-    if folder is None:
-        return None
+def _key(sources: dict[str, bytes], name: str, target: Target) -> str:
+    """Of one file and its options: bundles of other advice share most files."""
     found = hashlib.sha256()
     how = [
         (name, repr(target).encode()),
@@ -248,7 +265,7 @@ def _kept_folder(sources: dict[str, bytes], name: str, target: Target) -> Path |
     ]
     for each, data in (*sources.items(), *how):
         found.update(f"{each} {len(data)} ".encode() + data)
-    return folder / "runtime" / found.hexdigest()[:32]
+    return found.hexdigest()[:32]
 
 
 def _read_kept(folder: Path | None, name: str) -> bytes | None:
