@@ -70,6 +70,8 @@ def choose_size(run: Run) -> Iterator[Event]:
     learner = run.learner
     parameters, state = learner.trainer.parameters(), learner.trainer.state()
     largest = (parameters.layout.width, parameters.layout.height)
+    # for pictures during the trials
+    learner.live_student()
     learner.trainer.close()
     sizes = _search(largest, _limit(run), run.settings.size.tolerance)
     choice: SizeChoice | None = None

@@ -93,12 +93,14 @@ class Learner:
 
     def live_student(self) -> Student:
         """The first material at this moment, for pictures: not rounded, and not copied where the
-        trainer is on the teacher's device."""
+        trainer is on the teacher's device. Between two trainers it is what the last one learned."""
         if not isinstance(self.trainer, BufferOwner):
             return self.current_student()
+        buffers = self.trainer.shared_buffers()
         if self.live is None:
             self.live = Student(self.trainer.parameters(), self.teachers[0].device)
-        self.live.use_buffers(self.trainer.shared_buffers())
+        if buffers is not None:
+            self.live.use_buffers(buffers)
         return self.live
 
     def measure_live(self, held_out: Sequence[HeldOut]) -> tuple[SampleMetrics, ...]:

@@ -228,8 +228,10 @@ class TensorTrainer:
             self._records_read = values.reshape(-1, len(RECORD_PARTS), self._spec.latent_channels)
         return self._records_read
 
-    def shared_buffers(self) -> SharedBuffers:
-        """The buffers of the network in training."""
+    def shared_buffers(self) -> SharedBuffers | None:
+        """The buffers of the network in training; None after close()."""
+        if "_memory" not in self.__dict__:
+            return None
         quads = len(RECORD_PARTS) * self._spec.latent_channels // 4
         return SharedBuffers(self._memory.decoder, self._memory.texels, quads)
 

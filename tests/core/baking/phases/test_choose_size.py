@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from verdigris.core.baking.bake import bake
 from verdigris.core.baking.measure.bundle_size import bundle_bytes
 from verdigris.core.baking.phases import choose_size
 from verdigris.core.baking.phases.choose_size import _search
 from verdigris.core.baking.phases.shrink import shrunk, shrunk_state
+from verdigris.core.baking.state.options import BakeControl, BakeOptions
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.bundle.files.read import open_bundle
@@ -202,3 +204,23 @@ def test_two_stages_starts_importance_and_an_early_end_go_with_a_choice(stripes,
     for name in ("stripes", "chalk"):
         layout = open_bundle(tmp_path / f"{name}.vdg").layout
         assert (layout.width, layout.height) == (choice.width, choice.height)
+
+
+@pytest.mark.gpu
+def test_pictures_can_be_drawn_while_sizes_are_tried_on_a_graphics_card(tmp_path):
+    device = open_device("auto")
+    if device.is_software:
+        pytest.skip("needs a graphics card")
+    stripes = Teacher(parse_document(STRIPES, name="stripes"), device=device)
+    runs = []
+    settings = replace(SETTINGS, resolution=8, iterations=60)
+    options = BakeOptions(name="out", folder=tmp_path, trainer="tensor")
+    points = {name: np.full((1, width), 0.5, "f4") for name, width in (("uv", 2), ("wi", 3))}
+    chose = False
+    for event in bake([stripes], settings, options, BakeControl(watch=runs.append)):
+        if isinstance(event, Step):
+            student = runs[0].learner.live_student()
+            light = student.response(points["uv"], points["wi"], points["wi"])
+            assert np.isfinite(light).all()
+        chose = chose or isinstance(event, SizeChosen)
+    assert chose
