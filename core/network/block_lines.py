@@ -51,7 +51,7 @@ class Fit(NamedTuple):
     texels: FloatArray
     """The texels on their lines, [..., 16, 4]."""
     first: FloatArray
-    """First ends [..., 4] of lines and scalars, not rounded."""
+    """First ends [..., 4] of lines and scalars, not rounded; 0 if they were not asked for."""
     second: FloatArray
     """Second ends [..., 4]."""
     kinds: NDArray[np.int64]
@@ -72,7 +72,12 @@ def from_quads(quads: FloatArray, height: int, width: int) -> FloatArray:
     return bc7.from_blocks(parts, height, width)
 
 
-def fit_blocks(texels: FloatArray, byte: FloatArray, importance: FloatArray | None = None) -> Fit:
+def fit_blocks(
+    texels: FloatArray,
+    byte: FloatArray,
+    importance: FloatArray | None = None,
+    with_ends: bool = True,
+) -> Fit:
     """Fits blocks to texels [..., 16, 4]. `byte` [..., 4] is the width of a byte, or 0 to neglect
     the rounding of endpoints; `importance` [..., 4] is that of a square error."""
     shape = texels.shape[:-2]
@@ -83,18 +88,22 @@ def fit_blocks(texels: FloatArray, byte: FloatArray, importance: FloatArray | No
     if importance is not None:
         weights = np.broadcast_to(importance, by_block).reshape(-1, QUAD)
     moved = np.empty_like(flat)
-    first, second = (np.empty((len(flat), QUAD), flat.dtype) for _ in range(2))
+    first, second = (np.zeros((len(flat), QUAD), flat.dtype) for _ in range(2))
     kinds = np.empty(len(flat), np.int64)
     for begin in range(0, len(flat), _PART):
         part = slice(begin, begin + _PART)
         weight = None if weights is None else weights[part].T
-        fit = _fit_columns(flat[part].T, widths[part].T, weight)
-        moved[part], first[part], second[part], kinds[part] = (each.T for each in fit)
+        fit = _fit_columns(flat[part].T, widths[part].T, weight, with_ends)
+        moved[part], kinds[part] = fit.texels.T, fit.kinds
+        if with_ends:
+            first[part], second[part] = fit.first.T, fit.second.T
     first, second = (each.reshape(*shape, QUAD) for each in (first, second))
     return Fit(moved.reshape(texels.shape), first, second, kinds.reshape(shape))
 
 
-def _fit_columns(texels: FloatArray, byte: FloatArray, importance: FloatArray | None) -> Fit:
+def _fit_columns(
+    texels: FloatArray, byte: FloatArray, importance: FloatArray | None, with_ends: bool
+) -> Fit:
     """The same with blocks last: texels [4, 16, blocks], `byte` and `importance` [4, blocks]. Numpy
     is ten times as fast along blocks as along the four channels of each."""
     texels = np.ascontiguousarray(texels)
@@ -128,10 +137,15 @@ def _fit_columns(texels: FloatArray, byte: FloatArray, importance: FloatArray | 
     moved = place * along[:, None]
     moved += mean[:, None]
     np.copyto(moved, texels, where=is_free[:, None])
+    if not with_ends:
+        return Fit(moved, least, largest, kinds)
     low, high = (along * end + mean for end in best_ends(place, bc7.LINE_LAST[kinds]))
     alone = np.take_along_axis(texels, np.minimum(free, QUAD - 1)[None, None], 0)[0]
-    least, largest = best_ends(alone, bc7.SCALAR_LAST[kinds])
-    return Fit(moved, np.where(is_free, least, low), np.where(is_free, largest, high), kinds)
+    low, high = (
+        np.where(is_free, end, of_line)
+        for end, of_line in zip(best_ends(alone, bc7.SCALAR_LAST[kinds]), (low, high), strict=True)
+    )
+    return Fit(moved, low, high, kinds)
 
 
 def best_ends(places: FloatArray, last: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
