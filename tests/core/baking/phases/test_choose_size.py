@@ -55,9 +55,9 @@ def chosen(stripes, tmp_path_factory):
     return folder, run([stripes], folder, SETTINGS)
 
 
-def search(error, largest=(64, 64), fits=lambda size: True, tolerance=0.1):
+def search(error, largest=(64, 64), fits=lambda size: True, tolerance=0.1, gives_way=False):
     """The choice for errors that are a function of the size, and the sizes that were tried."""
-    sizes, tried = _search(largest, fits, tolerance), []
+    sizes, tried = _search(largest, fits, tolerance, gives_way), []
     try:
         size = next(sizes)
         while True:
@@ -101,6 +101,19 @@ def test_the_search_stays_within_the_bytes_and_tries_only_what_fits():
     # nothing to choose
     choice, tried = search(lambda size: (1.0,), tolerance=0.0)
     assert (choice.size, tried) == ((64, 64), [])
+
+
+@pytest.mark.parametrize(("excess", "size"), [(0.1, (64, 32)), (0.2, (64, 64))])
+def test_a_limit_that_nobody_has_set_gives_way_to_errors_that_an_eye_sees(excess, size):
+    def error(size):
+        return (0.01 * (1 + excess * (64 / size[1] - 1) + 2 * (64 / size[0] - 1)),)
+
+    def fits(size):
+        return size[0] * size[1] <= 64 * 32
+
+    choice, _ = search(error, fits=fits, gives_way=True)
+    assert choice.size == size
+    assert search(error, fits=fits)[0].size == (64, 32)
 
 
 def test_a_smaller_texture_holds_means_of_the_finest_texels_and_the_trained_coarse_levels():
