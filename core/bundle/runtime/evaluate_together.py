@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # kGroupThreads of neural_tiles.slang, and kGroupQueries of evaluate_queries.slang: the queries of
 # a group.
-GROUP_THREADS, GROUP_QUERIES = 64, 512
+GROUP_THREADS, GROUP_QUERIES = 32, 256
 
 
 def has_cooperative_matrices(device: Device) -> bool:
