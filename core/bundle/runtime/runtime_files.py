@@ -48,7 +48,7 @@ _ROLLED = 1
 # SPIR-V: words before the first instruction; OpSource, which names the source language.
 _SPIRV_HEADER, _OP_SOURCE, _UNKNOWN_LANGUAGE = 5, 3, 0
 # Version of the processing of the compiler's output: part of the cache's key.
-_KEPT_FORM = b"5"
+_KEPT_FORM = b"6"
 # Up to this width, a plain first layer before cooperative vectors is faster from constants.
 _WIDEST_OF_CONSTANTS = 32
 
@@ -76,6 +76,8 @@ class Target:
     stage: str = "compute"
     is_float_texture: bool = False
     """The constants are in a texture."""
+    is_together: bool = False
+    """The points of a group of threads are evaluated together, with cooperative matrices."""
 
     @property
     def is_of_one(self) -> bool:
@@ -92,7 +94,11 @@ class Target:
         if self.is_of_one:
             values["PIXELS"] = self.stage == "fragment"
         else:
-            values |= {"FILTER": self.is_sampled, "TEXTURES": self.textures}
+            values |= {
+                "FILTER": self.is_sampled,
+                "TEXTURES": self.textures,
+                "MATRICES": self.is_together,
+            }
         return tuple(f"-DNEURAL_{name}={int(value)}" for name, value in values.items())
 
 
@@ -142,6 +148,15 @@ TARGETS: dict[str, Target] = {
         (*_SPIRV, "-profile", "spirv_1_6", "-capability", "spvCooperativeVectorNV"),
         is_cooperative=True,
         is_constant=True,
+    ),
+    # Slang asks for the second capability, but does not write it.
+    "cooperative_matrix.spv": Target(
+        (
+            *_SPIRV,
+            *("-profile", "spirv_1_6", "-capability", "spvCooperativeMatrixKHR"),
+            *("-capability", "spvCooperativeMatrixConversionsNV"),
+        ),
+        is_together=True,
     ),
 }
 
