@@ -1,4 +1,5 @@
-"""Small closing pictures and measurements of bakes: they would take most of a tiny bake's time."""
+"""Small closing pictures and measures of bakes, and few shaders: they would take most of a tiny
+bake's time."""
 
 from dataclasses import fields
 from functools import cache, partial
@@ -10,6 +11,7 @@ from verdigris.core.baking.measure.measure import sphere_to_compare
 from verdigris.core.baking.phases import early_stopping, time_limit
 from verdigris.core.bundle.precision import gptq_rounding
 from verdigris.core.bundle.proxies.make_proxies import AlbedoError
+from verdigris.core.bundle.runtime import runtime_files
 from verdigris.core.material.teacher import probe
 
 _draw = probe._draw
@@ -22,6 +24,9 @@ def _draw_few():
     few = len(drawn.uv) // 4
     return type(drawn)(*(getattr(drawn, each.name)[:few] for each in fields(drawn)))
 
+
+# Each takes the compiler half a second.
+FEW_SHADERS = {name: runtime_files.TARGETS[name] for name in ("portable.hlsl", "cooperative.hlsl")}
 
 # (object, name, value) of what makes them small, where no test looks at them.
 SMALL_ENDINGS = (
@@ -41,4 +46,5 @@ SMALL_ENDINGS = (
     (fit_sampler, "SMALL", fit_sampler.Effort(surfaces=24, directions=12, steps=3)),
     (gptq_rounding, "_SAMPLES", 256),
     (probe, "_draw", _draw_few),
+    (runtime_files, "TARGETS", FEW_SHADERS),
 )
