@@ -5,7 +5,7 @@ from dataclasses import fields
 from functools import cache, partial
 
 from verdigris.core.baking import bake
-from verdigris.core.baking.finish import finish, fit_sampler
+from verdigris.core.baking.finish import finish, fit_sampler, fit_split
 from verdigris.core.baking.measure import measure, sky
 from verdigris.core.baking.measure.measure import sphere_to_compare
 from verdigris.core.baking.phases import early_stopping, time_limit
@@ -44,6 +44,8 @@ SMALL_ENDINGS = (
     # verify allows any error of proxies of a texel
     (finish, "check_albedo", lambda _parameters, _proxies: AlbedoError(1.0, 1.0, 32)),
     (fit_sampler, "SMALL", fit_sampler.Effort(surfaces=24, directions=12, steps=3)),
+    (fit_split, "_DIRECTIONS", 8),
+    (fit_split, "SMALL", fit_split.SplitEffort(surfaces=24, steps=3)),
     (gptq_rounding, "_SAMPLES", 256),
     (probe, "_draw", _draw_few),
     (runtime_files, "TARGETS", FEW_SHADERS),
