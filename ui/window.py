@@ -8,8 +8,15 @@ import signal
 import sys
 from pathlib import Path
 
-from PySide6.QtCore import QLibraryInfo, QMimeData, Qt
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence
+from PySide6.QtCore import QEvent, QLibraryInfo, QMimeData, Qt
+from PySide6.QtGui import (
+    QAction,
+    QActionGroup,
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QKeySequence,
+)
 from PySide6.QtWidgets import (
     QApplication,
     QDockWidget,
@@ -28,6 +35,8 @@ from verdigris.ui.panel import OWN_WINDOW, Panel
 from verdigris.ui.queue.bake_queue import BakeQueue
 from verdigris.ui.queue.queue_box import QueueBox
 from verdigris.ui.signals.notices import ERROR, WARNING
+from verdigris.ui.style.palettes import DARK, THEMES, apply_theme
+from verdigris.ui.style.sheet import wear_sheet
 
 _SIZE = (1280, 800)
 # A narrower window has the queue below the panel.
@@ -47,6 +56,7 @@ class Window(QMainWindow):
         self.panel = Panel(PanelModel(host), self, self._memory)
         self.welcome = Welcome(self._choose, self.open, self._bake_at_once)
         self.welcome.show_recent(self._memory.recent())
+        wear_sheet(self)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.welcome)
         self.pages.addWidget(self.panel)
@@ -65,8 +75,24 @@ class Window(QMainWindow):
         model.state_changed.connect(self._bake_if_ready)
         self.setProperty(OWN_WINDOW, True)
         self.setWindowTitle("Verdigris")
-        self.resize(*_SIZE)
+        self._restore_place()
         self.setAcceptDrops(True)
+        self._make_menus()
+
+    def _restore_place(self) -> None:
+        """The size and the place of the last time, on a screen that there is now."""
+        stored = self._memory.layout("window")
+        if stored is None or not self.restoreGeometry(stored):
+            self.resize(*_SIZE)
+        room = self.screen().availableGeometry()
+        # frame and title belong to the desktop, which has not drawn them yet
+        self.resize(self.size().boundedTo(room.size()))
+        place = self.geometry()
+        place.moveLeft(max(room.left(), min(place.left(), room.right() + 1 - place.width())))
+        place.moveTop(max(room.top(), min(place.top(), room.bottom() + 1 - place.height())))
+        self.setGeometry(place)
+
+    def _make_menus(self) -> None:
         menu = self.menuBar().addMenu("&File")
         for text, keys, action in (
             ("&Open…", QKeySequence.StandardKey.Open, self._choose),
@@ -77,6 +103,22 @@ class Window(QMainWindow):
             entry.setShortcut(QKeySequence(keys))
             entry.triggered.connect(lambda _=False, do=action: do())
             menu.addAction(entry)
+        looks = self.menuBar().addMenu("&View")
+        self.themes = QActionGroup(self)
+        for theme in THEMES:
+            entry = QAction(theme.capitalize(), self.themes, checkable=True)
+            entry.setChecked(theme == stored_theme(self._memory))
+            entry.triggered.connect(lambda _=False, theme=theme: self._set_theme(theme))
+            looks.addAction(entry)
+
+    def _set_theme(self, theme: str) -> None:
+        self._memory.store_text("theme", theme)
+        apply_theme(QApplication.instance(), theme)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's names, as below
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            wear_sheet(self)
 
     def _show_page(self) -> None:
         """Shows the welcome page until there is something to show in the panel."""
@@ -142,7 +184,7 @@ class Window(QMainWindow):
         if path:
             self.open(Path(path))
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's names, as below
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
         if _dropped_documents(event.mimeData()):
             event.acceptProposedAction()
 
@@ -160,10 +202,17 @@ class Window(QMainWindow):
         if not self.panel.closing.allows():
             event.ignore()
             return
+        self._memory.store_layout("window", self.saveGeometry())
         # a bake that ends now would start the next one
         self.queue.stop()
         self.panel.shutdown()
         super().closeEvent(event)
+
+
+def stored_theme(memory: Memory) -> str:
+    """The look that the artist has chosen; dark without a choice."""
+    theme = memory.text("theme", DARK)
+    return theme if theme in THEMES else DARK
 
 
 def _dropped_documents(dropped: QMimeData) -> list[Path]:
@@ -193,8 +242,10 @@ def run(
         )
     application = QApplication.instance() or QApplication(sys.argv[:1])
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    memory = Memory()
+    apply_theme(application, stored_theme(memory))
     host = FilesHost(mesh=mesh, search=search, confined=confined)
-    window = Window(host)
+    window = Window(host, memory)
     window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
     if file is not None:
         window.open(file)

@@ -23,12 +23,16 @@ class Keys(QObject):
         bindings = QKeySequence.keyBindings(keys)
         self._find_action.append(lambda pressed: action if pressed in bindings else None)
 
-    def press(self, button: QAbstractButton, keys: str) -> None:
-        """Binds a shortcut, and the underlined letter of a button's text, to the button."""
+    def press(
+        self, button: QAbstractButton, keys: str, holds: Callable[[], bool] = lambda: True
+    ) -> None:
+        """Binds a shortcut, and the underlined letter of a button's text, to the button. The
+        shortcut counts only while `holds` is true."""
         sequence = QKeySequence(keys)
 
         def find(pressed: QKeySequence) -> Callable[[], None] | None:
-            matches = pressed in (sequence, QKeySequence.mnemonic(button.text()))
+            is_letter = pressed == QKeySequence.mnemonic(button.text())
+            matches = is_letter or (pressed == sequence and holds())
             is_possible = button.isVisible() and button.isEnabled()
             return button.click if matches and is_possible else None
 

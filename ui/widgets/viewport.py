@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from verdigris.core.worker.protocol.commands import PIXELATED_FROM
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
-from verdigris.ui.qt.colours import is_dark
 from verdigris.ui.qt.drawing import image_of, points_between
+from verdigris.ui.style.colours import is_dark
 
 WIPE, SIDE_BY_SIDE = "wipe", "side by side"
 PARTS = ("reference", "neural", "heat")

@@ -8,8 +8,8 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 from PySide6.QtCore import QPoint, Qt
 
 from verdigris.core.hosts.file_host import FilesHost
+from verdigris.ui.brush.texture_view import TextureView
 from verdigris.ui.model.panel_model import PanelModel
-from verdigris.ui.widgets.texture_view import TextureView
 from verdigris.ui.widgets.viewport import Viewport
 
 LEFT = Qt.MouseButton.LeftButton

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from verdigris.core.hosts.host import LARGEST_WEIGHT, NORMAL_WEIGHT, StopsPainting
 from verdigris.core.worker.protocol.commands import EVERYWHERE, IN_VIEW, PAINTED
+from verdigris.ui.brush.texture_view import ERRORS, WEIGHTS, TextureView
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.paint.weight_map import Brush
 from verdigris.ui.qt.binding import bind, blocked_signals
@@ -29,7 +30,6 @@ from verdigris.ui.qt.keys import Keys
 from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.signals.notices import WARNING
 from verdigris.ui.widgets.field_docs import field_docs
-from verdigris.ui.widgets.texture_view import ERRORS, WEIGHTS, TextureView
 from verdigris.ui.widgets.viewport import Viewport
 
 _IMAGES = "Images (*.exr *.png *.tif *.tiff *.jpg *.hdr *.npy)"

@@ -12,11 +12,6 @@ _DARK_BELOW = 128
 _MIN_CONTRAST = 2.8
 # In percent of the background.
 _MAX_FADE = 60
-_BACKGROUND_OF = {
-    QPalette.ColorRole.Text: QPalette.ColorRole.Base,
-    QPalette.ColorRole.WindowText: QPalette.ColorRole.Window,
-    QPalette.ColorRole.ButtonText: QPalette.ColorRole.Button,
-}
 
 
 @dataclass(frozen=True)
@@ -61,18 +56,11 @@ def colours_for(widget: QWidget) -> Colours:
     )
 
 
-def keep_readable(widget: QWidget) -> None:
-    """Raises the contrast of disabled text and of hints in empty fields, which some palettes fade
-    too much: settings are disabled during a bake but still read. Call it again when the palette
-    changes."""
-    present, palette = widget.palette(), QPalette()
-    for role, ground in _BACKGROUND_OF.items():
-        faded = _faded(present.color(role), present.color(ground))
-        palette.setColor(QPalette.ColorGroup.Disabled, role, faded)
-    hint = _faded(present.color(QPalette.ColorRole.Text), present.color(QPalette.ColorRole.Base))
-    palette.setColor(QPalette.ColorRole.PlaceholderText, hint)
-    if palette.resolve(present) != present:
-        widget.setPalette(palette)
+def dim_text(palette: QPalette) -> QColor:
+    """The colour of disabled text and of hints on the window's background. Some palettes fade them
+    too much: settings are disabled during a bake but still read."""
+    role = QPalette.ColorRole
+    return _faded(palette.color(role.WindowText), palette.color(role.Window))
 
 
 def contrast(one: QColor, other: QColor) -> float:
@@ -99,36 +87,3 @@ def _faded(text: QColor, ground: QColor) -> QColor:
         if contrast(QColor(*mixed), ground) >= _MIN_CONTRAST:
             return QColor(*mixed)
     return text
-
-
-def dark_palette() -> QPalette:
-    """A dark palette, for screenshots and tests."""
-    palette = QPalette()
-    window, base, text = QColor("#2b2d30"), QColor("#1f2123"), QColor("#dfe1e5")
-    dim, accent = QColor("#7d8187"), QColor("#3d7fd0")
-    role = QPalette.ColorRole
-    for each, colour in (
-        (role.Window, window),
-        (role.WindowText, text),
-        (role.Base, base),
-        (role.AlternateBase, window),
-        (role.ToolTipBase, base),
-        (role.ToolTipText, text),
-        (role.Text, text),
-        (role.Button, QColor("#3a3d41")),
-        (role.ButtonText, text),
-        (role.BrightText, QColor("#ff8f80")),
-        (role.Link, QColor("#6fb1ff")),
-        (role.Highlight, accent),
-        (role.HighlightedText, QColor("#ffffff")),
-        (role.PlaceholderText, dim),
-        (role.Mid, QColor("#45484d")),
-        (role.Light, QColor("#4a4d52")),
-        (role.Midlight, QColor("#404347")),
-        (role.Dark, QColor("#1a1b1d")),
-        (role.Shadow, QColor("#101112")),
-    ):
-        palette.setColor(each, colour)
-    for each in (role.WindowText, role.Text, role.ButtonText):
-        palette.setColor(QPalette.ColorGroup.Disabled, each, dim)
-    return palette
