@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
@@ -18,6 +18,7 @@ from verdigris.ui.first_run.set_up_box import SetUpBox
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
+from verdigris.ui.qt.focus import order_tabs
 from verdigris.ui.qt.keys import Keys
 from verdigris.ui.status.banner import Banner
 from verdigris.ui.status.status_strip import StatusStrip
@@ -163,6 +164,15 @@ class Panel(QWidget):
     def resizeEvent(self, event: object) -> None:  # noqa: N802
         super().resizeEvent(event)
         self._arrange(self.width() >= _WIDE_FROM)
+        if self._memory.layout(self._layout_name()) is None:
+            self._divide()
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        """That of one column, which a narrow panel has."""
+        hint = super().minimumSizeHint()
+        return QSize(
+            min(hint.width(), self.side.minimumSizeHint().width() + 2 * GAP), hint.height()
+        )
 
     def _arrange(self, is_wide: bool) -> None:
         """Arranges the panel in two columns, or in one."""
@@ -172,6 +182,8 @@ class Panel(QWidget):
         across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
         self.splitter.setOrientation(across if is_wide else down)
         (self._column if is_wide else self._outer).insertWidget(0, self.head)
+        view_box = self.splitter.widget(0)
+        order_tabs(self, (view_box, self.head, self.status, self.pages))
         # after the widgets have their new size
         QTimer.singleShot(0, self._divide)
 

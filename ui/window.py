@@ -8,7 +8,7 @@ import signal
 import sys
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QLibraryInfo, QMimeData, Qt
+from PySide6.QtCore import QEvent, QLibraryInfo, QMimeData, Qt, QTimer
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
@@ -16,6 +16,7 @@ from PySide6.QtGui import (
     QDragEnterEvent,
     QDropEvent,
     QKeySequence,
+    QShowEvent,
 )
 from PySide6.QtWidgets import (
     QApplication,
@@ -84,13 +85,29 @@ class Window(QMainWindow):
         stored = self._memory.layout("window")
         if stored is None or not self.restoreGeometry(stored):
             self.resize(*_SIZE)
-        room = self.screen().availableGeometry()
-        # frame and title belong to the desktop, which has not drawn them yet
-        self.resize(self.size().boundedTo(room.size()))
-        place = self.geometry()
+        self._keep_on_screen()
+
+    def _keep_on_screen(self) -> None:
+        """Makes the window no larger than the screen, and moves it onto it."""
+        room, place = self.screen().availableGeometry(), self.geometry()
+        frame = self.frameGeometry()
+        room.adjust(
+            place.left() - frame.left(),
+            place.top() - frame.top(),
+            place.right() - frame.right(),
+            place.bottom() - frame.bottom(),
+        )
+        if room.contains(place):
+            return
+        place.setSize(place.size().boundedTo(room.size()))
         place.moveLeft(max(room.left(), min(place.left(), room.right() + 1 - place.width())))
         place.moveTop(max(room.top(), min(place.top(), room.bottom() + 1 - place.height())))
         self.setGeometry(place)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's names, as below
+        super().showEvent(event)
+        # the desktop has given it a frame now
+        QTimer.singleShot(0, self._keep_on_screen)
 
     def _make_menus(self) -> None:
         menu = self.menuBar().addMenu("&File")

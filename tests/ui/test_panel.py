@@ -268,7 +268,7 @@ def test_a_black_result_has_a_light_error_of_100_percent(quiet):
     errors = asdict(measure_samples(np.zeros((64, 3)), np.full((64, 3), 0.5)))
     quiet.model.bake.handle({"event": "errors", "step": 1, **errors})
     shown = quiet.learning.figures.others.text()
-    assert "light error 100.0%" in shown and "energy" not in shown
+    assert "Light error 100.0%" in shown and "energy" not in shown
 
 
 def test_choices_are_restored(qtbot, quiet, make_panel, document):

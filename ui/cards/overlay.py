@@ -150,9 +150,13 @@ class CardOverlay(QWidget):
         self.boxes = [
             CardBox(card, self._request, lambda key=card.key: self._hide(key)) for card in cards
         ]
+        before = self._over
         for box in self.boxes:
             self._column.addWidget(box)
             box.show()
+            for button in (*box.buttons, box.hider):
+                QWidget.setTabOrder(before, button)
+                before = button
         self._place()
         if had_focus:
             self._over.setFocus()

@@ -13,7 +13,7 @@ from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.metrics import BUTTON, HALF, RADIUS
 from verdigris.ui.style.sheet import mixed
 
-_LEAST, _WIDTH = 56, 88
+_LEAST, _WIDTH = 40, 88
 _MOST_POINTS = 120
 
 

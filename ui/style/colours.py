@@ -8,8 +8,8 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QWidget
 
 _DARK_BELOW = 128
-# Disabled text keeps this contrast if the palette itself has it.
-_MIN_CONTRAST = 2.8
+# Disabled and quiet text keep these contrasts if the palette itself has them.
+_MIN_CONTRAST, _QUIET_CONTRAST = 2.8, 4.5
 # In percent of the background.
 _MAX_FADE = 60
 
@@ -63,6 +63,13 @@ def dim_text(palette: QPalette) -> QColor:
     return _faded(palette.color(role.WindowText), palette.color(role.Window))
 
 
+def quiet_text(palette: QPalette) -> QColor:
+    """The colour of text that comes second, and is read all the same."""
+    role = QPalette.ColorRole
+    ground = palette.color(role.Window)
+    return _faded(palette.color(role.WindowText), ground, _QUIET_CONTRAST)
+
+
 def contrast(one: QColor, other: QColor) -> float:
     """The WCAG 2 contrast ratio of two colours, 1 to 21."""
     low, high = sorted((_luminance(one), _luminance(other)))
@@ -77,13 +84,13 @@ def _luminance(colour: QColor) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def _faded(text: QColor, ground: QColor) -> QColor:
+def _faded(text: QColor, ground: QColor, least: float = _MIN_CONTRAST) -> QColor:
     """The text colour, faded as far as the contrast allows."""
     for percent in range(_MAX_FADE, 0, -5):
         mixed = [
             round((percent * under + (100 - percent) * over) / 100)
             for over, under in zip(text.getRgb()[:3], ground.getRgb()[:3], strict=True)
         ]
-        if contrast(QColor(*mixed), ground) >= _MIN_CONTRAST:
+        if contrast(QColor(*mixed), ground) >= least:
             return QColor(*mixed)
     return text

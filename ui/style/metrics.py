@@ -34,5 +34,5 @@ def tabular(font: QFont) -> QFont:
     cannot choose them; most fonts of a desktop have no others."""
     changed = QFont(font)
     if hasattr(QFont, "Tag"):
-        changed.setFeature(QFont.Tag(_TABULAR.encode()), 1)
+        changed.setFeature(QFont.Tag(_TABULAR), 1)
     return changed

@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
+from verdigris.ui.style.metrics import tabular
+
 DARK, LIGHT = "dark", "light"
 THEMES = (DARK, LIGHT)
 _ROLE, _GROUP = QPalette.ColorRole, QPalette.ColorGroup
@@ -31,6 +33,7 @@ def apply_theme(application: QApplication, theme: str) -> None:
     """Gives an application of its own the same look on every desktop."""
     application.setStyle("Fusion")
     application.setPalette(light_palette() if theme == LIGHT else dark_palette())
+    application.setFont(tabular(application.font()))
 
 
 def _palette(

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from verdigris.ui.style.colours import dim_text
+from verdigris.ui.style.colours import quiet_text
 from verdigris.ui.style.icons import paint_icon
 from verdigris.ui.style.metrics import BUTTON, GAP, HALF, ICON, bold
 from verdigris.ui.style.sheet import mixed
@@ -76,7 +76,7 @@ class SectionHead(QAbstractButton):
         taken = painter.fontMetrics().horizontalAdvance(self.text()) + 2 * GAP
         if self.summary and not is_open:
             painter.setFont(self.font())
-            painter.setPen(dim_text(palette))
+            painter.setPen(quiet_text(palette))
             room = max(0, area.width() - taken)
             elide = Qt.TextElideMode.ElideRight
             text = painter.fontMetrics().elidedText(self.summary, elide, room)

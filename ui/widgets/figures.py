@@ -99,7 +99,7 @@ class Figures(QWidget):
             parts.append(f"visible difference {errors['ldr_flip']:.3f}")
         if None not in (errors.get("sky_median"), errors.get("sky_bias")):
             parts.append(f"sky {errors['sky_median']:.1%} (light {errors['sky_bias']:+.1%})")
-        self.others.setText(", ".join(parts))
+        self.others.setText(capitalise(", ".join(parts)))
         # the verdict shows them with their bands
         self.others.setVisible(bool(parts) and not self._model.bake.measured)
         self._fit()

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVB
 from verdigris.core.progress.events import STARTS
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
-from verdigris.ui.style.colours import colours_for
+from verdigris.ui.style.colours import colours_for, quiet_text
 from verdigris.ui.widgets.decade_axis import DecadeAxis
 from verdigris.ui.widgets.wording import PHASES
 
@@ -221,12 +221,11 @@ class LossPlot(QWidget):
 
     def _show_legend(self) -> None:
         colours = colours_for(self)
-        entries = [("●", colours.error, "error"), ("━", colours.raw, "training")]
+        entries = [("●", colours.error, "error"), ("━", colours.raw, "in training")]
         if self._model.choices.target_error > 0:
             entries.append(("╌", colours.target, "target"))
         if self._ghosts:
-            text = self.palette().color(QPalette.ColorRole.PlaceholderText)
-            entries.append(("✕", text, "earlier bakes"))
+            entries.append(("✕", quiet_text(self.palette()), "earlier bakes"))
         self.legend.setText(
             "&nbsp;&nbsp; ".join(
                 f"<span style='color:{colour.name()}'>{mark}</span>&nbsp;{name}"

@@ -22,7 +22,7 @@ from verdigris.ui.estimates.time_left import format_range
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.signals.notices import capitalise
-from verdigris.ui.style.colours import colours_for, dim_text
+from verdigris.ui.style.colours import colours_for, dim_text, quiet_text
 from verdigris.ui.style.metrics import GAP, RADIUS
 from verdigris.ui.style.sheet import mixed
 from verdigris.ui.widgets.wording import format_bytes
@@ -102,7 +102,7 @@ class PresetCard(QAbstractButton):
             font.setBold(number == 0)
             painter.setFont(font)
             is_faint = number == 1 and self.isEnabled()
-            painter.setPen(dim_text(palette) if is_faint else full_ink)
+            painter.setPen(quiet_text(palette) if is_faint else full_ink)
             line = inside.adjusted(0, number * height, 0, 0)
             painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop, text)
         if self.prediction is not None:
