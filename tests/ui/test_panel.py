@@ -259,9 +259,9 @@ def test_the_legend_shows_the_share_that_is_not_trained(quiet):
     mask = np.zeros((4, 4), np.float32)
     mask[0] = 1
     quiet.model.weights.replace(mask)
-    assert quiet.paint.legend.text().endswith("Violet: trained less; 75% not trained.")
+    assert quiet.paint.legend.text().endswith(": trained less; 75% not trained.")
     quiet.model.weights.undo()
-    assert quiet.paint.legend.text().endswith("Violet: trained less.")
+    assert quiet.paint.legend.text().endswith(": trained less.")
 
 
 def test_a_black_result_has_a_light_error_of_100_percent(quiet):

@@ -32,7 +32,15 @@ from .cards.test_cards import DETAIL, finish, report
 JARGON = (
     *("teacher", "student", "decoder", "encoder", "latents?", "bsdf", "edf", "oren", "nayar"),
     *("schlick", "burley", "smape", "log mae", "psnr", "l1", "held-out", "loss", "batch(es)?"),
-    *(r"starts(?! (?:a|the)\b)", "epochs?", "gradients?", "activation", "initialisations?", "rounded", "rounding"),
+    *(
+        r"starts(?! (?:a|the)\b)",
+        "epochs?",
+        "gradients?",
+        "activation",
+        "initialisations?",
+        "rounded",
+        "rounding",
+    ),
     *("quantis\\w+", "optimis\\w+", "manifest", "bundles?", "heat map", "codegen", "slang"),
     *("learning", "checkpoints?", "payload", "protocol", "graph"),
 )

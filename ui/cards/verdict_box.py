@@ -43,6 +43,11 @@ class VerdictBox(QWidget):
         self.text = Line()
         self.text.setFont(title_font(self.text))
         self.time = Line()
+        self.effect = Line()
+        self.effect.setToolTip(
+            "The mean error of the painted places and of all others, measured on the same places "
+            "and directions in both bakes"
+        )
         self.advice = Line()
         self.attempt = QPushButton("&Try")
         self.attempt.setToolTip("Makes this change and starts a bake. This result is kept.")
@@ -69,6 +74,7 @@ class VerdictBox(QWidget):
         top.addWidget(self.text, 1)
         column.addLayout(top)
         column.addWidget(self.time)
+        column.addWidget(self.effect)
         row = QHBoxLayout()
         row.addWidget(self.advice, 1)
         row.addWidget(self.attempt, 0, Qt.AlignmentFlag.AlignTop)
@@ -132,6 +138,9 @@ class VerdictBox(QWidget):
             time += f", {compare(model.predicted, model.took)}" if model.predicted else ""
         self.time.setText(time)
         self.time.setVisible(bool(time))
+        effect = None if is_version else model.effects.found
+        self.effect.setText(f"Paint: {effect.text[0].lower()}{effect.text[1:]}" if effect else "")
+        self.effect.setVisible(effect is not None)
         self._suggestion = None if is_version else suggest(model, verdict)
         has_advice = self._suggestion is not None
         self.advice.setText(self._suggestion.text if self._suggestion else "")

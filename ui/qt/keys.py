@@ -18,10 +18,17 @@ class Keys(QObject):
         self._find_action: list[Callable[[QKeySequence], Callable[[], None] | None]] = []
         widget.installEventFilter(self)
 
-    def add(self, keys: QKeySequence.StandardKey, action: Callable[[], None]) -> None:
-        """Binds a standard shortcut to a function."""
+    def add(
+        self,
+        keys: QKeySequence.StandardKey,
+        action: Callable[[], None],
+        holds: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Binds a standard shortcut to a function, while `holds` is true."""
         bindings = QKeySequence.keyBindings(keys)
-        self._find_action.append(lambda pressed: action if pressed in bindings else None)
+        self._find_action.append(
+            lambda pressed: action if pressed in bindings and holds() else None
+        )
 
     def press(
         self, button: QAbstractButton, keys: str, holds: Callable[[], bool] = lambda: True
