@@ -45,15 +45,15 @@ _FOCUS = (
     ("Train visible places more", IN_VIEW),
 )
 _MIRRORS = (
-    ("No mirror", brush_tools.NO_MIRROR),
+    ("None", brush_tools.NO_MIRROR),
     ("Left and right of the texture", brush_tools.MIRROR_U),
     ("Left and right of the mesh", brush_tools.MIRROR_X),
 )
 _PENS = (
-    ("Pen changes the strength", brush_tools.STRENGTH),
-    ("Pen changes the size", brush_tools.SIZE),
-    ("Pen changes both", brush_tools.BOTH),
-    ("Pen changes nothing", brush_tools.NOTHING),
+    ("Pressure changes the strength", brush_tools.STRENGTH),
+    ("Pressure changes the size", brush_tools.SIZE),
+    ("Pressure changes both", brush_tools.BOTH),
+    ("Pressure changes nothing", brush_tools.NOTHING),
 )
 _COMPARE = "To measure what the paint does, bake once without it, with the same settings."
 
@@ -160,16 +160,24 @@ class PaintPage(QWidget):
             ("Size", self.size),
             ("Weight", self.weight),
             ("Strength", self.strength),
-            ("Overlay", self.opacity),
         ):
             dials.addRow(name, dial)
-        dials.addRow(self.mirror)
-        dials.addRow(self.pen)
+        more = QFormLayout()
+        more.setHorizontalSpacing(GAP)
+        more.setVerticalSpacing(HALF)
+        more.addRow("Overlay", self.opacity)
+        more.addRow("Mirror", self.mirror)
+        more.addRow("Pen", self.pen)
         top, choices, tools, files = self._rows
-        for widget in (self.effect, top, choices, self.texture, self.legend):
-            column.addWidget(widget)
+        # what is used in the viewport comes first
+        column.addWidget(self.effect)
+        column.addWidget(top)
         column.addLayout(dials)
         column.addWidget(tools)
+        column.addWidget(self.legend)
+        column.addWidget(choices)
+        column.addWidget(self.texture)
+        column.addLayout(more)
         column.addWidget(files)
 
     def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name

@@ -11,12 +11,19 @@ from verdigris.ui.style.icons import paint_icon
 from verdigris.ui.style.metrics import FIELD, GAP, ICON, RADIUS
 from verdigris.ui.style.sheet import mixed
 
+_BY_CONTENTS_LENGTH = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+
 
 class Combo(QComboBox):
     """Drawn by itself; its list is that of the style."""
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
-        return QSize(super().sizeHint().width(), FIELD)
+        letters = self.fontMetrics()
+        texts = (self.itemText(number) for number in range(self.count()))
+        widest = max((letters.horizontalAdvance(text) for text in texts), default=0)
+        least = self.minimumContentsLength() * letters.horizontalAdvance("x")
+        is_fixed = self.sizeAdjustPolicy() == _BY_CONTENTS_LENGTH
+        return QSize((least if is_fixed else max(least, widest)) + 2 * GAP + ICON, FIELD)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         return QSize(super().minimumSizeHint().width(), FIELD)
