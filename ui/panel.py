@@ -103,8 +103,10 @@ class Panel(QWidget):
             self.model.refresh_materials()
 
     def _wear(self) -> None:
-        """Takes the colours of the present palette."""
-        wear_sheet(self)
+        """Takes the colours of the present palette. A window of its own has them already, and to
+        style all widgets twice takes a second."""
+        if not self.window().property(OWN_WINDOW):
+            wear_sheet(self)
 
     def _compose(self) -> None:
         view_box = QWidget()

@@ -52,6 +52,7 @@ class Window(QMainWindow):
         self, host: FilesHost, memory: Memory | None = None, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
+        self.setProperty(OWN_WINDOW, True)
         self._host = host
         self._memory = memory or Memory()
         self.panel = Panel(PanelModel(host), self, self._memory)
@@ -74,7 +75,6 @@ class Window(QMainWindow):
         for change in (model.materials_changed, model.notices.changed, model.health_changed):
             change.connect(self._show_page)
         model.state_changed.connect(self._bake_if_ready)
-        self.setProperty(OWN_WINDOW, True)
         self.setWindowTitle("Verdigris")
         self._restore_place()
         self.setAcceptDrops(True)

@@ -184,7 +184,7 @@ def test_a_full_disk_is_reported_and_leaves_the_bake_before(qtbot, make_panel, d
         model.start()
         qtbot.waitUntil(lambda: model.state == "failed", timeout=SECONDS)
         assert panel.banner.isVisible() and panel.banner.icon.name == "error"
-        assert "No space left" in panel.banner.text.toPlainText()
+        assert "the disk is full" in panel.banner.text.toPlainText()
         assert open_bundle(disk / "clay.vdg").manifest == before
         assert len(page.cards) == 1
         # with room again, one click bakes

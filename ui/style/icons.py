@@ -41,11 +41,11 @@ PATHS = {
     "check": "O 8 8 6 M 5 8.2 L 7.2 10.4 L 11 5.8",
 }
 _LINE = 1.5
-_SCALES = (1.0, 2.0, 3.0)
+_SCALES = (1.0, 2.0)
 
 
 def icon(name: str, colour: QColor, disabled: QColor | None = None) -> QIcon:
-    """An icon in one colour, sharp on screens of up to three pixels a point."""
+    """An icon in one colour, sharp on screens of one or two pixels a point."""
     made = QIcon()
     for mode, shade in ((QIcon.Mode.Normal, colour), (QIcon.Mode.Disabled, disabled)):
         for scale in _SCALES if shade is not None else ():

@@ -9,6 +9,7 @@ from verdigris.ui.style.metrics import tabular
 
 DARK, LIGHT = "dark", "light"
 THEMES = (DARK, LIGHT)
+_STYLE = "fusion"
 _ROLE, _GROUP = QPalette.ColorRole, QPalette.ColorGroup
 
 
@@ -31,9 +32,13 @@ def light_palette() -> QPalette:
 
 def apply_theme(application: QApplication, theme: str) -> None:
     """Gives an application of its own the same look on every desktop."""
-    application.setStyle("Fusion")
+    # each of them makes all widgets of an open window again
+    if application.style().name() != _STYLE:
+        application.setStyle(_STYLE)
     application.setPalette(light_palette() if theme == LIGHT else dark_palette())
-    application.setFont(tabular(application.font()))
+    font = tabular(application.font())
+    if font != application.font():
+        application.setFont(font)
 
 
 def _palette(
