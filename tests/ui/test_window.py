@@ -193,7 +193,7 @@ def test_a_cancelled_bake_is_shown_as_cancelled(window, documents):
             window.client.emit("started", step=0, steps=400)
             window.client.emit("step", step=step, steps=400)
         model.tick()
-    assert now.text() == "Cancelled, step 315 of 400"
+    assert now.text() == "Cancelled at 79%"
 
 
 def test_a_bake_cancelled_before_its_first_step_is_shown_as_cancelled(window, documents):
@@ -203,7 +203,7 @@ def test_a_bake_cancelled_before_its_first_step_is_shown_as_cancelled(window, do
         window.client.emit("state", state=state)
         window.client.emit("started", step=0, steps=400)
     model.tick()
-    assert now.text() == "Cancelled, step 0 of 400"
+    assert now.text() == "Cancelled at 0%"
 
 
 def test_a_material_without_a_worker_is_not_shown_as_ready(window, documents):
@@ -236,7 +236,7 @@ def test_figures_wrap_in_a_narrow_panel(qtbot, window, documents):
     window.open(documents[0])
     window.resize(420, 900)
     model, figures = window.panel.model, window.panel.learning.figures
-    window.panel.tabs.setCurrentWidget(window.panel.learning)
+    window.panel.pages.open(window.panel.learning)
     figures.setStyleSheet("QLabel { font-size: 22px }")
     verdict = "the neural material is not faster than the graph, and its textures are larger"
     model._handle_forecast({"nanoseconds": 9.0, "source_nanoseconds": 8.0, "verdict": verdict})

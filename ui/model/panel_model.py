@@ -238,6 +238,7 @@ class PanelModel(WorkerLink):
         self.history.set_shown("")
         start = self.choices.start(str(self.result_folder()), self._result_name())
         self._started, self.took = self.choices, 0.0
+        self.effects.found = None
         self.predicted = self.predict(self.choices) if settings is None else None
         is_resumed = self.choices.resume
         self.time_left.start(None if is_resumed else self.predicted, is_resumed)

@@ -35,7 +35,9 @@ class ViewBar(QWidget):
         for mode in MODES:
             self.mode.addItem(_MODE_NAMES[mode], mode)
         self.mode.setToolTip("The layout of reference, neural material and difference")
+        self.mode.setAccessibleName("Layout of the pictures")
         self.shape = QComboBox()
+        self.shape.setAccessibleName("Shape")
         self.shape.setToolTip(
             "The shape that shows the material. A mesh of the scene is read when you choose it."
         )

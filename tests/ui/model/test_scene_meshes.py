@@ -127,7 +127,7 @@ def test_the_panel_lists_meshes_and_hides_the_brush_of_a_host_without_one(
     shape.activated.emit(2)
     assert panel.model.view.mesh == str(mesh)
     assert shape.currentText() == "square.obj"
-    panel.tabs.setCurrentWidget(panel.paint)
+    panel.pages.open(panel.paint)
     assert panel.paint.take.isVisible() and not panel.paint.scene_brush.isVisible()
 
 
