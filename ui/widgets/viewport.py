@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPalette, QPen
@@ -50,6 +51,8 @@ class Viewport(QWidget):
         self.mode = WIPE
         self.wipe = 0.5
         self.paints = False
+        self.layers: list[Callable[[QPainter, str, QRectF], None]] = []
+        """Drawn over each picture, below its label: the painter, the part, and its place."""
         self._max_size = _MAX_SIZE
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
@@ -114,6 +117,9 @@ class Viewport(QWidget):
             self._draw(painter, part, cell)
             if self.mode == WIPE:
                 self._draw_wiped(painter, cell)
+            self._draw_layers(painter, part, cell)
+            if self.mode == WIPE:
+                self._label_wiped(painter, cell)
             else:
                 self._label(painter, part, cell, Qt.AlignmentFlag.AlignLeft)
         self._draw_texel(painter)
@@ -137,9 +143,24 @@ class Viewport(QWidget):
             return "cannot be drawn"
         return "not drawn yet" if part == "reference" else "appears during training"
 
+    def _draw_layers(self, painter: QPainter, part: str, cell: QRectF) -> None:
+        for draw in self.layers:
+            painter.save()
+            painter.setClipRect(cell)
+            draw(painter, part, cell)
+            painter.restore()
+
+    def pointer_at(self) -> tuple[float, float] | None:
+        """The pointer in the picture below it, 0 to 1 to the right and downwards."""
+        place = self._pointer
+        for _, cell in self._cells() if place is not None else ():
+            if cell.contains(place):
+                across, down = place.x() - cell.left(), place.y() - cell.top()
+                return across / cell.width(), down / cell.height()
+        return None
+
     def _draw_wiped(self, painter: QPainter, cell: QRectF) -> None:
         if "neural" not in self._images:
-            self._label(painter, "reference", cell, Qt.AlignmentFlag.AlignLeft)
             return
         line = cell.left() + self.wipe * cell.width()
         painter.save()
@@ -150,6 +171,11 @@ class Viewport(QWidget):
         painter.drawLine(QPointF(line, cell.top()), QPointF(line, cell.bottom()))
         painter.setBrush(Qt.GlobalColor.white)
         painter.drawEllipse(QPointF(line, cell.center().y()), 4, 4)
+
+    def _label_wiped(self, painter: QPainter, cell: QRectF) -> None:
+        if "neural" not in self._images:
+            self._label(painter, "reference", cell, Qt.AlignmentFlag.AlignLeft)
+            return
         self._label(painter, "reference", cell, Qt.AlignmentFlag.AlignLeft)
         names = (self._name("reference"), self._name("neural"))
         widths = [self.fontMetrics().horizontalAdvance(name) + 2 * _LABEL_MARGIN for name in names]
@@ -272,7 +298,7 @@ class Viewport(QWidget):
         place = event.position()
         step, self._last = place - self._last, place
         self._pointer = place
-        if self._model.view.zoom >= PIXELATED_FROM:
+        if self._model.view.zoom >= PIXELATED_FROM or self.paints:
             self.update()
         if not self._drag:
             shape = Qt.CursorShape.SplitHCursor if self._is_on_wipe(place) else None
