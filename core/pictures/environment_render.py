@@ -64,14 +64,18 @@ class EnvironmentLighting:
 class _Part:
     """Some pixels of a view, with the sum of their light."""
 
-    def __init__(self, material: DeviceMaterial, view: View, subpixels: int, part: slice) -> None:
+    def __init__(
+        self, material: DeviceMaterial, view: View, subpixels: int, part: slice, first: int = 0
+    ) -> None:
+        """`first` is the number of pairs of directions that are drawn elsewhere."""
         self._material = material
         self._view = DeviceView.upload(material, view, subpixels, part)
         count = self._view.count
         self._origins = material.buffer(3 * count, view.shadow_origin[part])
         self._rotation = view.rotation
         self._sum = material.buffer(4 * count, np.zeros(4 * count, np.float32), stride=16)
-        self._pairs = self._suns = 0
+        self._first = self._pairs = first
+        self._suns = first // _PAIRS_A_SUN
 
     @property
     def count(self) -> int:
@@ -134,7 +138,22 @@ class _Part:
     def light(self) -> Floats:
         """The mean of all passes, with coverage, (N, 4)."""
         total = self._sum.to_numpy().view(np.float32).reshape(self.count, 4)
-        return np.asarray(total / np.float32(max(1, self._pairs)))
+        return np.asarray(total / np.float32(max(1, self._pairs - self._first)))
+
+
+def light_pass(
+    material: DeviceMaterial,
+    view: View,
+    lighting: EnvironmentLighting,
+    pairs: int,
+    number: int,
+    footprint: Footprint,
+) -> Floats:
+    """Light and coverage (N, 4) of one pass of so many pairs of directions, on the flat unit
+    square. Passes of other numbers have other directions: the mean of all converges."""
+    part = _Part(material, view, 1, slice(None), number * pairs)
+    part.add(lighting, pairs, is_flat=True, footprint=footprint)
+    return part.light()
 
 
 class Converging:

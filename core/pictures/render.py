@@ -10,6 +10,7 @@ import numpy as np
 from verdigris.core.base.device import Source
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.geometry.mesh import normalized
+from verdigris.core.geometry.shapes import SHAPES, shape_mesh
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
 from verdigris.core.pictures.picture_limits import LARGEST_SIZE, SUBPIXELS, largest_size
 from verdigris.core.pictures.views import FRONT, Camera, View, mesh_view, plane_view, sphere_view
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-VIEWS = ("sphere", "plane", "mesh")
+VIEWS = ("sphere", "plane", *SHAPES, "mesh")
 # With so many, the largest picture takes minutes on a fast GPU and hours on a processor.
 MOST_STUDIO_SAMPLES = 4096
 _SHADE_VIEW = Source("pictures/shade_view")
@@ -63,6 +64,8 @@ def make_view(kind: str, size: int, mesh: Mesh | None = None, camera: Camera = F
         return sphere_view(size, camera)
     if kind == "plane":
         return plane_view(size, camera)
+    if kind in SHAPES:
+        return mesh_view(mesh or shape_mesh(kind), size, camera)
     if kind == "mesh":
         if mesh is None:
             raise SettingsError("the view 'mesh' needs a mesh file: name it with --mesh")

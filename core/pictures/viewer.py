@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,8 @@ from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
 from verdigris.core.material.evaluator import POINT, DeviceMaterial, Footprint
 from verdigris.core.pictures.backdrop import Ground, blurred, environment_behind, over
 from verdigris.core.pictures.environment_render import Converging, EnvironmentLighting
-from verdigris.core.pictures.heat import heat_colours
+from verdigris.core.pictures.colour_bar import with_colour_bar
+from verdigris.core.pictures.heat import difference, heat_colours
 from verdigris.core.pictures.picture_files import with_shoulder
 from verdigris.core.pictures.render import Lighting, draw, make_view, over_backdrop
 from verdigris.core.pictures.views import Camera, ground_view
@@ -35,8 +36,6 @@ _LARGEST_ZOOM = 64.0
 _LARGEST_PITCH = 89.0
 _STEP_OF_MIP = 0.5
 _STEP_OF_EXPOSURE = 0.5
-# Difference of display values at the end of the heat map's scale, which anyone can see.
-_HOTTEST = 0.1
 # Directions of each pass under an environment: 1, 4, 16, ... pairs in all, until a pass would take
 # so long that the window stutters.
 _QUICK_SAMPLES, _FIRST_SAMPLES = 4, 2
@@ -181,7 +180,7 @@ class Viewer:
         reference, neural = self._sides
         if reference is None:
             return self._exposed(neural, look)
-        return compose(self._exposed(reference, look), self._exposed(neural, look), look)
+        return compose(reference, neural, look, lambda side: self._exposed(side, look))
 
     def _exposed(self, side: Floats, look: Look) -> Floats:
         """As pictures of `verdigris render` are."""
@@ -278,15 +277,19 @@ class _LitSides:
         return over(picture, behind) * np.float32(2.0**self.exposure)
 
 
-def compose(reference: Floats, neural: Floats, look: Look) -> Floats:
+def compose(
+    reference: Floats,
+    neural: Floats,
+    look: Look,
+    expose: Callable[[Floats], Floats] = lambda side: side,
+) -> Floats:
     """The reference left of the wipe; right of it the neural material or the heat map."""
-    right = neural
     if look.shows_heat:
-        shown = (np.clip(each, 0, 1) ** (1 / 2.2) for each in (reference, neural))
-        first, second = shown
-        right = heat_colours(np.abs(first - second).max(-1), _HOTTEST)
+        right = with_colour_bar(heat_colours(difference(reference, neural)))
+    else:
+        right = expose(neural)
     width = reference.shape[1]
     split = round(look.wipe * width)
-    picture = np.concatenate([reference[:, :split], right[:, split:]], axis=1)
+    picture = np.concatenate([expose(reference)[:, :split], right[:, split:]], axis=1)
     picture[:, min(split, width - 1)] = 1.0
     return picture

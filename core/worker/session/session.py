@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.errors import MeshError, VerdigrisError
+from verdigris.core.base.errors import LightingError, MeshError, VerdigrisError
 from verdigris.core.progress.events import Finished, Phase, Started, Step
 from verdigris.core.worker.drawing.texel_inspector import weigh_places
 from verdigris.core.worker.protocol import commands, worker_events
@@ -109,7 +109,7 @@ class Session:
             ):
                 self._advance()
             elif self._show is not None:
-                self._show.complete()
+                self._complete_pictures(self._show)
         except VerdigrisError as failure:
             self._fail(str(failure), type(failure).__name__)
         except Exception as failure:  # noqa: BLE001 - it ends this bake, and not the worker
@@ -266,7 +266,7 @@ class Session:
         if self._show is not None:
             try:
                 self._show.look(command)
-            except MeshError as failure:
+            except (MeshError, LightingError) as failure:
                 self._keep_showing(self._view, command, failure)
                 return
         self._view = command
@@ -286,7 +286,9 @@ class Session:
         try:
             return LivePictures(teacher, self._view, resolution, self._post, self._meshes)
         except VerdigrisError as failure:
-            refused, self._view = self._view, replace(self._view, shape="sphere", mesh="")
+            refused, self._view = self._view, replace(
+                self._view, shape="sphere", mesh="", lit_by=""
+            )
             self._keep_showing(self._view, refused, failure)
             return LivePictures(teacher, self._view, resolution, self._post, self._meshes)
 
@@ -295,10 +297,12 @@ class Session:
     ) -> None:
         """Posts why a view is refused, and what is shown instead."""
         shown = view.mesh if view.shape == "mesh" else f"the {view.shape}"
+        if isinstance(failure, LightingError):
+            shown = f"the light {view.lit_by or 'of the studio'}"
         self._post(
             worker_events.Error(f"{failure}; {shown} is shown", "view", type(failure).__name__)
         )
-        self._post(worker_events.Showing(refused.number, view.shape, view.mesh))
+        self._post(worker_events.Showing(refused.number, view.shape, view.mesh, view.lit_by))
 
     def _read_map(self, command: commands.ReadMap) -> None:
         from pathlib import Path
@@ -319,6 +323,15 @@ class Session:
         self._post(worker_events.Written(command.path))
 
     # work
+
+    def _complete_pictures(self, show: LivePictures) -> None:
+        if not show.must_compile:
+            show.complete()
+            return
+        # compilers are silent
+        self._enter(self.state, "", LONG_PATIENCE)
+        show.complete()
+        self._enter(self.state)
 
     def _advance(self) -> None:
         assert self._job is not None and self._show is not None
