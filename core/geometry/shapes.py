@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 BALL, CLOTH, TILE = SHAPES = ("ball", "cloth", "tile")
+# Degrees from which each is seen from above.
+ELEVATIONS = {BALL: 12.0, CLOTH: 28.0, TILE: 38.0}
 _AROUND = 96
 
 
@@ -80,7 +83,7 @@ def _ball() -> Mesh:
     neck = np.array([[0.55, -0.98], [0.50, -0.90], [0.50, -0.84]])
     fine = [
         start + (end - start) * np.linspace(0, 1, 6, endpoint=False)[:, None]
-        for start, end in zip(foot[:-1], foot[1:], strict=True)
+        for start, end in pairwise(foot)
     ]
     stand = _lathe(np.concatenate([*fine, foot[-1:], neck]), 2.0, (0.0, 0.3))
     return _joined(stand, _lathe(ball, 2.0, (0.0, 1.0)))

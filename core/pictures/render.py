@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from verdigris.core.base.device import Source
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.geometry.mesh import normalized
-from verdigris.core.geometry.shapes import SHAPES, shape_mesh
+from verdigris.core.geometry.shapes import ELEVATIONS, SHAPES, shape_mesh
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
 from verdigris.core.pictures.picture_limits import LARGEST_SIZE, SUBPIXELS, largest_size
 from verdigris.core.pictures.views import FRONT, Camera, View, mesh_view, plane_view, sphere_view
@@ -65,12 +65,18 @@ def make_view(kind: str, size: int, mesh: Mesh | None = None, camera: Camera = F
     if kind == "plane":
         return plane_view(size, camera)
     if kind in SHAPES:
-        return mesh_view(mesh or shape_mesh(kind), size, camera)
+        return mesh_view(mesh or shape_mesh(kind), size, placed_camera(kind, camera))
     if kind == "mesh":
         if mesh is None:
             raise SettingsError("the view 'mesh' needs a mesh file: name it with --mesh")
         return mesh_view(mesh, size, camera)
     raise SettingsError(f"view {kind!r} is not known: choose one of {', '.join(VIEWS)}")
+
+
+def placed_camera(kind: str, camera: Camera = FRONT) -> Camera:
+    """A camera that sees a shape from its own elevation."""
+    elevation = ELEVATIONS.get(kind, camera.elevation)
+    return replace(camera, elevation=elevation)
 
 
 def check_size(size: int, largest: int) -> None:

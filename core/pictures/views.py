@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 _X_AXIS, _Y_AXIS = np.eye(3, dtype=np.float32)[:2]
 _FIELD_OF_VIEW = np.radians(24.0)
 _MARGIN = 1.06
-_MESH_PITCH = np.radians(40.0)
 _MESH_TURN = np.radians(20.0)
 # Of shadow rays, away from the surface, as a part of the mesh's radius.
 _STEP_AWAY = 1e-4
@@ -39,6 +38,13 @@ class Camera:
     """Centre of the visible part: -1 is the left edge of the whole picture, 1 the right edge."""
     y: float = 0.0
     """The same from bottom to top."""
+    elevation: float = 40.0
+    """Degrees from which a mesh is seen from above."""
+
+    @property
+    def placing(self) -> NDArray[np.float64]:
+        """Rotation from the axes of light to the picture's, for meshes."""
+        return _about_x(np.radians(self.elevation)) @ _about_y(_MESH_TURN)
 
     def rotation(self) -> NDArray[np.float64]:
         """Rotation from the shape's axes to the picture's."""
@@ -172,9 +178,9 @@ class PlacedMesh:
 
     def __init__(self, mesh: Mesh, camera: Camera = FRONT) -> None:
         self._mesh = mesh
-        self._rotation = rotation = _rotation().T @ camera.rotation() @ _rotation()
+        self._turn = camera.placing
+        self._rotation = rotation = self._turn.T @ camera.rotation() @ self._turn
         self._centre, self._radius = _bounds(mesh)
-        self._turn = _rotation()
         # in the picture's axes, from the mesh's own
         placed = (mesh.position - self._centre).reshape(-1, 3) @ (rotation.T @ self._turn.T)
         placed = placed.reshape(-1, 3, 3)
@@ -207,9 +213,7 @@ class PlacedMesh:
         is_back = ((own_face @ rotation.T) * to_eye).sum(1, keepdims=True) < 0
         normal = np.where(is_back, -normal, normal)
         towards = normalized(np.where(is_back, -own_face, own_face).astype(np.float32))
-        along_u, along_v = (
-            (along @ rotation.T).astype(np.float32) for along in seen.tangents()
-        )
+        along_u, along_v = ((along @ rotation.T).astype(np.float32) for along in seen.tangents())
         tangent, bitangent = frame_from(normal, along_u, along_v)
         corners = seen.position, seen.normal
         step = _STEP_AWAY * self._radius
@@ -231,11 +235,12 @@ class PlacedMesh:
 def ground_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
     """The level plane on which a mesh lies, as far as it is seen. uv is the place in radii of the
     mesh."""
-    rotation = _rotation().T @ camera.rotation() @ _rotation()
+    placing = camera.placing
+    rotation = placing.T @ camera.rotation() @ placing
     centre, radius = _bounds(mesh)
     lowest = float(((mesh.position - centre) @ rotation.T)[..., 1].min())
-    background = Background(camera, _rotation())
-    eye = np.array([0.0, 0.0, radius * _MARGIN / np.sin(_FIELD_OF_VIEW / 2)]) @ _rotation()
+    background = Background(camera, placing)
+    eye = np.array([0.0, 0.0, radius * _MARGIN / np.sin(_FIELD_OF_VIEW / 2)]) @ placing
     rays = background.rays(size)
     hit = np.flatnonzero((rays[:, 1] < -1e-6) & (eye[1] > lowest))
     rays = rays[hit]
@@ -286,10 +291,6 @@ def _pixel_grid(
     centre = ((np.arange(size) + 0.5) / size * 2 - 1) * half / camera.zoom
     x, y = np.meshgrid(centre + camera.x * half, -centre + camera.y * half)
     return x.reshape(-1), y.reshape(-1)
-
-
-def _rotation() -> NDArray[np.float64]:
-    return _about_x(_MESH_PITCH) @ _about_y(_MESH_TURN)
 
 
 def _about_x(angle: float) -> NDArray[np.float64]:

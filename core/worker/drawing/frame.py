@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.pictures.render import make_view
+from verdigris.core.pictures.render import make_view, placed_camera
 from verdigris.core.pictures.views import Camera, PlacedMesh
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ class Shape:
 
     def __init__(self, command: ViewCommand, mesh: Mesh | None) -> None:
         self.kind = command.shape
-        self.camera = Camera(command.turn, command.pitch, command.zoom, command.x, command.y)
+        camera = Camera(command.turn, command.pitch, command.zoom, command.x, command.y)
+        self.camera = placed_camera(command.shape, camera)
         self._mesh = mesh
 
     @cached_property

@@ -75,6 +75,8 @@ class Painter:
         self._studio = Studio(teacher, resolution)
         # by file and modification time
         self._meshes: dict[tuple[str, int], Mesh] = {}
+        self._compiled: set[int] = set()
+        self._has_student = False
         self.live = LiveDrawing(self, clock)
         self._show(command)
 
@@ -113,13 +115,21 @@ class Painter:
 
     def _look_at_sides(self) -> None:
         shows, wipe = self.command.shows, self.command.wipe
-        if shows == WIPE:
+        if not self._has_student:
+            self.reference.columns = (0.0, 1.0)
+        elif shows == WIPE:
             self.reference.columns = (0.0, min(1.0, wipe + _BESIDE_WIPE))
             self.neural.columns = (max(0.0, wipe - _BESIDE_WIPE), 1.0)
         else:
             # nothing is between equal ends
             self.reference.columns = (0.0, 0.0) if shows == NEURAL else (0.0, 1.0)
             self.neural.columns = (0.0, 0.0) if shows == REFERENCE else (0.0, 1.0)
+
+    def expect(self, has_student: bool) -> None:
+        """Without a student, the reference is all that is in sight."""
+        if has_student != self._has_student:
+            self._has_student = has_student
+            self._look_at_sides()
 
     def _find_places(self) -> None:
         """Finds the uv of each pixel: a place, or the centre of its texel."""
@@ -229,18 +239,19 @@ class Painter:
                 tile, number = found
                 view = self.view_of(self.frame, tile, shift_of(number))
                 assert isinstance(material, DeviceMaterial)
+                self._compiled.add(id(material))
                 light = self._studio.fine(material, view, self.command, number, self._shown_mesh)
                 side.draw_fine(tile, number, view, light)
                 self._changed.add(name)
                 return
 
-    def prepare(self, student: Drawn | None) -> bool:
-        """Whether the next part is the first one of its kind, whose code must be compiled."""
-        if not self._converges(student) or not self.is_reference_whole:
+    def must_compile(self, student: Drawn | None) -> bool:
+        """Whether the next part is the first one under an environment of its material."""
+        sides = [self._original] + ([student] if student is not None else [])
+        if all(id(each) in self._compiled for each in sides):
             return False
-        if student is not None and not self.is_neural_whole:
-            return False
-        return self.reference.fine is None or (student is not None and self.neural.fine is None)
+        is_quick_whole = self.is_reference_whole and (student is None or self.is_neural_whole)
+        return is_quick_whole and self._converges(student)
 
     def forget_network(self) -> None:
         """Forgets a network: the next one may have another layout."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Passes of the fine picture: that many places inside of each pixel.
 PASSES = 12
 # With fewer, the quick picture is better.
-_SHOWN_FROM = 2
+_SHOWN_FROM = 3
 
 
 class Side:
@@ -41,9 +41,7 @@ class Side:
 
     def visible(self) -> list[Tile]:
         left, right = (share * self.frame.width for share in self.columns)
-        return [
-            tile for tile in self._tiles if tile.left + tile.side > left and tile.left < right
-        ]
+        return [tile for tile in self._tiles if tile.left + tile.side > left and tile.left < right]
 
     def forget(self) -> None:
         """Another material is to be drawn."""

@@ -187,7 +187,7 @@ class Studio:
 def few_lights(command: ViewCommand) -> Lights:
     """The lights of quick pictures on a processor: unit directions and colours."""
     if command.lit_by:
-        return principal_lights(_environment(command), _PRINCIPAL_LIGHTS)
+        return list(_lights(*_file_key(command.lit_by), command.rotate))
     found = [(command.light, _KEY_COLOUR, 1.0)]
     if command.environment > 0:
         found += [(direction, colour, command.environment) for direction, colour in _FILLS]
@@ -212,6 +212,11 @@ def _environment(command: ViewCommand) -> Environment:
 @lru_cache(2)
 def _read(name: str, _changed: int) -> Environment:
     return find_environment(name)
+
+
+@lru_cache(8)
+def _lights(name: str, changed: int, rotate: float) -> tuple[tuple[Floats, Floats], ...]:
+    return tuple(principal_lights(_read(name, changed).turned(rotate), _PRINCIPAL_LIGHTS))
 
 
 @lru_cache(2)

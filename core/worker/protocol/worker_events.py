@@ -175,7 +175,7 @@ class Pixels(Event):
 
 @dataclass(frozen=True, eq=False)
 class Picture(Pixels):
-    """A picture for the screen: (height, width, 3) bytes of sRGB, row 0 at the top. A `heat` picture
+    """A picture for the screen: (height, width, 3) bytes of sRGB, row 0 at the top. The part `heat`
     has the difference of display values, (height, width, 1): 65,535 is 100%."""
 
     array: NDArray[np.uint8] | NDArray[np.uint16]

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable
 
-# Below an eighth, which the panel promises: sending pictures and short runs of steps also cost time.
+# Below an eighth, which the panel promises: sending pictures and short runs of steps cost, too.
 SHARE = 0.09
 _MOST_CREDIT = 0.1
 _MOST_DEBT = 0.5

@@ -34,6 +34,8 @@ _SLICE = 0.05
 # Seconds of drawing the reference before a bake.
 _BEFORE_TRAINING = 0.4
 _MOST_FOR_A_VIEW = 0.03
+# Seconds between errors, at least.
+_ERROR_INTERVAL = 0.15
 # Seconds of training between live pictures: few sharp ones show more than many coarse ones.
 _PERIOD = 1.8
 # Seconds of drawing the reference for each of live pictures, until it is whole.
@@ -62,7 +64,7 @@ class LivePictures:
         self._student: Student | LiveNetwork | None = None
         self._errors: RollingErrors | None = None
         self._sent = 0.0
-        self._begun = self._owed = 0.0
+        self._begun = self._looked = self._owed = 0.0
         self._is_training = False
         self._post(self._painter.texture())
         self._post_places()
@@ -75,7 +77,7 @@ class LivePictures:
     @property
     def must_compile(self) -> bool:
         """Whether the next part of a picture is the first one under an environment."""
-        return not self._is_training and self._painter.prepare(self._student)
+        return not self._is_training and self._painter.must_compile(self._student)
 
     @property
     def has_student(self) -> bool:
@@ -92,6 +94,7 @@ class LivePictures:
         self._student = student
         self._painter.forget_network()
         self._painter.compare_with(against or self._teacher, resolution)
+        self._painter.expect(has_student=True)
         self._painter.draw_neural(student)
         self._post_places()
         self._send()
@@ -100,6 +103,7 @@ class LivePictures:
         """Starts a bake: its student is shown as soon as it exists."""
         self._job, self._stage = job, None
         self._student = self._errors = None
+        self._painter.expect(has_student=False)
         self._painter.forget_network()
         self._painter.compare_with(self._teacher, job.settings.resolution)
         self._draw_reference_for(_BEFORE_TRAINING)
@@ -108,6 +112,7 @@ class LivePictures:
 
     def end(self) -> None:
         """Ends a bake; its last pictures stay."""
+        self._painter.expect(has_student=False)
         self._job = self._student = self._errors = None
         self._is_training = False
 
@@ -146,6 +151,7 @@ class LivePictures:
                 # compiles the code of the first step, so that it does not delay the first pictures
                 run.learner.source.draw(run.learner.trainer.step, run.settings.batch)
             self._learn(run)
+            self._painter.expect(has_student=True)
             # twice, because the first one compiles
             for _ in range(2):
                 self._post_all(self._painter.live.draw_at_once(self._student, self._step))
@@ -153,7 +159,7 @@ class LivePictures:
                 self._look_at_errors(run)
             self._budget.start()
             return
-        if self._is_numpy(run):
+        if self._is_numpy(run) and time.perf_counter() - self._looked > _ERROR_INTERVAL:
             # errors cost a hundredth of the time
             self._charge(self._look_at_errors, run)
         while self._budget.is_left:
@@ -217,6 +223,7 @@ class LivePictures:
         if not run.held_out:
             return
         assert self._student is not None
+        self._looked = time.perf_counter()
         if self._errors is None:
             self._errors = RollingErrors(run.held_out[0])
         is_whole = self._errors.advance(self._student)

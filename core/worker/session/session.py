@@ -286,8 +286,9 @@ class Session:
         try:
             return LivePictures(teacher, self._view, resolution, self._post, self._meshes)
         except VerdigrisError as failure:
-            refused, self._view = self._view, replace(
-                self._view, shape="sphere", mesh="", lit_by=""
+            refused, self._view = (
+                self._view,
+                replace(self._view, shape="sphere", mesh="", lit_by=""),
             )
             self._keep_showing(self._view, refused, failure)
             return LivePictures(teacher, self._view, resolution, self._post, self._meshes)
