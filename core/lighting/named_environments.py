@@ -9,6 +9,7 @@ import numpy as np
 
 from verdigris.core.lighting.environment import Environment, Sun, direction_of
 from verdigris.core.lighting.environment_file import read_environment
+from verdigris.core.lighting.environment_names import ENVIRONMENTS, OVERCAST, SKY, STUDIO
 from verdigris.core.lighting.sky import SUN, make_sky
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
     Directions = NDArray[np.float64]
 
-SKY, OVERCAST, STUDIO, SUNSET = "sky", "overcast", "studio", "sunset"
-ENVIRONMENTS = (STUDIO, SKY, OVERCAST, SUNSET)
 _HEIGHT = 256
 
 # The studio of plain pictures: shaders/pictures/shade_view.slang has the same numbers.
@@ -89,7 +88,7 @@ def _studio(directions: Directions) -> Directions:
     for colour, centre, sharpness in _SOFT_BOXES:
         towards = np.array(centre) / np.linalg.norm(centre)
         light = light + np.array(colour) * np.exp(sharpness * (directions @ towards - 1))[:, None]
-    return STUDIO_BRIGHTNESS * light
+    return np.asarray(STUDIO_BRIGHTNESS * light)
 
 
 def _sunset(directions: Directions) -> Directions:
@@ -102,4 +101,4 @@ def _sunset(directions: Directions) -> Directions:
     ground = np.array(_SUNSET_GROUND) * (1 + np.exp(-3.0 * away))
     # the horizon is hazy: a hard edge would be seen in every reflection
     share = np.clip(up / 0.04 + 0.5, 0, 1)
-    return ground * (1 - share) + sky * share
+    return np.asarray(ground * (1 - share) + sky * share)

@@ -22,6 +22,10 @@ LOCKED_TOP = 0.1
 # Ends of automatic scales: few, so that the scale rarely changes.
 _TOPS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _PERCENTILE = 99.0
+# Differences are sent as whole numbers.
+_ROUNDED = 1.001
+# Differences are sent as whole numbers.
+_ROUNDED = 1.001
 # From 0 to the end, in linear light: black, violet, red, orange, pale yellow. Luminance rises all
 # the way, so that it is read without any colour vision.
 _STOPS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
@@ -50,7 +54,7 @@ def difference(reference: Floats, other: Floats) -> Floats:
 def automatic_top(errors: Floats) -> float:
     """The end of a scale that holds nearly all errors, however small they are."""
     largest = float(np.percentile(errors, _PERCENTILE)) if errors.size else 0.0
-    return next((top for top in _TOPS if largest <= top), _TOPS[-1])
+    return next((top for top in _TOPS if largest <= top * _ROUNDED), _TOPS[-1])
 
 
 def heat_colours(errors: Floats, top: float = LOCKED_TOP) -> Floats:

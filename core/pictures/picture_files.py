@@ -38,6 +38,18 @@ def with_shoulder(linear: Floats) -> Floats:
     return np.where(linear > _SHOULDER, rolled, linear).astype(np.float32)
 
 
+def resized(picture: Floats, height: int, width: int) -> Floats:
+    """A picture (h, w, channels) in another size, by bilinear interpolation."""
+    for axis, count in ((0, height), (1, width)):
+        size = picture.shape[axis]
+        at = np.clip((np.arange(count) + 0.5) * size / count - 0.5, 0, size - 1)
+        low = np.minimum(at.astype(int), max(0, size - 2))
+        high = np.minimum(low + 1, size - 1)
+        part = (at - low).astype(np.float32).reshape((-1, 1, 1) if axis == 0 else (1, -1, 1))
+        picture = picture.take(low, axis) * (1 - part) + picture.take(high, axis) * part
+    return np.asarray(picture, np.float32)
+
+
 def encode_png(linear: Floats) -> bytes:
     """The bytes of a PNG file of linear colours."""
     with tempfile.TemporaryDirectory() as folder:

@@ -16,7 +16,7 @@ from verdigris.core.pictures.picture_limits import LARGEST_SIZE, SUBPIXELS, larg
 from verdigris.core.pictures.views import FRONT, Camera, View, mesh_view, plane_view, sphere_view
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import slangpy
     from numpy.typing import NDArray
@@ -113,15 +113,33 @@ def draw(
     footprint: Footprint = POINT,
 ) -> Floats:
     """Draws an existing view; `subpixels` x `subpixels` of its pixels make one of the picture."""
+    parts = draw_by_parts(material, view, lighting, subpixels, is_flat, footprint)
+    *_, picture = parts
+    assert picture is not None
+    return picture
+
+
+def draw_by_parts(
+    material: DeviceMaterial,
+    view: View,
+    lighting: Lighting,
+    subpixels: int,
+    is_flat: bool = False,
+    footprint: Footprint = POINT,
+    most: int = PIXELS_AT_ONCE,
+) -> Iterator[Floats | None]:
+    """The same, with a stop after each dispatch of at most so many pixels. The last item is the
+    picture."""
     size = view.size // subpixels
     fine = np.zeros((view.size * view.size, 4), np.float32)
-    at_once = lighting.pixels_at_once
+    at_once = min(most, lighting.pixels_at_once)
     for start in range(0, len(view.pixel), at_once):
         part = slice(start, start + at_once)
         lit = shade(material, view, lighting, is_flat, footprint, part, subpixels)
         fine[view.pixel[part]] = lit
+        yield None
     blocks = fine.reshape(size, subpixels, size, subpixels, 4)
-    return np.asarray(blocks.mean((1, 3), dtype=np.float32))
+    yield np.asarray(blocks.mean((1, 3), dtype=np.float32))
 
 
 def over_backdrop(picture: Floats) -> Floats:

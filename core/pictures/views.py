@@ -202,7 +202,7 @@ class PlacedMesh:
         seen = Mesh(mesh.position[owner], mesh.normal[owner], mesh.uv[owner])
 
         def mixed(values: Floats) -> Floats:
-            return np.einsum("nij,ni->nj", values, weights).astype(np.float32)
+            return np.asarray(np.einsum("nij,ni->nj", values, weights), np.float32)
 
         own_position = mixed(seen.position)
         position = (own_position - self._centre) @ rotation.T + self._centre

@@ -22,7 +22,7 @@ _BAR_WIDTH = 10.0
 _MARGIN = 12.0
 _MOST_HEIGHT = 220.0
 # A single pixel is no spot.
-_SPOT_SHARE = 0.02
+_SPOT_SHARE = 0.04
 
 
 def scale_top(values: NDArray[np.uint16], is_locked: bool) -> float:
@@ -68,6 +68,8 @@ def draw_bar(
     painter: QPainter, cell: QRectF, top: float, palette: QPalette, value: float | None
 ) -> QRectF:
     """Draws the bar at the right edge of a picture, with a mark at a value. Returns its place."""
+    # a sign stays behind its number
+    painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
     metrics = painter.fontMetrics()
     ticks = scale_ticks(top)
     text_width = max(metrics.horizontalAdvance(label) for _, label in ticks)

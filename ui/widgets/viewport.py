@@ -9,7 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QMouseEvent
 from PySide6.QtWidgets import QSizePolicy
 
 from verdigris.core.lighting.environment_file import SUFFIXES
-from verdigris.core.lighting.named_environments import STUDIO
+from verdigris.core.lighting.environment_names import STUDIO
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.commands import LARGEST_PICTURE, PIXELATED_FROM
 from verdigris.ui.model.panel_model import PanelModel

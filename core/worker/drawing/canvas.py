@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.pictures.heat import difference
-from verdigris.core.pictures.picture_files import srgb_from_linear, with_shoulder
+from verdigris.core.pictures.picture_files import resized, srgb_from_linear, with_shoulder
 from verdigris.core.pictures.render import over_backdrop
-from verdigris.core.worker.drawing.frame import enlarged
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,7 +97,7 @@ class Canvas:
         self._light = coarse.light
         if (other.height, other.width) != (frame.height, frame.width):
             picture = self._light.reshape(other.height, other.width, 4)
-            self._light = enlarged(picture, frame.height, frame.width).reshape(-1, 4)
+            self._light = resized(picture, frame.height, frame.width).reshape(-1, 4)
         self._passes[:] = 1
         self._show(np.arange(frame.count))
 

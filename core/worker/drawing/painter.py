@@ -76,6 +76,7 @@ class Painter:
         # by file and modification time
         self._meshes: dict[tuple[str, int], Mesh] = {}
         self._compiled: set[int] = set()
+        self._changed: set[str] = set()
         self._has_student = False
         self.live = LiveDrawing(self, clock)
         self._show(command)
@@ -93,7 +94,7 @@ class Painter:
             side.expose(tone)
         self.live.expose(tone)
         self._look_at_sides()
-        self._changed = {REFERENCE, NEURAL} if self.neural.has_content else {REFERENCE}
+        self._changed |= {REFERENCE, NEURAL} if self.neural.has_content else {REFERENCE}
 
     def _show(self, command: ViewCommand) -> None:
         # what cannot be read changes nothing
@@ -110,7 +111,7 @@ class Painter:
         self._find_places()
         self.live.forget()
         self._look_at_sides()
-        self._changed: set[str] = set()
+        self._changed = set()
         self._draw_coarse(self._original, self.reference, REFERENCE)
 
     def _look_at_sides(self) -> None:

@@ -18,9 +18,9 @@ from verdigris.core.material.evaluator import Footprint
 from verdigris.core.network.texels import footprint_width
 from verdigris.core.pictures.backdrop import blurred
 from verdigris.core.pictures.environment_render import EnvironmentLighting, light_pass
+from verdigris.core.pictures.picture_files import resized
 from verdigris.core.pictures.render import Lighting, shade
 from verdigris.core.worker.drawing.canvas import Tone
-from verdigris.core.worker.drawing.frame import enlarged
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,7 +80,7 @@ class Studio:
         soft = _soft(*_file_key(command.lit_by)).turned(command.rotate)
         rays, (height, width) = frame.rays()
         seen = soft.radiance(rays).reshape(height, width, 3).astype(np.float32)
-        return enlarged(seen, frame.height, frame.width).reshape(-1, 3)
+        return resized(seen, frame.height, frame.width).reshape(-1, 3)
 
     def quick(
         self,

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 # Below an eighth, which the panel promises: sending pictures and short runs of steps cost, too.
-SHARE = 0.09
+SHARE = 0.085
 _MOST_CREDIT = 0.1
 _MOST_DEBT = 0.5
 

@@ -34,8 +34,8 @@ _SLICE = 0.05
 # Seconds of drawing the reference before a bake.
 _BEFORE_TRAINING = 0.4
 _MOST_FOR_A_VIEW = 0.03
-# Seconds between errors, at least.
-_ERROR_INTERVAL = 0.15
+# Errors have a small share of their own: pictures, which may be large, never wait for them.
+_ERROR_SHARE, _ERROR_DEBT = 0.02, 0.01
 # Seconds of training between live pictures: few sharp ones show more than many coarse ones.
 _PERIOD = 1.8
 # Seconds of drawing the reference for each of live pictures, until it is whole.
@@ -59,12 +59,13 @@ class LivePictures:
         self._clock = ProcessClock() if teacher.device.is_software else time.perf_counter
         self._painter = Painter(teacher, view, resolution, self._clock, meshes)
         self._budget = Budget(clock=self._clock)
+        self._error_budget = Budget(_ERROR_SHARE, self._clock)
         self._job: Job | None = None
         self._stage: Stage | None = None
         self._student: Student | LiveNetwork | None = None
         self._errors: RollingErrors | None = None
         self._sent = 0.0
-        self._begun = self._looked = self._owed = 0.0
+        self._begun = self._owed = 0.0
         self._is_training = False
         self._post(self._painter.texture())
         self._post_places()
@@ -152,6 +153,7 @@ class LivePictures:
                 run.learner.source.draw(run.learner.trainer.step, run.settings.batch)
             self._learn(run)
             self._painter.expect(has_student=True)
+            assert self._student is not None
             # twice, because the first one compiles
             for _ in range(2):
                 self._post_all(self._painter.live.draw_at_once(self._student, self._step))
@@ -159,9 +161,8 @@ class LivePictures:
                 self._look_at_errors(run)
             self._budget.start()
             return
-        if self._is_numpy(run) and time.perf_counter() - self._looked > _ERROR_INTERVAL:
-            # errors cost a hundredth of the time
-            self._charge(self._look_at_errors, run)
+        if self._is_numpy(run) and self._error_budget.allows(_ERROR_DEBT):
+            self._error_budget.charge(self._timed(self._look_at_errors, run))
         while self._budget.is_left:
             live, is_whole = self._painter.live, self._painter.is_reference_whole
             if not is_whole and self._owed > 0 and not live.is_busy:
@@ -195,11 +196,14 @@ class LivePictures:
             self._send()
 
     def _charge(self, draw: Callable[..., None], *values: Any) -> float:
-        begun = self._clock()
-        draw(*values)
-        spent = self._clock() - begun
+        spent = self._timed(draw, *values)
         self._budget.charge(spent)
         return spent
+
+    def _timed(self, draw: Callable[..., None], *values: Any) -> float:
+        begun = self._clock()
+        draw(*values)
+        return self._clock() - begun
 
     def _advance_live(self, run: Run) -> None:
         """Draws a part of a picture of the student, or begins one of the latest student."""
@@ -223,7 +227,6 @@ class LivePictures:
         if not run.held_out:
             return
         assert self._student is not None
-        self._looked = time.perf_counter()
         if self._errors is None:
             self._errors = RollingErrors(run.held_out[0])
         is_whole = self._errors.advance(self._student)
