@@ -24,8 +24,6 @@ _TOPS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _PERCENTILE = 99.0
 # Differences are sent as whole numbers.
 _ROUNDED = 1.001
-# Differences are sent as whole numbers.
-_ROUNDED = 1.001
 # From 0 to the end, in linear light: black, violet, red, orange, pale yellow. Luminance rises all
 # the way, so that it is read without any colour vision.
 _STOPS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])

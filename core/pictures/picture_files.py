@@ -58,6 +58,20 @@ def encode_png(linear: Floats) -> bytes:
         return path.read_bytes()
 
 
+def encode_jpeg(linear: Floats, quality: int = 92) -> bytes:
+    """The bytes of a JPEG file of linear colours."""
+    texels = rounded(srgb_from_linear(linear))
+    import OpenImageIO as oiio
+
+    spec = oiio.ImageSpec(texels.shape[1], texels.shape[0], 3, "uint8")
+    spec.attribute("compression", f"jpeg:{quality}")
+    spec.attribute("jpeg:subsampling", "4:4:4")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "picture.jpg"
+        write_image(path, spec, texels)
+        return path.read_bytes()
+
+
 def check_picture_path(path: str | Path) -> Path:
     """Checks, before any work, that a picture can be written to this path."""
     path = Path(path)

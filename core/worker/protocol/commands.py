@@ -92,6 +92,8 @@ class Start(Command):
     target_error: float = 0.0
     viewport_textures: bool = False
     """Whether to write flattened textures beside the bundle."""
+    report_picture: bool = False
+    """Whether to write a large picture for a report beside the bundle."""
 
 
 @dataclass(frozen=True)

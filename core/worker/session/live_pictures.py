@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.worker.drawing.painter import Painter
 from verdigris.core.worker.drawing.texel_inspector import RollingErrors
 from verdigris.core.worker.protocol.worker_events import ErrorMap, Errors
@@ -74,6 +75,12 @@ class LivePictures:
     @property
     def seen_uv(self) -> NDArray[np.float32]:
         return self._painter.seen_uv
+
+    @property
+    def student(self) -> Student | None:
+        """The student of a bake that has ended."""
+        shown: Any = self._student
+        return shown if isinstance(shown, DeviceMaterial) else None  # type: ignore[return-value]
 
     @property
     def must_compile(self) -> bool:

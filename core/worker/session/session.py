@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import LightingError, MeshError, VerdigrisError
@@ -306,15 +307,11 @@ class Session:
         self._post(worker_events.Showing(refused.number, view.shape, view.mesh, view.lit_by))
 
     def _read_map(self, command: commands.ReadMap) -> None:
-        from pathlib import Path
-
         from verdigris.core.importance.maps import read_importance
 
         self._post(worker_events.Importance(read_importance(Path(command.path)), command.path))
 
     def _write_map(self, command: commands.WriteMap) -> None:
-        from pathlib import Path
-
         from verdigris.core.importance.maps import check_importance, write_importance
 
         weights = command.weights()
@@ -352,6 +349,8 @@ class Session:
             self._post(worker_events.Weighted(event.step))
         if isinstance(event, Finished):
             self._show.learn()
+            if self._job.wants_picture:
+                self._write_picture(event)
             self._job.close()
             self._job = None
             self._enter(worker_events.DONE)
@@ -361,6 +360,20 @@ class Session:
             if is_first and self._show.has_student:
                 # the code that draws the student is compiled now
                 self._enter(worker_events.TRAINING)
+
+    def _write_picture(self, finished: Finished) -> None:
+        """Writes the picture for a report. Without it, the bake is as good."""
+        from verdigris.core.pictures.comparison_file import write_comparison
+
+        assert self._show is not None
+        student = self._show.student
+        if student is None:
+            return
+        try:
+            for bundle in finished.results:
+                write_comparison(Path(bundle), self._require_teacher("start"), student)
+        except VerdigrisError as failure:
+            self._post(worker_events.Error(str(failure), "start", type(failure).__name__))
 
     def _update_weights(self) -> None:
         """Passes the present weights of places to the bake."""
