@@ -41,7 +41,8 @@ article { border: 1px solid var(--line); border-radius: 8px; padding: .9rem 1rem
 article > h3, article > .status { grid-column: 1 / -1; margin: 0; }
 article h3 { font-size: 1.05rem; } article .status { color: #888; overflow-wrap: anywhere; }
 figure { margin: 0; } figcaption { color: #888; font-size: .8rem; margin: .3rem 0 0; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .8rem; margin: 0; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .3rem .8rem; margin: 0;
+  align-content: start; }
 dt { color: #888; } dd { margin: 0; overflow-wrap: anywhere; }
 a { color: inherit; } @media (max-width: 800px) { article { grid-template-columns: 1fr; } }
 """
@@ -118,8 +119,8 @@ def _head(text: str, kind: str = "") -> str:
 
 def _cell(text: str, value: float | None) -> str:
     """A figure, with what its column is sorted by."""
-    key = "" if value is None or not text else f"{value:.9g}"
-    return f'<td class="number" data-value="{key}">{text}</td>'
+    key = "" if value is None or not text else f' data-value="{value:.9g}"'
+    return f'<td class="number"{key}>{text}</td>'
 
 
 def _figures(row: Row) -> list[tuple[str, float | None]]:
@@ -253,8 +254,10 @@ def find_picture(path: Path) -> str | None:
     """A bundle's picture as a data URL, reduced for reports of hundreds of materials."""
     import OpenImageIO as oiio
 
+    if not path.is_file():
+        return None
     image = oiio.ImageBuf(str(path))
-    if not path.is_file() or image.has_error or not image.spec().width:
+    if image.has_error or not image.spec().width:
         return None
     scale = min(1.0, _PICTURE_HEIGHT / image.spec().height)
     if scale < 1:

@@ -82,9 +82,9 @@ for (const head of document.querySelectorAll('th button')) {
     cell.setAttribute('aria-sort', isDown ? 'descending' : 'ascending');
     const rows = [...table.querySelectorAll('tr')].slice(1);
     const key = row => {
-      const { value } = row.children[column].dataset;
-      const text = row.children[column].textContent;
-      return value === undefined ? text : value === '' ? null : Number(value);
+      const shown = row.children[column];
+      if (!shown.classList.contains('number')) return shown.textContent;
+      return 'value' in shown.dataset ? Number(shown.dataset.value) : null;
     };
     rows.sort((first, second) => {
       const [a, b] = [key(first), key(second)];
