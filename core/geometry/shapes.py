@@ -39,7 +39,9 @@ def _grid(position: Floats, uv: Floats, along_u: Floats | None = None) -> Mesh:
         along_u = np.gradient(position, axis=1)
     normal = np.cross(along_u, np.gradient(position, axis=0))
     length = np.linalg.norm(normal, axis=-1, keepdims=True)
-    normal = normal / np.maximum(length, 1e-12)
+    # corners where rows or columns meet have no direction of their own
+    away = position / np.maximum(np.linalg.norm(position, axis=-1, keepdims=True), 1e-12)
+    normal = np.where(length > 1e-9, normal / np.maximum(length, 1e-12), away)
 
     def corners(values: Floats) -> NDArray[np.float32]:
         a, b = values[:-1, :-1], values[:-1, 1:]
