@@ -43,13 +43,19 @@ def test_a_bake_from_start_to_result(qtbot, make_panel, document):
     assert "Kept" in panel.report.report.toPlainText()
 
     # train
-    qtbot.waitUntil(lambda: {"neural", "heat"} <= set(model.pictures.parts), timeout=WAIT)
+    qtbot.waitUntil(lambda: "neural" in model.pictures.parts, timeout=WAIT)
     print(f"first preview {time.monotonic() - begun:.1f} s after the panel was opened")
     qtbot.waitUntil(lambda: len(model.bake.history.losses()[0]) > 12, timeout=WAIT)
     _, _, smooth = model.bake.history.losses()
     assert smooth[-1] < smooth[0]
     drawn = panel.learning.plot.smooth.getData()[1]
     np.testing.assert_allclose(drawn[-1], np.log10(smooth[-1]))
+
+    # the difference is drawn when it is in sight
+    assert "heat" not in model.pictures.parts
+    panel.viewport.set_mode("heat")
+    qtbot.waitUntil(lambda: panel.viewport.heat is not None, timeout=WAIT)
+    assert panel.viewport.heat.pixels.max() > 0
 
     # stays responsive during training
     delays = []
@@ -244,6 +250,10 @@ def test_keys_turn_zoom_and_wipe_the_viewport(qtbot, quiet):
     viewport.setFocus()
     qtbot.keyClick(viewport, Qt.Key.Key_Right)
     assert model.view.turn == 10.0
+    qtbot.keyClick(viewport, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert model.view.rotate == 10.0
+    # a plain light has a height, too
+    model.set_view(lit_by="")
     light = model.view.light
     qtbot.keyClick(viewport, Qt.Key.Key_Up, Qt.KeyboardModifier.ShiftModifier)
     assert model.view.light[1] > light[1]

@@ -33,6 +33,9 @@ _OFFERED_IN = "selftest_offered_in"
 class PanelModel(WorkerLink):
     """The object that all widgets bind to."""
 
+    wants_report_picture = False
+    """Whether the next bakes write large pictures for a report."""
+
     def refresh_materials(self) -> None:
         """Reads the materials of the scene again. Without a choice, the one that is selected in
         the scene is chosen, or the first."""
@@ -243,6 +246,7 @@ class PanelModel(WorkerLink):
         is_resumed = self.choices.resume
         self.time_left.start(None if is_resumed else self.predicted, is_resumed)
         self.bake_clock.start()
+        start = replace(start, report_picture=self.wants_report_picture)
         self._send(start if settings is None else replace(start, changes=dict(settings)))
         self._set_state(PREPARING)
 

@@ -186,7 +186,11 @@ class WorkerLink(PanelState):
     def _handle_showing(self, event: Mapping[str, Any]) -> None:
         """The worker shows another shape than requested. An error has given the reason."""
         if event.get("view") == self.view.number:
-            self.set_view(shape=str(event.get("shape")), mesh=str(event.get("mesh")))
+            self.set_view(
+                shape=str(event.get("shape")),
+                mesh=str(event.get("mesh")),
+                lit_by=str(event.get("lit_by", "")),
+            )
 
     def _handle_shown(self, event: Mapping[str, Any]) -> None:
         """The pictures show a version, or a version beside another one."""

@@ -22,8 +22,8 @@ class Picture:
     step: int
     sharp: float
     """Its size as a share of the requested size."""
-    top: float
-    """The error that has the brightest colour in the difference."""
+    refined: float = 1.0
+    """The share of the passes that make it free of noise and stairs."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Pictures:
                 int(event.get("view", 0)),
                 int(event.get("step", 0)),
                 float(event.get("sharp", 1.0)),
-                float(event.get("top", 0.0)),
+                float(event.get("refined", 1.0)),
             )
             self.changed.emit()
         elif kind == "places":
