@@ -286,7 +286,7 @@ def _train_until_good(run: Run) -> Iterator[Event]:
 
 def _train_checked(run: Run, end: int) -> Generator[Event, None, bool]:
     """Trains up to a step; ends earlier, with True, if the result is good enough."""
-    steps, has_target = run.learner.stage.settings.iterations, run.options.target_error is not None
+    steps, has_target = run.learner.stage.settings.iterations, run.options.has_target
     for step in check_steps(steps, end, has_target):
         # a checkpoint may have been written at this step, before the check
         if step < run.learner.trainer.step or step <= run.checked_step:

@@ -89,13 +89,6 @@ def measure_samples(prediction: FloatArray, reference: FloatArray) -> SampleMetr
     )
 
 
-def is_indistinguishable(found: SampleMetrics | PictureMetrics) -> bool:
-    """Whether nobody sees the difference; docs/GLOSSARY.md has the figures."""
-    if isinstance(found, SampleMetrics):
-        return found.log_mae <= INDISTINGUISHABLE_LOG_MAE and abs(found.bias) <= LARGEST_BIAS
-    return found.psnr >= INDISTINGUISHABLE_PSNR and found.ldr_flip <= INDISTINGUISHABLE_FLIP
-
-
 def display(radiance: FloatArray) -> FloatArray:
     """Display values of linear radiance: x / (1 + x), then the sRGB curve."""
     x = np.maximum(radiance, 0)

@@ -310,6 +310,8 @@ def _request(run: Run, material: int) -> Mapping[str, Any]:
         found["time_limit"] = options.time_limit
     if options.target_error is not None:
         found["target_error"] = options.target_error
+    if options.target:
+        found["target"] = options.target
     if options.provenance:
         found["asked"] = dict(options.provenance[material])
     return found

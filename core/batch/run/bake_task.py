@@ -185,6 +185,7 @@ def run(task: Task, post: Any) -> int:
         importance=read_importance(task.importance) if task.importance else None,
         time_limit=task.time_limit,
         target_error=task.target_error,
+        target=task.target,
         checkpoint_seconds=task.checkpoint_seconds,
         # hundreds of materials, and a plan of each run: versions would fill the disk
         keeps_versions=False,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 GROUPS = {
     "Basic": ("preset", "out", "name", "material", "search", "confined", "resume"),
-    "Quality": ("resolution", "most_bytes", "iterations", "time_limit", "target_error"),
+    "Quality": ("resolution", "most_bytes", "iterations", "time_limit", "target"),
     "Paint": ("importance", "directions"),
     "Output": ("viewport_textures", "replace", "as_json", "quiet", "help"),
     "Expert": ("settings", "device"),
@@ -113,8 +113,14 @@ def bake(
     time_limit: Annotated[
         float | None, typer.Option(help="Train for at most this many seconds.")
     ] = None,
+    target: Annotated[
+        str,
+        typer.Option(
+            help="Stop when the result is good, very-good or indistinguishable. Default: the last."
+        ),
+    ] = "",
     target_error: Annotated[
-        float | None, typer.Option(help="Stop when the log MAE is below this value.")
+        float | None, typer.Option(hidden=True, help="Stop when the log MAE is below this value.")
     ] = None,
     importance: Annotated[
         Path | None,
@@ -169,6 +175,7 @@ def bake(
     from verdigris.core.importance.maps import read_importance
     from verdigris.core.material.load.mtlx_document import load_document, select_materials
     from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.pictures.verdict import require_target
     from verdigris.core.settings.json_changes import changed
     from verdigris.core.settings.presets import NEXT_PRESET, default_preset, require_recipe
 
@@ -177,6 +184,7 @@ def bake(
     changes |= {name: value for name, value in options.items() if value is not None}
     if most_bytes is not None:
         changes = with_most_bytes(changes, most_bytes)
+    target = require_target(target) if target else ""
     check_limits(device)
     documents = [load_document(file, search or (), confined) for file in files]
     chosen = select_materials(documents, material or ())
@@ -188,7 +196,7 @@ def bake(
                 param_hint="--if-changed",
             )
         request = BakeRequest(
-            preset, changes, importance, directions or "", time_limit, target_error
+            preset, changes, importance, directions or "", time_limit, target_error, target
         )
         bundle = out / f"{bundle_name}{SUFFIX}"
         if is_up_to_date(*chosen[0], bundle, request, trainer, viewport_textures):
@@ -212,6 +220,7 @@ def bake(
         checkpoint_seconds=checkpoint_seconds,
         time_limit=time_limit,
         target_error=target_error,
+        target=target,
         importance=weights,
         viewport_textures=viewport_textures,
         preset=preset or default_preset(kind),
