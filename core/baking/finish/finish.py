@@ -263,7 +263,7 @@ def _export(run: Run, trained: Parameters, material: int) -> Exported:
 
 def final_samples(device: Device) -> int:
     """Held-out samples that a result is measured on: fewer where they take seconds."""
-    return 1 << 15 if device.is_software else 1 << 20
+    return 1 << 15 if device.is_software else 1 << 18
 
 
 def _measure(
