@@ -163,11 +163,13 @@ def bake(
     Ctrl-C ends the training early and writes the bundle, with exit code 0. SIGTERM does the same
     with exit code 143, and a closed terminal with 129. `--resume` continues the training.
     """
+    from verdigris.core.base.device import begin_driver, open_device
+
+    begin_driver(device)
     from verdigris.core.baking.bake import BakeControl, BakeOptions
     from verdigris.core.baking.bake import bake as run
     from verdigris.core.baking.measure.memory import check_limits
     from verdigris.core.baking.state.trainers import choose_trainer
-    from verdigris.core.base.device import open_device
     from verdigris.core.batch.scene.entry import BakeRequest
     from verdigris.core.bundle.files.manifest import SUFFIX
     from verdigris.core.cli.shared.bake_ending import BakeEnding
