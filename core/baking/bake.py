@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from typing import TypeVar
 
-from verdigris.core.baking.finish.finish import finish
+from verdigris.core.baking.finish.finish import finish, prepare_finish
 from verdigris.core.baking.finish.notices import (
     notices,
     risen_loss,
@@ -143,6 +143,7 @@ def bake(
         if control.watch:
             control.watch(run)
         opened.enter_context(compiling_ahead(chosen.spec))
+        prepare_finish(teachers[0].device)
         events, phases = _bake(run, saved), Phases()
         try:
             # exceptions that the caller throws in are raised here, and are not the device's
