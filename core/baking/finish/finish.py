@@ -101,7 +101,7 @@ _TRAINED_A_PROXY, _PROXY_EVALUATIONS = 40, (1 << 14, 1 << 26)
 
 
 def prepare_finish(device: Device) -> None:
-    """Begins, in a thread, what every finish needs. Trainers on the processor need it themselves."""
+    """Begins, in a thread, what every finish needs. A trainer on the processor needs that time."""
     if not device.is_software:
         threading.Thread(target=_prepare, daemon=True).start()
 
