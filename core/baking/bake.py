@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from typing import TypeVar
 
-from verdigris.core.baking.finish.finish import finish
+from verdigris.core.baking.finish.finish import finish, prepare_finish
 from verdigris.core.baking.finish.notices import (
     notices,
     risen_loss,
@@ -143,6 +143,7 @@ def bake(
         if control.watch:
             control.watch(run)
         opened.enter_context(compiling_ahead(chosen.spec))
+        prepare_finish(teachers[0].device)
         events, phases = _bake(run, saved), Phases()
         try:
             # exceptions that the caller throws in are raised here, and are not the device's
@@ -286,7 +287,7 @@ def _train_until_good(run: Run) -> Iterator[Event]:
 
 def _train_checked(run: Run, end: int) -> Generator[Event, None, bool]:
     """Trains up to a step; ends earlier, with True, if the result is good enough."""
-    steps, has_target = run.learner.stage.settings.iterations, run.options.target_error is not None
+    steps, has_target = run.learner.stage.settings.iterations, run.options.has_target
     for step in check_steps(steps, end, has_target):
         # a checkpoint may have been written at this step, before the check
         if step < run.learner.trainer.step or step <= run.checked_step:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import gc
 import hashlib
 import os
 import sys
+import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
@@ -15,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DeviceError
 from verdigris.core.base.kept_sources import KeptSources, limit_folders
-from verdigris.core.base.processor import LEAST_FILE_SIZE, file_size, running_threads
+from verdigris.core.base.processor import LEAST_FILE_SIZE, address_space, file_size, running_threads
 from verdigris.core.base.profile import profiled, span
 from verdigris.shaders import SHADER_FOLDER
 
@@ -38,6 +41,7 @@ _MOST_SHARED = 16
 _MOST_MATERIALS = 4
 # Networks whose modules stay on disk, at some MB each.
 _MOST_NETWORKS = 64
+_VULKAN_LIBRARIES = {"linux": "libvulkan.so.1", "win32": "vulkan-1.dll"}
 _SOFTWARE_NAMES = ("llvmpipe", "lavapipe", "swiftshader", "basic render")
 _HOW_TO_GET_ONE = (
     "install a Vulkan driver for the graphics card, or Mesa's lavapipe 25 or newer for the "
@@ -382,6 +386,29 @@ def _platform_backends() -> tuple[str, ...]:
 def _may_have_cuda() -> bool:
     """Whether there is a CUDA driver. Without one, loading CUDA prints an error to the output."""
     return sys.platform == "win32" or Path("/dev/nvidiactl").exists()
+
+
+def begin_driver(choice: str | None = None) -> None:
+    """Loads the Vulkan driver in a thread, beside the imports of a bake. slangpy loads it with
+    Python's lock, and unloads it between listing devices and opening one: an instance that stays
+    open keeps it."""
+    backend = (choice or os.environ.get(CHOICE_VARIABLE) or "auto").partition(":")[0]
+    library = _VULKAN_LIBRARIES.get(sys.platform)
+    # Mesa ends a process that has too little memory, and a bake reports that first
+    is_limited = address_space() is not None or file_size() is not None
+    if library and backend in ("auto", SOFTWARE, "vulkan") and not is_limited:
+        threading.Thread(target=_open_instance, args=(library,), daemon=True).start()
+
+
+@profiled("load driver")
+def _open_instance(library: str) -> None:
+    # without a driver, opening a device reports it
+    with suppress(OSError, AttributeError):
+        vulkan = ctypes.CDLL(library)
+        # a VkInstanceCreateInfo: its type, and zeros
+        request, instance, count = (ctypes.c_uint32 * 16)(1), ctypes.c_void_p(), ctypes.c_uint32()
+        if vulkan.vkCreateInstance(request, None, ctypes.byref(instance)) == 0:
+            vulkan.vkEnumeratePhysicalDevices(instance, ctypes.byref(count), None)
 
 
 def import_slangpy() -> Any:

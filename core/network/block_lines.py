@@ -8,13 +8,13 @@ gradients, where that is known. latent_blocks.slang has the same functions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
 from functools import cache
 from itertools import combinations_with_replacement
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 from verdigris.core.network import bc7
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.quantise import BYTE, LatentRange, dequantise
+
+T = TypeVar("T")
 
 QUAD = 4
 # Squarings of a covariance: its 64th power has the longest axis in every column.
@@ -77,6 +79,7 @@ def fit_blocks(
     byte: FloatArray,
     importance: FloatArray | None = None,
     with_ends: bool = True,
+    in_threads: bool = False,
 ) -> Fit:
     """Fits blocks to texels [..., 16, 4]. `byte` [..., 4] is the width of a byte, or 0 to neglect
     the rounding of endpoints; `importance` [..., 4] is that of a square error."""
@@ -90,13 +93,17 @@ def fit_blocks(
     moved = np.empty_like(flat)
     first, second = (np.zeros((len(flat), QUAD), flat.dtype) for _ in range(2))
     kinds = np.empty(len(flat), np.int64)
-    for begin in range(0, len(flat), _PART):
+
+    def fit(begin: int) -> None:
         part = slice(begin, begin + _PART)
         weight = None if weights is None else weights[part].T
-        fit = _fit_columns(flat[part].T, widths[part].T, weight, with_ends)
-        moved[part], kinds[part] = fit.texels.T, fit.kinds
+        found = _fit_columns(flat[part].T, widths[part].T, weight, with_ends)
+        moved[part], kinds[part] = found.texels.T, found.kinds
         if with_ends:
-            first[part], second[part] = fit.first.T, fit.second.T
+            first[part], second[part] = found.first.T, found.second.T
+
+    starts = range(0, len(flat), _PART)
+    _each_in_threads(fit, starts) if in_threads else [*map(fit, starts)]
     first, second = (each.reshape(*shape, QUAD) for each in (first, second))
     return Fit(moved.reshape(texels.shape), first, second, kinds.reshape(shape))
 
@@ -256,16 +263,20 @@ def encode(
     """The blocks [layers, rows, columns, 16] of a level [height, width, channels]; `squares` of the
     same shape are the mean squares of gradients."""
     starts = range(0, len(texels), _ROWS_A_THREAD)
-    if len(starts) == 1:
-        return _encode(texels, latent_range, squares)
 
     def encode_rows(start: int) -> bc7.Bytes:
         rows = slice(start, start + _ROWS_A_THREAD)
         return _encode(texels[rows], latent_range, None if squares is None else squares[rows])
 
+    return np.concatenate(_each_in_threads(encode_rows, starts), axis=1)
+
+
+def _each_in_threads(do: Callable[[int], T], starts: Sequence[int]) -> list[T]:
+    if len(starts) == 1:
+        return [do(starts[0])]
     # a thread's numpy handles errors as the caller's does
-    begun = [_threads().submit(copy_context().run, encode_rows, start) for start in starts]
-    return np.concatenate([each.result() for each in begun], axis=1)
+    begun = [_threads().submit(copy_context().run, do, start) for start in starts]
+    return [each.result() for each in begun]
 
 
 @cache

@@ -89,13 +89,6 @@ def measure_samples(prediction: FloatArray, reference: FloatArray) -> SampleMetr
     )
 
 
-def is_indistinguishable(found: SampleMetrics | PictureMetrics) -> bool:
-    """Whether nobody sees the difference; docs/GLOSSARY.md has the figures."""
-    if isinstance(found, SampleMetrics):
-        return found.log_mae <= INDISTINGUISHABLE_LOG_MAE and abs(found.bias) <= LARGEST_BIAS
-    return found.psnr >= INDISTINGUISHABLE_PSNR and found.ldr_flip <= INDISTINGUISHABLE_FLIP
-
-
 def display(radiance: FloatArray) -> FloatArray:
     """Display values of linear radiance: x / (1 + x), then the sRGB curve."""
     x = np.maximum(radiance, 0)
@@ -117,7 +110,7 @@ def ldr_flip(prediction: FloatArray, reference: FloatArray) -> tuple[float, Floa
     """Mean and map [height, width] of FLIP on display values."""
     p, r = _pair(prediction, reference)
     pictures = (np.ascontiguousarray(display(image), np.float32) for image in (r, p))
-    evaluate = _load_flip().evaluate
+    evaluate = load_flip().evaluate
     error_map, mean, _ = evaluate(*pictures, "LDR", inputsRGB=True, applyMagma=False)
     return float(mean), cast(FloatArray, np.asarray(error_map)[..., 0])
 
@@ -170,7 +163,7 @@ def _pair(prediction: FloatArray, reference: FloatArray) -> tuple[FloatArray, Fl
 
 
 @cache
-def _load_flip() -> Any:
+def load_flip() -> Any:
     """Loads the FLIP library when it is first needed, because it is large.
 
     It uses one OpenMP thread: for small pictures, many threads take longer to synchronise. OpenMP

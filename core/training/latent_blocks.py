@@ -55,7 +55,7 @@ def move_to_blocks(
     for material, part, size in _levels(layout):
         quads, weights = (to_quads(each[part].reshape(*size, -1)) for each in (latents, squares))
         byte = bytes_of(ranges[material]) if ranges else np.zeros(QUAD, np.float32)
-        fit = fit_blocks(quads, byte, weights.mean(-2), with_ends)
+        fit = fit_blocks(quads, byte, weights.mean(-2), with_ends, in_threads=True)
         quads += (fit.texels - quads) * np.float32(strength)
         latents[part] = from_quads(quads, *size).reshape(-1, latents.shape[1])
         if ranges and with_ends:

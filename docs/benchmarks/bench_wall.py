@@ -70,7 +70,9 @@ def part_of(name: str) -> str:
 
 def of_main_thread(spans: list[dict]) -> list[dict]:
     """Spans of other threads run beside those of the first."""
-    main = min(spans, key=lambda each: each["ts"])["tid"]
+    first = min(spans, key=lambda each: each["ts"])["tid"]
+    # the process has the number of its first thread where the system numbers threads
+    main = next((each["tid"] for each in spans if each["tid"] == each["pid"]), first)
     return [each for each in spans if each["tid"] == main]
 
 

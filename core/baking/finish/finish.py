@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -37,6 +38,7 @@ from verdigris.core.baking.measure.sky import measure_sky
 from verdigris.core.baking.state.options import make_folder
 from verdigris.core.baking.state.rounding import rounding_by_material
 from verdigris.core.base.errors import BundleError
+from verdigris.core.base.profile import profiled
 from verdigris.core.bundle.cost.source_bytes import SourceBytes, source_bytes
 from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.manifest_parts import Bounds
@@ -64,6 +66,7 @@ from verdigris.core.bundle.verify.verify import log_mae
 from verdigris.core.material.report.report import describe_teacher
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.comparison import compare_materials
+from verdigris.core.pictures.metrics import load_flip
 from verdigris.core.pictures.picture_files import encode_png
 from verdigris.core.pictures.render import Lighting
 from verdigris.core.progress.events import Event, Finished
@@ -95,6 +98,18 @@ _ALBEDO_MARGIN = 2e-3
 # Trained samples for each evaluation of the proxies, which then take some hundredths of a bake, and
 # evaluations at least and at most.
 _TRAINED_A_PROXY, _PROXY_EVALUATIONS = 40, (1 << 14, 1 << 26)
+
+
+def prepare_finish(device: Device) -> None:
+    """Begins, in a thread, what every finish needs. A trainer on the processor needs that time."""
+    if not device.is_software:
+        threading.Thread(target=_prepare, daemon=True).start()
+
+
+@profiled("prepare the finish")
+def _prepare() -> None:
+    sphere_to_compare()
+    load_flip()
 
 
 def finish(run: Run, decoder: FloatArray) -> Iterator[Event]:
@@ -263,7 +278,7 @@ def _export(run: Run, trained: Parameters, material: int) -> Exported:
 
 def final_samples(device: Device) -> int:
     """Held-out samples that a result is measured on: fewer where they take seconds."""
-    return 1 << 15 if device.is_software else 1 << 20
+    return 1 << 15 if device.is_software else 1 << 18
 
 
 def _measure(
@@ -310,6 +325,8 @@ def _request(run: Run, material: int) -> Mapping[str, Any]:
         found["time_limit"] = options.time_limit
     if options.target_error is not None:
         found["target_error"] = options.target_error
+    if options.target:
+        found["target"] = options.target
     if options.provenance:
         found["asked"] = dict(options.provenance[material])
     return found

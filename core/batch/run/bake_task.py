@@ -17,7 +17,7 @@ from collections.abc import Generator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.device import close_device
+from verdigris.core.base.device import begin_driver, close_device
 from verdigris.core.base.errors import DeviceError, VerdigrisError
 from verdigris.core.base.lock import clear_locks
 from verdigris.core.base.processor import resident_bytes
@@ -95,6 +95,8 @@ def main() -> None:
         threading.Thread(target=tasks.read, daemon=True).start()
         while (task := tasks.next()) is not None:
             code, device = EXIT_FAILED, task.device
+            if memory.is_first:
+                begin_driver(device or None)
             code = _run_task(task, post)
             if code != EXIT_DONE or memory.has_grown():
                 break
@@ -131,6 +133,10 @@ class _Memory:
     def __init__(self) -> None:
         self._first: int | None = None
         self._bakes = 0
+
+    @property
+    def is_first(self) -> bool:
+        return not self._bakes
 
     def has_grown(self) -> bool:
         # what a bake held on the device is released with it
@@ -185,6 +191,7 @@ def run(task: Task, post: Any) -> int:
         importance=read_importance(task.importance) if task.importance else None,
         time_limit=task.time_limit,
         target_error=task.target_error,
+        target=task.target,
         checkpoint_seconds=task.checkpoint_seconds,
         # hundreds of materials, and a plan of each run: versions would fill the disk
         keeps_versions=False,

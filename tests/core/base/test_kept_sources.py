@@ -5,7 +5,7 @@ import os
 import pytest
 
 from verdigris.core.base import kept_sources
-from verdigris.core.base.kept_sources import KeptSources
+from verdigris.core.base.kept_sources import KeptSources, limit_folders
 
 
 @pytest.fixture
@@ -51,3 +51,12 @@ def test_what_was_not_used_for_longest_makes_room(kept, monkeypatch):
     assert sorted(each.stem for each in kept.folder.iterdir()) == ["a", "d", "e"]
     left = sorted(each.stem for each in kept.compiled.rglob("*.slang-module"))
     assert left == ["a", "d", "shared"]
+
+
+def test_folders_that_were_not_used_for_longest_are_removed(tmp_path):
+    for age, name in enumerate("abcd"):
+        (tmp_path / name / "inside").mkdir(parents=True)
+        os.utime(tmp_path / name, (1000 - age, 1000 - age))
+    limit_folders(tmp_path, 2)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a", "b"]
+    limit_folders(tmp_path / "missing", 2)

@@ -8,10 +8,8 @@ import pytest
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.pictures.metrics import (
-    PictureMetrics,
     SampleMetrics,
     display,
-    is_indistinguishable,
     ldr_flip,
     measure_picture,
     measure_samples,
@@ -51,32 +49,6 @@ def test_bias_is_the_share_of_light_that_is_gained_or_lost():
     balanced = measure_samples(reference + np.array([[0.5], [-0.5]]), reference)
     assert balanced.bias == pytest.approx(0, abs=1e-12)
     assert balanced.relative_l1 == pytest.approx(0.25)
-
-
-@pytest.mark.parametrize(
-    ("log_mae", "bias", "is_good"),
-    [
-        (3e-4, 0.005, True),
-        (3e-4, -0.005, True),
-        (3.01e-4, 0.0, False),
-        (0.0, 0.0051, False),
-        (0.0, -0.0051, False),
-        (float("nan"), 0.0, False),
-        (0.0, float("nan"), False),
-    ],
-)
-def test_samples_are_indistinguishable_up_to_each_limit(log_mae, bias, is_good):
-    # SMAPE and relative L1 have no limit
-    assert is_indistinguishable(SampleMetrics(log_mae, 1.0, 1.0, bias)) is is_good
-
-
-@pytest.mark.parametrize(
-    ("psnr_found", "flip", "is_good"),
-    [(55.0, 0.005, True), (54.9, 0.0, False), (100.0, 0.0051, False), (float("nan"), 0.0, False)],
-)
-def test_pictures_are_indistinguishable_up_to_each_limit(psnr_found, flip, is_good):
-    # HDR-FLIP has no limit
-    assert is_indistinguishable(PictureMetrics(psnr_found, flip)) is is_good
 
 
 def test_equal_samples_have_no_error():
