@@ -70,6 +70,7 @@ def bake(
     importance: NDArray[np.float32] | None = None,
     time_limit: float | None = None,
     target_error: float | None = None,
+    target: str = "",
     viewport_textures: bool = False,
     **changes: Any,
 ) -> Generator[Event, None, None]:
@@ -111,6 +112,7 @@ def bake(
         importance=importance,
         time_limit=time_limit,
         target_error=target_error,
+        target=target,
         preview_seconds=1.0,
         preset=preset or default_preset(kind),
         viewport_textures=viewport_textures,

@@ -9,6 +9,10 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # imported, which no test has done yet.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# LLVM's optimisation takes more time than tests save by it: their dispatches are small. Results
+# keep their bits.
+os.environ.setdefault("GALLIVM_PERF", "nopt")
+
 # Without bytecode every process compiles all modules anew, and pytest rewrites all tests:
 # collection alone takes three times as long.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

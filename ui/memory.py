@@ -12,8 +12,8 @@ from PySide6.QtCore import QByteArray, QSettings
 from verdigris.ui.model.choices import BakeChoices
 
 _ORGANISATION, _APPLICATION = "Verdigris", "panel"
-# These belong to one bake and to one scene.
-_NOT_STORED = ("resume", "folder")
+# These belong to one bake and to one scene, or have no control in the panel.
+_NOT_STORED = ("resume", "folder", "activation", "batch", "starts")
 _MOST_RECENT = 8
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.host import Host
+from verdigris.ui.brush.paint_page import PaintPage
 from verdigris.ui.cards.closing import Closing
 from verdigris.ui.cards.history_page import HistoryPage
 from verdigris.ui.cards.learning import Learning
@@ -17,14 +18,17 @@ from verdigris.ui.first_run.set_up_box import SetUpBox
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
-from verdigris.ui.qt.colours import keep_readable
+from verdigris.ui.qt.focus import order_tabs
 from verdigris.ui.qt.keys import Keys
-from verdigris.ui.widgets.banner import Banner
+from verdigris.ui.status.banner import Banner
+from verdigris.ui.status.status_strip import StatusStrip
+from verdigris.ui.status.summaries import Summaries
+from verdigris.ui.style.metrics import GAP, HALF
+from verdigris.ui.style.section import Sections
+from verdigris.ui.style.sheet import wear_sheet
 from verdigris.ui.widgets.help_button import HelpButton
 from verdigris.ui.widgets.material_picker import MaterialPage, MaterialPicker
-from verdigris.ui.widgets.paint_page import PaintPage
 from verdigris.ui.widgets.settings_form import SettingsForm
-from verdigris.ui.widgets.transport import StatusBox
 from verdigris.ui.widgets.view_bar import ViewBar
 from verdigris.ui.widgets.viewport import MODES, WIPE, Viewport
 
@@ -33,13 +37,15 @@ TICK_MS = 40
 OWN_WINDOW = "verdigris_own_window"
 # A narrower panel has one column.
 _WIDE_FROM = 760
-_SIDE_WIDTH = 400
+# Of the second column: a share of the width, within limits.
+_SIDE_SHARE, _SIDE_WIDTHS = 0.32, (400, 560)
 # The share of the viewport in the height of one column.
-_VIEW_SHARE = 0.42
+_VIEW_SHARE = 0.45
+_OPEN_AT_FIRST = ["Bake", "Material"]
 
 
 class Panel(QWidget):
-    """The material list, the buttons and the viewport, with pages beside or below it."""
+    """The viewport, and beside or below it the list of materials, the buttons and the pages."""
 
     def __init__(
         self,
@@ -54,14 +60,14 @@ class Panel(QWidget):
         model.predictions.read_json(self._memory.outcomes())
         self.setWindowTitle("Verdigris")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
-        keep_readable(self)
         self._is_wide: bool | None = None
+        self._wear()
         self.picker = MaterialPicker(model)
         self.help = HelpButton(model)
         self.banner = Banner(model)
         self.set_up = SetUpBox(model)
         self.selftest = SelftestOffer(model)
-        self.status = StatusBox(model)
+        self.status = StatusStrip(model)
         self.viewport = Viewport(model)
         self.view_bar = ViewBar(model, self.viewport)
         self.learning = Learning(model)
@@ -69,7 +75,8 @@ class Panel(QWidget):
         self.settings = SettingsForm(model)
         self.paint = PaintPage(model, self.viewport)
         self.history = HistoryPage(model)
-        self.cards = CardOverlay(model, self.viewport)
+        messages = (self.set_up, self.selftest, self.banner)
+        self.cards = CardOverlay(model, self.viewport, messages)
         self.closing = Closing(model, self, self._close_window)
         self._compose()
         self._bind_keys()
@@ -95,62 +102,79 @@ class Panel(QWidget):
         if self.model.current is None and not self.model.notices:
             self.model.refresh_materials()
 
+    def _wear(self) -> None:
+        """Takes the colours of the present palette. A window of its own has them already, and to
+        style all widgets twice takes a second."""
+        if not self.window().property(OWN_WINDOW):
+            wear_sheet(self)
+
     def _compose(self) -> None:
         view_box = QWidget()
         column = QVBoxLayout(view_box)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
+        column.setSpacing(GAP)
         column.addWidget(self.viewport, 1)
         column.addWidget(self.view_bar)
-        self.tabs = QTabWidget()
-        self.tabs.setDocumentMode(True)
+        self.pages = Sections()
         for page, name in (
+            (self.learning, "Bake"),
             (self.report, "Material"),
             (self.settings, "Settings"),
             (self.paint, "Paint"),
             (self.history, "History"),
         ):
-            self.tabs.addTab(page, name)
-        self.side = QSplitter(Qt.Orientation.Vertical)
-        self.side.addWidget(self.learning)
-        self.side.addWidget(self.tabs)
-        self.side.setStretchFactor(0, 2)
-        self.side.setStretchFactor(1, 3)
+            self.pages.add(name, page)
+        self.summaries = Summaries(self.model, self.pages)
+        self.head = QWidget()
+        row = QHBoxLayout(self.head)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(HALF)
+        row.addWidget(self.picker, 1)
+        row.addWidget(self.help)
+        self.side = QWidget()
+        self._column = QVBoxLayout(self.side)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(GAP)
+        self._column.addWidget(self.status)
+        self._column.addWidget(self.pages, 1)
         self.splitter = QSplitter()
+        self.splitter.setHandleWidth(GAP)
         self.splitter.addWidget(view_box)
         self.splitter.addWidget(self.side)
         self.splitter.setStretchFactor(0, 1)
         # only positions that the artist has chosen are stored
         self.splitter.splitterMoved.connect(lambda *_: self._store_layout())
-        for splitter in (self.splitter, self.side):
-            splitter.setChildrenCollapsible(False)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(6, 6, 6, 6)
-        layout.setSpacing(5)
-        top = QHBoxLayout()
-        top.addWidget(self.picker, 1)
-        top.addWidget(self.help)
-        layout.addLayout(top)
-        layout.addWidget(self.status)
-        for box in (self.banner, self.set_up, self.selftest):
-            layout.addWidget(box)
-        layout.addWidget(self.splitter, 1)
+        self.splitter.setChildrenCollapsible(False)
+        self._outer = QVBoxLayout(self)
+        self._outer.setContentsMargins(GAP, GAP, GAP, GAP)
+        self._outer.setSpacing(GAP)
+        self._outer.addWidget(self.splitter, 1)
+        self._arrange(is_wide=True)
 
     def _bind_keys(self) -> None:
         keys = Keys(self)
-        for button, pressed_by in self.status.transport.keys.items():
-            keys.press(button, pressed_by)
+        self.status.transport.bind_keys(keys)
         keys.press(self.picker.reload, "F5")
         keys.press(self.banner.dismiss, "Esc")
+        self.status.sparkline.clicked.connect(lambda _=False: self.pages.open(self.learning))
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's names, here and below
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
-            keep_readable(self)
+            self._wear()
 
     def resizeEvent(self, event: object) -> None:  # noqa: N802
         super().resizeEvent(event)
         self._arrange(self.width() >= _WIDE_FROM)
+        if self._memory.layout(self._layout_name()) is None:
+            self._divide()
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        """That of one column, which a narrow panel has."""
+        hint = super().minimumSizeHint()
+        return QSize(
+            min(hint.width(), self.side.minimumSizeHint().width() + 2 * GAP), hint.height()
+        )
 
     def _arrange(self, is_wide: bool) -> None:
         """Arranges the panel in two columns, or in one."""
@@ -159,23 +183,15 @@ class Panel(QWidget):
         self._is_wide = is_wide
         across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
         self.splitter.setOrientation(across if is_wide else down)
-        page = self.tabs.currentWidget()
-        if is_wide:
-            self.side.insertWidget(0, self.learning)
-            # it is hidden if another page was in front
-            self.learning.show()
-        else:
-            self.tabs.insertTab(0, self.learning, "Learning")
-        if page is not None:
-            self.tabs.setCurrentWidget(page)
-        self._place_presets()
+        (self._column if is_wide else self._outer).insertWidget(0, self.head)
+        view_box = self.splitter.widget(0)
+        order_tabs(self, (view_box, self.head, self.status, self.pages))
         # after the widgets have their new size
         QTimer.singleShot(0, self._divide)
 
     def _place_presets(self) -> None:
-        """Shows the presets once: in the place of the chart, or on the page of settings."""
-        is_beside = bool(self._is_wide) and not self.learning.has_chart
-        self.settings.presets.setHidden(is_beside)
+        """Shows the presets once: in the place of the chart, or with the settings."""
+        self.settings.presets.setHidden(not self.learning.has_chart)
 
     def _divide(self) -> None:
         """Restores the sizes that the artist has chosen, or sets defaults."""
@@ -184,7 +200,9 @@ class Panel(QWidget):
         if stored is None or not self.splitter.restoreState(stored):
             is_wide = bool(self._is_wide)
             room = self.splitter.width() if is_wide else self.splitter.height()
-            first = room - _SIDE_WIDTH if is_wide else round(_VIEW_SHARE * room)
+            least, most = _SIDE_WIDTHS
+            side = round(min(most, max(least, _SIDE_SHARE * room)))
+            first = room - side if is_wide else round(_VIEW_SHARE * room)
             self.splitter.setSizes([first, room - first])
         self.splitter.setOrientation(orientation)
 
@@ -200,23 +218,17 @@ class Panel(QWidget):
         self.viewport.mode = mode if mode in MODES else WIPE
         shape = self._memory.text("shape", "sphere")
         self.model.set_view(shape=shape if shape in ("sphere", "plane") else "sphere")
-        page = self._memory.text("page", "Material")
-        for index in range(self.tabs.count()):
-            if self.tabs.tabText(index) == page:
-                self.tabs.setCurrentIndex(index)
+        stored = self._memory.text("pages", ",".join(_OPEN_AT_FIRST))
+        self.pages.show_only(stored.split(","))
         self.settings.more.setChecked(self._memory.text("more", "no") == "yes")
-        geometry = self._memory.layout("geometry")
-        if geometry is not None and self.parent() is None:
-            self.restoreGeometry(geometry)
 
     def _store(self) -> None:
         memory = self._memory
         memory.store_choices(self.model.choices)
         memory.store_text("mode", self.viewport.mode)
         memory.store_text("shape", self.model.view.shape)
-        memory.store_text("page", self.tabs.tabText(self.tabs.currentIndex()))
+        memory.store_text("pages", ",".join(self.pages.open_names))
         memory.store_text("more", "yes" if self.settings.more.isChecked() else "no")
-        memory.store_layout("geometry", self.saveGeometry())
 
     def _store_outcomes(self) -> None:
         """At once, as a host may end without closing the panel."""

@@ -8,8 +8,16 @@ import signal
 import sys
 from pathlib import Path
 
-from PySide6.QtCore import QLibraryInfo, QMimeData, Qt
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence
+from PySide6.QtCore import QEvent, QLibraryInfo, QMimeData, Qt, QTimer
+from PySide6.QtGui import (
+    QAction,
+    QActionGroup,
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QKeySequence,
+    QShowEvent,
+)
 from PySide6.QtWidgets import (
     QApplication,
     QDockWidget,
@@ -28,6 +36,8 @@ from verdigris.ui.panel import OWN_WINDOW, Panel
 from verdigris.ui.queue.bake_queue import BakeQueue
 from verdigris.ui.queue.queue_box import QueueBox
 from verdigris.ui.signals.notices import ERROR, WARNING
+from verdigris.ui.style.palettes import DARK, THEMES, apply_theme
+from verdigris.ui.style.sheet import wear_sheet
 
 _SIZE = (1280, 800)
 # A narrower window has the queue below the panel.
@@ -42,11 +52,13 @@ class Window(QMainWindow):
         self, host: FilesHost, memory: Memory | None = None, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
+        self.setProperty(OWN_WINDOW, True)
         self._host = host
         self._memory = memory or Memory()
         self.panel = Panel(PanelModel(host), self, self._memory)
         self.welcome = Welcome(self._choose, self.open, self._bake_at_once)
         self.welcome.show_recent(self._memory.recent())
+        wear_sheet(self)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.welcome)
         self.pages.addWidget(self.panel)
@@ -63,10 +75,41 @@ class Window(QMainWindow):
         for change in (model.materials_changed, model.notices.changed, model.health_changed):
             change.connect(self._show_page)
         model.state_changed.connect(self._bake_if_ready)
-        self.setProperty(OWN_WINDOW, True)
         self.setWindowTitle("Verdigris")
-        self.resize(*_SIZE)
+        self._restore_place()
         self.setAcceptDrops(True)
+        self._make_menus()
+
+    def _restore_place(self) -> None:
+        """The size and the place of the last time, on a screen that there is now."""
+        stored = self._memory.layout("window")
+        if stored is None or not self.restoreGeometry(stored):
+            self.resize(*_SIZE)
+        self._keep_on_screen()
+
+    def _keep_on_screen(self) -> None:
+        """Makes the window no larger than the screen, and moves it onto it."""
+        room, place = self.screen().availableGeometry(), self.geometry()
+        frame = self.frameGeometry()
+        room.adjust(
+            place.left() - frame.left(),
+            place.top() - frame.top(),
+            place.right() - frame.right(),
+            place.bottom() - frame.bottom(),
+        )
+        if room.contains(place):
+            return
+        place.setSize(place.size().boundedTo(room.size()))
+        place.moveLeft(max(room.left(), min(place.left(), room.right() + 1 - place.width())))
+        place.moveTop(max(room.top(), min(place.top(), room.bottom() + 1 - place.height())))
+        self.setGeometry(place)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's names, as below
+        super().showEvent(event)
+        # the desktop has given it a frame now
+        QTimer.singleShot(0, self._keep_on_screen)
+
+    def _make_menus(self) -> None:
         menu = self.menuBar().addMenu("&File")
         for text, keys, action in (
             ("&Open…", QKeySequence.StandardKey.Open, self._choose),
@@ -77,6 +120,22 @@ class Window(QMainWindow):
             entry.setShortcut(QKeySequence(keys))
             entry.triggered.connect(lambda _=False, do=action: do())
             menu.addAction(entry)
+        looks = self.menuBar().addMenu("&View")
+        self.themes = QActionGroup(self)
+        for theme in THEMES:
+            entry = QAction(theme.capitalize(), self.themes, checkable=True)
+            entry.setChecked(theme == stored_theme(self._memory))
+            entry.triggered.connect(lambda _=False, theme=theme: self._set_theme(theme))
+            looks.addAction(entry)
+
+    def _set_theme(self, theme: str) -> None:
+        self._memory.store_text("theme", theme)
+        apply_theme(QApplication.instance(), theme)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's names, as below
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            wear_sheet(self)
 
     def _show_page(self) -> None:
         """Shows the welcome page until there is something to show in the panel."""
@@ -142,7 +201,7 @@ class Window(QMainWindow):
         if path:
             self.open(Path(path))
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's names, as below
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
         if _dropped_documents(event.mimeData()):
             event.acceptProposedAction()
 
@@ -160,10 +219,17 @@ class Window(QMainWindow):
         if not self.panel.closing.allows():
             event.ignore()
             return
+        self._memory.store_layout("window", self.saveGeometry())
         # a bake that ends now would start the next one
         self.queue.stop()
         self.panel.shutdown()
         super().closeEvent(event)
+
+
+def stored_theme(memory: Memory) -> str:
+    """The look that the artist has chosen; dark without a choice."""
+    theme = memory.text("theme", DARK)
+    return theme if theme in THEMES else DARK
 
 
 def _dropped_documents(dropped: QMimeData) -> list[Path]:
@@ -193,8 +259,10 @@ def run(
         )
     application = QApplication.instance() or QApplication(sys.argv[:1])
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    memory = Memory()
+    apply_theme(application, stored_theme(memory))
     host = FilesHost(mesh=mesh, search=search, confined=confined)
-    window = Window(host)
+    window = Window(host, memory)
     window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose)
     if file is not None:
         window.open(file)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from typing import TypeVar
 
-from verdigris.core.baking.finish.finish import finish
+from verdigris.core.baking.finish.finish import finish, prepare_finish
 from verdigris.core.baking.finish.notices import (
     notices,
     risen_loss,
@@ -64,6 +64,7 @@ from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.base.errors import DeviceError, NothingLearntError, SettingsError
 from verdigris.core.base.lock import locked
 from verdigris.core.base.profile import Phases
+from verdigris.core.bundle.runtime.runtime_files import compiling_ahead
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.progress.events import (
     ENCODING,
@@ -110,10 +111,10 @@ def bake(
     check_bytes(requested)
     paths = bundle_paths(options, teachers)
     check_names(paths, teachers)
-    with ExitStack() as locks:
-        locks.enter_context(result_folder(options.folder))
+    with ExitStack() as opened:
+        opened.enter_context(result_folder(options.folder))
         for name in sorted({options.name, *(path.stem for path in paths)}):
-            locks.enter_context(locked(options.folder, name))
+            opened.enter_context(locked(options.folder, name))
         check_paths(paths, state_path(options.folder, options.name))
         if options.viewport_textures:
             check_textures(paths, teachers)
@@ -141,6 +142,8 @@ def bake(
         run.update_digests()
         if control.watch:
             control.watch(run)
+        opened.enter_context(compiling_ahead(chosen.spec))
+        prepare_finish(teachers[0].device)
         events, phases = _bake(run, saved), Phases()
         try:
             # exceptions that the caller throws in are raised here, and are not the device's
@@ -256,6 +259,8 @@ def _train(run: Run) -> Iterator[Event]:
             if not run.rounding:
                 measure_before_rounding(run)
             yield _phase(run, ROUNDING)
+        # a measurement rounds all latents, which takes longer than a short phase
+        clock.metrics.restart()
         yield from _train_to(run, settings.iterations)
     if not clock.stopped_by and run.has_untried_starts:
         # the checkpoint was written while starts were compared, and continues with the others
@@ -282,7 +287,7 @@ def _train_until_good(run: Run) -> Iterator[Event]:
 
 def _train_checked(run: Run, end: int) -> Generator[Event, None, bool]:
     """Trains up to a step; ends earlier, with True, if the result is good enough."""
-    steps, has_target = run.learner.stage.settings.iterations, run.options.target_error is not None
+    steps, has_target = run.learner.stage.settings.iterations, run.options.has_target
     for step in check_steps(steps, end, has_target):
         # a checkpoint may have been written at this step, before the check
         if step < run.learner.trainer.step or step <= run.checked_step:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import gc
+import hashlib
 import os
 import sys
+import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DeviceError
-from verdigris.core.base.kept_sources import KeptSources
-from verdigris.core.base.processor import LEAST_FILE_SIZE, file_size, running_threads
+from verdigris.core.base.kept_sources import KeptSources, limit_folders
+from verdigris.core.base.processor import LEAST_FILE_SIZE, address_space, file_size, running_threads
 from verdigris.core.base.profile import profiled, span
 from verdigris.shaders import SHADER_FOLDER
 
@@ -35,6 +39,9 @@ _SHADER_CACHE_BYTES = 512 << 20
 # Sets of kernels that are cached: of networks, and of materials, which are many times larger.
 _MOST_SHARED = 16
 _MOST_MATERIALS = 4
+# Networks whose modules stay on disk, at some MB each.
+_MOST_NETWORKS = 64
+_VULKAN_LIBRARIES = {"linux": "libvulkan.so.1", "win32": "vulkan-1.dll"}
 _SOFTWARE_NAMES = ("llvmpipe", "lavapipe", "swiftshader", "basic render")
 _HOW_TO_GET_ONE = (
     "install a Vulkan driver for the graphics card, or Mesa's lavapipe 25 or newer for the "
@@ -166,7 +173,10 @@ class Device:
             options["optimization"] = slangpy.SlangOptimizationLevel.none
             instead = partial(self.new_kernels, defines, is_hasty=False, files=files)
         # modules that were compiled with other definitions must not be taken from the cache
-        cache = None if defines else _subfolder("modules")
+        if files is not None:
+            cache: Path | None = files.compiled
+        else:
+            cache = None if defines else _subfolder("modules")
         session = self.gpu.create_slang_session(compiler_options=options, cache_path=cache)
         return Kernels(self.gpu, session, instead, files)
 
@@ -175,7 +185,7 @@ class Device:
         these modules: the same for all who ask for the same, so that they compile once."""
 
         def begin() -> Kernels:
-            kernels = self.new_kernels(defines)
+            kernels = self.new_kernels(defines, files=_kept_network(defines, modules))
             for module in modules:
                 kernels.load(module)
             return kernels
@@ -227,6 +237,18 @@ def _kept(kept: dict[Any, Kernels], key: Any, most: int, begin: Callable[[], Ker
         # least recently used
         del kept[next(iter(kept))]
     return found
+
+
+def _kept_network(defines: Mapping[str, str], modules: Sequence[Source]) -> KeptSources | None:
+    """Where modules of these definitions stay compiled, among those of the last few networks."""
+    kept = cache_folder()
+    if kept is None:
+        return None
+    wanted = repr((sorted(defines.items()), *modules)).encode()
+    folder = kept / "networks" / hashlib.sha256(wanted).hexdigest()[:24]
+    files = KeptSources(folder, folder / "compiled")
+    limit_folders(folder.parent, _MOST_NETWORKS)
+    return files
 
 
 def cache_folder() -> Path | None:
@@ -366,9 +388,47 @@ def _may_have_cuda() -> bool:
     return sys.platform == "win32" or Path("/dev/nvidiactl").exists()
 
 
-def _adapters(backend: str) -> list[slangpy.AdapterInfo]:
-    import slangpy
+def begin_driver(choice: str | None = None) -> None:
+    """Loads the Vulkan driver in a thread, beside the imports of a bake. slangpy loads it with
+    Python's lock, and unloads it between listing devices and opening one: an instance that stays
+    open keeps it."""
+    backend = (choice or os.environ.get(CHOICE_VARIABLE) or "auto").partition(":")[0]
+    library = _VULKAN_LIBRARIES.get(sys.platform)
+    # Mesa ends a process that has too little memory, and a bake reports that first
+    is_limited = address_space() is not None or file_size() is not None
+    if library and backend in ("auto", SOFTWARE, "vulkan") and not is_limited:
+        threading.Thread(target=_open_instance, args=(library,), daemon=True).start()
 
+
+@profiled("load driver")
+def _open_instance(library: str) -> None:
+    # without a driver, opening a device reports it
+    with suppress(OSError, AttributeError):
+        vulkan = ctypes.CDLL(library)
+        # a VkInstanceCreateInfo: its type, and zeros
+        request, instance, count = (ctypes.c_uint32 * 16)(1), ctypes.c_void_p(), ctypes.c_uint32()
+        if vulkan.vkCreateInstance(request, None, ctypes.byref(instance)) == 0:
+            vulkan.vkEnumeratePhysicalDevices(instance, ctypes.byref(count), None)
+
+
+def import_slangpy() -> Any:
+    """slangpy. Where torch is installed, slangpy would import it, which takes seconds."""
+    if "slangpy" in sys.modules or "torch" in sys.modules:
+        import slangpy
+
+        return slangpy
+    # makes an import fail
+    sys.modules["torch"] = None  # type: ignore[assignment]
+    try:
+        with span("import slangpy"):
+            import slangpy
+    finally:
+        del sys.modules["torch"]
+    return slangpy
+
+
+def _adapters(backend: str) -> list[slangpy.AdapterInfo]:
+    slangpy = import_slangpy()
     if backend == "cuda" and not _may_have_cuda():
         return []
     try:

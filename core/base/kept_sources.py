@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import shutil
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,15 +18,17 @@ _MOST_BYTES = 512 << 20
 
 
 class KeptSources:
-    """The modules in one folder. The compiler searches it, and keeps compiled modules two folders
-    below another."""
+    """The modules in one folder. The compiler searches it, and keeps `compiled` modules two folders
+    below another. Both are for one set of definitions."""
 
     def __init__(self, folder: Path, compiled: Path) -> None:
         self.folder = folder
-        self._compiled = compiled
+        self.compiled = compiled
         # where it cannot be made, nothing is kept
         with contextlib.suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
+            # the time of its last use
+            os.utime(folder)
 
     def keep(self, name: str, text: str) -> bool:
         """Whether there is a file of this module now, which the compiler finds by its name."""
@@ -53,7 +56,7 @@ class KeptSources:
     def _limit(self) -> None:
         """Removes what was not used for longest, until the rest is small enough. The newest stay:
         other processes may be about to read them."""
-        sizes = {each: each.stat().st_size for each in self._compiled.glob("*/*/*.slang-module")}
+        sizes = {each: each.stat().st_size for each in self.compiled.glob("*/*/*.slang-module")}
         total = sum(sizes.values())
         used = sorted(self.folder.glob("*" + _SUFFIX), key=lambda each: each.stat().st_mtime)
         for source in used[: len(used) // 2]:
@@ -63,3 +66,11 @@ class KeptSources:
                 total -= sizes.pop(each)
                 each.unlink(missing_ok=True)
             source.unlink(missing_ok=True)
+
+
+def limit_folders(parent: Path, most: int) -> None:
+    """Removes the folders that were not used for longest."""
+    with contextlib.suppress(OSError):
+        used = sorted(parent.iterdir(), key=lambda each: each.stat().st_mtime)
+        for each in used[:-most]:
+            shutil.rmtree(each, ignore_errors=True)

@@ -140,3 +140,12 @@ def single_threaded_blas() -> Iterator[None]:
         yield
     finally:
         write(before)
+
+
+def resident_bytes() -> int | None:
+    """Memory that this process holds; None where the system does not report it."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE")

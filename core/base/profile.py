@@ -1,4 +1,6 @@
 """Where seconds go: spans of this process and its children in one file of Chrome's trace format.
+Each span has the processor time of all threads of its process, too, which does not depend on what
+else the machine does.
 
 `VERDIGRIS_PROFILE` names the file; `verdigris --profile FILE` sets it, and every process that a
 command starts inherits it. chrome://tracing and ui.perfetto.dev open the file. It is an array that
@@ -16,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from verdigris.core.base.errors import SettingsError, reason, suggest_elsewhere
 
@@ -26,6 +28,17 @@ T = TypeVar("T")
 PROFILE_VARIABLE = "VERDIGRIS_PROFILE"
 # A process that is killed loses at most this many spans.
 _MOST_KEPT = 256
+
+
+class Moment(NamedTuple):
+    """Nanoseconds of a clock that all processes of a machine share, and of this process's work."""
+
+    wall: int
+    processor: int
+
+
+def _now() -> Moment:
+    return Moment(time.perf_counter_ns(), time.process_time_ns())
 
 
 class _Recorder:
@@ -38,15 +51,16 @@ class _Recorder:
         self._lock = threading.Lock()
         atexit.register(self.write)
 
-    def add(self, name: str, start: int, end: int) -> None:
-        # Nanoseconds of a clock that all processes of a machine share; the format has microseconds.
+    def add(self, name: str, start: Moment, end: Moment) -> None:
+        # nanoseconds; the format has microseconds
         event = {
             "name": name,
             "ph": "X",
-            "ts": start / 1000,
-            "dur": (end - start) / 1000,
+            "ts": start.wall / 1000,
+            "dur": (end.wall - start.wall) / 1000,
             "pid": self._process,
             "tid": threading.get_native_id(),
+            "args": {"processor": (end.processor - start.processor) / 1000},
         }
         with self._lock:
             self._lines.append(json.dumps(event) + ",\n")
@@ -81,17 +95,23 @@ def begin_profile(path: Path) -> None:
     _recorder = _Recorder(path)
 
 
+def write_profile() -> None:
+    """Writes what is recorded, for a process that ends without the interpreter's own end."""
+    if _recorder is not None:
+        _recorder.write()
+
+
 @contextlib.contextmanager
 def span(name: str) -> Iterator[None]:
     """Records how long the block takes; spans nest."""
     if _recorder is None:
         yield
         return
-    start = time.perf_counter_ns()
+    start = _now()
     try:
         yield
     finally:
-        _recorder.add(name, start, time.perf_counter_ns())
+        _recorder.add(name, start, _now())
 
 
 def profiled(name: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
@@ -113,11 +133,11 @@ class Phases:
 
     def __init__(self) -> None:
         self._name = ""
-        self._start = 0
+        self._start = _now()
 
     def begin(self, name: str) -> None:
         """Ends the span before. An empty name begins none."""
-        now = time.perf_counter_ns()
+        now = _now()
         if _recorder is not None and self._name:
             _recorder.add(self._name, self._start, now)
         self._name, self._start = name, now

@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
+from verdigris.core.base.profile import write_profile
+
 # Seconds until the end by force, and between two attempts to interrupt the main thread.
 UNWIND_SECONDS = 0.8
 _WAKE_SECONDS = 0.1
@@ -77,6 +79,7 @@ class Termination:
     def leave(self, code: int | None = None) -> NoReturn:
         """Ends the process by its signal or with an exit code, without the interpreter's own end,
         in which a driver can hang."""
+        write_profile()
         if self._signal is not None:
             signal.signal(self._signal, signal.SIG_DFL)
             signal.raise_signal(self._signal)

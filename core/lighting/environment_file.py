@@ -13,6 +13,7 @@ from verdigris.core.base.errors import LightingError
 from verdigris.core.base.text import require_unicode
 from verdigris.core.base.working_folder import require_for
 from verdigris.core.lighting.environment import Environment
+from verdigris.core.lighting.environment_names import ENVIRONMENTS
 from verdigris.core.material.files.display_window import shown_size, shown_texels
 from verdigris.core.material.files.image_headers import one_line
 
@@ -47,7 +48,7 @@ def _check_file(path: Path) -> None:
     if path.suffix.lower() not in SUFFIXES:
         raise LightingError(
             f"{path}: {path.suffix!r} is no format of environments: use {' or '.join(SUFFIXES)}, "
-            "or 'sky'"
+            f"or a name ({', '.join(ENVIRONMENTS)})"
         )
     if not path.is_file():
         require_for(path)

@@ -8,10 +8,13 @@ gradients, where that is known. latent_blocks.slang has the same functions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import replace
+from functools import cache
 from itertools import combinations_with_replacement
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +22,8 @@ from numpy.typing import NDArray
 from verdigris.core.network import bc7
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.quantise import BYTE, LatentRange, dequantise
+
+T = TypeVar("T")
 
 QUAD = 4
 # Squarings of a covariance: its 64th power has the longest axis in every column.
@@ -33,8 +38,13 @@ _SCALAR_NOISE = np.array([0, *[1.4] * 8, *[0.08] * 4], np.float32)
 _INNER_SHARE = 0.6
 # Channels on the line for each choice of the free channel; the last has none.
 _ON_LINE = [[each for each in range(QUAD) if each != free] for free in range(QUAD + 1)]
+# Rounds of least squares for ends, and the least variance of shares by which a line through them is
+# known.
+_END_ROUNDS, _LEAST_SQUARE = 2, 1e-4
 # Blocks that are fitted together: intermediate arrays fit into caches.
 _PART = 2048
+# Rows of texels that a thread encodes, whole blocks, and threads at most.
+_ROWS_A_THREAD, _MOST_THREADS = 64, 8
 
 
 class Fit(NamedTuple):
@@ -43,7 +53,7 @@ class Fit(NamedTuple):
     texels: FloatArray
     """The texels on their lines, [..., 16, 4]."""
     first: FloatArray
-    """First ends [..., 4] of lines and scalars, not rounded."""
+    """First ends [..., 4] of lines and scalars, not rounded; 0 if they were not asked for."""
     second: FloatArray
     """Second ends [..., 4]."""
     kinds: NDArray[np.int64]
@@ -64,7 +74,13 @@ def from_quads(quads: FloatArray, height: int, width: int) -> FloatArray:
     return bc7.from_blocks(parts, height, width)
 
 
-def fit_blocks(texels: FloatArray, byte: FloatArray, importance: FloatArray | None = None) -> Fit:
+def fit_blocks(
+    texels: FloatArray,
+    byte: FloatArray,
+    importance: FloatArray | None = None,
+    with_ends: bool = True,
+    in_threads: bool = False,
+) -> Fit:
     """Fits blocks to texels [..., 16, 4]. `byte` [..., 4] is the width of a byte, or 0 to neglect
     the rounding of endpoints; `importance` [..., 4] is that of a square error."""
     shape = texels.shape[:-2]
@@ -75,18 +91,26 @@ def fit_blocks(texels: FloatArray, byte: FloatArray, importance: FloatArray | No
     if importance is not None:
         weights = np.broadcast_to(importance, by_block).reshape(-1, QUAD)
     moved = np.empty_like(flat)
-    first, second = (np.empty((len(flat), QUAD), flat.dtype) for _ in range(2))
+    first, second = (np.zeros((len(flat), QUAD), flat.dtype) for _ in range(2))
     kinds = np.empty(len(flat), np.int64)
-    for begin in range(0, len(flat), _PART):
+
+    def fit(begin: int) -> None:
         part = slice(begin, begin + _PART)
         weight = None if weights is None else weights[part].T
-        fit = _fit_columns(flat[part].T, widths[part].T, weight)
-        moved[part], first[part], second[part], kinds[part] = (each.T for each in fit)
+        found = _fit_columns(flat[part].T, widths[part].T, weight, with_ends)
+        moved[part], kinds[part] = found.texels.T, found.kinds
+        if with_ends:
+            first[part], second[part] = found.first.T, found.second.T
+
+    starts = range(0, len(flat), _PART)
+    _each_in_threads(fit, starts) if in_threads else [*map(fit, starts)]
     first, second = (each.reshape(*shape, QUAD) for each in (first, second))
     return Fit(moved.reshape(texels.shape), first, second, kinds.reshape(shape))
 
 
-def _fit_columns(texels: FloatArray, byte: FloatArray, importance: FloatArray | None) -> Fit:
+def _fit_columns(
+    texels: FloatArray, byte: FloatArray, importance: FloatArray | None, with_ends: bool
+) -> Fit:
     """The same with blocks last: texels [4, 16, blocks], `byte` and `importance` [4, blocks]. Numpy
     is ten times as fast along blocks as along the four channels of each."""
     texels = np.ascontiguousarray(texels)
@@ -116,11 +140,46 @@ def _fit_columns(texels: FloatArray, byte: FloatArray, importance: FloatArray | 
     axis = np.take_along_axis(axes, free[None, None], 0)[0]
     is_free = np.arange(QUAD)[:, None] == free
     along = axis / unit
-    moved = _along(scaled, axis) * along[:, None]
+    place = _along(scaled, axis)
+    moved = place * along[:, None]
     moved += mean[:, None]
     np.copyto(moved, texels, where=is_free[:, None])
-    low, high = (along * np.take_along_axis(end, free[None], 0) + mean for end in (low, high))
-    return Fit(moved, np.where(is_free, least, low), np.where(is_free, largest, high), kinds)
+    if not with_ends:
+        return Fit(moved, least, largest, kinds)
+    low, high = (along * end + mean for end in best_ends(place, bc7.LINE_LAST[kinds]))
+    alone = np.take_along_axis(texels, np.minimum(free, QUAD - 1)[None, None], 0)[0]
+    low, high = (
+        np.where(is_free, end, of_line)
+        for end, of_line in zip(best_ends(alone, bc7.SCALAR_LAST[kinds]), (low, high), strict=True)
+    )
+    return Fit(moved, low, high, kinds)
+
+
+def best_ends(places: FloatArray, last: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
+    """Ends [blocks] of least square error for places [16, blocks] along a way with indices from 0
+    to `last`, by least squares in turn with the indices."""
+    low, high, mean = places.min(0), places.max(0), places.mean(0)
+    most = last.astype(places.dtype)
+    # of evenly spread places: the outer ones are as far from an end as others from an index
+    inset = (high - low) / (2 * most + 2)
+    low += inset
+    high -= inset
+    around = places - mean
+    for _ in range(_END_ROUNDS):
+        share = places - low
+        share *= most / np.maximum(high - low, _TINY)
+        share += 0.5
+        np.floor(share, out=share)
+        np.clip(share, 0, most, out=share)
+        share /= most
+        centre = share.mean(0)
+        square = np.einsum("tn,tn->n", share, share) / bc7.TEXELS - centre * centre
+        length = np.einsum("tn,tn->n", share, around) / bc7.TEXELS
+        is_known = square > _LEAST_SQUARE
+        length /= np.where(is_known, square, 1)
+        np.copyto(low, mean - centre * length, where=is_known)
+        np.copyto(high, low + length, where=is_known)
+    return low, high
 
 
 def _along(scaled: FloatArray, axis: FloatArray) -> FloatArray:
@@ -157,8 +216,8 @@ def _expected_error(
     line_last, free_last = (
         each[:, None].astype(dtype) for each in (bc7.LINE_LAST, bc7.SCALAR_LAST)
     )
-    steps = (length[free] / line_last) ** 2
-    steps += (free_reach[free] / free_last) ** 2
+    steps = (length[free] / (line_last + 1)) ** 2
+    steps += (free_reach[free] / (free_last + 1)) ** 2
     noise = line_bytes[free] * _LINE_NOISE[:, None]
     noise += free_bytes[free] * _SCALAR_NOISE[:, None]
     steps /= 12
@@ -203,6 +262,30 @@ def encode(
 ) -> bc7.Bytes:
     """The blocks [layers, rows, columns, 16] of a level [height, width, channels]; `squares` of the
     same shape are the mean squares of gradients."""
+    starts = range(0, len(texels), _ROWS_A_THREAD)
+
+    def encode_rows(start: int) -> bc7.Bytes:
+        rows = slice(start, start + _ROWS_A_THREAD)
+        return _encode(texels[rows], latent_range, None if squares is None else squares[rows])
+
+    return np.concatenate(_each_in_threads(encode_rows, starts), axis=1)
+
+
+def _each_in_threads(do: Callable[[int], T], starts: Sequence[int]) -> list[T]:
+    if len(starts) == 1:
+        return [do(starts[0])]
+    # a thread's numpy handles errors as the caller's does
+    begun = [_threads().submit(copy_context().run, do, start) for start in starts]
+    return [each.result() for each in begun]
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Numpy releases Python's lock in most of what an encoder does."""
+    return ThreadPoolExecutor(_MOST_THREADS, "encode")
+
+
+def _encode(texels: FloatArray, latent_range: LatentRange, squares: FloatArray | None) -> bc7.Bytes:
     height, width, channels = texels.shape
     quads = to_quads(texels)
     fit = fit_blocks(

@@ -177,12 +177,13 @@ def pdf(lobes: Lobes, wi: FloatArray) -> FloatArray:
 
 
 def draw(lobes: Lobes, random: FloatArray) -> FloatArray:
-    """Directions [3, N] of uniform numbers [2, N]. Those with z <= 0 count as zero light."""
+    """Directions [3, ..., N] of uniform numbers [2, ..., N]. Those with z <= 0 count as zero
+    light."""
     first, second = random
     ends = np.cumsum(lobes.weights, 0)
     count = len(ends)
-    chosen = np.minimum((first >= ends).sum(0), count - 1)
-    each = np.arange(len(chosen))
+    chosen = sum((first >= end).astype(np.intp) for end in ends[:-1])
+    each = np.arange(ends.shape[1])
     weight = lobes.weights[chosen, each]
     rest = (first - (ends[chosen, each] - weight)) / weight
     rest = np.clip(rest, 0, 1 - np.finfo(rest.dtype).epsneg)
@@ -190,7 +191,7 @@ def draw(lobes: Lobes, random: FloatArray) -> FloatArray:
     view = lobes.view
     for index, (frame, seen) in enumerate(zip(view.frames, view.seen, strict=True)):
         drawn = draw_ggx(seen, lobes.widths[index], rest, second)
-        wi = np.where(chosen == index, np.einsum("aiN,aN->iN", frame, drawn), wi)
+        wi = np.where(chosen == index, np.einsum("aiN,a...N->i...N", frame, drawn), wi)
     return wi
 
 
@@ -203,8 +204,10 @@ def draw_ggx(
     seen: FloatArray, widths: FloatArray, turn: FloatArray, height: FloatArray
 ) -> FloatArray:
     """The view reflected at a visible normal, drawn from a spherical cap (Dupuy and Benyoub 2023);
-    both in the frame."""
+    both in the frame. `turn` and `height` are [N] or [S, N]."""
     view = normalise(np.stack([widths[0] * seen[0], widths[1] * seen[1], seen[2]]))
+    if turn.ndim > 1:
+        view, seen = view[:, None], seen[:, None]
     cosine = (1 - height) * (1 + view[2]) - view[2]
     cap = np.stack(_around_z(cosine, turn)) + view
     half = normalise(np.stack([cap[0] * widths[0], cap[1] * widths[1], np.maximum(cap[2], 0)]))

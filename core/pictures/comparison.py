@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.base.profile import profiled
+from verdigris.core.pictures.colour_bar import with_colour_bar
 from verdigris.core.pictures.heat import heat_colours
 from verdigris.core.pictures.metrics import ldr_flip, psnr
 from verdigris.core.pictures.picture_limits import SUBPIXELS
@@ -56,5 +57,6 @@ def compare_materials(
         drawn[1][..., 3] = drawn[0][..., 3]
     pictures = [over_backdrop(picture) for picture in drawn]
     flip, heat = ldr_flip(pictures[1], pictures[0])
-    strip = np.concatenate([*pictures, heat_colours(heat)], axis=1)
+    coloured = with_colour_bar(heat_colours(np.asarray(heat, np.float32)))
+    strip = np.concatenate([*pictures, coloured], axis=1)
     return Comparison(strip, psnr(pictures[1], pictures[0]), flip)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from verdigris.core.pictures.render import (
     DeviceView,
     check_size,
     make_view,
+    placed_camera,
 )
 from verdigris.core.pictures.views import View, ground_view
 
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 _SHADE_ENVIRONMENT = Source("pictures/shade_environment")
-# A processor takes seconds for so many, and progress is reported between dispatches.
-_PIXELS_ON_PROCESSOR, _DIRECTIONS_ON_PROCESSOR = 1 << 16, 1 << 21
+# A processor takes a third of a second for so many: keys and progress wait for a dispatch.
+_PIXELS_ON_PROCESSOR, _DIRECTIONS_ON_PROCESSOR = 1 << 14, 1 << 18
 # Directions to the sun, one for so many pairs: its light varies little over its disc.
 _PAIRS_A_SUN = 4
 
@@ -64,14 +65,18 @@ class EnvironmentLighting:
 class _Part:
     """Some pixels of a view, with the sum of their light."""
 
-    def __init__(self, material: DeviceMaterial, view: View, subpixels: int, part: slice) -> None:
+    def __init__(
+        self, material: DeviceMaterial, view: View, subpixels: int, part: slice, first: int = 0
+    ) -> None:
+        """`first` is the number of pairs of directions that are drawn elsewhere."""
         self._material = material
         self._view = DeviceView.upload(material, view, subpixels, part)
         count = self._view.count
         self._origins = material.buffer(3 * count, view.shadow_origin[part])
         self._rotation = view.rotation
         self._sum = material.buffer(4 * count, np.zeros(4 * count, np.float32), stride=16)
-        self._pairs = self._suns = 0
+        self._first = self._pairs = first
+        self._suns = first // _PAIRS_A_SUN
 
     @property
     def count(self) -> int:
@@ -134,7 +139,22 @@ class _Part:
     def light(self) -> Floats:
         """The mean of all passes, with coverage, (N, 4)."""
         total = self._sum.to_numpy().view(np.float32).reshape(self.count, 4)
-        return np.asarray(total / np.float32(max(1, self._pairs)))
+        return np.asarray(total / np.float32(max(1, self._pairs - self._first)))
+
+
+def light_pass(
+    material: DeviceMaterial,
+    view: View,
+    lighting: EnvironmentLighting,
+    pairs: int,
+    number: int,
+    footprint: Footprint,
+) -> Floats:
+    """Light and coverage (N, 4) of one pass of so many pairs of directions, on the flat unit
+    square. Passes of other numbers have other directions: the mean of all converges."""
+    part = _Part(material, view, 1, slice(None), number * pairs)
+    part.add(lighting, pairs, is_flat=True, footprint=footprint)
+    return part.light()
 
 
 class Converging:
@@ -149,7 +169,7 @@ class Converging:
         is_flat: bool = False,
         footprint: Footprint = POINT,
     ) -> None:
-        self._view, self._subpixels = view, subpixels
+        self._view, self._subpixels, self._device = view, subpixels, material.device
         self._lighting, self._is_flat, self._footprint = lighting, is_flat, footprint
         self._parts = [
             _Part(material, view, subpixels, part) for part in _slices(view, material.device)
@@ -157,9 +177,19 @@ class Converging:
 
     def add(self, samples: int) -> None:
         """Adds so many directions at each sub-pixel, rounded up to an even number."""
+        for _ in self.add_by_parts(samples):
+            pass
+
+    def add_by_parts(self, samples: int) -> Iterator[None]:
+        """The same, with a stop after each dispatch."""
         for part in self._parts:
             for pairs in part.passes(samples, self._footprint):
                 part.add(self._lighting, pairs, self._is_flat, self._footprint)
+                yield
+
+    @property
+    def device(self) -> Device:
+        return self._device
 
     def picture(self) -> Floats:
         """Linear light with coverage, (size, size, 4)."""
@@ -223,7 +253,8 @@ def draw_behind(
     behind = environment_behind(soft, view.background, size)
     if backdrop == "environment" or mesh is None:
         return behind
-    ground = _draw(Ground(device), ground_view(mesh, size), lighting, 1, samples)
+    floor = ground_view(mesh, size, placed_camera(kind))
+    ground = _draw(Ground(device), floor, lighting, 1, samples)
     return over(ground, behind)
 
 

@@ -14,7 +14,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.base.colour import LUMINANCE
 from verdigris.core.base.errors import SettingsError
 
 FloatArray = NDArray[np.floating[Any]]
@@ -27,8 +26,6 @@ PSNR_LIMIT = 100.0
 # Errors that no eye sees.
 INDISTINGUISHABLE_LOG_MAE, INDISTINGUISHABLE_PSNR, INDISTINGUISHABLE_FLIP = 3e-4, 55.0, 0.005
 LARGEST_BIAS = 0.005
-# Weights of linear Rec.709; values below _DARK count as black.
-_DARK = 1e-6
 # Of a place that reflects nothing, so that its error is a number.
 _LEAST_LIGHT = 1e-6
 _OPENMP_THREADS = "OMP_NUM_THREADS"
@@ -53,16 +50,13 @@ class SampleMetrics:
 
 @dataclass(frozen=True)
 class PictureMetrics:
-    """Errors of a picture. PSNR and LDR-FLIP use display values, HDR-FLIP linear radiance."""
+    """Errors of a picture, in display values."""
 
     psnr: float
     """In dB, of display values from 0 to 1."""
 
     ldr_flip: float
     """Mean FLIP, 0 to 1."""
-
-    hdr_flip: float
-    """Mean HDR-FLIP, 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -95,13 +89,6 @@ def measure_samples(prediction: FloatArray, reference: FloatArray) -> SampleMetr
     )
 
 
-def is_indistinguishable(found: SampleMetrics | PictureMetrics) -> bool:
-    """Whether nobody sees the difference; docs/GLOSSARY.md has the figures."""
-    if isinstance(found, SampleMetrics):
-        return found.log_mae <= INDISTINGUISHABLE_LOG_MAE and abs(found.bias) <= LARGEST_BIAS
-    return found.psnr >= INDISTINGUISHABLE_PSNR and found.ldr_flip <= INDISTINGUISHABLE_FLIP
-
-
 def display(radiance: FloatArray) -> FloatArray:
     """Display values of linear radiance: x / (1 + x), then the sRGB curve."""
     x = np.maximum(radiance, 0)
@@ -122,18 +109,10 @@ def psnr(prediction: FloatArray, reference: FloatArray) -> float:
 def ldr_flip(prediction: FloatArray, reference: FloatArray) -> tuple[float, FloatArray]:
     """Mean and map [height, width] of FLIP on display values."""
     p, r = _pair(prediction, reference)
-    return _flip(display(p), display(r), "LDR")
-
-
-def hdr_flip(prediction: FloatArray, reference: FloatArray) -> tuple[float, FloatArray]:
-    """Mean and map [height, width] of HDR-FLIP, on linear radiance."""
-    p, r = _pair(prediction, reference)
-    light = r @ LUMINANCE
-    if light.max() <= 1.001 * max(float(np.median(light)), _DARK):
-        # HDR-FLIP takes its exposures from the reference's median and maximum. If these are equal
-        # or 0, the library ends the process.
-        return ldr_flip(prediction, reference)
-    return _flip(p, r, "HDR")
+    pictures = (np.ascontiguousarray(display(image), np.float32) for image in (r, p))
+    evaluate = load_flip().evaluate
+    error_map, mean, _ = evaluate(*pictures, "LDR", inputsRGB=True, applyMagma=False)
+    return float(mean), cast(FloatArray, np.asarray(error_map)[..., 0])
 
 
 def measure_picture(prediction: FloatArray, reference: FloatArray) -> PictureMetrics:
@@ -141,7 +120,6 @@ def measure_picture(prediction: FloatArray, reference: FloatArray) -> PictureMet
     return PictureMetrics(
         psnr=psnr(prediction, reference),
         ldr_flip=ldr_flip(prediction, reference)[0],
-        hdr_flip=hdr_flip(prediction, reference)[0],
     )
 
 
@@ -184,15 +162,8 @@ def _pair(prediction: FloatArray, reference: FloatArray) -> tuple[FloatArray, Fl
     return prediction.astype(np.float64), reference.astype(np.float64)
 
 
-def _flip(prediction: FloatArray, reference: FloatArray, kind: str) -> tuple[float, FloatArray]:
-    pictures = (np.ascontiguousarray(image, np.float32) for image in (reference, prediction))
-    evaluate = _load_flip().evaluate
-    error_map, mean, _ = evaluate(*pictures, kind, inputsRGB=True, applyMagma=False)
-    return float(mean), cast(FloatArray, np.asarray(error_map)[..., 0])
-
-
 @cache
-def _load_flip() -> Any:
+def load_flip() -> Any:
     """Loads the FLIP library when it is first needed, because it is large.
 
     It uses one OpenMP thread: for small pictures, many threads take longer to synchronise. OpenMP

@@ -38,11 +38,37 @@ def with_shoulder(linear: Floats) -> Floats:
     return np.where(linear > _SHOULDER, rolled, linear).astype(np.float32)
 
 
+def resized(picture: Floats, height: int, width: int) -> Floats:
+    """A picture (h, w, channels) in another size, by bilinear interpolation."""
+    for axis, count in ((0, height), (1, width)):
+        size = picture.shape[axis]
+        at = np.clip((np.arange(count) + 0.5) * size / count - 0.5, 0, size - 1)
+        low = np.minimum(at.astype(int), max(0, size - 2))
+        high = np.minimum(low + 1, size - 1)
+        part = (at - low).astype(np.float32).reshape((-1, 1, 1) if axis == 0 else (1, -1, 1))
+        picture = picture.take(low, axis) * (1 - part) + picture.take(high, axis) * part
+    return np.asarray(picture, np.float32)
+
+
 def encode_png(linear: Floats) -> bytes:
     """The bytes of a PNG file of linear colours."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "picture.png"
         write_picture(path, linear)
+        return path.read_bytes()
+
+
+def encode_jpeg(linear: Floats, quality: int = 92) -> bytes:
+    """The bytes of a JPEG file of linear colours."""
+    texels = rounded(srgb_from_linear(linear))
+    import OpenImageIO as oiio
+
+    spec = oiio.ImageSpec(texels.shape[1], texels.shape[0], 3, "uint8")
+    spec.attribute("compression", f"jpeg:{quality}")
+    spec.attribute("jpeg:subsampling", "4:4:4")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "picture.jpg"
+        write_image(path, spec, texels)
         return path.read_bytes()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,12 +10,13 @@ import numpy as np
 from verdigris.core.base.device import Source
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.geometry.mesh import normalized
+from verdigris.core.geometry.shapes import ELEVATIONS, SHAPES, shape_mesh
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
 from verdigris.core.pictures.picture_limits import LARGEST_SIZE, SUBPIXELS, largest_size
 from verdigris.core.pictures.views import FRONT, Camera, View, mesh_view, plane_view, sphere_view
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import slangpy
     from numpy.typing import NDArray
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-VIEWS = ("sphere", "plane", "mesh")
+VIEWS = ("sphere", "plane", *SHAPES, "mesh")
 # With so many, the largest picture takes minutes on a fast GPU and hours on a processor.
 MOST_STUDIO_SAMPLES = 4096
 _SHADE_VIEW = Source("pictures/shade_view")
@@ -63,11 +64,19 @@ def make_view(kind: str, size: int, mesh: Mesh | None = None, camera: Camera = F
         return sphere_view(size, camera)
     if kind == "plane":
         return plane_view(size, camera)
+    if kind in SHAPES:
+        return mesh_view(mesh or shape_mesh(kind), size, placed_camera(kind, camera))
     if kind == "mesh":
         if mesh is None:
             raise SettingsError("the view 'mesh' needs a mesh file: name it with --mesh")
         return mesh_view(mesh, size, camera)
     raise SettingsError(f"view {kind!r} is not known: choose one of {', '.join(VIEWS)}")
+
+
+def placed_camera(kind: str, camera: Camera = FRONT) -> Camera:
+    """A camera that sees a shape from its own elevation."""
+    elevation = ELEVATIONS.get(kind, camera.elevation)
+    return replace(camera, elevation=elevation)
 
 
 def check_size(size: int, largest: int) -> None:
@@ -104,15 +113,33 @@ def draw(
     footprint: Footprint = POINT,
 ) -> Floats:
     """Draws an existing view; `subpixels` x `subpixels` of its pixels make one of the picture."""
+    parts = draw_by_parts(material, view, lighting, subpixels, is_flat, footprint)
+    *_, picture = parts
+    assert picture is not None
+    return picture
+
+
+def draw_by_parts(
+    material: DeviceMaterial,
+    view: View,
+    lighting: Lighting,
+    subpixels: int,
+    is_flat: bool = False,
+    footprint: Footprint = POINT,
+    most: int = PIXELS_AT_ONCE,
+) -> Iterator[Floats | None]:
+    """The same, with a stop after each dispatch of at most so many pixels. The last item is the
+    picture."""
     size = view.size // subpixels
     fine = np.zeros((view.size * view.size, 4), np.float32)
-    at_once = lighting.pixels_at_once
+    at_once = min(most, lighting.pixels_at_once)
     for start in range(0, len(view.pixel), at_once):
         part = slice(start, start + at_once)
         lit = shade(material, view, lighting, is_flat, footprint, part, subpixels)
         fine[view.pixel[part]] = lit
+        yield None
     blocks = fine.reshape(size, subpixels, size, subpixels, 4)
-    return np.asarray(blocks.mean((1, 3), dtype=np.float32))
+    yield np.asarray(blocks.mean((1, 3), dtype=np.float32))
 
 
 def over_backdrop(picture: Floats) -> Floats:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.json_fields import find_number
 from verdigris.core.pictures.metrics import (
     INDISTINGUISHABLE_FLIP,
@@ -66,6 +67,35 @@ BANDS = (
     Band("p90", "sky", 0.040, 0.060, 0.150, "%", "light of nine places in ten under a sky"),
     Band("bias", "sky", LARGEST_BIAS, 0.015, 0.050, "%", "light gained or lost under a sky"),
 )
+
+
+# What a bake can be asked to reach, with the dots that FLIP then gives; the last is the default.
+TARGETS = {"good": 3, "very good": 4, "indistinguishable": MOST_DOTS}
+INDISTINGUISHABLE = "indistinguishable"
+
+
+def require_target(target: str) -> str:
+    """The target of this name; `very-good` is `very good`."""
+    name = " ".join(target.replace("-", " ").split()).lower()
+    if name not in TARGETS:
+        raise SettingsError(f"target {target!r} is not known: use one of {', '.join(TARGETS)}")
+    return name
+
+
+def reaches(target: str, errors: Mapping[str, Mapping[str, float]]) -> bool:
+    """Whether all figures that are given, by table, are good enough for a target."""
+    worst = MOST_DOTS - TARGETS[target]
+    for band in BANDS:
+        value = errors.get(band.table, {}).get(band.name)
+        if value is None:
+            continue
+        if band.name == "ldr_flip":
+            is_good = value <= FLIP_OF_DOTS[worst]
+        else:
+            is_good = BAND_NAMES.index(band.of(value)) <= worst
+        if not is_good:
+            return False
+    return True
 
 
 @dataclass(frozen=True)

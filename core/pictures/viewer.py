@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,18 @@ from verdigris.core.lighting.bvh import NOTHING, build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
 from verdigris.core.material.evaluator import POINT, DeviceMaterial, Footprint
 from verdigris.core.pictures.backdrop import Ground, blurred, environment_behind, over
+from verdigris.core.pictures.colour_bar import with_colour_bar
 from verdigris.core.pictures.environment_render import Converging, EnvironmentLighting
-from verdigris.core.pictures.heat import heat_colours
-from verdigris.core.pictures.picture_files import with_shoulder
-from verdigris.core.pictures.render import Lighting, draw, make_view, over_backdrop
+from verdigris.core.pictures.heat import difference, heat_colours
+from verdigris.core.pictures.picture_files import resized, with_shoulder
+from verdigris.core.pictures.render import (
+    PIXELS_AT_ONCE,
+    Lighting,
+    draw_by_parts,
+    make_view,
+    over_backdrop,
+    placed_camera,
+)
 from verdigris.core.pictures.views import Camera, ground_view
 
 if TYPE_CHECKING:
@@ -28,6 +36,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     # reference, if there is one, and neural material
     Sides = tuple[Floats | None, Floats]
+    # a pass has stops, at which it could be given up
 
 _DEGREES_A_WIDTH = 180.0
 _STEP_OF_ZOOM = 1.15
@@ -35,12 +44,13 @@ _LARGEST_ZOOM = 64.0
 _LARGEST_PITCH = 89.0
 _STEP_OF_MIP = 0.5
 _STEP_OF_EXPOSURE = 0.5
-# Difference of display values at the end of the heat map's scale, which anyone can see.
-_HOTTEST = 0.1
 # Directions of each pass under an environment: 1, 4, 16, ... pairs in all, until a pass would take
 # so long that the window stutters.
 _QUICK_SAMPLES, _FIRST_SAMPLES = 4, 2
 _MOST_IN_A_PASS, _MOST_ON_PROCESSOR = 32, 8
+# On a processor, the first picture is that much smaller, and so many pixels are drawn between
+# looks at the keyboard.
+_SMALLER, _PIXELS_ON_PROCESSOR = 4, 1 << 11
 
 HELP = (
     "drag: orbit; right drag: light, or turn the environment; middle drag: wipe; wheel: zoom; "
@@ -152,8 +162,9 @@ class Viewer:
         occluders = build_bvh(mesh.position) if mesh else NOTHING
         self._occluders = DeviceBvh.upload(neural.device, occluders)
         self._ground = Ground(neural.device)
-        self._drawing: Iterator[Sides] = iter(())
+        self._drawing: Iterator[Sides | None] = iter(())
         self._lit: Look | None = None
+        self._is_final = True
         self._shown: Look | None = None
         self._sides: Sides | None = None
 
@@ -164,46 +175,66 @@ class Viewer:
         self._soft = blurred(environment)
         self._lit = None
 
-    def next_picture(self, look: Look, size: int) -> Floats | None:
+    def next_picture(
+        self, look: Look, size: int, is_interrupted: Callable[[], bool] = lambda: False
+    ) -> Floats | None:
         """The window's picture after one more pass, (size, size, 3), in linear light; displays show
-        0 to 1. None when the last picture was final."""
+        0 to 1. None when the last picture was final, or when the window has something better to
+        do, which it is asked between dispatches."""
         if look.lit != self._lit:
             self._drawing = self._passes(look, size)
-            self._sides = next(self._drawing)
-            self._lit = look.lit
-        elif look == self._shown:
-            sides = next(self._drawing, None)
-            if sides is None:
+            self._sides, self._lit = None, look.lit
+        if look == self._shown or self._sides is None:
+            for sides in self._drawing:
+                if sides is not None:
+                    self._sides = sides
+                    break
+                if is_interrupted():
+                    return None
+            else:
                 return None
-            self._sides = sides
         self._shown = look
         assert self._sides is not None
         reference, neural = self._sides
         if reference is None:
             return self._exposed(neural, look)
-        return compose(self._exposed(reference, look), self._exposed(neural, look), look)
+        return compose(reference, neural, look, lambda side: self._exposed(side, look))
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing is left to draw of the last look."""
+        return self._is_final
 
     def _exposed(self, side: Floats, look: Look) -> Floats:
         """As pictures of `verdigris render` are."""
         exposed = side * np.float32(2.0**look.exposure)
         return with_shoulder(exposed) if self._lighting and look.has_studio else exposed
 
-    def _passes(self, look: Look, size: int) -> Iterator[Sides]:
+    def _passes(self, look: Look, size: int) -> Iterator[Sides | None]:
+        self._is_final = False
+        yield from self._all_passes(look, size)
+        self._is_final = True
+
+    def _all_passes(self, look: Look, size: int) -> Iterator[Sides | None]:
         self._neural.lod = look.mip
+        # keys must not wait for a processor
+        small = max(1, size // _SMALLER) if self._neural.device.is_software else size
         if self._lighting is None or not look.has_studio:
             for is_quick in (True, False):
-                yield self._in_studio(look, size, is_quick)
+                side = small if is_quick else size
+                yield from _enlarged(self._in_studio(look, side, is_quick), size)
             return
         # the drag that moves a light turns an environment
         environment = self._lighting.environment.turned(look.light_turn - Look.light_turn)
         lighting = replace(self._lighting, environment=environment)
-        yield self._begin(look, size, lighting, is_quick=True).add(_QUICK_SAMPLES)
+        quick = self._begin(look, small, lighting, is_quick=True)
+        yield from _enlarged(quick.add(_QUICK_SAMPLES), size)
         picture = self._begin(look, size, lighting)
         done, samples = 0, _FIRST_SAMPLES
         most = _MOST_ON_PROCESSOR if self._neural.device.is_software else _MOST_IN_A_PASS
         while done < self._samples:
             samples = min(samples, self._samples - done)
-            yield picture.add(samples)
+            yield from picture.add(samples)
             # four times as many in all
             done += samples
             samples = min(3 * done, most)
@@ -224,14 +255,14 @@ class Viewer:
         behind = environment_behind(replace(self._soft, turn=seen.turn), view.background, size)
         ground = None
         if self._mesh is not None:
-            floor = ground_view(self._mesh, size, look.camera)
+            floor = ground_view(self._mesh, size, placed_camera(self._kind, look.camera))
             ground = Converging(self._ground, floor, lighting, 1)
         return _LitSides(reference, neural, ground, behind, seen.exposure)
 
     def _footprint(self, look: Look, places: int) -> Footprint:
         return Footprint(2.0**look.mip / self._width, places)
 
-    def _in_studio(self, look: Look, size: int, is_quick: bool) -> Sides:
+    def _in_studio(self, look: Look, size: int, is_quick: bool) -> Iterator[Sides | None]:
         lighting = Lighting(
             direction=look.light,
             environment=0.8 if look.has_studio else 0.0,
@@ -239,15 +270,31 @@ class Viewer:
         )
         subpixels = 1 if is_quick else 2
         view = make_view(self._kind, size * subpixels, self._mesh, look.camera)
+        most = _PIXELS_ON_PROCESSOR if self._neural.device.is_software else PIXELS_AT_ONCE
+        materials: list[tuple[DeviceMaterial, Footprint]] = [(self._neural, POINT)]
+        if self._reference is not None:
+            footprint = self._footprint(look, 1 if is_quick else 16)
+            materials.append((self._reference, footprint))
+        found: list[Floats] = []
+        for material, footprint in materials:
+            parts = draw_by_parts(material, view, lighting, subpixels, True, footprint, most)
+            for picture in parts:
+                if picture is None:
+                    yield None
+                else:
+                    found.append(over_backdrop(picture))
+        yield (found[1] if self._reference is not None else None), found[0]
 
-        def shown(material: DeviceMaterial, footprint: Footprint) -> Floats:
-            picture = draw(material, view, lighting, subpixels, is_flat=True, footprint=footprint)
-            return over_backdrop(picture)
 
-        if self._reference is None:
-            return None, shown(self._neural, POINT)
-        reference = shown(self._reference, self._footprint(look, 1 if is_quick else 16))
-        return reference, shown(self._neural, POINT)
+def _enlarged(passes: Iterator[Sides | None], size: int) -> Iterator[Sides | None]:
+    """The pictures of passes in the size of the window."""
+    for sides in passes:
+        if sides is None:
+            yield None
+        else:
+            first, second = (None if each is None else resized(each, size, size) for each in sides)
+            assert second is not None
+            yield first, second
 
 
 @dataclass(frozen=True)
@@ -260,33 +307,40 @@ class _LitSides:
     behind: Floats
     exposure: float
 
-    def add(self, samples: int) -> Sides:
-        """Both sides after a pass."""
+    def add(self, samples: int) -> Iterator[Sides | None]:
+        """Both sides after a pass, and stops between its dispatches."""
         parts = (self.reference, self.neural, self.ground)
         for part in parts:
             if part is not None:
-                part.add(samples)
+                for _ in part.add_by_parts(samples):
+                    # otherwise dispatches would only be queued
+                    part.device.gpu.wait_for_idle()
+                    yield None
         behind = over(self.ground.picture(), self.behind) if self.ground else self.behind
         reference, neural = (
             None if side is None else self._shown(side.picture(), behind)
             for side in (self.reference, self.neural)
         )
         assert neural is not None
-        return reference, neural
+        yield reference, neural
 
     def _shown(self, picture: Floats, behind: Floats) -> Floats:
         return over(picture, behind) * np.float32(2.0**self.exposure)
 
 
-def compose(reference: Floats, neural: Floats, look: Look) -> Floats:
+def compose(
+    reference: Floats,
+    neural: Floats,
+    look: Look,
+    expose: Callable[[Floats], Floats] = lambda side: side,
+) -> Floats:
     """The reference left of the wipe; right of it the neural material or the heat map."""
-    right = neural
     if look.shows_heat:
-        shown = (np.clip(each, 0, 1) ** (1 / 2.2) for each in (reference, neural))
-        first, second = shown
-        right = heat_colours(np.abs(first - second).max(-1), _HOTTEST)
+        right = with_colour_bar(heat_colours(difference(reference, neural)))
+    else:
+        right = expose(neural)
     width = reference.shape[1]
     split = round(look.wipe * width)
-    picture = np.concatenate([reference[:, :split], right[:, split:]], axis=1)
+    picture = np.concatenate([expose(reference)[:, :split], right[:, split:]], axis=1)
     picture[:, min(split, width - 1)] = 1.0
     return picture

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 _X_AXIS, _Y_AXIS = np.eye(3, dtype=np.float32)[:2]
 _FIELD_OF_VIEW = np.radians(24.0)
 _MARGIN = 1.06
-_MESH_PITCH = np.radians(40.0)
 _MESH_TURN = np.radians(20.0)
 # Of shadow rays, away from the surface, as a part of the mesh's radius.
 _STEP_AWAY = 1e-4
@@ -39,6 +38,13 @@ class Camera:
     """Centre of the visible part: -1 is the left edge of the whole picture, 1 the right edge."""
     y: float = 0.0
     """The same from bottom to top."""
+    elevation: float = 40.0
+    """Degrees from which a mesh is seen from above."""
+
+    @property
+    def placing(self) -> NDArray[np.float64]:
+        """Rotation from the axes of light to the picture's, for meshes."""
+        return _about_x(np.radians(self.elevation)) @ _about_y(_MESH_TURN)
 
     def rotation(self) -> NDArray[np.float64]:
         """Rotation from the shape's axes to the picture's."""
@@ -164,60 +170,77 @@ def sphere_view(size: int, camera: Camera = FRONT) -> View:
 
 def mesh_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
     """A whole mesh, seen from above and slightly from the side."""
-    own = mesh
-    rotation = _rotation().T @ camera.rotation() @ _rotation()
-    if camera.rotation().trace() < 3.0:
-        mesh = _turned(mesh, rotation)
-    centre, radius = _bounds(own)
-    turn = _rotation()
-    placed = (mesh.position - centre) @ turn.T
-    distance = radius * _MARGIN / np.sin(_FIELD_OF_VIEW / 2)
-    z = distance - placed[..., 2]
-    scale = size / 2 / np.tan(_FIELD_OF_VIEW / 2)
-    across = size / 2 + (placed[..., 0] / z * scale - camera.x * size / 2) * camera.zoom
-    down = size / 2 - (placed[..., 1] / z * scale - camera.y * size / 2) * camera.zoom
-    screen = np.stack([across, down], -1)
-    cover = rasterize(screen.astype(np.float32), z.astype(np.float32), size, size)
-    pixel = np.flatnonzero(cover.triangle >= 0)
-    owner = cover.triangle.reshape(-1)[pixel]
-    flat = cover.weights.reshape(-1, 3)[pixel]
-    weights = flat / z[owner]  # perspective-correct interpolation
-    weights = (weights / weights.sum(1, keepdims=True))[:, :, None]
-    position = (mesh.position[owner] * weights).sum(1)
-    eye = centre + np.array([0.0, 0.0, distance]) @ turn
-    to_eye = normalized((eye - position).astype(np.float32))
-    normal = normalized((mesh.normal[owner] * weights).sum(1).astype(np.float32))
-    face = _outwards(mesh)[owner]
-    is_back = (face * to_eye).sum(1, keepdims=True) < 0
-    normal = np.where(is_back, -normal, normal)
-    own_position = (own.position[owner] * weights).sum(1).astype(np.float32)
-    towards = normalized((np.where(is_back, -face, face) @ rotation).astype(np.float32))
-    corners = own.position[owner], own.normal[owner]
-    along_u, along_v = mesh.tangents()
-    tangent, bitangent = frame_from(normal, along_u[owner], along_v[owner])
-    return View(
-        size,
-        pixel,
-        (mesh.uv[owner] * weights).sum(1).astype(np.float32),
-        own_position,
-        tangent,
-        bitangent,
-        normal,
-        to_eye,
-        rotation,
-        shadow_origins(own_position, *corners, weights[..., 0], towards, _STEP_AWAY * radius),
-        Background(camera, turn),
-    )
+    return PlacedMesh(mesh, camera).view(size, camera)
+
+
+class PlacedMesh:
+    """A mesh that a camera's turn and pitch have rotated, to view parts of it quickly."""
+
+    def __init__(self, mesh: Mesh, camera: Camera = FRONT) -> None:
+        self._mesh = mesh
+        self._turn = camera.placing
+        self._rotation = rotation = self._turn.T @ camera.rotation() @ self._turn
+        self._centre, self._radius = _bounds(mesh)
+        # in the picture's axes, from the mesh's own
+        placed = (mesh.position - self._centre).reshape(-1, 3) @ (rotation.T @ self._turn.T)
+        placed = placed.reshape(-1, 3, 3)
+        self._distance = self._radius * _MARGIN / np.sin(_FIELD_OF_VIEW / 2)
+        self._z = self._distance - placed[..., 2]
+        self._plane = placed[..., :2] / self._z[..., None] / np.tan(_FIELD_OF_VIEW / 2)
+
+    def view(self, size: int, camera: Camera) -> View:
+        """The part that a camera of the same turn and pitch sees."""
+        mesh, rotation, z = self._mesh, self._rotation, self._z
+        moved = (self._plane - (camera.x, camera.y)) * (size / 2 * camera.zoom)
+        screen = moved * (1, -1) + size / 2
+        cover = rasterize(screen.astype(np.float32), z.astype(np.float32), size, size)
+        pixel = np.flatnonzero(cover.triangle >= 0)
+        owner = cover.triangle.reshape(-1)[pixel]
+        flat = cover.weights.reshape(-1, 3)[pixel]
+        weights = flat / z[owner]  # perspective-correct interpolation
+        weights = weights / (weights[:, :1] + weights[:, 1:2] + weights[:, 2:])
+        seen = Mesh(mesh.position[owner], mesh.normal[owner], mesh.uv[owner])
+
+        def mixed(values: Floats) -> Floats:
+            return np.asarray(np.einsum("nij,ni->nj", values, weights), np.float32)
+
+        own_position = mixed(seen.position)
+        position = (own_position - self._centre) @ rotation.T + self._centre
+        eye = self._centre + np.array([0.0, 0.0, self._distance]) @ self._turn
+        to_eye = normalized((eye - position).astype(np.float32))
+        normal = normalized((mixed(seen.normal) @ rotation.T).astype(np.float32))
+        own_face = _outwards(seen)
+        is_back = ((own_face @ rotation.T) * to_eye).sum(1, keepdims=True) < 0
+        normal = np.where(is_back, -normal, normal)
+        towards = normalized(np.where(is_back, -own_face, own_face).astype(np.float32))
+        along_u, along_v = ((along @ rotation.T).astype(np.float32) for along in seen.tangents())
+        tangent, bitangent = frame_from(normal, along_u, along_v)
+        corners = seen.position, seen.normal
+        step = _STEP_AWAY * self._radius
+        return View(
+            size,
+            pixel,
+            mixed(seen.uv),
+            own_position,
+            tangent,
+            bitangent,
+            normal,
+            to_eye,
+            rotation,
+            shadow_origins(own_position, *corners, weights, towards, step),
+            Background(camera, self._turn),
+        )
 
 
 def ground_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
     """The level plane on which a mesh lies, as far as it is seen. uv is the place in radii of the
     mesh."""
-    rotation = _rotation().T @ camera.rotation() @ _rotation()
+    placing = camera.placing
+    rotation = placing.T @ camera.rotation() @ placing
     centre, radius = _bounds(mesh)
     lowest = float(((mesh.position - centre) @ rotation.T)[..., 1].min())
-    background = Background(camera, _rotation())
-    eye = np.array([0.0, 0.0, radius * _MARGIN / np.sin(_FIELD_OF_VIEW / 2)]) @ _rotation()
+    background = Background(camera, placing)
+    eye = np.array([0.0, 0.0, radius * _MARGIN / np.sin(_FIELD_OF_VIEW / 2)]) @ placing
     rays = background.rays(size)
     hit = np.flatnonzero((rays[:, 1] < -1e-6) & (eye[1] > lowest))
     rays = rays[hit]
@@ -268,18 +291,6 @@ def _pixel_grid(
     centre = ((np.arange(size) + 0.5) / size * 2 - 1) * half / camera.zoom
     x, y = np.meshgrid(centre + camera.x * half, -centre + camera.y * half)
     return x.reshape(-1), y.reshape(-1)
-
-
-def _turned(mesh: Mesh, rotation: NDArray[np.float64]) -> Mesh:
-    """The mesh rotated around the centre of its box."""
-    centre, _ = _bounds(mesh)
-    position = (mesh.position - centre) @ rotation.T + centre
-    normal = mesh.normal @ rotation.T
-    return Mesh(position.astype(np.float32), normal.astype(np.float32), mesh.uv)
-
-
-def _rotation() -> NDArray[np.float64]:
-    return _about_x(_MESH_PITCH) @ _about_y(_MESH_TURN)
 
 
 def _about_x(angle: float) -> NDArray[np.float64]:

@@ -78,7 +78,7 @@ class ViewWindow:
         while not self._window.should_close():
             self._window.process_events()
             look = self.look
-            picture = self._viewer.next_picture(look, self._size)
+            picture = self._viewer.next_picture(look, self._size, self._is_interrupted)
             if picture is not None:
                 last = picture
                 self._present(picture)
@@ -86,10 +86,18 @@ class ViewWindow:
                 state = self._problem or f"mip {mip}   exposure {stops}"
                 self._window.title = f"{self._title}   {state}"
                 continue
+            if not self._viewer.is_final:
+                continue
             if last is not None and on_drawn and on_drawn(last):
                 return
             last = None
             time.sleep(_PAUSE_SECONDS)
+
+    def _is_interrupted(self) -> bool:
+        """Handles events between dispatches. Returns whether another picture is wanted."""
+        before = self.look
+        self._window.process_events()
+        return self.look != before or self._window.should_close()
 
     def _present(self, picture: Floats) -> None:
         import slangpy

@@ -110,7 +110,7 @@ class SizeChosen(Event):
     """The largest log MAE that was accepted; 0 if only bytes counted."""
     most_bytes: int = 0
     """The most bytes that were allowed: those requested, or fewer than the material's images take
-    block-compressed; 0 for no limit."""
+    block-compressed; 0 for no limit, or for one that gave way to the error."""
     tried: tuple[Mapping[str, Any], ...] = ()
     """All sizes that were tried: width, height, bytes, and the log MAE after a short training."""
 

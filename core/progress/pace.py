@@ -24,6 +24,10 @@ class Pace:
         wait = max(self._seconds, self._took / _SHARE) if self._seconds else 0.0
         return self._clock() - self._since > wait
 
+    def restart(self) -> None:
+        """Begins an interval now."""
+        self._since = self._clock()
+
     @contextmanager
     def taken(self) -> Iterator[None]:
         """Encloses the action; the next interval begins at its end."""

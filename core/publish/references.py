@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +10,6 @@ import numpy as np
 from verdigris.core.publish.page import ReferencePicture
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from verdigris.core.material.teacher.teacher import Teacher
 
 _QUALITY = 95
@@ -32,14 +28,16 @@ def draw_references(
         draw_behind,
         render_under,
     )
-    from verdigris.core.pictures.picture_files import with_shoulder
+    from verdigris.core.pictures.picture_files import encode_jpeg, with_shoulder
     from verdigris.core.pictures.render import Lighting, over_backdrop, render
 
     def in_studio(shape: str) -> ReferencePicture:
         lighting = Lighting(samples=_STUDIO_SAMPLES)
         picture = over_backdrop(render(teacher, shape, size, lighting=lighting, is_flat=True))
         title = "Studio" if shape == "sphere" else "Studio, flat"
-        return ReferencePicture(title, "studio", shape, _encode(picture), "image/jpeg")
+        return ReferencePicture(
+            title, "studio", shape, encode_jpeg(picture, _QUALITY), "image/jpeg"
+        )
 
     on_progress(0.01)
     result = [in_studio("sphere")]
@@ -57,24 +55,9 @@ def draw_references(
     )
     behind = draw_behind(teacher.device, lit, "environment", "sphere", size)
     shown = with_shoulder(over(picture, behind) * np.float32(2.0**sky.exposure))
-    result.append(ReferencePicture("Clear sky", "sky", "sphere", _encode(shown), "image/jpeg"))
+    result.append(
+        ReferencePicture("Clear sky", "sky", "sphere", encode_jpeg(shown, _QUALITY), "image/jpeg")
+    )
     result.append(in_studio("plane"))
     on_progress(1.0)
     return result
-
-
-def _encode(linear: NDArray[np.float32]) -> bytes:
-    """A JPEG in the colours of a display."""
-    import OpenImageIO as oiio
-
-    from verdigris.core.base.outputs import write_image
-    from verdigris.core.pictures.picture_files import rounded, srgb_from_linear
-
-    texels = rounded(srgb_from_linear(linear))
-    spec = oiio.ImageSpec(texels.shape[1], texels.shape[0], 3, "uint8")
-    spec.attribute("compression", f"jpeg:{_QUALITY}")
-    spec.attribute("jpeg:subsampling", "4:4:4")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "picture.jpg"
-        write_image(path, spec, texels)
-        return path.read_bytes()

@@ -45,23 +45,25 @@ def move_to_blocks(
     squares: FloatArray,
     strength: float,
     ranges: Sequence[LatentRange] | None = None,
+    with_ends: bool = False,
 ) -> FloatArray | None:
     """Moves latents [texels, channels] by a part of their way to what their blocks can hold, in
-    place. Returns the ends [blocks, layers, 2, 4] of the blocks, in bytes, given the latents'
-    ranges. `squares` are the mean squares of gradients."""
+    place. The rounding of endpoints counts where the latents' ranges are given; then this can
+    return the ends [blocks, layers, 2, 4] of the blocks, in bytes. `squares` are the mean squares
+    of gradients."""
     found = []
     for material, part, size in _levels(layout):
         quads, weights = (to_quads(each[part].reshape(*size, -1)) for each in (latents, squares))
         byte = bytes_of(ranges[material]) if ranges else np.zeros(QUAD, np.float32)
-        fit = fit_blocks(quads, byte, weights.mean(-2))
+        fit = fit_blocks(quads, byte, weights.mean(-2), with_ends, in_threads=True)
         quads += (fit.texels - quads) * np.float32(strength)
         latents[part] = from_quads(quads, *size).reshape(-1, latents.shape[1])
-        if ranges:
+        if ranges and with_ends:
             ends = as_bytes(np.stack([fit.first, fit.second], -2), ranges[material])
             rounded = bc7.quantise_endpoints(ends, np.stack([fit.kinds] * 2, -1))
             rounded[..., 0, 0] += _KIND_UNIT * fit.kinds
             found.append(rounded)
-    return np.concatenate(found) if ranges else None
+    return np.concatenate(found) if found else None
 
 
 def _levels(layout: LatentLayout) -> Iterator[tuple[int, slice, tuple[int, int]]]:
@@ -116,7 +118,7 @@ class LatentBlocks(LatentGrid):
 
     def move(self, latents: FloatArray, squares: FloatArray) -> None:
         """Moves all latents to what their blocks can hold."""
-        found = move_to_blocks(self._layout, latents, squares, 1.0, self.ranges)
+        found = move_to_blocks(self._layout, latents, squares, 1.0, self.ranges, True)
         assert found is not None
         self.ends = found
 

@@ -97,6 +97,6 @@ class Trainer(Protocol):
 class BufferOwner(Protocol):
     """A trainer whose parameters are in buffers of the device."""
 
-    def shared_buffers(self) -> SharedBuffers:
-        """Buffers of the current parameters, valid until the trainer is closed."""
+    def shared_buffers(self) -> SharedBuffers | None:
+        """Buffers of the current parameters, which later steps change; None after close()."""
         ...

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from verdigris.core.base.device import close_device
+from verdigris.core.base.device import begin_driver, close_device
 from verdigris.core.base.errors import BROKEN_PIPE
 from verdigris.core.base.termination import Terminated, Termination
 from verdigris.core.base.worker_environment import NEEDED
@@ -39,6 +39,7 @@ def main() -> None:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         sys.exit(f"verdigris worker: {sys.executable} has no {', '.join(missing)}")
+    begin_driver()
     incoming, outgoing = take_standard_streams()
     inbox = Inbox()
 

@@ -1,15 +1,17 @@
-"""Small closing pictures and measurements of bakes: they would take most of a tiny bake's time."""
+"""Small closing pictures and measures of bakes, and few shaders: they would take most of a tiny
+bake's time."""
 
 from dataclasses import fields
 from functools import cache, partial
 
 from verdigris.core.baking import bake
-from verdigris.core.baking.finish import finish, fit_sampler
+from verdigris.core.baking.finish import finish, fit_sampler, fit_split
 from verdigris.core.baking.measure import measure, sky
 from verdigris.core.baking.measure.measure import sphere_to_compare
 from verdigris.core.baking.phases import early_stopping, time_limit
 from verdigris.core.bundle.precision import gptq_rounding
 from verdigris.core.bundle.proxies.make_proxies import AlbedoError
+from verdigris.core.bundle.runtime import runtime_files
 from verdigris.core.material.teacher import probe
 
 _draw = probe._draw
@@ -22,6 +24,9 @@ def _draw_few():
     few = len(drawn.uv) // 4
     return type(drawn)(*(getattr(drawn, each.name)[:few] for each in fields(drawn)))
 
+
+# Each takes the compiler half a second.
+FEW_SHADERS = {name: runtime_files.TARGETS[name] for name in ("portable.hlsl", "cooperative.hlsl")}
 
 # (object, name, value) of what makes them small, where no test looks at them.
 SMALL_ENDINGS = (
@@ -39,6 +44,9 @@ SMALL_ENDINGS = (
     # verify allows any error of proxies of a texel
     (finish, "check_albedo", lambda _parameters, _proxies: AlbedoError(1.0, 1.0, 32)),
     (fit_sampler, "SMALL", fit_sampler.Effort(surfaces=24, directions=12, steps=3)),
+    (fit_split, "_DIRECTIONS", 8),
+    (fit_split, "SMALL", fit_split.SplitEffort(surfaces=24, steps=3)),
     (gptq_rounding, "_SAMPLES", 256),
     (probe, "_draw", _draw_few),
+    (runtime_files, "TARGETS", FEW_SHADERS),
 )

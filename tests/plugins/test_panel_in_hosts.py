@@ -59,7 +59,7 @@ def test_the_panel_starts_and_ends_the_brush_of_maya_and_reads_the_weights(maya,
     qtbot.addWidget(panel)
     panel.show()
     panel.model.refresh_materials()
-    panel.tabs.setCurrentWidget(panel.paint)
+    panel.pages.open(panel.paint)
     assert panel.paint.stop_brush.isVisible() and panel.paint.stop_brush.text() == "Stop in Maya"
     panel.paint.scene_brush.click()
     assert maya.members["Standard_Surface1SG"] == []
@@ -76,7 +76,7 @@ def test_a_host_without_an_end_of_painting_has_no_button_for_it(in_houdini, qtbo
     panel = make_panel(in_houdini)
     qtbot.addWidget(panel)
     panel.show()
-    panel.tabs.setCurrentWidget(panel.paint)
+    panel.pages.open(panel.paint)
     has_end = hasattr(in_houdini, "stop_painting")
     assert panel.paint.stop_brush.isVisibleTo(panel.paint) == has_end
     panel.shutdown()

@@ -1,6 +1,7 @@
 """Nothing is lost: one bake after another, a closed panel, a bake that goes on. A real worker."""
 
 import sys
+from contextlib import suppress
 
 import pytest
 
@@ -12,6 +13,7 @@ from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.worker.client.client import GONE, Health
 from verdigris.core.worker.protocol import commands
 
+from ..core.bundle.history.test_history import small_disk
 from .conftest import LONG
 
 SECONDS = 60_000
@@ -165,3 +167,30 @@ def test_a_panel_without_a_bake_or_with_a_lost_worker_closes_at_once(session, cl
     session.model.tick()
     closing_panel.close()
     assert not closing_panel.isVisible()
+
+
+def test_a_full_disk_is_reported_and_leaves_the_bake_before(qtbot, make_panel, document, tmp_path):
+    with small_disk(tmp_path / "disk", 2048) as disk:
+        panel = make_panel(document)
+        model, page = panel.model, panel.history
+        model.refresh_materials()
+        bake(qtbot, model, preset="draft", iterations=30, folder=str(disk))
+        before = open_bundle(disk / "clay.vdg").manifest
+        filler = disk / "filler"
+        with suppress(OSError), filler.open("wb") as file:
+            while True:
+                file.write(bytes(4096))
+                file.flush()
+        model.start()
+        qtbot.waitUntil(lambda: model.state == "failed", timeout=SECONDS)
+        assert panel.banner.isVisible() and panel.banner.icon.name == "error"
+        assert "the disk is full" in panel.banner.text.toPlainText()
+        assert open_bundle(disk / "clay.vdg").manifest == before
+        assert len(page.cards) == 1
+        # with room again, one click bakes
+        filler.unlink()
+        assert panel.status.transport.action == "start"
+        bake(qtbot, model)
+        assert len(page.cards) == 2
+        panel.shutdown()
+        assert all(client.wait(10) for client in panel.clients)

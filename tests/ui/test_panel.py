@@ -29,27 +29,33 @@ def click(qtbot, button):
 
 def start(qtbot, panel):
     transport = panel.status.transport
-    qtbot.waitUntil(transport.start.isEnabled, timeout=WAIT)
-    click(qtbot, transport.start)
+    qtbot.waitUntil(transport.main.isEnabled, timeout=WAIT)
+    click(qtbot, transport.main)
     qtbot.waitUntil(lambda: len(panel.model.bake.history.losses()[0]) > 3, timeout=WAIT)
 
 
 def test_a_bake_from_start_to_result(qtbot, make_panel, document):
     panel = make_panel(document)
     model, transport = panel.model, panel.status.transport
-    assert not transport.start.isEnabled()
+    assert not transport.main.isEnabled()
     begun = time.monotonic()
     start(qtbot, panel)
     assert "Kept" in panel.report.report.toPlainText()
 
     # train
-    qtbot.waitUntil(lambda: {"neural", "heat"} <= set(model.pictures.parts), timeout=WAIT)
+    qtbot.waitUntil(lambda: "neural" in model.pictures.parts, timeout=WAIT)
     print(f"first preview {time.monotonic() - begun:.1f} s after the panel was opened")
     qtbot.waitUntil(lambda: len(model.bake.history.losses()[0]) > 12, timeout=WAIT)
     _, _, smooth = model.bake.history.losses()
     assert smooth[-1] < smooth[0]
     drawn = panel.learning.plot.smooth.getData()[1]
     np.testing.assert_allclose(drawn[-1], np.log10(smooth[-1]))
+
+    # the difference is drawn when it is in sight
+    assert "heat" not in model.pictures.parts
+    panel.viewport.set_mode("heat")
+    qtbot.waitUntil(lambda: panel.viewport.heat is not None, timeout=WAIT)
+    assert panel.viewport.heat.pixels.max() > 0
 
     # stays responsive during training
     delays = []
@@ -64,12 +70,12 @@ def test_a_bake_from_start_to_result(qtbot, make_panel, document):
     assert np.median(delays) < 0.1
 
     # pause, paint, resume
-    click(qtbot, transport.pause)
+    click(qtbot, transport.main)
     qtbot.waitUntil(lambda: model.state == "paused", timeout=WAIT)
-    assert transport.pause.text() == "&Resume"
+    assert transport.main.text() == "&Resume"
     step = model.bake.progress.step
     texture = panel.paint.texture
-    panel.tabs.setCurrentWidget(panel.paint)
+    panel.pages.open(panel.paint)
     middle = texture.rect().center()
     qtbot.mousePress(texture, Qt.MouseButton.LeftButton, pos=middle)
     qtbot.mouseMove(texture, middle + QPoint(8, 0))
@@ -77,7 +83,7 @@ def test_a_bake_from_start_to_result(qtbot, make_panel, document):
     assert model.weights.values[64, 64] > 1.5
     assert model.weights.values[5, 5] == 1.0
     assert model.bake.progress.step == step
-    click(qtbot, transport.pause)
+    click(qtbot, transport.main)
     qtbot.waitUntil(lambda: model.bake.progress.step > step, timeout=WAIT)
     click(qtbot, panel.paint.undo)
     assert model.weights.is_constant
@@ -88,7 +94,7 @@ def test_a_bake_from_start_to_result(qtbot, make_panel, document):
     bundle = document.parent / "neural" / "clay.vdg"
     assert model.bake.result.bundle == bundle and (bundle / "manifest.json").is_file()
     assert model.host.attached(model.current) == bundle
-    assert transport.start.isEnabled()
+    assert transport.main.isEnabled() and transport.main.text() == "&Bake"
     assert [notice for notice in model.notices if notice.severity == ERROR] == []
 
 
@@ -156,7 +162,7 @@ def test_a_worker_that_never_answers_does_not_block_the_panel(
     begun = time.perf_counter()
     click(qtbot, panel.view_bar.all)
     assert time.perf_counter() - begun < 0.5
-    assert not panel.status.transport.start.isEnabled()
+    assert not panel.status.transport.main.isEnabled()
     qtbot.waitUntil(lambda: model.health.state in (SILENT, GONE), timeout=5000)
     assert panel.banner.recover.isVisible()
 
@@ -184,7 +190,7 @@ def test_the_problem_of_a_material_is_shown_and_prevents_a_start(qtbot, make_pan
             return reason in report.toPlainText() + panel.banner.text.toPlainText()
 
         qtbot.waitUntil(is_shown, timeout=WAIT)
-        assert not panel.status.transport.start.isEnabled()
+        assert not panel.status.transport.main.isEnabled()
         # also while another page is open
         now = panel.status.progress.now
         qtbot.waitUntil(lambda now=now: now.text().startswith("Cannot be baked"))
@@ -199,7 +205,7 @@ def test_a_document_without_materials_cannot_be_started(make_panel, document):
     document.write_text('<materialx version="1.39"></materialx>')
     panel = make_panel(document)
     assert panel.status.progress.now.text() == "No material"
-    assert not panel.status.transport.start.isEnabled()
+    assert not panel.status.transport.main.isEnabled()
 
 
 @pytest.fixture
@@ -244,6 +250,10 @@ def test_keys_turn_zoom_and_wipe_the_viewport(qtbot, quiet):
     viewport.setFocus()
     qtbot.keyClick(viewport, Qt.Key.Key_Right)
     assert model.view.turn == 10.0
+    qtbot.keyClick(viewport, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert model.view.rotate == 10.0
+    # a plain light has a height, too
+    model.set_view(lit_by="")
     light = model.view.light
     qtbot.keyClick(viewport, Qt.Key.Key_Up, Qt.KeyboardModifier.ShiftModifier)
     assert model.view.light[1] > light[1]
@@ -259,25 +269,25 @@ def test_the_legend_shows_the_share_that_is_not_trained(quiet):
     mask = np.zeros((4, 4), np.float32)
     mask[0] = 1
     quiet.model.weights.replace(mask)
-    assert quiet.paint.legend.text().endswith("Violet: trained less; 75% not trained.")
+    assert quiet.paint.legend.text().endswith(": trained less; 75% not trained.")
     quiet.model.weights.undo()
-    assert quiet.paint.legend.text().endswith("Violet: trained less.")
+    assert quiet.paint.legend.text().endswith(": trained less.")
 
 
 def test_a_black_result_has_a_light_error_of_100_percent(quiet):
     errors = asdict(measure_samples(np.zeros((64, 3)), np.full((64, 3), 0.5)))
     quiet.model.bake.handle({"event": "errors", "step": 1, **errors})
     shown = quiet.learning.figures.others.text()
-    assert "light error 100.0%" in shown and "energy" not in shown
+    assert "Light error 100.0%" in shown and "energy" not in shown
 
 
 def test_choices_are_restored(qtbot, quiet, make_panel, document):
     quiet.model.set_choices(resolution=128, target_error=0.02)
     quiet.viewport.set_mode("side by side")
-    quiet.tabs.setCurrentWidget(quiet.settings)
+    quiet.pages.open(quiet.settings)
     quiet.close()
     again = make_panel(document, [sys.executable, "-c", "import time; time.sleep(60)"])
     assert again.viewport.mode == "side by side"
-    assert again.tabs.currentWidget() is again.settings
+    assert again.pages.is_open(again.settings)
     assert again.model.choices.target_error == 0.02
     assert again.settings._combos["resolution"].count() == 8

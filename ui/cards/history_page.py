@@ -6,7 +6,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -19,23 +18,21 @@ from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.number_boxes import WholeBox
 from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.signals.notices import ERROR
+from verdigris.ui.style.metrics import GAP
 
 _NOTHING = "There is no bake of this material yet. Each bake is kept here: a new one replaces none."
 
 
-class HistoryPage(QScrollArea):
+class HistoryPage(QWidget):
     """Cards of the versions, the present one first."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
         self._model = model
         self._seen: object = None
-        self.setWidgetResizable(True)
-        self.setFrameShape(QScrollArea.Shape.NoFrame)
-        inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(4, 8, 4, 4)
-        column.setSpacing(8)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GAP)
         self.nothing = Line()
         self.nothing.setText(_NOTHING)
         column.addWidget(self.nothing)
@@ -49,9 +46,8 @@ class HistoryPage(QScrollArea):
         row.addWidget(self.undo)
         column.addWidget(self.undo_row)
         self._cards = QVBoxLayout()
-        self._cards.setSpacing(8)
+        self._cards.setSpacing(GAP)
         column.addLayout(self._cards)
-        column.addStretch(1)
         row = QHBoxLayout()
         keep = QLabel("&Keep")
         self.kept = WholeBox()
@@ -69,7 +65,6 @@ class HistoryPage(QScrollArea):
         row.addWidget(self.kept)
         row.addStretch(1)
         column.addLayout(row)
-        self.setWidget(inside)
         self.cards: list[VersionCard] = []
         bind(self, model.history.changed, self._show)
         bind(self, model.state_changed, self._show)

@@ -2,45 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtWidgets import QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from verdigris.ui.cards.verdict_box import VerdictBox
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
+from verdigris.ui.style.metrics import GAP
 from verdigris.ui.widgets.figures import Figures
 from verdigris.ui.widgets.loss_plot import LossPlot
 from verdigris.ui.widgets.preset_cards import PresetCards
 
-_LEAST_HEIGHT = 90
-
-
-class Shrinking(QScrollArea):
-    """As high as its contents where there is room, and scrolled where there is none. A window must
-    not grow because figures come."""
-
-    def __init__(self, inside: QWidget) -> None:
-        super().__init__()
-        self.setWidgetResizable(True)
-        self.setFrameShape(QScrollArea.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-        self.setWidget(inside)
-        inside.installEventFilter(self)
-
-    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
-        return QSize(self.widget().sizeHint().width(), self._height())
-
-    def minimumSizeHint(self) -> QSize:  # noqa: N802
-        return QSize(0, min(_LEAST_HEIGHT, self._height()))
-
-    def _height(self) -> int:
-        return self.widget().minimumSizeHint().height()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        if watched is self.widget() and event.type() == QEvent.Type.LayoutRequest:
-            self.updateGeometry()
-        return super().eventFilter(watched, event)
+_CHART_HEIGHT = 184
 
 
 class Learning(QWidget):
@@ -53,27 +25,18 @@ class Learning(QWidget):
         self.verdict = VerdictBox(model)
         self.figures = Figures(model)
         self.before = QWidget()
-        self.before.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
         self.presets = PresetCards(model)
         inside = QVBoxLayout(self.before)
-        inside.setContentsMargins(4, 4, 4, 4)
-        inside.setSpacing(8)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.setSpacing(GAP)
         inside.addWidget(QLabel("What is it for?"))
         inside.addWidget(self.presets)
-        inside.addStretch(1)
+        self.plot.setFixedHeight(_CHART_HEIGHT)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        column.addWidget(self.before, 1)
-        column.addWidget(self.plot, 1)
-        below = QWidget()
-        lines = QVBoxLayout(below)
-        lines.setContentsMargins(0, 0, 0, 0)
-        lines.setSpacing(4)
-        lines.addWidget(self.verdict)
-        lines.addWidget(self.figures)
-        self.below = Shrinking(below)
-        column.addWidget(self.below)
+        column.setSpacing(GAP)
+        for each in (self.before, self.verdict, self.plot, self.figures):
+            column.addWidget(each)
         bind(self, model.state_changed, self._show)
         bind(self, model.bake.history_changed, self._show)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
@@ -20,10 +19,14 @@ from verdigris.core.hosts.host import HostMaterial
 from verdigris.ui.model.cards import LOCATE_FOLDER, Card, cards_of
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
-from verdigris.ui.qt.colours import colours_for
 from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.signals.notices import ERROR, WARNING
+from verdigris.ui.style.colours import colours_for
+from verdigris.ui.style.icon_label import IconLabel
+from verdigris.ui.style.icons import wear
+from verdigris.ui.style.metrics import FIELD, GAP, HALF, bold
+from verdigris.ui.style.sheet import wear_card
 
 _MARGIN = 8
 _MOST_WIDTH = 460
@@ -41,18 +44,23 @@ class CardBox(QFrame):
         self.text.setText(card.text)
         self.detail.setText(card.detail)
         self.detail.setVisible(bool(card.detail))
-        font = self.text.font()
-        font.setBold(True)
-        self.text.setFont(font)
-        self.hider = QToolButton(text="✕")
+        self.text.setFont(bold(self.text))
+        self.icon = IconLabel(FIELD)
+        self.text.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.text.setContentsMargins(0, HALF, 0, 0)
+        self.hider = QToolButton()
+        wear(self.hider, "cross")
         self.hider.setAutoRaise(True)
+        self.hider.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.hider.setToolTip("Hides this card")
         self.hider.setAccessibleName(f"Hide: {card.text}")
         self.hider.clicked.connect(lambda _: hide())
         grid = QVBoxLayout(self)
-        grid.setContentsMargins(12, 8, 8, 8)
-        grid.setSpacing(4)
+        grid.setContentsMargins(GAP, GAP, HALF, GAP)
+        grid.setSpacing(HALF)
         top = QHBoxLayout()
+        top.setSpacing(GAP)
+        top.addWidget(self.icon, 0, Qt.AlignmentFlag.AlignTop)
         top.addWidget(self.text, 1)
         top.addWidget(self.hider, 0, Qt.AlignmentFlag.AlignTop)
         grid.addLayout(top)
@@ -83,20 +91,15 @@ class CardBox(QFrame):
         severity = self.card.severity
         edge = colours.bad if severity == ERROR else colours.middling
         edge = edge if severity in (ERROR, WARNING) else colours.smooth
-        ground = self.palette().color(QPalette.ColorRole.Window)
-        style = (
-            f"QFrame#card {{ background: {ground.name()}; border: 1px solid {edge.name()}; "
-            f"border-left: 4px solid {edge.name()}; border-radius: 4px }}"
-        )
-        # setting it raises the event again
-        if self.styleSheet() != style:
-            self.setStyleSheet(style)
+        icon = {ERROR: "error", WARNING: "warning"}.get(severity, "info")
+        self.icon.show_icon(icon, edge)
+        wear_card(self, "card", edge)
 
 
 class CardOverlay(QWidget):
-    """The cards at the lower edge of a widget."""
+    """The cards at the lower edge of a widget, below the given messages."""
 
-    def __init__(self, model: PanelModel, over: QWidget) -> None:
+    def __init__(self, model: PanelModel, over: QWidget, messages: Sequence[QWidget]) -> None:
         super().__init__(over)
         self._model, self._over = model, over
         # by material: a card that was hidden comes again with another one
@@ -106,6 +109,10 @@ class CardOverlay(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(_MARGIN)
+        self._messages = messages
+        for message in messages:
+            self._column.addWidget(message)
+            message.installEventFilter(self)
         over.installEventFilter(self)
         for signal in (
             model.report_changed,
@@ -115,10 +122,17 @@ class CardOverlay(QWidget):
         ):
             bind(self, signal, self._show)
 
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
-        if event.type() == QEvent.Type.Resize:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        types = QEvent.Type
+        if event.type() in (types.ShowToParent, types.HideToParent, types.Resize):
             self._place()
         return False
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            # a text has wrapped into more lines
+            self._place()
+        return super().event(event)
 
     def _show(self) -> None:
         current = self._model.current
@@ -136,10 +150,13 @@ class CardOverlay(QWidget):
         self.boxes = [
             CardBox(card, self._request, lambda key=card.key: self._hide(key)) for card in cards
         ]
+        before = self._over
         for box in self.boxes:
             self._column.addWidget(box)
             box.show()
-        self.setVisible(bool(cards))
+            for button in (*box.buttons, box.hider):
+                QWidget.setTabOrder(before, button)
+                before = button
         self._place()
         if had_focus:
             self._over.setFocus()
@@ -156,11 +173,19 @@ class CardOverlay(QWidget):
 
     def _place(self) -> None:
         """Keeps the cards at the lower edge, as wide as they need."""
-        if not self._shown:
+        shown = [each for each in (*self._messages, *self.boxes) if not each.isHidden()]
+        self.setVisible(bool(shown))
+        if not shown:
             return
         width = min(_MOST_WIDTH, self._over.width() - 2 * _MARGIN)
-        height = sum(box.heightForWidth(width) for box in self.boxes)
-        height += _MARGIN * (len(self.boxes) - 1)
+        # messages know their lines when they have their width
+        self.resize(width, self.height())
+        self._column.activate()
+        height = sum(
+            box.heightForWidth(width) if box.hasHeightForWidth() else box.sizeHint().height()
+            for box in shown
+        )
+        height += _MARGIN * (len(shown) - 1)
         most = self._over.height() - 2 * _MARGIN
         self.setGeometry(_MARGIN, self._over.height() - _MARGIN - min(height, most), width, height)
         self.raise_()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import html
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, Qt, QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
     QSizePolicy,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -21,9 +21,12 @@ from verdigris.ui.estimates.predictions import compare
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.suggestion import Suggestion, suggest
 from verdigris.ui.qt.binding import bind
-from verdigris.ui.qt.colours import colours_for
 from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.style.colours import colours_for
+from verdigris.ui.style.fold import Fold
+from verdigris.ui.style.icons import wear
+from verdigris.ui.style.metrics import GAP, HALF, title_font
 from verdigris.ui.widgets.wording import format_duration
 
 _BANDS = {EQUAL: "as good as equal", GOOD: "good", FAIR: "fair"}
@@ -38,21 +41,24 @@ class VerdictBox(QWidget):
         self._suggestion: Suggestion | None = None
         self.dots = Dots()
         self.text = Line()
-        font = self.text.font()
-        font.setBold(True)
-        font.setPointSizeF(1.15 * font.pointSizeF())
-        self.text.setFont(font)
+        self.text.setFont(title_font(self.text))
         self.time = Line()
+        self.effect = Line()
+        self.effect.setToolTip(
+            "The mean error of the painted places and of all others, measured on the same places "
+            "and directions in both bakes"
+        )
         self.advice = Line()
         self.attempt = QPushButton("&Try")
         self.attempt.setToolTip("Makes this change and starts a bake. This result is kept.")
         self.attempt.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.attempt.clicked.connect(lambda _: self._try())
-        self.fold = QToolButton(text="Figures", checkable=True)
-        self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.fold.setAutoRaise(True)
-        self.fold.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.fold = Fold("Figures")
         self.fold.setToolTip("The measured figures, each with its band")
+        self.reveal = QPushButton("Show the &files")
+        wear(self.reveal, "folder")
+        self.reveal.setToolTip("Opens the folder of the result")
+        self.reveal.clicked.connect(lambda _: self._reveal())
         self.figures = QLabel()
         self.figures.setTextFormat(Qt.TextFormat.RichText)
         self.figures.setWordWrap(True)
@@ -60,19 +66,24 @@ class VerdictBox(QWidget):
         self.figures.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.fold.toggled.connect(self._fold)
         column = QVBoxLayout(self)
-        column.setContentsMargins(4, 4, 4, 0)
-        column.setSpacing(4)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(HALF)
         top = QHBoxLayout()
-        top.setSpacing(8)
-        top.addWidget(self.dots, 0, Qt.AlignmentFlag.AlignTop)
+        top.setSpacing(GAP)
+        top.addWidget(self.dots, 0, Qt.AlignmentFlag.AlignVCenter)
         top.addWidget(self.text, 1)
         column.addLayout(top)
         column.addWidget(self.time)
+        column.addWidget(self.effect)
         row = QHBoxLayout()
         row.addWidget(self.advice, 1)
         row.addWidget(self.attempt, 0, Qt.AlignmentFlag.AlignTop)
         column.addLayout(row)
-        column.addWidget(self.fold)
+        row = QHBoxLayout()
+        row.addWidget(self.fold)
+        row.addStretch(1)
+        row.addWidget(self.reveal)
+        column.addLayout(row)
         column.addWidget(self.figures)
         self._fold(False)
         for signal in (
@@ -99,9 +110,13 @@ class VerdictBox(QWidget):
         self.setMinimumHeight(max(0, self.layout().totalHeightForWidth(self.width())))
 
     def _fold(self, is_open: bool) -> None:
-        self.fold.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
         self.figures.setVisible(is_open)
         self._fit()
+
+    def _reveal(self) -> None:
+        present = self._model.history.present
+        if present is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(present.folder)))
 
     def _try(self) -> None:
         if self._suggestion is not None:
@@ -123,12 +138,16 @@ class VerdictBox(QWidget):
             time += f", {compare(model.predicted, model.took)}" if model.predicted else ""
         self.time.setText(time)
         self.time.setVisible(bool(time))
+        effect = None if is_version else model.effects.found
+        self.effect.setText(f"Paint: {effect.text[0].lower()}{effect.text[1:]}" if effect else "")
+        self.effect.setVisible(effect is not None)
         self._suggestion = None if is_version else suggest(model, verdict)
         has_advice = self._suggestion is not None
         self.advice.setText(self._suggestion.text if self._suggestion else "")
         self.advice.setVisible(has_advice)
         self.attempt.setVisible(has_advice)
         self.attempt.setEnabled(model.can("start"))
+        self.reveal.setVisible(model.history.present is not None)
         self.figures.setText(self._table(verdict))
         self._fit()
 

@@ -22,6 +22,7 @@ from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.widgets.wording import format_bytes, format_duration
 
 THUMBNAIL = 64
@@ -45,17 +46,20 @@ class VersionCard(QFrame):
         self.label = QLineEdit(version.label)
         self.label.setPlaceholderText(title)
         self.label.setFrame(False)
-        self.label.setStyleSheet("QLineEdit:!focus { background: transparent }")
+        self.label.setStyleSheet(
+            "QLineEdit { padding: 0 }"
+            "QLineEdit:!focus { background: transparent; border-color: transparent }"
+        )
         self.label.setAccessibleName(f"Name of the version: {title}")
         self.label.setToolTip(f"{title}. Type a name for this version.\n{version.folder}")
         self.label.editingFinished.connect(self._rename)
         top = QHBoxLayout()
+        top.setSpacing(GAP)
         top.addWidget(self.label, 1)
         if version.is_present:
             used = QLabel("in use")
-            used.setToolTip("The bundle that engines load")
+            used.setToolTip("The result that engines load")
             top.addWidget(used)
-            top.addSpacing(6)
         top.addWidget(Dots(verdict.dots if verdict else 0))
         self.verdict, self.facts = Line(), Line()
         self.verdict.setText(verdict.text if verdict else "Not measured")
@@ -125,9 +129,9 @@ class VersionCard(QFrame):
             self.buttons[name] = button
             flow.addWidget(button)
         grid = QGridLayout(self)
-        grid.setContentsMargins(8, 8, 8, 8)
-        grid.setHorizontalSpacing(8)
-        grid.setVerticalSpacing(2)
+        grid.setContentsMargins(GAP, GAP, GAP, GAP)
+        grid.setHorizontalSpacing(GAP)
+        grid.setVerticalSpacing(HALF)
         grid.addWidget(picture, 0, 0, 3, 1, Qt.AlignmentFlag.AlignTop)
         grid.addLayout(top, 0, 1)
         grid.addWidget(self.verdict, 1, 1)

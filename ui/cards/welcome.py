@@ -19,6 +19,9 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.ui.qt.flow_layout import FlowLayout
+from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.style.metrics import WIDE, title_font
+from verdigris.ui.style.sheet import PRIMARY
 
 # In the order of the sheet in docs/images/examples.png.
 EXAMPLES = (
@@ -26,7 +29,9 @@ EXAMPLES = (
     *("brushed_steel", "car_paint", "two_tone_velvet", "glowing_panel"),
 )
 _ACROSS = 4
-_THUMBNAIL = 96
+_THUMBNAIL = 128
+# Wider rows are hard to read.
+_MOST_WIDTH = 1280
 _REPOSITORY = Path(__file__).parents[2]
 
 
@@ -46,7 +51,7 @@ class Welcome(QScrollArea):
         inside = QWidget()
         column = QVBoxLayout(inside)
         column.setContentsMargins(24, 24, 24, 24)
-        column.setSpacing(16)
+        column.setSpacing(WIDE)
         zone = QFrame()
         zone.setObjectName("zone")
         zone.setStyleSheet("QFrame#zone { border: 2px dashed palette(mid); border-radius: 8px }")
@@ -54,9 +59,10 @@ class Welcome(QScrollArea):
         drop = QVBoxLayout(zone)
         drop.addStretch(1)
         drop.addWidget(_title("Drop a MaterialX document here"), 0, Qt.AlignmentFlag.AlignHCenter)
-        more = QLabel("or several of them, or a folder, to bake them all")
+        more = QLabel("or several, or a folder, to bake them all")
         drop.addWidget(more, 0, Qt.AlignmentFlag.AlignHCenter)
         self.choose = QPushButton("&Open…")
+        self.choose.setObjectName(PRIMARY)
         self.choose.setToolTip("Chooses a document")
         self.choose.clicked.connect(lambda _: choose())
         drop.addWidget(self.choose, 0, Qt.AlignmentFlag.AlignHCenter)
@@ -75,20 +81,22 @@ class Welcome(QScrollArea):
             row = QWidget()
             flow = FlowLayout(row)
             for name in found:
-                button = QToolButton(text=name.replace("_", " "))
+                button = QToolButton(text=capitalise(name.replace("_", " ")))
                 button.setIcon(QIcon(_picture(name)))
                 button.setIconSize(QSize(_THUMBNAIL, _THUMBNAIL))
                 button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
                 button.setAutoRaise(True)
                 button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
                 button.setToolTip(f"Opens {example(name)} and bakes it")
-                button.setAccessibleName(f"Bake the example {button.text()}")
+                button.setAccessibleName(f"Bake the example {name.replace('_', ' ')}")
                 button.clicked.connect(lambda _=False, name=name: bake(example(name)))
                 flow.addWidget(button)
                 self.examples[name] = button
             column.addWidget(row)
         column.addStretch(1)
+        inside.setMaximumWidth(_MOST_WIDTH)
         self.setWidget(inside)
+        self.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.show_recent(())
 
     def show_recent(self, paths: Sequence[Path]) -> None:
@@ -100,7 +108,7 @@ class Welcome(QScrollArea):
         for path in paths:
             button = QPushButton(f"{path.name}   {path.parent}".replace("&", "&&"))
             button.setFlat(True)
-            button.setStyleSheet("text-align: left; padding: 4px")
+            button.setStyleSheet("text-align: left")
             button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
             button.setToolTip(str(path))
             button.setAccessibleName(f"Open {path.name}")
@@ -129,8 +137,5 @@ def _picture(name: str) -> QPixmap:
 
 def _title(text: str) -> QLabel:
     label = QLabel(text)
-    font = label.font()
-    font.setBold(True)
-    font.setPointSizeF(1.2 * font.pointSizeF())
-    label.setFont(font)
+    label.setFont(title_font(label))
     return label

@@ -7,6 +7,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton
 
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.text_widgets import Line
+from verdigris.ui.style.colours import colours_for
+from verdigris.ui.style.icons import wear
+from verdigris.ui.style.metrics import GAP, HALF
+from verdigris.ui.style.sheet import wear_card
 
 
 class SelftestOffer(QFrame):
@@ -14,7 +18,8 @@ class SelftestOffer(QFrame):
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
-        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.setObjectName("offer")
+        wear_card(self, "offer", colours_for(self).smooth)
         self.text = Line()
         self.text.setTextFormat(Qt.TextFormat.PlainText)
         self.text.setText(
@@ -23,10 +28,14 @@ class SelftestOffer(QFrame):
         )
         self.run = QPushButton("&Run the self-test")
         self.run.setToolTip("Starts a second instance without a window, which writes a report")
-        self.dismiss = QToolButton(text="✕")
+        self.dismiss = QToolButton()
+        self.dismiss.setAutoRaise(True)
+        self.dismiss.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.dismiss.setAccessibleName("Hide the offer")
+        wear(self.dismiss, "cross")
         self.dismiss.setToolTip("Hides this offer. The self-test stays in the help menu.")
         row = QHBoxLayout(self)
-        row.setContentsMargins(6, 3, 3, 3)
+        row.setContentsMargins(GAP, GAP, HALF, GAP)
         row.addWidget(self.text, 1)
         row.addWidget(self.run)
         row.addWidget(self.dismiss, 0, Qt.AlignmentFlag.AlignTop)

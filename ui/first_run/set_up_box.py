@@ -19,9 +19,11 @@ from PySide6.QtWidgets import (
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.worker_set_up import HIDDEN, RUNNING
 from verdigris.ui.qt.binding import bind
-from verdigris.ui.qt.colours import colours_for
 from verdigris.ui.qt.text_widgets import MessageText
 from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.style.colours import colours_for
+from verdigris.ui.style.metrics import GAP, HALF
+from verdigris.ui.style.sheet import wear_card
 
 _OFFER = (
     "Bakes run in a Python of their own, which is not set up here. The set-up downloads about "
@@ -38,7 +40,7 @@ class SetUpBox(QFrame):
         super().__init__()
         self._set_up = model.set_up
         self._shown = 0
-        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.setObjectName("set_up")
         self.text = MessageText()
         self.start = QPushButton("&Set up the worker")
         self.start.setToolTip("Makes the Python environment that bakes run in")
@@ -73,8 +75,8 @@ class SetUpBox(QFrame):
         bottom.addWidget(self.line, 1)
         bottom.addWidget(self.more)
         column = QVBoxLayout(self)
-        column.setContentsMargins(6, 3, 3, 3)
-        column.setSpacing(3)
+        column.setContentsMargins(GAP, GAP, GAP, GAP)
+        column.setSpacing(HALF)
         for row in (top, middle, bottom):
             column.addLayout(row)
         column.addWidget(self.log)
@@ -95,6 +97,7 @@ class SetUpBox(QFrame):
         else:
             text, colour = _OFFER, colours.middling
         self.text.show_message(text, colour)
+        wear_card(self, "set_up", colour)
         self.start.setVisible(not is_running)
         self.start.setText("&Try again" if set_up.failure else "&Set up the worker")
         for widget in (self.bar, self.cancel):

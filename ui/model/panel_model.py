@@ -33,6 +33,9 @@ _OFFERED_IN = "selftest_offered_in"
 class PanelModel(WorkerLink):
     """The object that all widgets bind to."""
 
+    wants_report_picture = False
+    """Whether the next bakes write large pictures for a report."""
+
     def refresh_materials(self) -> None:
         """Reads the materials of the scene again. Without a choice, the one that is selected in
         the scene is chosen, or the first."""
@@ -238,10 +241,12 @@ class PanelModel(WorkerLink):
         self.history.set_shown("")
         start = self.choices.start(str(self.result_folder()), self._result_name())
         self._started, self.took = self.choices, 0.0
+        self.effects.found = None
         self.predicted = self.predict(self.choices) if settings is None else None
         is_resumed = self.choices.resume
         self.time_left.start(None if is_resumed else self.predicted, is_resumed)
         self.bake_clock.start()
+        start = replace(start, report_picture=self.wants_report_picture)
         self._send(start if settings is None else replace(start, changes=dict(settings)))
         self._set_state(PREPARING)
 

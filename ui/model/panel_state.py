@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from verdigris.core.hosts.host import Host, HostDocument, HostMaterial
@@ -20,6 +21,7 @@ from verdigris.ui.model.choices import BakeChoices
 from verdigris.ui.model.scene_meshes import SceneMeshes
 from verdigris.ui.model.worker_pictures import Pictures
 from verdigris.ui.model.worker_set_up import WorkerSetUp
+from verdigris.ui.paint.effect import Effects
 from verdigris.ui.paint.scene_paint import ScenePaint
 from verdigris.ui.paint.weight_map import WeightMap
 from verdigris.ui.paint.weight_owners import WeightOwners
@@ -74,6 +76,7 @@ class PanelState:
         self.bake_clock = BakeClock()
         self.set_up = WorkerSetUp()
         self.meshes = SceneMeshes(host, self.notices)
+        self.effects = Effects()
         self._paint = ScenePaint(host, self.weights, self.notices)
         self._owners = WeightOwners(host, self.weights, self.notices)
 
@@ -104,6 +107,12 @@ class PanelState:
         preset = choices.preset or default_preset(trainer)
         settings = choices.settings(trainer, self.is_constant)
         return self.predictions.predict(settings, trainer, preset, choices.time_limit or None)
+
+    @property
+    def bake_key(self) -> object:
+        """What a bake depends on besides its weights."""
+        choices = replace(self.choices, resume=False, folder="", viewport_textures=False)
+        return self.current, self._document.text if self._document else "", choices
 
     def can(self, action: str) -> bool:
         """Whether an action is possible now."""

@@ -5,11 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.hosts.host import Host, HostMaterial
 from verdigris.core.worker.protocol.commands import BYTES_A_TRIANGLE, SetMesh
 from verdigris.core.worker.protocol.messages import LARGEST_PAYLOAD
 from verdigris.ui.signals.notices import WARNING, Notices
 from verdigris.ui.signals.signal import Signal
+
+
+def mesh_of(loaded: SetMesh) -> Mesh:
+    """The triangles that the worker has."""
+    values = np.frombuffer(loaded.payload, "<f4")
+    nine = 9 * loaded.triangles
+    position, normal, uv = np.split(values, (nine, 2 * nine))
+    return Mesh(position.reshape(-1, 3, 3), normal.reshape(-1, 3, 3), uv.reshape(-1, 3, 2))
 
 
 class SceneMeshes:

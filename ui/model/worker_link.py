@@ -18,6 +18,7 @@ from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PAUSED, P
 from verdigris.core.worker.session.forecast import estimate
 from verdigris.ui.model import states
 from verdigris.ui.model.panel_state import PanelState
+from verdigris.ui.paint.effect import Measured
 from verdigris.ui.signals.notices import ERROR, INFO, WARNING, capitalise
 
 # The minimum number of seconds between two maps of weights.
@@ -113,9 +114,18 @@ class WorkerLink(PanelState):
     def _handle_finished(self, event: Mapping[str, Any]) -> None:
         if self.bake.result is not None:
             self._learn_time()
+            self._note_effect()
             self.history.note_curve(self.bake.history.errors())
             hints = [str(hint) for hint in event.get("hints", ()) if hint]
             self._attach(self.bake.result, hints)
+
+    def _note_effect(self) -> None:
+        """Compares the error by place with that of the bake before."""
+        errors = self.pictures.error_map
+        if errors is not None and self._started is not None and not self._started.resume:
+            weights = self.weights.values.copy()
+            steps = self.bake.progress.step
+            self.effects.note(Measured(self.bake_key, np.array(errors), weights, steps))
 
     def _learn_time(self) -> None:
         """Compares the time of a whole bake with its prediction, for the next one."""
@@ -176,7 +186,11 @@ class WorkerLink(PanelState):
     def _handle_showing(self, event: Mapping[str, Any]) -> None:
         """The worker shows another shape than requested. An error has given the reason."""
         if event.get("view") == self.view.number:
-            self.set_view(shape=str(event.get("shape")), mesh=str(event.get("mesh")))
+            self.set_view(
+                shape=str(event.get("shape")),
+                mesh=str(event.get("mesh")),
+                lit_by=str(event.get("lit_by", "")),
+            )
 
     def _handle_shown(self, event: Mapping[str, Any]) -> None:
         """The pictures show a version, or a version beside another one."""

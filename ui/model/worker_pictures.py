@@ -22,8 +22,8 @@ class Picture:
     step: int
     sharp: float
     """Its size as a share of the requested size."""
-    top: float
-    """The error that has the brightest colour in the difference."""
+    refined: float = 1.0
+    """The share of the passes that make it free of noise and stairs."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,14 @@ class Pictures:
         self.error_map: Any = None
         self.changed = Signal()
         self.error_map_changed = Signal()
-        self._places: Any = None
-        self._places_view = self._texels = 0
+        self.places: Any = None
+        """The uv of each pixel, (height, width, 2), while the brush needs it; else None."""
+        self.places_view = self._texels = 0
 
     def clear(self) -> None:
         """Drops all pictures, for another material."""
         self.parts.clear()
-        self._places = None
+        self.places = None
         self.changed.emit()
         self.clear_errors()
 
@@ -73,12 +74,12 @@ class Pictures:
                 int(event.get("view", 0)),
                 int(event.get("step", 0)),
                 float(event.get("sharp", 1.0)),
-                float(event.get("top", 0.0)),
+                float(event.get("refined", 1.0)),
             )
             self.changed.emit()
         elif kind == "places":
-            self._places = pixels
-            self._places_view = int(event.get("view", 0))
+            self.places = pixels
+            self.places_view = int(event.get("view", 0))
             self._texels = int(event.get("texels", 0))
             self.changed.emit()
         elif kind == "errormap":
@@ -87,7 +88,7 @@ class Pictures:
 
     def uv_at(self, x: float, y: float) -> tuple[float, float] | None:
         """The uv of the surface at a point of the picture, 0 to 1 to the right and downwards."""
-        places = self._places
+        places = self.places
         if places is None or places.ndim != 3 or not (0 <= x < 1 and 0 <= y < 1):
             return None
         height, width = places.shape[:2]
@@ -97,7 +98,7 @@ class Pictures:
     def texel_at(self, x: float, y: float, view: int) -> Texel | None:
         """The texel at a point of this view. None unless texels are drawn as squares."""
         uv = self.uv_at(x, y)
-        if uv is None or not self._texels or self._places_view != view:
+        if uv is None or not self._texels or self.places_view != view:
             return None
         column, row = (math.floor(each * self._texels) % self._texels for each in uv)
         colours = {}

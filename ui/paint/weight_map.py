@@ -89,6 +89,11 @@ class WeightMap:
         return _is_constant(self.values)
 
     @property
+    def painted(self) -> float:
+        """The share of the texture with another weight than the normal one."""
+        return np.count_nonzero(self.values != NORMAL_WEIGHT) / self.values.size
+
+    @property
     def excluded(self) -> float:
         """The share of the texture with the weight 0, which is not trained."""
         return 1.0 - np.count_nonzero(self.values) / self.values.size

@@ -18,17 +18,28 @@ class Keys(QObject):
         self._find_action: list[Callable[[QKeySequence], Callable[[], None] | None]] = []
         widget.installEventFilter(self)
 
-    def add(self, keys: QKeySequence.StandardKey, action: Callable[[], None]) -> None:
-        """Binds a standard shortcut to a function."""
+    def add(
+        self,
+        keys: QKeySequence.StandardKey,
+        action: Callable[[], None],
+        holds: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Binds a standard shortcut to a function, while `holds` is true."""
         bindings = QKeySequence.keyBindings(keys)
-        self._find_action.append(lambda pressed: action if pressed in bindings else None)
+        self._find_action.append(
+            lambda pressed: action if pressed in bindings and holds() else None
+        )
 
-    def press(self, button: QAbstractButton, keys: str) -> None:
-        """Binds a shortcut, and the underlined letter of a button's text, to the button."""
+    def press(
+        self, button: QAbstractButton, keys: str, holds: Callable[[], bool] = lambda: True
+    ) -> None:
+        """Binds a shortcut, and the underlined letter of a button's text, to the button. The
+        shortcut counts only while `holds` is true."""
         sequence = QKeySequence(keys)
 
         def find(pressed: QKeySequence) -> Callable[[], None] | None:
-            matches = pressed in (sequence, QKeySequence.mnemonic(button.text()))
+            is_letter = pressed == QKeySequence.mnemonic(button.text())
+            matches = is_letter or (pressed == sequence and holds())
             is_possible = button.isVisible() and button.isEnabled()
             return button.click if matches and is_possible else None
 

@@ -15,6 +15,8 @@ class WholeBox(QSpinBox):
     def __init__(self) -> None:
         super().__init__()
         self.setLocale(_LOCALE)
+        # arrow keys and the wheel step
+        self.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
 
 
 class RealBox(QDoubleSpinBox):
@@ -23,6 +25,8 @@ class RealBox(QDoubleSpinBox):
     def __init__(self) -> None:
         super().__init__()
         self.setLocale(_LOCALE)
+        # arrow keys and the wheel step
+        self.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
 
     def validate(self, text: str, at: int) -> object:
         return super().validate(text.replace(",", "."), at)

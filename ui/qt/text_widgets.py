@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QColor, QTextOption
+from PySide6.QtGui import QColor, QPainter, QTextOption
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QTextEdit
 
 
@@ -53,3 +53,19 @@ class Line(QLabel):
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         return self.minimumSizeHint()
+
+
+class Elided(QLabel):
+    """One line of text, which ends in an ellipsis where there is no room."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def paintEvent(self, _event: object) -> None:  # noqa: N802 - Qt's name
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        painter.drawText(self.rect(), int(self.alignment()), text)
+        painter.end()

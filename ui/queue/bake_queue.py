@@ -93,6 +93,7 @@ class BakeQueue:
     def start(self) -> None:
         if not self.is_running and not self._model.is_busy:
             self.is_running, self.report = True, None
+            self._model.wants_report_picture = True
             self._begun, self._began = time.monotonic(), datetime.now().isoformat(" ", "seconds")
             self._next()
 
@@ -168,7 +169,7 @@ class BakeQueue:
 
     def _end(self) -> None:
         """Writes the report beside the first result."""
-        self.is_running = False
+        self.is_running = self._model.wants_report_picture = False
         done = [each for each in self.items if each.state in _ENDED]
         folder = next((each.bundle.parent for each in done if each.bundle), None)
         if folder is not None and any(each.state in (BAKED, FAILED) for each in done):

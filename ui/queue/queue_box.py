@@ -20,9 +20,11 @@ from verdigris.core.batch.run.summary import BAKED, FAILED
 from verdigris.core.bundle.history.history import History
 from verdigris.ui.cards.version_card import thumbnail
 from verdigris.ui.qt.binding import bind
-from verdigris.ui.qt.colours import colours_for
 from verdigris.ui.queue.bake_queue import BAKING, WAITING, BakeQueue, Item
 from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.style.colours import colours_for
+from verdigris.ui.style.icons import wear
+from verdigris.ui.style.metrics import GAP, HALF
 
 _SIDE, _RING = 44, 3
 _LEAST_WIDTH = 260
@@ -87,27 +89,27 @@ class QueueRow(QFrame):
         texts.addWidget(name)
         texts.addWidget(state)
         row = QHBoxLayout(self)
-        row.setContentsMargins(4, 4, 4, 4)
-        row.setSpacing(2)
+        row.setContentsMargins(HALF, HALF, HALF, HALF)
+        row.setSpacing(HALF)
         self.ring = Ring(item)
         row.addWidget(self.ring)
-        row.addSpacing(4)
         row.addLayout(texts, 1)
         self.buttons: dict[str, QToolButton] = {}
-        for key, text, tip, do in (
-            ("up", "▲", "Earlier", lambda: queue.move(item, -1)),
-            ("down", "▼", "Later", lambda: queue.move(item, 1)),
-            ("remove", "✕", "Takes it out of the queue", lambda: queue.remove(item)),
+        for key, tip, do in (
+            ("up", "Earlier", lambda: queue.move(item, -1)),
+            ("down", "Later", lambda: queue.move(item, 1)),
+            ("cross", "Takes it out of the queue", lambda: queue.remove(item)),
         ):
-            button = QToolButton(text=text)
+            button = QToolButton()
+            wear(button, key)
             button.setAutoRaise(True)
             button.setToolTip(tip)
             button.setAccessibleName(f"{tip}: {item.name}")
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            can_change = item.state == WAITING if key != "remove" else item is not queue.current
+            can_change = item.state == WAITING if key != "cross" else item is not queue.current
             button.setEnabled(can_change)
             # names have the room of what cannot be moved
-            button.setVisible(key == "remove" or item.state == WAITING)
+            button.setVisible(key == "cross" or item.state == WAITING)
             button.clicked.connect(lambda _=False, do=do: do())
             row.addWidget(button)
             self.buttons[key] = button
@@ -140,7 +142,8 @@ class QueueBox(QWidget):
         self.run.clicked.connect(lambda _: queue.stop() if queue.is_running else queue.start())
         self.report.clicked.connect(lambda _: self._open_report())
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(4, 4, 4, 4)
+        layout.setContentsMargins(GAP, GAP, GAP, GAP)
+        layout.setSpacing(GAP)
         layout.addWidget(area, 1)
         layout.addWidget(self.run)
         layout.addWidget(self.report)

@@ -6,16 +6,13 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QFormLayout, QPushButton, QSizePolicy, QWidget
 
 from verdigris.core.bundle.cost.source_bytes import describe_larger
-from verdigris.core.pictures.metrics import SampleMetrics
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
-from verdigris.ui.qt.colours import colours_for
 from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.signals.notices import capitalise
-from verdigris.ui.widgets.field_docs import field_docs
+from verdigris.ui.style.colours import colours_for
+from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.widgets.wording import format_bytes, format_nanoseconds
-
-_DOCS = field_docs(SampleMetrics)
 
 
 class Figures(QWidget):
@@ -25,29 +22,31 @@ class Figures(QWidget):
         super().__init__()
         self._model = model
         self.error = self._line(
-            "The error on held-out samples. Lower is better. " + _DOCS.get("log_mae", "")
+            "How far the neural material is from the material, on places and directions that it "
+            "was not trained on. Lower is better; nobody sees 0.0003."
         )
         self.others = self._line(
-            "SMAPE: the mean relative error, 0 to 2. Lower is better.\n"
             "Light error: the error as a share of the reflected light. Lower is better.\n"
-            "Sphere: the PSNR of a rendered sphere in dB. Higher is better; from 55 dB on the "
-            "pictures look the same.\n"
-            "FLIP: the visible difference of the sphere, 0 to 1. Lower is better.\n"
+            "Sphere: how alike two pictures of a sphere are, in dB. Higher is better; from 55 dB "
+            "on they look the same.\n"
+            "Visible difference: what an eye sees of the sphere when the pictures alternate, 0 to "
+            "1. Lower is better.\n"
             "Sky: the error of the light that a median place reflects from a sky with a sun, and "
             "the share of all light that is gained or lost. Nearer to 0 is better."
         )
-        self.size = self._line("The size of the neural material: latent texture and decoder")
+        self.size = self._line("The size of the neural material: its texture and its small network")
         self.verdict = self._line("The cost of the material, and whether a bake pays")
         form = QFormLayout(self)
-        form.setContentsMargins(4, 0, 4, 0)
-        form.setVerticalSpacing(2)
+        form.setContentsMargins(0, 0, 0, 0)
+        form.setHorizontalSpacing(GAP)
+        form.setVerticalSpacing(HALF)
         form.addRow("Error", self.error)
         form.addRow(self.others)
         form.addRow("Result", self.size)
         form.addRow(self.verdict)
-        self.measure = QPushButton("Should I &bake this?")
+        self.measure = QPushButton("&Should I bake this?")
         self.measure.setToolTip(
-            "Measures the time per sample of the graph and of a neural material on this device"
+            "Measures how long this device takes to shade the material, and its neural material"
         )
         self.measure.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.measure.clicked.connect(lambda _: model.request_forecast())
@@ -85,23 +84,22 @@ class Figures(QWidget):
         errors, target = self._model.bake.errors, self._model.choices.target_error
         error = errors.get("log_mae")
         text = "-" if error is None else f"{error:.4f}"
+        reached = error is not None and target > 0 and error <= target
         if target > 0:
             text += f"  (stops at {target:g})"
-        reached = error is not None and target > 0 and error <= target
-        self.error.setText(text)
+        # not by its colour alone
+        self.error.setText(f"{text} ✓" if reached else text)
         self.error.setStyleSheet(f"color: {colours_for(self).good.name()}" if reached else "")
         parts = []
-        if errors.get("smape") is not None:
-            parts.append(f"SMAPE {errors['smape']:.3f}")
         if errors.get("relative_l1") is not None:
             parts.append(f"light error {100 * errors['relative_l1']:.1f}%")
         if errors.get("psnr") is not None:
             parts.append(f"sphere {errors['psnr']:.1f} dB")
         if errors.get("ldr_flip") is not None:
-            parts.append(f"FLIP {errors['ldr_flip']:.3f}")
+            parts.append(f"visible difference {errors['ldr_flip']:.3f}")
         if None not in (errors.get("sky_median"), errors.get("sky_bias")):
             parts.append(f"sky {errors['sky_median']:.1%} (light {errors['sky_bias']:+.1%})")
-        self.others.setText(", ".join(parts))
+        self.others.setText(capitalise(", ".join(parts)))
         # the verdict shows them with their bands
         self.others.setVisible(bool(parts) and not self._model.bake.measured)
         self._fit()
@@ -116,13 +114,13 @@ class Figures(QWidget):
         texture, decoder = forecast.get("texture_bytes", 0), forecast.get("decoder_bytes", 0)
         most = "at most " if forecast.get("may_be_smaller") else ""
         size = f" ({forecast['width']} x {forecast['height']})" if forecast.get("width") else ""
-        text = f"{most}{format_bytes(texture)} texture{size}, {format_bytes(decoder)} decoder"
+        text = f"{most}{format_bytes(texture)} texture{size}, {format_bytes(decoder)} network"
         self.size.setText(text)
         lines = []
         if forecast.get("source_texture_bytes"):
             compressed = forecast.get("source_compressed_bytes") or 0
             lines.append(
-                f"Source images: {format_bytes(compressed)} block-compressed, "
+                f"Source images: {format_bytes(compressed)} compressed, "
                 f"{format_bytes(forecast['source_texture_bytes'])} as they are."
             )
             if not most and (excess := describe_larger(texture + decoder, compressed)):
@@ -130,7 +128,7 @@ class Figures(QWidget):
         if forecast.get("nanoseconds") and forecast.get("source_nanoseconds"):
             neural = format_nanoseconds(forecast["nanoseconds"])
             graph = format_nanoseconds(forecast["source_nanoseconds"])
-            lines.append(f"Time per sample: neural {neural}, graph {graph}.")
+            lines.append(f"Time to shade a sample: neural {neural}, material {graph}.")
         if forecast.get("verdict"):
             lines.append(capitalise(str(forecast["verdict"])) + ".")
         self.verdict.setText(" ".join(lines))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton
 
 from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.style.icons import wear
 
 _REPORT = "verdigris_selftest.json"
 
@@ -15,7 +16,10 @@ class HelpButton(QToolButton):
     """A button with a menu."""
 
     def __init__(self, model: PanelModel) -> None:
-        super().__init__(text="?")
+        super().__init__()
+        wear(self, "help")
+        self.setAutoRaise(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._model = model
         self.setToolTip("Opens the manual, or tests the plug-in in this application")
         self.setAccessibleName("Help")

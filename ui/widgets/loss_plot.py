@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVB
 from verdigris.core.progress.events import STARTS
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
-from verdigris.ui.qt.colours import colours_for
+from verdigris.ui.style.colours import colours_for, quiet_text
 from verdigris.ui.widgets.decade_axis import DecadeAxis
+from verdigris.ui.widgets.wording import PHASES
 
 _BAND_ALPHA, _GHOST_ALPHA = 22, 110
 _MOST_GHOSTS = 5
@@ -39,8 +40,9 @@ class LossPlot(QWidget):
         self.plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.plot.setAccessibleName("Chart of the error by step")
         self.setToolTip(
-            "Dots: the error on held-out samples, by which a bake is judged. Faint line: the loss, "
-            "on a scale of its own. Dashed: the error at which training stops. Grey: earlier bakes."
+            "Dots: the error on places and directions that were not trained on. A bake is judged "
+            "by it. Faint line: the error in training, on a scale of its own. Dashed: the error at "
+            "which training stops. Crosses: earlier bakes."
         )
         item = self.plot.getPlotItem()
         # a second scale, without numbers
@@ -64,11 +66,11 @@ class LossPlot(QWidget):
         self.log = QToolButton(text="Log", checkable=True, checked=True)
         self.log.setAutoRaise(True)
         self.log.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.log.setToolTip("Log scale: each halving of the error is the same distance")
+        self.log.setToolTip("Each halving of the error is the same distance")
         self.log.setAccessibleName("Log scale")
         self.log.toggled.connect(self._set_log)
         head = QHBoxLayout()
-        head.setContentsMargins(4, 0, 0, 0)
+        head.setContentsMargins(0, 0, 0, 0)
         head.addWidget(self.legend, 1)
         head.addWidget(self.log)
         layout = QVBoxLayout(self)
@@ -171,7 +173,7 @@ class LossPlot(QWidget):
                 part.last if is_last else part.first,
                 angle=90,
                 pen=pyqtgraph.mkPen(None),
-                label=part.name,
+                label=PHASES.get(part.name, part.name),
                 labelOpts={"position": height, "anchors": [anchor, anchor], "color": faint},
             )
             for item in (band, name):
@@ -219,12 +221,11 @@ class LossPlot(QWidget):
 
     def _show_legend(self) -> None:
         colours = colours_for(self)
-        entries = [("●", colours.error, "error"), ("━", colours.raw, "loss (own scale)")]
+        entries = [("●", colours.error, "error"), ("━", colours.raw, "in training")]
         if self._model.choices.target_error > 0:
             entries.append(("╌", colours.target, "target"))
         if self._ghosts:
-            text = self.palette().color(QPalette.ColorRole.PlaceholderText)
-            entries.append(("✕", text, "earlier bakes"))
+            entries.append(("✕", quiet_text(self.palette()), "earlier bakes"))
         self.legend.setText(
             "&nbsp;&nbsp; ".join(
                 f"<span style='color:{colour.name()}'>{mark}</span>&nbsp;{name}"
@@ -250,7 +251,7 @@ class LossPlot(QWidget):
         if not len(losses[0]):
             return
         parts = []
-        for name, (steps, values) in (("error", errors), ("loss", losses[::2])):
+        for name, (steps, values) in (("error", errors), ("training", losses[::2])):
             if len(steps):
                 nearest = int(np.abs(steps - step).argmin())
                 parts.append(f"{name} {values[nearest]:.4f}")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import html
+import math
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import (
-    QComboBox,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QSizePolicy,
     QTextBrowser,
@@ -21,10 +20,13 @@ from PySide6.QtWidgets import (
 from verdigris.core.worker.client.client import GONE
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
-from verdigris.ui.qt.colours import colours_for
+from verdigris.ui.style.colours import colours_for
+from verdigris.ui.style.combo import Combo
+from verdigris.ui.style.icons import wear
+from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.widgets.wording import describe_textures, describe_verdict, parts_by_fate
 
-_TIP = "The material to bake"
+_TIP = "The material to bake (Alt+M)"
 
 
 class MaterialPicker(QWidget):
@@ -33,20 +35,22 @@ class MaterialPicker(QWidget):
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
         self._model = model
-        self.combo = QComboBox()
+        self.combo = Combo()
+        self.combo.setAccessibleName("Material")
         self.combo.setToolTip(_TIP)
         self.combo.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.combo.setSizeAdjustPolicy(
-            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-        )
+        self.combo.setSizeAdjustPolicy(Combo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.combo.setMinimumContentsLength(8)
-        label = QLabel("&Material")
-        label.setBuddy(self.combo)
-        self.reload = QToolButton(text="⟳")
+        self.reload = QToolButton()
+        self.reload.setAutoRaise(True)
+        self.reload.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.reload.setAccessibleName("Read the materials again")
+        wear(self.reload, "reload")
         self.reload.setToolTip("Reads the materials of the scene again (F5)")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        for widget in (label, self.combo, self.reload):
+        row.setSpacing(HALF)
+        for widget in (self.combo, self.reload):
             row.addWidget(widget)
         self.combo.activated.connect(lambda index: model.choose(model.materials[index]))
         self.reload.clicked.connect(lambda _: model.refresh_materials())
@@ -83,14 +87,23 @@ class ReportView(QTextBrowser):
         self.setToolTip("The parts of this material that a bake keeps, approximates or leaves out")
         self.setFrameShape(QTextBrowser.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTabChangesFocus(True)
+        self.setAccessibleName("Parts of the material")
         self.viewport().setAutoFillBackground(False)
+        self.document().setDocumentMargin(0)
+        self.document().documentLayout().documentSizeChanged.connect(lambda _: self._fit())
         bind(self, model.report_changed, self._show)
         bind(self, model.health_changed, self._show_waiting)
 
-    def changeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
         super().changeEvent(event)
-        if hasattr(self, "_model"):
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_model"):
             self._show()
+
+    def _fit(self) -> None:
+        """The page around it scrolls."""
+        self.setFixedHeight(math.ceil(self.document().size().height()))
 
     def _show_waiting(self) -> None:
         if self._model.report is None:
@@ -157,7 +170,8 @@ class MaterialPage(QWidget):
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(4, 4, 4, 4)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(GAP)
         self.report = ReportView(model)
         self.search = SearchButton(model)
         layout.addWidget(self.search)

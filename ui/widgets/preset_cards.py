@@ -21,12 +21,16 @@ from verdigris.ui.estimates.predictions import Prediction
 from verdigris.ui.estimates.time_left import format_range
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
-from verdigris.ui.qt.colours import colours_for
 from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.style.colours import colours_for, dim_text, quiet_text
+from verdigris.ui.style.metrics import GAP, RADIUS
+from verdigris.ui.style.sheet import mixed
 from verdigris.ui.widgets.wording import format_bytes
 
 _USES = {"draft": "for a first look", "standard": "for use", "final": "to ship"}
 _PAD, _DOT, _STEP = 8, 7, 11
+# Between lines, in heights of letters.
+_LINE = 1.25
 
 
 class PresetCard(QAbstractButton):
@@ -68,7 +72,7 @@ class PresetCard(QAbstractButton):
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
         letters = self.fontMetrics()
         width = max(letters.horizontalAdvance(text) for text in (*self.lines, "10 to 20 min"))
-        return QSize(width + 2 * _PAD, 4 * letters.lineSpacing() + 2 * _PAD)
+        return QSize(width + 2 * _PAD, round(5 * _LINE * letters.height()) + 2 * _PAD)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         return QSize(60, self.sizeHint().height())
@@ -78,29 +82,36 @@ class PresetCard(QAbstractButton):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         is_marked = self.isChecked() or self.hasFocus()
-        edge = palette.color(QPalette.ColorRole.Highlight if is_marked else QPalette.ColorRole.Mid)
+        window, ink = (
+            palette.color(QPalette.ColorRole.Window),
+            palette.color(QPalette.ColorRole.WindowText),
+        )
+        empty = mixed(window, ink, 0.22)
+        edge = palette.color(QPalette.ColorRole.Highlight) if is_marked else empty
         painter.setPen(QPen(edge, 2 if self.isChecked() else 1))
         is_raised = self.isChecked() or (self.underMouse() and self.isEnabled())
         role = QPalette.ColorRole.Button if is_raised else QPalette.ColorRole.Window
         painter.setBrush(palette.color(role))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 4, 4)
-        group = QPalette.ColorGroup.Normal if self.isEnabled() else QPalette.ColorGroup.Disabled
-        painter.setPen(palette.color(group, QPalette.ColorRole.WindowText))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), RADIUS, RADIUS)
+        painter.setPen(ink if self.isEnabled() else dim_text(palette))
         inside = self.rect().adjusted(_PAD, _PAD, -_PAD, -_PAD)
-        height = self.fontMetrics().lineSpacing()
+        height = round(_LINE * self.fontMetrics().height())
         font = painter.font()
-        for number, text in enumerate((capitalise(self.name), *self.lines)):
+        full_ink = painter.pen()
+        for number, text in enumerate((capitalise(self.name), _USES[self.name], *self.lines)):
             font.setBold(number == 0)
             painter.setFont(font)
+            is_faint = number == 1 and self.isEnabled()
+            painter.setPen(quiet_text(palette) if is_faint else full_ink)
             line = inside.adjusted(0, number * height, 0, 0)
             painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop, text)
         if self.prediction is not None:
             low, high = self.prediction.dots
-            y = inside.top() + 3.5 * height
+            y = inside.top() + 4.4 * height
             full = colours.smooth
             for number in range(MOST_DOTS):
                 is_likely = number < high
-                painter.setPen(QPen(full if is_likely else edge, 1.2))
+                painter.setPen(QPen(full if is_likely else empty, 1.2))
                 painter.setBrush(full if number < low else Qt.BrushStyle.NoBrush)
                 x = inside.left() + number * _STEP
                 painter.drawEllipse(QRectF(x + 0.5, y - _DOT / 2, _DOT, _DOT))
@@ -121,7 +132,7 @@ class PresetCards(QWidget):
         self._model = model
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
+        row.setSpacing(GAP)
         self.group = QButtonGroup(self)
         self.cards: dict[str, PresetCard] = {}
         for name in PRESETS["numpy"]:

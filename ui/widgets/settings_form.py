@@ -1,75 +1,74 @@
-"""The page of settings: a few at the top, the rest folded. Defaults come from the preset."""
+"""The settings of a bake: a few at the top, the rest folded. Defaults come from the preset."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
-    QScrollArea,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from verdigris.core.network.spec import ACTIVATIONS
 from verdigris.core.network.spec import PRESETS as NETWORKS
-from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.limits import MOST_STARTS
 from verdigris.core.settings.presets import PRESETS, default_preset
-from verdigris.ui.model.choices import BakeChoices
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.qt.number_boxes import RealBox, WholeBox
-from verdigris.ui.widgets.field_docs import field_docs
+from verdigris.ui.style.combo import Combo
+from verdigris.ui.style.fold import Fold
+from verdigris.ui.style.icons import wear
+from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.widgets.preset_cards import PresetCards
 
-_DOCS = {**field_docs(BakeSettings), **field_docs(BakeChoices)}
-_RESOLUTIONS = (64, 128, 256, 512, 1024, 2048, 4096)
-_LARGEST = {
-    "iterations": 10_000_000,
-    "batch": 1 << 20,
-    "starts": MOST_STARTS,
-    "seed": 1 << 30,
+_TIPS = {
+    "resolution": "Texels along a side of the neural texture. Auto takes as many as the material "
+    "needs, up to this number.",
+    "network": "The size of the small network that a shader evaluates: layers x width. A larger "
+    "one keeps sharper highlights, and takes longer to draw.",
+    "iterations": "Training steps: more of them come closer, and take longer",
+    "seed": "Another number gives another bake of about the same quality",
+    "target_error": "Training stops when the error falls below this value. 0 never stops it.",
+    "time_limit": "The training is planned to take so many seconds. 0 sets no limit.",
+    "folder": "The folder of the result. The default is the folder 'neural' next to the scene.",
+    "viewport_textures": "Also makes plain textures, for viewports that cannot show a neural "
+    "material. In Maya and Houdini, a material with them is added to the scene.",
+    "resume": "Goes on where the last bake with the same settings was stopped",
 }
-_SPIN_STEPS = {"iterations": 1000, "batch": 1024, "starts": 1, "seed": 1}
+_RESOLUTIONS = (64, 128, 256, 512, 1024, 2048, 4096)
+_LARGEST = {"iterations": 10_000_000, "seed": 1 << 30}
+_SPIN_STEPS = {"iterations": 1000, "seed": 1}
+
+_STRONG = Qt.FocusPolicy.StrongFocus
 
 
-class SettingsForm(QScrollArea):
-    """One control for each of the model's choices."""
+class SettingsForm(QWidget):
+    """One control for each of the artist's choices."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
         self._model = model
-        self.setWidgetResizable(True)
-        self.setFrameShape(QScrollArea.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._combos: dict[str, QComboBox] = {}
+        self._combos: dict[str, Combo] = {}
         self._spins: dict[str, WholeBox] = {}
         self._reals: dict[str, RealBox] = {}
-        inside = QWidget()
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(4, 4, 4, 4)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GAP)
         self.presets = PresetCards(model)
         column.addWidget(self.presets)
         column.addLayout(self._first())
-        self.more = QToolButton(text="More settings", checkable=True)
-        self.more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.more.setArrowType(Qt.ArrowType.RightArrow)
-        self.more.setAutoRaise(True)
+        self.more = Fold("More settings")
         self.more.setToolTip("Settings that the preset defines, and that you can change")
         self.folded = QWidget()
         self.folded.setLayout(self._folded())
-        self.folded.hide()
         self.more.toggled.connect(self._fold)
+        self._fold(False)
         column.addWidget(self.more)
         column.addWidget(self.folded)
-        column.addStretch(1)
-        self.setWidget(inside)
         bind(self, model.choices_changed, self._show)
         bind(self, model.report_changed, self._show)
         bind(self, model.state_changed, self._enable)
@@ -85,25 +84,22 @@ class SettingsForm(QScrollArea):
     def _folded(self) -> QFormLayout:
         form = _form()
         form.setContentsMargins(0, 0, 0, 0)
-        form.addRow("Decoder", self._combo("network", tuple(NETWORKS)))
-        form.addRow("Activation", self._combo("activation", tuple(ACTIVATIONS)))
-        form.addRow("Steps", self._spin("iterations"))
-        form.addRow("Batch", self._spin("batch"))
-        form.addRow("Starts", self._spin("starts"))
-        form.addRow("Seed", self._spin("seed"))
-        self.resume = QCheckBox("Continue from a checkpoint")
-        self.resume.setToolTip(_DOCS.get("resume", ""))
+        form.addRow("&Network", self._combo("network", tuple(NETWORKS)))
+        form.addRow("&Training steps", self._spin("iterations"))
+        form.addRow("See&d", self._spin("seed"))
+        self.resume = QCheckBox("Go on with a stopped bake")
+        self.resume.setToolTip(_TIPS["resume"])
         self.resume.toggled.connect(lambda on: self._model.set_choices(resume=on))
         form.addRow(self.resume)
         self.viewport = QCheckBox("Textures for the viewport")
-        self.viewport.setToolTip(_DOCS.get("viewport_textures", ""))
+        self.viewport.setToolTip(_TIPS["viewport_textures"])
         self.viewport.toggled.connect(lambda on: self._model.set_choices(viewport_textures=on))
         form.addRow(self.viewport)
         return form
 
-    def _combo(self, name: str, values: tuple[object, ...]) -> QComboBox:
-        combo = QComboBox()
-        combo.setToolTip(_DOCS.get(name, ""))
+    def _combo(self, name: str, values: tuple[object, ...]) -> Combo:
+        combo = Combo()
+        combo.setToolTip(_TIPS[name])
         combo.setMinimumContentsLength(6)
         combo.addItem("", None)
         for value in values:
@@ -114,12 +110,13 @@ class SettingsForm(QScrollArea):
         self._combos[name] = combo
         return combo
 
-    def _spin(self, name: str) -> WholeBox:
+    def _spin(self, name: str, unit: str = "") -> WholeBox:
         spin = WholeBox()
-        spin.setToolTip(_DOCS.get(name, ""))
+        spin.setToolTip(_TIPS[name])
         spin.setRange(-1 if name == "seed" else 0, _LARGEST[name])
         spin.setSingleStep(_SPIN_STEPS[name])
         spin.setGroupSeparatorShown(True)
+        spin.setSuffix(unit)
         spin.setKeyboardTracking(False)
         nothing = spin.minimum()
         spin.valueChanged.connect(
@@ -132,7 +129,7 @@ class SettingsForm(QScrollArea):
         self, name: str, most: float, step: float, digits: int, none: str, unit: str = ""
     ) -> RealBox:
         spin = RealBox()
-        spin.setToolTip(_DOCS.get(name, ""))
+        spin.setToolTip(_TIPS[name])
         spin.setDecimals(digits)
         spin.setRange(0.0, most)
         spin.setSingleStep(step)
@@ -145,14 +142,17 @@ class SettingsForm(QScrollArea):
 
     def _folder(self) -> QWidget:
         box = QWidget()
-        box.setToolTip(_DOCS.get("folder", ""))
+        box.setToolTip(_TIPS["folder"])
         self.folder = QLineEdit()
         self.folder.setAccessibleName("Folder of the result")
-        self.folder.setToolTip(_DOCS.get("folder", ""))
+        self.folder.setToolTip(_TIPS["folder"])
         self.folder.editingFinished.connect(
             lambda: self._model.set_choices(folder=self.folder.text().strip())
         )
-        browse = QToolButton(text="…")
+        browse = QToolButton()
+        wear(browse, "folder")
+        browse.setFocusPolicy(_STRONG)
+        browse.setAccessibleName("Choose the folder")
         browse.setToolTip("Chooses the folder")
         browse.clicked.connect(lambda _: self._browse())
         row = QHBoxLayout(box)
@@ -169,10 +169,9 @@ class SettingsForm(QScrollArea):
 
     def _fold(self, is_open: bool) -> None:
         self.folded.setVisible(is_open)
-        self.more.setArrowType(Qt.ArrowType.DownArrow if is_open else Qt.ArrowType.RightArrow)
 
     def _enable(self) -> None:
-        self.widget().setEnabled(not self._model.is_busy)
+        self.setEnabled(not self._model.is_busy)
 
     def _show(self) -> None:
         model, choices = self._model, self._model.choices
@@ -184,12 +183,12 @@ class SettingsForm(QScrollArea):
             value = getattr(preset, name, "")
             shown = _square(value) if name == "resolution" else value
             is_auto = name == "resolution" and preset is not None and preset.size.is_open
-            combo.setItemText(0, f"Auto, up to {shown}" if is_auto else f"{shown}  (preset)")
+            combo.setItemText(0, f"Auto, up to {shown}" if is_auto else f"{shown} (preset)")
             with blocked_signals(combo):
                 combo.setCurrentIndex(max(0, combo.findData(getattr(choices, name))))
         for name, spin in self._spins.items():
             value = getattr(choices, name)
-            spin.setSpecialValueText(f"{getattr(preset, name, 0):,}  (preset)")
+            spin.setSpecialValueText(f"{getattr(preset, name, 0):,} (preset)")
             with blocked_signals(spin):
                 spin.setValue(spin.minimum() if value is None else value)
         for name, real in self._reals.items():
@@ -211,4 +210,6 @@ def _form() -> QFormLayout:
     form = QFormLayout()
     form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
     form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.DontWrapRows)
+    form.setHorizontalSpacing(GAP)
+    form.setVerticalSpacing(HALF)
     return form

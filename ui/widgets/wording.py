@@ -17,20 +17,42 @@ from verdigris.core.progress.events import (
 from verdigris.ui.signals.notices import capitalise
 
 PHASES = {
-    STARTS: "comparing starts",
+    STARTS: "finding a good start",
     SMALL_TEXTURE: "training a small texture",
-    ENCODING: "encoding the large texture",
+    ENCODING: "enlarging the texture",
     TRAINING: "training",
-    ROUNDING: "training with rounding",
+    ROUNDING: "fine-tuning",
     MEASURING: "measuring and writing",
     FLATTENING: "fitting textures for the viewport",
     "starting": "starting",
 }
+STOPS = {
+    "request": "stopped by you",
+    "target error": "the error is at its target",
+    "quality": "nothing was left to gain",
+    "time limit": "at the time limit",
+}
+"""Why a bake ended before its last step."""
 
 _FATES = {
     "kept": "Kept",
     "approximated": "Approximated",
     "dropped": "Left out",
+}
+# What artists call the lobes of a material.
+_LOBES = {
+    "oren_nayar_diffuse_bsdf": "diffuse",
+    "burley_diffuse_bsdf": "diffuse",
+    "dielectric_bsdf": "clear reflection",
+    "conductor_bsdf": "metal",
+    "generalized_schlick_bsdf": "reflection",
+    "sheen_bsdf": "sheen",
+    "chiang_hair_bsdf": "hair",
+    "thin_film_bsdf": "thin film",
+    "uniform_edf": "emission",
+    "conical_edf": "emission in a cone",
+    "measured_edf": "measured emission",
+    "generalized_schlick_edf": "emission by view",
 }
 
 
@@ -61,8 +83,9 @@ def format_nanoseconds(value: float) -> str:
 
 
 def part_name(name: str) -> str:
-    """`oren_nayar_diffuse_bsdf` -> `oren nayar diffuse`."""
-    return name.removesuffix("_bsdf").removesuffix("_edf").replace("_", " ")
+    """`oren_nayar_diffuse_bsdf` -> `diffuse`."""
+    plain = name.removesuffix("_bsdf").removesuffix("_edf").replace("_", " ")
+    return _LOBES.get(name, plain)
 
 
 def parts_by_fate(report: Mapping[str, Any]) -> list[tuple[str, str, list[str]]]:
@@ -75,7 +98,8 @@ def parts_by_fate(report: Mapping[str, Any]) -> list[tuple[str, str, list[str]]]
             if part["fate"] == fate
         ]
         if lines:
-            found.append((fate, heading, lines))
+            # two lobes may have one name
+            found.append((fate, heading, list(dict.fromkeys(lines))))
     return found
 
 
@@ -93,5 +117,7 @@ def describe_textures(report: Mapping[str, Any]) -> list[str]:
     for each in report.get("textures", ()):
         name = str(each["file"]).replace("\\", "/").rsplit("/", 1)[-1]
         tiles = f", {each['tiles']} tiles" if each["tiles"] > 1 else ""
-        lines.append(each["problem"] or f"{name}, {each['width']} x {each['height']}{tiles}")
+        # the problem of the material names the folders that were searched
+        problem = f"{name}: missing" if each.get("is_missing") else each["problem"]
+        lines.append(problem or f"{name}, {each['width']} x {each['height']}{tiles}")
     return lines

@@ -1,7 +1,5 @@
 import {
   Color,
-  CompressedArrayTexture,
-  CompressedTexture,
   DataTexture,
   DataUtils,
   FloatType,
@@ -10,28 +8,21 @@ import {
   LinearFilter,
   LinearMipmapLinearFilter,
   NearestFilter,
-  NoColorSpace,
   RGBAFormat,
-  RGBA_ASTC_4x4_Format,
-  RGBA_BPTC_Format,
-  RGB_BPTC_UNSIGNED_Format,
-  RedFormat,
-  RepeatWrapping,
   SRGBColorSpace,
   ShaderMaterial,
   Uniform,
   UniformsGroup,
   UniformsLib,
   UniformsUtils,
-  UnsignedByteType,
   Vector3,
   Vector4,
   WebGLCubeRenderTarget,
 } from "three";
 import { CUBE_WIDTH, environmentGlsl, irradianceHarmonics } from "./environment.js";
 import { decoderGlsl } from "./glsl.js";
-import { isBlocks, withoutBlocks } from "./ktx2.js";
 import { packNumbers } from "./packing.js";
+import { makeTexture } from "./three_textures.js";
 import { isSoftware, paddedNumbers } from "./webgl2.js";
 
 /** Directions of environment light at a pixel, where the material's option does not say otherwise. */
@@ -57,6 +48,8 @@ export class NeuralMaterial extends ShaderMaterial {
     const packed = packNumbers(loaded);
     const isBlock = packed.floats.byteLength <= gl.getParameter(gl.MAX_UNIFORM_BLOCK_SIZE) && !isSoftware(gl);
     const { emission, opacity } = loaded;
+    const reads = (format) =>
+      renderer.extensions.has(format.startsWith("ASTC") ? "WEBGL_compressed_texture_astc" : "EXT_texture_compression_bptc");
     super({
       name: `Verdigris ${loaded.name}`,
       glslVersion: GLSL3,
@@ -73,15 +66,15 @@ export class NeuralMaterial extends ShaderMaterial {
       uniforms: {
         ...UniformsUtils.clone(UniformsLib.lights),
         ...UniformsUtils.clone(UniformsLib.fog),
-        neuralLatents: new Uniform(makeTexture(loaded.latents, renderer, loaded.manifest.latents.file)),
+        neuralLatents: new Uniform(makeTexture(loaded.latents, reads, loaded.manifest.latents.file)),
         neuralTiles: new Uniform(new Vector4(1, 1, 0, 0)),
         neuralEnvironment: new Uniform(null),
         neuralHarmonics: new Uniform(Array.from({ length: 9 }, () => new Vector3())),
         neuralAmbient: new Uniform(new Color(0)),
         neuralIntensity: new Uniform(1),
         ...(isBlock ? {} : { neuralNumbers: new Uniform(numbersTexture(packed)) }),
-        ...(emission && { neuralEmission: new Uniform(makeTexture(emission, renderer, loaded.manifest.emission.file)) }),
-        ...(opacity && { neuralOpacity: new Uniform(makeTexture(opacity, renderer)) }),
+        ...(emission && { neuralEmission: new Uniform(makeTexture(emission, reads, loaded.manifest.emission.file)) }),
+        ...(opacity && { neuralOpacity: new Uniform(makeTexture(opacity, reads)) }),
       },
       vertexShader: VERTEX,
       fragmentShader: fragment(loaded, isBlock, filter),
@@ -168,47 +161,6 @@ function readFace(renderer, target, width, face) {
   if (type === HalfFloatType) return Float32Array.from(texels, DataUtils.fromHalfFloat);
   const linear = colorSpace === SRGBColorSpace ? (v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4) : (v) => v;
   return Float32Array.from(texels, (v) => linear(v / 255));
-}
-
-// By format: three.js's, its type, and for blocks the extension that reads them.
-const FORMATS = {
-  R8_UNORM: [RedFormat, UnsignedByteType],
-  R8G8B8A8_UNORM: [RGBAFormat, UnsignedByteType],
-  R16G16B16A16_SFLOAT: [RGBAFormat, HalfFloatType],
-  BC6H_UFLOAT_BLOCK: [RGB_BPTC_UNSIGNED_Format, HalfFloatType, "EXT_texture_compression_bptc"],
-  BC7_UNORM_BLOCK: [RGBA_BPTC_Format, UnsignedByteType, "EXT_texture_compression_bptc"],
-  ASTC_4x4_UNORM_BLOCK: [RGBA_ASTC_4x4_Format, UnsignedByteType, "WEBGL_compressed_texture_astc"],
-};
-
-/** KTX2Loader would keep layer 0 of the latents only, and DataArrayTexture uploads no mip levels. */
-function makeTexture(texture, renderer, file) {
-  const extension = FORMATS[texture.format][2];
-  const stored = extension && renderer.extensions.has(extension) ? texture : withoutBlocks(texture, file);
-  const { width, height, layers } = stored;
-  const [format, type] = FORMATS[stored.format];
-  const isHalf = stored.format === "R16G16B16A16_SFLOAT";
-  const mipmaps = stored.levels.map((level) => ({ ...level, data: isHalf ? asHalves(level.data) : level.data }));
-  if (layers > 1) return repeating(new CompressedArrayTexture(mipmaps, width, height, layers, format, type));
-  if (isBlocks(stored)) return repeating(new CompressedTexture(mipmaps, width, height, format, type));
-  const result = new DataTexture(mipmaps[0].data, width, height, format, type);
-  result.mipmaps = mipmaps;
-  result.unpackAlignment = 1;
-  return repeating(result);
-}
-
-function repeating(texture) {
-  texture.wrapS = texture.wrapT = RepeatWrapping;
-  texture.minFilter = LinearMipmapLinearFilter;
-  texture.magFilter = LinearFilter;
-  texture.generateMipmaps = false;
-  texture.flipY = false;
-  texture.colorSpace = NoColorSpace;
-  texture.needsUpdate = true;
-  return texture;
-}
-
-function asHalves(bytes) {
-  return new Uint16Array(bytes.slice().buffer);
 }
 
 function numbersTexture(packed) {

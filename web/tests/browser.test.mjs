@@ -339,18 +339,7 @@ test("three.js draws instances, shadows and an environment without a warning", I
   const mean = (texels) => texels.filter((_, at) => at % 4 < 3).reduce((sum, each) => sum + each, 0) / (texels.length * 0.75);
   // a white sky of radiance .5 gives half of the directional albedo, by quadrature
   const decoder = new Decoder(material);
-  let albedo = 0;
-  const lod = Math.log2(material.latents.width / 8);
-  for (let place = 0; place < 64; place++) {
-    const uv = [((place % 8) + 0.5) / 8, (Math.floor(place / 8) + 0.5) / 8];
-    const prepared = decoder.prepare(uv, lod, [0, 0, 1]);
-    for (let index = 0; index < 256; index++) {
-      const [z, turn] = [(index + 0.5) / 256, 2 * Math.PI * ((index * 0.61803398875) % 1)];
-      const flat = Math.sqrt(1 - z * z);
-      albedo += decoder.shade(prepared, [flat * Math.cos(turn), flat * Math.sin(turn), z]).reduce((sum, each) => sum + each, 0);
-    }
-  }
-  albedo *= (2 * Math.PI) / (64 * 256 * 3);
+  const albedo = meanAlbedo(decoder, 8);
   assert.ok(Math.abs(mean(found.sky) / (0.5 * albedo) - 1) < 0.05, `${mean(found.sky)} and ${0.5 * albedo}`);
   assert.ok(mean(found.lit) > 0.01);
   // the middle is in the shadow, the rows at the edges are not
@@ -359,6 +348,137 @@ test("three.js draws instances, shadows and an environment without a warning", I
   assert.ok(Math.abs(row(found.shadowed, 0) / row(found.lit, 0) - 1) < 0.1);
   assert.deepEqual(page.problems, []);
 });
+
+test("three.js on WebGPU lights a plane as the processor's decoder says, also by its surroundings", IN_THREE, async (context) => {
+  const [width, height] = [16, 16];
+  const found = await page.evaluate(`(async () => {
+    if (!(await navigator.gpu?.requestAdapter())) return null;
+    globalThis.GPU3 = await import("three/webgpu");
+    const { NeuralNodeMaterial, makeEnvironment } = await import("/src/three_webgpu.js");
+    const renderer = new GPU3.WebGPURenderer();
+    const material = await load("${bundles[0]}");
+    let refused = null;
+    try {
+      new NeuralNodeMaterial(material, renderer);
+    } catch (failure) {
+      refused = failure.message;
+    }
+    await renderer.init();
+    const camera = new GPU3.OrthographicCamera(-0.5, 0.5, 0.5, -0.5, 0.1, 10);
+    camera.position.z = 2;
+    const target = new GPU3.RenderTarget(${width}, ${height}, { type: GPU3.FloatType });
+    renderer.setRenderTarget(target);
+    const draw = async (scene) => {
+      renderer.render(scene, camera);
+      return Array.from(await renderer.readRenderTargetPixelsAsync(target, 0, 0, ${width}, ${height}));
+    };
+    const plane = new GPU3.Mesh(new GPU3.PlaneGeometry(1, 1), new NeuralNodeMaterial(material, renderer, { filter: "exact", samples: 32 }));
+    const scene = new GPU3.Scene().add(plane);
+    const sun = new GPU3.DirectionalLight(0xffffff, 2);
+    sun.position.set(1, 2, 3);
+    scene.add(sun);
+    const lit = await draw(scene);
+    scene.remove(sun);
+    const sky = new GPU3.DataTexture(new Float32Array(4 * 16 * 8).fill(0.5), 16, 8, GPU3.RGBAFormat, GPU3.FloatType);
+    sky.mapping = GPU3.EquirectangularReflectionMapping;
+    sky.needsUpdate = true;
+    plane.material.environment = await makeEnvironment(renderer, sky);
+    const surrounded = await draw(scene);
+    plane.material.environmentIntensity = 2;
+    const twice = await draw(scene);
+    plane.material.environmentIntensity = 1;
+    // a sky that differs along each axis, on a plane that is turned to x, here and with WebGL
+    const towards = Float32Array.from({ length: 4 * 16 * 8 }, (_, at) => {
+      const [turn, down] = [(2 * Math.PI * (((at >> 2) % 16) + 0.5)) / 16, (Math.PI * ((at >> 6) + 0.5)) / 8];
+      return 1 + 0.9 * [Math.cos(turn) * Math.sin(down), Math.sin(turn) * Math.sin(down), Math.cos(down), 0][at & 3];
+    });
+    plane.rotation.set(0.5, 0.8, 0);
+    const turnedSky = (library) => {
+      const made = new library.DataTexture(towards, 16, 8, library.RGBAFormat, library.FloatType);
+      made.mapping = library.EquirectangularReflectionMapping;
+      made.minFilter = made.magFilter = library.LinearFilter;
+      made.needsUpdate = true;
+      return made;
+    };
+    plane.material.environment = await makeEnvironment(renderer, turnedSky(GPU3));
+    const turned = await draw(scene);
+    const old = new neural.NeuralMaterial(material, globalThis.renderer, { filter: "exact", samples: 32 });
+    old.environment = neural.makeEnvironment(globalThis.renderer, turnedSky(THREE));
+    const oldPlane = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), old);
+    oldPlane.rotation.set(0.5, 0.8, 0);
+    const oldTarget = new THREE.WebGLRenderTarget(${width}, ${height}, { type: THREE.FloatType });
+    globalThis.renderer.setRenderTarget(oldTarget);
+    globalThis.renderer.render(new THREE.Scene().add(oldPlane), globalThis.camera);
+    const texels = new Float32Array(4 * ${width} * ${height});
+    globalThis.renderer.readRenderTargetPixels(oldTarget, 0, 0, ${width}, ${height}, texels);
+    plane.rotation.set(0, 0, 0);
+    plane.material.environment = null;
+    // instances between the light and the plane, behind the camera; emission and opacity
+    plane.receiveShadow = true;
+    sun.position.set(0, 0, 4);
+    sun.castShadow = true;
+    scene.add(sun, sun.target);
+    renderer.shadowMap.enabled = true;
+    const open = await draw(scene);
+    const many = new GPU3.InstancedMesh(new GPU3.BoxGeometry(0.5, 0.5, 0.1), new NeuralNodeMaterial(material, renderer), 2);
+    many.castShadow = true;
+    many.setMatrixAt(0, new GPU3.Matrix4().makeTranslation(-0.25, 0, 3));
+    many.setMatrixAt(1, new GPU3.Matrix4().makeTranslation(0.25, 0, 3));
+    scene.add(many);
+    const shadowed = await draw(scene);
+    plane.material.dispose();
+    const other = new NeuralNodeMaterial(await load("${bundles[1]}"), renderer);
+    const emitting = await draw(new GPU3.Scene().add(new GPU3.Mesh(new GPU3.PlaneGeometry(1, 1), other)));
+    return { refused, lit, surrounded, twice, turned, withWebGl: Array.from(texels), open, shadowed, emitting };
+  })()`);
+  if (!found) {
+    context.skip("this Chromium has no WebGPU");
+    return;
+  }
+  assert.match(found.refused, /await renderer\.init\(\) first/);
+  const material = await loadFrom(bundles[0]);
+  const decoder = new Decoder(material);
+  const light = [1, 2, 3].map((each) => each / Math.sqrt(14));
+  const lod = Math.log2(material.latents.width / width);
+  for (let at = 0; at < width * height; at++) {
+    // rows come from the top
+    const uv = [((at % width) + 0.5) / width, 1 - (Math.floor(at / width) + 0.5) / height];
+    decoder.evaluate(uv, lod, light, [0, 0, 1]).forEach((exact, channel) => {
+      const seen = found.lit[4 * at + channel];
+      assert.ok(Math.abs(seen - 2 * exact) < 2e-3 * Math.max(2 * exact, 0.01), `pixel ${at}: ${seen} and ${2 * exact}`);
+    });
+  }
+  const mean = (texels) => texels.filter((_, at) => at % 4 < 3).reduce((sum, each) => sum + each, 0) / (texels.length * 0.75);
+  const albedo = meanAlbedo(decoder, width);
+  assert.ok(Math.abs(mean(found.surrounded) / (0.5 * albedo) - 1) < 0.05, `${mean(found.surrounded)} and ${0.5 * albedo}`);
+  assert.ok(Math.abs(mean(found.twice) / mean(found.surrounded) - 2) < 1e-3);
+  for (let channel = 0; channel < 3; channel++) {
+    const [here, there] = [found.turned, found.withWebGl].map((texels) => mean(texels.flatMap((each, at) => (at % 4 === channel ? [each, each, each, 1] : []))));
+    assert.ok(Math.abs(here / there - 1) < 0.03, `channel ${channel}: ${here} and ${there}`);
+  }
+  const row = (texels, index) => mean(texels.slice(4 * width * index, 4 * width * (index + 1)));
+  assert.ok(row(found.shadowed, 8) < 0.05 * row(found.open, 8), `${row(found.shadowed, 8)} of ${row(found.open, 8)}`);
+  assert.ok(Math.abs(row(found.shadowed, 0) / row(found.open, 0) - 1) < 0.1);
+  // the stored emission and opacity, not multiplied
+  assert.ok(Math.abs(found.emitting[0] - 0.5) < 1e-3 && Math.abs(found.emitting[3] - 200 / 255) < 1e-2, `${found.emitting.slice(0, 4)}`);
+  assert.deepEqual(page.problems, []);
+});
+
+/** Mean directional albedo of a square of pixels that is seen from above, by quadrature. */
+function meanAlbedo(decoder, side) {
+  let albedo = 0;
+  const lod = Math.log2(decoder.material.latents.width / side);
+  for (let place = 0; place < side * side; place++) {
+    const uv = [((place % side) + 0.5) / side, (Math.floor(place / side) + 0.5) / side];
+    const prepared = decoder.prepare(uv, lod, [0, 0, 1]);
+    for (let index = 0; index < 256; index++) {
+      const [z, turn] = [(index + 0.5) / 256, 2 * Math.PI * ((index * 0.61803398875) % 1)];
+      const flat = Math.sqrt(1 - z * z);
+      albedo += decoder.shade(prepared, [flat * Math.cos(turn), flat * Math.sin(turn), z]).reduce((sum, each) => sum + each, 0);
+    }
+  }
+  return (albedo * 2 * Math.PI) / (side * side * 256 * 3);
+}
 
 async function loadFrom(name) {
   const root = path.join(folder, name);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -37,6 +38,7 @@ from verdigris.core.baking.measure.sky import measure_sky
 from verdigris.core.baking.state.options import make_folder
 from verdigris.core.baking.state.rounding import rounding_by_material
 from verdigris.core.base.errors import BundleError
+from verdigris.core.base.profile import profiled
 from verdigris.core.bundle.cost.source_bytes import SourceBytes, source_bytes
 from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.manifest_parts import Bounds
@@ -46,6 +48,7 @@ from verdigris.core.bundle.files.write import (
     Contents,
     Exported,
     export_numbers,
+    export_with,
     version,
     write_bundle,
 )
@@ -58,11 +61,12 @@ from verdigris.core.bundle.proxies.make_proxies import (
     errors_of,
     make_proxies,
 )
-from verdigris.core.bundle.runtime.runtime_files import runtime_files
+from verdigris.core.bundle.runtime.runtime_files import compiling_ahead, runtime_files
 from verdigris.core.bundle.verify.verify import log_mae
 from verdigris.core.material.report.report import describe_teacher
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.comparison import compare_materials
+from verdigris.core.pictures.metrics import load_flip
 from verdigris.core.pictures.picture_files import encode_png
 from verdigris.core.pictures.render import Lighting
 from verdigris.core.progress.events import Event, Finished
@@ -96,6 +100,18 @@ _ALBEDO_MARGIN = 2e-3
 _TRAINED_A_PROXY, _PROXY_EVALUATIONS = 40, (1 << 14, 1 << 26)
 
 
+def prepare_finish(device: Device) -> None:
+    """Begins, in a thread, what every finish needs. A trainer on the processor needs that time."""
+    if not device.is_software:
+        threading.Thread(target=_prepare, daemon=True).start()
+
+
+@profiled("prepare the finish")
+def _prepare() -> None:
+    sphere_to_compare()
+    load_flip()
+
+
 def finish(run: Run, decoder: FloatArray) -> Iterator[Event]:
     """Measures and writes every material with this rounded decoder; the last event is Finished."""
     trained = run.learner.filled_parameters()
@@ -104,11 +120,14 @@ def finish(run: Run, decoder: FloatArray) -> Iterator[Event]:
     paths = bundle_paths(run.options, run.teachers)
     view = sphere_to_compare()
     students = _Students(run, trained)
-    students.head = _fit_head(students)
-    students.head = _fit_split(students, students.head)
-    for number, path in enumerate(paths):
-        exported, student = students.of(number)
-        written.append((yield from _write(run, number, path, exported, student, view)))
+    # known before all that takes time, as it decides on the shaders
+    _, _, arithmetic = _judged(students.of(0)[0], run.teachers[0])
+    with compiling_ahead(trained.spec, arithmetic.advised):
+        students.head = _fit_head(students)
+        students.head = _fit_split(students, students.head)
+        for number, path in enumerate(paths):
+            exported, student = students.of(number)
+            written.append((yield from _write(run, number, path, exported, student, view)))
     _remove_checkpoint(run)
     yield Finished(
         tuple(map(str, paths)),
@@ -249,6 +268,8 @@ def _fit_split(students: _Students, head: FloatArray) -> FloatArray:
 
 
 def _export(run: Run, trained: Parameters, material: int) -> Exported:
+    if run.blocks:
+        return export_with(trained, run.blocks[material], material)
     trainer, texel_format = run.learner.trainer, TEXEL_FORMATS[run.settings.latent_format]
     ranges = trainer.latent_ranges()
     known = ranges[material] if ranges else None
@@ -257,7 +278,7 @@ def _export(run: Run, trained: Parameters, material: int) -> Exported:
 
 def final_samples(device: Device) -> int:
     """Held-out samples that a result is measured on: fewer where they take seconds."""
-    return 1 << 15 if device.is_software else 1 << 20
+    return 1 << 15 if device.is_software else 1 << 18
 
 
 def _measure(
@@ -304,6 +325,8 @@ def _request(run: Run, material: int) -> Mapping[str, Any]:
         found["time_limit"] = options.time_limit
     if options.target_error is not None:
         found["target_error"] = options.target_error
+    if options.target:
+        found["target"] = options.target
     if options.provenance:
         found["asked"] = dict(options.provenance[material])
     return found

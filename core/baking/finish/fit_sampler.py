@@ -199,8 +199,8 @@ def _draw_broadly(
     parts = np.array_split(np.arange(directions), len(mixtures))
     wi = np.empty((3, directions, count), np.float32)
     for lobes, part in zip(mixtures, parts, strict=True):
-        for index in part:
-            wi[:, index] = draw(lobes, random.random((2, count)).astype(np.float32))
+        points = random.random((len(part), 2, count)).astype(np.float32)
+        wi[:, part] = draw(lobes, np.moveaxis(points, 0, 1))
     density = sum(
         len(part) / directions * pdf(lobes, wi) for lobes, part in zip(mixtures, parts, strict=True)
     )
@@ -219,9 +219,15 @@ def fit_head(spec: NetworkSpec, examples: Examples, effort: Effort) -> FloatArra
     first, second = np.zeros_like(head), np.zeros_like(head)
     batches = max(1, examples.count // _BATCH)
     bounds = np.linspace(0, examples.count, batches + 1).astype(int)
+    slope = np.zeros_like(head)
+    views, slopes = head_views(spec, head), head_views(spec, slope)
     for step in range(effort.steps):
         chosen = slice(*bounds[step % batches : step % batches + 2])
-        slope = _slope(spec, head, normal[:, chosen], examples.part(chosen))
+        slope[:] = 0
+        for view, value in zip(
+            slopes, _slopes(spec, views, normal[:, chosen], examples.part(chosen)), strict=True
+        ):
+            view[:] = value
         rate = _RATE * 0.5 * (1 + math.cos(math.pi * step / effort.steps))
         adam_change(first, second, slope, adam_rate(rate, step, DECODER_BETA_2), DECODER_BETA_2)
         head -= slope
@@ -242,23 +248,15 @@ def _first_guess(spec: NetworkSpec, random: np.random.Generator) -> FloatArray:
     return head
 
 
-def _slope(
-    spec: NetworkSpec, head: FloatArray, inputs: FloatArray, examples: Examples
-) -> FloatArray:
-    """Gradient of the mean loss by the head."""
-    views = head_views(spec, head)
+def _slopes(
+    spec: NetworkSpec, views: Sequence[FloatArray], inputs: FloatArray, examples: Examples
+) -> tuple[FloatArray, ...]:
+    """Gradients of the mean loss by the weights and biases of both layers."""
     hidden, bent, raw = run_head(views, inputs)
     last = views[2]
     by_raw = np.clip(_slope_by_raw(spec, raw, examples), -_MOST_SLOPE, _MOST_SLOPE) / raw.shape[1]
     by_hidden = (last.T @ by_raw) * np.where(hidden > 0, 1, HEAD_SLOPE)
-    slope = np.zeros_like(head)
-    for view, value in zip(
-        head_views(spec, slope),
-        (by_hidden @ inputs.T, by_hidden.sum(1), by_raw @ bent.T, by_raw.sum(1)),
-        strict=True,
-    ):
-        view[:] = value
-    return slope
+    return by_hidden @ inputs.T, by_hidden.sum(1), by_raw @ bent.T, by_raw.sum(1)
 
 
 def _slope_by_raw(spec: NetworkSpec, raw: FloatArray, examples: Examples) -> FloatArray:

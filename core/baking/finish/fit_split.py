@@ -182,8 +182,8 @@ def _examples(
     lobes = lobes_of(parameters, look_at(parameters, latents, wo))
     shift = random.random((2, wo.shape[1]))
     index = np.arange(_DIRECTIONS)
-    points = np.stack([(index + 0.5) / _DIRECTIONS, GOLDEN_RATIO * index], 1)[..., None]
-    wi = np.stack([draw(lobes, ((each + shift) % 1).astype(np.float32)) for each in points], 1)
+    points = np.stack([(index + 0.5) / _DIRECTIONS, GOLDEN_RATIO * index])[..., None]
+    wi = draw(lobes, ((points + shift[:, None]) % 1).astype(np.float32))
     density = np.where(wi[2] > 0, pdf(lobes, wi), np.inf)
     shares = shade(wi) / density / _DIRECTIONS
     ratios = split_ratios(lobes, shade, wo)
@@ -227,9 +227,15 @@ def fit_split(
     count = normal.shape[1]
     batches = max(1, count // _BATCH)
     bounds = np.linspace(0, count, batches + 1).astype(int)
+    views, slope = all_head_views(spec, fitted)[4:], np.zeros_like(fitted)
+    slopes = all_head_views(spec, slope)[4:]
     for step in range(effort.steps):
         chosen = slice(*bounds[step % batches : step % batches + 2])
-        slope = _slope(spec, fitted, normal[:, chosen], examples, chosen)
+        slope[:] = 0
+        for view, value in zip(
+            slopes, _slopes(views, normal[:, chosen], examples, chosen), strict=True
+        ):
+            view[:] = value
         rate = _RATE * 0.5 * (1 + math.cos(math.pi * step / effort.steps))
         adam_change(first, second, slope, adam_rate(rate, step, DECODER_BETA_2), DECODER_BETA_2)
         fitted -= slope
@@ -249,26 +255,14 @@ def _first_guess(spec: NetworkSpec, length: int) -> FloatArray:
     return head
 
 
-def _slope(
-    spec: NetworkSpec,
-    head: FloatArray,
-    inputs: FloatArray,
-    examples: SplitExamples,
-    chosen: slice,
-) -> FloatArray:
-    """Gradient of half the mean error by the head."""
-    views = all_head_views(spec, head)[4:]
+def _slopes(
+    views: Sequence[FloatArray], inputs: FloatArray, examples: SplitExamples, chosen: slice
+) -> tuple[FloatArray, ...]:
+    """Gradients of half the mean error by the weights and biases of both layers."""
     hidden, bent, raw = run_head(views, inputs)
     factors = split_factors(raw)
     by_factor = np.einsum("jkN,kN->jN", examples.square[..., chosen], factors)
     by_factor -= examples.side[..., chosen]
     by_raw = np.clip(by_factor * factors, -_MOST_SLOPE, _MOST_SLOPE) / raw.shape[1]
     by_hidden = (views[2].T @ by_raw) * np.where(hidden > 0, 1, HEAD_SLOPE)
-    slope = np.zeros_like(head)
-    for view, value in zip(
-        all_head_views(spec, slope)[4:],
-        (by_hidden @ inputs.T, by_hidden.sum(1), by_raw @ bent.T, by_raw.sum(1)),
-        strict=True,
-    ):
-        view[:] = value
-    return slope
+    return by_hidden @ inputs.T, by_hidden.sum(1), by_raw @ bent.T, by_raw.sum(1)

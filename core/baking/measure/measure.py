@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,6 +74,7 @@ def measure_student(student: DeviceMaterial, held_out: HeldOut) -> SampleMetrics
     return measure_samples(prediction, held_out.response)
 
 
+@cache
 def sphere_to_compare(size: int = PICTURE_SIZE) -> View:
     """The view of a sphere that students are compared on, `size` pixels per side."""
     return make_view("sphere", size * PICTURE_SUBPIXELS)

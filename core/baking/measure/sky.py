@@ -6,7 +6,9 @@ pictures do not show a loss of light: it is in highlights, and in the sum of man
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,7 +69,7 @@ def measure_sky(
 
 def reflected_light(material: DeviceMaterial, plan: SkyPlan, footprint: Footprint) -> Floats:
     """Light (places, 3) towards the viewer of each place."""
-    uv, wo, rotations = views_of(plan)
+    uv, wo, _ = views_of(plan)
     wi = fibonacci_hemisphere(plan.directions)
     response = material.response(
         np.repeat(uv, plan.directions, axis=0).astype(np.float32),
@@ -75,9 +77,15 @@ def reflected_light(material: DeviceMaterial, plan: SkyPlan, footprint: Footprin
         np.repeat(wo, plan.directions, axis=0).astype(np.float32),
         footprint=footprint,
     ).reshape(plan.places, plan.directions, 3)
-    radiance = sky(np.einsum("pij,dj->pdi", rotations, wi))
-    light = np.einsum("pdc,pd->pc", response.astype(float), radiance)
+    light = np.einsum("pdc,pd->pc", response.astype(float), _radiance(plan, sky))
     return np.asarray(2 * np.pi / plan.directions * light)
+
+
+@cache
+def _radiance(plan: SkyPlan, of: Callable[[Floats], Floats]) -> Floats:
+    """Of a sky in each direction of each place: the same for teacher and student."""
+    _, _, rotations = views_of(plan)
+    return of(np.einsum("pij,dj->pdi", rotations, fibonacci_hemisphere(plan.directions)))
 
 
 def views_of(plan: SkyPlan) -> tuple[Floats, Floats, Floats]:

@@ -23,6 +23,7 @@ from verdigris.core.baking.phases.stepping import open_with_parameters
 from verdigris.core.baking.state.size_choice import Size, SizeChoice, half_of_both, halves
 from verdigris.core.baking.state.trainers import open_trainer
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.profile import Phases
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.metrics import INDISTINGUISHABLE_LOG_MAE
 from verdigris.core.progress.events import Event, SizeChosen, Step
@@ -43,6 +44,9 @@ _CHOICE_SHARE, _TRIAL_SHARE = 0.4, 0.02
 # What counts at the end, in errors of trials: these still fall, to .75 to .98 on 13 materials
 # (docs/BENCHMARKS.md), and the excess of a smaller texture does not fall with them.
 _TOLERANCE_SHARE, _STILL_FALLS = 0.5, 0.85
+# A limit by the material's own images, which nobody has set, gives way to errors so much larger
+# than those of the largest size: a decibel.
+_VISIBLE = 1.12
 # Trials of most bakes.
 _TRIALS = 5
 # Width by height, or the inverse, of the sizes that are tried to fit into a limit of bytes.
@@ -69,8 +73,12 @@ def choose_size(run: Run) -> Iterator[Event]:
     learner = run.learner
     parameters, state = learner.trainer.parameters(), learner.trainer.state()
     largest = (parameters.layout.width, parameters.layout.height)
+    # for pictures during the trials
+    learner.live_student()
     learner.trainer.close()
-    sizes = _search(largest, _limit(run), run.settings.size.tolerance)
+    size_settings = run.settings.size
+    gives_way = not size_settings.most_bytes
+    sizes = _search(largest, _limit(run), size_settings.tolerance, gives_way)
     choice: SizeChoice | None = None
     try:
         wanted = next(sizes)
@@ -91,7 +99,7 @@ def fit_bytes(run: Run) -> None:
     parameters, state = run.learner.trainer.parameters(), run.learner.trainer.state()
     size = (parameters.layout.width, parameters.layout.height)
     fits = _limit(run)
-    if not fits(size):
+    if run.settings.size.most_bytes and not fits(size):
         size = _largest_that_fit(size, fits)[0]
     if size != (parameters.layout.width, parameters.layout.height):
         run.learner.trainer.close()
@@ -99,8 +107,8 @@ def fit_bytes(run: Run) -> None:
 
 
 def _most_bytes(run: Run) -> int:
-    """The most bytes of a bundle: as requested, or fewer than the material's own images take; 0
-    for no limit."""
+    """The most bytes of a bundle: as requested, or, as long as no eye sees it, fewer than the
+    material's own images take; 0 for no limit."""
     requested = run.settings.size.most_bytes
     return requested or max(0, compressed_sources(run.teachers) - 1)
 
@@ -125,15 +133,21 @@ def _continue_with(
 
 
 def _search(
-    largest: Size, fits: Callable[[Size], bool], tolerance: float
+    largest: Size, fits: Callable[[Size], bool], tolerance: float, gives_way: bool = False
 ) -> Generator[Size, Errors, SizeChoice]:
-    """Yields the sizes to try, and receives their errors."""
+    """Yields the sizes to try, and receives their errors. `gives_way`: the limit does not hold if
+    an eye would see it."""
     size = largest
     found: dict[Size, Errors] = {}
     if not fits(size):
         for each in _largest_that_fit(size, fits):
             found[each] = yield each
         size = min(found, key=lambda each: sum(found[each]))
+        if gives_way:
+            found[largest] = yield largest
+            pairs = zip(found[size], found[largest], strict=True)
+            if any(e > max(INDISTINGUISHABLE_LOG_MAE, _VISIBLE * of) for e, of in pairs):
+                size = largest
     if not tolerance:
         return SizeChoice(size, 0.0, {each: max(errors) for each, errors in found.items()})
     if size not in found:
@@ -211,6 +225,8 @@ def _try(
     steps = max(1, round(_TRIAL_SHARE * settings.iterations))
     training = _cooling(run.learner.stage.training(), first, steps)
     trainer = open_trainer(run.trainer_kind, small, source, training, run.teachers[0].device)
+    phases = Phases()
+    phases.begin("try a size")
     try:
         trainer.restore(small, shrunk_state(parameters, state, *size))
         while trainer.step < first + steps:
@@ -230,6 +246,7 @@ def _try(
             move_to_blocks(found.layout, found.latents, squares, 1.0)
         student = Student(found, run.teachers[0].device)
     finally:
+        phases.begin("")
         trainer.close()
     errors = []
     for student.material, held_out in enumerate(run.held_out):
@@ -265,12 +282,13 @@ def _cooling(training: TrainingSettings, first: int, steps: int) -> TrainingSett
 
 def _event(run: Run, choice: SizeChoice) -> SizeChosen:
     width, height = choice.size
+    most, taken = _most_bytes(run), run.bundle_bytes(choice.size)
     return SizeChosen(
         width=width,
         height=height,
-        bytes=run.bundle_bytes(choice.size),
+        bytes=taken,
         target=choice.target,
-        most_bytes=_most_bytes(run),
+        most_bytes=most if taken <= most else 0,
         tried=tuple(
             {
                 "width": each[0],

@@ -13,7 +13,7 @@ import numpy as np
 
 from verdigris.core.baking.measure.measure import measure_pictures, sphere_to_compare
 from verdigris.core.baking.state.clock import QUALITY, TARGET_ERROR
-from verdigris.core.pictures.metrics import is_indistinguishable
+from verdigris.core.pictures.verdict import INDISTINGUISHABLE, reaches
 
 if TYPE_CHECKING:
     from verdigris.core.baking.state.run import Run
@@ -27,21 +27,22 @@ _GOOD_CHECKS = 2
 
 
 def check_steps(steps: int, end: int, has_target: bool) -> Iterator[int]:
-    """The steps of a stage after which quality is checked, below `end`. A target error may be
-    reached at any time."""
+    """The steps of a stage after which quality is checked, below `end`. A target may be reached at
+    any time."""
     interval = max(1, round(_INTERVAL * steps))
     first = 0 if has_target else _FIRST_CHECK * steps
     yield from (step for step in range(interval, end, interval) if step >= first)
 
 
 def is_good_enough(run: Run, samples: tuple[SampleMetrics, ...]) -> bool:
-    """Whether so many checks in a row have reached the target error; without one, whether the
-    result is indistinguishable from its material."""
-    target = run.options.target_error
-    if target is not None:
-        is_good = sum(each.log_mae for each in samples) <= target * len(samples)
+    """Whether so many checks in a row have reached the target error; without one, the target:
+    by default a result that is indistinguishable from its material."""
+    error, target = run.options.target_error, run.options.target or INDISTINGUISHABLE
+    if error is not None:
+        is_good = sum(each.log_mae for each in samples) <= error * len(samples)
     else:
-        is_good = all(map(is_indistinguishable, samples)) and _look_the_same(run)
+        found = [{"samples": vars(each), "sky": {"bias": each.bias}} for each in samples]
+        is_good = all(reaches(target, each) for each in found) and _look_good(run, target)
     run.good_checks = run.good_checks + 1 if is_good else 0
     return run.good_checks >= _GOOD_CHECKS
 
@@ -54,12 +55,12 @@ def skip_to_last_phase(run: Run, step: int) -> None:
     trainer.restore(trainer.parameters(), {**trainer.state(), "step": np.array(step)})
 
 
-def _look_the_same(run: Run) -> bool:
-    """Whether pictures of all materials are indistinguishable."""
+def _look_good(run: Run, target: str) -> bool:
+    """Whether pictures of all materials reach the target."""
     student, view = run.learner.live_student(), sphere_to_compare()
     try:
         for student.material, teacher in enumerate(run.teachers):
-            if not is_indistinguishable(measure_pictures(teacher, student, view)):
+            if not reaches(target, {"sphere": vars(measure_pictures(teacher, student, view))}):
                 return False
         return True
     finally:

@@ -7,6 +7,8 @@ material's responses for a few pairs of directions, so it works for any material
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +31,7 @@ _RIDGE = 1e-3
 # Most texels of the small texture that are fitted.
 _MOST_FITTED = 1 << 16
 _TEXELS_AT_ONCE = 1 << 17
+_THREADS = 8
 
 
 class Encoder:
@@ -99,7 +102,18 @@ def probe(
             teacher.response_on_device(count, uv, wi, wo, footprint=footprint) for wi, wo in pairs
         ]
         seen = np.empty((count, PAIRS, 3), np.float32)
-        for number, answer in enumerate(answers):
-            light = np.nan_to_num(answer.to_numpy().view(np.float32).reshape(count, 3))
-            np.cbrt(np.maximum(light, 0, out=light), out=seen[:, number])
+        # cube roots take as long as the device's part
+        with ThreadPoolExecutor(_THREADS, "roots") as threads:
+            begun = []
+            for number, answer in enumerate(answers):
+                light = answer.to_numpy().view(np.float32).reshape(count, 3)
+                context = copy_context()
+                begun.append(threads.submit(context.run, _take_roots, light, seen[:, number]))
+            for each in begun:
+                each.result()
         yield slice(first, first + count), seen.reshape(count, -1)
+
+
+def _take_roots(light: Floats, into: Floats) -> None:
+    light = np.nan_to_num(light)
+    np.cbrt(np.maximum(light, 0, out=light), out=into)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.baking.measure.measure import HeldOut, measure_student
 from verdigris.core.baking.state.rounding import as_stored
 from verdigris.core.baking.state.stages import Stage, encoded_levels
+from verdigris.core.base.profile import profiled
 from verdigris.core.importance.fill import fill_masked, find_masked
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
@@ -92,12 +93,14 @@ class Learner:
 
     def live_student(self) -> Student:
         """The first material at this moment, for pictures: not rounded, and not copied where the
-        trainer is on the teacher's device."""
+        trainer is on the teacher's device. Between two trainers it is what the last one learned."""
         if not isinstance(self.trainer, BufferOwner):
             return self.current_student()
+        buffers = self.trainer.shared_buffers()
         if self.live is None:
             self.live = Student(self.trainer.parameters(), self.teachers[0].device)
-        self.live.use_buffers(self.trainer.shared_buffers())
+        if buffers is not None:
+            self.live.use_buffers(buffers)
         return self.live
 
     def measure_live(self, held_out: Sequence[HeldOut]) -> tuple[SampleMetrics, ...]:
@@ -111,6 +114,7 @@ class Learner:
         return _measure(self.current_student(parameters), held_out)
 
 
+@profiled("measure progress")
 def _measure(student: Student, held_out: Sequence[HeldOut]) -> tuple[SampleMetrics, ...]:
     found = []
     for student.material, samples in enumerate(held_out):

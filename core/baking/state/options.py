@@ -17,6 +17,7 @@ from verdigris.core.base.outputs import check_no_bundle
 from verdigris.core.base.plain_values import convert_numbers
 from verdigris.core.base.text import why_invalid_file_name
 from verdigris.core.importance.maps import as_float32, check_importance
+from verdigris.core.pictures.verdict import INDISTINGUISHABLE, require_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -42,6 +43,9 @@ class BakeOptions:
     """Seconds of training; the number of steps is fitted to it."""
     target_error: float | None = None
     """Stop early at this log MAE on held-out samples."""
+    target: str = ""
+    """Stop early when the result is `good`, `very good` or, by default, `indistinguishable`: a key
+    of TARGETS in core/pictures/verdict.py."""
     importance: NDArray[Any] | None = None
     """Relative weights of places, row 0 at v = 0; 0 leaves a place out. Uniform if None."""
     checkpoint_seconds: float = 5.0
@@ -74,6 +78,8 @@ class BakeOptions:
             object.__setattr__(self, "importance", weights)
         if weights is not None:
             check_importance(weights, "the importance map")
+        if self.target:
+            object.__setattr__(self, "target", require_target(self.target))
         for each in (self.name, *self.names):
             if reason := why_invalid_file_name(each):
                 raise SettingsError(reason)
@@ -88,6 +94,12 @@ class BakeOptions:
             # also refuses NaN
             if not value >= 0:
                 raise SettingsError(f"{name} is {value}: use 0 or more")
+
+    @property
+    def has_target(self) -> bool:
+        """Whether something else than an indistinguishable result is wanted, which a bake may reach
+        at any time."""
+        return self.target_error is not None or self.target not in ("", INDISTINGUISHABLE)
 
 
 @dataclass

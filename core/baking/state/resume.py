@@ -22,6 +22,7 @@ from verdigris.core.baking.state.size_choice import SizeChoice
 from verdigris.core.baking.state.stages import Stage, stages_of
 from verdigris.core.baking.state.start_choice import StartChoice
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.profile import profiled
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.progress.events import Checkpointed, Event, Warning
@@ -96,6 +97,7 @@ def save_checkpoint(run: Run) -> Iterator[Event]:
     yield written
 
 
+@profiled("write checkpoint")
 def _write(run: Run) -> Checkpointed:
     trainer = run.learner.trainer
     state = {**trainer.state(), **(run.start_choice.arrays() if run.start_choice else {})}

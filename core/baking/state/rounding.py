@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.base.profile import profiled
+from verdigris.core.bundle.files.ktx2 import BC7
+from verdigris.core.bundle.files.stored_textures import store_latents
 from verdigris.core.bundle.precision.gptq_rounding import round_gptq
 from verdigris.core.network.block_lines import compressed_copy
 from verdigris.core.network.parameters import FloatArray, Parameters
@@ -65,7 +69,7 @@ def report_rounding(run: Run) -> Generator[Event, None, FloatArray]:
     if not run.rounding:
         # the bake ended before the phase began
         measure_before_rounding(run)
-    stored = run.learner.stored_parameters(trained)
+    stored = _store(run, trained, quantisation)
     run.rounding["log_mae_after"] = _errors(run, stored)
     for name, facts in zip(run.names, rounding_by_material(run), strict=True):
         before, after = facts["log_mae_before"], facts["log_mae_after"]
@@ -77,6 +81,28 @@ def report_rounding(run: Run) -> Generator[Event, None, FloatArray]:
                 f"--set latent_format={_LARGER[run.settings.latent_format]}, at a larger size"
             )
     return stored.decoder
+
+
+@profiled("store latents")
+def _store(run: Run, trained: Parameters, quantisation: Quantisation) -> Parameters:
+    """What the bundles will hold. Blocks take long to fit: they are kept for the bundles."""
+    trainer = run.learner.trainer
+    ranges, squares = trainer.latent_ranges(), trainer.latent_squares()
+    if not quantisation.lines:
+        return as_stored(trained, quantisation, ranges)
+    ranges = ranges or fit_ranges(trained)
+    weights = replace(trained, latents=squares)
+    stored = trained.copy()
+    stored.decoder[:] = round_gptq(trained)
+    run.blocks = []
+    for material, known in enumerate(ranges):
+        own, weight = trained.of_material(material), weights.of_material(material)
+        texture = store_latents(own.latents, own.layout, BC7, known, weight.latents)
+        run.blocks.append(texture)
+        shown = replace(own, latents=texture.values())
+        for level in range(own.layout.levels):
+            stored.level(level)[material] = shown.level(level)[0]
+    return stored
 
 
 def rounding_by_material(run: Run) -> list[dict[str, Any]]:

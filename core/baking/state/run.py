@@ -18,6 +18,7 @@ from verdigris.core.baking.state.options import BakeControl, BakeOptions
 from verdigris.core.baking.state.size_choice import Size, SizeChoice
 from verdigris.core.baking.state.stages import Stage
 from verdigris.core.baking.state.start_choice import StartChoice
+from verdigris.core.bundle.files.stored_textures import LatentTexture
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.pictures.render import Lighting, render
@@ -86,6 +87,8 @@ class Run:
     """`quality` or `target error`; set while latents are rounded after that."""
     rounding: dict[str, Any] = field(default_factory=dict)
     """Errors before and after latents were rounded; lists are by material."""
+    blocks: list[LatentTexture] | None = None
+    """The latents of each material as blocks, once training has ended."""
 
     @property
     def maps(self) -> list[StoredMaps]:
@@ -151,7 +154,7 @@ class Run:
         if self.options.preview_seconds is None:
             return
         picture = render(
-            self.learner.current_student(),
+            self.learner.live_student(),
             "sphere",
             self.options.preview_size,
             lighting=Lighting(samples=8),

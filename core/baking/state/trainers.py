@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.profile import profiled
 
 if TYPE_CHECKING:
     from verdigris.core.base.device import Device
@@ -19,6 +20,7 @@ def choose_trainer(device: Device) -> str:
     return "numpy" if device.is_software else "tensor"
 
 
+@profiled("open a trainer")
 def open_trainer(
     kind: str,
     parameters: Parameters,

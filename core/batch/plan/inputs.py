@@ -129,8 +129,8 @@ def _shared_outside(found: Mapping[str, Any]) -> list[str]:
 
 def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
     reasons = []
-    for what in ("time_limit", "target_error"):
-        before, now = found.get(what), getattr(entry.request, what)
+    for what in ("time_limit", "target_error", "target"):
+        before, now = found.get(what), getattr(entry.request, what) or None
         if before != now:
             reasons.append(f"{what} is {now}, was {before}")
     before = found.get("settings")

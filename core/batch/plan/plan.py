@@ -296,6 +296,7 @@ def _work(members: Sequence[Planned], choices: Choices, estimate: Estimate) -> W
         request.target_error,
         choices.device,
         choices.checkpoint_seconds,
+        request.target,
     )
     trainer = choices.trainer or choices.likely
     seconds = estimate.seconds(recipes[trainer].largest, trainer, request.time_limit)

@@ -56,6 +56,8 @@ class Task:
     """As for `verdigris bake`; empty for the default."""
     checkpoint_seconds: float = 5.0
     """Seconds between two checkpoints."""
+    target: str = ""
+    """What training shall reach, as for `verdigris bake`."""
 
     @property
     def bundles(self) -> tuple[Path, ...]:
@@ -96,6 +98,7 @@ class Task:
             "target_error": self.target_error,
             "device": self.device,
             "checkpoint_seconds": self.checkpoint_seconds,
+            "target": self.target,
         }
 
     @classmethod
@@ -115,4 +118,5 @@ class Task:
             values["target_error"],
             values["device"],
             values["checkpoint_seconds"],
+            values.get("target", ""),
         )

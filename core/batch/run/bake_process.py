@@ -1,5 +1,5 @@
-"""Runs one bake in its own process, and collects its outcome. A crash of the bake affects no
-other."""
+"""Runs bakes in a process of their own, and collects their outcomes. A process bakes one material
+after the other, which saves opening a device for each; a crash costs the bake that it is in."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from verdigris.core.worker.client.unfit_python import require_fit_python
 
 BAKED, FAILED, STOPPED = "baked", "failed", "stopped"
 MODULE = "verdigris.core.batch.run.bake_task"
+# The event with which a process asks for another bake.
+READY = "ready"
 # Seconds of silence: a compiler can be silent for minutes, a hung graphics card is silent forever.
 SILENCE_SECONDS = 900.0
 _POLL = 0.2
@@ -64,20 +66,57 @@ def bake_command() -> list[str]:
     return [require_fit_python(), "-P", "-u", "-m", MODULE]
 
 
-def bake_in_process(
-    task: Task,
-    report: Report,
-    stop: threading.Event,
-    log: Path | None = None,
-    silence: float = SILENCE_SECONDS,
-) -> Outcome:
-    """Runs a bake and reports its events. Once `stop` is set, it ends early and keeps its
-    checkpoint."""
-    outcome, began = Outcome(FAILED), time.monotonic()
-    lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-    with _open_log(log) as errors:
+class BakeProcess:
+    """A process that bakes, started when it is needed, and again after a failure."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._reader: threading.Thread | None = None
+        self._device = ""
+
+    def bake(
+        self,
+        task: Task,
+        report: Report,
+        stop: threading.Event,
+        log: Path | None = None,
+        silence: float = SILENCE_SECONDS,
+    ) -> Outcome:
+        """Runs a bake and reports its events. Once `stop` is set, it ends early and keeps its
+        checkpoint."""
+        outcome, began = Outcome(FAILED), time.monotonic()
+        with _open_log(log) as errors:
+            self._start(task.device, errors)
+        assert self._process and self._process.stdin
+        may_continue = False
+        try:
+            line = json.dumps({**task.as_json(), "log": str(log or os.devnull)})
+            with contextlib.suppress(OSError):
+                self._process.stdin.write(line.encode() + b"\n")
+                self._process.stdin.flush()
+            may_continue = _follow(self._lines, report, stop, silence, outcome)
+        finally:
+            code = None if may_continue else self._end(is_over=outcome.status == BAKED)
+            # a killed bake leaves its locks
+            clear_locks(task.folder, task.lock_names)
+        outcome.seconds = time.monotonic() - began
+        if outcome.status == FAILED and not outcome.text and not outcome.refused:
+            how = 0 if code is None else code
+            outcome.text, outcome.can_retry = _describe_exit(how, log), True
+        return outcome
+
+    def close(self) -> None:
+        self._end(is_over=True)
+
+    def _start(self, device: str, errors: IO[bytes]) -> None:
+        """Starts the process, if there is none for this device."""
+        is_there = self._process is not None and self._process.poll() is None
+        if is_there and self._device == device:
+            return
+        self.close()
         command = bake_command()
-        process = subprocess.Popen(
+        self._process = process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -87,24 +126,41 @@ def bake_in_process(
             # Ctrl-C goes to the parent only, which ends the bakes
             start_new_session=True,
         )
-        assert process.stdin and process.stdout
-        reader = threading.Thread(target=_read, args=(process.stdout, lines), daemon=True)
-        reader.start()
-        try:
-            with contextlib.suppress(OSError):
-                process.stdin.write(json.dumps(task.as_json()).encode() + b"\n")
-                process.stdin.flush()
-            _follow(lines, report, stop, silence, outcome)
-        finally:
-            _end(process, is_over=outcome.status == BAKED)
-            reader.join(_GRACE)
-            process.stdout.close()
-            # a killed bake leaves its locks
-            clear_locks(task.folder, task.lock_names)
-    outcome.seconds = time.monotonic() - began
-    if outcome.status == FAILED and not outcome.text and not outcome.refused:
-        outcome.text, outcome.can_retry = _describe_exit(process.returncode, log), True
-    return outcome
+        assert process.stdout
+        self._lines, self._device = queue.SimpleQueue(), device
+        self._reader = threading.Thread(
+            target=_read, args=(process.stdout, self._lines), daemon=True
+        )
+        self._reader.start()
+
+    def _end(self, is_over: bool) -> int | None:
+        """Waits for a finished process, and ends any other; its exit code."""
+        process, self._process = self._process, None
+        if process is None:
+            return None
+        assert process.stdin and process.stdout and self._reader
+        with contextlib.suppress(OSError):
+            # what waits for another task ends
+            process.stdin.close()
+        _end(process, is_over)
+        self._reader.join(_GRACE)
+        process.stdout.close()
+        return process.returncode
+
+
+def bake_in_process(
+    task: Task,
+    report: Report,
+    stop: threading.Event,
+    log: Path | None = None,
+    silence: float = SILENCE_SECONDS,
+) -> Outcome:
+    """Runs one bake in a process of its own."""
+    process = BakeProcess()
+    try:
+        return process.bake(task, report, stop, log, silence)
+    finally:
+        process.close()
 
 
 def _follow(
@@ -113,25 +169,28 @@ def _follow(
     stop: threading.Event,
     silence: float,
     outcome: Outcome,
-) -> None:
+) -> bool:
+    """Reports the events of a bake up to its end; whether the process is ready for another."""
     heard = time.monotonic()
     while True:
         if stop.is_set():
             outcome.status = STOPPED
-            return
+            return False
         try:
             line = lines.get(timeout=_POLL)
         except queue.Empty:
             if time.monotonic() - heard > silence:
                 outcome.text = f"ended after {silence:.0f} s of silence"
                 outcome.can_retry = True
-                return
+                return False
             continue
         if line is None:
-            return
+            return False
         heard = time.monotonic()
         event = _parse(line)
         if event is not None:
+            if event["event"] == READY:
+                return True
             _note(event, outcome)
             report(event)
 
@@ -170,7 +229,6 @@ def _parse(line: bytes) -> dict[str, Any] | None:
 
 
 def _end(process: subprocess.Popen[bytes], is_over: bool) -> None:
-    """Waits for a finished process, and ends any other."""
     with contextlib.suppress(subprocess.TimeoutExpired):
         if not is_over and process.poll() is None:
             process.terminate()
@@ -178,9 +236,6 @@ def _end(process: subprocess.Popen[bytes], is_over: bool) -> None:
     if process.poll() is None:
         process.kill()
         process.wait()
-    with contextlib.suppress(OSError):
-        assert process.stdin
-        process.stdin.close()
 
 
 def _describe_exit(code: int, log: Path | None) -> str:

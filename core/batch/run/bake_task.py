@@ -1,12 +1,14 @@
-"""python -m verdigris.core.batch.run.bake_task: runs one bake of a scene in its own process. The
-task is one line of JSON on standard input; events go to standard output, one a line. The end of the
-input or a signal ends the process, and the checkpoint remains."""
+"""python -m verdigris.core.batch.run.bake_task: runs bakes of a scene in a process of their own. A
+task is a line of JSON on standard input; events go to standard output, one a line. After a bake the
+process asks for another. The end of the input or a signal ends it, and the checkpoint remains."""
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
+import queue
 import sys
 import threading
 import time
@@ -15,11 +17,13 @@ from collections.abc import Generator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.device import close_device
+from verdigris.core.base.device import begin_driver, close_device
 from verdigris.core.base.errors import DeviceError, VerdigrisError
 from verdigris.core.base.lock import clear_locks
+from verdigris.core.base.processor import resident_bytes
 from verdigris.core.base.termination import Terminated, Termination
 from verdigris.core.batch.plan.task import Task
+from verdigris.core.batch.run.bake_process import READY
 from verdigris.core.worker.protocol.messages import encode
 from verdigris.core.worker.protocol.streams import take_standard_streams
 
@@ -32,28 +36,74 @@ if TYPE_CHECKING:
     from verdigris.core.progress.events import Event
     from verdigris.core.settings.recipe import Recipe
 
-EXIT_FAILED = 1
+EXIT_DONE, EXIT_FAILED = 0, 1
+# Bakes of a process at most, and bytes that it may hold more than after the first.
+_MOST_BAKES, _MOST_GROWTH = 200, 1 << 30
 # A bake whose parent was killed keeps its lock while its compiler runs.
 LOCK_SECONDS = 120.0
 _LOCK_POLL = 0.2
 
 
+class _Tasks:
+    """The lines of the input."""
+
+    def __init__(self, reader: BinaryIO, ending: Termination) -> None:
+        self._reader, self._ending = reader, ending
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._wanted = 1
+        """Tasks that were asked for."""
+        self._received = 0
+
+    def read(self) -> None:
+        """Reads until the end of the input, which ends a bake."""
+        for line in self._reader:
+            self._received += 1
+            self._lines.put(line)
+        is_busy = self._received == self._wanted
+        self._lines.put(b"")
+        if is_busy:
+            self._ending.request_end()
+
+    def next(self) -> Task | None:
+        """The next task, which writes its log from now on; None at the end."""
+        line = self._lines.get()
+        if not line.strip():
+            return None
+        values = json.loads(line)
+        if self._wanted > 1:
+            _write_log(values.get("log") or os.devnull)
+        return Task.from_json(values)
+
+    def ask(self, post: Any) -> None:
+        self._wanted += 1
+        post({"event": READY})
+
+
 def main() -> None:
-    """Reads the task and runs it."""
+    """Runs tasks until there are no more."""
     incoming, outgoing = take_standard_streams()
     reader = os.fdopen(os.dup(incoming.fileno()), "rb")
-    line = reader.readline()
     ending = Termination(EXIT_FAILED)
+    tasks = _Tasks(reader, ending)
 
     def post(event: dict[str, Any]) -> None:
         outgoing.write(encode(event))
 
-    code, task = EXIT_FAILED, None
+    code, task, memory = EXIT_FAILED, None, _Memory()
     try:
         # the thread owns the reader: closing it would wait for the thread
-        threading.Thread(target=_end_when_closed, args=(reader, ending), daemon=True).start()
-        task = Task.from_json(json.loads(line))
-        code = _run_task(task, post)
+        threading.Thread(target=tasks.read, daemon=True).start()
+        while (task := tasks.next()) is not None:
+            code, device = EXIT_FAILED, task.device
+            if memory.is_first:
+                begin_driver(device or None)
+            code = _run_task(task, post)
+            if code != EXIT_DONE or memory.has_grown():
+                break
+            task = None
+            tasks.ask(post)
+        if code == EXIT_DONE:
+            close_device(device or None)
     except Terminated:
         # the checkpoint remains
         pass
@@ -66,20 +116,46 @@ def main() -> None:
     ending.leave(code)
 
 
+def _write_log(path: str) -> None:
+    """Continues standard error, and what libraries print, in this file."""
+    sys.stderr.flush()
+    with contextlib.suppress(OSError):
+        log = os.open(path, os.O_WRONLY | os.O_APPEND)
+        for stream in (1, 2):
+            os.dup2(log, stream)
+        os.close(log)
+
+
+class _Memory:
+    """Whether bakes leave memory behind. A process that has grown by much ends, and another one
+    continues."""
+
+    def __init__(self) -> None:
+        self._first: int | None = None
+        self._bakes = 0
+
+    @property
+    def is_first(self) -> bool:
+        return not self._bakes
+
+    def has_grown(self) -> bool:
+        # what a bake held on the device is released with it
+        gc.collect()
+        self._bakes += 1
+        used = resident_bytes()
+        self._first = self._first or used
+        if used is not None and self._first is not None and used > self._first + _MOST_GROWTH:
+            return True
+        return self._bakes >= _MOST_BAKES
+
+
 def _run_task(task: Task, post: Any) -> int:
     try:
-        code = run(task, post)
-        close_device(task.device or None)
+        return run(task, post)
     except VerdigrisError as failure:
         post({"event": "error", **describe(failure)})
-        return EXIT_FAILED
-    return code
-
-
-def _end_when_closed(stream: BinaryIO, ending: Termination) -> None:
-    while stream.read(1):
-        pass
-    ending.request_end()
+        # a device that has failed may not recover in this process
+        return EXIT_FAILED if isinstance(failure, DeviceError) else EXIT_DONE
 
 
 def describe(failure: VerdigrisError) -> dict[str, Any]:
@@ -104,7 +180,7 @@ def run(task: Task, post: Any) -> int:
     device = open_device(task.device or None)
     teachers = _compile(task, device, post)
     if len(teachers) < len(task.members):
-        return EXIT_FAILED
+        return EXIT_DONE
     kind = choose_trainer(device)
     recipe = Recipe.from_json(task.settings[kind])
     options = BakeOptions(
@@ -115,6 +191,7 @@ def run(task: Task, post: Any) -> int:
         importance=read_importance(task.importance) if task.importance else None,
         time_limit=task.time_limit,
         target_error=task.target_error,
+        target=task.target,
         checkpoint_seconds=task.checkpoint_seconds,
         # hundreds of materials, and a plan of each run: versions would fill the disk
         keeps_versions=False,
@@ -125,7 +202,7 @@ def run(task: Task, post: Any) -> int:
     with contextlib.closing(bake_or_wait(teachers, recipe, options, post)) as events:
         for event in events:
             post(event.as_json())
-    return 0
+    return EXIT_DONE
 
 
 def _compile(task: Task, device: Device, post: Any) -> list[Teacher]:

@@ -14,12 +14,15 @@ from verdigris.core.baking.measure.memory import needed_bytes
 from verdigris.core.base.errors import VerdigrisError, reason, suggest_elsewhere
 from verdigris.core.base.processor import usable_memory
 from verdigris.core.batch.plan.task import Task
-from verdigris.core.batch.run.bake_process import Outcome, bake_in_process
+from verdigris.core.batch.run.bake_process import BakeProcess, Outcome
 from verdigris.core.settings.recipe import Recipe
 
 # Threads and memory of a bake on the processor, besides its texels.
 THREADS_OF_A_BAKE = 2
 MEMORY_OF_A_BAKE = 3 << 30
+# Bakes beside each other on a graphics card: one trains while the other measures, draws and writes
+# on the processor, or opens its material. Processors that two bakes keep busy.
+_BAKES_A_CARD, _PROCESSORS_OF_TWO = 2, 4
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class Engine(Protocol):
 
 
 class LocalEngine:
-    """One process for each device of this machine; without graphics cards, as many as fit."""
+    """A process or two for each graphics card of this machine; without any, as many as fit."""
 
     def __init__(
         self, devices: Sequence[str], slots: int | None = None, logs: Path | None = None
@@ -107,6 +110,7 @@ class LocalEngine:
             thread.join()
 
     def _work(self, device: str) -> None:
+        process = BakeProcess()
         while (task := self._tasks.get()) is not None:
             name = task.name
 
@@ -116,7 +120,7 @@ class LocalEngine:
             log = self._logs / f"{name}.log" if self._logs else None
             try:
                 placed = task if task.device else task.on(device)
-                outcome = bake_in_process(placed, report, self._stop, log)
+                outcome = process.bake(placed, report, self._stop, log)
             except VerdigrisError as failure:
                 outcome = Outcome("failed", str(failure))
             except OSError as failure:
@@ -124,19 +128,28 @@ class LocalEngine:
                 why = f"{failure.filename or task.folder}: {reason(failure)}"
                 outcome = Outcome("failed", f"{why}: {suggest_elsewhere(failure)}")
             self._messages.put(Message(name, outcome=outcome))
+        process.close()
+
+
+def concurrent_bakes_on(cards: int) -> int:
+    """How many bakes are fastest on so many graphics cards."""
+    return cards * (_BAKES_A_CARD if _processors() >= cards * _PROCESSORS_OF_TWO else 1)
 
 
 def concurrent_bakes(tasks: Iterable[Task] = ()) -> int:
     """How many of these bakes fit on processor and memory at a time."""
-    processors = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    )
-    most = max(1, (processors or 1) // THREADS_OF_A_BAKE)
+    most = max(1, _processors() // THREADS_OF_A_BAKE)
     memory = usable_memory()
     if memory is None:
         return most
     largest = max(map(_memory_of, tasks), default=MEMORY_OF_A_BAKE)
     return max(1, min(most, memory // largest))
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _memory_of(task: Task) -> int:

@@ -12,10 +12,13 @@ from pathlib import Path
 
 from verdigris.core.base.json_fields import find_number, find_table
 from verdigris.core.base.text import counted, format_bytes, format_seconds
+from verdigris.core.batch.run.report_script import PICTURE_STYLE, SCRIPT
 from verdigris.core.batch.run.summary import BAKED, CURRENT, FAILED, Row, Summary
 from verdigris.core.bundle.files.write import PREVIEW_FILE
+from verdigris.core.pictures.comparison_path import comparison_path
 
-_PICTURE_HEIGHT = 160
+# Each third of a picture; larger ones are reduced.
+_PICTURE_HEIGHT = 512
 _JPEG_QUALITY = "jpeg:88"
 _ORDER = {FAILED: 0, "stopped": 1, "not reached": 2, BAKED: 3, CURRENT: 4}
 _STYLE = """
@@ -34,13 +37,12 @@ td, th { border-bottom: 1px solid var(--line); padding: .35rem .6rem; text-align
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums;
   white-space: nowrap; }
 article { border: 1px solid var(--line); border-radius: 8px; padding: .9rem 1rem; margin: 0 0 1rem;
-  display: grid; grid-template-columns: minmax(0, 490px) minmax(0, 1fr); gap: .4rem 1.2rem; }
+  display: grid; grid-template-columns: minmax(0, 512px) minmax(0, 1fr); gap: .4rem 1.2rem; }
 article > h3, article > .status { grid-column: 1 / -1; margin: 0; }
 article h3 { font-size: 1.05rem; } article .status { color: #888; overflow-wrap: anywhere; }
-figure { margin: 0; } figure img { width: 100%; border-radius: 4px; display: block; }
-figcaption { color: #888; font-size: .8rem; display: grid; grid-template-columns: 1fr 1fr 1fr;
-  text-align: center; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .8rem; margin: 0; }
+figure { margin: 0; } figcaption { color: #888; font-size: .8rem; margin: .3rem 0 0; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .3rem .8rem; margin: 0;
+  align-content: start; }
 dt { color: #888; } dd { margin: 0; overflow-wrap: anywhere; }
 a { color: inherit; } @media (max-width: 800px) { article { grid-template-columns: 1fr; } }
 """
@@ -57,7 +59,7 @@ def _parts(summary: Summary) -> Iterator[str]:
     yield "<!doctype html>"
     yield f'<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<style>{_STYLE}</style></head><body>"
+    yield f"<style>{_STYLE}{PICTURE_STYLE}</style></head><body>"
     yield f"<h1>{escape(title)}</h1>"
     about = f"{summary.scene} to {summary.out}, started {summary.began}, "
     about += f"{format_seconds(summary.seconds)}, {summary.place}"
@@ -74,7 +76,7 @@ def _parts(summary: Summary) -> Iterator[str]:
     yield "<h2>Materials</h2>"
     for row in rows:
         yield from _article(row)
-    yield "</body></html>"
+    yield f"<script>{SCRIPT}</script></body></html>"
 
 
 def _importance(row: Row) -> tuple[int, float, str]:
@@ -96,17 +98,47 @@ def _failures(rows: list[Row]) -> Iterator[str]:
 
 def _table(rows: list[Row]) -> Iterator[str]:
     yield "<h2>Errors and times, largest errors first</h2>"
-    yield "<table><tr><th>material</th><th>status</th>"
+    yield f"<table><tr>{_head('material')}{_head('status')}"
     heads = ("log error", "SMAPE", "sphere dB", "FLIP", "sky", "light", "loaded", "time")
-    yield "".join(f'<th class="number">{head}</th>' for head in heads) + "<th>dropped</th></tr>"
+    yield "".join(_head(head, "number") for head in heads) + f"{_head('dropped')}</tr>"
     for row in rows:
         dropped = ", ".join(name for name, _ in row.parts("dropped"))
-        numbers = "".join(f'<td class="number">{text}</td>' for text in _numbers(row))
+        numbers = "".join(_cell(text, value) for text, value in _figures(row))
         yield (
             f'<tr class="{escape(row.status.replace(" ", "-"))}"><td>{_link(row.name)}</td>'
             f'<td class="status">{escape(row.status)}</td>{numbers}<td>{escape(dropped)}</td></tr>'
         )
     yield "</table>"
+
+
+def _head(text: str, kind: str = "") -> str:
+    """The head of a column that sorts the table."""
+    shown = f'<button type="button" title="Sorts by {text}">{text}</button>'
+    return f'<th class="{kind}">{shown}</th>' if kind else f"<th>{shown}</th>"
+
+
+def _cell(text: str, value: float | None) -> str:
+    """A figure, with what its column is sorted by."""
+    key = "" if value is None or not text else f' data-value="{value:.9g}"'
+    return f'<td class="number"{key}>{text}</td>'
+
+
+def _figures(row: Row) -> list[tuple[str, float | None]]:
+    """The figures of a row as texts and as numbers."""
+    values: list[float | None] = [None] * 7
+    if row.status in (BAKED, CURRENT):
+        errors = find_table(row.manifest, "errors")
+        samples, sphere, sky = (find_table(errors, name) for name in ("samples", "sphere", "sky"))
+        values = [
+            find_number(samples, "log_mae"),
+            find_number(samples, "smape"),
+            find_number(sphere, "psnr"),
+            find_number(sphere, "ldr_flip"),
+            find_number(sky, "median"),
+            find_number(sky, "bias"),
+            find_number(find_table(row.manifest, "cost"), "loaded_bytes"),
+        ]
+    return list(zip(_numbers(row), [*values, row.seconds or None], strict=True))
 
 
 def _numbers(row: Row) -> list[str]:
@@ -157,18 +189,31 @@ def _article(row: Row) -> Iterator[str]:
     if row.reasons and row.status != FAILED:
         status += f" because: {'; '.join(row.reasons)}"
     yield f'<div class="status">{escape(status)}</div>'
-    picture = find_picture(row.bundle / PREVIEW_FILE) if row.manifest else None
+    # a queue draws larger pictures than a bundle has
+    files = [comparison_path(row.bundle), row.bundle / PREVIEW_FILE] if row.manifest else []
+    picture = next((found for file in files if (found := find_picture(file))), None)
     yield "<figure>"
     if picture:
-        yield f'<img alt="reference, neural and heat map of {escape(row.name)}" src="{picture}">'
-        yield "<figcaption><span>reference</span><span>neural</span><span>heat map</span>"
-        yield "</figcaption>"
+        yield from _compared(row.name, picture)
         if row.status not in (BAKED, CURRENT):
             yield "<p>This picture is of the earlier bundle.</p>"
     yield "</figure><dl>"
     for name, text in _facts(row):
         yield f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>"
     yield "</dl></article>"
+
+
+def _compared(name: str, picture: str) -> Iterator[str]:
+    """The picture with a wipe between reference and neural material, zoom and difference."""
+    about = f"{name}: arrow keys wipe between reference and neural, Z zooms, D shows the difference"
+    yield f'<div class="compare" tabindex="0" role="img" aria-label="{escape(about)}"'
+    yield f' style="--picture: url({picture})">'
+    yield '<div class="view"></div><div class="clip"><div class="view"></div></div>'
+    yield '<div class="line"></div><span class="name left">Reference</span>'
+    yield '<span class="name right">Neural</span></div>'
+    yield '<div class="tools"><button type="button">Zoom</button>'
+    yield '<button type="button" aria-pressed="false">Difference</button></div>'
+    yield "<figcaption>Move to wipe, click to zoom. The difference ends at 10%.</figcaption>"
 
 
 def _facts(row: Row) -> Iterator[tuple[str, str]]:
@@ -209,8 +254,10 @@ def find_picture(path: Path) -> str | None:
     """A bundle's picture as a data URL, reduced for reports of hundreds of materials."""
     import OpenImageIO as oiio
 
+    if not path.is_file():
+        return None
     image = oiio.ImageBuf(str(path))
-    if not path.is_file() or image.has_error or not image.spec().width:
+    if image.has_error or not image.spec().width:
         return None
     scale = min(1.0, _PICTURE_HEIGHT / image.spec().height)
     if scale < 1:

@@ -39,6 +39,8 @@ class BakeRequest:
     """Seconds for the training."""
     target_error: float | None = None
     """The log MAE at which training stops."""
+    target: str = ""
+    """What training shall reach, a key of TARGETS in core/pictures/verdict.py."""
     group: str = ""
     """Materials of one group share a decoder."""
     folder: str = ""

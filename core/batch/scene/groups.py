@@ -63,6 +63,7 @@ def _group_similar(
             request.preset,
             request.time_limit,
             request.target_error,
+            request.target,
             request.folder,
             request.directions,
         ]

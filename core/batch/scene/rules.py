@@ -15,12 +15,13 @@ from verdigris.core.base.errors import SceneError, SettingsError
 from verdigris.core.base.json_fields import fields_of
 from verdigris.core.base.text import why_invalid_name
 from verdigris.core.batch.scene.entry import BakeRequest, check_changes
+from verdigris.core.pictures.verdict import require_target
 from verdigris.core.settings.bake_settings import TABLES, TRAINERS
 from verdigris.core.settings.presets import require_recipe
 
 REQUEST_FIELDS = (
     *("preset", "settings", "importance", "directions"),
-    *("time_limit", "target_error", "group", "out", "skip"),
+    *("time_limit", "target_error", "target", "group", "out", "skip"),
 )
 _FIELDS = ("match", *REQUEST_FIELDS)
 _NAME = "{name}"
@@ -40,6 +41,7 @@ class Rule:
     directions: str | None = None
     time_limit: float | None = None
     target_error: float | None = None
+    target: str | None = None
     group: str | None = None
     folder: str | None = None
     skip: bool | None = None
@@ -73,6 +75,8 @@ def parse_rule(values: Any, file: str, path: str, base: Path, match: tuple[str, 
         check_changes(settings)
         if preset:
             require_recipe(preset, TRAINERS[0])
+        target = text("target")
+        target = require_target(target) if target else target
     except SettingsError as failure:
         raise SceneError(f"{where}: {failure}") from None
     return Rule(
@@ -83,6 +87,7 @@ def parse_rule(values: Any, file: str, path: str, base: Path, match: tuple[str, 
         text("directions"),
         found.find_positive("time_limit"),
         found.find_positive("target_error"),
+        target,
         group,
         folder,
         found.typed("skip", bool, None),
@@ -97,7 +102,7 @@ def resolve_request(name: str, rules: Sequence[Rule]) -> BakeRequest | None:
         if not rule.fits(name):
             continue
         changes: dict[str, Any] = {"settings": merged(request.settings, rule.settings)}
-        for what in ("preset", "time_limit", "target_error", "group", "folder"):
+        for what in ("preset", "time_limit", "target_error", "target", "group", "folder"):
             value = getattr(rule, what)
             if value is not None:
                 changes[what] = value

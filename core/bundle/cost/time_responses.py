@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from verdigris.core.material.evaluator import DeviceMaterial, Footprint
 
-_TIMING = Source("bundle/cost/time_responses")
+_RESPONSES = Source("bundle/cost/time_responses"), "timeResponses"
+_FILTERED = _RESPONSES[0], "timeFilteredResponses"
+_TOGETHER = Source("bundle/cost/time_together"), "timeTogether"
 _ROUNDS = 16
 _FIRST_THREADS = {True: 1 << 10, False: 1 << 20}
 _REPEATS = 5
@@ -32,33 +34,40 @@ class Timing:
 
 
 def time_material(
-    material: DeviceMaterial, seconds: float = 0.02, footprint: Footprint = POINT
+    material: DeviceMaterial,
+    seconds: float = 0.02,
+    footprint: Footprint = POINT,
+    is_together: bool = False,
 ) -> Timing:
     """Times a dispatch of about `seconds`. With several places in the footprint, an evaluation is
-    the mean over them.
+    the mean over them. `is_together`: a bundle by groups of threads, with cooperative matrices.
 
     A material with four threads for a sample is charged for one: on a screen the other threads are
     evaluations of its neighbours.
     """
+    one = _FILTERED if footprint.places > 1 else _RESPONSES
+    kernel = material.kernel(*(_TOGETHER if is_together else one))
     most = MOST_THREADS // material.lanes_per_sample
     threads = min(_FIRST_THREADS[material.device.is_software], most)
-    _run(material, threads, footprint)  # compiles
+    _run(material, kernel, threads, footprint)  # compiles
     while True:
-        elapsed = _run(material, threads, footprint)
+        elapsed = _run(material, kernel, threads, footprint)
         if elapsed >= seconds / 2 or 2 * threads > most:
             break
         grow = min(8.0, max(2.0, seconds / max(elapsed, 1e-6)))
         threads = min(int(threads * grow), most)
-    elapsed = min([elapsed, *(_run(material, threads, footprint) for _ in range(_REPEATS - 1))])
+    elapsed = min(
+        [elapsed, *(_run(material, kernel, threads, footprint) for _ in range(_REPEATS - 1))]
+    )
     count = threads * _ROUNDS
     return Timing(elapsed / count / material.lanes_per_sample * 1e9, count)
 
 
-def _run(material: DeviceMaterial, threads: int, footprint: Footprint) -> float:
+def _run(
+    material: DeviceMaterial, kernel: slangpy.ComputeKernel, threads: int, footprint: Footprint
+) -> float:
     """Seconds of one dispatch."""
     lanes = threads * material.lanes_per_sample
-    entry = "timeResponses" if footprint.places == 1 else "timeFilteredResponses"
-    kernel = material.kernel(_TIMING, entry)
     variables = {
         "gTiming": {
             "count": threads,

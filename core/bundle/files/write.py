@@ -108,7 +108,14 @@ def export_numbers(
     own = parameters.of_material(material)
     if squares is not None:
         squares = replace(parameters, latents=squares).of_material(material).latents
-    latents = store_latents(own.latents, own.layout, format_name, latent_range, squares)
+    return export_with(
+        own, store_latents(own.latents, own.layout, format_name, latent_range, squares)
+    )
+
+
+def export_with(parameters: Parameters, latents: LatentTexture, material: int = 0) -> Exported:
+    """The same with the material's latents, which are stored already."""
+    own = parameters.of_material(material)
     decoder = round_decoder(parameters.decoder)
     rounded = Parameters(own.spec, own.layout, decoder, latents.values(), own.head)
     return Exported(rounded, latents)

@@ -58,8 +58,8 @@ def _draw(
     level = np.full(len(uv), lod, np.float32)
     latents = latents_at_lod(parameters, np.asarray(uv, np.float32).T, level)
     lobes = lobes_of(parameters, look_at(parameters, latents, wo))
-    points = (np.outer(np.arange(count), PLASTIC)[:, :, None] + shift) % 1
-    wi = np.stack([draw(lobes, each.astype(np.float32)) for each in points], axis=1)
+    points = (np.outer(PLASTIC, np.arange(count))[..., None] + shift[:, None]) % 1
+    wi = draw(lobes, points.astype(np.float32))
     # what is drawn below the horizon has no light
     density = np.where(wi[2] > 0, pdf(lobes, wi), np.inf)
     return np.moveaxis(wi, 1, 2), np.maximum(density, LEAST_DENSITY).T.astype(np.float32)

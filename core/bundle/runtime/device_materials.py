@@ -81,6 +81,8 @@ class RuntimeChoice:
     """Value of WAYS: NEURAL_CAREFUL of neural_decoder.slang."""
     has_maps: bool = False
     """Sample emission and opacity maps."""
+    is_together: bool = False
+    """Evaluate the points of a group of threads together, with cooperative matrices."""
 
     def __post_init__(self) -> None:
         for name, known in (("decoder", DECODERS), ("filter", tuple(FILTERS))):
@@ -101,6 +103,7 @@ class RuntimeChoice:
             "NEURAL_CAREFUL": self.way,
             "NEURAL_REGISTERS": self.from_registers,
             "NEURAL_MAPS": self.has_maps,
+            "NEURAL_MATRICES": self.is_together,
             "NEURAL_FILTER": FILTERS[self.filter],
             "NEURAL_TEXTURES": textures,
         }

@@ -47,6 +47,23 @@ ANSWER = np.dtype(
 )
 
 
+def as_queries(
+    uv: Floats,
+    lod: Floats | float,
+    wi: Floats,
+    wo: Floats,
+    material: NDArray[Any] | int = 0,
+    random: Floats | float = 0.0,
+    random2: Floats | float = 0.0,
+) -> NDArray[Any]:
+    """Queries in QUERY."""
+    queries = np.zeros(len(uv), QUERY)
+    columns = uv, lod, material, wi, random, wo, random2
+    for name, column in zip(QUERY.names or (), columns, strict=True):
+        queries[name] = column
+    return queries
+
+
 class QueryEvaluator:
     """Evaluates queries to several materials of one decoder shape."""
 
@@ -91,18 +108,7 @@ class QueryEvaluator:
         random2: Floats | float = 0.0,
     ) -> NDArray[Any]:
         """Responses and densities, and what the sampler draws, in ANSWER."""
-        queries = np.zeros(len(uv), QUERY)
-        values = {
-            "uv": uv,
-            "lod": lod,
-            "wi": wi,
-            "wo": wo,
-            "material": material,
-            "random": random,
-            "random2": random2,
-        }
-        for name, value in values.items():
-            queries[name] = value
+        queries = as_queries(uv, lod, wi, wo, material, random, random2)
         materials = self.materials
         output = materials.buffer(np.zeros(len(uv), ANSWER), ANSWER.itemsize)
         self._device.dispatch(

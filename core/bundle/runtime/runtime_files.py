@@ -7,14 +7,17 @@ import os
 import struct
 import tempfile
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from verdigris.core.base.device import cache_folder
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.profile import profiled, span
 from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, careful_level
 from verdigris.core.bundle.files.checked_files import digest
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, FileRecord
+from verdigris.core.bundle.runtime.ahead import result_ahead, working_ahead
 from verdigris.core.bundle.runtime.network_module import (
     NETWORK_MODULE,
     fits_in_constants,
@@ -45,7 +48,7 @@ _ROLLED = 1
 # SPIR-V: words before the first instruction; OpSource, which names the source language.
 _SPIRV_HEADER, _OP_SOURCE, _UNKNOWN_LANGUAGE = 5, 3, 0
 # Version of the processing of the compiler's output: part of the cache's key.
-_KEPT_FORM = b"5"
+_KEPT_FORM = b"6"
 # Up to this width, a plain first layer before cooperative vectors is faster from constants.
 _WIDEST_OF_CONSTANTS = 32
 
@@ -73,6 +76,8 @@ class Target:
     stage: str = "compute"
     is_float_texture: bool = False
     """The constants are in a texture."""
+    is_together: bool = False
+    """The points of a group of threads are evaluated together, with cooperative matrices."""
 
     @property
     def is_of_one(self) -> bool:
@@ -89,7 +94,11 @@ class Target:
         if self.is_of_one:
             values["PIXELS"] = self.stage == "fragment"
         else:
-            values |= {"FILTER": self.is_sampled, "TEXTURES": self.textures}
+            values |= {
+                "FILTER": self.is_sampled,
+                "TEXTURES": self.textures,
+                "MATRICES": self.is_together,
+            }
         return tuple(f"-DNEURAL_{name}={int(value)}" for name, value in values.items())
 
 
@@ -139,6 +148,15 @@ TARGETS: dict[str, Target] = {
         (*_SPIRV, "-profile", "spirv_1_6", "-capability", "spvCooperativeVectorNV"),
         is_cooperative=True,
         is_constant=True,
+    ),
+    # Slang asks for the second capability, but does not write it.
+    "cooperative_matrix.spv": Target(
+        (
+            *_SPIRV,
+            *("-profile", "spirv_1_6", "-capability", "spvCooperativeMatrixKHR"),
+            *("-capability", "spvCooperativeMatrixConversionsNV"),
+        ),
+        is_together=True,
     ),
 }
 
@@ -193,15 +211,32 @@ def runtime_files(
     sources = slang_files(spec)
     result = {**sources, HEADER: (RUNTIME_SHADERS / HEADER).read_bytes()}
     for name, target in targets_of(spec, advised, decoders).items():
-        kept = _kept_folder(sources, name, target)
-        data = _read_kept(kept, name)
-        if data is None:
-            data = _compile(sources, name, target)
-            _keep(kept, name, data)
-        result[name] = data
+        key = _key(sources, name, target)
+        result[name] = result_ahead(key) or _make(sources, name, target, key)
         if suffix_of(name) == ".glsl":
             result[f"{Path(name).stem}.comp"] = WHOLE_SHADER.format(name=name).encode()
     return result
+
+
+def compiling_ahead(spec: NetworkSpec, advised: str | None = None) -> AbstractContextManager[None]:
+    """Compiles inside the context, beside the caller, what runtime_files() will need for one
+    decoder with this advice. Most files are the same with another."""
+    sources = slang_files(spec)
+    jobs = {}
+    for name, target in targets_of(spec, advised).items():
+        key = _key(sources, name, target)
+        jobs[key] = partial(_make, sources, name, target, key)
+    return working_ahead(jobs)
+
+
+def _make(sources: dict[str, bytes], name: str, target: Target, key: str) -> bytes:
+    folder = cache_folder()
+    kept = folder / "runtime" / key if folder else None
+    data = _read_kept(kept, name)
+    if data is None:
+        data = _compile(sources, name, target)
+        _keep(kept, name, data)
+    return data
 
 
 def _without_language(code: bytes) -> bytes:
@@ -218,7 +253,7 @@ def _without_language(code: bytes) -> bytes:
 
 
 def _compile(sources: dict[str, bytes], name: str, target: Target) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
+    with span(f"compile {name}"), tempfile.TemporaryDirectory() as folder:
         for file, data in sources.items():
             (Path(folder) / file).write_bytes(data)
         code = compile_entry_point(
@@ -235,11 +270,8 @@ def _compile(sources: dict[str, bytes], name: str, target: Target) -> bytes:
     return _without_language(code)
 
 
-def _kept_folder(sources: dict[str, bytes], name: str, target: Target) -> Path | None:
-    """Cache folder of one file and its options: bundles of other advice share most files."""
-    folder = cache_folder()
-    if folder is None:
-        return None
+def _key(sources: dict[str, bytes], name: str, target: Target) -> str:
+    """Of one file and its options: bundles of other advice share most files."""
     found = hashlib.sha256()
     how = [
         (name, repr(target).encode()),
@@ -248,7 +280,7 @@ def _kept_folder(sources: dict[str, bytes], name: str, target: Target) -> Path |
     ]
     for each, data in (*sources.items(), *how):
         found.update(f"{each} {len(data)} ".encode() + data)
-    return folder / "runtime" / found.hexdigest()[:32]
+    return found.hexdigest()[:32]
 
 
 def _read_kept(folder: Path | None, name: str) -> bytes | None:

@@ -11,8 +11,10 @@ import sys
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
+from verdigris.core.base.device import import_slangpy
 from verdigris.core.base.errors import VerdigrisError
 
 _NAMES = {
@@ -21,10 +23,18 @@ _NAMES = {
     "win32": "slang-compiler*.dll",
 }
 
+_lock = Lock()
+
 
 def compile_entry_point(arguments: Sequence[str | Path]) -> bytes:
     """The output of `slangc` with these arguments for its one entry point."""
     compiler = _compiler()
+    # the compiler's session is for one thread at a time; Python's lock is free meanwhile
+    with _lock:
+        return _compile(compiler, arguments)
+
+
+def _compile(compiler: _Compiler, arguments: Sequence[str | Path]) -> bytes:
     request = ctypes.c_void_p(compiler.library.spCreateCompileRequest(compiler.session))
     try:
         # -o connects the entry point with the target; no file is written
@@ -70,9 +80,7 @@ class _Compiler:
 
 @lru_cache(maxsize=1)
 def _compiler() -> _Compiler:
-    import slangpy
-
-    folder = Path(slangpy.__file__).parent
+    folder = Path(str(import_slangpy().__file__)).parent
     pattern = _NAMES.get(sys.platform, "libslang-compiler*")
     found = sorted(folder.glob(pattern))
     if not found:

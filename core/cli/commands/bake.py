@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 GROUPS = {
     "Basic": ("preset", "out", "name", "material", "search", "confined", "resume"),
-    "Quality": ("resolution", "most_bytes", "iterations", "time_limit", "target_error"),
+    "Quality": ("resolution", "most_bytes", "iterations", "time_limit", "target"),
     "Paint": ("importance", "directions"),
     "Output": ("viewport_textures", "replace", "as_json", "quiet", "help"),
     "Expert": ("settings", "device"),
@@ -113,8 +113,14 @@ def bake(
     time_limit: Annotated[
         float | None, typer.Option(help="Train for at most this many seconds.")
     ] = None,
+    target: Annotated[
+        str,
+        typer.Option(
+            help="Stop when the result is good, very-good or indistinguishable. Default: the last."
+        ),
+    ] = "",
     target_error: Annotated[
-        float | None, typer.Option(help="Stop when the log MAE is below this value.")
+        float | None, typer.Option(hidden=True, help="Stop when the log MAE is below this value.")
     ] = None,
     importance: Annotated[
         Path | None,
@@ -157,11 +163,13 @@ def bake(
     Ctrl-C ends the training early and writes the bundle, with exit code 0. SIGTERM does the same
     with exit code 143, and a closed terminal with 129. `--resume` continues the training.
     """
+    from verdigris.core.base.device import begin_driver, open_device
+
+    begin_driver(device)
     from verdigris.core.baking.bake import BakeControl, BakeOptions
     from verdigris.core.baking.bake import bake as run
     from verdigris.core.baking.measure.memory import check_limits
     from verdigris.core.baking.state.trainers import choose_trainer
-    from verdigris.core.base.device import open_device
     from verdigris.core.batch.scene.entry import BakeRequest
     from verdigris.core.bundle.files.manifest import SUFFIX
     from verdigris.core.cli.shared.bake_ending import BakeEnding
@@ -169,6 +177,7 @@ def bake(
     from verdigris.core.importance.maps import read_importance
     from verdigris.core.material.load.mtlx_document import load_document, select_materials
     from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.pictures.verdict import require_target
     from verdigris.core.settings.json_changes import changed
     from verdigris.core.settings.presets import NEXT_PRESET, default_preset, require_recipe
 
@@ -177,6 +186,7 @@ def bake(
     changes |= {name: value for name, value in options.items() if value is not None}
     if most_bytes is not None:
         changes = with_most_bytes(changes, most_bytes)
+    target = require_target(target) if target else ""
     check_limits(device)
     documents = [load_document(file, search or (), confined) for file in files]
     chosen = select_materials(documents, material or ())
@@ -188,7 +198,7 @@ def bake(
                 param_hint="--if-changed",
             )
         request = BakeRequest(
-            preset, changes, importance, directions or "", time_limit, target_error
+            preset, changes, importance, directions or "", time_limit, target_error, target
         )
         bundle = out / f"{bundle_name}{SUFFIX}"
         if is_up_to_date(*chosen[0], bundle, request, trainer, viewport_textures):
@@ -212,6 +222,7 @@ def bake(
         checkpoint_seconds=checkpoint_seconds,
         time_limit=time_limit,
         target_error=target_error,
+        target=target,
         importance=weights,
         viewport_textures=viewport_textures,
         preset=preset or default_preset(kind),

@@ -85,7 +85,8 @@ def measure(
     from verdigris.core.bundle.files.read import open_bundle
     from verdigris.core.bundle.verify.map_differences import map_differences
     from verdigris.core.material.load.provenance import files_read
-    from verdigris.core.pictures.heat import heat_colours
+    from verdigris.core.pictures.colour_bar import with_colour_bar
+    from verdigris.core.pictures.heat import automatic_top, heat_colours
     from verdigris.core.pictures.picture_files import check_picture_path, write_picture
     from verdigris.core.pictures.verdict import judge_bake
 
@@ -112,7 +113,8 @@ def measure(
     maps = map_differences(opened, teacher)
     if error_map:
         errors = measures.error_map(student, held_out, min(size, 256))
-        write_picture(error_map, heat_colours(errors)[::-1])
+        top = automatic_top(errors)
+        write_picture(error_map, with_colour_bar(heat_colours(errors, top)[::-1], top))
     found = {
         "bundle": str(bundle),
         "material": opened.manifest.name,

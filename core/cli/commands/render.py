@@ -16,6 +16,7 @@ from verdigris.core.cli.shared.lighting import (
 )
 from verdigris.core.cli.shared.opening import open_teacher, require_own_material
 from verdigris.core.cli.shared.options import (
+    VIEW_HELP,
     Confined,
     DeviceChoice,
     MaterialName,
@@ -24,6 +25,7 @@ from verdigris.core.cli.shared.options import (
     path_argument,
     require_in_range,
 )
+from verdigris.core.lighting.environment_names import ENVIRONMENTS
 from verdigris.core.pictures.picture_limits import largest_size
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ _BRIGHTEST_STUDIO = 1e6
 def render(
     file: Annotated[Path, path_argument("FILE", "A MaterialX document, or a bundle (.vdg).")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The picture: .png or .exr.")],
-    view: Annotated[str | None, typer.Option(help="sphere, plane or mesh.")] = None,
+    view: Annotated[str | None, typer.Option(help=VIEW_HELP)] = None,
     mesh: Annotated[
         Path | None, typer.Option(help="A mesh (.obj, .usd) for the view 'mesh'.")
     ] = None,
@@ -68,7 +70,7 @@ def render(
     backdrop: Annotated[
         str | None,
         typer.Option(
-            help="With --hdri: ground (a grey floor with the mesh's shadow), environment (out of "
+            help="With --hdri: ground (a grey floor with the shape's shadow), environment (out of "
             "focus) or plain. Default for .png: ground for a mesh, or else environment; for .exr: "
             "none, with coverage as alpha."
         ),
@@ -108,6 +110,7 @@ def render(
     from verdigris.core.bundle.files.read import is_bundle, open_bundle
     from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
     from verdigris.core.geometry.mesh import load_mesh
+    from verdigris.core.geometry.shapes import find_shape
     from verdigris.core.material.load.provenance import files_read
     from verdigris.core.pictures.backdrop import over
     from verdigris.core.pictures.environment_render import (
@@ -147,7 +150,7 @@ def render(
     behind = _choose_backdrop(backdrop, chosen, is_png=is_png) if hdri else ""
     if around and is_png and exposure is None:
         stops = around.exposure
-    shape = load_mesh(mesh) if mesh else None
+    shape = load_mesh(mesh) if mesh else find_shape(chosen)
     opened = open_device(device)
     drawn: DeviceMaterial
     if bundle:
@@ -156,7 +159,7 @@ def render(
         teacher = open_teacher(file, material, search, confined, opened)
         drawn, name = teacher, teacher.material.name
         read = list(files_read(teacher.document, teacher.material))
-    check_apart(output, [*read, *([Path(hdri)] if around and hdri else [])])
+    check_apart(output, [*read, *([Path(hdri)] if hdri and hdri not in ENVIRONMENTS else [])])
     is_flat = reference or bundle is not None
     if around is None:
         picture = draw(drawn, chosen, size, shape, lighting, is_flat=is_flat)
@@ -201,11 +204,12 @@ def _choose_backdrop(backdrop: str | None, view: str, is_png: bool) -> str:
         raise typer.BadParameter(
             f"{backdrop!r} is not known: use {', '.join(BACKDROPS)}", param_hint="--backdrop"
         )
-    if backdrop == "ground" and view != "mesh":
+    is_flat = view in ("sphere", "plane")
+    if backdrop == "ground" and is_flat:
         raise typer.BadParameter(
-            f"'ground' needs the view 'mesh', and this is {view!r}: use 'environment'",
+            f"'ground' needs the view of a mesh, and this is {view!r}: use 'environment'",
             param_hint="--backdrop",
         )
     if backdrop or not is_png:
         return backdrop or ""
-    return "ground" if view == "mesh" else "environment"
+    return "environment" if is_flat else "ground"

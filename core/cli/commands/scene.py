@@ -299,7 +299,11 @@ def _engine(
     out: Path,
 ) -> Engine:
     from verdigris.core.base.device import hardware_devices
-    from verdigris.core.batch.run.engine import LocalEngine, concurrent_bakes
+    from verdigris.core.batch.run.engine import (
+        LocalEngine,
+        concurrent_bakes,
+        concurrent_bakes_on,
+    )
     from verdigris.core.batch.run.run import log_folder
 
     devices = (device,) if device else hardware_devices()
@@ -309,7 +313,7 @@ def _engine(
         return DaskEngine(dask, jobs or max(1, len(devices)), devices)
     if device == "software":
         devices, jobs = (device,), jobs or concurrent_bakes(tasks)
-    slots = min(jobs or len(devices) or concurrent_bakes(tasks), works)
+    slots = min(jobs or concurrent_bakes_on(len(devices)) or concurrent_bakes(tasks), works)
     return LocalEngine(devices, slots, log_folder(out).absolute())
 
 

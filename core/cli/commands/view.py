@@ -9,6 +9,7 @@ import typer
 
 from verdigris.core.cli.shared.lighting import Hdri, Rotate, open_environment
 from verdigris.core.cli.shared.options import (
+    VIEW_HELP,
     Bundle,
     Confined,
     DeviceChoice,
@@ -30,7 +31,7 @@ def view(
         Path | None,
         typer.Option("--source", help="Compare with the document that the bundle was baked from."),
     ] = None,
-    shape: Annotated[str | None, typer.Option("--view", help="sphere, plane or mesh.")] = None,
+    shape: Annotated[str | None, typer.Option("--view", help=VIEW_HELP)] = None,
     mesh: Annotated[
         Path | None, typer.Option(help="A mesh (.obj, .usd) for the view 'mesh'.")
     ] = None,
@@ -71,6 +72,7 @@ def view(
     from verdigris.core.bundle.runtime.network_module import fits_in_constants
     from verdigris.core.cli.shared.opening import open_teacher, require_own_material
     from verdigris.core.geometry.mesh import load_mesh
+    from verdigris.core.geometry.shapes import find_shape
     from verdigris.core.pictures.picture_files import check_picture_path, write_picture
     from verdigris.core.pictures.render import MOST_STUDIO_SAMPLES
     from verdigris.core.pictures.viewer import HELP, Viewer
@@ -106,7 +108,7 @@ def view(
         opened.layout.levels,
         reference,
         chosen,
-        load_mesh(mesh) if mesh else None,
+        load_mesh(mesh) if mesh else find_shape(chosen),
         samples,
     )
     if environment:

@@ -7,25 +7,24 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from verdigris.core.cli.shared.options import require_finite
+from verdigris.core.lighting.environment_names import ENVIRONMENTS, SKY
 
 if TYPE_CHECKING:
     from verdigris.core.lighting.environment import Environment
 
     Direction = tuple[float, float, float]
 
-SKY = "sky"
 Hdri = Annotated[
     str | None,
     typer.Option(
-        metavar=f"FILE|{SKY}",
-        help="Light by an environment in place of the studio: a latitude-longitude map (.hdr, "
-        f".exr), or '{SKY}', a clear sky with the sun.",
+        metavar=f"FILE|{'|'.join(ENVIRONMENTS)}",
+        help="Light by an environment in place of the plain studio: a latitude-longitude map "
+        "(.hdr, .exr), or one of those that the panel offers, by name.",
     ),
 ]
 Rotate = Annotated[
@@ -42,18 +41,18 @@ _QUICK_SECONDS = 2.0
 
 def open_environment(hdri: str, rotate: float, light: str | None = None) -> Environment:
     """The environment that `--hdri` names. `light` is the direction to the sky's sun."""
-    from verdigris.core.lighting.environment_file import read_environment
-    from verdigris.core.lighting.sky import SUN, make_sky
+    from verdigris.core.lighting.named_environments import find_environment
+    from verdigris.core.lighting.sky import make_sky
 
     require_finite(rotate, "--rotate")
-    if hdri == SKY:
-        return make_sky(parse_direction(light) if light else SUN).turned(rotate)
+    if hdri == SKY and light:
+        return make_sky(parse_direction(light)).turned(rotate)
     if light:
         raise typer.BadParameter(
-            f"the light of {hdri} is in the map: leave out --light, or turn it with --rotate",
+            f"the light of {hdri} is part of it: leave out --light, or turn it with --rotate",
             param_hint="--light",
         )
-    return read_environment(Path(hdri)).turned(rotate)
+    return find_environment(hdri).turned(rotate)
 
 
 def parse_direction(text: str) -> Direction:

@@ -133,6 +133,9 @@ def require_in_range(value: Number, low: Number, high: Number, option: str) -> N
     return value
 
 
+VIEW_HELP = "sphere, plane, ball, cloth, tile or mesh."
+
+
 def choose_view(view: str | None, mesh: Path | None) -> str:
     """The view to draw. A mesh file fits only the view 'mesh', and makes it the default."""
     from verdigris.core.pictures.render import VIEWS

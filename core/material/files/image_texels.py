@@ -129,7 +129,7 @@ def build_levels(texels: NDArray[Any]) -> tuple[NDArray[Any], ...]:
     while max(exact.shape[:2]) > 1:
         for axis in (0, 1):
             exact = _halved(exact, axis)
-        rounded = np.rint(exact) if texels.dtype.kind == "u" else exact
+        rounded: NDArray[Any] = np.rint(exact) if texels.dtype.kind == "u" else exact
         levels.append(rounded.astype(texels.dtype))
     return tuple(levels)
 
@@ -142,12 +142,17 @@ def _halved(texels: NDArray[Any], axis: int) -> NDArray[np.float32]:
         return texels.astype(np.float32)
     half = size // 2
 
-    def every_other(first: int) -> NDArray[np.float32]:
-        return texels.take(range(first, first + 2 * half - 1, 2), axis).astype(np.float32)
+    def every_other(first: int) -> NDArray[Any]:
+        part = slice(first, first + 2 * half - 1, 2)
+        return texels[part] if axis == 0 else texels[:, part]
 
     if size % 2 == 0:
-        return (every_other(0) + every_other(1)) * np.float32(0.5)
+        total = np.add(every_other(0), every_other(1), dtype=np.float32)
+        total *= np.float32(0.5)
+        return np.asarray(total, np.float32)
     place = np.arange(half, dtype=np.float32).reshape((half, 1, 1) if axis == 0 else (1, half, 1))
     weights = (half - place) / size, np.float32(half / size), (place + 1) / size
-    first, second, third = (every_other(at) * weight for at, weight in enumerate(weights))
+    first, second, third = (
+        every_other(at).astype(np.float32) * weight for at, weight in enumerate(weights)
+    )
     return np.asarray(first + second + third, np.float32)

@@ -12,6 +12,7 @@ import numpy as np
 
 from verdigris.core.base.device import Device, Source, open_device
 from verdigris.core.base.errors import DocumentError, MissingTextureError
+from verdigris.core.base.profile import span
 from verdigris.core.material.analyse.unlit import is_dark_and_opaque
 from verdigris.core.material.codegen.generate_teacher import GeneratedMaterial, generate
 from verdigris.core.material.evaluator import DeviceMaterial
@@ -43,7 +44,8 @@ class Teacher(DeviceMaterial):
         self.source = Source(f"material_{self.generated.digest}", self.generated.source)
         self._pool = TexturePool(self.device, document.search)
         try:
-            self._bound = {slot.uniform: self._pool.bind(slot) for slot in self.generated.textures}
+            with span("load textures"):
+                self._bound = self._pool.bind(self.generated.textures)
         except MissingTextureError as first:
             raise _error_of_all(document, self.material, first) from None
 

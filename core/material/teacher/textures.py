@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,15 +17,22 @@ from verdigris.core.material.files.image_texels import read_image
 from verdigris.core.material.files.paths import FileMark, file_mark
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import slangpy
     from numpy.typing import NDArray
 
     from verdigris.core.base.device import Device
     from verdigris.core.material.codegen.generate_teacher import TextureSlot
     from verdigris.core.material.files.image_headers import ImageInfo, Tile
+    from verdigris.core.material.files.image_texels import Image
     from verdigris.core.material.files.paths import SearchPath
 
 MOST_TEXTURE_BYTES = 8 << 30
+# Threads that decode, and images that are decoded and not yet uploaded.
+_DECODERS, _MOST_DECODED = 8, 16
+
+_Key = tuple[bool, "tuple[Tile, ...]"]
 
 
 @dataclass
@@ -52,19 +61,41 @@ class TexturePool:
     def __init__(self, device: Device, search: SearchPath) -> None:
         self._device = device
         self._search = search
-        self._bound: dict[tuple[bool, tuple[Tile, ...]], BoundTexture] = {}
+        self._checked: dict[_Key, tuple[ImageInfo, str]] = {}
+        """Images that can be loaded, with what asks for them."""
+        self._bound: dict[_Key, BoundTexture] = {}
         self._bytes = 0
         self._marks: dict[Path, FileMark | None] = {}
         self.non_finite: dict[Path, int] = {}
 
-    def bind(self, slot: TextureSlot) -> BoundTexture:
-        """Uploads the image of a slot."""
+    def bind(self, slots: Sequence[TextureSlot]) -> dict[str, BoundTexture]:
+        """Uploads the images of slots, by uniform. Threads decode them."""
+        keys = {slot.uniform: self._check(slot) for slot in slots}
+        wanted = [key for key in dict.fromkeys(keys.values()) if key and key not in self._bound]
+        with ThreadPoolExecutor(_DECODERS, "decode") as threads:
+            decoded: deque[tuple[_Key, Future[Image]]] = deque()
+            try:
+                for key in wanted:
+                    if len(decoded) == _MOST_DECODED:
+                        self._upload_image(*decoded.popleft())
+                    decoded.append((key, threads.submit(read_image, *self._checked[key])))
+                while decoded:
+                    self._upload_image(*decoded.popleft())
+            finally:
+                for _, image in decoded:
+                    image.cancel()
+        return {
+            uniform: self._bound[key] if key else self._blank() for uniform, key in keys.items()
+        }
+
+    def _check(self, slot: TextureSlot) -> _Key | None:
+        """The key of a slot's image, which can be loaded; None without an image."""
         if not slot.file:
-            return self._blank()
+            return None
         info = read_info(slot.file, slot.asker, self._search)
         key = info.is_udim, info.tiles
-        if key in self._bound:
-            return self._bound[key]
+        if key in self._checked:
+            return key
         check_size(info, slot.asker, self._device.gpu.info.limits.max_texture_dimension_2d)
         self._bytes += info.bytes_on_device
         if self._bytes > MOST_TEXTURE_BYTES:
@@ -74,14 +105,18 @@ class TexturePool:
                 "loaded: scale them down"
             )
         self._marks.update({tile.path: file_mark(tile.path) for tile in info.tiles})
-        image = read_image(info, slot.asker)
+        self._checked[key] = info, slot.asker
+        return key
+
+    def _upload_image(self, key: _Key, decoded: Future[Image]) -> None:
+        image = decoded.result()
+        info = image.info
         self.non_finite.update(image.non_finite)
         tiles = (0.0, 0.0, 0.0, 0.0)
         if info.is_udim:
             tiles = (info.columns, info.rows, info.first_column, info.first_row)
-        bound = self._upload(image.levels, FORMATS[info.kind][1], tiles, _present_tiles(info))
-        self._bound[key] = bound
-        return bound
+        kind = FORMATS[info.kind][1]
+        self._bound[key] = self._upload(image.levels, kind, tiles, _present_tiles(info))
 
     def changed_files(self) -> list[Path]:
         """Files that changed after they were read."""

@@ -72,6 +72,12 @@ class LiveNetwork:
     round_latents: Callable[[FloatArray, IndexArray], None] | None
     """Rounds gathered latents in place as a result would; None before rounding-aware training."""
 
+    def snapshot(self) -> LiveNetwork:
+        """A copy, which stays as it is."""
+        decoder = PackedDecoder(self.decoder.spec)
+        decoder.vector[:] = self.decoder.vector
+        return LiveNetwork(decoder, self.layout, self.latents.copy(), self.round_latents)
+
 
 class NumpyTrainer:
     """Implements Trainer; see protocols.py."""

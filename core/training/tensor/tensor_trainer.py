@@ -82,7 +82,8 @@ class TensorTrainer:
         device: Device,
         plan: GroupPlan | None = None,
     ) -> None:
-        self._gpu, self._source, self._settings = device.gpu, source, settings
+        self._device, self._gpu = device, device.gpu
+        self._source, self._settings = source, settings
         self._spec, self._layout = parameters.spec, parameters.layout
         self.plan = plan or plan_groups(
             self._spec, has_matrix_hardware(self._gpu), unrolls=not device.is_software
@@ -105,14 +106,16 @@ class TensorTrainer:
     def step_many(self, steps: int) -> StepReport:
         encoder = self._gpu.create_command_encoder()
         encoder.clear_buffer(self._memory.losses)
-        last = self._step + steps
+        last, submission = self._step + steps, 0
         while self._step < last:
             self._rotate_if_due()
             self._fix_ranges()
             self._record(encoder, self._submission_end(last) - self._step)
-            self._gpu.submit_command_buffer(encoder.finish())
+            submission = self._gpu.submit_command_buffer(encoder.finish())
             self._step, self._records_read = self._submission_end(last), None
             encoder = self._gpu.create_command_encoder()
+        # threads, such as the compiler of a bundle's shaders, run meanwhile
+        self._device.wait_for(submission)
         return self._report(steps)
 
     def _submission_end(self, last: int) -> int:
@@ -225,8 +228,10 @@ class TensorTrainer:
             self._records_read = values.reshape(-1, len(RECORD_PARTS), self._spec.latent_channels)
         return self._records_read
 
-    def shared_buffers(self) -> SharedBuffers:
-        """The buffers of the network in training."""
+    def shared_buffers(self) -> SharedBuffers | None:
+        """The buffers of the network in training; None after close()."""
+        if "_memory" not in self.__dict__:
+            return None
         quads = len(RECORD_PARTS) * self._spec.latent_channels // 4
         return SharedBuffers(self._memory.decoder, self._memory.texels, quads)
 

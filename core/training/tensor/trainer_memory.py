@@ -75,7 +75,18 @@ class TensorMemory:
         cls, gpu: slangpy.Device, start: Parameters, plan: GroupPlan, batch: int
     ) -> TensorMemory:
         sizes = buffer_sizes(start.spec, start.layout, plan, batch)
-        return cls(**{name: create_buffer(gpu, size=size) for name, size in sizes.items()})
+        buffers = {
+            # whole words, as they are cleared
+            name: gpu.create_buffer(size=max(-(-size // 4), 1) * 4, usage=_usage())
+            for name, size in sizes.items()
+        }
+        encoder = gpu.create_command_encoder()
+        for name, buffer in buffers.items():
+            # drawn before they are read, and tens of MB
+            if name != "samples":
+                encoder.clear_buffer(buffer)
+        gpu.submit_command_buffer(encoder.finish())
+        return cls(**buffers)
 
     def store(self, contents: TrainerContents, step: int) -> None:
         """Uploads the state from which training continues."""

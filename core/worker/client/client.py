@@ -30,7 +30,7 @@ from verdigris.core.worker.protocol.messages import VERSION, Decoder, Fault, Mes
 
 _CHUNK = 1 << 16
 _LOG_LINES = 12
-_PIXEL_TYPES = ("|u1", "<f4")
+_PIXEL_TYPES = ("|u1", "<u2", "<f4")
 
 _MODULE = "verdigris.core.worker"
 

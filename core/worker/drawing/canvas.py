@@ -1,55 +1,131 @@
-"""Pictures that are drawn in parts."""
+"""A picture that is drawn in parts, and gets better with each pass."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.pictures.heat import heat_colours
-from verdigris.core.pictures.picture_files import srgb_from_linear
+from verdigris.core.pictures.heat import difference
+from verdigris.core.pictures.picture_files import resized, srgb_from_linear, with_shoulder
 from verdigris.core.pictures.render import over_backdrop
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.worker.drawing.frame import Frame
+
     Floats = NDArray[np.float32]
     Bytes = NDArray[np.uint8]
     Pixels = NDArray[np.int64]
 
-# Values of the brightest colour of heat maps: few, so that the scale rarely changes.
-_TOPS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-_PERCENTILE = 99.0
+_LEVELS = 1 << 15
+# Brighter light is white behind the shoulder.
+_MOST = 64.0
+_WHOLE = 65_535
+
+
+@dataclass(frozen=True)
+class Tone:
+    """From light to the screen."""
+
+    exposure: float = 0.0
+    """In stops."""
+    has_shoulder: bool = False
+    """Whether highlights are compressed, as by film."""
+
+    def bytes(self, light: Floats) -> Bytes:
+        table = _table(self.has_shoulder)
+        most = _MOST if self.has_shoulder else 1.0
+        scaled = np.sqrt(np.clip(light * np.float32(2.0**self.exposure), 0, most) / most)
+        return np.asarray(table[(scaled * (_LEVELS - 1) + 0.5).astype(np.uint16)])
+
+
+@cache
+def _table(has_shoulder: bool) -> Bytes:
+    """Bytes of the screen, by the square root of light: powers of all pixels would take long."""
+    most = _MOST if has_shoulder else 1.0
+    light = np.linspace(0, 1, _LEVELS, dtype=np.float32) ** 2 * most
+    shown = srgb_from_linear(with_shoulder(light) if has_shoulder else light)
+    return np.asarray((shown * 255 + 0.5).astype(np.uint8))
 
 
 class Canvas:
-    """Light by pixel, and its display values."""
+    """Light by pixel, and what the screen shows of it."""
 
-    def __init__(self, size: int, exposure: float) -> None:
-        self.size = size
-        self._light = np.zeros((size * size, 4), np.float32)
-        self._backdrop = over_backdrop(np.zeros((size, size, 4), np.float32)).reshape(-1, 3)
-        self.shown = srgb_from_linear(self._backdrop)
-        self._gain = np.float32(2.0**exposure)
+    def __init__(self, frame: Frame, tone: Tone, behind: Floats | None = None) -> None:
+        """`behind` is the light of a backdrop, (N, 3); grey by default."""
+        self.frame, self._tone = frame, tone
+        self._light = np.zeros((frame.count, 4), np.float32)
+        self._passes = np.zeros(frame.count, np.uint16)
+        self._behind = behind
+        self._grey: Floats | None = None
+        if behind is None:
+            empty = np.zeros((frame.height, 1, 4), np.float32)
+            self._grey = np.repeat(over_backdrop(empty), frame.width, 1).reshape(-1, 3)
+        self.shown = np.zeros((frame.count, 3), np.uint8)
+        self._show(np.arange(frame.count))
 
     def put(self, pixels: Pixels, light: Floats) -> None:
+        """Replaces what was drawn."""
         self._light[pixels] = light
+        self._passes[pixels] = 1
         self._show(pixels)
 
-    def fill_from(self, coarse: Floats) -> None:
-        """Fills the canvas from a smaller picture."""
-        index = np.arange(self.size) * len(coarse) // self.size
-        self._light[:] = coarse[index][:, index].reshape(-1, 4)
-        self._show(np.arange(self.size**2))
+    def draw(self, area: Pixels, pixels: Pixels, light: Floats, is_first: bool = True) -> None:
+        """Draws a pass of an area, whose other pixels are empty."""
+        found = np.zeros((self.frame.count, 4), np.float32) if len(area) > 1 << 18 else None
+        if found is None:
+            # small areas are found by their order
+            values = np.zeros((len(area), 4), np.float32)
+            values[np.searchsorted(area, pixels)] = light
+        else:
+            found[pixels] = light
+            values = found[area]
+        if is_first:
+            self._light[area], self._passes[area] = values, 1
+        else:
+            self._light[area] += values
+            self._passes[area] += 1
+        self._show(area)
 
-    def expose(self, exposure: float) -> None:
-        self._gain = np.float32(2.0**exposure)
-        self._show(np.arange(self.size**2))
+    def fill_from(self, coarse: Canvas) -> None:
+        """Fills the canvas from another size of the same picture."""
+        frame, other = self.frame, coarse.frame
+        self._light = coarse.light
+        if (other.height, other.width) != (frame.height, frame.width):
+            picture = self._light.reshape(other.height, other.width, 4)
+            self._light = resized(picture, frame.height, frame.width).reshape(-1, 4)
+        self._passes[:] = 1
+        self._show(np.arange(frame.count))
+
+    def expose(self, tone: Tone) -> None:
+        if tone != self._tone:
+            self._tone = tone
+            self._show(np.arange(self.frame.count))
 
     def _show(self, pixels: Pixels) -> None:
-        light = self._light[pixels]
-        seen = light[:, :3] * self._gain + (1.0 - light[:, 3:]) * self._backdrop[pixels]
-        self.shown[pixels] = srgb_from_linear(seen)
+        light = self.light_at(pixels)
+        behind = 1.0 - light[:, 3:]
+        shown = light[:, :3]
+        if self._behind is not None:
+            self.shown[pixels] = self._tone.bytes(shown + behind * self._behind[pixels])
+            return
+        # a grey backdrop is no light, and stays as it is
+        assert self._grey is not None
+        gain = np.float32(2.0**self._tone.exposure)
+        self.shown[pixels] = self._tone.bytes(shown + behind * self._grey[pixels] / gain)
+
+    def light_at(self, pixels: Pixels) -> Floats:
+        """The mean of all passes."""
+        passes = np.maximum(self._passes[pixels], 1).astype(np.float32)
+        return np.asarray(self._light[pixels] / passes[:, None])
+
+    @property
+    def light(self) -> Floats:
+        return self.light_at(np.arange(self.frame.count))
 
     @property
     def covered(self) -> Floats:
@@ -57,20 +133,16 @@ class Canvas:
         return np.asarray(self._light[:, 3])
 
     def pixels(self) -> Bytes:
-        return as_bytes(self.shown, self.size)
+        return self.shown.reshape(self.frame.height, self.frame.width, 3)
 
 
-def as_bytes(shown: Floats, size: int) -> Bytes:
-    return (shown * 255 + 0.5).astype(np.uint8).reshape(size, size, 3)
-
-
-def heat_of(reference: Canvas, neural: Canvas) -> tuple[Bytes, float]:
-    """A heat map of the mean difference of two canvases, and the value of its brightest colour."""
+def heat_of(reference: Canvas, neural: Canvas, exposure: float = 0.0) -> NDArray[np.uint16]:
+    """The difference of two canvases by pixel, (height, width, 1): 65,535 is 100%. The exposure of
+    the light counts, and not the one that the artist has set."""
+    frame = reference.frame
+    found = np.zeros(frame.count, np.uint16)
     seen = np.flatnonzero((reference.covered > 0) | (neural.covered > 0))
-    error = np.abs(reference.shown[seen] - neural.shown[seen]).mean(1)
-    largest = float(np.percentile(error, _PERCENTILE)) if len(error) else 0.0
-    top = next((step for step in _TOPS if largest <= step), _TOPS[-1])
-    colours = np.empty((reference.size**2, 3), np.float32)
-    colours[:] = srgb_from_linear(heat_colours(np.zeros(1, np.float32), top))
-    colours[seen] = srgb_from_linear(heat_colours(error, top))
-    return as_bytes(colours, reference.size), top
+    gain = np.float32(2.0**exposure)
+    sides = [canvas.light_at(seen)[:, :3] * gain for canvas in (reference, neural)]
+    found[seen] = np.clip(difference(*sides) * _WHOLE + 0.5, 0, _WHOLE)
+    return found.reshape(frame.height, frame.width, 1)

@@ -1,14 +1,14 @@
 """Draws the panel's pictures: the reference, the student, and their difference.
 
-During training, the whole student is drawn again and again, in a size that fits into the time. When
-nothing trains, student and reference are drawn in full size, a few pixels at a time. The student is
-a material on the device, or the network that trains in this process.
+A new view is drawn coarsely at once. When nothing trains, both sides are then drawn in full size,
+tile by tile: by few lights first, then pass by pass under the whole environment. During training,
+`live_drawing` draws the whole student again and again. Only what is in sight is drawn.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,18 +16,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.geometry.mesh import Mesh, load_mesh
+from verdigris.core.geometry.shapes import SHAPES, shape_mesh
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.pictures.render import make_view
-from verdigris.core.pictures.views import Camera
 from verdigris.core.worker.drawing.canvas import Canvas, heat_of
+from verdigris.core.worker.drawing.frame import Frame, Shape, Tile
+from verdigris.core.worker.drawing.live_drawing import LiveDrawing
 from verdigris.core.worker.drawing.live_network import LitView
-from verdigris.core.worker.drawing.studio import Studio, plain_lights
-from verdigris.core.worker.protocol.commands import PIXELATED_FROM
+from verdigris.core.worker.drawing.side import Side, shift_of
+from verdigris.core.worker.drawing.studio import Studio, few_lights
+from verdigris.core.worker.protocol.commands import ALL, NEURAL, PIXELATED_FROM, REFERENCE, WIPE
 from verdigris.core.worker.protocol.commands import View as ViewCommand
 from verdigris.core.worker.protocol.worker_events import Picture, Places
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
@@ -36,18 +41,18 @@ if TYPE_CHECKING:
 
     Drawn = Teacher | Student | LiveNetwork
 
-# Pixels of one part in full size: commands wait for at most one part.
-_GROUP = {True: 2048, False: 65_536}
-_COARSE = 3
+# Sides of tiles: commands wait for at most one tile. Is it a processor?
+_TILE = {True: 48, False: 512}
+# Shorter side of the picture that comes at once.
+COARSE = 128
+# uv by pixel is not needed any finer.
+_PLACES_SIDE = 320
 # Pixels per texel from which a texel is drawn as a square.
 _PIXELS_A_TEXEL = 36
 _TEXTURE_SIZE = 256
 TEXTURE = "texture"
-# Sides of live pictures.
-LIVE_SIZES = (48, 64, 80, 96, 128, 160, 192, 256, 384, 512, 768, 1024)
-_FIRST_LIVE_SIZE = 64
-# Safety factor before a larger picture is chosen, against flicker.
-_RESERVE = 0.75
+# Beside the wipe, as a part of the width: it can be moved before the next picture comes.
+_BESIDE_WIPE = 0.02
 
 
 class Painter:
@@ -66,207 +71,298 @@ class Painter:
         self.teacher = teacher
         self._original: Drawn = teacher
         """What the reference shows: the material, or another bake of it."""
-        self._clock = clock
         self._given = {} if meshes is None else meshes
         self._studio = Studio(teacher, resolution)
         # by file and modification time
         self._meshes: dict[tuple[str, int], Mesh] = {}
-        self._seconds_a_pixel: float | None = None
-        self._live_side = 0
-        self._lit: dict[int, LitView] = {}
+        self._compiled: set[int] = set()
+        self._changed: set[str] = set()
+        self._has_student = False
+        self.live = LiveDrawing(self, clock)
         self._show(command)
 
     def look(self, command: ViewCommand, is_new: bool = False) -> None:
-        """Shows another view. It is drawn again, unless only the exposure differs or `is_new` is
-        false for an equal view."""
+        """Shows another view. It is drawn again, unless only what is in sight and the exposure
+        differ, or `is_new` is false for an equal view."""
         is_same = _shape_of(self.command) == _shape_of(command) and self._is_current(command)
-        if is_same and not is_new:
-            pairs = self._live.values()
-            for canvas in (self.reference, self.neural, *(each for pair in pairs for each in pair)):
-                canvas.expose(command.exposure)
-            self.command = command
-            self._changed = {"reference", "neural"} if self.has_neural else {"reference"}
-        else:
+        if not is_same or is_new:
             self._show(command)
+            return
+        self.command = command
+        tone = self._studio.tone(command)
+        for side in (self.reference, self.neural):
+            side.expose(tone)
+        self.live.expose(tone)
+        self._look_at_sides()
+        self._changed |= {REFERENCE, NEURAL} if self.neural.has_content else {REFERENCE}
 
     def _show(self, command: ViewCommand) -> None:
-        # a mesh that cannot be read changes nothing
-        mesh = self._mesh(command.mesh) if command.shape == "mesh" else None
-        self._frame(command, mesh)
-        # the mesh stays, whatever happens to its file
+        # what cannot be read changes nothing
+        mesh = self._mesh(command)
+        self._studio.check(command)
         self.command, self._shown_mesh = command, mesh
-        self.reference = self._canvas(command.size)
-        self.neural = self._canvas(command.size)
-        self.has_neural = False
-        self._live: dict[int, tuple[Canvas, Canvas]] = {}
-        self._lit = {}
-        self._views: dict[int, View] = {}
-        self._changed = {"reference"}
-        self._fill(self._original, self.reference)
-        self._reference_parts: Iterator[float] | None = self._parts(self._original, self.reference)
-        self._neural_parts: Iterator[float] | None = None
-        self._sharp = {"reference": 0.0, "neural": 0.0}
+        self._shape = Shape(command, mesh)
+        self.frame = Frame.of(self._shape, command.size, command.aspect)
+        tile = _TILE[self.teacher.device.is_software]
+        self._behind: dict[tuple[int, int], NDArray[np.float32] | None] = {}
+        self.reference, self.neural = (
+            Side(self.frame, tile, lambda: self.new_canvas(self.frame)) for _ in range(2)
+        )
+        self._find_places()
+        self.live.forget()
+        self._look_at_sides()
+        self._changed = set()
+        self._draw_coarse(self._original, self.reference, REFERENCE)
 
-    def _frame(self, command: ViewCommand, mesh: Mesh | None) -> None:
+    def _look_at_sides(self) -> None:
+        shows, wipe = self.command.shows, self.command.wipe
+        if not self._has_student:
+            self.reference.columns = (0.0, 1.0)
+        elif shows == WIPE:
+            self.reference.columns = (0.0, min(1.0, wipe + _BESIDE_WIPE))
+            self.neural.columns = (max(0.0, wipe - _BESIDE_WIPE), 1.0)
+        else:
+            # nothing is between equal ends
+            self.reference.columns = (0.0, 0.0) if shows == NEURAL else (0.0, 1.0)
+            self.neural.columns = (0.0, 0.0) if shows == REFERENCE else (0.0, 1.0)
+
+    def expect(self, has_student: bool) -> None:
+        """Without a student, the reference is all that is in sight."""
+        if has_student != self._has_student:
+            self._has_student = has_student
+            self._look_at_sides()
+
+    def _find_places(self) -> None:
         """Finds the uv of each pixel: a place, or the centre of its texel."""
-        seen = _seen(command, command.size, mesh)
-        self.seen_uv = seen.uv
-        self.texels = self._count_texels(command, seen)
-        self.view = _by_texel(seen, self.texels)
+        side = min(_PLACES_SIDE, self.command.size)
+        self._places_frame = Frame.of(self._shape, side, self.command.aspect)
+        self._seen: View | None = None
+        self.texels = 0
+        if self.command.zoom >= PIXELATED_FROM:
+            self.texels = self._count_texels(self._places_view())
 
-    def _count_texels(self, command: ViewCommand, seen: View) -> int:
+    def _places_view(self) -> View:
+        if self._seen is None:
+            self._seen = self._places_frame.view(self._places_frame.whole())
+        return self._seen
+
+    @property
+    def seen_uv(self) -> NDArray[np.float32]:
+        """The places in sight, to train them more."""
+        return self._places_view().uv
+
+    def _count_texels(self, seen: View) -> int:
         """Texels per side if each is drawn as a square; otherwise 0."""
-        texels = max(1, self._studio.resolution >> command.level)
-        if command.zoom < PIXELATED_FROM or not len(seen.uv):
+        texels = max(1, self._studio.resolution >> self.command.level)
+        if not len(seen.uv):
             return 0
         shown = np.unique(np.floor(seen.uv * texels), axis=0)
-        return texels if len(seen.uv) >= _PIXELS_A_TEXEL * len(shown) else 0
+        pixels = len(seen.uv) * (self.frame.count / self._places_frame.count)
+        return texels if pixels >= _PIXELS_A_TEXEL * len(shown) else 0
 
     def compare_with(self, original: Drawn, resolution: int) -> None:
         """Shows this as the reference, at this texture resolution."""
-        if original is self._original:
-            self.rescale(resolution)
-        else:
+        if original is not self._original:
             self._original, self._studio.resolution = original, resolution
             self._show(self.command)
-
-    def rescale(self, resolution: int) -> None:
-        """Shows the reference at another texture resolution."""
-        if resolution != self._studio.resolution:
+        elif resolution != self._studio.resolution:
             self._studio.resolution = resolution
-            self._frame(self.command, self._shown_mesh)
-            self._live = {}
-            self._lit = {}
-            self._views = {}
-            self._reference_parts = self._parts(self._original, self.reference)
+            self._find_places()
+            self.reference.forget()
+            self.live.forget()
 
     @property
     def is_reference_whole(self) -> bool:
-        return self._reference_parts is None
+        return self.reference.has_content and self.reference.next_quick() is None
 
     @property
     def is_neural_whole(self) -> bool:
-        return self.has_neural and self._neural_parts is None
+        return self.neural.has_content and self.neural.next_quick() is None
+
+    def is_complete(self, student: Drawn | None) -> bool:
+        """Whether nothing is left to draw while nothing trains."""
+        sides = [(self._original, self.reference)]
+        sides += [(student, self.neural)] if student is not None else []
+        if any(not side.has_content or side.next_quick() for _, side in sides):
+            return False
+        return not self._converges(student) or all(side.next_fine() is None for _, side in sides)
+
+    def _converges(self, student: Drawn | None) -> bool:
+        """Whether there is an environment, and both sides can be lit by all of it."""
+        drawn = [each for each in (self._original, student) if each is not None]
+        return bool(self.command.lit_by) and all(isinstance(x, DeviceMaterial) for x in drawn)
 
     def draw_reference(self) -> None:
-        """Draws a part of the reference."""
-        self._reference_parts = self._advance(self._reference_parts, "reference")
+        """Draws a part of the reference by few lights."""
+        self._draw_quick(self._original, self.reference, REFERENCE)
+
+    def draw_neural(self, student: Drawn) -> None:
+        """Draws a part of the student by few lights; first a coarse picture of all of it."""
+        self._draw_quick(student, self.neural, NEURAL)
+
+    def complete(self, student: Drawn | None) -> None:
+        """Draws the next part of both sides."""
+        if not self.is_reference_whole:
+            self.draw_reference()
+        elif student is not None and not self.is_neural_whole:
+            self.draw_neural(student)
+        elif self._converges(student):
+            self._draw_fine(student)
+
+    def _draw_quick(self, material: Drawn, side: Side, name: str) -> None:
+        if not side.has_content:
+            self._draw_coarse(material, side, name)
+            return
+        tile = side.next_quick()
+        if tile is not None:
+            view = self.view_of(self.frame, tile)
+            side.draw_quick(tile, view, self.light(material, view))
+            self._changed.add(name)
+
+    def _draw_coarse(self, material: Drawn, side: Side, name: str) -> None:
+        coarse = Frame.of(self._shape, min(COARSE, self.command.size), self.command.aspect)
+        canvas = self.new_canvas(coarse)
+        view = self.view_of(coarse, coarse.whole())
+        canvas.put(view.pixel, self.light(material, view, places=1))
+        side.quick.fill_from(canvas)
+        side.has_content = True
+        self._changed.add(name)
+
+    def _draw_fine(self, student: Drawn | None) -> None:
+        found = self.reference.next_fine()
+        sides = [(self._original, self.reference, REFERENCE)]
+        if student is not None:
+            sides.append((student, self.neural, NEURAL))
+        waiting = [(side.next_fine(), material, side, name) for material, side, name in sides]
+        passes = [found[1] for found, *_ in waiting if found is not None]
+        for found, material, side, name in waiting:
+            if found is not None and found[1] == min(passes):
+                tile, number = found
+                view = self.view_of(self.frame, tile, shift_of(number))
+                assert isinstance(material, DeviceMaterial)
+                self._compiled.add(id(material))
+                light = self._studio.fine(material, view, self.command, number, self._shown_mesh)
+                side.draw_fine(tile, number, view, light)
+                self._changed.add(name)
+                return
+
+    def must_compile(self, student: Drawn | None) -> bool:
+        """Whether the next part is the first one under an environment of its material."""
+        sides = [self._original] + ([student] if student is not None else [])
+        if all(id(each) in self._compiled for each in sides):
+            return False
+        is_quick_whole = self.is_reference_whole and (student is None or self.is_neural_whole)
+        return is_quick_whole and self._converges(student)
 
     def forget_network(self) -> None:
         """Forgets a network: the next one may have another layout."""
-        self._lit = {}
+        self.live.forget()
         self.forget_neural()
-
-    def draw_neural(self, student: Student | LiveNetwork) -> None:
-        """Draws a part of the student in full size; first a coarse picture of all of it."""
-        if not self.has_neural:
-            self._fill(student, self.neural)
-            self.has_neural = True
-            self._changed.add("neural")
-        elif self._neural_parts is not None:
-            self._neural_parts = self._advance(self._neural_parts, "neural")
-        if self._neural_parts is None and self._sharp["neural"] < 1:
-            self._neural_parts = self._parts(student, self.neural)
 
     def forget_neural(self) -> None:
         """Forgets the student's picture."""
-        self.has_neural = False
-        self._neural_parts = None
-        self._sharp["neural"] = 0.0
-        self._changed.discard("neural")
+        self.neural.forget()
+        self._changed.discard(NEURAL)
 
-    def draw_live(self, student: Student | LiveNetwork, step: int, seconds: float) -> list[Picture]:
-        """The whole student, as large as this time allows."""
-        self.forget_neural()
-        size = self._live_side = self._live_size(seconds)
-        is_new = size not in self._live
-        if is_new:
-            self._live[size] = self._canvas(size), self._canvas(size)
-            self._fill(self._original, self._live[size][0], size)
-            self._prepare(student, size)
-        reference, neural = self._live[size]
-        begun = self._clock()
-        self._fill(student, neural, size)
-        found = self._compared(reference, neural, step, size / self.command.size)
-        self._note_cost((self._clock() - begun) / size**2, is_new)
-        return found
-
-    def _note_cost(self, seconds_a_pixel: float, is_first: bool) -> None:
-        before = self._seconds_a_pixel
-        if before is None:
-            self._seconds_a_pixel = seconds_a_pixel
-        elif not is_first:
-            # the first picture compiles, and short delays must not count
-            mixed = 0.7 * before + 0.3 * seconds_a_pixel
-            self._seconds_a_pixel = min(mixed, seconds_a_pixel)
-
-    def _live_size(self, seconds: float) -> int:
-        if self._seconds_a_pixel is None:
-            side = float(_FIRST_LIVE_SIZE)
-        else:
-            side = (seconds / self._seconds_a_pixel) ** 0.5
-            if side > self._live_side:
-                side = max(self._live_side, (_RESERVE * side**2) ** 0.5)
-        most = min(side, self.command.size)
-        least = min(LIVE_SIZES[0], self.command.size)
-        return max((size for size in LIVE_SIZES if size <= most), default=least)
-
-    def news(self, step: int) -> list[Picture]:
+    def news(self, step: int, student: Drawn | None = None) -> list[Picture]:
         """Pictures in full size that have changed since the last call."""
+        has_neural = self.neural.has_content
+        is_fine = self.reference.is_fine and self._converges(student)
+        if has_neural:
+            is_fine = is_fine and self.neural.is_fine
+        changed, self._changed = self._changed, set()
+        if self.reference.is_fine and not has_neural and NEURAL in changed:
+            changed.add(REFERENCE)
+        refined = self._refined(student)
         found = []
-        sharp = self._sharp
-        if "reference" in self._changed:
-            pixels = self.reference.pixels()
-            number = self.command.number
-            found.append(Picture(pixels, "reference", number, step, sharp["reference"]))
-        if "neural" in self._changed:
-            found += self._compared(self.reference, self.neural, step, sharp["neural"])
-        self._changed = set()
+        reference, neural = (side.canvas(is_fine) for side in (self.reference, self.neural))
+        number = self.command.number
+        # both, as they must have the same light
+        if REFERENCE in changed or (NEURAL in changed and is_fine):
+            sharp = self.reference.sharp
+            found.append(Picture(reference.pixels(), REFERENCE, number, step, sharp, refined))
+        if has_neural and changed:
+            sharp = self.neural.sharp
+            found.append(Picture(neural.pixels(), NEURAL, number, step, sharp, refined))
+            if self.command.shows == ALL:
+                found.append(self.heat(reference, neural, step, sharp, refined))
         return found
 
-    def _compared(
-        self, reference: Canvas, neural: Canvas, step: int, sharp: float
-    ) -> list[Picture]:
-        heat, top = heat_of(reference, neural)
-        number = self.command.number
-        return [
-            Picture(neural.pixels(), "neural", number, step, sharp),
-            Picture(heat, "heat", number, step, sharp, top),
-        ]
+    def _refined(self, student: Drawn | None) -> float:
+        if not self._converges(student):
+            return 1.0
+        sides = [self.reference] + ([self.neural] if student is not None else [])
+        return sum(side.refined for side in sides) / len(sides)
+
+    def heat(
+        self, reference: Canvas, neural: Canvas, step: int, sharp: float, refined: float = 1.0
+    ) -> Picture:
+        values = heat_of(reference, neural, self._studio.exposure(self.command))
+        return Picture(values, "heat", self.command.number, step, sharp, refined)
 
     def texture(self) -> Picture:
         """The material on the unit square, v upwards, to paint on."""
-        canvas = Canvas(_TEXTURE_SIZE, 0.0)
+        command = ViewCommand(shape="plane", size=_TEXTURE_SIZE)
+        frame = Frame.of(Shape(command, None), _TEXTURE_SIZE, 1.0)
+        canvas = Canvas(frame, self._studio.tone(command))
         view = make_view("plane", _TEXTURE_SIZE)
-        canvas.put(view.pixel, self._studio.shade(self.teacher, view, ViewCommand()))
+        canvas.put(view.pixel, self._studio.quick(self.teacher, view, command))
         return Picture(canvas.pixels(), TEXTURE, self.command.number, 0, 1.0)
 
     def places(self) -> Places:
-        """The uv of every pixel."""
-        size = self.command.size
-        uv = np.full((size * size, 2), np.nan, np.float32)
-        uv[self.view.pixel] = self.seen_uv
-        return Places(uv.reshape(size, size, 2), self.command.number, self.texels)
+        """The uv of the pixels of a picture that may be smaller."""
+        frame, seen = self._places_frame, self._places_view()
+        uv = np.full((frame.count, 2), np.nan, np.float32)
+        uv[seen.pixel] = seen.uv
+        array = uv.reshape(frame.height, frame.width, 2)
+        return Places(array, self.command.number, self.texels)
 
-    def _canvas(self, size: int) -> Canvas:
-        return Canvas(size, self.command.exposure)
+    # for live pictures, too
 
-    def _view_of(self, size: int) -> View:
-        """The view with another number of pixels per side, cached for live pictures."""
-        if size == self.command.size:
-            return self.view
-        if size not in self._views:
-            seen = _seen(self.command, size, self._shown_mesh)
-            self._views[size] = _by_texel(seen, self.texels)
-        return self._views[size]
+    def new_canvas(self, frame: Frame) -> Canvas:
+        size = (frame.width, frame.height)
+        if size not in self._behind:
+            self._behind[size] = self._studio.behind(self.command, frame)
+        return Canvas(frame, self._studio.tone(self.command), self._behind[size])
 
-    def _mesh(self, name: str) -> Mesh:
-        given = self._given.get(name)
+    def frame_of(self, short: int) -> Frame:
+        return Frame.of(self._shape, short, self.command.aspect)
+
+    def view_of(self, frame: Frame, tile: Tile, shift: tuple[float, float] = (0.0, 0.0)) -> View:
+        """A tile, with every pixel at the centre of its texel if texels are drawn as squares."""
+        view = frame.view(tile, shift)
+        if not self.texels:
+            return view
+        uv = (np.floor(view.uv * self.texels) + 0.5) / self.texels
+        return replace(view, uv=uv.astype(np.float32))
+
+    def light(self, material: Drawn, view: View, places: int = 4) -> NDArray[np.float32]:
+        """Light and coverage at the pixels of a view, by few lights."""
+        if isinstance(material, DeviceMaterial):
+            return self._studio.quick(material, view, self.command, self._shown_mesh, places)
+        lit = self.lit_view(material, view)
+        order = np.argsort(lit.pixel)
+        light = np.concatenate([lit.draw(material, number)[1] for number in range(lit.parts)])
+        return np.asarray(light[order]) if len(view.pixel) else np.zeros((0, 4), np.float32)
+
+    def lit_view(self, network: LiveNetwork, view: View) -> LitView:
+        return LitView(network, view, few_lights(self.command), self.command.level)
+
+    @property
+    def original(self) -> Drawn:
+        return self._original
+
+    def _mesh(self, command: ViewCommand) -> Mesh | None:
+        if command.shape in SHAPES:
+            return shape_mesh(command.shape)
+        if command.shape != "mesh":
+            return None
+        given = self._given.get(command.mesh)
         if given is not None:
             return given
-        key = _file_key(name)
+        key = _file_key(command.mesh)
         if key not in self._meshes:
-            self._meshes = {key: load_mesh(Path(name))}
+            self._meshes = {key: load_mesh(Path(command.mesh))}
         return self._meshes[key]
 
     def _is_current(self, command: ViewCommand) -> bool:
@@ -274,66 +370,6 @@ class Painter:
         if command.shape != "mesh" or command.mesh in self._given:
             return True
         return _file_key(command.mesh) in self._meshes
-
-    def _prepare(self, student: Student | LiveNetwork, size: int) -> None:
-        if not isinstance(student, DeviceMaterial):
-            self._lit_view(student, size)
-
-    def _lit_view(self, network: LiveNetwork, size: int) -> LitView:
-        if size not in self._lit:
-            lights = plain_lights(self.command)
-            self._lit[size] = LitView(network, self._view_of(size), lights, self.command.level)
-        return self._lit[size]
-
-    def _fill(self, material: Drawn, canvas: Canvas, size: int | None = None) -> None:
-        """Fills a canvas at once, from a picture of this size; a coarse one by default."""
-        size = size or max(1, canvas.size // _COARSE)
-        if not isinstance(material, DeviceMaterial):
-            lit = self._lit_view(material, size)
-            pieces = [lit.draw(material, number) for number in range(lit.parts)]
-            pixel = np.concatenate([piece[0] for piece in pieces])
-            found = np.concatenate([piece[1] for piece in pieces])
-        else:
-            view = self._view_of(size)
-            pixel, found = view.pixel, self._studio.shade(material, view, self.command)
-        if size == canvas.size:
-            canvas.put(pixel, found)
-            return
-        light = np.zeros((size**2, 4), np.float32)
-        light[pixel] = found
-        canvas.fill_from(light.reshape(size, size, 4))
-
-    def _parts(self, material: Drawn, canvas: Canvas) -> Iterator[float]:
-        """Draws a canvas in parts; yields the share that is drawn."""
-        beside = np.setdiff1d(np.arange(canvas.size**2), self.view.pixel)
-        canvas.put(beside, np.zeros((len(beside), 4), np.float32))
-        if not isinstance(material, DeviceMaterial):
-            lit = self._lit_view(material, canvas.size)
-            for number in range(lit.parts):
-                canvas.put(*lit.draw(material, number))
-                yield (number + 1) / lit.parts
-            return
-        size = _GROUP[self.teacher.device.is_software]
-        order = np.arange(len(self.view.pixel))
-        parts = np.array_split(order, -(-len(order) // size) or 1)
-        for number, part in enumerate(parts, 1):
-            group = self.view.take(part)
-            canvas.put(group.pixel, self._studio.shade(material, group, self.command))
-            yield number / len(parts)
-
-    def _advance(self, parts: Iterator[float] | None, name: str) -> Iterator[float] | None:
-        """Draws one part; None after the last."""
-        share = next(parts, 1.0) if parts else 1.0
-        self._sharp[name] = share
-        self._changed.add(name)
-        if self.has_neural:
-            self._changed.add("neural")
-        return parts if share < 1 else None
-
-
-def _seen(command: ViewCommand, size: int, mesh: Mesh | None) -> View:
-    camera = Camera(command.turn, command.pitch, command.zoom, command.x, command.y)
-    return make_view(command.shape, size, mesh, camera)
 
 
 def _file_key(name: str) -> tuple[str, int]:
@@ -344,13 +380,8 @@ def _file_key(name: str) -> tuple[str, int]:
         return name, 0
 
 
-def _by_texel(view: View, texels: int) -> View:
-    """The view with every pixel at the centre of its texel, without filtering."""
-    if not texels:
-        return view
-    return replace(view, uv=((np.floor(view.uv * texels) + 0.5) / texels).astype(np.float32))
-
-
 def _shape_of(command: ViewCommand) -> ViewCommand:
     """The view without fields that need no redraw."""
-    return replace(command, exposure=0.0, number=0, wants_places=False)
+    return replace(
+        command, exposure=0.0, number=0, wants_places=False, shows=ALL, wipe=0.5, tone="film"
+    )

@@ -1,33 +1,51 @@
-"""Lighting of the panel's pictures: fast on a processor, rich on a GPU."""
+"""Lighting of the panel's pictures: quick while something moves, and converging afterwards."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from verdigris.core.geometry.mesh import normalized
+from verdigris.core.lighting.bvh import NOTHING, build_bvh
+from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
+from verdigris.core.lighting.named_environments import find_environment
+from verdigris.core.lighting.principal_lights import principal_lights
 from verdigris.core.material.evaluator import Footprint
 from verdigris.core.network.texels import footprint_width
+from verdigris.core.pictures.backdrop import blurred
+from verdigris.core.pictures.environment_render import EnvironmentLighting, light_pass
+from verdigris.core.pictures.picture_files import resized
 from verdigris.core.pictures.render import Lighting, shade
+from verdigris.core.worker.drawing.canvas import Tone
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.geometry.mesh import Mesh
+    from verdigris.core.lighting.environment import Environment
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
     from verdigris.core.pictures.views import View
+    from verdigris.core.worker.drawing.frame import Frame
     from verdigris.core.worker.protocol.commands import View as ViewCommand
 
     Floats = NDArray[np.float32]
+    Lights = list[tuple[Floats, Floats]]
 
 _STUDIO_SAMPLES = 24
 _PLACES = 4
 _COARSE_LEVEL_PLACES = 16
+# Lights that stand for an environment on a processor: each costs an evaluation of the material.
+_PRINCIPAL_LIGHTS = 4
+# Pairs of directions of a pass: on a processor, and of the quick picture on a graphics card.
+_PAIRS, _QUICK_PAIRS = 4, 16
 _KEY_COLOUR = (2.4, 2.3, 2.2)
-# On a processor, two plain lights replace the studio: without noise, at a third of the cost.
+# Without an environment, plain lights replace the studio on a processor.
 _FILLS = (((0.35, 0.35, 0.87), (0.75, 0.78, 0.82)), ((0.9, 0.2, 0.1), (0.9, 1.05, 1.3)))
 
 
@@ -37,38 +55,109 @@ class Studio:
     def __init__(self, teacher: Teacher, resolution: int) -> None:
         self._teacher = teacher
         self.resolution = resolution
+        self._uploaded: dict[tuple[str, int], DeviceEnvironment] = {}
+        self._occluders: tuple[Mesh | None, DeviceBvh] | None = None
+
+    def check(self, command: ViewCommand) -> None:
+        """Reads the environment of a view; raises an error if that is not possible."""
+        if command.lit_by:
+            _read(*_file_key(command.lit_by))
+
+    def tone(self, command: ViewCommand) -> Tone:
+        exposure = command.exposure
+        if command.lit_by:
+            exposure += self.exposure(command)
+        return Tone(exposure, bool(command.lit_by) and command.tone == "film")
+
+    def exposure(self, command: ViewCommand) -> float:
+        """That of the light alone, in stops."""
+        return _environment(command).exposure if command.lit_by else 0.0
+
+    def behind(self, command: ViewCommand, frame: Frame) -> Floats | None:
+        """The light of the backdrop, (N, 3); None for the grey one."""
+        if not command.lit_by or command.backdrop == "grey":
+            return None
+        soft = _soft(*_file_key(command.lit_by)).turned(command.rotate)
+        rays, (height, width) = frame.rays()
+        seen = soft.radiance(rays).reshape(height, width, 3).astype(np.float32)
+        return resized(seen, frame.height, frame.width).reshape(-1, 3)
+
+    def quick(
+        self,
+        material: DeviceMaterial,
+        view: View,
+        command: ViewCommand,
+        mesh: Mesh | None = None,
+        places: int = _PLACES,
+    ) -> Floats:
+        """Light and coverage at the pixels of a view, by few lights."""
+        footprint = self._footprint(material, command.level, places)
+        if material.device.is_software:
+            return self._on(material, view, command, footprint, self._by_few)
+        if not command.lit_by:
+            return self._on(material, view, command, footprint, _in_studio)
+        lighting = self._lighting(command, mesh)
+
+        def lit(
+            material: DeviceMaterial, view: View, _command: ViewCommand, footprint: Footprint
+        ) -> Floats:
+            return light_pass(material, view, lighting, _QUICK_PAIRS, 0, footprint)
+
+        return self._on(material, view, command, footprint, lit)
 
     def shade(self, material: DeviceMaterial, view: View, command: ViewCommand) -> Floats:
-        """Light and coverage at the pixels of a view."""
+        """The quick light, of shapes that throw no shadows."""
+        return self.quick(material, view, command)
+
+    def fine(
+        self,
+        material: DeviceMaterial,
+        view: View,
+        command: ViewCommand,
+        number: int,
+        mesh: Mesh | None = None,
+    ) -> Floats:
+        """A pass of the whole environment, with shadows."""
+        footprint = self._footprint(material, command.level, 1)
+        lighting = self._lighting(command, mesh)
+
+        def lit(
+            material: DeviceMaterial, view: View, _command: ViewCommand, footprint: Footprint
+        ) -> Floats:
+            return light_pass(material, view, lighting, _PAIRS, number, footprint)
+
+        return self._on(material, view, command, footprint, lit)
+
+    def _on(
+        self,
+        material: DeviceMaterial,
+        view: View,
+        command: ViewCommand,
+        footprint: Footprint,
+        light: Any,
+    ) -> Floats:
         if not len(view.pixel):
             return np.zeros((0, 4), np.float32)
         if material is self._teacher:
-            return self._lit(material, view, command, self._footprint(command.level))
+            return np.asarray(light(material, view, command, footprint))
         student: Student = material  # type: ignore[assignment]
         student.level = float(command.level)
         try:
-            return self._lit(student, view, command, Footprint())
+            return np.asarray(light(student, view, command, Footprint()))
         finally:
             # the bake measures with the same student, on its finest level
             student.level = 0.0
 
-    def _lit(
-        self, material: DeviceMaterial, view: View, command: ViewCommand, footprint: Footprint
-    ) -> Floats:
-        if material.device.is_software:
-            return self._lit_by_three(material, view, command, footprint)
-        lighting = Lighting(command.light, _KEY_COLOUR, command.environment, 0.0, _STUDIO_SAMPLES)
-        return shade(material, view, lighting, is_flat=True, footprint=footprint)
-
-    def _lit_by_three(
+    def _by_few(
         self, material: DeviceMaterial, view: View, command: ViewCommand, footprint: Footprint
     ) -> Floats:
         """Shades all lights in one dispatch: a surface and its viewer are turned, so that another
-        light comes from the direction of the key light."""
-        lights = plain_lights(command)
-        key = lights[0][0]
-        turned = _joined([_turned(view, _rotation(light, key)) for light, _ in lights])
-        lighting = Lighting(command.light, (1.0, 1.0, 1.0), environment=0.0, emission=0.0)
+        light comes from the direction of the first one."""
+        lights = few_lights(command)
+        first = lights[0][0]
+        turned = _joined([_turned(view, _rotation(light, first)) for light, _ in lights])
+        direction = (float(first[0]), float(first[1]), float(first[2]))
+        lighting = Lighting(direction, (1.0, 1.0, 1.0), environment=0.0, emission=0.0)
         found = shade(material, turned, lighting, is_flat=True, footprint=footprint)
         parts = found.reshape(len(lights), -1, 4)
         colours = np.stack([colour for _, colour in lights]).astype(np.float32)
@@ -76,15 +165,29 @@ class Studio:
         result[:, :3] = (parts[..., :3] * colours[:, None]).sum(0)
         return result
 
-    def _footprint(self, level: int) -> Footprint:
+    def _lighting(self, command: ViewCommand, mesh: Mesh | None) -> EnvironmentLighting:
+        key = _file_key(command.lit_by)
+        device = self._teacher.device
+        if key not in self._uploaded:
+            self._uploaded = {key: DeviceEnvironment.upload(device, _read(*key))}
+        if self._occluders is None or self._occluders[0] is not mesh:
+            tree = build_bvh(mesh.position) if mesh is not None else NOTHING
+            self._occluders = mesh, DeviceBvh.upload(device, tree)
+        turned = self._uploaded[key].turned(command.rotate)
+        return EnvironmentLighting(turned, self._occluders[1], emission=0.0)
+
+    def _footprint(self, material: DeviceMaterial, level: int, places: int) -> Footprint:
         """The footprint of a texel on this level: the detail that a student can have."""
-        places = _COARSE_LEVEL_PLACES if level else _PLACES
+        if material is not self._teacher:
+            return Footprint()
+        places = max(places, _COARSE_LEVEL_PLACES) if level else places
         return Footprint(footprint_width(max(1, self.resolution >> level), level), places)
 
 
-def plain_lights(command: ViewCommand) -> list[tuple[Floats, Floats]]:
-    """The lights that replace the studio on a processor: unit directions and colours, the key light
-    first."""
+def few_lights(command: ViewCommand) -> Lights:
+    """The lights of quick pictures on a processor: unit directions and colours."""
+    if command.lit_by:
+        return list(_lights(*_file_key(command.lit_by), command.rotate))
     found = [(command.light, _KEY_COLOUR, 1.0)]
     if command.environment > 0:
         found += [(direction, colour, command.environment) for direction, colour in _FILLS]
@@ -92,6 +195,41 @@ def plain_lights(command: ViewCommand) -> list[tuple[Floats, Floats]]:
         (normalized(np.array(direction, np.float32)), np.array(colour, np.float32) * scale)
         for direction, colour, scale in found
     ]
+
+
+def _in_studio(
+    material: DeviceMaterial, view: View, command: ViewCommand, footprint: Footprint
+) -> Floats:
+    lighting = Lighting(command.light, _KEY_COLOUR, command.environment, 0.0, _STUDIO_SAMPLES)
+    return shade(material, view, lighting, is_flat=True, footprint=footprint)
+
+
+def _environment(command: ViewCommand) -> Environment:
+    return _read(*_file_key(command.lit_by)).turned(command.rotate)
+
+
+# Maps can be large: the present one, and the one before.
+@lru_cache(2)
+def _read(name: str, _changed: int) -> Environment:
+    return find_environment(name)
+
+
+@lru_cache(8)
+def _lights(name: str, changed: int, rotate: float) -> tuple[tuple[Floats, Floats], ...]:
+    return tuple(principal_lights(_read(name, changed).turned(rotate), _PRINCIPAL_LIGHTS))
+
+
+@lru_cache(2)
+def _soft(name: str, changed: int) -> Environment:
+    return blurred(_read(name, changed))
+
+
+def _file_key(name: str) -> tuple[str, int]:
+    """The key of a file by its modification time. Missing files are reported by their reader."""
+    try:
+        return name, Path(name).stat().st_mtime_ns
+    except OSError:
+        return name, 0
 
 
 def _rotation(start: Floats, end: Floats) -> Floats:

@@ -19,7 +19,12 @@ from verdigris.core.worker.protocol.messages import COMMAND, Message, ProtocolEr
 
 EVERYWHERE, PAINTED, IN_VIEW = "everywhere", "painted", "view"
 FOCUSES = (EVERYWHERE, PAINTED, IN_VIEW)
-LEAST_PICTURE, LARGEST_PICTURE = 16, 1024
+LEAST_PICTURE, LARGEST_PICTURE = 16, 2160
+# Width by height, and height by width.
+MOST_ASPECT = 8.0
+SOFT, GREY = "soft", "grey"
+FILM, CLIP = "film", "clip"
+ALL, WIPE, REFERENCE, NEURAL = SHOWS = ("all", "wipe", "reference", "neural")
 LARGEST_ZOOM = 4096.0
 # The coarsest level of a texture of 8192 texels per side, the largest size.
 LARGEST_LEVEL = 13
@@ -87,6 +92,8 @@ class Start(Command):
     target_error: float = 0.0
     viewport_textures: bool = False
     """Whether to write flattened textures beside the bundle."""
+    report_picture: bool = False
+    """Whether to write a large picture for a report beside the bundle."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +193,21 @@ class View(Command):
     level: int = 0
     """The mip level, 0 the finest. The reference is averaged over a texel of that level."""
     size: int = 192
-    """Pixels per side."""
+    """Pixels of the shorter side."""
+    aspect: float = 1.0
+    """Width by height."""
+    lit_by: str = ""
+    """An environment: a name, or a file (.hdr, .exr). Without one, plain lights."""
+    rotate: float = 0.0
+    """Degrees by which the environment is turned about the vertical axis."""
+    backdrop: str = SOFT
+    """`soft`: the environment out of focus; `grey`."""
+    tone: str = FILM
+    """`film` compresses highlights, `clip` cuts them off."""
+    shows: str = ALL
+    """The parts in sight: `all`, `wipe` (reference left, neural right), `reference`, `neural`."""
+    wipe: float = 0.5
+    """The place of the wipe, 0 to 1."""
     wants_places: bool = False
     """Whether to send the uv of every pixel, for painting."""
 
@@ -197,7 +218,12 @@ class View(Command):
         _within("view: exposure", self.exposure, -16.0, 16.0)
         _within("view: level", self.level, 0, LARGEST_LEVEL)
         _within("view: size", self.size, LEAST_PICTURE, LARGEST_PICTURE)
-        for name in ("turn", "pitch", "x", "y"):
+        _within("view: aspect", self.aspect, 1 / MOST_ASPECT, MOST_ASPECT)
+        _within("view: wipe", self.wipe, 0.0, 1.0)
+        _one_of("view: shows", self.shows, SHOWS)
+        _one_of("view: backdrop", self.backdrop, (SOFT, GREY))
+        _one_of("view: tone", self.tone, (FILM, CLIP))
+        for name in ("turn", "pitch", "x", "y", "rotate"):
             _within(f"view: {name}", getattr(self, name), -1e6, 1e6)
         if not 1e-6 < math.hypot(*self.light) < 1e6:
             raise ProtocolError(f"view: light is {self.light}: it must have a direction")

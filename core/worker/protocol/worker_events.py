@@ -76,12 +76,13 @@ class Error(Event):
 
 @dataclass(frozen=True)
 class Showing(Event):
-    """A view was refused because its mesh cannot be read: the view that is shown instead."""
+    """A view was refused because its mesh or light cannot be read: what is shown instead."""
 
     view: int
     """The number of the refused view."""
     shape: str
     mesh: str
+    lit_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -174,9 +175,10 @@ class Pixels(Event):
 
 @dataclass(frozen=True, eq=False)
 class Picture(Pixels):
-    """A picture for the screen: (height, width, 3) bytes of sRGB, row 0 at the top."""
+    """A picture for the screen: (height, width, 3) bytes of sRGB, row 0 at the top. The part `heat`
+    has the difference of display values, (height, width, 1): 65,535 is 100%."""
 
-    array: NDArray[np.uint8]
+    array: NDArray[np.uint8] | NDArray[np.uint16]
     part: str
     """`reference`, `neural`, `heat`, or `texture`: the material on the unit square."""
     view: int
@@ -184,8 +186,8 @@ class Picture(Pixels):
     step: int
     sharp: float
     """1 for a complete picture in full size."""
-    top: float = 0.0
-    """Of heat maps: the difference of display values, 0 to 1, of the brightest colour."""
+    refined: float = 1.0
+    """The share of the passes that make it free of noise and stairs."""
 
     @property
     def replaces(self) -> str:

@@ -6,8 +6,8 @@ import os
 import time
 from collections.abc import Callable
 
-# Below a tenth, which the panel promises: sending pictures and short runs of steps also cost time.
-SHARE = 0.075
+# Below an eighth, which the panel promises: sending pictures and short runs of steps cost, too.
+SHARE = 0.085
 _MOST_CREDIT = 0.1
 _MOST_DEBT = 0.5
 

@@ -77,6 +77,7 @@ class Job:
         self._events = bake([teacher], recipe, options, self.control)
         self._paused_at: float | None = None
         self._flattens = start.viewport_textures
+        self.wants_picture = start.report_picture
         self._weights = importance
 
     def _watch(self, run: Run) -> None:

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.worker.drawing.painter import Painter
 from verdigris.core.worker.drawing.texel_inspector import RollingErrors
 from verdigris.core.worker.protocol.worker_events import ErrorMap, Errors
 from verdigris.core.worker.session.budget import SHARE, Budget, ProcessClock
-from verdigris.core.worker.session.job import RUN_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,20 +29,18 @@ if TYPE_CHECKING:
     from verdigris.core.worker.protocol.worker_events import Picture
     from verdigris.core.worker.session.job import Job
 
-# Seconds between pictures during training, and of drawing between commands.
+# Seconds between pictures while nothing trains, and of drawing between commands.
 _INTERVAL = 0.16
 _SLICE = 0.05
-# Seconds of drawing the reference for a new view, and before a bake.
-_AT_ONCE = 0.15
+# Seconds of drawing the reference before a bake.
 _BEFORE_TRAINING = 0.4
 _MOST_FOR_A_VIEW = 0.03
-# A live picture follows every run of steps. Its size fits into these parts of the saved time: while
-# the reference is drawn, and afterwards.
-_BESIDE_REFERENCE, _ALONE = 0.55, 0.75
-# Debt of the reference that does not stop live pictures.
-_LIVE_DEBT = 0.04
-# Weight of the last interval in the mean time between live pictures.
-_NEW = 0.3
+# Errors have a small share of their own: pictures, which may be large, never wait for them.
+_ERROR_SHARE, _ERROR_DEBT = 0.02, 0.01
+# Seconds of training between live pictures: few sharp ones show more than many coarse ones.
+_PERIOD = 1.8
+# Seconds of drawing the reference for each of live pictures, until it is whole.
+_OF_REFERENCE = 0.4
 
 
 class LivePictures:
@@ -62,13 +60,13 @@ class LivePictures:
         self._clock = ProcessClock() if teacher.device.is_software else time.perf_counter
         self._painter = Painter(teacher, view, resolution, self._clock, meshes)
         self._budget = Budget(clock=self._clock)
+        self._error_budget = Budget(_ERROR_SHARE, self._clock)
         self._job: Job | None = None
         self._stage: Stage | None = None
         self._student: Student | LiveNetwork | None = None
         self._errors: RollingErrors | None = None
         self._sent = 0.0
-        self._drawn_at: float | None = None
-        self._between = RUN_SECONDS
+        self._begun = self._owed = 0.0
         self._is_training = False
         self._post(self._painter.texture())
         self._post_places()
@@ -79,15 +77,24 @@ class LivePictures:
         return self._painter.seen_uv
 
     @property
+    def student(self) -> Student | None:
+        """The student of a bake that has ended."""
+        shown: Any = self._student
+        return shown if isinstance(shown, DeviceMaterial) else None  # type: ignore[return-value]
+
+    @property
+    def must_compile(self) -> bool:
+        """Whether the next part of a picture is the first one under an environment."""
+        return not self._is_training and self._painter.must_compile(self._student)
+
+    @property
     def has_student(self) -> bool:
         return self._student is not None
 
     @property
     def is_complete(self) -> bool:
         """Whether all pixels are drawn in full size."""
-        painter = self._painter
-        is_neural_whole = self._student is None or painter.is_neural_whole
-        return painter.is_reference_whole and is_neural_whole
+        return self._painter.is_complete(self._student)
 
     def exhibit(self, student: Student, resolution: int, against: Student | None) -> None:
         """Shows a bundle's student, beside the material or beside another one."""
@@ -95,7 +102,7 @@ class LivePictures:
         self._student = student
         self._painter.forget_network()
         self._painter.compare_with(against or self._teacher, resolution)
-        self._draw_reference_for(_AT_ONCE)
+        self._painter.expect(has_student=True)
         self._painter.draw_neural(student)
         self._post_places()
         self._send()
@@ -104,6 +111,7 @@ class LivePictures:
         """Starts a bake: its student is shown as soon as it exists."""
         self._job, self._stage = job, None
         self._student = self._errors = None
+        self._painter.expect(has_student=False)
         self._painter.forget_network()
         self._painter.compare_with(self._teacher, job.settings.resolution)
         self._draw_reference_for(_BEFORE_TRAINING)
@@ -112,6 +120,7 @@ class LivePictures:
 
     def end(self) -> None:
         """Ends a bake; its last pictures stay."""
+        self._painter.expect(has_student=False)
         self._job = self._student = self._errors = None
         self._is_training = False
 
@@ -119,11 +128,10 @@ class LivePictures:
         """Shows another view, with a first picture at once. `is_new`: the mesh was replaced."""
         begun = self._clock()
         self._painter.look(view, is_new)
-        # the reference does not change, so this happens once per view
-        self._draw_reference_for(_AT_ONCE)
         if self._student is not None:
             if self._is_training:
-                self._draw_live()
+                self._learn_again()
+                self._post_all(self._painter.live.draw_at_once(self._student, self._step))
             else:
                 self._painter.draw_neural(self._student)
         self._post_places()
@@ -151,21 +159,27 @@ class LivePictures:
                 # compiles the code of the first step, so that it does not delay the first pictures
                 run.learner.source.draw(run.learner.trainer.step, run.settings.batch)
             self._learn(run)
+            self._painter.expect(has_student=True)
+            assert self._student is not None
             # twice, because the first one compiles
             for _ in range(2):
-                self._draw_live()
+                self._post_all(self._painter.live.draw_at_once(self._student, self._step))
             if self._is_numpy(run):
                 self._look_at_errors(run)
             self._budget.start()
             return
-        self._note_time()
-        if self._budget.allows(_LIVE_DEBT):
-            self._charge(self._draw_news, run)
-        elif self._is_numpy(run):
-            # in any case: errors cost a hundredth of the time
-            self._charge(self._look_at_errors, run)
-        while self._budget.is_left and not self._painter.is_reference_whole:
-            self._charge(self._advance_reference)
+        if self._is_numpy(run) and self._error_budget.allows(_ERROR_DEBT):
+            self._error_budget.charge(self._timed(self._look_at_errors, run))
+        while self._budget.is_left:
+            live, is_whole = self._painter.live, self._painter.is_reference_whole
+            if not is_whole and self._owed > 0 and not live.is_busy:
+                self._owed -= self._charge(self._advance_reference)
+            elif live.is_busy or time.perf_counter() - self._begun > _INTERVAL:
+                self._owed += _OF_REFERENCE * self._charge(self._advance_live, run)
+            elif not is_whole:
+                self._charge(self._advance_reference)
+            else:
+                break
 
     def rest(self) -> None:
         """Training is paused or over: pictures are drawn in full size."""
@@ -183,39 +197,33 @@ class LivePictures:
     def complete(self) -> None:
         """Draws missing parts for a moment while nothing trains."""
         until = time.perf_counter() + _SLICE
-        painter = self._painter
         while time.perf_counter() < until and not self.is_complete:
-            if not painter.is_reference_whole:
-                painter.draw_reference()
-            elif self._student is not None:
-                painter.draw_neural(self._student)
+            self._painter.complete(self._student)
         if self.is_complete or time.perf_counter() - self._sent > _INTERVAL:
             self._send()
 
-    def _charge(self, draw: Callable[..., None], *values: Any) -> None:
+    def _charge(self, draw: Callable[..., None], *values: Any) -> float:
+        spent = self._timed(draw, *values)
+        self._budget.charge(spent)
+        return spent
+
+    def _timed(self, draw: Callable[..., None], *values: Any) -> float:
         begun = self._clock()
         draw(*values)
-        self._budget.charge(self._clock() - begun)
+        return self._clock() - begun
 
-    def _draw_news(self, run: Run) -> None:
-        """Draws and measures the latest student."""
-        self._learn(run)
-        self._draw_live()
-        if self._is_numpy(run) or self._budget.is_left:
-            self._look_at_errors(run)
-
-    def _draw_live(self) -> None:
-        assert self._student is not None
-        part = _ALONE if self._painter.is_reference_whole else _BESIDE_REFERENCE
-        seconds = part * SHARE * self._between
-        self._post_all(self._painter.draw_live(self._student, self._step, seconds))
-
-    def _note_time(self) -> None:
-        """Updates the mean time between live pictures, by the clock of the budget."""
-        now = self._clock()
-        if self._drawn_at is not None:
-            self._between += _NEW * (now - self._drawn_at - self._between)
-        self._drawn_at = now
+    def _advance_live(self, run: Run) -> None:
+        """Draws a part of a picture of the student, or begins one of the latest student."""
+        live = self._painter.live
+        if not live.is_busy:
+            self._learn(run)
+            assert self._student is not None
+            self._begun = time.perf_counter()
+            live.begin(self._student, SHARE * _PERIOD)
+        if live.advance():
+            self._post_all(live.pictures(self._step))
+            if not self._is_numpy(run):
+                self._look_at_errors(run)
 
     def _advance_reference(self) -> None:
         self._painter.draw_reference()
@@ -240,13 +248,18 @@ class LivePictures:
         draws it, under the same light as the reference."""
         return hasattr(run.learner.trainer, "live") and self._teacher.device.is_software
 
+    def _learn_again(self) -> None:
+        """Takes the latest student for a new view."""
+        if self._job is not None and self._job.run is not None:
+            self._learn(self._job.run)
+
     def _learn(self, run: Run) -> None:
         trainer: Any = run.learner.trainer
         self._student = trainer.live() if self._is_numpy(run) else run.learner.live_student()
         self._step = run.step
 
     def _send(self) -> None:
-        self._post_all(self._painter.news(self._step))
+        self._post_all(self._painter.news(self._step, self._student))
         self._sent = time.perf_counter()
 
     def _post_all(self, pictures: list[Picture]) -> None:

@@ -7,9 +7,10 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.errors import MeshError, VerdigrisError
+from verdigris.core.base.errors import LightingError, MeshError, VerdigrisError
 from verdigris.core.progress.events import Finished, Phase, Started, Step
 from verdigris.core.worker.drawing.texel_inspector import weigh_places
 from verdigris.core.worker.protocol import commands, worker_events
@@ -109,7 +110,7 @@ class Session:
             ):
                 self._advance()
             elif self._show is not None:
-                self._show.complete()
+                self._complete_pictures(self._show)
         except VerdigrisError as failure:
             self._fail(str(failure), type(failure).__name__)
         except Exception as failure:  # noqa: BLE001 - it ends this bake, and not the worker
@@ -266,7 +267,7 @@ class Session:
         if self._show is not None:
             try:
                 self._show.look(command)
-            except MeshError as failure:
+            except (MeshError, LightingError) as failure:
                 self._keep_showing(self._view, command, failure)
                 return
         self._view = command
@@ -286,7 +287,10 @@ class Session:
         try:
             return LivePictures(teacher, self._view, resolution, self._post, self._meshes)
         except VerdigrisError as failure:
-            refused, self._view = self._view, replace(self._view, shape="sphere", mesh="")
+            refused, self._view = (
+                self._view,
+                replace(self._view, shape="sphere", mesh="", lit_by=""),
+            )
             self._keep_showing(self._view, refused, failure)
             return LivePictures(teacher, self._view, resolution, self._post, self._meshes)
 
@@ -295,21 +299,19 @@ class Session:
     ) -> None:
         """Posts why a view is refused, and what is shown instead."""
         shown = view.mesh if view.shape == "mesh" else f"the {view.shape}"
+        if isinstance(failure, LightingError):
+            shown = f"the light {view.lit_by or 'of the studio'}"
         self._post(
             worker_events.Error(f"{failure}; {shown} is shown", "view", type(failure).__name__)
         )
-        self._post(worker_events.Showing(refused.number, view.shape, view.mesh))
+        self._post(worker_events.Showing(refused.number, view.shape, view.mesh, view.lit_by))
 
     def _read_map(self, command: commands.ReadMap) -> None:
-        from pathlib import Path
-
         from verdigris.core.importance.maps import read_importance
 
         self._post(worker_events.Importance(read_importance(Path(command.path)), command.path))
 
     def _write_map(self, command: commands.WriteMap) -> None:
-        from pathlib import Path
-
         from verdigris.core.importance.maps import check_importance, write_importance
 
         weights = command.weights()
@@ -319,6 +321,15 @@ class Session:
         self._post(worker_events.Written(command.path))
 
     # work
+
+    def _complete_pictures(self, show: LivePictures) -> None:
+        if not show.must_compile:
+            show.complete()
+            return
+        # compilers are silent
+        self._enter(self.state, "", LONG_PATIENCE)
+        show.complete()
+        self._enter(self.state)
 
     def _advance(self) -> None:
         assert self._job is not None and self._show is not None
@@ -338,6 +349,8 @@ class Session:
             self._post(worker_events.Weighted(event.step))
         if isinstance(event, Finished):
             self._show.learn()
+            if self._job.wants_picture:
+                self._write_picture(event)
             self._job.close()
             self._job = None
             self._enter(worker_events.DONE)
@@ -347,6 +360,20 @@ class Session:
             if is_first and self._show.has_student:
                 # the code that draws the student is compiled now
                 self._enter(worker_events.TRAINING)
+
+    def _write_picture(self, finished: Finished) -> None:
+        """Writes the picture for a report. Without it, the bake is as good."""
+        from verdigris.core.pictures.comparison_file import write_comparison
+
+        assert self._show is not None
+        student = self._show.student
+        if student is None:
+            return
+        try:
+            for bundle in finished.results:
+                write_comparison(Path(bundle), self._require_teacher("start"), student)
+        except VerdigrisError as failure:
+            self._post(worker_events.Error(str(failure), "start", type(failure).__name__))
 
     def _update_weights(self) -> None:
         """Passes the present weights of places to the bake."""

@@ -101,6 +101,20 @@ typedef struct {
     char reference[132]; /* file name, for vd_check */
 } VdBundle;
 
+/* NeuralQuery of the shaders' check: 48 bytes. */
+typedef struct {
+    float uv[2], lod;
+    uint32_t material; /* yours: index of the record, 0 otherwise */
+    float wi[3], random, wo[3], random2;
+} VdQuery;
+
+/* The rows of reference.json: what a shader is asked, and what it should answer. */
+typedef struct {
+    uint32_t count;
+    VdQuery *queries;
+    float (*responses)[3];
+} VdReference;
+
 /* Reads a whole file of the bundle into memory of VD_MALLOC, which vd_* frees. 0: there is no such file. */
 typedef int (*VdRead)(void *user, const char *file, size_t most, uint8_t **data, size_t *bytes);
 
@@ -111,8 +125,16 @@ int vd_open(VdBundle *bundle, const char *folder, VdError *error);
 /* Decodes every row of reference.json in this program. `largest` is the largest difference as a share of
    what is allowed, so 1 is the limit. */
 int vd_check(const VdBundle *bundle, const char *folder, double *largest, VdError *error);
+/* Reads the rows, to check a shader: upload `queries`, and give its answers to vd_compare. */
+int vd_open_reference(const VdBundle *bundle, const char *folder, VdReference *reference, VdError *error);
 #endif
 int vd_check_with(const VdBundle *bundle, VdRead read, void *user, double *largest, VdError *error);
+int vd_open_reference_with(const VdBundle *bundle, VdRead read, void *user, VdReference *reference, VdError *error);
+/* Compares responses with the rows: `found` has three floats at each multiple of `stride` floats, 12 for the answers of
+   the shaders' check, 4 for those of cooperative_matrix.spv. */
+int vd_compare(const VdBundle *bundle, const VdReference *reference, const float *found, size_t stride,
+               double *largest, VdError *error);
+void vd_close_reference(VdReference *reference);
 void vd_close(VdBundle *bundle);
 
 /* Replaces latents in blocks (BC7) by the same texels as R8G8B8A8, for devices without BC7. */
@@ -1256,33 +1278,40 @@ void vd_decode(const VdBundle *bundle, const float uv[2], float lod, const float
 
 /* ---- the check ---- */
 
-int vd_check_with(const VdBundle *bundle, VdRead read, void *user, double *largest, VdError *error) {
-    static const char *const names[] = {"uv", "lod", "wi", "wo", "exported"};
-    static const uint32_t widths[] = {2, 1, 3, 3, 3};
+int vd_open_reference_with(const VdBundle *bundle, VdRead read, void *user, VdReference *reference, VdError *error) {
+    static const char *const names[] = {"uv", "lod", "wi", "wo", "exported", "random"};
+    static const uint32_t widths[] = {2, 1, 3, 3, 3, 2};
     Vd__Json json;
     uint8_t *data = 0;
     size_t bytes = 0;
     int holds;
-    *largest = 0;
+    memset(reference, 0, sizeof *reference);
     if (error)
         error->text[0] = 0;
-    if (!vd__check_blocks(&bundle->latents, error))
-        return 0;
     if (!read(user, bundle->reference, VD__MOST_REFERENCE, &data, &bytes))
         return vd__fail(error, bundle->reference, "the file", "missing or too large", "copy the whole folder of the bundle");
     holds = vd__parse(&json, bundle->reference, data, bytes, error);
     if (holds) {
         const Vd__Field root = {&json, 1, ""}, count = vd__get(&root, "count");
-        Vd__Field column[5], row[5];
-        uint32_t rows = 0, each, i;
+        Vd__Field column[6], row[6];
+        uint32_t rows = 0, columns, each, i;
         holds = vd__whole(&count, 1, 16384, &rows);
-        for (i = 0; i < 5; i++) {
+        for (i = 0; i < 6; i++) {
             column[i] = vd__get(&root, names[i]);
             row[i] = vd__first(&column[i]);
         }
+        columns = row[5].at ? 6 : 5; /* without a sampler there are no random numbers */
+        if (holds) {
+            reference->queries = (VdQuery *)VD_MALLOC(rows * sizeof *reference->queries);
+            reference->responses = (float(*)[3])VD_MALLOC(rows * sizeof *reference->responses);
+            if (!reference->queries || !reference->responses)
+                holds = vd__fail(error, bundle->reference, "count", "too large for the memory", "free memory");
+        }
         for (each = 0; holds && each < rows; each++) {
-            float found[5][3], response[3];
-            for (i = 0; holds && i < 5; i++) {
+            VdQuery *query = &reference->queries[each];
+            float found[6][3];
+            memset(found, 0, sizeof found);
+            for (i = 0; holds && i < columns; i++) {
                 if (!row[i].at)
                     holds = vd__wrong(&column[i], "it has fewer rows than count");
                 else if (widths[i] == 1)
@@ -1291,23 +1320,74 @@ int vd_check_with(const VdBundle *bundle, VdRead read, void *user, double *large
                     holds = vd__floats(&row[i], widths[i], 1e30, found[i]);
                 row[i].at = row[i].at ? vd__of(&row[i])->next : 0;
             }
-            if (!holds)
-                break;
-            vd_decode(bundle, found[0], found[1][0], found[2], found[3], response);
-            for (i = 0; i < 3; i++) {
-                const double wanted = found[4][i], difference = fabs(response[i] - wanted);
-                const double allowed = wanted >= bundle->floor ? bundle->relative * wanted : bundle->absolute;
-                const double share = difference == 0 ? 0 : difference / (allowed > 0 ? allowed : 1e-30);
-                if (!(share <= *largest))
-                    *largest = share;
-            }
+            memset(query, 0, sizeof *query);
+            memcpy(query->uv, found[0], sizeof query->uv);
+            query->lod = found[1][0];
+            memcpy(query->wi, found[2], sizeof query->wi);
+            memcpy(query->wo, found[3], sizeof query->wo);
+            query->random = found[5][0], query->random2 = found[5][1];
+            memcpy(reference->responses[each], found[4], sizeof found[4]);
         }
+        reference->count = rows;
     }
     vd__free(&json);
     VD_FREE(data);
-    if (holds && !(*largest <= 1))
+    if (!holds)
+        vd_close_reference(reference);
+    return holds;
+}
+
+void vd_close_reference(VdReference *reference) {
+    VD_FREE(reference->queries);
+    VD_FREE(reference->responses);
+    memset(reference, 0, sizeof *reference);
+}
+
+int vd_compare(const VdBundle *bundle, const VdReference *reference, const float *found, size_t stride,
+               double *largest, VdError *error) {
+    uint32_t each, i;
+    *largest = 0;
+    if (error)
+        error->text[0] = 0;
+    for (each = 0; each < reference->count; each++)
+        for (i = 0; i < 3; i++) {
+            const double wanted = reference->responses[each][i], difference = fabs(found[each * stride + i] - wanted);
+            const double allowed = wanted >= bundle->floor ? bundle->relative * wanted : bundle->absolute;
+            const double share = difference == 0 ? 0 : difference / (allowed > 0 ? allowed : 1e-30);
+            if (share != share)
+                *largest = 1e300; /* not a number, which every comparison would forget */
+            else if (share > *largest)
+                *largest = share;
+        }
+    if (!(*largest <= 1))
         return vd__fail_number(error, bundle->reference, "the largest difference, as a share of the allowed,", *largest,
                                "the decoder or the bundle is wrong");
+    return 1;
+}
+
+int vd_check_with(const VdBundle *bundle, VdRead read, void *user, double *largest, VdError *error) {
+    VdReference reference;
+    uint32_t each;
+    int holds;
+    *largest = 0;
+    if (error)
+        error->text[0] = 0;
+    if (!vd__check_blocks(&bundle->latents, error) || !vd_open_reference_with(bundle, read, user, &reference, error))
+        return 0;
+    {
+        float(*found)[3] = (float(*)[3])VD_MALLOC(reference.count * sizeof *found);
+        if (!found)
+            holds = vd__fail(error, bundle->reference, "count", "too large for the memory", "free memory");
+        else {
+            for (each = 0; each < reference.count; each++) {
+                const VdQuery *query = &reference.queries[each];
+                vd_decode(bundle, query->uv, query->lod, query->wi, query->wo, found[each]);
+            }
+            holds = vd_compare(bundle, &reference, found[0], 3, largest, error);
+        }
+        VD_FREE(found);
+    }
+    vd_close_reference(&reference);
     return holds;
 }
 
@@ -1339,6 +1419,10 @@ int vd_open(VdBundle *bundle, const char *folder, VdError *error) {
 
 int vd_check(const VdBundle *bundle, const char *folder, double *largest, VdError *error) {
     return vd_check_with(bundle, vd__read_file, (void *)(uintptr_t)folder, largest, error);
+}
+
+int vd_open_reference(const VdBundle *bundle, const char *folder, VdReference *reference, VdError *error) {
+    return vd_open_reference_with(bundle, vd__read_file, (void *)(uintptr_t)folder, reference, error);
 }
 #endif
 

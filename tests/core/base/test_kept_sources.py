@@ -5,7 +5,7 @@ import os
 import pytest
 
 from verdigris.core.base import kept_sources
-from verdigris.core.base.kept_sources import KeptSources
+from verdigris.core.base.kept_sources import KeptSources, limit_folders
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def kept(tmp_path):
 
 def compiled(kept, name, size):
     """What a compiler would leave of this module."""
-    path = kept._compiled / "digest" / "2" / f"{name}.slang-module"
+    path = kept.compiled / "digest" / "2" / f"{name}.slang-module"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(bytes(size))
     return path
@@ -41,7 +41,7 @@ def test_what_was_not_used_for_longest_makes_room(kept, monkeypatch):
         assert kept.keep(name, name)
         compiled(kept, name, 100)
         os.utime(kept.folder / f"{name}.slang", (1000 + age, 1000 + age))
-    shared = kept._compiled / "digest" / "0" / "shared.slang-module"
+    shared = kept.compiled / "digest" / "0" / "shared.slang-module"
     shared.parent.mkdir()
     shared.write_bytes(b"")
     monkeypatch.setattr(kept_sources, "_MOST_BYTES", 250)
@@ -49,5 +49,14 @@ def test_what_was_not_used_for_longest_makes_room(kept, monkeypatch):
     assert kept.keep("a", "a")
     assert kept.keep("e", "e")
     assert sorted(each.stem for each in kept.folder.iterdir()) == ["a", "d", "e"]
-    left = sorted(each.stem for each in kept._compiled.rglob("*.slang-module"))
+    left = sorted(each.stem for each in kept.compiled.rglob("*.slang-module"))
     assert left == ["a", "d", "shared"]
+
+
+def test_folders_that_were_not_used_for_longest_are_removed(tmp_path):
+    for age, name in enumerate("abcd"):
+        (tmp_path / name / "inside").mkdir(parents=True)
+        os.utime(tmp_path / name, (1000 - age, 1000 - age))
+    limit_folders(tmp_path, 2)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a", "b"]
+    limit_folders(tmp_path / "missing", 2)

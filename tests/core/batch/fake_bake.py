@@ -1,4 +1,4 @@
-"""Stands for the process of a bake: reads a task as it does, and does what the settings' seed
+"""Stands for the process of bakes: reads a task as it does, and does what the settings' seed
 says, in milliseconds. Every start is noted in a file beside the checkpoint."""
 
 import json
@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-FINE, CRASH_ONCE, REFUSE, ERROR, HANG, SLOW, NOISY, WAIT_ONCE, LEAVE_LOCKS = range(9)
+FINE, CRASH_ONCE, REFUSE, ERROR, HANG, SLOW, NOISY, WAIT_ONCE, LEAVE_LOCKS, LIVE = range(10)
 
 
 def say(**event):
@@ -16,7 +16,14 @@ def say(**event):
 
 
 def main():
-    task = json.loads(sys.stdin.readline())
+    while task := sys.stdin.readline():
+        if bake(json.loads(task)) != LIVE:
+            break
+        say(event="ready")
+
+
+def bake(task):
+    sys.stderr = Path(task.get("log", os.devnull)).open("a")  # noqa: SIM115
     folder, names = Path(task["folder"]), [member["name"] for member in task["members"]]
     starts = folder / f"{task['name']}.starts"
     with starts.open("a") as file:
@@ -31,7 +38,7 @@ def main():
     say(event="started", device="a fake", step=0, materials=names)
     if what == WAIT_ONCE and len(starts.read_text().split()) == 1:
         say(event="waited")
-        return
+        return what
     if what == CRASH_ONCE and len(starts.read_text().split()) == 1:
         print("the driver has gone", file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
@@ -53,6 +60,7 @@ def main():
             time.sleep(0.3)
     say(event="warning", text="transmission is dropped")
     say(event="finished", results=[str(folder / f"{name}.vdg") for name in names])
+    return what
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def start(folder, out, steps):
     return subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
 
 
-def bake_here(task, report, *_):
+def bake_here(_, task, report, *__):
     """Bakes in this process, as nobody kills it."""
     return Outcome(FAILED if bake_task.run(task, report) else BAKED)
 
@@ -73,7 +73,7 @@ def told(folder, out, steps):
     """What a run that nobody kills tells, to its end."""
     run_command = runpy.run_path(str(_TESTS / "in_process.py"))["run_command"]
     small = runpy.run_path(str(_TESTS / "small_endings.py"))["SMALL_ENDINGS"]
-    patches = (*small, (engine, "bake_in_process", bake_here))
+    patches = (*small, (engine.BakeProcess, "bake", bake_here))
     code, printed, errors = run_command(words(folder, out, steps), *patches)
     assert code == 0, errors
     return [json.loads(line) for line in printed.splitlines()]

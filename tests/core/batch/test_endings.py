@@ -15,10 +15,11 @@ import pytest
 from verdigris.core.base.lock import locked
 from verdigris.core.batch.plan.plan import make_plan
 from verdigris.core.batch.run import bake_process
-from verdigris.core.batch.run.bake_process import bake_in_process
+from verdigris.core.batch.run.bake_process import BakeProcess, bake_in_process
 from verdigris.core.settings.recipe import Recipe
 
 from ..baking.bakes import CHALK, TINY
+from ..brisk import SMALL
 from ..in_process import run_command
 from ..signals import hang_up
 from . import fake_bake as kinds
@@ -31,6 +32,18 @@ pytestmark = [
 PROGRAM = Path(__file__).with_name("fake_verdigris.py")
 HANG_UP = [signal.SIGHUP] if hasattr(signal, "SIGHUP") else []
 TOLD = [signal.SIGINT, signal.SIGTERM, *HANG_UP]
+# the process of bakes, which says in its log what it does, and in an event who it is
+LOUD = f"""{SMALL}
+import os, sys
+from verdigris.core.batch.run import bake_task
+run = bake_task.run
+def loud(task, post):
+    print("bakes", task.name, file=sys.stderr)
+    post({{"event": "process", "pid": os.getpid()}})
+    return run(task, post)
+bake_task.run = loud
+bake_task.main()
+"""
 ENDS = "ending the running bakes; their checkpoints remain"
 
 
@@ -129,6 +142,27 @@ def test_a_lock_that_another_process_holds_stays(tmp_path, monkeypatch):
     with locked(tmp_path, "a"):
         bake_in_process(work.task, lambda _: None, threading.Event())
         assert locks_in(tmp_path) == [".a.lock"]
+
+
+def test_a_process_bakes_two_materials_and_writes_the_log_of_each(tmp_path):
+    names = ("a", "b")
+    works = make_plan(read(write_documents(tmp_path / "docs", *names), out=tmp_path / "out")).works
+    (tmp_path / "out").mkdir()
+    tiny = {"numpy": Recipe.of(replace(TINY, iterations=20)).to_json()}
+    process, stop, told = BakeProcess(), threading.Event(), []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bake_process, "bake_command", lambda: [sys.executable, "-P", "-c", LOUD])
+        for work in works:
+            task = replace(work.task, settings=tiny, device="software")
+            log = tmp_path / f"{work.task.name}.log"
+            assert process.bake(task, told.append, stop, log).status == "baked"
+    process.close()
+    for name in names:
+        assert (tmp_path / "out" / f"{name}.vdg" / "manifest.json").is_file()
+        assert f"bakes {name}" in (tmp_path / f"{name}.log").read_text()
+    assert "bakes b" not in (tmp_path / "a.log").read_text()
+    assert len({each["pid"] for each in told if each["event"] == "process"}) == 1
+    assert locks_in(tmp_path / "out") == []
 
 
 def baking(tmp_path):

@@ -18,7 +18,7 @@ from verdigris.core.batch.plan.plan import Choices, make_plan
 from verdigris.core.batch.plan.state_folder import run_lock
 from verdigris.core.batch.run import bake_process, bake_task
 from verdigris.core.batch.run import engine as engine_module
-from verdigris.core.batch.run.bake_process import bake_in_process
+from verdigris.core.batch.run.bake_process import BakeProcess, bake_in_process
 from verdigris.core.batch.run.bake_queue import BakeQueue, FailurePolicy
 from verdigris.core.batch.run.engine import LocalEngine
 from verdigris.core.batch.run.run import RunOptions, run_plan, write_summary
@@ -178,6 +178,39 @@ def test_a_log_that_cannot_be_written_is_named_with_what_to_do(tmp_path):
     outcome = engine.next(30).outcome
     engine.close()
     assert outcome.text == f"{tmp_path}/logs: File exists: choose another folder"
+
+
+def process_of(tmp_path, name):
+    return [int(each) for each in (tmp_path / "out" / f"{name}.starts").read_text().split()]
+
+
+def test_a_process_bakes_one_material_after_the_other(tmp_path):
+    plan = scene_of(tmp_path, "a", "b", "c", seeds=dict.fromkeys("abc", kinds.LIVE))
+    summary, _ = run(plan, slots=1)
+    assert set(statuses(summary).values()) == {"baked"}
+    (process,) = {pid for name in "abc" for pid in process_of(tmp_path, name)}
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+def test_a_crash_costs_the_material_that_is_baked_and_another_process_goes_on(tmp_path):
+    seeds = {"a": kinds.LIVE, "b": kinds.CRASH_ONCE, "c": kinds.LIVE}
+    summary, told = run(scene_of(tmp_path, "a", "b", "c", seeds=seeds), slots=1, retry=1)
+    assert set(statuses(summary).values()) == {"baked"}
+    assert "the driver has gone" in next(each[2] for each in told if each[0] == "retried")
+    first, crashed = process_of(tmp_path, "a"), process_of(tmp_path, "b")
+    assert first == crashed[:1]
+    assert process_of(tmp_path, "c")[0] not in first
+
+
+def test_a_process_of_another_device_is_another_process(tmp_path):
+    plan = scene_of(tmp_path, "a", "b", seeds=dict.fromkeys("ab", kinds.LIVE))
+    (tmp_path / "out").mkdir()
+    process, stop = BakeProcess(), threading.Event()
+    for work, device in zip(plan.works, ("vulkan:0", "vulkan:1"), strict=True):
+        assert process.bake(work.task.on(device), print, stop).status == "baked"
+    process.close()
+    assert process_of(tmp_path, "a") != process_of(tmp_path, "b")
 
 
 def test_what_is_wrong_with_a_document_is_not_tried_again(tmp_path):

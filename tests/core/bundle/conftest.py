@@ -13,13 +13,23 @@ import pytest
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DeviceError
 from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA16F
+from verdigris.core.bundle.runtime import runtime_files
 from verdigris.core.bundle.runtime.device_materials import has_cooperative_vectors
 from verdigris.core.bundle.scene.pack import pack
 from verdigris.core.bundle.scene.verify_scene import verify_scene
 
 from ..in_process import run_command
+from ..small_endings import FEW_SHADERS
 from .bundles import lively_parameters, make_bundle
 from .scenes import LOOSE, WIDE
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_shaders():
+    """For what is packed: `runtime` has tests of all shaders."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runtime_files, "TARGETS", FEW_SHADERS)
+        yield
 
 
 @pytest.fixture(scope="session")

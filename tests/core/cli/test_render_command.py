@@ -110,10 +110,10 @@ def test_options_of_another_light_are_refused(tmp_path):
     begin = ["render", tmp_path / "a.vdg", "-o", tmp_path / "a.png"]
     for options, told in (
         (("--hdri", "sky", "--environment", 1), "--hdri replaces the studio"),
-        (("--hdri", hdri, "--light", "1,0,0"), "is in the map: leave out --light"),
+        (("--hdri", hdri, "--light", "1,0,0"), "is part of it: leave out --light"),
         (("--rotate", 90), "needs an environment: name it with --hdri"),
         (("--backdrop", "plain"), "needs an environment: name it with --hdri"),
-        (("--hdri", "sky", "--backdrop", "ground"), "'ground' needs the view 'mesh'"),
+        (("--hdri", "sky", "--backdrop", "ground"), "'ground' needs the view of a mesh"),
         (("--hdri", "sky", "--backdrop", "wall"), "'wall' is not known: use ground,"),
         (("--hdri", "sky", "--rotate", "nan"), "nan is not a finite number"),
         (("--exposure", 99), "99.0 is not in the range -32.0 to 32.0"),

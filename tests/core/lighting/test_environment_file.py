@@ -87,7 +87,7 @@ def test_a_map_of_30000_pixels_is_refused_before_its_texels_are_read(tmp_path):
         ("a.exr", b"no image at all", r"is no readable image \(.+\): save it again as .hdr or"),
         ("a.hdr", b"no image at all", "is no readable image"),
         ("a.exr", b"", r"is empty \(0 bytes\)"),
-        ("a.jpg", b"x", "'.jpg' is no format of environments: use .hdr or .exr, or 'sky'"),
+        ("a.jpg", b"x", "'.jpg' is no format of environments: use .hdr or .exr, or a name"),
         ("sky.hdr", None, "there is no such file: name an HDRI, or 'sky'"),
     ],
 )

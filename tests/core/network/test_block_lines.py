@@ -5,6 +5,7 @@ import pytest
 
 from verdigris.core.network import bc7
 from verdigris.core.network.block_lines import (
+    best_ends,
     bytes_of,
     compressed_copy,
     encode,
@@ -37,10 +38,28 @@ def test_texels_that_a_block_can_hold_stay_where_they_are(free):
     # a line of four channels has more indices, for which a small distance may be taken
     assert is_same.mean() > 0.9
     np.testing.assert_allclose(fit.texels[is_same], texels[is_same], atol=1e-3)
-    # ends are the outermost texels of each channel
-    ends = np.sort(np.stack([fit.first, fit.second], 1), 1)[is_same]
-    np.testing.assert_allclose(ends[:, 0], texels[is_same].min(1), atol=1e-3)
-    np.testing.assert_allclose(ends[:, 1], texels[is_same].max(1), atol=1e-3)
+
+
+@pytest.mark.parametrize("last", [3, 7, 15])
+def test_ends_are_those_of_places_at_indices_and_else_better_than_the_outermost(last):
+    random = np.random.default_rng(last)
+    shares = random.integers(0, last + 1, (16, 50)) / last
+    shares[:2] = [[0], [1]]
+    low, high = best_ends(3 * shares - 1, np.full(50, last))
+    np.testing.assert_allclose([low, high], [[-1] * 50, [2] * 50], atol=1e-5)
+    places = random.uniform(size=(16, 50))
+
+    def error(low, high):
+        index = np.clip(np.rint((places - low) / (high - low) * last), 0, last)
+        return ((low + (high - low) * index / last - places) ** 2).sum()
+
+    outermost = error(places.min(0), places.max(0))
+    assert error(*best_ends(places, np.full(50, last))) < last / (last + 1) * outermost
+
+
+def test_places_that_are_all_equal_are_their_own_ends():
+    places = np.full((16, 1), 0.3, np.float32)
+    np.testing.assert_array_equal(best_ends(places, np.array([7])), np.float32([[0.3], [0.3]]))
 
 
 def test_the_line_is_the_first_principal_axis_in_units_of_importance():

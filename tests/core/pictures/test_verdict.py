@@ -6,14 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.pictures.metrics import measure_picture
-from verdigris.core.pictures.verdict import BANDS, judge
+from verdigris.core.pictures.verdict import BANDS, TARGETS, judge, reaches, require_target
 
 SIZE = 64
 PAGE = Path(__file__).parents[3] / "docs" / "ARTISTS.md"
 AS_GOOD_AS_PERFECT = {
     "samples": {"log_mae": 0.0003, "smape": 0.01, "relative_l1": 0.01, "bias": 0.0},
-    "sphere": {"psnr": 55.0, "ldr_flip": 0.005, "hdr_flip": 0.01},
+    "sphere": {"psnr": 55.0, "ldr_flip": 0.005},
     "sky": {"median": 0.01, "p90": 0.04, "largest": 0.2, "bias": -0.005},
 }
 
@@ -40,6 +41,52 @@ def blurred(picture, times):
             shifted = np.roll(picture, 1, axis), np.roll(picture, -1, axis)
             picture = 0.5 * picture + 0.25 * sum(shifted)
     return picture
+
+
+@pytest.mark.parametrize(
+    ("log_mae", "bias", "targets"),
+    [
+        (3e-4, 0.005, 3),
+        (3e-4, -0.005, 3),
+        (3.01e-4, 0.0, 2),
+        (0.0, 0.0051, 2),
+        (0.001, -0.015, 2),
+        (0.0011, 0.0, 1),
+        (0.003, 0.05, 1),
+        (0.0, 0.051, 0),
+        (float("nan"), 0.0, 0),
+        (0.0, float("nan"), 0),
+    ],
+)
+def test_samples_reach_as_many_targets_as_their_bands_allow(log_mae, bias, targets):
+    # SMAPE has no limit
+    errors = {"samples": {"log_mae": log_mae, "smape": 9.0}, "sky": {"bias": bias}}
+    assert [reaches(each, errors) for each in TARGETS] == [True] * targets + [False] * (3 - targets)
+
+
+@pytest.mark.parametrize(
+    ("psnr", "flip", "targets"),
+    [
+        (55.0, 0.005, 3),
+        (54.9, 0.0, 2),
+        (100.0, 0.0051, 2),
+        (46.0, 0.0101, 1),
+        (100.0, 0.0201, 0),
+        (float("nan"), 0.0, 0),
+        (60.0, float("nan"), 0),
+    ],
+)
+def test_pictures_reach_the_targets_whose_dots_they_get(psnr, flip, targets):
+    errors = {"sphere": {"psnr": psnr, "ldr_flip": flip}}
+    assert [reaches(each, errors) for each in TARGETS] == [True] * targets + [False] * (3 - targets)
+    dots = judge(errors).dots if targets else 0
+    assert dots >= max((TARGETS[each] for each in TARGETS if reaches(each, errors)), default=0)
+
+
+def test_a_target_is_named_in_words_and_another_is_refused():
+    assert require_target("Very-Good") == "very good"
+    with pytest.raises(SettingsError, match=r"'great'.*good, very good, indistinguishable"):
+        require_target("great")
 
 
 def test_what_flip_sees_decides_and_more_distortion_never_gets_more_dots(picture):

@@ -66,16 +66,15 @@ def watched(request, tmp_path_factory):
         found.session.close()
 
 
-def test_figures_and_pictures_come_with_each_run_of_steps(watched):
+def test_figures_come_with_runs_of_steps_and_pictures_when_they_are_whole(watched):
     # five times a second
     assert job.RUN_SECONDS < 1 / 5
-    for event, fields in (
-        ("errors", {}),
-        ("picture", {"part": "neural"}),
-        ("picture", {"part": "heat"}),
-    ):
-        # less often where the budget is spent, as after a picture that was disturbed
-        assert len(watched.all(event, **fields)) >= RUNS // 3, (event, fields)
+    # less often where the budget is spent, as after a picture that was disturbed
+    assert len(watched.all("errors")) >= RUNS // 3
+    live = watched.session._show._painter.live
+    pictures = [len(watched.all("picture", part=part)) for part in ("neural", "heat")]
+    # a large one takes longer than these runs
+    assert min(pictures) >= 1 or live.is_busy
 
 
 def test_the_reference_is_whole_soon_or_gets_on_meanwhile(watched, request):
@@ -84,12 +83,15 @@ def test_the_reference_is_whole_soon_or_gets_on_meanwhile(watched, request):
     is_large = request.node.callspec.params["watched"] == 640
     assert painter.is_reference_whole != is_large
     if is_large:
-        before = painter._sharp["reference"]
+        before = painter.reference.sharp
         assert before < 1
         # as if time had been saved for it
+        show._owed = 0.1
+        while painter.live.is_busy:
+            painter.live.advance()
         show._budget._credit = 0.1
         show.follow()
-        assert before < painter._sharp["reference"]
+        assert before < painter.reference.sharp
 
 
 def test_what_is_drawn_takes_less_than_a_tenth_from_the_training(watched):

@@ -17,10 +17,11 @@ from verdigris.core.pictures.views import Camera, sphere_view
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
-from verdigris.core.worker.drawing.canvas import Canvas, heat_of
+from verdigris.core.worker.drawing.canvas import Canvas, Tone, heat_of
+from verdigris.core.worker.drawing.frame import Frame, Shape
 from verdigris.core.worker.drawing.live_network import LitView, PreparedPlaces
 from verdigris.core.worker.drawing.painter import Painter
-from verdigris.core.worker.drawing.studio import _FILLS, _KEY_COLOUR, Studio, plain_lights
+from verdigris.core.worker.drawing.studio import _FILLS, _KEY_COLOUR, Studio, few_lights
 from verdigris.core.worker.drawing.texel_inspector import RollingErrors, weigh_places
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import ProtocolError
@@ -110,9 +111,13 @@ def trainer(teacher):
 def test_a_network_is_drawn_where_it_trains_as_the_device_draws_it(teacher, trainer, wanted):
     view = make_view(wanted.shape, 48, None, Camera(turn=wanted.turn))
     network = trainer.live()
-    lit = LitView(network, view, plain_lights(wanted), wanted.level)
+    lit = LitView(network, view, few_lights(wanted), wanted.level)
     assert lit.parts > 2
-    found = np.concatenate([lit.draw(network, number)[1] for number in range(lit.parts)])
+    found = np.zeros((48 * 48, 4), np.float32)
+    for number in range(lit.parts):
+        pixels, light = lit.draw(network, number)
+        found[pixels] = light
+    found = found[view.pixel]
     student = Student(trainer.parameters(), teacher.device)
     expected = Studio(teacher, 16).shade(student, view, wanted)
     np.testing.assert_allclose(found, expected, rtol=4e-3, atol=4e-4)
@@ -148,21 +153,71 @@ def test_errors_by_parts_are_those_of_all_held_out_samples(teacher, trainer):
         assert found.relative_l1 == pytest.approx(expected.relative_l1, rel=1e-3)
 
 
-def test_the_difference_is_that_of_what_is_shown(teacher):
-    size = 4
-    first, second = Canvas(size, 0.0), Canvas(size, 0.0)
-    light = np.full((size * size, 4), 0.5, np.float32)
-    light[:, 3] = 1
-    pixels = np.arange(size * size)
-    first.put(pixels, light)
-    assert heat_of(first, first)[1] == 0.005
-    light[:, :3] = 0.25
-    second.put(pixels, light)
-    # sRGB of a half and a quarter: 0.735 and 0.537
-    _, top = heat_of(first, second)
-    assert top == 0.2
-    second.expose(1.0)
-    np.testing.assert_allclose(second.shown, first.shown, atol=1e-6)
+def canvas_of(side, level=None):
+    frame = Frame.of(Shape(commands.View(), None), side, 1.0)
+    canvas = Canvas(frame, Tone())
+    if level is not None:
+        canvas.put(np.arange(side * side), np.float32([[level, level, level, 1]] * (side * side)))
+    return canvas
+
+
+def srgb(light):
+    return 1.055 * light ** (1 / 2.4) - 0.055
+
+
+@pytest.mark.parametrize("levels", [(0.5, 0.25), (8.0, 4.0)])
+def test_the_difference_is_that_of_display_values_also_of_clipped_light(levels):
+    first, second = (canvas_of(4, level) for level in levels)
+    assert not heat_of(first, first).any()
+    a, b = (srgb(level / (1 + level)) for level in levels)
+    found = heat_of(first, second)
+    assert found.shape == (4, 4, 1) and found.dtype == np.uint16
+    np.testing.assert_allclose(found / 65_535, a - b, atol=2e-5)
+    # 8 and 4 are the same white on a screen
+    is_clipped = min(levels) > 1
+    assert (first.pixels() == second.pixels()).all() == is_clipped
+    # the exposure of the artist changes what is shown, and not the difference
+    second.expose(Tone(1.0))
+    np.testing.assert_array_equal(second.pixels(), first.pixels())
+    np.testing.assert_array_equal(heat_of(first, second), found)
+
+
+@pytest.mark.parametrize("has_shoulder", [False, True])
+def test_the_screen_shows_what_a_picture_file_holds(has_shoulder):
+    from verdigris.core.pictures.picture_files import srgb_from_linear, with_shoulder
+
+    light = np.geomspace(1e-4, 50, 400, dtype=np.float32)
+    exposed = light * np.float32(2**0.5)
+    expected = srgb_from_linear(with_shoulder(exposed) if has_shoulder else exposed)
+    found = Tone(0.5, has_shoulder).bytes(light)
+    assert np.abs(found - 255.0 * expected).max() < 0.8
+
+
+@pytest.mark.parametrize("aspect", [1.75, 0.6])
+def test_tiles_see_what_the_whole_picture_sees(aspect):
+    command = commands.View(turn=30, pitch=-10, zoom=1.4, x=0.2, y=-0.1)
+    frame = Frame.of(Shape(command, None), 24, aspect)
+    assert {frame.width, frame.height} == {24, round(24 * max(aspect, 1 / aspect))}
+    whole = np.full((frame.count, 2), np.nan)
+    seen = frame.view(frame.whole())
+    whole[seen.pixel] = seen.uv
+    found = np.full((frame.count, 2), np.nan)
+    drawn = np.zeros(frame.count, int)
+    for tile in frame.tiles(9):
+        part = frame.view(tile)
+        found[part.pixel] = part.uv
+        drawn[tile.pixels(frame.width, frame.height)] += 1
+    assert (drawn == 1).all()
+    np.testing.assert_allclose(found, whole, atol=1e-5)
+    # the middle is that of a square picture of this camera
+    side = 24
+    square = make_view("sphere", side, None, Camera(30, -10, 1.4, 0.2, -0.1))
+    middle = np.full((side * side, 2), np.nan)
+    middle[square.pixel] = square.uv
+    middle = middle.reshape(side, side, 2)
+    found = found.reshape(frame.height, frame.width, 2)
+    left, top = (frame.width - side) // 2, (frame.height - side) // 2
+    np.testing.assert_allclose(found[top : top + side, left : left + side], middle, atol=1e-5)
 
 
 def test_a_picture_that_is_drawn_in_parts_is_the_whole_picture(teacher):
@@ -170,7 +225,7 @@ def test_a_picture_that_is_drawn_in_parts_is_the_whole_picture(teacher):
     while not painter.is_reference_whole:
         painter.draw_reference()
     (found,) = painter.news(0)
-    whole = Canvas(96, 0.0)
+    whole = canvas_of(96)
     view = sphere_view(96)
     whole.put(view.pixel, Studio(teacher, 64).shade(teacher, view, commands.View()))
     difference = np.abs(found.array.astype(int) - whole.pixels().astype(int))
@@ -226,11 +281,115 @@ def test_from_near_each_texel_is_a_square_of_what_is_in_its_middle(teacher, trai
     quarter = (np.arange(64) // 32 * 2)[:, None] + np.arange(64) // 32
     at_middles = replace(view, uv=middles[quarter.ravel()[view.pixel]])
     student = Student(trainer.parameters(), teacher.device)
-    whole = Canvas(64, 0.0)
+    whole = canvas_of(64)
     whole.put(view.pixel, Studio(teacher, 16).shade(student, at_middles, wanted))
     assert np.abs(picture - whole.pixels()).max() <= 2
 
     # from further away places are mixed as ever
     painter.look(replace(wanted, zoom=7.9))
     assert painter.places().texels == 0
-    assert painter.view.uv is painter.seen_uv
+
+
+def finish(painter, student=None):
+    while not painter.is_complete(student):
+        painter.complete(student)
+
+
+def test_only_what_is_in_sight_is_drawn(teacher, trainer, monkeypatch):
+    monkeypatch.setattr("verdigris.core.worker.drawing.painter._TILE", {True: 16, False: 16})
+    wanted = commands.View(size=64, shape="plane", shows="wipe", wipe=0.25)
+    painter = Painter(teacher, wanted, 16)
+    network = trainer.live()
+    painter.expect(has_student=True)
+    drawn = {"reference": set(), "neural": set()}
+    for name in drawn:
+        side = getattr(painter, name)
+
+        def note(tile, view, light, name=name, draw=side.draw_quick):
+            drawn[name].add(tile.left)
+            draw(tile, view, light)
+
+        monkeypatch.setattr(side, "draw_quick", note)
+    finish(painter, network)
+    # and a little beside the wipe
+    assert drawn == {"reference": {0, 16}, "neural": {0, 16, 32, 48}}
+    pictures = {each.part for each in painter.news(0, network)}
+    assert pictures == {"reference", "neural"}
+    # a wipe that moves draws only what is missing
+    drawn["reference"].clear()
+    painter.look(replace(wanted, wipe=0.7))
+    finish(painter, network)
+    assert drawn["reference"] == {32}
+
+
+def test_without_a_student_the_reference_is_all_in_sight(teacher):
+    painter = Painter(teacher, commands.View(size=32, shows="wipe", wipe=0.1), 16)
+    assert painter.reference.columns == (0.0, 1.0)
+
+
+def test_at_rest_the_panel_shows_what_render_draws_under_the_same_light(teacher):
+    """Against the picture of the command, which is computed in another order."""
+    from verdigris.core.lighting.named_environments import make_environment
+    from verdigris.core.pictures.backdrop import over
+    from verdigris.core.pictures.environment_render import (
+        EnvironmentLighting,
+        draw_behind,
+        render_under,
+    )
+    from verdigris.core.pictures.picture_files import srgb_from_linear, with_shoulder
+
+    painter = Painter(teacher, commands.View(size=24, lit_by="overcast", rotate=40.0), 64)
+    finish(painter)
+    found = {each.part: each for each in painter.news(0)}["reference"]
+    assert found.sharp == found.refined == 1.0
+    light = make_environment("overcast").turned(40.0)
+    lit = EnvironmentLighting.upload(teacher.device, light)
+    picture = render_under(teacher, lit, "sphere", 24, samples=64, subpixels=3, is_flat=True)
+    behind = draw_behind(teacher.device, lit, "environment", "sphere", 24)
+    exposed = over(picture, behind) * np.float32(2.0**light.exposure)
+    expected = 255 * srgb_from_linear(with_shoulder(exposed))
+    apart = np.abs(found.array - expected)
+    # noise and edges; an exposure that differed by a tenth of a stop would be 4 everywhere
+    assert np.median(apart) < 1.5 and apart.mean() < 3
+
+
+def test_live_pictures_grow_to_what_fits_the_time_and_are_never_tiny(teacher, trainer):
+    clock = Clock()
+    painter = Painter(teacher, commands.View(size=400, shows="neural"), 16, clock)
+    painter.expect(has_student=True)
+    live, network = painter.live, trainer.live()
+    draw = live._draw
+
+    def at_a_price(student, size):
+        # a second for 512 x 512
+        for _ in draw(student, size):
+            yield
+        clock.now += (size / 512) ** 2
+
+    live._draw = at_a_price
+    sizes = []
+    live.draw_at_once(network, 0)
+    for seconds in (0.15, 0.15, 0.02, 0.4, 0.4):
+        live.begin(network, seconds)
+        while not live.advance():
+            pass
+        neural = live.pictures(5)[0]
+        sizes.append(neural.array.shape[0])
+        assert neural.sharp == pytest.approx(sizes[-1] / 400)
+    # 512 * sqrt(.15) = 198, and a reserve before a larger one; never below 128
+    assert sizes == [160, 160, 128, 256, 256]
+
+
+def test_a_live_picture_is_of_one_state_of_the_network(teacher, trainer):
+    painter = Painter(teacher, commands.View(size=48, shows="neural"), 16)
+    painter.expect(has_student=True)
+    network = trainer.live()
+    before = painter.live.draw_at_once(network, 0)[0].array.copy()
+    painter.live.begin(network, 0.1)
+    painter.live.advance()
+    trainer.step_many(5)
+    while not painter.live.advance():
+        pass
+    np.testing.assert_array_equal(painter.live.pictures(0)[0].array, before)
+    after = painter.live.draw_at_once(network, 5)[0].array
+    assert not np.array_equal(after, before)

@@ -68,18 +68,18 @@ def test_events_of_the_worker_and_of_a_bake_have_one_form():
     assert Alive(0.5).as_json() == {"event": "alive", "stalled": 0.5}
     # JSON has no word for what is not a number
     assert json.loads(encode(step.as_json()))["loss"] is None
-    picture = Picture(np.zeros((2, 3, 3), np.uint8), "heat", 4, 5, 0.5, 0.1)
+    picture = Picture(np.zeros((2, 3, 1), np.uint16), "heat", 4, 5, 0.5, 0.1)
     assert picture.as_json() == {
         "event": "picture",
         "part": "heat",
         "view": 4,
         "step": 5,
         "sharp": 0.5,
-        "top": 0.1,
-        "shape": [2, 3, 3],
-        "type": "|u1",
+        "refined": 0.1,
+        "shape": [2, 3, 1],
+        "type": "<u2",
     }
-    assert len(picture.payload()) == 18
+    assert len(picture.payload()) == 12
     assert ErrorMap(MAP, 1).as_json()["type"] == "<f4"
 
 
@@ -151,13 +151,13 @@ def test_a_stream_that_ends_inside_a_message_says_so(data, message):
         ({"command": "hello"}, "hello: protocol is missing"),
         ({"command": "hello", "protocol": True}, "protocol is True: it must be a whole number"),
         ({"command": "start", "folder": "a", "changes": []}, "it must be an object"),
-        ({"command": "view", "shape": "cube"}, "use one of sphere, plane, mesh"),
+        ({"command": "view", "shape": "cube"}, "use one of sphere, plane, ball, cloth, tile, mesh"),
         ({"command": "view", "shape": "mesh"}, "needs a name or a path"),
         ({"command": "view", "light": [1, 2]}, "a list of 3: a number each"),
         ({"command": "view", "light": [0, 0, 0]}, "it must have a direction"),
         ({"command": "view", "zoom": 0}, "view: zoom is 0.0: use 1 to 4096"),
         ({"command": "view", "turn": 1e999}, "turn is inf: it must be a number"),
-        ({"command": "view", "size": 100_000}, "view: size is 100000: use 16 to 1024"),
+        ({"command": "view", "size": 100_000}, "view: size is 100000: use 16 to 2160"),
         ({"command": "importance", "width": 4, "height": 4}, "are 64 bytes, and 0 were sent"),
         ({"command": "importance", "width": 10**9, "height": 1}, "use at most 8192 a side"),
         ({"command": "write_map", "path": "a.exr", "width": 0, "height": 0}, "the map is empty"),

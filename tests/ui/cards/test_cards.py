@@ -24,7 +24,7 @@ from ..fake_session import REPORT
 
 GOOD = {
     "samples": [{"log_mae": 0.0012, "smape": 0.02, "relative_l1": 0.02, "bias": 0.0}],
-    "pictures": [{"psnr": 44.0, "ldr_flip": 0.009, "hdr_flip": 0.02}],
+    "pictures": [{"psnr": 44.0, "ldr_flip": 0.009}],
     "skies": [{"median": 0.012, "p90": 0.05, "largest": 0.2, "bias": -0.004}],
 }
 DETAIL = "detail finer than a texel is averaged: light varies by 2% within one"
@@ -151,7 +151,7 @@ def test_a_perfect_bake_has_no_suggestion_and_a_draft_suggests_longer_training(p
     report(session, varying_inputs=["base_color"])
     perfect = {
         "samples": [{**GOOD["samples"][0], "log_mae": 0.0002}],
-        "pictures": [{"psnr": 58.0, "ldr_flip": 0.004, "hdr_flip": 0.01}],
+        "pictures": [{"psnr": 58.0, "ldr_flip": 0.004}],
     }
     finish(session, **perfect)
     box = panel.learning.verdict
@@ -203,7 +203,7 @@ def test_the_chart_has_titles_phases_a_crosshair_and_ghosts_and_is_cleared(panel
     assert steps.tolist() == [500, 1000, 1500, 2500]
     assert errors == pytest.approx(np.log10([0.004, 0.002, 2 / 1500, 0.0012]))
     names = [item.label.format for item in chart._bands if hasattr(item, "label")]
-    assert names == ["training", "rounding"]
+    assert names == ["training", "fine-tuning"]
     view = chart.plot.getPlotItem().vb
     assert view.viewRange()[0] == pytest.approx([0, 2500], abs=60)
     model.bake.history._losses[:] = [(20, 1.0, 1.0)]
@@ -217,7 +217,7 @@ def test_the_chart_has_titles_phases_a_crosshair_and_ghosts_and_is_cleared(panel
         QEvent.Type.MouseMove, QPointF(place), QPointF(place), none, none, Qt.KeyboardModifier(0)
     )
     chart.eventFilter(chart.plot.viewport(), moved)
-    assert chart.legend.text().startswith("Step 1,000: error 0.0020, loss ")
+    assert chart.legend.text().startswith("Step 1,000: error 0.0020, training ")
     chart.log.click()
     assert chart.dots.getData()[1] == pytest.approx([0.004, 0.002, 2 / 1500, 0.0012])
     chart.log.click()

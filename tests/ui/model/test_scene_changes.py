@@ -291,6 +291,6 @@ def test_the_list_and_the_progress_show_a_deleted_material(make_panel, document)
     model.bake.handle({"event": "finished", "step": 9, "stopped_by": "request"})
     model._read_document()
     model._set_state("done")
-    assert panel.status.progress.now.text() == "Cannot be baked: see the page Material"
+    assert panel.status.progress.now.text() == "Cannot be baked: see the section Material"
     model.refresh_materials()
     assert picker.currentText().startswith("wax") and picker.placeholderText() == ""

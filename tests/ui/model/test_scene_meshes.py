@@ -123,11 +123,12 @@ def test_the_panel_lists_meshes_and_hides_the_brush_of_a_host_without_one(
     panel.model.refresh_materials()
     shape = panel.view_bar.shape
     texts = [shape.itemText(index) for index in range(shape.count())]
-    assert texts == ["Sphere", "Plane", "square.obj", "Mesh file…"]
-    shape.activated.emit(2)
+    shapes = ["Sphere", "Plane", "Shader ball", "Cloth", "Tile"]
+    assert texts == [*shapes, "square.obj", "Mesh file…"]
+    shape.activated.emit(len(shapes))
     assert panel.model.view.mesh == str(mesh)
     assert shape.currentText() == "square.obj"
-    panel.tabs.setCurrentWidget(panel.paint)
+    panel.pages.open(panel.paint)
     assert panel.paint.take.isVisible() and not panel.paint.scene_brush.isVisible()
 
 

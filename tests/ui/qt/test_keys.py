@@ -55,7 +55,7 @@ def test_shortcuts_reach_the_application_outside_the_panel(qtbot, application):
     assert application.panel.model.pending == ""
 
 
-@pytest.mark.parametrize("inside", ["viewport", "view_bar.shape", "tabs"])
+@pytest.mark.parametrize("inside", ["viewport", "view_bar.shape", "help"])
 @pytest.mark.parametrize(
     ("key", "modifier", "action"),
     [
@@ -78,7 +78,7 @@ def test_shortcuts_of_impossible_actions_reach_the_application(qtbot, applicatio
 
 def test_shortcuts_undo_and_redo_a_stroke(qtbot, application):
     paint, weights = application.panel.paint, application.panel.model.weights
-    application.panel.tabs.setCurrentWidget(paint)
+    application.panel.pages.open(paint)
     weights.fill(3.0)
     press(qtbot, paint.texture, Qt.Key.Key_Z)
     assert weights.values.max() == 1.0

@@ -19,12 +19,15 @@ TEXELS, SIDE, NEAREST = 4, 48, 12
 
 
 @pytest.fixture
-def panel(make_panel, document):
+def panel(qtbot, make_panel, document):
     """A panel whose worker stays silent. The test sends its pictures."""
     panel = make_panel(document, SILENT, (900, 700))
     panel.model.refresh_materials()
     panel.model._handle(Message({"event": "opened", "chosen": "clay"}, b""))
     panel.viewport.set_mode("neural")
+    # square, as the pictures here are
+    panel.viewport.setFixedSize(400, 400)
+    qtbot.waitUntil(lambda: panel.viewport.cells()[0][1].width() == 400)
     return panel
 
 
@@ -68,7 +71,7 @@ def drawn(viewport):
 
 def test_zooming_keeps_the_point_under_the_pointer(qtbot, panel):
     viewport, model = panel.viewport, panel.model
-    cell = viewport._cells()[0][1]
+    cell = viewport.cells()[0][1]
     place = QPointF(cell.left() + 0.75 * cell.width(), cell.top() + 0.25 * cell.height())
     for _ in range(10):
         scroll(viewport, place, 1)
@@ -89,7 +92,7 @@ def test_zooming_keeps_the_point_under_the_pointer(qtbot, panel):
 def test_texels_are_squares_when_zoomed_in(panel):
     viewport = panel.viewport
     colours, pixels = squares(1)
-    cell = viewport._cells()[0][1]
+    cell = viewport.cells()[0][1]
     side = cell.width() / TEXELS
 
     def at(row, column, down, right):
@@ -128,7 +131,7 @@ def test_the_texel_under_the_pointer_is_labelled(qtbot, panel):
     v = 12 / 16 - (np.arange(SIDE) + 0.5) / SIDE / 4
     uv = np.stack(np.meshgrid(u, v), -1).astype("<f4")
     send(panel, "places", uv, shape=[SIDE, SIDE, 2], type="<f4", texels=16)
-    cell = viewport._cells()[0][1]
+    cell = viewport.cells()[0][1]
     for row, column in ((0, 0), (1, 3), (3, 2)):
         place = QPoint(
             int(cell.left() + (column + 0.5) / 4 * cell.width()),

@@ -1,17 +1,27 @@
 """The pixels of the viewport."""
 
+import time
+
 import numpy as np
 import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRectF, Qt, QUrl
+from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QImage, QPainter, QPalette
+from PySide6.QtTest import QTest
 
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.worker_pictures import Picture
+from verdigris.ui.viewport.heat_scale import draw_bar, heat_image
 from verdigris.ui.widgets.viewport import MODES, Viewport
+
+RED = (200, 30, 30)
+
+
+def differences(value, shape=(96, 128)):
+    return np.full((*shape, 1), round(65_535 * value), np.uint16)
 
 
 @pytest.fixture
@@ -21,9 +31,10 @@ def viewport(qtbot):
     shown.resize(400, 300)
     shown.show()
     shown.activateWindow()
-    red = np.full((64, 64, 3), (200, 30, 30), np.uint8)
-    for part in ("reference", "neural", "heat"):
-        shown._model.pictures.parts[part] = Picture(red, 0, 0, 1.0, 0.1)
+    red = np.full((96, 128, 3), RED, np.uint8)
+    for part in ("reference", "neural"):
+        shown._model.pictures.parts[part] = Picture(red, 0, 0, 1.0)
+    shown._model.pictures.parts["heat"] = Picture(differences(0.05), 0, 0, 1.0)
     shown._model.pictures.changed.emit()
     return shown
 
@@ -36,7 +47,11 @@ def test_the_picture_is_drawn_with_and_without_focus(mode, qtbot, viewport):
         viewport.setFocus() if has_focus else viewport.clearFocus()
         qtbot.waitUntil(lambda wanted=has_focus: viewport.hasFocus() == wanted)
         colour = viewport.grab().toImage().pixelColor(across, down)
-        assert colour == QColor(200, 30, 30), f"focus {has_focus}"
+        if mode == "heat":
+            # the middle of a scale that ends at 10%: a red
+            assert colour.red() > 150 > 2 * colour.green(), f"focus {has_focus}"
+        else:
+            assert colour == QColor(*RED), f"focus {has_focus}"
 
 
 def test_the_label_of_a_texel_may_be_wider_than_its_picture(qtbot, viewport):
@@ -51,7 +66,7 @@ def test_the_label_of_a_texel_may_be_wider_than_its_picture(qtbot, viewport):
     text = viewport.texel_text().strip()
     assert text == "texel 4 4 of 8,  u 0.5000  v 0.5000"
     needed = viewport.fontMetrics().horizontalAdvance(text)
-    assert needed > viewport._cells()[0][1].width()
+    assert needed > viewport.cells()[0][1].width()
     image = viewport.grab().toImage()
     written = dark_columns(image, range(image.height() - 45, image.height() - 5))
     assert max(written) - min(written) == pytest.approx(needed, abs=6)
@@ -63,20 +78,135 @@ def dark_columns(image, rows):
     ]
 
 
-def test_the_scale_of_the_difference_wraps_in_a_narrow_picture(qtbot, viewport):
-    viewport.set_mode("side by side")
-    viewport.clearFocus()
-    written = {}
-    for top in (0.1, 0.5):
-        white = np.full((64, 64, 3), 255, np.uint8)
-        viewport._model.pictures.parts["heat"] = Picture(white, 0, 0, 1.0, top)
-        viewport._model.pictures.changed.emit()
-        written[top] = viewport.grab().toImage()
-    text = "Difference, bright = 10% or more"
-    assert viewport.fontMetrics().horizontalAdvance(text) > viewport._cells()[2][1].width()
-    # the figure is visible: another figure gives another picture
-    assert written[0.1] != written[0.5]
-    assert max(dark_columns(written[0.1], range(viewport.height()))) < viewport.width() - 10
+def test_one_scale_is_locked_until_the_artist_lets_it_fit(viewport):
+    viewport.set_mode("heat")
+    assert viewport.top == 0.1
+    full = viewport.grab().toImage()
+    viewport.set_scale_locked(False)
+    # all differences are 5%, which is the end of the next scale
+    assert viewport.top == 0.05
+    fitted = viewport.grab().toImage()
+    assert fitted.pixelColor(150, 150).lightness() > full.pixelColor(150, 150).lightness() + 60
+    viewport.set_scale_locked(True)
+    assert viewport.grab().toImage() == full
+
+
+@pytest.mark.parametrize("top", [0.1, 0.005, 1.0])
+def test_the_bar_has_the_colour_of_each_value_beside_its_tick(qapp, top):
+    """Read from the drawn picture, against the colours of the map itself."""
+    image = QImage(200, 400, QImage.Format.Format_RGB32)
+    image.fill(QColor(90, 90, 90))
+    painter = QPainter(image)
+    draw_bar(painter, QRectF(0, 0, 200, 400), top, QPalette(), None)
+    painter.end()
+    x = 200 - 12 - 5
+    column = [image.pixelColor(x, y) for y in range(400)]
+    low, high = 200 + 110, 200 - 110
+    for share in (0.02, 0.25, 0.5, 0.75, 0.98):
+        expected = heat_image(differences(share * top, (1, 1)), top).pixelColor(0, 0)
+        found = column[round(low + (high - low) * share)]
+        assert np.abs(np.subtract(found.getRgb(), expected.getRgb())).max() < 12, share
+
+
+def test_the_difference_under_the_pointer_is_shown(qtbot, viewport):
+    values = differences(0.01)
+    values[:, 64:] = round(65_535 * 0.034)
+    viewport._model.pictures.parts["heat"] = Picture(values, 0, 0, 1.0)
+    viewport._model.pictures.changed.emit()
+    viewport.set_mode("heat")
+    qtbot.mouseMove(viewport, QPoint(100, 100))
+    assert viewport.value_below() == pytest.approx(0.01, abs=1e-4)
+    qtbot.mouseMove(viewport, QPoint(300, 100))
+    assert viewport.value_below() == pytest.approx(0.034, abs=1e-4)
+
+
+def test_the_worst_spot_is_flown_to_and_not_a_single_pixel(viewport):
+    model = viewport._model
+    viewport.set_mode("reference")
+    model.pictures.parts.pop("heat")
+    viewport.fly_to_worst()
+    # the difference is drawn first
+    assert model.view.shows == "all" and model.view.zoom == 1
+    values = differences(0.0)
+    values[20:24, 96:100] = 9000
+    values[80, 10] = 60_000
+    model.pictures.parts["heat"] = Picture(values, model.view.number, 0, 1.0)
+    model.pictures.changed.emit()
+    view = model.view
+    assert view.zoom == 5.0 and view.shows == "reference"
+    # 98 of 128 to the right and 22 of 96 down, in halves of the shorter side
+    assert view.x == pytest.approx((98 - 64) / 48, abs=0.05)
+    assert view.y == pytest.approx((48 - 22) / 48, abs=0.05)
+
+
+def test_holding_d_shows_both_sides_twice_a_second(qtbot, viewport):
+    blue = np.full((96, 128, 3), (20, 30, 200), np.uint8)
+    viewport._model.pictures.parts["neural"] = Picture(blue, 0, 0, 1.0)
+    viewport._model.pictures.changed.emit()
+    viewport.setFocus()
+    qtbot.waitUntil(viewport.hasFocus)
+    seen = []
+
+    def look():
+        colour = viewport.grab().toImage().pixelColor(300, 200)
+        if not seen or seen[-1][1] != colour.name():
+            seen.append((time.monotonic(), colour.name()))
+        return len(seen) >= 5
+
+    QTest.keyPress(viewport, Qt.Key.Key_D)
+    assert viewport._model.view.shows == "all"
+    qtbot.waitUntil(look, timeout=5000)
+    QTest.keyRelease(viewport, Qt.Key.Key_D)
+    assert {name for _, name in seen} == {QColor(*RED).name(), QColor(20, 30, 200).name()}
+    # two changes and a whole period of half a second
+    assert (seen[4][0] - seen[0][0]) / 2 == pytest.approx(0.5, abs=0.15)
+    assert viewport.flicker == "" and viewport._model.view.shows == "wipe"
+
+
+def test_the_badge_says_what_is_shown(viewport):
+    model = viewport._model
+    viewport.set_mode("wipe")
+    assert viewport.badge() == ""
+
+    def show(part, side, sharp, refined):
+        pixels = np.zeros((side, side, 3), np.uint8)
+        model.pictures.parts[part] = Picture(pixels, 0, 0, sharp, refined)
+
+    show("reference", 300, 1.0, 0.0)
+    show("neural", 192, 0.64, 0.0)
+    model.state = "training"
+    assert viewport.badge() == "live 192 px, refining"
+    show("neural", 300, 1.0, 0.0)
+    assert viewport.badge() == "live 300 px"
+    model.state = "done"
+    show("neural", 300, 0.4, 0.0)
+    assert viewport.badge() == "refining, 40%"
+    show("neural", 300, 1.0, 0.5)
+    assert viewport.badge() == "smoothing, 0%"
+
+
+@pytest.mark.parametrize("name", ["light.hdr", "Light.EXR", "clay.mtlx"])
+def test_a_dropped_environment_lights_and_other_files_are_for_the_window(viewport, name):
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(f"/lights/{name}")])
+    point, action = QPoint(10, 10), Qt.DropAction.CopyAction
+    button, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(point, action, data, button, keys)
+    viewport.dragEnterEvent(enter)
+    is_light = not name.endswith("mtlx")
+    assert enter.isAccepted() == is_light
+    viewport.dropEvent(QDropEvent(QPointF(point), action, data, button, keys))
+    assert viewport._model.view.lit_by == (f"/lights/{name}" if is_light else "studio")
+
+
+def test_shift_and_drag_turn_the_light_around(qtbot, viewport):
+    shift = Qt.KeyboardModifier.ShiftModifier
+    QTest.mousePress(viewport, Qt.MouseButton.LeftButton, shift, QPoint(100, 200))
+    QTest.mouseMove(viewport, QPoint(160, 230))
+    QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, shift, QPoint(160, 230))
+    assert (viewport._model.view.rotate, viewport._model.view.turn) == (30.0, 0.0)
+    qtbot.keyClick(viewport, Qt.Key.Key_Left, shift)
+    assert viewport._model.view.rotate == 20.0
 
 
 @pytest.mark.parametrize("letters", [9, 26])
@@ -93,7 +223,8 @@ def test_labels_of_a_wiped_picture_do_not_overlap(letters, viewport, monkeypatch
     boxes = []
 
     def note(painter, text, cell, flags):
-        boxes.append(painter.boundingRect(cell.adjusted(10, 8, -10, -8), flags, text))
+        if text in ("Reference", "Neural"):
+            boxes.append(painter.boundingRect(cell.adjusted(10, 8, -10, -8), flags, text))
 
     monkeypatch.setattr(viewport, "_write", note)
     viewport.set_mode("wipe")
@@ -102,17 +233,26 @@ def test_labels_of_a_wiped_picture_do_not_overlap(letters, viewport, monkeypatch
     assert not first.adjusted(-5, -2, 5, 2).intersects(second.adjusted(-5, -2, 5, 2))
 
 
-def test_the_requested_size_depends_on_the_device(viewport):
+def test_pictures_fill_their_places_pixel_by_pixel(viewport, monkeypatch):
     model = viewport._model
     viewport.set_mode("reference")
-    viewport.resize(500, 500)
-    assert model.view.size == 192
-    model.trainer = "tensor"
-    model.report_changed.emit()
-    assert model.view.size == 496
-    model.trainer = "numpy"
-    model.report_changed.emit()
-    assert model.view.size == 192
+    viewport.resize(500, 400)
+    assert (model.view.size, model.view.aspect) == (400, 1.25)
+    assert model.view.shows == "reference"
+    viewport.set_mode("side by side")
+    # three columns of 164 are larger than three rows of 130
+    assert (model.view.size, model.view.shows) == (164, "all")
+    assert model.view.aspect == pytest.approx(164 / 400, rel=2e-3)
+    viewport.set_mode("wipe")
+    assert (model.view.shows, model.view.wipe) == ("wipe", 0.5)
+    # a screen with finer pixels
+    monkeypatch.setattr(viewport, "devicePixelRatioF", lambda: 2.0)
+    viewport.set_mode("wipe")
+    assert model.view.size == 800
+    # never tiny
+    viewport.setMinimumSize(1, 1)
+    viewport.resize(60, 40)
+    assert model.view.size == 128
 
 
 @pytest.mark.parametrize("mode", MODES)

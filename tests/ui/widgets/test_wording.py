@@ -31,7 +31,7 @@ def test_a_report_is_grouped_by_fate():
         ]
     }
     assert parts_by_fate(report) == [
-        ("kept", "Kept", ["oren nayar diffuse"]),
+        ("kept", "Kept", ["diffuse"]),
         ("dropped", "Left out", ["transmission: light that passes through"]),
     ]
 

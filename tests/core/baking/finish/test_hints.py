@@ -53,7 +53,7 @@ def test_a_constant_material_needs_no_more_texels():
 
 
 def test_the_command_prints_a_hint_below_the_errors_of_its_material(capsys):
-    samples, picture = SampleMetrics(0.001, 0.01, 0.01, -0.001), PictureMetrics(40.0, 0.01, 0.02)
+    samples, picture = SampleMetrics(0.001, 0.01, 0.01, -0.001), PictureMetrics(40.0, 0.01)
     first = Finished(("a.vdg", "b.vdg"), 9, 1.0, "steps", (samples,) * 2, (picture,) * 2)
     live_line([replace(first, hints=("", "paint it"))])
     assert capsys.readouterr().out.splitlines()[-1] == "  paint it"

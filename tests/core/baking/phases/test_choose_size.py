@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from verdigris.core.baking.bake import bake
 from verdigris.core.baking.measure.bundle_size import bundle_bytes
 from verdigris.core.baking.phases import choose_size
 from verdigris.core.baking.phases.choose_size import _search
 from verdigris.core.baking.phases.shrink import shrunk, shrunk_state
+from verdigris.core.baking.state.options import BakeControl, BakeOptions
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.bundle.files.read import open_bundle
@@ -53,9 +55,9 @@ def chosen(stripes, tmp_path_factory):
     return folder, run([stripes], folder, SETTINGS)
 
 
-def search(error, largest=(64, 64), fits=lambda size: True, tolerance=0.1):
+def search(error, largest=(64, 64), fits=lambda size: True, tolerance=0.1, gives_way=False):
     """The choice for errors that are a function of the size, and the sizes that were tried."""
-    sizes, tried = _search(largest, fits, tolerance), []
+    sizes, tried = _search(largest, fits, tolerance, gives_way), []
     try:
         size = next(sizes)
         while True:
@@ -99,6 +101,19 @@ def test_the_search_stays_within_the_bytes_and_tries_only_what_fits():
     # nothing to choose
     choice, tried = search(lambda size: (1.0,), tolerance=0.0)
     assert (choice.size, tried) == ((64, 64), [])
+
+
+@pytest.mark.parametrize(("excess", "size"), [(0.1, (64, 32)), (0.2, (64, 64))])
+def test_a_limit_that_nobody_has_set_gives_way_to_errors_that_an_eye_sees(excess, size):
+    def error(size):
+        return (0.01 * (1 + excess * (64 / size[1] - 1) + 2 * (64 / size[0] - 1)),)
+
+    def fits(size):
+        return size[0] * size[1] <= 64 * 32
+
+    choice, _ = search(error, fits=fits, gives_way=True)
+    assert choice.size == size
+    assert search(error, fits=fits)[0].size == (64, 32)
 
 
 def test_a_smaller_texture_holds_means_of_the_finest_texels_and_the_trained_coarse_levels():
@@ -202,3 +217,23 @@ def test_two_stages_starts_importance_and_an_early_end_go_with_a_choice(stripes,
     for name in ("stripes", "chalk"):
         layout = open_bundle(tmp_path / f"{name}.vdg").layout
         assert (layout.width, layout.height) == (choice.width, choice.height)
+
+
+@pytest.mark.gpu
+def test_pictures_can_be_drawn_while_sizes_are_tried_on_a_graphics_card(tmp_path):
+    device = open_device("auto")
+    if device.is_software:
+        pytest.skip("needs a graphics card")
+    stripes = Teacher(parse_document(STRIPES, name="stripes"), device=device)
+    runs = []
+    settings = replace(SETTINGS, resolution=8, iterations=60)
+    options = BakeOptions(name="out", folder=tmp_path, trainer="tensor")
+    points = {name: np.full((1, width), 0.5, "f4") for name, width in (("uv", 2), ("wi", 3))}
+    chose = False
+    for event in bake([stripes], settings, options, BakeControl(watch=runs.append)):
+        if isinstance(event, Step):
+            student = runs[0].learner.live_student()
+            light = student.response(points["uv"], points["wi"], points["wi"])
+            assert np.isfinite(light).all()
+        chose = chose or isinstance(event, SizeChosen)
+    assert chose

@@ -35,7 +35,7 @@ LAST_PHASE, LAST_STEPS = 108, 12
 STATE = "out.bake.npz"
 GOOD = SampleMetrics(log_mae=2e-4, relative_l1=0.01, smape=0.01, bias=0.004)
 BAD = replace(GOOD, log_mae=4e-4)
-GOOD_PICTURE = PictureMetrics(psnr=60.0, ldr_flip=0.001, hdr_flip=0.01)
+GOOD_PICTURE = PictureMetrics(psnr=60.0, ldr_flip=0.001)
 
 
 @pytest.fixture(scope="module")
@@ -193,8 +193,23 @@ def test_a_target_error_that_is_not_reached_ends_nothing(chalk, quality, tmp_pat
 
 
 @pytest.mark.usefixtures("no_bundle")
+@pytest.mark.parametrize(
+    ("target", "error", "step"),
+    [("very good", 9e-4, 16), ("very good", 1.1e-3, None), ("good", 2.9e-3, 16)],
+)
+def test_a_target_in_words_ends_a_bake_at_any_time(target, error, step, chalk, quality, tmp_path):
+    quality.picture = PictureMetrics(psnr=47.0, ldr_flip=0.009)
+    be_good_at(quality, *range(0, 120, 8), samples=replace(GOOD, log_mae=error))
+    events = run([chalk], tmp_path, TINY, target=target)
+    if step is None:
+        assert_whole(events)
+    else:
+        assert (events[-1].stopped_by, events[-1].step) == ("quality", step + LAST_STEPS)
+
+
+@pytest.mark.usefixtures("no_bundle")
 def test_checks_report_the_metrics_that_they_measure(chalk, tmp_path, monkeypatch):
-    monkeypatch.setattr(early_stopping, "is_indistinguishable", lambda _: True)
+    monkeypatch.setattr(early_stopping, "reaches", lambda *_: True)
     found = of_kind(run([chalk], tmp_path, TINY, metrics_seconds=1e9), Metrics)
     assert [event.step for event in found] == [48, 56]
     assert all(0 < event.samples[0].log_mae < 0.5 for event in found)
@@ -202,7 +217,7 @@ def test_checks_report_the_metrics_that_they_measure(chalk, tmp_path, monkeypatc
 
 def patch_early_stop(monkeypatch):
     """Counts every check as good: training skips from step 56 to 108."""
-    monkeypatch.setattr(early_stopping, "is_indistinguishable", lambda _: True)
+    monkeypatch.setattr(early_stopping, "reaches", lambda *_: True)
     monkeypatch.setattr(early_stopping, "sphere_to_compare", partial(sphere_to_compare, 16))
 
 

@@ -14,7 +14,9 @@ import OpenImageIO as oiio
 import pytest
 
 from verdigris.core.bundle.files.ktx2 import BC7, RGBA8, RGBA16F
+from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.write import Contents, write_bundle
+from verdigris.core.bundle.runtime.evaluate_queries import QUERY
 from verdigris.core.bundle.runtime.runtime_files import RUNTIME_SHADERS
 from verdigris.core.network.spec import NetworkSpec
 
@@ -76,7 +78,7 @@ def test_the_decoder_in_c_agrees_with_the_reference(decoder, tmp_path, spec, tex
     assert largest_of(decode(decoder, tmp_path / "a.vdg")) < 0.02
 
 
-def test_constants_and_weights_are_those_of_the_bundle(bundle, tmp_path):
+def test_constants_weights_and_rows_are_those_of_the_bundle(bundle, tmp_path):
     source = tmp_path / "dump.c"
     source.write_text("""
 #define VERDIGRIS_IMPLEMENTATION
@@ -84,9 +86,31 @@ def test_constants_and_weights_are_those_of_the_bundle(bundle, tmp_path):
 int main(int count, char **words)
 {
     VdBundle bundle;
+    VdReference reference;
     VdError error;
+    double largest;
+    float *answers;
+    uint32_t row, i;
     if (count < 2 || !vd_open(&bundle, words[1], &error))
         return 1;
+    if (!vd_open_reference(&bundle, words[1], &reference, &error))
+        return 2;
+    fwrite(reference.queries, sizeof *reference.queries, reference.count, stdout);
+    answers = (float *)calloc(reference.count, 48);
+    for (row = 0; row < reference.count; row++)
+        for (i = 0; i < 3; i++)
+            answers[12 * row + i] = reference.responses[row][i] * 1.005f;
+    if (!vd_compare(&bundle, &reference, answers, 12, &largest, &error) || largest < 0.4)
+        return 3;
+    answers[12 * 77 + 1] *= 1.01f;
+    if (vd_compare(&bundle, &reference, answers, 12, &largest, &error) || largest < 1.4)
+        return 4;
+    answers[12 * 77 + 1] = NAN;
+    if (vd_compare(&bundle, &reference, answers, 12, &largest, &error))
+        return 5;
+    fprintf(stderr, "%s", error.text);
+    free(answers);
+    vd_close_reference(&reference);
     fwrite(&bundle.record, 1, sizeof bundle.record, stdout);
     fwrite(bundle.weights, 1, bundle.weights_bytes, stdout);
     fwrite(bundle.constants, 1, bundle.constants_bytes, stdout);
@@ -95,7 +119,15 @@ int main(int count, char **words)
 }
 """)
     program = compile_c(source, tmp_path / "dump")
-    found = subprocess.run([program, bundle], capture_output=True, check=True).stdout
+    done = subprocess.run([program, bundle], capture_output=True, check=True)
+    assert b"reference.json: the largest difference, as a share of the allowed," in done.stderr
+    rows = open_bundle(bundle).reference()
+    queries = np.frombuffer(done.stdout[: len(rows) * QUERY.itemsize], QUERY)
+    for name in ("uv", "lod", "wi", "wo"):
+        np.testing.assert_array_equal(queries[name], getattr(rows, name))
+    random = np.stack([queries["random"], queries["random2"]], 1)
+    np.testing.assert_array_equal(random, rows.sampler.random)
+    found = done.stdout[queries.nbytes :]
     stored = (bundle / "weights.bin").read_bytes() + (bundle / "constants.bin").read_bytes()
     assert found[128:] == stored
     manifest = json.loads((bundle / "manifest.json").read_text())

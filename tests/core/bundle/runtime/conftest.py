@@ -7,6 +7,11 @@ from .shader_files import NETWORKS, StrictFiles
 _COMPILED = {name: StrictFiles(spec) for name, spec in NETWORKS.items()}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def few_shaders():
+    """All of them here."""
+
+
 @pytest.fixture(scope="session", params=NETWORKS)
 def files(request):
     """The files of one network, compiled when they are first asked for."""

@@ -11,6 +11,7 @@ from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.runtime.runtime_files import RUNTIME_SHADERS
 
 from ..bundles import made_up
+from .dxc import compile_hlsl
 from .shader_files import NETWORKS, require_tool, run
 from .web_gpu import COMPILERS, open_gpu
 
@@ -48,6 +49,20 @@ def test_the_commands_of_pages_are_those_that_are_tested():
     )
 
 
+PIXEL = """float4 main(float2 uv : TEXCOORD0) : SV_Target
+{ return float4(shadeSurface(uv, 64, float3(0, 0, 1), float3(0, 0, 1), 1), 1); }
+"""
+
+
+def test_direct3d_takes_the_first_shader(small_files):
+    name = "portable_constants.hlsl"
+    page = code_of("engines/D3D12.md", "hlsl").replace(
+        f'#include "{name}"', small_files[name].decode()
+    )
+    text = f"#define NEURAL_NO_ENTRY_POINT\n{page}{PIXEL}"
+    assert compile_hlsl(text.encode(), "ps_6_0", "main")[:4] == b"DXBC"
+
+
 def test_the_first_shaders_compile(small_files, tmp_path):
     compiler = require_tool("glslangValidator")
     for name in ("portable_constants.glsl", "portable_constants.hlsl"):
@@ -60,10 +75,7 @@ def test_the_first_shaders_compile(small_files, tmp_path):
     (tmp_path / "first.frag").write_text(glsl)
     output = tmp_path / "first.spv"
     run(compiler, "-V", f"-I{tmp_path}", tmp_path / "first.frag", "-o", output)
-    hlsl = code_of("engines/D3D12.md", "hlsl") + (
-        "float4 main(float2 uv : TEXCOORD0) : SV_Target\n"
-        "{ return float4(shadeSurface(uv, 64, float3(0, 0, 1), float3(0, 0, 1), 1), 1); }\n"
-    )
+    hlsl = code_of("engines/D3D12.md", "hlsl") + PIXEL
     (tmp_path / "first.hlsl").write_text("#define NEURAL_NO_ENTRY_POINT\n" + hlsl)
     command = [compiler, "-D", "-V", "-S", "frag", "-e", "main", f"-I{tmp_path}"]
     run(*command, tmp_path / "first.hlsl", "-o", output)

@@ -9,10 +9,13 @@ from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.arithmetic import Arithmetic, slowest_arithmetic
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.precision.half_errors import judge
+from verdigris.core.bundle.runtime import runtime_files
 from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
+from verdigris.core.bundle.runtime.runtime_files import TARGETS
 from verdigris.core.bundle.scene.pack import pack
 from verdigris.core.bundle.scene.scene_pack import open_scene
 
+from ...small_endings import FEW_SHADERS
 from ..bundles import lively_parameters, make_bundle
 from ..scenes import LOOSE, TAME, damaged_copy
 
@@ -64,11 +67,13 @@ def test_the_most_careful_material_counts(bundles, scene, tmp_path):
         assert (document["version"], document["arithmetic"]) == ("4.3", {"advised": advised})
         assert document["materials"][-1]["arithmetic"]["advised"] == advised
         names = {path.name for path in (packed.folder / "runtime").iterdir()}
-        assert ("cooperative.spv" in names) == (advised == "cooperative")
-        assert "portable.spv" in names
+        assert ("cooperative.hlsl" in names) == (advised == "cooperative")
+        assert "portable.hlsl" in names
 
 
-def test_cooperative_code_for_several_decoders_reads_none_from_constants(tmp_path):
+def test_cooperative_code_for_several_decoders_reads_none_from_constants(tmp_path, monkeypatch):
+    constants = {"portable_constants.hlsl": TARGETS["portable_constants.hlsl"]}
+    monkeypatch.setattr(runtime_files, "TARGETS", FEW_SHADERS | constants)
     first, second = lively_parameters(seed=1), lively_parameters(seed=2)
     shared = replace(lively_parameters(seed=3), decoder=first.decoder)
     bundles = [
@@ -99,4 +104,4 @@ def test_textures_are_those_of_the_bundles(scene, bundles):
         assert data == (bundle.folder / "latents.ktx2").read_bytes()
     assert [bool(material.opacity) for material in scene.materials] == [False, False, True]
     assert (scene.folder / "lace.opacity.ktx2").stat().st_size > 0
-    assert (scene.folder / "runtime" / "portable.glsl").is_file()
+    assert (scene.folder / "runtime" / "portable.hlsl").is_file()

@@ -99,9 +99,9 @@ def test_a_material_with_another_ones_decoder_is_found(scene, tmp_path, monkeypa
 
 def test_a_scene_with_a_file_that_was_changed_is_not_proven(scene, tmp_path):
     copy = damaged_copy(scene, tmp_path, ("version",), "4.9")
-    shader = copy / "runtime" / "portable.glsl"
-    shader.write_bytes(shader.read_bytes().replace(b"vec3", b"vec4"))
-    with pytest.raises(VerdigrisError, match=r"portable.glsl.*sha256"):
+    shader = copy / "runtime" / "portable.hlsl"
+    shader.write_bytes(shader.read_bytes().replace(b"float3", b"float4"))
+    with pytest.raises(VerdigrisError, match=r"portable.hlsl.*sha256"):
         verify_scene(open_scene(copy))
 
 

@@ -244,9 +244,25 @@ def test_a_file_named_twice_is_loaded_once(tmp_path, colours):
 
     write_image(tmp_path / "t.1001.exr", colours.astype(np.float32))
     pool = TexturePool(open_device(), SearchPath.of([tmp_path]))
-    first = pool.bind(TextureSlot("a", "t.1001.exr", "a"))
-    assert pool.bind(TextureSlot("b", "./t.1001.exr", "b")) is first
-    assert pool.bind(TextureSlot("c", "t.<UDIM>.exr", "c")) is not first
+    files = {"a": "t.1001.exr", "b": "./t.1001.exr", "c": "t.<UDIM>.exr"}
+    bound = pool.bind([TextureSlot(name, file, name) for name, file in files.items()])
+    assert bound["b"] is bound["a"] is not bound["c"]
+    assert pool.bind([TextureSlot("d", "t.1001.exr", "d")])["d"] is bound["a"]
+
+
+def test_more_images_than_threads_decode_at_once_are_each_in_their_place(tmp_path, monkeypatch):
+    from verdigris.core.base.device import open_device
+    from verdigris.core.material.teacher import textures
+
+    monkeypatch.setattr(textures, "_DECODERS", 3)
+    monkeypatch.setattr(textures, "_MOST_DECODED", 4)
+    for number in range(9):
+        write_image(tmp_path / f"{number}.exr", np.full((2, 2, 3), number, np.float32))
+    pool = TexturePool(open_device(), SearchPath.of([tmp_path]))
+    order = np.random.default_rng(3).permutation(9)
+    bound = pool.bind([TextureSlot(str(each), f"{each}.exr", "x") for each in order])
+    for name, found in bound.items():
+        assert found.texture.to_numpy().ravel()[0] == float(name)
 
 
 def test_a_level_is_the_average_of_two_by_two_of_the_one_below():

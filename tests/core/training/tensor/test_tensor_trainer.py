@@ -337,7 +337,9 @@ def test_given_a_student_that_looks_on_when_the_trainer_steps_then_it_sees_what_
     batch = Samples().draw(9, 200)
     seen = []
     for _ in range(2):
-        student.use_buffers(trainer.shared_buffers())
+        buffers = trainer.shared_buffers()
+        assert buffers is not None
+        student.use_buffers(buffers)
         trainer.step_many(20)
         found = student.response(batch["uv"], batch["wi"], batch["wo"])
         columns = (batch[name].astype("f8").T for name in ("uv", "wi", "wo"))
@@ -348,6 +350,11 @@ def test_given_a_student_that_looks_on_when_the_trainer_steps_then_it_sees_what_
         np.testing.assert_allclose(found, expected, rtol=2e-4)
         seen.append(found)
     assert np.abs(seen[1] / seen[0] - 1).max() > 1e-2
+    trainer.close()
+    assert trainer.shared_buffers() is None
+    # what it has seen last outlives the trainer
+    again = student.response(batch["uv"], batch["wi"], batch["wo"])
+    np.testing.assert_array_equal(again, seen[1])
 
 
 def test_given_a_step_when_texels_are_not_touched_then_they_keep_their_bits(device):

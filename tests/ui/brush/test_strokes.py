@@ -8,8 +8,9 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 from PySide6.QtCore import QPoint, Qt
 
 from verdigris.core.hosts.file_host import FilesHost
+from verdigris.ui.brush.texture_view import TextureView
 from verdigris.ui.model.panel_model import PanelModel
-from verdigris.ui.widgets.texture_view import TextureView
+from verdigris.ui.paint.brush_tools import BrushTools
 from verdigris.ui.widgets.viewport import Viewport
 
 LEFT = Qt.MouseButton.LeftButton
@@ -31,7 +32,8 @@ def shown(qtbot, widget):
 
 def test_a_stroke_on_the_texture_has_no_gaps_and_one_undo_step(qtbot):
     model = PanelModel(FilesHost())
-    drag(qtbot, shown(qtbot, TextureView(model)), QPoint(20, 180), QPoint(180, 100))
+    texture = shown(qtbot, TextureView(model, BrushTools(model.weights, lambda: None)))
+    drag(qtbot, texture, QPoint(20, 180), QPoint(180, 100))
     # the texture's v goes up: from (0.1, 0.1) to (0.9, 0.5)
     share = np.linspace(0, 1, 200)
     column, row = ((start + share * way) * 128 for start, way in ((0.1, 0.8), (0.1, 0.4)))

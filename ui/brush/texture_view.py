@@ -7,52 +7,60 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from verdigris.core.hosts.host import LARGEST_WEIGHT, NORMAL_WEIGHT
 from verdigris.core.pictures.heat import heat_colours
 from verdigris.core.pictures.picture_files import srgb_from_linear
+from verdigris.ui.brush.contrast import INKS, Ink, choose_inks
+from verdigris.ui.brush.paint_pixels import paint_pixels, weights_at
+from verdigris.ui.brush.pen import Pen
 from verdigris.ui.model.panel_model import PanelModel
-from verdigris.ui.paint.weight_map import Brush
+from verdigris.ui.paint.brush_tools import BrushTools
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.drawing import image_of, points_between
 
 WEIGHTS, ERRORS = "weights", "errors"
-# Green for weights above 1, violet for weights below.
-_MORE, _LESS = (40, 220, 130), (170, 60, 220)
-_MAX_ALPHA = 170
-# Larger maps are drawn with about this many texels per side, to keep the brush fast.
-_OVERLAY_TEXELS = 256
+# Paint is drawn with so many pixels per side, whatever the size of the map.
+_PAINT_PIXELS = 320
 _MIN_ERROR = 1e-6
+_LEAST, _MOST = 160, 320
 
 
 class TextureView(QWidget):
     """The unit square of uv, with v upwards. The brush paints on it."""
 
-    def __init__(self, model: PanelModel) -> None:
+    def __init__(self, model: PanelModel, tools: BrushTools) -> None:
         super().__init__()
-        self._model = model
-        self.brush = Brush()
+        self._model, self._tools = model, tools
         self.shows = WEIGHTS
+        self.inks: tuple[Ink, Ink] = INKS[:2]
         self._material: QImage | None = None
-        self._overlay: QImage | None = None
+        self._paint: QImage | None = None
         self._errors: QImage | None = None
         self.largest_error = 0.0
         self._pointer: QPointF | None = None
         self._is_painting = False
         self._cursor = (0.5, 0.5)
+        self._pen = Pen(self, tools)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
-        self.setMinimumSize(96, 96)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumSize(96, _LEAST)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
         self.setAccessibleName("Texture")
         self.setToolTip(
-            "Drag to paint, or move the brush with the arrow keys and press Space. Ctrl+Z undoes."
+            "Drag to paint, or move the brush with the arrow keys and press Space. [ and ] change "
+            "its size, Ctrl+Z undoes."
         )
         bind(self, model.pictures.changed, self._show_material)
         bind(self, model.weights.changed, self._show_weights)
+        bind(self, tools.changed, self._show_weights)
         bind(self, model.pictures.error_map_changed, self._show_errors)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
-        return QSize(260, 260)
+        return QSize(_MOST, _MOST)
+
+    def heightForWidth(self, width: int) -> int:  # noqa: N802
+        return min(_MOST, max(_LEAST, width))
 
     def show_layer(self, layer: str) -> None:
         self.shows = layer
@@ -61,19 +69,21 @@ class TextureView(QWidget):
     def _show_material(self) -> None:
         picture = self._model.pictures.parts.get("texture")
         self._material = image_of(picture.pixels) if picture is not None else None
-        self.update()
+        self.inks = choose_inks(picture.pixels if picture is not None else None)
+        self._show_weights()
 
     def _show_weights(self) -> None:
-        weights = self._model.weights.values[::-1]
-        rows, columns = (max(1, size // _OVERLAY_TEXELS) for size in weights.shape)
-        weights = weights[::rows, ::columns]
-        more = np.clip((weights - NORMAL_WEIGHT) / (LARGEST_WEIGHT - NORMAL_WEIGHT), 0, 1)
-        less = np.clip((NORMAL_WEIGHT - weights) / NORMAL_WEIGHT, 0, 1)
-        pixels = np.zeros((*weights.shape, 4), np.uint8)
-        pixels[..., :3] = np.where((more >= less)[..., None], _MORE, _LESS)
-        pixels[..., 3] = _MAX_ALPHA * np.sqrt(np.maximum(more, less))
-        self._overlay = image_of(pixels)
+        # made when it is drawn
+        self._paint = None
         self.update()
+
+    def _painted(self) -> QImage:
+        if self._paint is None:
+            places = (np.arange(_PAINT_PIXELS, dtype=np.float32) + 0.5) / _PAINT_PIXELS
+            uv = np.stack(np.meshgrid(places, places[::-1]), -1)
+            weights = weights_at(self._model.weights.values, uv)
+            self._paint = image_of(paint_pixels(weights, self.inks, self._tools.opacity))
+        return self._paint
 
     def _show_errors(self) -> None:
         errors = self._model.pictures.error_map
@@ -101,8 +111,7 @@ class TextureView(QWidget):
         else:
             if self._material is not None:
                 painter.drawImage(square, self._material)
-            if self._overlay is not None:
-                painter.drawImage(square, self._overlay)
+            painter.drawImage(square, self._painted())
             self._draw_brush(painter, square)
         if self.hasFocus():
             painter.setPen(QPen(palette.color(QPalette.ColorRole.Highlight), 1))
@@ -111,7 +120,6 @@ class TextureView(QWidget):
 
     def _draw_errors(self, painter: QPainter, square: QRectF) -> None:
         if self._errors is not None:
-            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
             painter.drawImage(square, self._errors)
             return
         painter.setPen(self.palette().color(QPalette.ColorRole.Text))
@@ -119,29 +127,34 @@ class TextureView(QWidget):
         painter.drawText(square, flags, "The error by place\nappears during training")
 
     def _draw_brush(self, painter: QPainter, square: QRectF) -> None:
-        place = self._pointer
-        if place is None and self.hasFocus():
-            u, v = self._cursor
-            place = QPointF(
-                square.left() + u * square.width(), square.bottom() - v * square.height()
-            )
-        if place is None:
+        at = self._pointer
+        if at is None and not self.hasFocus():
             return
-        radius = self.brush.radius * square.width()
+        u, v = self._cursor if at is None else self._uv_at(at)
+        radius = self._tools.brush.radius * square.width()
+        painter.setClipRect(square)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        for colour, width in ((Qt.GlobalColor.black, 3.0), (Qt.GlobalColor.white, 1.2)):
-            painter.setPen(QPen(colour, width))
-            painter.drawEllipse(place, radius, radius)
+        for x, y in self._tools.places(u, v):
+            place = QPointF(
+                square.left() + x * square.width(), square.bottom() - y * square.height()
+            )
+            for colour, width in ((Qt.GlobalColor.black, 3.0), (Qt.GlobalColor.white, 1.2)):
+                painter.setPen(QPen(colour, width))
+                painter.drawEllipse(place, radius, radius)
+            # where its effect is half
+            painter.setPen(QPen(Qt.GlobalColor.white, 0.6))
+            painter.drawEllipse(place, radius / 2, radius / 2)
+        painter.setClipping(False)
 
-    def _dab(self, u: float, v: float) -> None:
-        self._model.weights.dab(u, v, self.brush)
-
-    def _dab_at(self, place: QPointF) -> None:
+    def _uv_at(self, place: QPointF) -> tuple[float, float]:
         square = self._square()
         u = (place.x() - square.left()) / square.width()
-        v = (square.bottom() - place.y()) / square.height()
+        return u, (square.bottom() - place.y()) / square.height()
+
+    def _dab_at(self, place: QPointF) -> None:
+        u, v = self._uv_at(place)
         if 0 <= u <= 1 and 0 <= v <= 1:
-            self._dab(u, v)
+            self._tools.dab(u, v, self._pen.pressure, self._pen.erases)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         self.setFocus()
@@ -154,7 +167,7 @@ class TextureView(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         before, self._pointer = self._pointer, event.position()
         if self._is_painting:
-            spacing = max(1.0, self.brush.radius * self._square().width() / 2)
+            spacing = max(1.0, self._tools.brush.radius * self._square().width() / 2)
             for place in points_between(before or self._pointer, self._pointer, spacing):
                 self._dab_at(place)
         self.update()
@@ -178,14 +191,14 @@ class TextureView(QWidget):
         }
         if event.key() in steps:
             across, up = steps[event.key()]
-            step = self.brush.radius / 2
+            step = self._tools.brush.radius / 2
             u, v = self._cursor
             self._cursor = ((u + across * step) % 1.0, (v + up * step) % 1.0)
             self._pointer = None
             self.update()
         elif event.key() == keys.Key_Space and self.shows == WEIGHTS:
             self._model.weights.begin_stroke()
-            self._dab(*self._cursor)
+            self._tools.dab(*self._cursor)
             self._model.weights.end_stroke()
         else:
             super().keyPressEvent(event)

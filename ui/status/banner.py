@@ -1,16 +1,24 @@
-"""The message bar: a lost worker, an error, a warning or a result."""
+"""The message in front of the viewport: a lost worker, an error, a warning or a result."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton
 
 from verdigris.core.worker.client.client import GONE, SILENT
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
-from verdigris.ui.qt.colours import colours_for
 from verdigris.ui.qt.text_widgets import MessageText
-from verdigris.ui.signals.notices import ERROR, INFO
+from verdigris.ui.signals.notices import ERROR, INFO, WARNING
+from verdigris.ui.style.colours import colours_for
+from verdigris.ui.style.icon_label import IconLabel
+from verdigris.ui.style.icons import wear
+from verdigris.ui.style.metrics import GAP, HALF
+from verdigris.ui.style.sheet import wear_card
+
+_ICONS = {ERROR: "error", WARNING: "warning", INFO: "check"}
+# What went well hides by itself.
+_INFO_MS = 10_000
 
 
 class Banner(QFrame):
@@ -19,17 +27,29 @@ class Banner(QFrame):
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
         self._model = model
-        self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.text = MessageText()
+        self.setObjectName("banner")
+        self.icon, self.text = IconLabel(), MessageText()
+        self.text.setAccessibleName("Message")
         self.recover = QPushButton("&Resume")
         self.recover.setToolTip("Starts a new worker. The bake continues from its last checkpoint.")
-        self.dismiss = QToolButton(text="✕")
+        self.dismiss = QToolButton()
+        self.dismiss.setAutoRaise(True)
+        self.dismiss.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.dismiss.setToolTip("Hides this message (Esc)")
+        self.dismiss.setAccessibleName("Hide the message")
+        wear(self.dismiss, "cross")
         row = QHBoxLayout(self)
-        row.setContentsMargins(6, 3, 3, 3)
+        row.setContentsMargins(GAP, GAP, HALF, GAP)
+        row.setSpacing(GAP)
+        top = Qt.AlignmentFlag.AlignTop
+        row.addWidget(self.icon, 0, top)
         row.addWidget(self.text, 1)
         row.addWidget(self.recover)
-        row.addWidget(self.dismiss, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.dismiss, 0, top)
+        self._fading = QTimer(self)
+        self._fading.setSingleShot(True)
+        self._fading.setInterval(_INFO_MS)
+        self._fading.timeout.connect(self._fade)
         self.recover.clicked.connect(lambda _: model.recover())
         self.dismiss.clicked.connect(lambda _: self.hide())
         bind(self, model.notices.changed, self._show)
@@ -41,6 +61,13 @@ class Banner(QFrame):
         if event.type() == QEvent.Type.PaletteChange and self.isVisible():
             self._show()
 
+    def _fade(self) -> None:
+        # somebody reads it
+        if self.underMouse() or self.text.hasFocus():
+            self._fading.start()
+        else:
+            self.hide()
+
     def _show_recover(self) -> None:
         model = self._model
         self.recover.setVisible(model.can_recover)
@@ -51,17 +78,22 @@ class Banner(QFrame):
         model, colours = self._model, colours_for(self)
         is_lost = model.health.state in (GONE, SILENT)
         self._show_recover()
+        severity = ERROR
         if is_lost:
-            text, colour = model.health.reason, colours.bad
+            text = model.health.reason
             if model.bake.checkpoint_step is not None:
                 text += f" There is a checkpoint of step {model.bake.checkpoint_step:,}."
         elif model.notices:
-            notice = model.notices[-1]
-            text = notice.text
-            colour = {ERROR: colours.bad, INFO: colours.good}.get(notice.severity, colours.middling)
+            text, severity = model.notices[-1].text, model.notices[-1].severity
         else:
             self.hide()
             return
+        colour = {ERROR: colours.bad, INFO: colours.good}.get(severity, colours.middling)
+        self.icon.show_icon(_ICONS.get(severity, "info"), colour)
         self.text.show_message(text, colour)
         self.text.setToolTip("\n".join(each.text for each in model.notices[-8:]))
+        wear_card(self, "banner", colour)
+        self._fading.stop()
+        if severity == INFO:
+            self._fading.start()
         self.show()

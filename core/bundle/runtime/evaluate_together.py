@@ -1,0 +1,86 @@
+"""Evaluates responses with cooperative matrices: the threads of a group multiply together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.base.device import Device
+from verdigris.core.base.errors import BundleError, DeviceError
+from verdigris.core.bundle.runtime.device_materials import (
+    DeviceMaterials,
+    RuntimeChoice,
+    StoredMaterial,
+)
+from verdigris.core.bundle.runtime.evaluate_queries import QUERIES, as_queries
+from verdigris.core.bundle.runtime.runtime_files import ENTRY_POINT
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from verdigris.core.bundle.files.reference import Floats
+
+# kGroupThreads of neural_tiles.slang, and kGroupQueries of evaluate_queries.slang: the queries of
+# a group.
+GROUP_THREADS, GROUP_QUERIES = 32, 256
+
+
+def has_cooperative_matrices(device: Device) -> bool:
+    """Whether the device multiplies tiles of half floats."""
+    import slangpy
+
+    features = slangpy.Feature.cooperative_matrix, slangpy.Feature.half
+    return all(device.gpu.has_feature(each) for each in features)
+
+
+class MatrixEvaluator:
+    """Evaluates queries to materials that share one decoder."""
+
+    def __init__(
+        self,
+        materials: Sequence[StoredMaterial],
+        device: Device,
+        choice: RuntimeChoice | None = None,
+    ) -> None:
+        if not has_cooperative_matrices(device):
+            raise DeviceError(f"{device} has no cooperative matrices: use the portable decoder")
+        decoders = len({each.weights for each in materials})
+        if decoders > 1:
+            raise BundleError(
+                f"the materials have {decoders} decoders, a group of threads evaluates one: "
+                "evaluate them one by one"
+            )
+        chosen = replace(choice or RuntimeChoice(), is_together=True)
+        self.materials = DeviceMaterials(materials, device, chosen)
+        self._device = device
+
+    def response(
+        self,
+        uv: Floats,
+        lod: Floats | float,
+        wi: Floats,
+        wo: Floats,
+        material: NDArray[Any] | int = 0,
+    ) -> Floats:
+        """The response [N, 3]."""
+        queries = as_queries(uv, lod, wi, wo, material)
+        materials = self.materials
+        output = materials.buffer(np.zeros((len(uv), 4), np.float32), 16)
+        groups = -(-len(uv) // GROUP_QUERIES)
+        self._device.dispatch(
+            materials.kernel((QUERIES,), ENTRY_POINT),
+            groups * GROUP_THREADS,
+            {
+                "neuralQueries": materials.buffer(queries, queries.itemsize),
+                "neuralQueryCount": len(uv),
+                "neuralAnswers": output,
+                **materials.bindings(),
+            },
+        )
+        found = output.to_numpy().view(np.float32).reshape(-1, 4)
+        return np.ascontiguousarray(found[: len(uv), :3])

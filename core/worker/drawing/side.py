@@ -1,0 +1,122 @@
+"""One of the compared pictures: quick by few lights, and fine by all of an environment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.worker.drawing.canvas import Canvas
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.pictures.views import View
+    from verdigris.core.worker.drawing.canvas import Tone
+    from verdigris.core.worker.drawing.frame import Frame, Tile
+
+    Floats = NDArray[np.float32]
+
+# Passes of the fine picture: that many places inside of each pixel.
+PASSES = 12
+# With fewer, the quick picture is better.
+_SHOWN_FROM = 3
+
+
+class Side:
+    """Knows which tiles are drawn, and which columns are in sight."""
+
+    def __init__(self, frame: Frame, tile_side: int, new_canvas: Callable[[], Canvas]) -> None:
+        self.frame = frame
+        self._tiles = frame.tiles(tile_side)
+        self._new_canvas = new_canvas
+        self.quick = new_canvas()
+        self.fine: Canvas | None = None
+        self.has_content = False
+        self._quick_done: set[Tile] = set()
+        self._passes: dict[Tile, int] = {}
+        self.columns = (0.0, 1.0)
+        """The part in sight, from left to right."""
+
+    def visible(self) -> list[Tile]:
+        left, right = (share * self.frame.width for share in self.columns)
+        return [tile for tile in self._tiles if tile.left + tile.side > left and tile.left < right]
+
+    def forget(self) -> None:
+        """Another material is to be drawn."""
+        self.has_content = False
+        self._quick_done.clear()
+        self.forget_fine()
+
+    def forget_fine(self) -> None:
+        self.fine = None
+        self._passes.clear()
+
+    def next_quick(self) -> Tile | None:
+        return next((each for each in self.visible() if each not in self._quick_done), None)
+
+    def next_fine(self, passes: int = PASSES) -> tuple[Tile, int] | None:
+        """A tile that has fewer passes than that, and the number of its next pass."""
+        tiles = self.visible()
+        done = min((self._passes.get(tile, 0) for tile in tiles), default=PASSES)
+        if done >= passes:
+            return None
+        return next((tile, done) for tile in tiles if self._passes.get(tile, 0) == done)
+
+    def draw_quick(self, tile: Tile, view: View, light: Floats) -> None:
+        area = tile.pixels(self.frame.width, self.frame.height)
+        self.quick.draw(area, view.pixel, light)
+        self._quick_done.add(tile)
+
+    def draw_fine(self, tile: Tile, number: int, view: View, light: Floats) -> None:
+        if self.fine is None:
+            self.fine = self._new_canvas()
+            # what is not in sight has some content
+            self.fine.fill_from(self.quick)
+        area = tile.pixels(self.frame.width, self.frame.height)
+        self.fine.draw(area, view.pixel, light, is_first=number == 0)
+        self._passes[tile] = number + 1
+
+    @property
+    def sharp(self) -> float:
+        """The share of what is in sight that is drawn in full size."""
+        tiles = self.visible()
+        return sum(tile in self._quick_done for tile in tiles) / max(1, len(tiles))
+
+    @property
+    def refined(self) -> float:
+        """The share of all passes that are drawn."""
+        tiles = self.visible()
+        done = sum(self._passes.get(tile, 0) for tile in tiles)
+        return done / max(1, PASSES * len(tiles))
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether the fine picture is better than the quick one."""
+        return self.fine is not None and self.next_fine(_SHOWN_FROM) is None
+
+    def canvas(self, is_fine: bool) -> Canvas:
+        return self.fine if is_fine and self.fine is not None else self.quick
+
+    def canvases(self) -> Iterable[Canvas]:
+        return (self.quick,) if self.fine is None else (self.quick, self.fine)
+
+    def expose(self, tone: Tone) -> None:
+        for canvas in self.canvases():
+            canvas.expose(tone)
+
+
+def shift_of(number: int) -> tuple[float, float]:
+    """Where a pass looks into each pixel: the first one in the middle, then a Halton sequence."""
+    return (0.0, 0.0) if number == 0 else (_radical(number, 2) - 0.5, _radical(number, 3) - 0.5)
+
+
+def _radical(number: int, base: int) -> float:
+    """The digits of a number, mirrored at the point."""
+    result, scale = 0.0, 1.0
+    while number:
+        scale /= base
+        number, digit = divmod(number, base)
+        result += digit * scale
+    return result

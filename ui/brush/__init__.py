@@ -1,0 +1,1 @@
+"""Painting on the surface and on the texture: the page of the brush, and what it draws."""

@@ -1,0 +1,60 @@
+"""A slider with its number beside it: either of them can be changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QWidget
+
+from verdigris.ui.qt.binding import blocked_signals
+from verdigris.ui.qt.number_boxes import RealBox
+from verdigris.ui.style.metrics import GAP
+
+_WIDTH = 64
+
+
+class Dial(QWidget):
+    """A value from `low` to `high` in steps."""
+
+    def __init__(
+        self,
+        name: str,
+        low: float,
+        high: float,
+        step: float,
+        unit: str,
+        tip: str,
+        change: Callable[[float], None],
+    ) -> None:
+        super().__init__()
+        self._step, self._change = step, change
+        self.slider, self.box = QSlider(Qt.Orientation.Horizontal), RealBox()
+        self.slider.setRange(round(low / step), round(high / step))
+        self.slider.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.box.setRange(low, high)
+        self.box.setSingleStep(step)
+        self.box.setDecimals(0 if step >= 1 else 1)
+        self.box.setSuffix(unit)
+        self.box.setKeyboardTracking(False)
+        self.box.setFixedWidth(_WIDTH)
+        for each in (self.slider, self.box):
+            each.setToolTip(tip)
+        self.slider.setAccessibleName(name)
+        self.box.setAccessibleName(f"{name}, as a number")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GAP)
+        row.addWidget(self.slider, 1)
+        row.addWidget(self.box)
+        self.slider.valueChanged.connect(lambda value: self._take(value * step))
+        self.box.valueChanged.connect(self._take)
+
+    def show_value(self, value: float) -> None:
+        with blocked_signals(self.slider, self.box):
+            self.slider.setValue(round(value / self._step))
+            self.box.setValue(value)
+
+    def _take(self, value: float) -> None:
+        self.show_value(value)
+        self._change(value)

@@ -1,0 +1,347 @@
+"""The page for painted weights: the texture, the brush and its tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QFileDialog, QFormLayout, QToolButton, QVBoxLayout, QWidget
+
+from verdigris.core.geometry.mesh import Mesh, load_mesh
+from verdigris.core.hosts.host import (
+    BRUSH_WEIGHT,
+    LARGEST_WEIGHT,
+    NORMAL_WEIGHT,
+    StopsPainting,
+)
+from verdigris.core.importance.from_error import weights_from_error
+from verdigris.core.worker.protocol.commands import EVERYWHERE, IN_VIEW, PAINTED
+from verdigris.ui.brush.dial import Dial
+from verdigris.ui.brush.paint_layer import PaintLayer
+from verdigris.ui.brush.pen import Pen
+from verdigris.ui.brush.texture_view import ERRORS, WEIGHTS, TextureView
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.model.scene_meshes import mesh_of
+from verdigris.ui.paint import brush_tools
+from verdigris.ui.paint.brush_tools import BrushTools
+from verdigris.ui.paint.weight_map import SIZE
+from verdigris.ui.qt.binding import bind, blocked_signals
+from verdigris.ui.qt.flow_layout import FlowLayout
+from verdigris.ui.qt.keys import Keys
+from verdigris.ui.qt.text_widgets import Line
+from verdigris.ui.signals.notices import WARNING, capitalise
+from verdigris.ui.style.combo import Combo
+from verdigris.ui.style.icons import wear
+from verdigris.ui.style.metrics import GAP, HALF
+from verdigris.ui.widgets.viewport import Viewport
+
+_IMAGES = "Images (*.exr *.png *.tif *.tiff *.jpg *.hdr *.npy)"
+_LAYERS = (("Painted weights", WEIGHTS), ("Error by place", ERRORS))
+_FOCUS = (
+    ("Train everywhere", EVERYWHERE),
+    ("Train painted places only", PAINTED),
+    ("Train visible places more", IN_VIEW),
+)
+_MIRRORS = (
+    ("None", brush_tools.NO_MIRROR),
+    ("Left and right of the texture", brush_tools.MIRROR_U),
+    ("Left and right of the mesh", brush_tools.MIRROR_X),
+)
+_PENS = (
+    ("Pressure changes the strength", brush_tools.STRENGTH),
+    ("Pressure changes the size", brush_tools.SIZE),
+    ("Pressure changes both", brush_tools.BOTH),
+    ("Pressure changes nothing", brush_tools.NOTHING),
+)
+_COMPARE = "To measure what the paint does, bake once without it, with the same settings."
+
+
+class PaintPage(QWidget):
+    """Paints weights, and shows the error by place."""
+
+    def __init__(self, model: PanelModel, viewport: Viewport) -> None:
+        super().__init__()
+        self._model, self._viewport = model, viewport
+        self.tools = BrushTools(model.weights, self._find_mesh)
+        self.overlay = PaintLayer(model, viewport, self.tools)
+        self._pen = Pen(viewport, self.tools)
+        self.texture = TextureView(model, self.tools)
+        self.layer = _combo(_LAYERS, "Layer", "The layer over the texture")
+        self.focus = _combo(
+            _FOCUS, "Trained places", "The places that are trained. You can change this in a bake."
+        )
+        self.mirror = _combo(_MIRRORS, "Mirror", "Paints on the other side, too")
+        self.pen = _combo(_PENS, "Pressure of the pen", "What the pressure of a pen changes")
+        self.legend, self.effect = Line(), Line()
+        self.in_view = _button("Paint in view", "brush", "The brush also paints in the viewport")
+        self.in_view.setCheckable(True)
+        self.erase = _button("Erase", "erase", "Paints the normal weight, 1")
+        self.erase.setCheckable(True)
+        self.undo = _button("Undo", "undo", "Undoes the last stroke (Ctrl+Z)")
+        self.redo = _button("Redo", "redo", "Repeats the undone stroke (Ctrl+Shift+Z)")
+        self.from_error = _button(
+            "Paint from error", "target", "Raises the weights where the error is large"
+        )
+        self.fill = _button("Fill", "fill", "Sets the weight of the brush everywhere")
+        self.clear = _button("Clear", "clear", "Sets the normal weight, 1, everywhere")
+        self.invert = _button("Invert", "invert", "Swaps high and low weights")
+        application = model.host.name.split()[0] if model.host.name else "scene"
+        self.scene_brush = _button(
+            f"Paint in {application}",
+            "brush",
+            "Opens the application's own brush on the mesh in the viewport, or on the first mesh "
+            "of the material",
+        )
+        self.stop_brush = _button(
+            f"Stop in {application}", "cross", "Ends the brush and displays the materials again"
+        )
+        self.take = _button(
+            "Take weights", "import", "Reads the weights that are painted on the material's meshes"
+        )
+        self.load = _button("Import…", "import", "Reads weights from an image")
+        self.save = _button("Export…", "export", "Writes weights to an EXR file")
+        change = self.tools.set
+        self.size = Dial(
+            "Size",
+            1,
+            50,
+            1,
+            "%",
+            "The radius of the brush in the texture ([ and ])",
+            lambda value: change(radius=value / 100),
+        )
+        self.weight = Dial(
+            "Weight",
+            0,
+            LARGEST_WEIGHT,
+            0.1,
+            "",
+            "1 is normal, 4 is four times as important, 0 is not trained",
+            lambda value: change(weight=value),
+        )
+        self.strength = Dial(
+            "Strength",
+            1,
+            100,
+            1,
+            "%",
+            "How much of the weight one touch applies",
+            lambda value: change(strength=value / 100),
+        )
+        self.opacity = Dial(
+            "Overlay",
+            10,
+            100,
+            1,
+            "%",
+            "How much the paint covers the pictures",
+            lambda value: change(opacity=value / 100),
+        )
+        self._layout()
+        self._bind()
+
+    def _layout(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GAP)
+        rows = (
+            (self.in_view, self.erase, self.undo, self.redo),
+            (self.layer, self.focus),
+            (self.from_error, self.fill, self.clear, self.invert),
+            (self.scene_brush, self.stop_brush, self.take, self.load, self.save),
+        )
+        self._rows = [_row(*widgets) for widgets in rows]
+        dials = QFormLayout()
+        dials.setHorizontalSpacing(GAP)
+        dials.setVerticalSpacing(HALF)
+        for name, dial in (
+            ("Size", self.size),
+            ("Weight", self.weight),
+            ("Strength", self.strength),
+        ):
+            dials.addRow(name, dial)
+        more = QFormLayout()
+        more.setHorizontalSpacing(GAP)
+        more.setVerticalSpacing(HALF)
+        more.addRow("Overlay", self.opacity)
+        more.addRow("Mirror", self.mirror)
+        more.addRow("Pen", self.pen)
+        top, choices, tools, files = self._rows
+        # what is used in the viewport comes first
+        column.addWidget(self.effect)
+        column.addWidget(top)
+        column.addLayout(dials)
+        column.addWidget(tools)
+        column.addWidget(self.legend)
+        column.addWidget(choices)
+        column.addWidget(self.texture)
+        column.addLayout(more)
+        column.addWidget(files)
+
+    def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
+        """Reserves the height of wrapped rows, which Qt's layouts ignore."""
+        super().resizeEvent(event)
+        self._fit_rows()
+
+    def _fit_rows(self) -> None:
+        for row in self._rows:
+            row.setMinimumHeight(row.layout().heightForWidth(self.width()))
+
+    def _bind(self) -> None:
+        model, weights = self._model, self._model.weights
+        self.erase.toggled.connect(lambda is_on: self.tools.set(erases=is_on))
+        self.layer.activated.connect(self._choose_layer)
+        self.focus.activated.connect(lambda index: model.set_focus(self.focus.itemData(index)))
+        self.mirror.activated.connect(
+            lambda index: self.tools.set(mirror=self.mirror.itemData(index))
+        )
+        self.pen.activated.connect(
+            lambda index: self.tools.set(pen_changes=self.pen.itemData(index))
+        )
+        self.fill.clicked.connect(lambda _: weights.fill(self.tools.brush.weight))
+        self.clear.clicked.connect(lambda _: weights.fill(NORMAL_WEIGHT))
+        self.invert.clicked.connect(lambda _: weights.invert())
+        self.from_error.clicked.connect(lambda _: self._paint_from_error())
+        self.undo.clicked.connect(lambda _: weights.undo())
+        self.redo.clicked.connect(lambda _: weights.redo())
+        self.scene_brush.clicked.connect(lambda _: model.paint_in_scene())
+        self.stop_brush.clicked.connect(lambda _: model.stop_painting_in_scene())
+        self.take.clicked.connect(lambda _: model.take_scene_paint())
+        self.load.clicked.connect(lambda _: self._import())
+        self.save.clicked.connect(lambda _: self._export())
+        self.in_view.toggled.connect(self._paint_in_view)
+        self._viewport.painted.connect(self._paint_on_view)
+        self._viewport.stroke_ended.connect(weights.end_stroke)
+        # an application has its own undo while nothing is painted in the view
+        for widget, holds in ((self, lambda: True), (self._viewport, self.in_view.isChecked)):
+            keys = Keys(widget)
+            keys.add(QKeySequence.StandardKey.Undo, weights.undo, holds)
+            keys.add(QKeySequence.StandardKey.Redo, weights.redo, holds)
+        bind(self, self.tools.changed, self._show_tools)
+        bind(self, model.meshes.changed, self._show_scene_tools)
+        for signal in (
+            weights.changed,
+            model.focus_changed,
+            model.pictures.error_map_changed,
+            model.pictures.changed,
+            model.choices_changed,
+            model.state_changed,
+        ):
+            bind(self, signal, self._show)
+
+    def _find_mesh(self) -> tuple[str, Callable[[], Mesh]] | None:
+        """The mesh in the view: one of the scene, or a file."""
+        view, loaded = self._model.view, self._model.meshes.loaded
+        if view.shape != "mesh":
+            return None
+        if loaded is not None and loaded.name == view.mesh:
+            return view.mesh, lambda: mesh_of(loaded)
+        return view.mesh, lambda: load_mesh(Path(view.mesh))
+
+    def _show_tools(self) -> None:
+        tools = self.tools
+        self.size.show_value(100 * tools.brush.radius)
+        self.weight.show_value(tools.brush.weight)
+        self.strength.show_value(100 * tools.brush.strength)
+        self.opacity.show_value(100 * tools.opacity)
+
+    def _show_scene_tools(self) -> None:
+        """Shows the tools for the meshes and the brush of the application, if there are any."""
+        has_meshes = bool(self._model.meshes.names)
+        self.scene_brush.setVisible(self._model.host.can_paint)
+        self.scene_brush.setEnabled(has_meshes)
+        self.stop_brush.setVisible(isinstance(self._model.host, StopsPainting))
+        self.take.setVisible(has_meshes or self._model.host.can_paint)
+        self.take.setEnabled(has_meshes)
+        self._fit_rows()
+
+    def _choose_layer(self, index: int) -> None:
+        self.texture.show_layer(self.layer.itemData(index))
+        self._show()
+
+    def _paint_in_view(self, paints: bool) -> None:
+        self._viewport.paints = paints
+        self._viewport.update()
+        self._model.set_view(wants_places=paints)
+
+    def _paint_on_view(self, x: float, y: float) -> None:
+        found = self._model.pictures.uv_at(x, y)
+        if found is not None:
+            self._model.weights.begin_stroke()
+            self.tools.dab(*found, self._pen.pressure, self._pen.erases)
+
+    def _paint_from_error(self) -> None:
+        errors = self._model.pictures.error_map
+        if errors is not None:
+            weights = weights_from_error(errors, SIZE, NORMAL_WEIGHT, BRUSH_WEIGHT)
+            self._model.weights.replace(weights)
+
+    def _import(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(self, "Import", "", _IMAGES)
+        if path:
+            self._model.read_map(path)
+
+    def _export(self) -> None:
+        path, _ = QFileDialog.getSaveFileName(self, "Export", "weights.exr", "OpenEXR (*.exr)")
+        if not path:
+            return
+        file = path if path.lower().endswith(".exr") else f"{path}.exr"
+        if file != path and Path(file).exists():
+            # the dialog has asked about the name without .exr
+            text = f"{file} exists already. Choose that name in the dialog to replace it."
+            self._model.notices.add(WARNING, text)
+        else:
+            self._model.write_map(file)
+
+    def _show(self) -> None:
+        model, weights = self._model, self._model.weights
+        self.undo.setEnabled(weights.can_undo)
+        self.redo.setEnabled(weights.can_redo)
+        self.from_error.setEnabled(model.pictures.error_map is not None)
+        with blocked_signals(self.focus):
+            self.focus.setCurrentIndex(self.focus.findData(model.focus.where))
+        self.legend.setText(self._legend())
+        effect, is_painted = model.effects.found, not weights.is_constant
+        text = effect.text if effect is not None else ""
+        if not text and is_painted and not model.effects.can_compare(model.bake_key):
+            text = _COMPARE
+        self.effect.setText(text)
+        self.effect.setVisible(bool(text))
+
+    def _legend(self) -> str:
+        if self.texture.shows == ERRORS:
+            top = self.texture.largest_error
+            return f"Bright: an error of {top:.3g} or more" if top else "Bright: a large error"
+        more, less = (ink.name for ink in self.texture.inks)
+        excluded = self._model.weights.excluded
+        return f"{capitalise(more)} ///: trained more. {capitalise(less)} \\\\\\: trained less" + (
+            f"; {100 * excluded:.0f}% not trained." if excluded else "."
+        )
+
+
+def _button(text: str, icon: str, tip: str) -> QToolButton:
+    button = QToolButton(text=text)
+    wear(button, icon)
+    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    button.setToolTip(tip)
+    return button
+
+
+def _combo(entries: tuple[tuple[str, str], ...], name: str, tip: str) -> Combo:
+    combo = Combo()
+    for text, value in entries:
+        combo.addItem(text, value)
+    combo.setAccessibleName(name)
+    combo.setToolTip(tip)
+    return combo
+
+
+def _row(*widgets: QWidget) -> QWidget:
+    row = QWidget()
+    flow = FlowLayout(row)
+    for widget in widgets:
+        flow.addWidget(widget)
+    return row

@@ -1,0 +1,158 @@
+"""The progress of a bake: a thin bar, the phase in words, and the time that is left."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QRectF, Qt, QTimer
+from PySide6.QtGui import QPainter, QPalette
+from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QWidget
+
+from verdigris.core.worker.client.client import GONE
+from verdigris.core.worker.protocol.worker_events import DONE, FINISHING, IDLE, PAUSED, PREPARING
+from verdigris.ui.estimates.time_left import format_range
+from verdigris.ui.model import states
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.qt.binding import bind
+from verdigris.ui.qt.text_widgets import Elided
+from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.style.metrics import GAP, HALF
+from verdigris.ui.style.sheet import mixed
+from verdigris.ui.widgets.wording import PHASES, STOPS
+
+_STEPS = 1000
+# Of the bar that runs while the share is unknown.
+_RUN_MS, _RUN_STEP, _RUN_PART = 40, 0.02, 0.25
+
+
+class ProgressLine(QProgressBar):
+    """Four pixels high, with a notch where each phase ends. It runs while its range is empty."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.notches: list[float] = []
+        self._run = 0.0
+        self.setRange(0, _STEPS)
+        self.setTextVisible(False)
+        self.setFixedHeight(HALF)
+        self.setToolTip("Progress of the bake. A notch ends each phase.")
+        self.setAccessibleName("Progress of the bake")
+        self._timer = QTimer(self)
+        self._timer.setInterval(_RUN_MS)
+        self._timer.timeout.connect(self._move)
+
+    def show_share(self, share: float | None) -> None:
+        """The completed share, or None while it is unknown."""
+        is_unknown = share is None
+        if is_unknown != self._timer.isActive():
+            self._timer.start() if is_unknown else self._timer.stop()
+        self.setRange(0, 0 if is_unknown else _STEPS)
+        self.setValue(round(_STEPS * (share or 0.0)))
+
+    def _move(self) -> None:
+        self._run = (self._run + _RUN_STEP) % 1.0
+        self.update()
+
+    def paintEvent(self, _event: object) -> None:  # noqa: N802 - Qt's name
+        palette, role = self.palette(), QPalette.ColorRole
+        window, ink = palette.color(role.Window), palette.color(role.WindowText)
+        painter = QPainter(self)
+        area = QRectF(self.rect())
+        painter.fillRect(area, mixed(window, ink, 0.15))
+        if self.maximum() == 0:
+            start = (1 + _RUN_PART) * self._run - _RUN_PART
+            first, last = max(0.0, start), min(1.0, start + _RUN_PART)
+        else:
+            first, last = 0.0, self.value() / self.maximum()
+        done = QRectF(first * area.width(), 0, (last - first) * area.width(), area.height())
+        painter.fillRect(done, palette.color(role.Highlight))
+        for notch in self.notches:
+            painter.fillRect(QRectF(round(notch * area.width()) - 1, 0, 2, area.height()), window)
+        painter.end()
+
+
+class ProgressView(QWidget):
+    """The bar above one line of text."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self._model = model
+        self.bar = ProgressLine()
+        self.now, self.left = Elided(), QLabel()
+        self._align()
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(GAP)
+        grid.setVerticalSpacing(HALF)
+        grid.addWidget(self.bar, 0, 0, 1, 2)
+        grid.addWidget(self.now, 1, 0)
+        grid.addWidget(self.left, 1, 1)
+        grid.setColumnStretch(0, 1)
+        bind(self, model.bake.progress_changed, self._show)
+        bind(self, model.state_changed, self._show)
+        bind(self, model.report_changed, self._show)
+        bind(self, model.materials_changed, self._show)
+
+    def changeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.LayoutDirectionChange:
+            self._align()
+
+    def _align(self) -> None:
+        """Keeps the text apart from the remaining time in right-to-left layouts, too."""
+        is_left = self.layoutDirection() == Qt.LayoutDirection.LeftToRight
+        side = Qt.AlignmentFlag.AlignLeft if is_left else Qt.AlignmentFlag.AlignRight
+        self.now.setAlignment(side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter)
+
+    def _show(self) -> None:
+        model, progress = self._model, self._model.bake.progress
+        is_unknown = model.state in (PREPARING, FINISHING) and not progress.share
+        share = 1.0 if model.state == DONE else progress.share
+        self.bar.notches = _ends(model) if model.is_busy else []
+        self.bar.show_share(None if is_unknown or model.state == FINISHING else share)
+        text = self._text()
+        self.now.setText(text)
+        detail = ""
+        if progress.steps and (model.is_busy or not model.is_refused):
+            detail = f": step {progress.step:,} of {progress.steps:,}"
+        self.now.setToolTip(text + detail)
+        left = None
+        if model.is_busy and model.state != PAUSED:
+            left = model.time_left.update(model.bake_clock.seconds, progress.share)
+        if left is not None:
+            self.left.setText(f"{format_range(*left)} left")
+        elif not model.is_busy:
+            self.left.setText("")
+
+    def _text(self) -> str:
+        model, progress = self._model, self._model.bake.progress
+        if not model.is_busy:
+            return self._idle_text()
+        text = model.doing or states.LABELS[model.state]
+        if not model.doing and progress.phase:
+            text = PHASES.get(progress.phase, progress.phase)
+            text = f"{states.LABELS[PAUSED]}: {text}" if model.state == PAUSED else text
+        text = capitalise(text)
+        return f"{100 * progress.share:.0f}%  {text}" if progress.share else text
+
+    def _idle_text(self) -> str:
+        model, progress = self._model, self._model.bake.progress
+        if model.is_refused:
+            return "Cannot be baked: see the section Material"
+        if model.state == IDLE and progress.steps and model.bake.result is None:
+            return f"Cancelled at {100 * progress.share:.0f}%"
+        if model.state == IDLE and model.current is None:
+            return "No material"
+        if model.state == IDLE and model.report is None and not model.doing:
+            is_gone = model.health.state == GONE
+            return "The worker has stopped" if is_gone else "Reading the material"
+        text = capitalise(model.doing or states.LABELS[model.state])
+        if model.state == DONE and model.bake.stopped_by in STOPS:
+            text += f", {STOPS[model.bake.stopped_by]}"
+        return text
+
+
+def _ends(model: PanelModel) -> list[float]:
+    """Where the phases of the plan end, 0 to 1, but the last one."""
+    steps = [part.steps for part in model.bake.progress.plan]
+    total = sum(steps)
+    sums = [sum(steps[: number + 1]) / total for number in range(len(steps) - 1)] if total else []
+    return [each for each in sums if 0 < each < 1]

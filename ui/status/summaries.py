@@ -1,0 +1,57 @@
+"""What is in a folded section, in a few words beside its name."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from verdigris.core.settings.presets import default_preset
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.qt.binding import bind
+from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.style.section import Sections
+
+
+class Summaries(QWidget):
+    """Keeps the summaries of all sections. It is never shown."""
+
+    def __init__(self, model: PanelModel, pages: Sections) -> None:
+        super().__init__(pages)
+        self.hide()
+        self._model, self._heads = model, {name: each.head for name, each in pages.all.items()}
+        bind(self, model.report_changed, self._show_material)
+        bind(self, model.choices_changed, self._show_settings)
+        bind(self, model.report_changed, self._show_settings)
+        bind(self, model.weights.changed, self._show_paint)
+        bind(self, model.history.changed, self._show_history)
+        bind(self, model.history.changed, self._show_bake)
+        bind(self, model.state_changed, self._show_bake)
+
+    def _show_bake(self) -> None:
+        verdict = None if self._model.is_busy else self._model.verdict
+        self._heads["Bake"].show_summary(verdict.text if verdict else "")
+
+    def _show_material(self) -> None:
+        report = self._model.report or {}
+        fates = [str(part.get("fate")) for part in report.get("parts", ())]
+        counts = [
+            f"{fates.count(fate)} {text}"
+            for fate, text in (("approximated", "approximated"), ("dropped", "left out"))
+            if fate in fates
+        ]
+        text = "cannot be baked" if report.get("problem") else ", ".join(counts)
+        self._heads["Material"].show_summary(text or ("all kept" if fates else ""))
+
+    def _show_settings(self) -> None:
+        choices = self._model.choices
+        preset = choices.preset or default_preset(self._model.trainer or "numpy")
+        size = f", {choices.resolution} x {choices.resolution}" if choices.resolution else ""
+        self._heads["Settings"].show_summary(capitalise(preset) + size)
+
+    def _show_paint(self) -> None:
+        weights = self._model.weights
+        text = "" if weights.is_constant else f"{weights.painted:.0%} painted"
+        self._heads["Paint"].show_summary(text)
+
+    def _show_history(self) -> None:
+        count = len(self._model.history.versions)
+        self._heads["History"].show_summary(f"{count} version{'s' * (count != 1)}" if count else "")

@@ -1,0 +1,1 @@
+"""How the panel looks: palettes, sizes, icons, and the widgets that only the look needs."""

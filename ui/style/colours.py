@@ -1,0 +1,96 @@
+"""The colours that the panel adds to a light or a dark palette of its host."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QWidget
+
+_DARK_BELOW = 128
+# Disabled and quiet text keep these contrasts if the palette itself has them.
+_MIN_CONTRAST, _QUIET_CONTRAST = 2.8, 4.5
+# In percent of the background.
+_MAX_FADE = 60
+
+
+@dataclass(frozen=True)
+class Colours:
+    """Colours that are readable on the window's background and differ from each other."""
+
+    good: QColor
+    middling: QColor
+    bad: QColor
+    raw: QColor
+    """The raw loss."""
+    smooth: QColor
+    """The smoothed loss."""
+    error: QColor
+    target: QColor
+
+
+def is_dark(widget: QWidget) -> bool:
+    return widget.palette().color(QPalette.ColorRole.Window).lightness() < _DARK_BELOW
+
+
+def colours_for(widget: QWidget) -> Colours:
+    """The colours for the present palette of a widget."""
+    if is_dark(widget):
+        return Colours(
+            QColor("#7fd6a4"),
+            QColor("#e8c268"),
+            QColor("#ff8f80"),
+            QColor(110, 150, 200, 160),
+            QColor("#6fb1ff"),
+            QColor("#e8c268"),
+            QColor("#7fd6a4"),
+        )
+    return Colours(
+        QColor("#11734a"),
+        QColor("#8a5a00"),
+        QColor("#b3261e"),
+        QColor(60, 100, 170, 90),
+        QColor("#1455b0"),
+        QColor("#8a5a00"),
+        QColor("#11734a"),
+    )
+
+
+def dim_text(palette: QPalette) -> QColor:
+    """The colour of disabled text and of hints on the window's background. Some palettes fade them
+    too much: settings are disabled during a bake but still read."""
+    role = QPalette.ColorRole
+    return _faded(palette.color(role.WindowText), palette.color(role.Window))
+
+
+def quiet_text(palette: QPalette) -> QColor:
+    """The colour of text that comes second, and is read all the same."""
+    role = QPalette.ColorRole
+    ground = palette.color(role.Window)
+    return _faded(palette.color(role.WindowText), ground, _QUIET_CONTRAST)
+
+
+def contrast(one: QColor, other: QColor) -> float:
+    """The WCAG 2 contrast ratio of two colours, 1 to 21."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: QColor) -> float:
+    shares = (colour.redF(), colour.greenF(), colour.blueF())
+    red, green, blue = (
+        each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in shares
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _faded(text: QColor, ground: QColor, least: float = _MIN_CONTRAST) -> QColor:
+    """The text colour, faded as far as the contrast allows."""
+    for percent in range(_MAX_FADE, 0, -5):
+        mixed = [
+            round((percent * under + (100 - percent) * over) / 100)
+            for over, under in zip(text.getRgb()[:3], ground.getRgb()[:3], strict=True)
+        ]
+        if contrast(QColor(*mixed), ground) >= least:
+            return QColor(*mixed)
+    return text

@@ -1,0 +1,38 @@
+"""Sizes on a grid of eight pixels, and the two sizes of letters."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QWidget
+
+HALF, GAP, WIDE = 4, 8, 16
+"""Between things that belong together, between others, and around groups."""
+FIELD, BUTTON = 24, 32
+"""Heights of fields and small buttons, and of the buttons of a bake."""
+ICON = 16
+RADIUS = 4
+_TITLE = 1.2
+_TABULAR = "tnum"
+
+
+def title_font(widget: QWidget) -> QFont:
+    """The larger of the two sizes, for what is read first. All else has the host's size."""
+    font = widget.font()
+    font.setPointSizeF(_TITLE * font.pointSizeF())
+    font.setBold(True)
+    return font
+
+
+def bold(widget: QWidget) -> QFont:
+    font = widget.font()
+    font.setBold(True)
+    return font
+
+
+def tabular(font: QFont) -> QFont:
+    """The font with figures of one width, so that numbers that count do not tremble. Qt before 6.7
+    cannot choose them; most fonts of a desktop have no others."""
+    changed = QFont(font)
+    if hasattr(QFont, "Tag"):
+        changed.setFeature(QFont.Tag(_TABULAR), 1)
+    return changed

@@ -1,0 +1,258 @@
+"""Draws the pictures of the viewport, with their labels, scale and badge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QImage, QPainter, QPalette, QPen
+from PySide6.QtWidgets import QWidget
+
+from verdigris.core.worker.protocol import commands
+from verdigris.core.worker.protocol.commands import PIXELATED_FROM
+from verdigris.core.worker.protocol.worker_events import TRAINING
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.qt.binding import bind
+from verdigris.ui.qt.drawing import image_of
+from verdigris.ui.style.colours import is_dark
+from verdigris.ui.viewport.cells import WIPE, cells_of
+from verdigris.ui.viewport.heat_scale import LOCKED, draw_bar, heat_image, scale_top, value_at
+
+NAMES = {"reference": "Reference", "neural": "Neural", "heat": "Difference"}
+# Pixels between the edge of a picture and its label.
+_LABEL_MARGIN = 10
+
+
+class PictureArea(QWidget):
+    """The latest pictures of a model."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self._model = model
+        self._images: dict[str, tuple[object, QImage]] = {}
+        self._pointer: QPointF | None = None
+        self.mode = WIPE
+        self.wipe = 0.5
+        self.flicker = ""
+        """The part that is shown alone for a moment."""
+        self.is_scale_locked = True
+        self.top = LOCKED
+        """The difference at the end of the scale."""
+        self.layers: list[Callable[[QPainter, str, QRectF], None]] = []
+        """Drawn over each picture, below its label: the painter, the part, and its place."""
+        bind(self, model.pictures.changed, self.show_pictures)
+        for signal in (model.view_changed, model.report_changed, model.state_changed):
+            bind(self, signal, self.update)
+
+    def show_pictures(self) -> None:
+        images = {}
+        for part, picture in self._model.pictures.parts.items():
+            key: object = id(picture)
+            if part == "heat":
+                self.top = scale_top(picture.pixels, self.is_scale_locked)
+                key = (id(picture), self.top)
+            found = self._images.get(part)
+            if found is None or found[0] != key:
+                is_heat = picture.pixels.shape[2] == 1
+                made = heat_image(picture.pixels, self.top) if is_heat else None
+                found = (key, made or image_of(picture.pixels))
+            images[part] = found
+        self._images = images
+        self.update()
+
+    def cells(self) -> list[tuple[str, QRectF]]:
+        """The parts to draw and their places."""
+        found = cells_of(self.mode, QRectF(self.rect()))
+        return [(self.flicker or part, cell) for part, cell in found]
+
+    @property
+    def is_wiped(self) -> bool:
+        return self.mode == WIPE and not self.flicker
+
+    def paintEvent(self, _event: object) -> None:  # noqa: N802 - Qt's name
+        painter = QPainter(self)
+        ground = self.palette().color(QPalette.ColorRole.Base)
+        painter.fillRect(self.rect(), ground if is_dark(self) else ground.darker(112))
+        pixelated = self._model.view.zoom >= PIXELATED_FROM
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, not pixelated)
+        for part, cell in self.cells():
+            self._draw(painter, part, cell)
+            if self.is_wiped:
+                self._draw_wiped(painter, cell)
+            self._draw_layers(painter, part, cell)
+            if self.is_wiped:
+                self._label_wiped(painter, cell)
+            else:
+                self._label(painter, part, cell, Qt.AlignmentFlag.AlignLeft)
+            if part == "heat" and part in self._images:
+                value = self.value_below()
+                draw_bar(painter, cell, self.top, self.palette(), value)
+        self._draw_texel(painter)
+        self._draw_badge(painter)
+        if self.hasFocus():
+            painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+
+    def value_below(self) -> float | None:
+        """The difference under the pointer."""
+        place, heat = self.pointer_at(), self._model.pictures.parts.get("heat")
+        return value_at(heat.pixels, *place) if place is not None and heat is not None else None
+
+    def badge(self) -> str:
+        """What is shown while it is not final."""
+        pictures = self._model.pictures.parts
+        neural, reference = pictures.get("neural"), pictures.get("reference")
+        if self._model.state == TRAINING and neural is not None:
+            size = min(neural.pixels.shape[:2])
+            return f"live {size} px" + (", refining" if neural.sharp < 1 else "")
+        if reference is None:
+            return ""
+        shown = {commands.REFERENCE: [reference], commands.NEURAL: [neural]}
+        parts = shown.get(self._model.view.shows, [reference, neural])
+        found = [each for each in parts if each is not None]
+        if any(each.sharp < 1 for each in found):
+            return f"refining, {min(each.sharp for each in found):.0%}"
+        refined = min((each.refined for each in found), default=1.0)
+        return f"smoothing, {refined:.0%}" if refined < 1 else ""
+
+    def _draw_badge(self, painter: QPainter) -> None:
+        text = self.badge()
+        if text:
+            sides = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
+            sides |= Qt.AlignmentFlag.AlignAbsolute
+            self._write(painter, text, QRectF(self.rect()), sides)
+
+    def _draw(self, painter: QPainter, part: str, cell: QRectF) -> None:
+        found = self._images.get(part)
+        if found is not None:
+            painter.save()
+            painter.setClipRect(cell, Qt.ClipOperation.IntersectClip)
+            painter.drawImage(_covering(cell, found[1]), found[1])
+            painter.restore()
+            return
+        painter.setPen(self.palette().color(QPalette.ColorRole.Text))
+        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+        painter.drawText(cell, flags, f"{NAMES[part]}\n{self.placeholder(part)}")
+
+    def placeholder(self, part: str) -> str:
+        """The text in place of a missing picture."""
+        if self._model.is_refused:
+            return "cannot be drawn"
+        return "not drawn yet" if part == "reference" else "appears during training"
+
+    def _draw_layers(self, painter: QPainter, part: str, cell: QRectF) -> None:
+        for draw in self.layers:
+            painter.save()
+            painter.setClipRect(cell)
+            draw(painter, part, cell)
+            painter.restore()
+
+    def pointer_at(self) -> tuple[float, float] | None:
+        """The pointer in the picture below it, 0 to 1 to the right and downwards."""
+        place = self._pointer
+        for _, cell in self.cells() if place is not None else ():
+            if cell.contains(place):
+                across, down = place.x() - cell.left(), place.y() - cell.top()
+                return across / cell.width(), down / cell.height()
+        return None
+
+    def _draw_wiped(self, painter: QPainter, cell: QRectF) -> None:
+        if "neural" not in self._images:
+            return
+        line = cell.left() + self.wipe * cell.width()
+        painter.save()
+        painter.setClipRect(QRectF(line, cell.top(), cell.right() - line, cell.height()))
+        self._draw(painter, "neural", cell)
+        painter.restore()
+        painter.setPen(QPen(Qt.GlobalColor.white, 1.5))
+        painter.drawLine(QPointF(line, cell.top()), QPointF(line, cell.bottom()))
+        painter.setBrush(Qt.GlobalColor.white)
+        painter.drawEllipse(QPointF(line, cell.center().y()), 4, 4)
+
+    def _label_wiped(self, painter: QPainter, cell: QRectF) -> None:
+        if "neural" not in self._images:
+            self._label(painter, "reference", cell, Qt.AlignmentFlag.AlignLeft)
+            return
+        self._label(painter, "reference", cell, Qt.AlignmentFlag.AlignLeft)
+        names = (self._name("reference"), self._name("neural"))
+        widths = [self.fontMetrics().horizontalAdvance(name) + 2 * _LABEL_MARGIN for name in names]
+        # the labels would overlap
+        is_narrow = sum(widths) > cell.width()
+        low = Qt.AlignmentFlag.AlignBottom if is_narrow else Qt.AlignmentFlag.AlignTop
+        self._label(painter, "neural", cell, Qt.AlignmentFlag.AlignRight, low)
+
+    def _name(self, part: str) -> str:
+        """The name of a picture: a version may have its place."""
+        return self._model.history.name_of(part) or NAMES[part]
+
+    def _label(
+        self,
+        painter: QPainter,
+        part: str,
+        cell: QRectF,
+        side: Qt.AlignmentFlag,
+        height: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignTop,
+    ) -> None:
+        text = self._name(part)
+        picture = self._model.pictures.parts.get(part)
+        if part == "heat" and picture is not None:
+            value = self.value_below()
+            text += "" if value is None else f"  {value:.1%}"
+        # pictures and labels do not follow the reading direction; a picture may be narrower than
+        # its label
+        sides = side | Qt.AlignmentFlag.AlignAbsolute | height
+        self._write(painter, text, cell, sides | Qt.TextFlag.TextWordWrap)
+
+    def _draw_texel(self, painter: QPainter) -> None:
+        """Labels the texel under the pointer, or the one in the middle."""
+        text = self.texel_text()
+        if text:
+            sides = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom
+            # a picture may be narrower than the line
+            wraps = Qt.TextFlag.TextWordWrap
+            self._write(painter, text, QRectF(self.rect()), sides | wraps)
+
+    def texel_text(self) -> str:
+        """The position and the colours of that texel. Empty unless texels are drawn as squares."""
+        cells = [cell for _, cell in self.cells()]
+        pointer = self._pointer
+        cell = next((each for each in cells if pointer and each.contains(pointer)), None)
+        if cell is None or pointer is None:
+            cell = cells[0]
+            pointer = cell.center()
+        texel = self._model.texel_at(
+            (pointer.x() - cell.left()) / cell.width(), (pointer.y() - cell.top()) / cell.height()
+        )
+        if texel is None:
+            return ""
+        place = "texel {} {} of {},  u {:.4f}  v {:.4f}".format(
+            texel.column, texel.row, texel.across, *texel.uv
+        )
+        colours = [
+            f"{NAMES[part]} {red} {green} {blue}"
+            for part, (red, green, blue) in texel.colours.items()
+        ]
+        return "\n".join([place, ",  ".join(colours)])
+
+    def _write(self, painter: QPainter, text: str, cell: QRectF, flags: Qt.AlignmentFlag) -> None:
+        room = cell.adjusted(_LABEL_MARGIN, 8, -_LABEL_MARGIN, -8)
+        box = painter.boundingRect(room, flags, text).adjusted(-5, -2, 5, 2)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self.palette().color(QPalette.ColorRole.Window))
+        painter.setOpacity(0.8)
+        painter.drawRoundedRect(box, 3, 3)
+        painter.setOpacity(1.0)
+        painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
+        painter.drawText(room, flags, text)
+
+
+def _covering(cell: QRectF, image: QImage) -> QRectF:
+    """The place of a picture whose shorter side fits that of its cell. While a window is resized,
+    their sides have other proportions."""
+    scale = min(cell.width(), cell.height()) / max(1, min(image.width(), image.height()))
+    place = QRectF(0, 0, image.width() * scale, image.height() * scale)
+    if abs(place.width() - cell.width()) < 2 and abs(place.height() - cell.height()) < 2:
+        return cell
+    place.moveCenter(cell.center())
+    return place

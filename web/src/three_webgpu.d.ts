@@ -1,0 +1,31 @@
+import type { Texture, Vector4 } from "three";
+import type { NodeMaterial, WebGPURenderer } from "three/webgpu";
+import type { Material } from "./index.js";
+
+export interface Environment {
+  map: Texture;
+  harmonics: Vector4[];
+  dispose(): void;
+}
+
+export interface NeuralNodeOptions {
+  /** Directions of environment light at a pixel: 16. */
+  samples?: number;
+  /** For meshes whose v points down, as glTF. */
+  flipV?: boolean;
+  /** Use the geometry's attribute `tangent`. */
+  tangents?: boolean;
+  filter?: "sampled" | "exact";
+}
+
+/** A three.js material of a loaded bundle, for WebGPURenderer. */
+export class NeuralNodeMaterial extends NodeMaterial {
+  constructor(loaded: Material, renderer: WebGPURenderer, options?: NeuralNodeOptions);
+  readonly loaded: Material;
+  environment: Environment | null;
+  environmentIntensity: number;
+  tile(u: number, v?: number, offsetU?: number, offsetV?: number): this;
+}
+
+/** Light of an equirectangular texture. Take its sun out first. */
+export function makeEnvironment(renderer: WebGPURenderer, texture: Texture): Promise<Environment>;

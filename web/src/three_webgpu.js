@@ -1,0 +1,316 @@
+import {
+  CubeRenderTarget,
+  DataUtils,
+  FloatType,
+  HalfFloatType,
+  LightingModel,
+  LightingNode,
+  LinearFilter,
+  LinearMipmapLinearFilter,
+  NodeMaterial,
+  SRGBColorSpace,
+  Vector4,
+} from "three/webgpu";
+import {
+  attribute,
+  buffer,
+  cameraWorldMatrix,
+  cubeTexture,
+  float,
+  frontFacing,
+  normalViewGeometry,
+  positionView,
+  positionViewDirection,
+  sampler,
+  screenCoordinate,
+  select,
+  tangentView,
+  texture as textureOf,
+  uniform,
+  uniformArray,
+  uv,
+  vec4,
+  wgsl,
+  wgslFn,
+} from "three/tsl";
+import { CUBE_WIDTH, irradianceHarmonics } from "./environment.js";
+import { VerdigrisError } from "./errors.js";
+import { packNumbers } from "./packing.js";
+import { makeTexture } from "./three_textures.js";
+import { decoderWgsl } from "./wgsl.js";
+import { environmentWgsl } from "./wgsl_environment.js";
+
+/** Directions of environment light at a pixel, where the material's option does not say otherwise. */
+const SAMPLES = 16;
+/** Bytes of a uniform buffer that every device has. */
+const LARGEST_UNIFORM = 65536;
+
+/**
+ * A three.js material (WebGPURenderer) of a loaded bundle: lights and their shadows, fog, instancing and
+ * skinning are three.js's own.
+ *
+ *     await renderer.init();
+ *     const material = new NeuralNodeMaterial(await loadMaterial("copper_tray.vdg"), renderer);
+ *     material.environment = await makeEnvironment(renderer, equirectangularTexture);
+ */
+export class NeuralNodeMaterial extends NodeMaterial {
+  static get type() {
+    return "NeuralNodeMaterial";
+  }
+
+  /**
+   * @param {import("./material.js").Material} loaded
+   * @param {import("three/webgpu").WebGPURenderer} renderer
+   * @param {{samples?: number, flipV?: boolean, tangents?: boolean, filter?: "sampled" | "exact"}} options
+   *   as those of NeuralMaterial
+   */
+  constructor(loaded, renderer, { samples = SAMPLES, flipV = false, tangents = false, filter = "sampled" } = {}) {
+    super();
+    const { backend } = renderer;
+    if (!backend?.isWebGPUBackend || !backend.device) {
+      throw new VerdigrisError(loaded.name, "needs a WebGPURenderer that runs on WebGPU: await renderer.init() first, or use NeuralMaterial with a WebGLRenderer");
+    }
+    this.name = `Verdigris ${loaded.name}`;
+    this.lights = true;
+    this.fog = true;
+    this.transparent = Boolean(loaded.opacity);
+    this.premultipliedAlpha = true;
+    /** The loaded bundle. */
+    this.loaded = loaded;
+    this.samples = samples;
+    this._environment = null;
+    this._intensity = uniform(1);
+    this._tiles = uniform(new Vector4(1, 1, 0, 0));
+
+    const reads = readerOfBlocks(backend.device);
+    const { emission, opacity, manifest } = loaded;
+    this._textures = {
+      latents: makeTexture(loaded.latents, reads, manifest.latents.file),
+      emission: emission && makeTexture(emission, reads, manifest.emission.file),
+      opacity: opacity && makeTexture(opacity, reads),
+    };
+    const place = flipV ? uv().mul(vec4(1, -1, 0, 0).xy).add(vec4(0, 1, 0, 0).xy) : uv();
+    const places = place.mul(this._tiles.xy).add(this._tiles.zw);
+    this._decoder = new Decoder(loaded, this._textures.latents, filter, places, tangents);
+    this.colorNode = vec4(1);
+    if (opacity) this.opacityNode = textureOf(this._textures.opacity, places).level(this._decoder.lodOf(places)).r;
+    if (emission) this.emissiveNode = textureOf(this._textures.emission, places).level(this._decoder.lodOf(places)).rgb;
+  }
+
+  /** An environment of makeEnvironment(), or null. */
+  get environment() {
+    return this._environment;
+  }
+
+  set environment(made) {
+    this._environment = made;
+    this.needsUpdate = true;
+  }
+
+  /** Factor of the environment's light. */
+  get environmentIntensity() {
+    return this._intensity.value;
+  }
+
+  set environmentIntensity(value) {
+    this._intensity.value = value;
+  }
+
+  /** Repetitions of the material along u and v, and their offset. */
+  tile(u, v = u, offsetU = 0, offsetV = 0) {
+    this._tiles.value.set(u, v, offsetU, offsetV);
+    return this;
+  }
+
+  customProgramCacheKey() {
+    return `${super.customProgramCacheKey()} ${this._environment?.map.uuid} ${this.samples}`;
+  }
+
+  setupLightingModel() {
+    return new NeuralLightingModel(this._decoder);
+  }
+
+  setupMaterialLightings(builder) {
+    const others = super.setupMaterialLightings(builder);
+    if (!this._environment || !this.samples) return others;
+    return [...others, new NeuralEnvironmentNode(this._decoder, this._environment, this.samples, this._intensity)];
+  }
+
+  /** The response already contains what the surface covers. */
+  setupPremultipliedAlpha(builder, outputNode) {
+    return outputNode;
+  }
+
+  dispose() {
+    for (const each of Object.values(this._textures)) each?.dispose();
+    super.dispose();
+  }
+}
+
+/** The shader text, and the nodes that call it. */
+class Decoder {
+  constructor(loaded, latents, filter, places, tangents) {
+    this.loaded = loaded;
+    const { floats, count } = packNumbers(loaded);
+    if (floats.byteLength > LARGEST_UNIFORM) {
+      throw new VerdigrisError(loaded.name, `has a decoder of ${floats.byteLength} bytes, and a uniform buffer holds ${LARGEST_UNIFORM}: use src/webgpu.js or WebGLRenderer`);
+    }
+    this.floats = floats;
+    // three.js declares these under their names
+    const numbers = buffer(floats, "vec4", count).setName("neuralNumbers");
+    const read = textureOf(latents).setName("neuralLatents");
+    const text = decoderWgsl(loaded, { filter })
+      .replace(/^fn neuralEvaluate[\s\S]*?^}\n/m, "")
+      .replace(/^@group\(\d+\) @binding\(\d+\) var.*\n/gm, "")
+      .replaceAll("neuralNumbers[", "neuralNumbers.value[")
+      .replaceAll("neuralSampler", "neuralLatents_sampler")
+      .replaceAll("ptr<function, NeuralSurface>", "ptr<private, NeuralSurface>");
+    this.code = wgsl(`${text}${PLACE}`);
+    const begin = wgslFn(BEGIN, [this.code]);
+    const along = tangents ? vec4(tangentView, attribute("tangent", "vec4").w) : vec4(0);
+    // each later call takes its result, so that it comes first
+    this.begun = begin({
+      latents: read,
+      latentsSampler: sampler(read),
+      first: numbers.element(0),
+      place: places,
+      position: positionView,
+      toEye: positionViewDirection,
+      upward: normalViewGeometry,
+      along,
+      facing: select(frontFacing, float(1), float(-1)),
+    }).toVar();
+    this.shade = wgslFn(SHADE, [this.code]);
+    // of the maps
+    const lod = wgslFn(LOD);
+    this.lodOf = (place) => lod({ latents: read, place }).max(0);
+  }
+}
+
+class NeuralLightingModel extends LightingModel {
+  constructor(decoder) {
+    super();
+    this.decoder = decoder;
+  }
+
+  direct({ lightDirection, lightColor, reflectedLight }) {
+    const { begun, shade } = this.decoder;
+    reflectedLight.directDiffuse.addAssign(lightColor.mul(shade({ begun, light: lightDirection })));
+  }
+}
+
+class NeuralEnvironmentNode extends LightingNode {
+  static get type() {
+    return "NeuralEnvironmentNode";
+  }
+
+  constructor(decoder, { map, harmonics }, samples, intensity) {
+    super();
+    Object.assign(this, { decoder, map, harmonics, samples, intensity });
+  }
+
+  setup(builder) {
+    const { code, begun, loaded } = this.decoder;
+    const map = cubeTexture(this.map).setName("neuralEnvironment");
+    const harmonics = uniformArray(this.harmonics, "vec4").setName("neuralHarmonics");
+    const names = { map: "neuralEnvironment", sampler: "neuralEnvironment_sampler", harmonics: "neuralHarmonics.value", space: "private" };
+    const light = wgslFn(SURROUNDINGS.replace("SAMPLES", this.samples), [code, wgsl(environmentWgsl(loaded, names))]);
+    const found = light({ begun, map, mapSampler: sampler(map), first: harmonics.element(0), world: cameraWorldMatrix, pixel: screenCoordinate });
+    builder.context.reflectedLight.indirectDiffuse.addAssign(found.mul(this.intensity));
+  }
+}
+
+/**
+ * Light of an equirectangular texture, for NeuralNodeMaterial.environment. Take the sun out of the texture
+ * first, and use a DirectionalLight in its place.
+ */
+export async function makeEnvironment(renderer, texture) {
+  const cube = cubeOf(renderer, texture, CUBE_WIDTH, true);
+  const width = 32;
+  const small = cubeOf(renderer, texture, width, false);
+  const faces = [];
+  for (let face = 0; face < 6; face++) faces.push(await readFace(renderer, small, width, face));
+  small.dispose();
+  const harmonics = irradianceHarmonics(faces, width).map(([r, g, b]) => new Vector4(r, g, b, 0));
+  return { map: cube.texture, harmonics, dispose: () => cube.dispose() };
+}
+
+function cubeOf(renderer, texture, width, isMipmapped) {
+  const { minFilter } = texture;
+  texture.minFilter = isMipmapped ? LinearMipmapLinearFilter : LinearFilter;
+  try {
+    return new CubeRenderTarget(width).fromEquirectangularTexture(renderer, texture);
+  } finally {
+    texture.minFilter = minFilter;
+  }
+}
+
+/** Linear RGBA of a face, whatever its texels are. */
+async function readFace(renderer, target, width, face) {
+  const { type, colorSpace } = target.texture;
+  const texels = await renderer.readRenderTargetPixelsAsync(target, 0, 0, width, width, 0, face);
+  if (type === FloatType) return texels;
+  if (type === HalfFloatType) return Float32Array.from(texels, DataUtils.fromHalfFloat);
+  const linear = colorSpace === SRGBColorSpace ? (v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4) : (v) => v;
+  return Float32Array.from(texels, (v) => linear(v / 255));
+}
+
+function readerOfBlocks(device) {
+  // SwiftShader says that it has them, and reads zeros
+  if (device.adapterInfo?.architecture === "swiftshader") return () => false;
+  return (format) => device.features.has(`texture-compression-${format.startsWith("ASTC") ? "astc" : "bc"}`);
+}
+
+// The surface of the pixel. Functions of TSL pass no structures by reference.
+const PLACE = `
+var<private> neuralPlace: NeuralSurface;
+var<private> neuralToView: mat3x3f;  // tangent, bitangent, normal
+`;
+
+const BEGIN = `fn neuralBegin(latents: texture_2d_array<f32>, latentsSampler: sampler, first: vec4f, place: vec2f, position: vec3f, toEye: vec3f, upward: vec3f, along: vec4f, facing: f32) -> f32 {
+  // dP/du, y towards growing v
+  let uvX = dpdx(place);
+  let uvY = dpdy(place);
+  let positionX = dpdx(position);
+  let positionY = dpdy(position);
+  let area = uvX.x * uvY.y - uvX.y * uvY.x;
+  var alongU = (positionX * uvY.y - positionY * uvX.y) * sign(area);
+  let alongV = (positionY * uvX.x - positionX * uvY.x) * sign(area);
+  var normal = normalize(upward);
+  var side = select(1.0, -1.0, dot(cross(normal, alongU), alongV) < 0.0);
+  normal *= facing;
+  if (along.w != 0.0) {
+    alongU = along.xyz;
+    side = along.w;
+  }
+  var tangent = alongU - normal * dot(normal, alongU);
+  if (dot(tangent, tangent) > 1e-20) { tangent = normalize(tangent); }
+  else { tangent = normalize(cross(normal, vec3f(0.4, 0.9, 0.1))); }
+  neuralToView = mat3x3f(tangent, side * facing * cross(normal, tangent), normal);
+  let wo = normalize(toEye) * neuralToView;
+  let lod = neuralLod(uvX, uvY);
+  // smooth normals at a silhouette can point away from the eye
+  neuralPlace = neuralPrepare(place, lod, normalize(vec3f(wo.xy, max(wo.z, 1e-3))));
+  return lod;
+}`;
+
+const SHADE = `fn neuralShadeLight(begun: f32, light: vec3f) -> vec3f {
+  return neuralShade(&neuralPlace, light * neuralToView);
+}`;
+
+// neuralLod(), without the decoder's text
+const LOD = `fn neuralMapLod(latents: texture_2d_array<f32>, place: vec2f) -> f32 {
+  let size = vec2f(textureDimensions(latents, 0));
+  let x = dpdx(place) * size;
+  let y = dpdy(place) * size;
+  return 0.5 * log2(max(max(dot(x, x), dot(y, y)), 1e-12));
+}`;
+
+const SURROUNDINGS = `fn neuralSurroundings(begun: f32, map: texture_cube<f32>, mapSampler: sampler, first: vec4f, world: mat4x4f, pixel: vec2f) -> vec3f {
+  // cube maps that three.js renders on WebGPU are mirrored in x
+  let mirrored = vec3f(-1.0, 1.0, 1.0);
+  let toWorld = mat3x3f(world[0].xyz * mirrored, world[1].xyz * mirrored, world[2].xyz * mirrored) * neuralToView;
+  let across = vec2f(0.06711056, 0.00583715);
+  let random = fract(52.9829189 * fract(vec2f(dot(pixel, across), dot(pixel.yx, across))));
+  return neuralEnvironmentLight(&neuralPlace, toWorld, SAMPLES, random);
+}`;
