@@ -22,7 +22,7 @@ Floats = NDArray[np.float32]
 
 
 class Program:
-    """The kernels of a Slang file. It can import `kit`, its neighbours, and the project's modules."""
+    """The kernels of a Slang file. It can import `kit`, its neighbours, and project modules."""
 
     def __init__(self, device: Device, path: Path, **defines: Any) -> None:
         self.device = device

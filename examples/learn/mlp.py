@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ def first_layers(widths: Sequence[int], seed: int = 1) -> list[Layer]:
     random = np.random.default_rng(seed)
     return [
         Layer(random.normal(0, (2 / columns) ** 0.5, (rows, columns)), np.zeros(rows))
-        for columns, rows in zip(widths, widths[1:], strict=False)
+        for columns, rows in pairwise(widths)
     ]
 
 

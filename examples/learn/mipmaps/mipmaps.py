@@ -2,7 +2,7 @@
 
     python examples/learn/mipmaps/mipmaps.py [--full] [--out FOLDER]
 
-Prints the error of each level beside a box filter and Toksvig's, and draws a floor with all of them.
+Prints the error of each level beside a box filter and Toksvig's. Draws a floor with each.
 """
 
 from __future__ import annotations

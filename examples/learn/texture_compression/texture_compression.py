@@ -185,14 +185,9 @@ def main(options: argparse.Namespace, device: Device) -> None:
             plain_decibels = psnr(plain, textures.texels)
             gains.append(found.decibels - plain_decibels)
             channels = textures.texels.shape[-1]
+            figures = found.bits, found.decibels, plain_bits, plain_decibels, seconds
             rows.append(
-                [
-                    f"{material}, {channels}",
-                    f"{share:g}",
-                    f"{found.bits:.2f}",
-                    f"{found.decibels:.1f}",
-                ]
-                + [f"{plain_bits:.2f}", f"{plain_decibels:.1f}", f"{seconds:.1f}"]
+                [material, str(channels), f"{share:g}", *(f"{each:.1f}" for each in figures)]
             )
             if options.target and found.decibels >= options.target:
                 break
@@ -202,7 +197,7 @@ def main(options: argparse.Namespace, device: Device) -> None:
             for each in shown
         ]
         save_image(options.out / f"texture_compression_{material}.png", beside(*pictures))
-    heads = ["material, channels", "size", "bits a texel", "PSNR", "BC7: bits", "PSNR", "seconds"]
+    heads = ["material", "channels", "size", "bits", "PSNR", "BC7: bits", "PSNR", "seconds"]
     print_table(heads, rows)
     print(f"median gain over BC7 at equal bits: {np.median(gains):.1f} dB")
 

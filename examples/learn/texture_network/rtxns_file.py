@@ -36,7 +36,7 @@ def read_network(path: Path) -> list[Layer]:
     if order or kind or hidden >= MOST_LAYERS or len(data) < payload + size:
         raise VerdigrisError(
             f"{path}: {hidden} hidden layers, layout {order}, numbers of kind {kind}, {len(data)} "
-            "bytes: only whole files of halves with matrices by rows are read: save it so with RTXNS"
+            "bytes: only whole files of halves with matrices by rows are read"
         )
     layers = []
     for index in range(hidden + 1):
