@@ -97,17 +97,19 @@ class Mipmaps:
         found = []
         for level in range(1, self.levels):
             texels = (self.size >> level) ** 2
-            sums = self._program.zeros(texels, 2)
+            # a coarse level has few texels, so each gets more directions
+            directions = samples * max(1, 64 // texels)
+            sums = self._program.zeros(texels * directions, 2)
             self._program.run(
                 "measureLevel",
-                texels,
+                texels * directions,
                 chain=self._chain,
                 sums=sums,
                 level=level,
-                samples=samples * max(1, 64 // texels),
+                samples=directions,
                 isWidened=int(is_widened),
             )
-            error, total = read(sums, texels, 2).astype(np.float64).sum(0)
+            error, total = read(sums, texels * directions, 2).astype(np.float64).sum(0)
             found.append(float(error / total))
         return found
 
@@ -134,7 +136,7 @@ def main(options: argparse.Namespace, device: Device) -> None:
     learned.fit(**sizes)
     chains = {"box filter": filtered, "Toksvig": filtered, "learned": learned}
     measured = {
-        name: chain.errors(KINDS[name], 256 if options.full else 32)
+        name: chain.errors(KINDS[name], 48 if options.full else 32)
         for name, chain in chains.items()
     }
     print(f"fitted in {time.perf_counter() - start:.1f} s")
