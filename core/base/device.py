@@ -244,11 +244,21 @@ def _kept_network(defines: Mapping[str, str], modules: Sequence[Source]) -> Kept
     kept = cache_folder()
     if kept is None:
         return None
-    wanted = repr((sorted(defines.items()), *modules)).encode()
+    wanted = repr((_shaders_digest(SHADER_FOLDER), sorted(defines.items()), *modules)).encode()
     folder = kept / "networks" / hashlib.sha256(wanted).hexdigest()[:24]
     files = KeptSources(folder, folder / "compiled")
     limit_folders(folder.parent, _MOST_NETWORKS)
     return files
+
+
+@lru_cache(maxsize=1)
+def _shaders_digest(folder: Path) -> str:
+    """Of all shader files. Where one has changed, Slang takes the compiled modules that do not
+    import it from the cache, and their types are others then, or it crashes."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.slang")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def cache_folder() -> Path | None:

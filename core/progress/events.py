@@ -104,8 +104,8 @@ class SizeChosen(Event):
 
     width: int
     height: int
-    bytes: int
-    """Bytes of a bundle of this size on a GPU."""
+    loaded_bytes: int
+    """Of a bundle of this size on a GPU."""
     target: float
     """The largest log MAE that was accepted; 0 if only bytes counted."""
     most_bytes: int = 0
@@ -130,7 +130,7 @@ class SizeChosen(Event):
         if self.most_bytes:
             limit += f", and at most {format_bytes(self.most_bytes)}"
         rest = f"; {', '.join(others)}" if others else ""
-        size = f"{self.width} x {self.height} texels, {format_bytes(self.bytes)}"
+        size = f"{self.width} x {self.height} texels, {format_bytes(self.loaded_bytes)}"
         return f"texture of {size}{chosen}{limit}{rest}"
 
 

@@ -28,6 +28,10 @@ from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.runtime.device_materials import FILTERS, fastest_advised, read_stored
 from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
+from verdigris.core.bundle.runtime.evaluate_together import (
+    MatrixEvaluator,
+    has_cooperative_matrices,
+)
 from verdigris.core.bundle.runtime.network_module import fits_in_constants
 from verdigris.core.bundle.verify.device_decoders import exact_choices
 from verdigris.core.material.evaluator import Footprint
@@ -47,6 +51,7 @@ WAYS = (
     "cooperative_stochastic",
     "cooperative_constants",
     "cooperative_registers",
+    "together",
 )
 # Between levels, too: there two of them are read.
 LODS = (0, 0.5, 1, 1.5, 2, 2.5, 3, 4, 6)
@@ -114,8 +119,13 @@ def agreement(device: Device, path: str) -> None:
     choices[f"{fastest.decoder}, sampler"] = replace(fastest, filter="sampler")
     asked = f", asks for {bundle.advised}" if bundle.advised else ""
     print(f"\n{path}: {bundle.spec.name} {bundle.spec.activation}, {len(reference)} points{asked}")
-    for name, choice in choices.items():
-        decode = QueryEvaluator([read_stored(bundle)], device, choice).response
+    decoders = {
+        name: QueryEvaluator([read_stored(bundle)], device, choice).response
+        for name, choice in choices.items()
+    }
+    if has_cooperative_matrices(device):
+        decoders["together"] = MatrixEvaluator([read_stored(bundle)], device).response
+    for name, decode in decoders.items():
         relative = np.abs(decode(*points) - wanted) / np.maximum(wanted, 0.01)
         beyond = int((relative > 0.01).sum())
         parts = np.percentile(relative, [50, 99])

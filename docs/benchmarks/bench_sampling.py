@@ -120,10 +120,12 @@ def measure(
     )
     f = (response @ LUMINANCE).reshape(3 * third, places).astype(np.float64)
     light = sky(np.einsum("pij,jsp->spi", rotations, wi))
-    return (
-        _noise(f, light, found, density),
-        _noise_with_sun(f, light, found, density, in_disc * disc),
+    # where a material is black there is nothing to sample
+    shines = f.any(0)
+    f, light, found, density, sun = (
+        each[:, shines] for each in (f, light, found, density, in_disc * disc)
     )
+    return _noise(f, light, found, density), _noise_with_sun(f, light, found, density, sun)
 
 
 def around(axis: Floats, numbers: Floats) -> Floats:

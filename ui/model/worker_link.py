@@ -107,7 +107,7 @@ class WorkerLink(PanelState):
         """The bytes of the texture that the bake has chosen."""
         forecast = self.forecast or {}
         chosen = {name: event.get(name) for name in ("width", "height")}
-        texture = max(0, int(event.get("bytes", 0)) - int(forecast.get("decoder_bytes", 0)))
+        texture = max(0, int(event.get("loaded_bytes", 0)) - int(forecast.get("decoder_bytes", 0)))
         self.forecast = {**forecast, **chosen, "texture_bytes": texture, "may_be_smaller": False}
         self.forecast_changed.emit()
 

@@ -208,6 +208,8 @@ def _draw_broadly(
 
 
 @profiled("fit sampler")
+# a number may be too small for a half
+@np.errstate(under="ignore")
 def fit_head(spec: NetworkSpec, examples: Examples, effort: Effort) -> FloatArray:
     """The head's numbers as a bundle stores them: half floats."""
     random = np.random.default_rng(_SEED)

@@ -286,7 +286,7 @@ def _event(run: Run, choice: SizeChoice) -> SizeChosen:
     return SizeChosen(
         width=width,
         height=height,
-        bytes=taken,
+        loaded_bytes=taken,
         target=choice.target,
         most_bytes=most if taken <= most else 0,
         tried=tuple(

@@ -22,6 +22,7 @@ from verdigris.core.bundle.runtime.device_materials import (
     fastest_advised,
     read_stored,
 )
+from verdigris.core.bundle.runtime.evaluate_together import has_cooperative_matrices
 from verdigris.core.bundle.runtime.network_module import fits_in_constants
 from verdigris.core.bundle.runtime.runtime_files import gains_by_constants
 from verdigris.core.material.evaluator import POINT, Footprint
@@ -62,6 +63,9 @@ class Nanoseconds:
     buffer."""
     cooperative_registers: float | None = None
     """The fastest of these, with computed instead of fetched latents."""
+    together: float | None = None
+    """Cooperative matrices for a group of points, with latents from the texture unit and plain
+    layers from a constant buffer, if they fit. Only for passes over many points of a material."""
     teacher: float | None = None
     """The source's graph, at a point."""
     teacher_filtered: float | None = None
@@ -71,7 +75,8 @@ class Nanoseconds:
     @property
     def way(self) -> str:
         """Name of the fastest neural variant without noise."""
-        others = ("cooperative_stochastic", "cooperative_registers", "teacher", "teacher_filtered")
+        others = {"cooperative_stochastic", "cooperative_registers", "together"}
+        others |= {"teacher", "teacher_filtered"}
         names = [each.name for each in fields(self) if each.name not in others]
         found = {name: getattr(self, name) for name in names}
         return min(
@@ -293,7 +298,7 @@ def measure(
 
     def measure_choice(choice: RuntimeChoice, from_registers: bool = False) -> float:
         material = BundleMaterial(stored, device, choice, from_registers=from_registers)
-        return time_material(material).nanoseconds
+        return time_material(material, is_together=choice.is_together).nanoseconds
 
     found: dict[str, float] = {
         "portable": measure_choice(RuntimeChoice()),
@@ -312,6 +317,9 @@ def measure(
             found["cooperative_constants"] = measure_choice(replace(sampled, is_constant=True))
         fastest = replace(sampled, is_constant=gains_by_constants(stored.spec, advised))
         found["cooperative_registers"] = measure_choice(fastest, from_registers=True)
+    if has_cooperative_matrices(device):
+        together = RuntimeChoice(filter="sampler", is_constant=has_constants, is_together=True)
+        found["together"] = measure_choice(together)
     if teacher is not None:
         found["teacher"] = time_material(teacher).nanoseconds
         if footprint.places > 1:

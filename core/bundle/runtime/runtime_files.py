@@ -35,6 +35,8 @@ from verdigris.core.network.spec import NetworkSpec
 from verdigris.shaders import SHADER_FOLDER
 
 RUNTIME_SHADERS = SHADER_FOLDER / "bundle" / "runtime"
+# Programs in C on the header, with a shader.
+EXAMPLES = SHADER_FOLDER / "bundle" / "examples"
 ENTRY_FILE = "evaluate_queries.slang"
 # Reads bundles in C.
 HEADER = "verdigris.h"
@@ -209,7 +211,8 @@ def runtime_files(
 ) -> dict[str, bytes]:
     """Every file of runtime/ for this advice. Compiled files are cached by decoder shape."""
     sources = slang_files(spec)
-    result = {**sources, HEADER: (RUNTIME_SHADERS / HEADER).read_bytes()}
+    others = RUNTIME_SHADERS / HEADER, *sorted(filter(Path.is_file, EXAMPLES.iterdir()))
+    result = sources | {path.name: path.read_bytes() for path in others}
     for name, target in targets_of(spec, advised, decoders).items():
         key = _key(sources, name, target)
         result[name] = result_ahead(key) or _make(sources, name, target, key)

@@ -17,6 +17,10 @@ from verdigris.core.bundle.runtime.device_materials import (
     read_stored,
 )
 from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
+from verdigris.core.bundle.runtime.evaluate_together import (
+    MatrixEvaluator,
+    has_cooperative_matrices,
+)
 from verdigris.core.bundle.runtime.network_module import fits_in_constants
 from verdigris.core.bundle.runtime.runtime_files import other_modules
 
@@ -52,8 +56,11 @@ def decoders_on(bundle: Bundle, device: Device) -> OnDevice:
     stored = [read_stored(bundle)]
     choices = exact_choices(device, fits_in_constants(bundle.spec), bundle.advised)
     found = [(name, QueryEvaluator(stored, device, choice)) for name, choice in choices]
+    decoders: list[tuple[str, Decoder]] = [(name, each.response) for name, each in found]
+    if has_cooperative_matrices(device):
+        decoders.append(("cooperative matrices", MatrixEvaluator(stored, device).response))
     return OnDevice(
-        [(name, each.response) for name, each in found],
+        decoders,
         [(name, each.sample) for name, each in found if bundle.manifest.has_sampler],
     )
 

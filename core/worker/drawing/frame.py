@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.pictures.render import make_view, placed_camera
-from verdigris.core.pictures.views import Camera, PlacedMesh
+from verdigris.core.pictures.views import Background, Camera, PlacedMesh
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,6 +50,10 @@ class Shape:
     @cached_property
     def _placed(self) -> PlacedMesh | None:
         return PlacedMesh(self._mesh, self.camera) if self._mesh is not None else None
+
+    def background(self, camera: Camera) -> Background:
+        is_mesh = self._mesh is not None
+        return Background(camera, camera.placing if is_mesh else np.eye(3))
 
     def view(self, size: int, camera: Camera) -> View:
         if self._placed is not None:
@@ -128,8 +132,7 @@ class Frame:
         tile = coarse.whole()
         camera = self.shape.camera
         zoom = camera.zoom * coarse.short / tile.side
-        background = self.shape.view(1, camera).background
-        seen = replace(background, camera=replace(camera, zoom=zoom)).rays(tile.side)
+        seen = self.shape.background(replace(camera, zoom=zoom)).rays(tile.side)
         seen = seen.reshape(tile.side, tile.side, 3)
         part = seen[-tile.top :, -tile.left :][: coarse.height, : coarse.width]
         return part.reshape(-1, 3), (coarse.height, coarse.width)

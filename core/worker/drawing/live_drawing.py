@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.worker.protocol.commands import ALL
 from verdigris.core.worker.protocol.worker_events import Picture
@@ -27,8 +29,8 @@ LIVE_SIZES = (128, 160, 192, 256, 320, 384, 512, 640, 768, 1024)
 # Larger ones are drawn of a network in place only without what is prepared once: it would take
 # hundreds of megabytes.
 _LARGEST_IN_PLACE = 384
-# Safety factor before a larger picture is chosen, against flicker.
-_RESERVE = 0.75
+# Factor of the cost of the first picture of a size.
+_NEW_SIZE = 1.8
 
 
 @dataclass
@@ -38,6 +40,8 @@ class _Sized:
     frame: Frame
     neural: Canvas
     lit: LitView | None = None
+    columns: tuple[float, float] = (0.0, 0.0)
+    """The part of the width that `lit` has."""
     reference: Canvas | None = None
 
 
@@ -114,16 +118,23 @@ class LiveDrawing:
         least = min(LIVE_SIZES[0], self._painter.command.size)
         if self._seconds_a_pixel is None:
             return least
-        most = (seconds / self._seconds_a_pixel) ** 0.5
-        if most > self._size:
-            most = max(float(self._size), (_RESERVE * most**2) ** 0.5)
-        most = min(most, self._painter.command.size)
+        left, right = self._painter.neural.columns
+        cost = self._seconds_a_pixel * max(right - left, 0.1)
+        most = self._painter.command.size
         if not isinstance(student, DeviceMaterial):
             most = min(most, _LARGEST_IN_PLACE)
-        return max((size for size in LIVE_SIZES if size <= most), default=least)
+
+        def fits(size: int) -> bool:
+            # what is prepared costs as much again, and a reserve keeps sizes from flickering
+            extra = 1.0 if size in self._sized else _NEW_SIZE
+            return size <= most and cost * extra * size**2 <= seconds
+
+        return max((size for size in LIVE_SIZES if fits(size)), default=least)
 
     def _note_cost(self) -> None:
-        cost, before = self._spent / self._size**2, self._seconds_a_pixel
+        each = self._sized[self._size]
+        share = each.columns[1] - each.columns[0] if each.lit is not None else 1.0
+        cost, before = self._spent / self._size**2 / max(share, 0.1), self._seconds_a_pixel
         if before is None:
             self._seconds_a_pixel = cost
         elif not self._is_new:
@@ -147,20 +158,19 @@ class LiveDrawing:
             view = painter.view_of(each.frame, each.frame.whole())
             each.neural.put(view.pixel, painter.light(student, view))
             return
-        if each.lit is None:
+        # all of the first picture, so that nothing is empty, and then what is in sight
+        columns = (0.0, 1.0) if len(self._sized) == 1 else painter.neural.columns
+        if each.lit is None or each.columns != columns:
             view = painter.view_of(each.frame, each.frame.whole())
-            each.lit = painter.lit_view(student, view)
+            left, right = (share * each.frame.width for share in columns)
+            column = view.pixel % each.frame.width
+            seen = view.take(np.flatnonzero((column >= left) & (column <= right)))
+            each.lit, each.columns = painter.lit_view(student, seen), columns
+            self._is_new = True
             yield
-        lit = each.lit
-        left, right = (share * each.frame.width for share in painter.neural.columns)
-        numbers = range(lit.parts) if self._is_first(each) else lit.parts_between(left, right)
-        for number in numbers:
-            each.neural.put(*lit.draw(student, number))
+        for number in range(each.lit.parts):
+            each.neural.put(*each.lit.draw(student, number))
             yield
-
-    def _is_first(self, each: _Sized) -> bool:
-        """Whether no other picture has content for what is not in sight."""
-        return len(self._sized) == 1 and self.drawn == 0 and each.lit is not None
 
     def _draw_reference(self, each: _Sized) -> Iterator[None]:
         """The reference in the same size, to compare pixel by pixel."""

@@ -81,15 +81,12 @@ class PreparedPlaces:
 
 
 class LitView:
-    """The pixels of a view under a few lights, in parts from left to right."""
+    """The pixels of a view under a few lights."""
 
     def __init__(
         self, network: LiveNetwork, view: View, lights: Sequence[Light], level: int
     ) -> None:
-        column = view.pixel % max(1, view.size)
-        view = view.take(np.argsort(column, kind="stable"))
         self.pixel = view.pixel
-        self._column = view.pixel % max(1, view.size)
         frame = np.stack([view.tangent, view.bitangent, view.normal], 1)
         towards = np.stack([direction for direction, _ in lights])
         wi = np.einsum("nij,lj->nli", frame, towards)
@@ -106,16 +103,6 @@ class LitView:
     @property
     def parts(self) -> int:
         return self._places.parts
-
-    def parts_between(self, left: float, right: float) -> list[int]:
-        """The parts with pixels in these columns."""
-        if not len(self._column):
-            return []
-        first = int(np.searchsorted(self._column, left))
-        last = int(np.searchsorted(self._column, right, "right")) - 1
-        if last < first:
-            return []
-        return list(range(self._places.part_of(first), self._places.part_of(last) + 1))
 
     def draw(self, network: LiveNetwork, number: int) -> tuple[NDArray[np.int64], Floats]:
         """The pixels of a part, and their light with coverage, (n, 4)."""

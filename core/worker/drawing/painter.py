@@ -224,8 +224,7 @@ class Painter:
         canvas = self.new_canvas(coarse)
         view = self.view_of(coarse, coarse.whole())
         canvas.put(view.pixel, self.light(material, view, places=1))
-        side.quick.fill_from(canvas)
-        side.has_content = True
+        side.coarse = canvas
         self._changed.add(name)
 
     def _draw_fine(self, student: Drawn | None) -> None:
@@ -275,17 +274,20 @@ class Painter:
             changed.add(REFERENCE)
         refined = self._refined(student)
         found = []
-        reference, neural = (side.canvas(is_fine) for side in (self.reference, self.neural))
         number = self.command.number
         # both, as they must have the same light
         if REFERENCE in changed or (NEURAL in changed and is_fine):
             sharp = self.reference.sharp
+            reference = self.reference.canvas(is_fine)
             found.append(Picture(reference.pixels(), REFERENCE, number, step, sharp, refined))
         if has_neural and changed:
-            sharp = self.neural.sharp
+            sharp, neural = self.neural.sharp, self.neural.canvas(is_fine)
             found.append(Picture(neural.pixels(), NEURAL, number, step, sharp, refined))
             if self.command.shows == ALL:
-                found.append(self.heat(reference, neural, step, sharp, refined))
+                # of equal sizes
+                is_coarse = self.reference.is_coarse or self.neural.is_coarse
+                pair = [each.canvas(is_fine, is_coarse) for each in (self.reference, self.neural)]
+                found.append(self.heat(pair[0], pair[1], step, sharp, refined))
         return found
 
     def _refined(self, student: Drawn | None) -> float:
@@ -341,9 +343,7 @@ class Painter:
         if isinstance(material, DeviceMaterial):
             return self._studio.quick(material, view, self.command, self._shown_mesh, places)
         lit = self.lit_view(material, view)
-        order = np.argsort(lit.pixel)
-        light = np.concatenate([lit.draw(material, number)[1] for number in range(lit.parts)])
-        return np.asarray(light[order]) if len(view.pixel) else np.zeros((0, 4), np.float32)
+        return np.concatenate([lit.draw(material, number)[1] for number in range(lit.parts)])
 
     def lit_view(self, network: LiveNetwork, view: View) -> LitView:
         return LitView(network, view, few_lights(self.command), self.command.level)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,9 +31,10 @@ class Side:
         self.frame = frame
         self._tiles = frame.tiles(tile_side)
         self._new_canvas = new_canvas
-        self.quick = new_canvas()
+        self.coarse: Canvas | None = None
+        """The first picture, which is small: it is shown until there is a part of a better one."""
+        self._quick: Canvas | None = None
         self.fine: Canvas | None = None
-        self.has_content = False
         self._quick_done: set[Tile] = set()
         self._passes: dict[Tile, int] = {}
         self.columns = (0.0, 1.0)
@@ -45,7 +46,7 @@ class Side:
 
     def forget(self) -> None:
         """Another material is to be drawn."""
-        self.has_content = False
+        self.coarse = self._quick = None
         self._quick_done.clear()
         self.forget_fine()
 
@@ -64,16 +65,25 @@ class Side:
             return None
         return next((tile, done) for tile in tiles if self._passes.get(tile, 0) == done)
 
+    @property
+    def has_content(self) -> bool:
+        return self.coarse is not None
+
     def draw_quick(self, tile: Tile, view: View, light: Floats) -> None:
+        if self._quick is None:
+            self._quick = self._new_canvas()
+            if self.coarse is not None:
+                self._quick.fill_from(self.coarse)
         area = tile.pixels(self.frame.width, self.frame.height)
-        self.quick.draw(area, view.pixel, light)
+        self._quick.draw(area, view.pixel, light)
         self._quick_done.add(tile)
 
     def draw_fine(self, tile: Tile, number: int, view: View, light: Floats) -> None:
         if self.fine is None:
             self.fine = self._new_canvas()
             # what is not in sight has some content
-            self.fine.fill_from(self.quick)
+            if self._quick is not None:
+                self.fine.fill_from(self._quick)
         area = tile.pixels(self.frame.width, self.frame.height)
         self.fine.draw(area, view.pixel, light, is_first=number == 0)
         self._passes[tile] = number + 1
@@ -96,15 +106,21 @@ class Side:
         """Whether the fine picture is better than the quick one."""
         return self.fine is not None and self.next_fine(_SHOWN_FROM) is None
 
-    def canvas(self, is_fine: bool) -> Canvas:
-        return self.fine if is_fine and self.fine is not None else self.quick
+    @property
+    def is_coarse(self) -> bool:
+        return self._quick is None
 
-    def canvases(self) -> Iterable[Canvas]:
-        return (self.quick,) if self.fine is None else (self.quick, self.fine)
+    def canvas(self, is_fine: bool, is_coarse: bool = False) -> Canvas:
+        """The best one, or the coarse one."""
+        best = self.fine if is_fine else None
+        best = best or (None if is_coarse else self._quick) or self.coarse
+        assert best is not None
+        return best
 
     def expose(self, tone: Tone) -> None:
-        for canvas in self.canvases():
-            canvas.expose(tone)
+        for canvas in (self.coarse, self._quick, self.fine):
+            if canvas is not None:
+                canvas.expose(tone)
 
 
 def shift_of(number: int) -> tuple[float, float]:

@@ -50,6 +50,8 @@ def command_named(header: dict[str, Any]) -> str:
 
 def encode(header: dict[str, Any], payload: bytes = b"") -> bytes:
     """A message as bytes."""
+    if BYTES in header:
+        raise ProtocolError(f"a header has its own {BYTES!r}: the reader would wait for a payload")
     if payload:
         header = {**header, BYTES: len(payload)}
     return json.dumps(header, allow_nan=False).encode() + b"\n" + payload

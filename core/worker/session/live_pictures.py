@@ -39,6 +39,8 @@ _MOST_FOR_A_VIEW = 0.03
 _ERROR_SHARE, _ERROR_DEBT = 0.02, 0.01
 # Seconds of training between live pictures: few sharp ones show more than many coarse ones.
 _PERIOD = 1.8
+# Live pictures of a view before more of its reference is drawn: the first is coarse.
+_BEFORE_REFERENCE = 2
 # Seconds of drawing the reference for each of live pictures, until it is whole.
 _OF_REFERENCE = 0.4
 
@@ -137,6 +139,8 @@ class LivePictures:
         self._post_places()
         self._send()
         # may exceed the budget, but the next live picture must come soon
+        if not self._budget.is_left:
+            self._budget.start()
         self._budget.charge(min(_MOST_FOR_A_VIEW, self._clock() - begun))
 
     def _draw_reference_for(self, seconds: float) -> None:
@@ -172,7 +176,9 @@ class LivePictures:
             self._error_budget.charge(self._timed(self._look_at_errors, run))
         while self._budget.is_left:
             live, is_whole = self._painter.live, self._painter.is_reference_whole
-            if not is_whole and self._owed > 0 and not live.is_busy:
+            if live.drawn < _BEFORE_REFERENCE and not live.is_busy:
+                self._charge(self._advance_live, run)
+            elif not is_whole and self._owed > 0 and not live.is_busy:
                 self._owed -= self._charge(self._advance_reference)
             elif live.is_busy or time.perf_counter() - self._begun > _INTERVAL:
                 self._owed += _OF_REFERENCE * self._charge(self._advance_live, run)

@@ -13,8 +13,10 @@ from verdigris.core.batch.run.summary import Summary, rows_of
 from verdigris.core.batch.scene.groups import Grouping
 from verdigris.core.batch.scene.rules import Rule
 from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.runtime import runtime_files
 from verdigris.core.bundle.scene.scene_pack import open_scene
 
+from ..small_endings import FEW_SHADERS
 from .scenes import read, write_baked, write_documents, write_scene
 
 BY_HAND = Choices(grouping=Grouping.BY_HAND)
@@ -26,6 +28,11 @@ def scene(tmp_path):
     write_documents(tmp_path / "docs", *NAMES)
     rule = Rule(group="all")
     return read(tmp_path / "docs", out=tmp_path / "out", rules=(rule,))
+
+
+@pytest.fixture(autouse=True)
+def _few_shaders(monkeypatch):
+    monkeypatch.setattr(runtime_files, "TARGETS", FEW_SHADERS)
 
 
 @pytest.fixture

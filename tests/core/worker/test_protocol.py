@@ -9,6 +9,7 @@ import pytest
 from verdigris.core.progress.events import Event, Step
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import (
+    BYTES,
     LARGEST_PAYLOAD,
     LONGEST_LINE,
     Decoder,
@@ -83,6 +84,25 @@ def test_events_of_the_worker_and_of_a_bake_have_one_form():
     assert ErrorMap(MAP, 1).as_json()["type"] == "<f4"
 
 
+def test_no_event_has_the_field_that_announces_a_payload():
+    """A reader would take that many bytes of later messages."""
+    from dataclasses import fields
+
+    from verdigris.core.progress import events
+    from verdigris.core.worker.protocol import worker_events
+
+    kinds = [
+        kind
+        for module in (events, worker_events)
+        for kind in vars(module).values()
+        if isinstance(kind, type) and issubclass(kind, Event) and kind is not Event
+    ]
+    assert len(kinds) > 15
+    assert [kind for kind in kinds if BYTES in {each.name for each in fields(kind)}] == []
+    with pytest.raises(ProtocolError, match="its own 'bytes'"):
+        encode({"event": "sizechosen", "bytes": 100})
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -125,7 +145,8 @@ def test_a_line_without_end_is_dropped_and_not_kept_in_memory():
 
 
 def test_more_pixels_than_anybody_sends_end_the_reading():
-    found, _ = read(encode({"bytes": LARGEST_PAYLOAD + 1}) + b'{"command": "quit"}\n')
+    too_many = json.dumps({"bytes": LARGEST_PAYLOAD + 1}).encode()
+    found, _ = read(too_many + b'\n{"command": "quit"}\n')
     assert len(found) == 1 and found[0].is_fatal
 
 

@@ -5,7 +5,6 @@ bpy needs Python 3.11 and numpy 1.26, so that it cannot share the environment of
 
 import os
 import subprocess
-import sys
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
@@ -13,6 +12,8 @@ import pytest
 
 from provision.blender import FOLDER
 from provision.environment import python_in
+
+from ...core.brisk import write_brisk_python
 
 ROOT = Path(__file__).resolve().parents[3]
 VARIABLE = "VERDIGRIS_BLENDER_PYTHON"
@@ -34,7 +35,7 @@ def run_inside(python: Path, tests: Path, results: Path) -> subprocess.Completed
         # a link for each package of this repository
         "PYTHONPATH": str(ROOT / "packaging" / "typing"),
         "PYTHONDONTWRITEBYTECODE": "1",
-        "VERDIGRIS_PYTHON": sys.executable,
+        "VERDIGRIS_PYTHON": write_brisk_python(results.with_name("python")),
         "BLENDER_USER_RESOURCES": str(results.parent / "blender"),
     }
     return subprocess.run(

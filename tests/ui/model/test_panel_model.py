@@ -209,7 +209,7 @@ def test_the_estimated_size_follows_the_choices(session):
     model.set_choices(resolution=None)
     assert model.forecast["may_be_smaller"]
     # once the bake has chosen
-    session.receive("sizechosen", width=32, height=16, bytes=4480 + 1600, target=0.1, tried=[])
+    session.receive("sizechosen", width=32, height=16, loaded_bytes=6080, target=0.1, tried=[])
     assert model.forecast["width"] == 32 and not model.forecast["may_be_smaller"]
     small = model.forecast["decoder_bytes"]
     session.receive(

@@ -17,14 +17,13 @@ from verdigris.core.bundle.files.ktx2 import BC7, RGBA8, RGBA16F
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.runtime.evaluate_queries import QUERY
-from verdigris.core.bundle.runtime.runtime_files import RUNTIME_SHADERS
+from verdigris.core.bundle.runtime.runtime_files import EXAMPLES, RUNTIME_SHADERS
 from verdigris.core.network.spec import NetworkSpec
 
 from ..bundles import made_up
 from ..runtime.shader_files import StrictFiles, require_tool, run
 
 HERE = Path(__file__).parent
-EXAMPLES = HERE.parents[3] / "examples" / "c"
 STRICT = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 SPEC = NetworkSpec(5, 2, "leaky_smelu", frame_count=1)

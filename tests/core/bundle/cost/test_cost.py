@@ -133,7 +133,8 @@ def test_costs_are_those_of_the_advised_arithmetic(software, monkeypatch):
     """Which choices are timed on a device that has cooperative vectors."""
     timed = []
 
-    def time(choice):
+    def time(choice, is_together):
+        assert is_together == choice.is_together
         timed.append(choice)
         return Timing(1.0, 1)
 
@@ -153,6 +154,11 @@ def test_costs_are_those_of_the_advised_arithmetic(software, monkeypatch):
     timed.clear()
     assert measure(stored, software, None, advised="portable").cooperative is None
     assert len(timed) == 3 and not any(each.is_cooperative for each in timed)
+    # which every advice allows, and which serves whole passes alone
+    monkeypatch.setattr(costs, "has_cooperative_matrices", lambda _: True)
+    found = measure(stored, software, None, advised="portable")
+    assert found.together == 1.0 and timed[-1].is_together
+    assert replace(found, together=0.1).neural == 1.0
 
 
 def test_the_images_of_a_graph_are_counted_once_each_as_files_and_block_compressed():

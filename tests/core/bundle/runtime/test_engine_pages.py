@@ -5,10 +5,14 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.runtime.runtime_files import RUNTIME_SHADERS
+from verdigris.core.pictures.render import Lighting
+from verdigris.core.pictures.views import sphere_view
+from verdigris.shaders import SHADER_FOLDER
 
 from ..bundles import made_up
 from .dxc import compile_hlsl
@@ -45,7 +49,7 @@ def test_the_commands_of_pages_are_those_that_are_tested():
     for page in PAGES:
         assert not re.search(r"glslangValidator[^\n]* -I ", page.read_text()), page.name
     assert (
-        "NAME.vdg/runtime picture.comp -o picture.spv" in (DOCS / "engines/VULKAN.md").read_text()
+        "NAME.vdg/runtime/picture.comp -o picture.spv" in (DOCS / "engines/VULKAN.md").read_text()
     )
 
 
@@ -79,6 +83,25 @@ def test_the_first_shaders_compile(small_files, tmp_path):
     (tmp_path / "first.hlsl").write_text("#define NEURAL_NO_ENTRY_POINT\n" + hlsl)
     command = [compiler, "-D", "-V", "-S", "frag", "-e", "main", f"-I{tmp_path}"]
     run(*command, tmp_path / "first.hlsl", "-o", output)
+
+
+def test_the_studio_is_that_of_pictures():
+    page = (DOCS / "engines/SHADERS.md").read_text()
+    shader = (SHADER_FOLDER / "pictures" / "shade_view.slang").read_text()
+    (studio,) = [each for each in re.findall(r"```hlsl\n(.*?)```", page, re.S) if "softBox" in each]
+    for function in studio.strip().split("\n\n"):
+        assert function in shader
+    light = Lighting()
+    for numbers in (light.direction, light.colour):
+        assert str(numbers) in page
+    assert f"times {light.environment}," in page
+    view = sphere_view(64)
+    # all rays meet at the eye
+    far = (5.098 - view.position[:, 2:]) / view.to_eye[:, 2:]
+    assert np.abs((view.position + far * view.to_eye)[:, :2]).max() < 1e-3
+    p, (u, v) = view.position, view.uv.T
+    np.testing.assert_allclose(np.arctan2(p[:, 0], p[:, 2]) / np.pi + 0.5, u, atol=1e-6)
+    np.testing.assert_allclose(np.arcsin(p[:, 1]) / np.pi + 0.5, v, atol=1e-5)
 
 
 @pytest.mark.parametrize("package", COMPILERS, ids=COMPILERS.values())

@@ -26,12 +26,10 @@ NETWORKS = {
     "3x64 leaky_smelu": replace(PRESETS["3x64"], activation="leaky_smelu"),
     "1x5 relu, one frame": NetworkSpec(5, 1, "relu", frame_count=1),
     # layers are evaluated in pairs, and units by fours
-    "4x6 silu": NetworkSpec(6, 4, "silu"),
-    "5x7 silu": NetworkSpec(7, 5, "silu"),
+    "4x6 relu, three lobes": NetworkSpec(6, 4, "relu", lobes=3, output_limit=9.0),
+    "5x7 silu, one lobe": NetworkSpec(7, 5, "silu", lobes=1),
     # as wide as the last layer
     "3x6 silu": NetworkSpec(6, 3, "silu"),
-    "2x8 silu, one lobe": NetworkSpec(8, 2, "silu", lobes=1),
-    "3x8 relu, three lobes": NetworkSpec(8, 3, "relu", lobes=3, output_limit=9.0),
 }
 # In the order of float sums alone; an activation or an offset that is wrong is off by percents.
 ROUNDING = 1e-5

@@ -15,7 +15,7 @@ from ..mutations import mutate
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 SEED = 1939
-MUTANTS = 100
+MUTANTS = 60
 MOST_EVALUATED = 2
 
 

@@ -19,7 +19,7 @@ from .conftest import feed, new_image, new_material
 
 PLUGIN = Path(__file__).resolve().parents[4] / "plugins" / "blender"
 # Training ends early: whether it converges is tested elsewhere.
-SECONDS = "3"
+SECONDS = "1"
 
 
 def run_batch(*words):
@@ -54,7 +54,7 @@ def baked(tmp_path_factory):
     done = run_batch(
         scene,
         *("-o", folder / "out", "--preset", "draft", "--time-limit", SECONDS),
-        *("--attach", "--viewport-textures", "--", "--resolution", "128"),
+        *("--attach", "--viewport-textures", "--", "--resolution", "32"),
     )
     return scene, done
 
@@ -73,7 +73,7 @@ def test_the_bundle_verifies(baked):
     scene, _ = baked
     bundle = scene.parent / "out" / "rusty_metal.vdg"
     manifest = json.loads((bundle / "manifest.json").read_text())
-    assert manifest["latents"]["width"] == 128
+    assert manifest["latents"]["width"] == 32
     command = [os.environ["VERDIGRIS_PYTHON"], "-P", "-m", "verdigris.core", "verify", str(bundle)]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
