@@ -33,8 +33,8 @@ from kit import (
     save_image,
     smaller,
 )
-from meshes import MESHES, Mesh, arm, normals_of, welded
 from quadrics import collapse
+from shapes import MESHES, Mesh, arm, normals_of, welded
 from skinning import compare_weights
 
 from verdigris.core.base.device import Device

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from kit import Floats
-from meshes import Mesh
+from shapes import Mesh
 
 BONES = 4
 POSES, STEPS = 24, 400

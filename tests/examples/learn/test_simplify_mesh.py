@@ -11,7 +11,7 @@ def example(learn):
 
 @pytest.fixture(scope="module")
 def meshes(learn):
-    return learn("meshes")
+    return learn("shapes")
 
 
 @pytest.fixture(scope="module")
