@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -45,25 +46,32 @@ def check_fits(spec: NetworkSpec, name: str) -> None:
 
 
 def rtxns_bin(parameters: Parameters, name: str) -> bytes:
-    """The bytes of a `.bin`: rows without padding, matrices and biases at multiples of 64."""
-    spec = parameters.spec
-    check_fits(spec, name)
+    """The bytes of a `.bin` with the decoder's layers."""
+    check_fits(parameters.spec, name)
+    return layers_bin(
+        [(parameters.weights(layer), parameters.bias(layer)) for layer in parameters.spec.layers]
+    )
+
+
+def layers_bin(layers: Sequence[tuple[FloatArray, FloatArray]]) -> bytes:
+    """The bytes of a `.bin` of matrices [outputs, inputs] and biases: rows without padding,
+    matrices and biases at multiples of 64."""
     records: list[bytes] = []
     payload = b""
-    for layer in spec.layers:
+    for matrix, bias in layers:
         parts = []
-        for values in (parameters.weights(layer), parameters.bias(layer)):
+        for values in (matrix, bias):
             payload += bytes(align(len(payload), ALIGNMENT) - len(payload))
             data = values.astype("<f2").tobytes()
             parts.append((len(data), len(payload)))
             payload += data
         (weight_size, weight_at), (bias_size, bias_at) = parts
-        records.append(
-            _LAYER.pack(layer.inputs, layer.outputs, weight_size, bias_size, weight_at, bias_at)
-        )
+        rows, columns = matrix.shape
+        records.append(_LAYER.pack(columns, rows, weight_size, bias_size, weight_at, bias_at))
     payload += bytes(align(len(payload), ALIGNMENT) - len(payload))
     records += [bytes(_LAYER.size)] * (MOST_LAYERS - len(records))
-    widths = (spec.hidden_layers, spec.inputs, spec.hidden_width, spec.outputs)
+    first, last = layers[0][0], layers[-1][0]
+    widths = len(layers) - 1, first.shape[1], first.shape[0], last.shape[0]
     header = _HEADER.pack(MAGIC, *widths, _HALF, _HALF)
     return b"".join([header, *records, _END.pack(_ROW_MAJOR, len(payload)), payload])
 

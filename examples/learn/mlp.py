@@ -1,0 +1,119 @@
+"""A small network on a device, and its training; mlp.slang has the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import slangpy as spy
+from kit import Floats, Program, read
+from numpy.typing import NDArray
+
+from verdigris.core.base.device import Device
+
+FIRST_SCALE = 128.0
+
+
+class Layer(NamedTuple):
+    matrix: NDArray[np.floating]
+    """[outputs, inputs]"""
+    bias: NDArray[np.floating]
+
+
+def first_layers(widths: Sequence[int], seed: int = 1) -> list[Layer]:
+    """Random weights that keep the variance of what passes through rectifiers (He et al. 2015)."""
+    random = np.random.default_rng(seed)
+    return [
+        Layer(random.normal(0, (2 / columns) ** 0.5, (rows, columns)), np.zeros(rows))
+        for columns, rows in pairwise(widths)
+    ]
+
+
+def network_defines(device: Device, layers: list[Layer]) -> dict[str, int]:
+    """Definitions for mlp.slang."""
+    width, inputs = layers[0].matrix.shape
+    return {
+        "INPUTS": inputs,
+        "WIDTH": width,
+        "HIDDEN": len(layers) - 1,
+        "OUTPUTS": layers[-1].matrix.shape[0],
+        "COOPERATIVE": int(device.gpu.has_feature(spy.Feature.cooperative_vector)),
+    }
+
+
+class Network:
+    """Weights, their optimiser, and the tape of a batch."""
+
+    def __init__(self, program: Program, layers: list[Layer], samples: int) -> None:
+        self._program, self.steps = program, 0
+        self._shapes = [layer.matrix.shape for layer in layers]
+        flat = np.concatenate([part.reshape(-1) for layer in layers for part in layer])
+        self._count = flat.size
+        self._master = program.buffer(flat.astype(np.float32))
+        self._gradients, self._moments = program.zeros(flat.size), program.zeros(flat.size, 2)
+        self.buffers = {name: _halves(program, flat.size) for name in ("weights", "transposed")}
+        """For evaluation."""
+        widths = sum(max(shape) for shape in self._shapes)
+        self._tape: dict[str, Any] = {
+            "samples": samples,
+            "reads": _halves(program, samples * widths),
+            "errors": _halves(program, samples * widths),
+            "scaling": program.buffer(np.array([FIRST_SCALE, 0, 0], np.float32)),
+        }
+        self.training = {"network": self.buffers, "tape": self._tape}
+        """For kernels that go forwards and back."""
+        # with a rate of 0 it only makes the halves
+        self._move(0.0)
+
+    def step(self, rate: float) -> None:
+        """One step of Adam, by what the last batch left on the tape."""
+        self.steps += 1
+        self._program.run(
+            "sumGradients",
+            self._count,
+            "mlp",
+            count=self._count,
+            tape=self._tape,
+            gradients=self._gradients,
+        )
+        self._move(rate * (1 - 0.999**self.steps) ** 0.5 / (1 - 0.9**self.steps))
+        self._program.run("updateScale", 1, "mlp", scaling=self._tape["scaling"])
+
+    def _move(self, rate: float) -> None:
+        self._program.run(
+            "stepWeights",
+            self._count,
+            "mlp",
+            count=self._count,
+            rate=rate,
+            master=self._master,
+            gradients=self._gradients,
+            moments=self._moments,
+            scaling=self._tape["scaling"],
+            **self.buffers,
+        )
+
+    @property
+    def loss_scale(self) -> float:
+        return float(read(self._tape["scaling"], 3)[0])
+
+    def layers(self) -> list[Layer]:
+        """The master weights."""
+        return self._split(read(self._master, self._count))
+
+    def gradients(self) -> list[Layer]:
+        """Gradients of the last step."""
+        return self._split(read(self._gradients, self._count))
+
+    def _split(self, flat: Floats) -> list[Layer]:
+        layers = []
+        for rows, columns in self._shapes:
+            matrix, bias, flat = np.split(flat, [rows * columns, rows * columns + rows])
+            layers.append(Layer(matrix.reshape(rows, columns), bias))
+        return layers
+
+
+def _halves(program: Program, count: int) -> spy.Buffer:
+    return program.buffer(np.zeros(count + count % 2, np.float16))

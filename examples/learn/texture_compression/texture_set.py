@@ -1,0 +1,99 @@
+"""The textures of a material as one array, and what plain BC7 makes of them."""
+
+from __future__ import annotations
+
+import sys
+from typing import NamedTuple
+
+import numpy as np
+from kit import TEXTURES, Floats, load_image, smaller
+
+from verdigris.core.network.bc7 import BLOCK_BYTES
+from verdigris.core.network.block_lines import QUAD, decode, encode
+from verdigris.core.network.quantise import LatentRange
+
+MOST_CHANNELS = 16
+
+
+class TextureSet(NamedTuple):
+    texels: Floats
+    """[height, width, channels], from 0 to 1, as they are stored."""
+    textures: list[slice]
+    """The channels of each texture."""
+
+
+def load_textures(material: str, side: int) -> TextureSet:
+    """All textures of an example, reduced to one size. Channels that are constant are left out."""
+    paths = sorted(TEXTURES.glob(f"{material}_*"))
+    if not paths:
+        sys.exit(f"{material}: no textures in {TEXTURES}: name an example, such as copper_tray")
+    parts: list[Floats] = []
+    for path in paths:
+        image = load_image(path)
+        parts.append(smaller(image, max(len(image) // side, 1)))
+    rows, columns = (min(part.shape[axis] for part in parts) for axis in (0, 1))
+    chosen: list[Floats] = []
+    slices: list[slice] = []
+    count = 0
+    for part in parts:
+        part = smaller(part, len(part) // rows)[:, :columns]
+        part = part[..., np.ptp(part, (0, 1)) > 1 / 255][..., : MOST_CHANNELS - count]
+        if part.shape[-1]:
+            slices.append(slice(count, count + part.shape[-1]))
+            chosen.append(np.clip(part, 0, 1))
+            count += part.shape[-1]
+    return TextureSet(np.concatenate(chosen, -1).astype(np.float32), slices)
+
+
+def through_blocks(texels: Floats) -> Floats:
+    """Texels of four or eight channels from 0 to 1, encoded as BC7 and decoded."""
+    rows, columns, channels = texels.shape
+    whole = LatentRange(np.ones(channels, np.float32), np.zeros(channels, np.float32))
+    blocks = encode(np.ascontiguousarray(texels), whole)
+    layers = decode(blocks, rows, columns)
+    return np.concatenate([*layers], -1).astype(np.float32) / 255
+
+
+def block_bits(rows: int, columns: int) -> int:
+    """Of one texture of BC7."""
+    return 8 * BLOCK_BYTES * (-(-rows // QUAD)) * (-(-columns // QUAD))
+
+
+def plain_blocks(textures: TextureSet, bits: float) -> tuple[Floats, float]:
+    """The set with each texture as BC7, all reduced to a size with about these bits, and enlarged
+    again. Also the bits a texel."""
+    rows, columns, _ = textures.texels.shape
+    share = min((bits * rows * columns / (8 * rows * columns * len(textures.textures))) ** 0.5, 1)
+    size = [max(QUAD * round(share * side / QUAD), QUAD) for side in (rows, columns)]
+    reduced = resized(textures.texels, *size)
+    result = np.empty_like(textures.texels)
+    for part in textures.textures:
+        channels = reduced[..., part]
+        # constant channels cost nothing
+        filled = np.concatenate([channels, np.ones((*size, QUAD - channels.shape[-1]))], -1)
+        stored = through_blocks(filled.astype(np.float32))[..., : channels.shape[-1]]
+        result[..., part] = resized(stored, rows, columns)
+    return result, len(textures.textures) * block_bits(*size) / (rows * columns)
+
+
+def resized(texels: Floats, rows: int, columns: int) -> Floats:
+    """Linear interpolation; means of areas where it becomes smaller. Edges repeat the other side,
+    as textures that tile."""
+    for axis, size in ((0, rows), (1, columns)):
+        texels = np.moveaxis(_resized_rows(np.moveaxis(texels, axis, 0), size), 0, axis)
+    return np.ascontiguousarray(texels, np.float32)
+
+
+def _resized_rows(texels: Floats, size: int) -> Floats:
+    before = len(texels)
+    if size >= before:
+        at = (np.arange(size) + 0.5) * before / size - 0.5
+        low = np.floor(at).astype(int)
+        share = (at - low).reshape(-1, *[1] * (texels.ndim - 1))
+        return texels[low % before] * (1 - share) + texels[(low + 1) % before] * share
+    ends = np.arange(size + 1) * before / size
+    sums = np.concatenate([np.zeros_like(texels[:1], float), np.cumsum(texels, 0, float)])
+    low = np.minimum(ends.astype(int), before - 1)
+    share = (ends - low).reshape(-1, *[1] * (texels.ndim - 1))
+    at_ends = sums[low] + share * texels[low]
+    return np.diff(at_ends, axis=0) * size / before

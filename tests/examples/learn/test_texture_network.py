@@ -1,0 +1,105 @@
+"""examples/learn/texture_network: gradients, training, and files of networks."""
+
+import struct
+
+import numpy as np
+import pytest
+
+from verdigris.core.base.errors import VerdigrisError
+
+
+@pytest.fixture(scope="module")
+def example(learn):
+    return learn("texture_network")
+
+
+@pytest.fixture(scope="module")
+def picture():
+    random = np.random.default_rng(3)
+    return np.kron(random.random((4, 4, 3)), np.ones((4, 4, 1))).astype("f4")
+
+
+def small(example, device, picture, samples=256):
+    layers = example.first_layers([24, 16, 16, 3])
+    return example.TextureNetwork(device, picture, layers, "copy", samples), layers
+
+
+def forward(layers, uv):
+    """In double precision."""
+    angle = 2 * np.pi * uv[..., None] * 2.0 ** np.arange(6)
+    x = np.stack(
+        [np.sin(angle[:, 0]), np.cos(angle[:, 0]), np.sin(angle[:, 1]), np.cos(angle[:, 1])], -1
+    )
+    x = x.reshape(len(uv), -1)
+    for layer in layers[:-1]:
+        x = x @ layer.matrix.T.astype(float) + layer.bias
+        x = np.maximum(x, 0.01 * x)
+    return x @ layers[-1].matrix.T.astype(float) + layers[-1].bias
+
+
+def test_the_picture_of_a_network_is_that_of_numpy(example, device, picture):
+    texture, layers = small(example, device, picture)
+    drawn, original = texture.draw(16)
+    rows, columns = np.mgrid[:16, :16]
+    uv = (np.stack([columns, rows], -1).reshape(-1, 2) + 0.5) / 16
+    np.testing.assert_allclose(drawn.reshape(-1, 3), forward(layers, uv), atol=2e-2)
+    np.testing.assert_array_equal(original, picture)
+
+
+def test_gradients_are_the_change_of_the_error(example, device, picture):
+    # of all samples of a picture of one colour, in expectation
+    texture, layers = small(example, device, np.full((4, 4, 3), 0.25, "f4"), samples=1024)
+    texture.train(1, 100, rate=0.0)
+    gradients = texture.network.gradients()
+    uv = np.random.default_rng(0).random((16384, 2))
+
+    def loss():
+        return np.mean((forward(layers, uv) - 0.25) ** 2)
+
+    for index in (0, 1, 2):
+        found = gradients[index].matrix
+        row, column = np.unravel_index(np.abs(found).argmax(), found.shape)
+        place, step = layers[index].matrix, 1e-3
+        ends = []
+        for sign in (1, -2):
+            place[row, column] += sign * step
+            ends.append(loss())
+        place[row, column] += step
+        assert found[row, column] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=0.25)
+
+
+def test_training_learns_the_picture_and_goes_on_from_a_file(example, device, picture, tmp_path):
+    texture, _ = small(example, device, picture)
+    before = example.psnr(*texture.draw(16))
+    texture.train(150, 150, rate=4e-3)
+    learned = example.psnr(*texture.draw(16))
+    assert learned > before + 8
+    path = tmp_path / "network.bin"
+    example.write_network(path, texture.network.layers())
+    again = example.TextureNetwork(device, picture, example.read_network(path), "copy", 256)
+    assert example.psnr(*again.draw(16)) == pytest.approx(learned, abs=0.3)
+
+
+def test_a_file_that_rtxns_wrote_is_read(example, tmp_path):
+    # as its header is declared: version, 4 sizes, 2 precisions, 8 layers, layout, bytes; biases at
+    # multiples of 16
+    first, second = np.arange(6, dtype="<f2"), np.arange(9, 13, dtype="<f2")
+    data = bytearray(256)
+    for at, part in ((0, first), (16, np.array([1, 2, 3], "<f2")), (64, second), (80, second[:1])):
+        data[at : at + part.nbytes] = part.tobytes()
+    layers = [(2, 3, 12, 6, 0, 16), (3, 1, 6, 2, 64, 80)] + [(0,) * 6] * 6
+    records = b"".join(struct.pack("<2I2Q2I", *each) for each in layers)
+    header = struct.pack("<7I4x", 0xA1C0DE01, 1, 2, 3, 1, 0, 0)
+    path = tmp_path / "theirs.bin"
+    path.write_bytes(header + records + struct.pack("<I4xQ", 0, len(data)) + data)
+    one, two = example.read_network(path)
+    np.testing.assert_array_equal(one.matrix, [[0, 1], [2, 3], [4, 5]])
+    np.testing.assert_array_equal(one.bias, [1, 2, 3])
+    np.testing.assert_array_equal(two.matrix, [[9, 10, 11]])
+    np.testing.assert_array_equal(two.bias, [9])
+    with pytest.raises(VerdigrisError, match="2 inputs and 1 outputs"):
+        example.check_network([one, two], path)
+    for damage, message in ((b"no", "no RTXNS network"), (path.read_bytes()[:-9], "whole files")):
+        path.write_bytes(damage)
+        with pytest.raises(VerdigrisError, match=message):
+            example.read_network(path)
