@@ -112,7 +112,8 @@ class SizeChosen(Event):
     """The most bytes that were allowed: those requested, or fewer than the material's images take
     block-compressed; 0 for no limit, or for one that gave way to the error."""
     tried: tuple[Mapping[str, Any], ...] = ()
-    """All sizes that were tried: width, height, bytes, and the log MAE after a short training."""
+    """All sizes that were tried: width, height, bytes, and the log MAE after a short training, or
+    one that is as visible as the error of a picture."""
 
     @property
     def text(self) -> str:

@@ -19,9 +19,9 @@ from verdigris.core.settings.size_settings import SizeSettings
 TRAINERS = ("tensor", "numpy")
 # Parts of the steps between which latents move to the lines that blocks of BC7 can hold.
 _LINES = (0.05, 0.3)
-# Points that are sampled between two moves, at least and for each texel. A move takes all texels,
-# as long as many steps: more of them would take as long as training.
-_POINTS_A_MOVE, _POINTS_A_TEXEL = 1 << 18, 4
+# Points that are sampled between two moves: 16 steps on a GPU, more with smaller batches, whose
+# steps take less time than a move.
+_POINTS_A_MOVE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -150,9 +150,8 @@ class BakeSettings:
         lines = None
         if self.latent_format == BC7_FORMAT:
             begin, end = (round(share * self.iterations) for share in _LINES)
-            between = max(_POINTS_A_MOVE, _POINTS_A_TEXEL * self.resolution**2)
             points = self.batch // self.draw.pairs
-            lines = BlockLines(begin, min(end, first), max(1, between // points))
+            lines = BlockLines(begin, min(end, first), max(1, _POINTS_A_MOVE // points))
         return Quantisation(first, self.iterations - first, lines, outliers=self.latent_outliers)
 
     def changed(self, changes: Mapping[str, Any]) -> BakeSettings:

@@ -17,7 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.baking.measure.bundle_size import SMALLEST, compressed_sources
-from verdigris.core.baking.measure.measure import measure_student
+from verdigris.core.baking.measure.measure import (
+    measure_pictures,
+    measure_student,
+    sphere_to_compare,
+)
 from verdigris.core.baking.phases.shrink import shrunk, shrunk_state
 from verdigris.core.baking.phases.stepping import open_with_parameters
 from verdigris.core.baking.state.size_choice import Size, SizeChoice, half_of_both, halves
@@ -25,7 +29,10 @@ from verdigris.core.baking.state.trainers import open_trainer
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.profile import Phases
 from verdigris.core.network.student import Student
-from verdigris.core.pictures.metrics import INDISTINGUISHABLE_LOG_MAE
+from verdigris.core.pictures.metrics import (
+    INDISTINGUISHABLE_LOG_MAE,
+    INDISTINGUISHABLE_PSNR,
+)
 from verdigris.core.progress.events import Event, SizeChosen, Step
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.schedule import Quantisation
@@ -47,6 +54,8 @@ _TOLERANCE_SHARE, _STILL_FALLS = 0.5, 0.85
 # A limit by the material's own images, which nobody has set, gives way to errors so much larger
 # than those of the largest size: a decibel.
 _VISIBLE = 1.12
+# Below so many times the log MAE that no eye sees, the picture of a sphere counts, too.
+_NEAR = 2
 # Trials of most bakes.
 _TRIALS = 5
 # Width by height, or the inverse, of the sizes that are tried to fit into a limit of bytes.
@@ -55,7 +64,7 @@ _LARGEST_RATIO = 16
 _RUNS = 8
 
 Errors = tuple[float, ...]
-"""Log MAE of each material."""
+"""Visible error of each material."""
 
 
 def choice_step(settings: BakeSettings) -> int:
@@ -248,10 +257,23 @@ def _try(
     finally:
         phases.begin("")
         trainer.close()
-    errors = []
-    for student.material, held_out in enumerate(run.held_out):
-        errors.append(measure_student(student, held_out).log_mae)
-    return tuple(errors)
+    return tuple(_visible_error(run, student, number) for number in range(len(run.teachers)))
+
+
+def _visible_error(run: Run, student: Student, number: int) -> float:
+    """The log MAE of a material, or a log MAE that is as visible as the error of its picture."""
+    student.material = number
+    log_mae = measure_student(student, run.held_out[number]).log_mae
+    if log_mae > _NEAR * INDISTINGUISHABLE_LOG_MAE:
+        return log_mae
+    picture = measure_pictures(run.teachers[number], student, sphere_to_compare())
+    return max(log_mae, as_visible(picture.psnr))
+
+
+def as_visible(psnr: float) -> float:
+    """The log MAE that is as visible as a picture with this PSNR: both are proportional to the
+    error."""
+    return float(INDISTINGUISHABLE_LOG_MAE * 10 ** ((INDISTINGUISHABLE_PSNR - psnr) / 20))
 
 
 def _cooling(training: TrainingSettings, first: int, steps: int) -> TrainingSettings:

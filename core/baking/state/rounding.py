@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from verdigris.core.settings.schedule import Quantisation
 
 # Less of an increase is not reported: as a part of the error before, or by itself. Blocks take a
-# quarter of the bytes, and 1.2 to 1.5 times the error is what they cost.
+# quarter of the bytes, and 1.1 to 1.5 times the error is what they cost.
 _REPORTED_FACTOR = {BC7_FORMAT: 1.5, RGBA8_FORMAT: 1.02}
 _REPORTED_INCREASE = 5e-5
 # The next larger format.

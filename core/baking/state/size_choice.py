@@ -33,8 +33,8 @@ class SizeChoice:
     target: float = 0.0
     """The largest error that was accepted; 0 if only bytes counted."""
     tried: dict[Size, float] = field(default_factory=dict)
-    """Log MAE after a short training, relative to the same reference; of several materials the one
-    that is farthest from its target."""
+    """Log MAE after a short training, relative to the same reference, or one that is as visible as
+    the error of a picture; of several materials the one that is farthest from its target."""
 
     def facts(self) -> dict[str, Any]:
         """For JSON."""

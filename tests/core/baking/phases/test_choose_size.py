@@ -8,7 +8,7 @@ import pytest
 from verdigris.core.baking.bake import bake
 from verdigris.core.baking.measure.bundle_size import bundle_bytes
 from verdigris.core.baking.phases import choose_size
-from verdigris.core.baking.phases.choose_size import _search
+from verdigris.core.baking.phases.choose_size import _search, as_visible
 from verdigris.core.baking.phases.shrink import shrunk, shrunk_state
 from verdigris.core.baking.state.options import BakeControl, BakeOptions
 from verdigris.core.base.device import open_device
@@ -114,6 +114,16 @@ def test_a_limit_that_nobody_has_set_gives_way_to_errors_that_an_eye_sees(excess
     choice, _ = search(error, fits=fits, gives_way=True)
     assert choice.size == size
     assert search(error, fits=fits)[0].size == (64, 32)
+
+
+def test_errors_that_samples_do_not_show_are_those_of_the_picture():
+    # as a log MAE of .0003, a PSNR of 55 dB is at the border; an error ten times as large has 20 dB
+    # less
+    assert as_visible(55) == pytest.approx(0.0003)
+    assert as_visible(35) == pytest.approx(0.003)
+    # the smaller size has a log MAE that no eye sees, and 46.5 dB for 60
+    choice, _ = search(lambda size: (max(3.3e-4, as_visible(60 if size == (64, 64) else 46.5)),))
+    assert choice.size == (64, 64)
 
 
 def test_a_smaller_texture_holds_means_of_the_finest_texels_and_the_trained_coarse_levels():
