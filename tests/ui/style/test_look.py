@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.memory import Memory
+from verdigris.ui.model.choices import BakeChoices
 from verdigris.ui.panel import Panel
 from verdigris.ui.signals.notices import ERROR
 from verdigris.ui.style.icons import PATHS, icon
@@ -19,19 +20,39 @@ from verdigris.ui.style.palettes import DARK, LIGHT
 from verdigris.ui.style.sheet import PRIMARY
 from verdigris.ui.window import Window, stored_theme
 
+from ..fake_session import Session
+
+
+@pytest.fixture(scope="module")
+def made(qapp, tmp_path_factory):
+    """One panel for all tests, with a fake worker."""
+    folder, patch = tmp_path_factory.mktemp("panel"), pytest.MonkeyPatch()
+    patch.setenv("VERDIGRIS_CONFIG_DIR", str(folder))
+    session = Session()
+    session.host.manual = folder
+    session.host.scene_file = lambda: folder / "shot.ma"
+    memory = Memory(QSettings(str(folder / "memory.ini"), QSettings.Format.IniFormat))
+    panel = Panel(session.model, None, memory)
+    panel.show()
+    yield session, panel
+    panel.shutdown()
+    panel.close()
+    patch.undo()
+
 
 @pytest.fixture
-def panel(qtbot, session, tmp_path, monkeypatch):
-    monkeypatch.setenv("VERDIGRIS_CONFIG_DIR", str(tmp_path / "settings"))
-    session.host.manual = tmp_path
-    session.host.scene_file = lambda: tmp_path / "shot.ma"
-    memory = Memory(QSettings(str(tmp_path / "memory.ini"), QSettings.Format.IniFormat))
-    made = Panel(session.model, None, memory)
-    qtbot.addWidget(made)
-    made.resize(420, 900)
-    made.show()
-    yield made
-    made.shutdown()
+def session(made):
+    found = made[0]
+    found.ready()
+    found.receive("state", state="idle")
+    return found
+
+
+@pytest.fixture
+def panel(made, session):
+    made[1].resize(420, 900)
+    session.model.set_choices(**vars(BakeChoices()))
+    return made[1]
 
 
 def places(panel):
