@@ -20,10 +20,10 @@ _NORMAL_UP_TO, _MOST_AT = 75, 99
 def weights_from_error(errors: Floats, size: int, normal: float, most: float) -> Floats:
     """A map of weights (size, size) from errors by place, row 0 at v = 0.
 
-    A quarter of the texture gets more weight than `normal`: the places with the largest errors, as
-    weights help little where they are on most of a surface. A weight grows with the square root of the
-    error: this density makes the mean error least where a place's error is inversely proportional
-    to its samples. The error of one place in a hundred has the weight `most`.
+    The quarter of the texture with the largest errors gets more weight than `normal`: weights on
+    most of a surface help little. A weight grows with the square root of the error: this density
+    makes the mean error least where a place's error is inversely proportional to its samples. The
+    error of one place in a hundred has the weight `most`.
     """
     smooth = np.asarray(errors, np.float64)
     for _ in range(_PASSES):

@@ -15,7 +15,7 @@ _HANDLE = 12
 _SHEET = """
 QPushButton, QToolButton {{ border: 1px solid {edge}; border-radius: {radius}px;
   background: {button}; color: {text}; min-height: {field}px; padding: 0 {gap}px }}
-QToolButton {{ padding: 0 {half}px; min-width: {tool}px }}
+QToolButton {{ padding: 0 {half}px; min-width: {tool}px; min-height: {inner}px }}
 QToolButton[autoRaise="true"], QPushButton[flat="true"] {{ border-color: transparent;
   background: transparent }}
 QPushButton:hover, QToolButton:hover {{ background: {raised} }}
@@ -37,6 +37,7 @@ QPushButton#{primary}:focus {{ border-color: {text} }}
 QPushButton#{primary}:disabled {{ background: {button}; border-color: {button}; color: {dim} }}
 QLineEdit, QAbstractSpinBox {{ border: 1px solid {edge}; border-radius: {radius}px;
   background: {base}; min-height: {field}px; padding: 0 {half}px }}
+QAbstractSpinBox {{ min-height: {inner}px }}
 QLineEdit:focus, QAbstractSpinBox:focus {{ border-color: {accent} }}
 QLineEdit:disabled, QAbstractSpinBox:disabled {{ border-color: {faint};
   background: transparent }}
@@ -105,6 +106,8 @@ def sheet_of(palette: QPalette) -> str:
     # a border of one pixel on both sides
     sizes = {
         "field": FIELD - 2,
+        # these two get three pixels more from Qt
+        "inner": FIELD - 5,
         "tall": BUTTON - 2,
         "tool": FIELD - 2 - 2 * HALF,
         "half": HALF,
