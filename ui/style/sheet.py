@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QWidget
 
-from verdigris.ui.style.colours import dim_text
+from verdigris.ui.style.colours import dim_text, quiet_text
 from verdigris.ui.style.metrics import BUTTON, FIELD, GAP, HALF, RADIUS
 
 PRIMARY = "primary"
@@ -43,7 +43,7 @@ QLineEdit:disabled, QAbstractSpinBox:disabled {{ border-color: {faint};
   background: transparent }}
 QLabel:disabled, QCheckBox:disabled, QComboBox:disabled, QLineEdit:disabled,
 QAbstractSpinBox:disabled {{ color: {dim} }}
-QLineEdit {{ placeholder-text-color: {dim} }}
+QLineEdit {{ placeholder-text-color: {quiet} }}
 QAbstractSpinBox QLineEdit {{ border: none; background: transparent; min-height: 0; padding: 0 }}
 QSlider::groove:horizontal {{ height: 4px; border-radius: 2px; background: {groove} }}
 QSlider::sub-page:horizontal {{ border-radius: 2px; background: {accent} }}
@@ -97,6 +97,7 @@ def sheet_of(palette: QPalette) -> str:
         "groove": mixed(window, text, 0.2),
         "text": text,
         "dim": dim_text(palette),
+        "quiet": quiet_text(palette),
         "base": base,
         "accent": accent,
         "accent_raised": mixed(accent, on_accent, 0.15),
