@@ -90,7 +90,7 @@ class Shooter:
                 self.panel.viewport.set_mode(mode)
                 self.panel.pages.show_only(list(pages))
                 if self.model.report is not None and not self.model.is_refused:
-                    self.wait(self.is_drawn, 20)
+                    self.wait(self.is_drawn, 20 if self.options.all else 120)
                 self.wait(lambda: False, 0.2)
                 target = self.options.out / f"{name}.png"
                 if not self.window.grab().save(str(target)):

@@ -13,7 +13,7 @@ from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.choices import BakeChoices
 from verdigris.ui.panel import Panel
-from verdigris.ui.signals.notices import ERROR
+from verdigris.ui.signals.notices import ERROR, INFO, WARNING
 from verdigris.ui.style.icons import PATHS, icon
 from verdigris.ui.style.metrics import ICON, tabular
 from verdigris.ui.style.palettes import DARK, LIGHT
@@ -95,6 +95,22 @@ def test_there_is_one_filled_button_and_a_double_click_on_it_does_not_pause(qtbo
     assert model.pending == ""
     qtbot.mouseClick(filled[0], left)
     assert model.pending == "pause"
+
+
+def test_good_news_hide_by_themselves_and_errors_stay_with_an_icon_each(session, panel):
+    banner, notices = panel.banner, session.model.notices
+    icons = []
+    for severity, stays in ((INFO, False), (WARNING, True), (ERROR, True)):
+        notices.add(severity, f"A {severity} of the bake")
+        assert banner.isVisible() and banner._fading.isActive() != stays
+        icons.append(banner.icon.name)
+        if not stays:
+            banner._fading.timeout.emit()
+            assert not banner.isVisible()
+    # not by their colours alone
+    assert len({*icons}) == 3
+    banner.dismiss.click()
+    assert not banner.isVisible()
 
 
 def test_the_progress_runs_while_a_result_is_written(qtbot, session, panel):
