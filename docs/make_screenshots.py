@@ -89,8 +89,11 @@ class Shooter:
                 self.wait(lambda: False, 0.2)
                 self.panel.viewport.set_mode(mode)
                 self.panel.pages.show_only(list(pages))
+                viewport = self.panel.viewport
+                at = QPointF(0.62 * viewport.width(), 0.6 * viewport.height())
+                viewport._pointer = at if viewport.paints else None
                 if self.model.report is not None and not self.model.is_refused:
-                    self.wait(self.is_drawn, 20)
+                    self.wait(self.is_drawn, 20 if self.options.all else 120)
                 self.wait(lambda: False, 0.2)
                 target = self.options.out / f"{name}.png"
                 if not self.window.grab().save(str(target)):
@@ -127,10 +130,8 @@ class Shooter:
         self.paint()
         panel.paint.in_view.setChecked(True)
         self.wait(lambda: model.pictures.places is not None, 20)
-        panel.viewport._pointer = QPointF(panel.viewport.rect().center())
         self.shoot("painting", ("Paint",))
         panel.paint.in_view.setChecked(False)
-        panel.viewport._pointer = None
         if not self.options.all:
             return
         model.pause()

@@ -13,19 +13,22 @@ if TYPE_CHECKING:
 
 # Passes of a 3 x 3 mean: the error of one texel is that of a few samples.
 _PASSES = 2
+# Percentiles of the error.
+_NORMAL_UP_TO, _MOST_AT = 75, 99
 
 
 def weights_from_error(errors: Floats, size: int, normal: float, most: float) -> Floats:
     """A map of weights (size, size) from errors by place, row 0 at v = 0.
 
-    Up to the median error a weight is `normal`. Above it, it grows with the square root of the
-    error: this density makes the mean error least where a place's error is inversely proportional
-    to its samples. The error of one place in a hundred has the weight `most`.
+    The quarter of the texture with the largest errors gets more weight than `normal`: weights on
+    most of a surface help little. A weight grows with the square root of the error: this density
+    makes the mean error least where a place's error is inversely proportional to its samples. The
+    error of one place in a hundred has the weight `most`.
     """
     smooth = np.asarray(errors, np.float64)
     for _ in range(_PASSES):
         smooth = _mean_of_neighbours(smooth)
-    low, high = (float(np.percentile(smooth, each)) for each in (50, 99))
+    low, high = (float(np.percentile(smooth, each)) for each in (_NORMAL_UP_TO, _MOST_AT))
     if not high > low > 0:
         return np.full((size, size), normal, np.float32)
     roots = (np.sqrt(smooth) - np.sqrt(low)) / (np.sqrt(high) - np.sqrt(low))

@@ -22,11 +22,13 @@ from verdigris.core.bundle.history.version import Version
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.cards.version_card import VersionCard
 from verdigris.ui.memory import Memory
+from verdigris.ui.panel import Panel
 from verdigris.ui.queue.bake_queue import Item
 from verdigris.ui.widgets.wording import PHASES, STOPS
 from verdigris.ui.window import Window
 
 from .cards.test_cards import DETAIL, finish, report
+from .fake_session import Session
 
 # Terms of the people who write the program: what is trained and how, names of nodes and metrics.
 JARGON = (
@@ -63,10 +65,17 @@ def texts_of(widget):
     yield from (action.text() for action in widget.actions())
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made, patch = tmp_path_factory.mktemp("words"), pytest.MonkeyPatch()
+    patch.setenv("VERDIGRIS_CONFIG_DIR", str(made))
+    yield made
+    patch.undo()
+
+
 @pytest.fixture
-def window(qtbot, tmp_path, monkeypatch):
-    monkeypatch.setenv("VERDIGRIS_CONFIG_DIR", str(tmp_path / "settings"))
-    memory = Memory(QSettings(str(tmp_path / "memory.ini"), QSettings.Format.IniFormat))
+def window(qtbot, folder):
+    memory = Memory(QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat))
     made = Window(FilesHost(), memory)
     qtbot.addWidget(made)
     made.show()
@@ -74,33 +83,27 @@ def window(qtbot, tmp_path, monkeypatch):
     made.panel.shutdown()
 
 
-@pytest.fixture
-def done(qtbot, session, tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def done(qapp, folder):
     """A panel after a bake, with every section open."""
-    from verdigris.ui.panel import Panel
-
-    monkeypatch.setenv("VERDIGRIS_CONFIG_DIR", str(tmp_path / "settings"))
-    session.host.manual = tmp_path
-    session.host.scene_file = lambda: tmp_path / "shot.ma"
-    memory = Memory(QSettings(str(tmp_path / "memory.ini"), QSettings.Format.IniFormat))
+    session = Session()
+    session.host.manual = folder
+    session.host.scene_file = lambda: folder / "shot.ma"
+    memory = Memory(QSettings(str(folder / "panel.ini"), QSettings.Format.IniFormat))
     panel = Panel(session.model, None, memory)
-    qtbot.addWidget(panel)
     panel.resize(900, 1400)
     panel.show()
-    names = (
-        "oren_nayar_diffuse_bsdf",
-        "generalized_schlick_bsdf",
-        "uniform_edf",
-        "dielectric_bsdf",
-    )
+    names = ("oren_nayar_diffuse_bsdf", "generalized_schlick_bsdf", "uniform_edf")
     parts = [{"name": name, "fate": "kept", "how": ""} for name in names]
     report(session, varying_inputs=["base_color"], parts=parts)
     finish(session, hints=[DETAIL])
     panel.pages.show_only([*panel.pages.all])
     panel.settings.more.setChecked(True)
     panel.learning.verdict.fold.setChecked(True)
+    qapp.processEvents()
     yield panel
     panel.shutdown()
+    panel.close()
 
 
 def test_no_widget_uses_jargon(window, done, tmp_path):

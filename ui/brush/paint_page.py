@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFileDialog, QFormLayout, QToolButton, QVBoxLayout, QWidget
 
 from verdigris.core.geometry.mesh import Mesh, load_mesh
+from verdigris.core.geometry.shapes import find_shape
 from verdigris.core.hosts.host import (
     BRUSH_WEIGHT,
     LARGEST_WEIGHT,
@@ -234,6 +235,9 @@ class PaintPage(QWidget):
     def _find_mesh(self) -> tuple[str, Callable[[], Mesh]] | None:
         """The mesh in the view: one of the scene, or a file."""
         view, loaded = self._model.view, self._model.meshes.loaded
+        found = find_shape(view.shape)
+        if found is not None:
+            return view.shape, lambda: found
         if view.shape != "mesh":
             return None
         if loaded is not None and loaded.name == view.mesh:

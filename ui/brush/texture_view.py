@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from verdigris.core.pictures.heat import heat_colours
+from verdigris.core.pictures.heat import automatic_top, heat_colours
 from verdigris.core.pictures.picture_files import srgb_from_linear
 from verdigris.ui.brush.contrast import INKS, Ink, choose_inks
 from verdigris.ui.brush.paint_pixels import paint_pixels, weights_at
@@ -16,11 +16,11 @@ from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.paint.brush_tools import BrushTools
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.drawing import image_of, points_between
+from verdigris.ui.viewport.heat_scale import draw_bar
 
 WEIGHTS, ERRORS = "weights", "errors"
 # Paint is drawn with so many pixels per side, whatever the size of the map.
 _PAINT_PIXELS = 320
-_MIN_ERROR = 1e-6
 _LEAST, _MOST = 160, 320
 
 
@@ -89,7 +89,7 @@ class TextureView(QWidget):
         errors = self._model.pictures.error_map
         self._errors, self.largest_error = None, 0.0
         if errors is not None and errors.ndim == 2:
-            self.largest_error = max(float(np.percentile(errors, 99)), _MIN_ERROR)
+            self.largest_error = automatic_top(errors)
             colours = srgb_from_linear(heat_colours(errors[::-1], self.largest_error))
             self._errors = image_of((colours * 255 + 0.5).astype(np.uint8))
         self.update()
@@ -121,6 +121,7 @@ class TextureView(QWidget):
     def _draw_errors(self, painter: QPainter, square: QRectF) -> None:
         if self._errors is not None:
             painter.drawImage(square, self._errors)
+            draw_bar(painter, square, self.largest_error, self.palette(), None)
             return
         painter.setPen(self.palette().color(QPalette.ColorRole.Text))
         flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap

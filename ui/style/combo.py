@@ -23,7 +23,7 @@ class Combo(QComboBox):
         widest = max((letters.horizontalAdvance(text) for text in texts), default=0)
         least = self.minimumContentsLength() * letters.horizontalAdvance("x")
         is_fixed = self.sizeAdjustPolicy() == _BY_CONTENTS_LENGTH
-        return QSize((least if is_fixed else max(least, widest)) + 2 * GAP + ICON, FIELD)
+        return QSize((least if is_fixed else max(least, widest)) + 3 * GAP + ICON, FIELD)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         return QSize(super().minimumSizeHint().width(), FIELD)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPalette, QPen, QPixmap
-from PySide6.QtWidgets import QAbstractButton
+from PySide6.QtWidgets import QAbstractButton, QApplication
 
 from verdigris.ui.style.colours import dim_text
 from verdigris.ui.style.metrics import ICON
@@ -85,7 +85,8 @@ class _Wearing(QObject):
 
     def show(self, name: str, role: QPalette.ColorRole) -> None:
         self._name, self._role = name, role
-        palette = self._button.palette()
+        # not the button's own: a style sheet gives it the colours of its present state
+        palette = QApplication.palette()
         self._button.setIcon(icon(name, palette.color(role), dim_text(palette)))
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name

@@ -56,7 +56,10 @@ class SectionHead(QAbstractButton):
         painter = QPainter(self)
         painter.fillRect(self.rect(), mixed(window, ink, 0.1 if self.underMouse() else 0.05))
         arrow = QRectF(GAP - 2, (BUTTON - ICON) / 2, ICON, ICON).adjusted(3, 3, -3, -3)
-        is_open, is_mirrored = self.isChecked(), self.layoutDirection() != Qt.LeftToRight
+        is_open, is_mirrored = (
+            self.isChecked(),
+            self.layoutDirection() != Qt.LayoutDirection.LeftToRight,
+        )
         area = self.rect().adjusted(GAP + ICON + 2, 0, -GAP, 0)
         if is_mirrored:
             arrow.moveRight(self.width() - GAP)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QWidget
 
-from verdigris.ui.style.colours import dim_text
+from verdigris.ui.style.colours import dim_text, quiet_text
 from verdigris.ui.style.metrics import BUTTON, FIELD, GAP, HALF, RADIUS
 
 PRIMARY = "primary"
@@ -15,7 +15,7 @@ _HANDLE = 12
 _SHEET = """
 QPushButton, QToolButton {{ border: 1px solid {edge}; border-radius: {radius}px;
   background: {button}; color: {text}; min-height: {field}px; padding: 0 {gap}px }}
-QToolButton {{ padding: 0 {half}px; min-width: {tool}px }}
+QToolButton {{ padding: 0 {half}px; min-width: {tool}px; min-height: {inner}px }}
 QToolButton[autoRaise="true"], QPushButton[flat="true"] {{ border-color: transparent;
   background: transparent }}
 QPushButton:hover, QToolButton:hover {{ background: {raised} }}
@@ -37,12 +37,13 @@ QPushButton#{primary}:focus {{ border-color: {text} }}
 QPushButton#{primary}:disabled {{ background: {button}; border-color: {button}; color: {dim} }}
 QLineEdit, QAbstractSpinBox {{ border: 1px solid {edge}; border-radius: {radius}px;
   background: {base}; min-height: {field}px; padding: 0 {half}px }}
+QAbstractSpinBox {{ min-height: {inner}px }}
 QLineEdit:focus, QAbstractSpinBox:focus {{ border-color: {accent} }}
 QLineEdit:disabled, QAbstractSpinBox:disabled {{ border-color: {faint};
   background: transparent }}
 QLabel:disabled, QCheckBox:disabled, QComboBox:disabled, QLineEdit:disabled,
 QAbstractSpinBox:disabled {{ color: {dim} }}
-QLineEdit {{ placeholder-text-color: {dim} }}
+QLineEdit {{ placeholder-text-color: {quiet} }}
 QAbstractSpinBox QLineEdit {{ border: none; background: transparent; min-height: 0; padding: 0 }}
 QSlider::groove:horizontal {{ height: 4px; border-radius: 2px; background: {groove} }}
 QSlider::sub-page:horizontal {{ border-radius: 2px; background: {accent} }}
@@ -96,6 +97,7 @@ def sheet_of(palette: QPalette) -> str:
         "groove": mixed(window, text, 0.2),
         "text": text,
         "dim": dim_text(palette),
+        "quiet": quiet_text(palette),
         "base": base,
         "accent": accent,
         "accent_raised": mixed(accent, on_accent, 0.15),
@@ -105,6 +107,8 @@ def sheet_of(palette: QPalette) -> str:
     # a border of one pixel on both sides
     sizes = {
         "field": FIELD - 2,
+        # these two get three pixels more from Qt
+        "inner": FIELD - 5,
         "tall": BUTTON - 2,
         "tool": FIELD - 2 - 2 * HALF,
         "half": HALF,

@@ -17,6 +17,8 @@ from verdigris.ui.widgets.wording import PHASES
 
 _BAND_ALPHA, _GHOST_ALPHA = 22, 110
 _MOST_GHOSTS = 5
+# Dots of the error: many of them would hide the line.
+_DOT, _SMALL_DOT, _MANY = 6, 3, 25
 # The smallest part of all steps that is shown, and the room to the right of the last step.
 _LEAST_PART, _ROOM = 1 / 32, 1.25
 
@@ -53,7 +55,7 @@ class LossPlot(QWidget):
         item.vb.sigResized.connect(self._place_loss)
         self.smooth = pyqtgraph.PlotDataItem()
         self._loss_view.addItem(self.smooth)
-        self.dots = self.plot.plot(symbol="o", symbolSize=6)
+        self.dots = self.plot.plot(symbol="o", symbolSize=_DOT)
         self.target = pyqtgraph.InfiniteLine(angle=0)
         self.plot.addItem(self.target, ignoreBounds=True)
         self.cross = pyqtgraph.InfiniteLine(angle=90)
@@ -132,7 +134,8 @@ class LossPlot(QWidget):
         model = self._model
         steps, _losses, smooth = model.bake.history.losses()
         self.smooth.setData(steps, smooth)
-        self.dots.setData(*model.bake.history.errors())
+        errors = model.bake.history.errors()
+        self.dots.setData(*errors, symbolSize=_DOT if len(errors[0]) < _MANY else _SMALL_DOT)
         self._fit_steps()
         if not len(steps):
             # the axes of another material say nothing of this one

@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
-    QComboBox,
     QFileDialog,
     QMenu,
     QSizePolicy,
@@ -20,6 +19,7 @@ from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.qt.number_boxes import RealBox, WholeBox
+from verdigris.ui.style.combo import Combo
 from verdigris.ui.widgets.field_docs import field_docs
 from verdigris.ui.widgets.viewport import MODES, NAMES, SIDE_BY_SIDE, WIPE, Viewport
 
@@ -45,21 +45,19 @@ class ViewBar(QWidget):
         self._model, self._viewport = model, viewport
         # files that were chosen
         self._file = self._hdri = ""
-        self.mode = QComboBox()
+        self.mode = Combo()
         for mode in MODES:
             self.mode.addItem(_MODE_NAMES[mode], mode)
         self.mode.setToolTip("The layout of reference, neural material and difference")
         self.mode.setAccessibleName("Layout of the pictures")
-        self.shape = QComboBox()
+        self.shape = Combo()
         self.shape.setAccessibleName("Shape")
         self.shape.setToolTip(
             "The shape that shows the material. A mesh of the scene is read when you choose it."
         )
-        self.shape.setSizeAdjustPolicy(
-            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-        )
+        self.shape.setSizeAdjustPolicy(Combo.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.shape.setMinimumContentsLength(10)
-        self.light = QComboBox()
+        self.light = Combo()
         self.light.setAccessibleName("Light")
         self.light.setToolTip(
             "The light around the shape. Shift + drag in the picture turns it. Drop an .hdr or "

@@ -6,13 +6,13 @@ import pytest
 from verdigris.core.importance.from_error import weights_from_error
 
 
-def test_places_above_the_median_error_get_weights_by_the_root_of_their_error():
-    # a quarter of the texture is 4, 9 and 16 times as bad as the rest, in bands of many texels
+def test_the_worst_quarter_gets_weights_by_the_root_of_its_error():
+    # a fifth of the texture is 4, 9 and 16 times as bad as the rest, in bands of many texels
     errors = np.ones((64, 64), np.float32)
-    errors[40:, :20], errors[40:, 22:42], errors[40:, 44:] = 4.0, 9.0, 16.0
+    errors[50:62, :20], errors[50:62, 22:42], errors[50:62, 44:] = 4.0, 9.0, 16.0
     weights = weights_from_error(errors, 128, 1.0, 7.0)
     assert weights.shape == (128, 128) and weights.dtype == np.float32
-    centres = weights[104, [20, 64, 108]]
+    centres = weights[112, [20, 64, 108]]
     assert weights[30, 64] == 1.0
     # 1 + 6 * (root - 1) / (4 - 1)
     assert centres == pytest.approx([3.0, 5.0, 7.0], abs=0.05)

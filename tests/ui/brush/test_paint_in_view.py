@@ -1,5 +1,7 @@
 """The brush in the viewport: paint that is seen, a pen, keys, and numbers beside sliders."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
@@ -12,32 +14,51 @@ from PySide6.QtWidgets import QApplication
 from verdigris.ui.brush.contrast import choose_inks
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.worker_pictures import Picture
-from verdigris.ui.paint.effect import Measured
+from verdigris.ui.paint.effect import Effects, Measured
+from verdigris.ui.paint.weight_map import Brush
 from verdigris.ui.panel import Panel
 
+from ..fake_session import Session
 from .test_paint_pixels import uv_of_sphere
 
 LEFT = Qt.MouseButton.LeftButton
 SIDE = 96
 
 
-@pytest.fixture
-def panel(qtbot, session, tmp_path, monkeypatch):
-    monkeypatch.setenv("VERDIGRIS_CONFIG_DIR", str(tmp_path / "settings"))
-    session.host.manual = tmp_path
-    session.host.scene_file = lambda: tmp_path / "shot.ma"
-    memory = Memory(QSettings(str(tmp_path / "memory.ini"), QSettings.Format.IniFormat))
-    made = Panel(session.model, None, memory)
-    qtbot.addWidget(made)
-    made.resize(900, 900)
-    made.show()
+@pytest.fixture(scope="module")
+def made(qapp, tmp_path_factory):
+    """One panel for all tests, with a fake worker."""
+    folder, patch = tmp_path_factory.mktemp("panel"), pytest.MonkeyPatch()
+    patch.setenv("VERDIGRIS_CONFIG_DIR", str(folder))
+    session = Session()
+    session.host.manual = folder
+    session.host.scene_file = lambda: folder / "shot.ma"
+    memory = Memory(QSettings(str(folder / "memory.ini"), QSettings.Format.IniFormat))
+    panel = Panel(session.model, None, memory)
+    panel.resize(900, 900)
+    panel.show()
     session.ready()
-    made.viewport.set_mode("reference")
-    made.paint.in_view.click()
-    qtbot.wait(20)
+    panel.viewport.set_mode("reference")
+    panel.paint.in_view.click()
+    qapp.processEvents()
+    yield panel
+    panel.shutdown()
+    panel.close()
+    patch.undo()
+
+
+@pytest.fixture
+def panel(made):
+    """The panel without paint."""
+    model = made.model
+    model.weights.switch_owner(object())
+    model.effects = Effects()
+    model.pictures.clear_errors()
+    model.pictures.error_map = None
+    made.paint.tools.set(**asdict(Brush()), opacity=0.7)
+    made.viewport._pointer = None
     show_sphere(made)
-    yield made
-    made.shutdown()
+    return made
 
 
 def show_sphere(panel, colour=(60, 140, 110)):
@@ -164,8 +185,8 @@ def test_a_slider_and_the_number_beside_it_are_the_same_value(panel):
     assert page.tools.opacity == 0.3
 
 
-def test_one_click_paints_from_the_error_and_one_undoes_it(session, panel):
-    page, model = panel.paint, session.model
+def test_one_click_paints_from_the_error_and_one_undoes_it(panel):
+    page, model = panel.paint, panel.model
     assert not page.from_error.isEnabled()
     errors = np.full((64, 64), 0.01, np.float32)
     errors[40:56, 8:40] = 0.09
@@ -178,8 +199,8 @@ def test_one_click_paints_from_the_error_and_one_undoes_it(session, panel):
     assert model.weights.is_constant
 
 
-def test_the_page_says_how_to_measure_the_effect_and_then_what_it_is(session, panel):
-    page, model = panel.paint, session.model
+def test_the_page_says_how_to_measure_the_effect_and_then_what_it_is(panel):
+    page, model = panel.paint, panel.model
     assert page.effect.isHidden()
     errors = np.full((64, 64), 0.02, np.float32)
     plain = model.weights.values.copy()

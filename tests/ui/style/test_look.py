@@ -11,27 +11,48 @@ from PySide6.QtWidgets import QApplication, QPushButton
 
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.memory import Memory
+from verdigris.ui.model.choices import BakeChoices
 from verdigris.ui.panel import Panel
-from verdigris.ui.signals.notices import ERROR
+from verdigris.ui.signals.notices import ERROR, INFO, WARNING
 from verdigris.ui.style.icons import PATHS, icon
 from verdigris.ui.style.metrics import ICON, tabular
 from verdigris.ui.style.palettes import DARK, LIGHT
 from verdigris.ui.style.sheet import PRIMARY
 from verdigris.ui.window import Window, stored_theme
 
+from ..fake_session import Session
+
+
+@pytest.fixture(scope="module")
+def made(qapp, tmp_path_factory):
+    """One panel for all tests, with a fake worker."""
+    folder, patch = tmp_path_factory.mktemp("panel"), pytest.MonkeyPatch()
+    patch.setenv("VERDIGRIS_CONFIG_DIR", str(folder))
+    session = Session()
+    session.host.manual = folder
+    session.host.scene_file = lambda: folder / "shot.ma"
+    memory = Memory(QSettings(str(folder / "memory.ini"), QSettings.Format.IniFormat))
+    panel = Panel(session.model, None, memory)
+    panel.show()
+    yield session, panel
+    panel.shutdown()
+    panel.close()
+    patch.undo()
+
 
 @pytest.fixture
-def panel(qtbot, session, tmp_path, monkeypatch):
-    monkeypatch.setenv("VERDIGRIS_CONFIG_DIR", str(tmp_path / "settings"))
-    session.host.manual = tmp_path
-    session.host.scene_file = lambda: tmp_path / "shot.ma"
-    memory = Memory(QSettings(str(tmp_path / "memory.ini"), QSettings.Format.IniFormat))
-    made = Panel(session.model, None, memory)
-    qtbot.addWidget(made)
-    made.resize(420, 900)
-    made.show()
-    yield made
-    made.shutdown()
+def session(made):
+    found = made[0]
+    found.ready()
+    found.receive("state", state="idle")
+    return found
+
+
+@pytest.fixture
+def panel(made, session):
+    made[1].resize(420, 900)
+    session.model.set_choices(**vars(BakeChoices()))
+    return made[1]
 
 
 def places(panel):
@@ -74,6 +95,22 @@ def test_there_is_one_filled_button_and_a_double_click_on_it_does_not_pause(qtbo
     assert model.pending == ""
     qtbot.mouseClick(filled[0], left)
     assert model.pending == "pause"
+
+
+def test_good_news_hide_by_themselves_and_errors_stay_with_an_icon_each(session, panel):
+    banner, notices = panel.banner, session.model.notices
+    icons = []
+    for severity, stays in ((INFO, False), (WARNING, True), (ERROR, True)):
+        notices.add(severity, f"A {severity} of the bake")
+        assert banner.isVisible() and banner._fading.isActive() != stays
+        icons.append(banner.icon.name)
+        if not stays:
+            banner._fading.timeout.emit()
+            assert not banner.isVisible()
+    # not by their colours alone
+    assert len({*icons}) == 3
+    banner.dismiss.click()
+    assert not banner.isVisible()
 
 
 def test_the_progress_runs_while_a_result_is_written(qtbot, session, panel):
