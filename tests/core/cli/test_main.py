@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 import tomllib
 from pathlib import Path
 
@@ -47,9 +46,11 @@ def verdigris(*arguments):
 
 def test_help_answers_in_half_a_second():
     def seconds():
-        start = time.perf_counter()
+        """Of the processor, which other programs disturb less."""
+        before = os.times()
         subprocess.run([sys.executable, "-m", "verdigris.core", "--help"], check=True)
-        return time.perf_counter() - start
+        after = os.times()
+        return sum(after[2:4]) - sum(before[2:4])
 
     assert any(seconds() < 0.5 for _ in range(3))
 

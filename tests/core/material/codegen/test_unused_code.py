@@ -146,7 +146,6 @@ DOCUMENTS = {
         "open_pbr_surface",
         {"transmission_weight": HALF, "geometry_thin_walled": ("boolean", "true")},
     ),
-    "gltf_pbr that transmits": shader("gltf_pbr", {"transmission": HALF}),
     "a mix of surfaces": document(
         UV
         + node("dielectric_bsdf", "clear", "BSDF", TRANSMITTING)
