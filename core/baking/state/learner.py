@@ -113,7 +113,7 @@ class Learner:
         """Errors of each material on its held-out samples."""
         if parameters is None and self.trainer.latent_ranges() is None:
             # what is not rounded need not be copied
-            return self.measure_live(held_out)
+            return _measure(self.live_student(), held_out)
         return _measure(self.current_student(parameters), held_out)
 
 
