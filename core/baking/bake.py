@@ -65,6 +65,7 @@ from verdigris.core.base.errors import DeviceError, NothingLearntError, Settings
 from verdigris.core.base.lock import locked
 from verdigris.core.base.processor import single_threaded_blas
 from verdigris.core.base.profile import Phases
+from verdigris.core.bundle.files.arithmetic import PORTABLE
 from verdigris.core.bundle.runtime.runtime_files import compiling_ahead
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.progress.events import (
@@ -143,7 +144,8 @@ def bake(
         run.update_digests()
         if control.watch:
             control.watch(run)
-        opened.enter_context(compiling_ahead(chosen.spec))
+        # those of cooperative vectors depend on the trained numbers
+        opened.enter_context(compiling_ahead(chosen.spec, PORTABLE))
         prepare_finish(teachers[0].device)
         events, phases = _bake(run, saved), Phases()
         try:
