@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import TypeVar
 
 from verdigris.core.baking.finish.finish import finish, prepare_finish
@@ -63,7 +63,9 @@ from verdigris.core.baking.state.stages import stages_of
 from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.base.errors import DeviceError, NothingLearntError, SettingsError
 from verdigris.core.base.lock import locked
+from verdigris.core.base.processor import single_threaded_blas
 from verdigris.core.base.profile import Phases
+from verdigris.core.bundle.files.arithmetic import PORTABLE
 from verdigris.core.bundle.runtime.runtime_files import compiling_ahead
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.progress.events import (
@@ -142,12 +144,13 @@ def bake(
         run.update_digests()
         if control.watch:
             control.watch(run)
-        opened.enter_context(compiling_ahead(chosen.spec))
+        # those of cooperative vectors depend on the trained numbers
+        opened.enter_context(compiling_ahead(chosen.spec, PORTABLE))
         prepare_finish(teachers[0].device)
         events, phases = _bake(run, saved), Phases()
         try:
             # exceptions that the caller throws in are raised here, and are not the device's
-            while event := _explain_device_failure(run, lambda: next(events, None)):
+            while event := _explain_device_failure(run, lambda: _next(run, events)):
                 if isinstance(event, Phase):
                     phases.begin(event.name)
                 yield event
@@ -155,6 +158,13 @@ def bake(
             phases.begin("")
             events.close()
             _explain_device_failure(run, lambda: run.learner.trainer.close())
+
+
+def _next(run: Run, events: Iterator[Event]) -> Event | None:
+    """The next event. Beside a graphics card matrices are small: on a machine of 64 processors,
+    threads of BLAS took ten times the processor time, and no less wall time."""
+    with single_threaded_blas() if run.trainer_kind == "tensor" else nullcontext():
+        return next(events, None)
 
 
 def _explain_device_failure(run: Run, do: Callable[[], T]) -> T:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -92,7 +93,15 @@ def draw_sphere(
 def measure_pictures(
     teacher: DeviceMaterial, student: DeviceMaterial, view: View
 ) -> PictureMetrics:
-    return measure_picture(draw_sphere(student, view), draw_sphere(teacher, view))
+    """The teacher does not change, and is drawn once: early stopping looks several times."""
+    seen, picture = _drawn.get(teacher, (None, None))
+    if picture is None or seen is not view:
+        picture = draw_sphere(teacher, view)
+        _drawn[teacher] = view, picture
+    return measure_picture(draw_sphere(student, view), picture)
+
+
+_drawn: WeakKeyDictionary[DeviceMaterial, tuple[View, Floats]] = WeakKeyDictionary()
 
 
 def error_map(student: DeviceMaterial, held_out: HeldOut, size: int) -> Floats:

@@ -99,6 +99,7 @@ def test_a_changed_file_makes_its_own_material_stale(file, contents, name, reaso
         (Rule(settings={"draw": {"pairs": 4}}), "draw.pairs is 4, was 2"),
         (Rule(preset="standard"), f"iterations is {STEPS['standard']}, was {STEPS['draft']}"),
         (Rule(time_limit=30.0), "time_limit is 30.0, was None"),
+        (Rule(target="very good"), "target is very good, was None"),
     ],
 )
 def test_other_settings_make_it_stale_and_say_which(rule, reason, props):

@@ -371,6 +371,10 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
         ({"rules": [{"time_limit": float("inf")}]}, "Infinity is not a JSON number"),
         ({"rules": [{"target_error": 10**400}]}, "it must be a number above 0"),
         (
+            {"rules": [{"target": "fine"}]},
+            "scene.json: rules[0]: target 'fine' is not known: use one of good, very good",
+        ),
+        (
             {"rules": [{"settings": {}}, {"settings": {"resolution": 100}}]},
             "scene.json: rules[1]: resolution is 100: use a power of two from 4 to 8192",
         ),

@@ -409,6 +409,7 @@ def test_an_importance_map_of_another_size_works_and_a_name_may_say_that_it_is_a
         ("--seed", "-1", 1, "seed is -1: use 0 or more"),
         ("--time-limit", "0", 1, "time_limit is 0.0: use a finite number above 0"),
         ("--target-error", "-1", 1, "target_error is -1.0: use a finite number above 0"),
+        ("--target", "fine", 1, "target 'fine' is not known: use one of good, very good"),
         ("--set", "starts=1000000", 2, "starts is 1000000: use 1 to "),
         ("--name", ".vdg", 1, "'' is not a file name"),
         ("--name", "", 2, "an argument after --name is empty"),
