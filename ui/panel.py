@@ -6,8 +6,10 @@ from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
+from verdigris.core.geometry.shapes import SHAPES
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.host import Host
+from verdigris.core.lighting.environment_names import ENVIRONMENTS, STUDIO
 from verdigris.ui.brush.paint_page import PaintPage
 from verdigris.ui.cards.closing import Closing
 from verdigris.ui.cards.history_page import HistoryPage
@@ -217,7 +219,12 @@ class Panel(QWidget):
         mode = self._memory.text("mode", WIPE)
         self.viewport.mode = mode if mode in MODES else WIPE
         shape = self._memory.text("shape", "sphere")
-        self.model.set_view(shape=shape if shape in ("sphere", "plane") else "sphere")
+        light = self._memory.text("light", STUDIO)
+        self.model.set_view(
+            shape=shape if shape in ("sphere", "plane", *SHAPES) else "sphere",
+            # a file may be gone
+            lit_by=light if light in ENVIRONMENTS else STUDIO,
+        )
         stored = self._memory.text("pages", ",".join(_OPEN_AT_FIRST))
         self.pages.show_only(stored.split(","))
         self.settings.more.setChecked(self._memory.text("more", "no") == "yes")
@@ -227,6 +234,7 @@ class Panel(QWidget):
         memory.store_choices(self.model.choices)
         memory.store_text("mode", self.viewport.mode)
         memory.store_text("shape", self.model.view.shape)
+        memory.store_text("light", self.model.view.lit_by)
         memory.store_text("pages", ",".join(self.pages.open_names))
         memory.store_text("more", "yes" if self.settings.more.isChecked() else "no")
 

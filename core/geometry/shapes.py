@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 BALL, CLOTH, TILE = SHAPES = ("ball", "cloth", "tile")
 # Degrees from which each is seen from above.
-ELEVATIONS = {BALL: 12.0, CLOTH: 18.0, TILE: 34.0}
+ELEVATIONS = {BALL: 12.0, CLOTH: 14.0, TILE: 30.0}
 _AROUND = 96
 
 

@@ -51,6 +51,7 @@ _MOST_IN_A_PASS, _MOST_ON_PROCESSOR = 32, 8
 # On a processor, the first picture is that much smaller, and so many pixels are drawn between
 # looks at the keyboard.
 _SMALLER, _PIXELS_ON_PROCESSOR = 4, 1 << 11
+_MOST_WITH_SUBPIXELS = 320
 
 HELP = (
     "drag: orbit; right drag: light, or turn the environment; middle drag: wipe; wheel: zoom; "
@@ -242,7 +243,7 @@ class Viewer:
     def _begin(
         self, look: Look, size: int, lighting: EnvironmentLighting, is_quick: bool = False
     ) -> _LitSides:
-        subpixels = 1 if is_quick else 2
+        subpixels = 1 if is_quick else self._finest(size)
         view = make_view(self._kind, size * subpixels, self._mesh, look.camera)
         neural = Converging(self._neural, view, lighting, subpixels, is_flat=True)
         reference = None
@@ -259,6 +260,12 @@ class Viewer:
             ground = Converging(self._ground, floor, lighting, 1)
         return _LitSides(reference, neural, ground, behind, seen.exposure)
 
+    def _finest(self, size: int) -> int:
+        """Sub-pixels of the final picture: on a processor, more of a large one take so long to
+        find that keys would wait."""
+        is_slow = self._neural.device.is_software and size > _MOST_WITH_SUBPIXELS
+        return 1 if is_slow else 2
+
     def _footprint(self, look: Look, places: int) -> Footprint:
         return Footprint(2.0**look.mip / self._width, places)
 
@@ -268,7 +275,7 @@ class Viewer:
             environment=0.8 if look.has_studio else 0.0,
             samples=8 if is_quick else 32,
         )
-        subpixels = 1 if is_quick else 2
+        subpixels = 1 if is_quick else self._finest(size)
         view = make_view(self._kind, size * subpixels, self._mesh, look.camera)
         most = _PIXELS_ON_PROCESSOR if self._neural.device.is_software else PIXELS_AT_ONCE
         materials: list[tuple[DeviceMaterial, Footprint]] = [(self._neural, POINT)]

@@ -284,10 +284,12 @@ def test_a_black_result_has_a_light_error_of_100_percent(quiet):
 def test_choices_are_restored(qtbot, quiet, make_panel, document):
     quiet.model.set_choices(resolution=128, target_error=0.02)
     quiet.viewport.set_mode("side by side")
+    quiet.model.set_view(shape="cloth", lit_by="sunset")
     quiet.pages.open(quiet.settings)
     quiet.close()
     again = make_panel(document, [sys.executable, "-c", "import time; time.sleep(60)"])
     assert again.viewport.mode == "side by side"
+    assert (again.model.view.shape, again.model.view.lit_by) == ("cloth", "sunset")
     assert again.pages.is_open(again.settings)
     assert again.model.choices.target_error == 0.02
     assert again.settings._combos["resolution"].count() == 8

@@ -225,3 +225,28 @@ def test_a_dropped_file_lights_the_picture_and_one_that_is_no_map_leaves_it(lit_
     assert capsys.readouterr().err == "verdigris: bad.hdr: is black\n"
     window._on_files(["good.exr", "other.exr"])
     assert dropped == ["good.exr"] and not window._problem
+
+
+def test_keys_need_not_wait_for_a_picture_on_a_processor(lit_viewer):
+    """The first picture of a look is small, and a pass can be given up between dispatches."""
+    from verdigris.core.pictures import viewer as module
+
+    size = 96
+    look, turned = (Look(wipe=0.0).orbited(turn, 0) for turn in (0.01, 0.3))
+    first = lit_viewer.next_picture(look, size)
+    # a quarter of the size: enlarged, neighbours differ little
+    edges = np.abs(np.diff(first[:, 1:], axis=1)).max()
+    asked = []
+
+    def is_interrupted():
+        asked.append(None)
+        return len(asked) == 2
+
+    assert lit_viewer.next_picture(look, size, is_interrupted) is None
+    assert len(asked) == 2 and not lit_viewer.is_final
+    # another look begins again with its own small picture
+    assert lit_viewer.next_picture(turned, size, lambda: False).shape == (size, size, 3)
+    # without an interruption the pass is drawn, in the size of the window
+    sharper = lit_viewer.next_picture(turned, size)
+    assert np.abs(np.diff(sharper[:, 1:], axis=1)).max() > 1.2 * edges
+    assert module._SMALLER == 4

@@ -15,7 +15,7 @@ from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.worker_pictures import Picture
 from verdigris.ui.viewport.heat_scale import draw_bar, heat_image
-from verdigris.ui.widgets.viewport import MODES, Viewport
+from verdigris.ui.widgets.viewport import FLICKER_INTERVAL, MODES, Viewport
 
 RED = (200, 30, 30)
 
@@ -158,8 +158,9 @@ def test_holding_d_shows_both_sides_twice_a_second(qtbot, viewport):
     qtbot.waitUntil(look, timeout=5000)
     QTest.keyRelease(viewport, Qt.Key.Key_D)
     assert {name for _, name in seen} == {QColor(*RED).name(), QColor(20, 30, 200).name()}
-    # two changes and a whole period of half a second
-    assert (seen[4][0] - seen[0][0]) / 2 == pytest.approx(0.5, abs=0.15)
+    # a period of half a second; a busy machine may be late, and never early
+    assert FLICKER_INTERVAL == 250
+    assert (seen[4][0] - seen[0][0]) / 2 > 0.4
     assert viewport.flicker == "" and viewport._model.view.shows == "wipe"
 
 
