@@ -69,8 +69,7 @@ def ring_pixels(uv: Floats, places: list[tuple[float, float]], radius: float) ->
         light = np.maximum(light, np.clip(_RING - edge, 0, 1))
         light = np.maximum(light, _HALF_ALPHA * np.clip(_RING - 0.5 - half, 0, 1))
         dark = np.maximum(dark, 0.7 * np.clip(_RING + 1.5 - edge, 0, 1))
-    pixels[..., :3] = np.rint(
-        255 * np.divide(light, np.maximum(dark, light), where=dark > 0, out=np.zeros_like(light))
-    )[..., None]
-    pixels[..., 3] = np.rint(255 * np.maximum(light, dark))
+    both = np.maximum(light, dark)
+    pixels[..., :3] = np.rint(255 * light / np.maximum(both, _FLAT))[..., None]
+    pixels[..., 3] = np.rint(255 * both)
     return pixels

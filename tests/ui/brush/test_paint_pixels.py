@@ -97,6 +97,7 @@ def test_the_ring_lies_where_the_brush_ends_on_the_bent_surface():
     # the falloff: a fainter line at half of the radius
     half = np.abs(np.hypot(*(uv - np.float32(centre)).transpose(2, 0, 1)) - radius / 2) < 0.003
     assert 80 < np.median(pixels[half][:, 3]) < 200
+    assert pixels[half & (pixels[..., 3] > 60)][:, 0].min() == 255
 
 
 def test_a_mirrored_brush_has_two_rings():
