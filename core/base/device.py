@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import ctypes
 import gc
-import hashlib
 import os
 import sys
 import threading
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DeviceError
-from verdigris.core.base.kept_sources import KeptSources, limit_folders
+from verdigris.core.base.kept_sources import KeptSources
 from verdigris.core.base.processor import LEAST_FILE_SIZE, address_space, file_size, running_threads
 from verdigris.core.base.profile import profiled, span
 from verdigris.shaders import SHADER_FOLDER
@@ -39,8 +38,6 @@ _SHADER_CACHE_BYTES = 512 << 20
 # Sets of kernels that are cached: of networks, and of materials, which are many times larger.
 _MOST_SHARED = 16
 _MOST_MATERIALS = 4
-# Networks whose modules stay on disk, at some MB each.
-_MOST_NETWORKS = 64
 _VULKAN_LIBRARIES = {"linux": "libvulkan.so.1", "win32": "vulkan-1.dll"}
 _SOFTWARE_NAMES = ("llvmpipe", "lavapipe", "swiftshader", "basic render")
 _HOW_TO_GET_ONE = (
@@ -173,10 +170,7 @@ class Device:
             options["optimization"] = slangpy.SlangOptimizationLevel.none
             instead = partial(self.new_kernels, defines, is_hasty=False, files=files)
         # modules that were compiled with other definitions must not be taken from the cache
-        if files is not None:
-            cache: Path | None = files.compiled
-        else:
-            cache = None if defines else _subfolder("modules")
+        cache = None if defines else _subfolder("modules")
         session = self.gpu.create_slang_session(compiler_options=options, cache_path=cache)
         return Kernels(self.gpu, session, instead, files)
 
@@ -185,7 +179,9 @@ class Device:
         these modules: the same for all who ask for the same, so that they compile once."""
 
         def begin() -> Kernels:
-            kernels = self.new_kernels(defines, files=_kept_network(defines, modules))
+            kernels = self.new_kernels(
+                defines,
+            )
             for module in modules:
                 kernels.load(module)
             return kernels
@@ -237,28 +233,6 @@ def _kept(kept: dict[Any, Kernels], key: Any, most: int, begin: Callable[[], Ker
         # least recently used
         del kept[next(iter(kept))]
     return found
-
-
-def _kept_network(defines: Mapping[str, str], modules: Sequence[Source]) -> KeptSources | None:
-    """Where modules of these definitions stay compiled, among those of the last few networks."""
-    kept = cache_folder()
-    if kept is None:
-        return None
-    wanted = repr((_shaders_digest(SHADER_FOLDER), sorted(defines.items()), *modules)).encode()
-    folder = kept / "networks" / hashlib.sha256(wanted).hexdigest()[:24]
-    files = KeptSources(folder, folder / "compiled")
-    limit_folders(folder.parent, _MOST_NETWORKS)
-    return files
-
-
-@lru_cache(maxsize=1)
-def _shaders_digest(folder: Path) -> str:
-    """Of all shader files. Where one has changed, Slang takes the compiled modules that do not
-    import it from the cache, and their types are others then, or it crashes."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*.slang")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
 
 
 def cache_folder() -> Path | None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import shutil
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ _MOST_BYTES = 512 << 20
 
 class KeptSources:
     """The modules in one folder. The compiler searches it, and keeps `compiled` modules two folders
-    below another. Both are for one set of definitions."""
+    below another."""
 
     def __init__(self, folder: Path, compiled: Path) -> None:
         self.folder = folder
@@ -27,8 +26,6 @@ class KeptSources:
         # where it cannot be made, nothing is kept
         with contextlib.suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
-            # the time of its last use
-            os.utime(folder)
 
     def keep(self, name: str, text: str) -> bool:
         """Whether there is a file of this module now, which the compiler finds by its name."""
@@ -66,11 +63,3 @@ class KeptSources:
                 total -= sizes.pop(each)
                 each.unlink(missing_ok=True)
             source.unlink(missing_ok=True)
-
-
-def limit_folders(parent: Path, most: int) -> None:
-    """Removes the folders that were not used for longest."""
-    with contextlib.suppress(OSError):
-        used = sorted(parent.iterdir(), key=lambda each: each.stat().st_mtime)
-        for each in used[:-most]:
-            shutil.rmtree(each, ignore_errors=True)

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 import slangpy
 
-from verdigris.core.base import device as device_module
 from verdigris.core.base.device import (
     CACHE_VARIABLE,
     CHOICE_VARIABLE,
@@ -23,7 +22,6 @@ from verdigris.core.base.device import (
     open_device,
 )
 from verdigris.core.base.errors import DeviceError
-from verdigris.core.network.spec import NetworkSpec
 
 from ..baking.bakes import CHALK
 
@@ -262,26 +260,3 @@ def test_slangpy_is_loaded_without_torch_and_torch_can_be_loaded_later(tmp_path)
     command = [sys.executable, "-c", code]
     told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert told.stdout.split("\n")[:2] == ["then", "torch is loaded"]
-
-
-def test_modules_of_a_network_stay_compiled_for_the_same_definitions_alone(tmp_path, monkeypatch):
-    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
-    device = open_device()
-    modules = (constants_module("network_constants", NetworkSpec(16, 2).slang_constants()),)
-    network = Source("network/activations")
-
-    def load(defines):
-        kernels = device.new_kernels(defines, files=device_module._kept_network(defines, modules))
-        for module in (*modules, network):
-            kernels.load(module)
-
-    def compiled():
-        return {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.slang-module")}
-
-    load({"ACTIVATION": "Relu"})
-    first = compiled()
-    assert {path.stem for path in first} >= {"network_constants", "activations"}
-    load({"ACTIVATION": "Relu"})
-    assert compiled() == first
-    load({"ACTIVATION": "LeakyRelu"})
-    assert len(compiled()) == 2 * len(first)

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from verdigris.core.base import device, kept_sources
-from verdigris.core.base.kept_sources import KeptSources, limit_folders
+from verdigris.core.base import kept_sources
+from verdigris.core.base.kept_sources import KeptSources
 
 
 @pytest.fixture
@@ -51,24 +51,3 @@ def test_what_was_not_used_for_longest_makes_room(kept, monkeypatch):
     assert sorted(each.stem for each in kept.folder.iterdir()) == ["a", "d", "e"]
     left = sorted(each.stem for each in kept.compiled.rglob("*.slang-module"))
     assert left == ["a", "d", "shared"]
-
-
-def test_folders_that_were_not_used_for_longest_are_removed(tmp_path):
-    for age, name in enumerate("abcd"):
-        (tmp_path / name / "inside").mkdir(parents=True)
-        os.utime(tmp_path / name, (1000 - age, 1000 - age))
-    limit_folders(tmp_path, 2)
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["a", "b"]
-    limit_folders(tmp_path / "missing", 2)
-
-
-def test_compiled_modules_of_other_shaders_are_not_taken(tmp_path, monkeypatch):
-    """Slang would take those that import no changed file, and mixed both, or crashed."""
-    monkeypatch.setenv("VERDIGRIS_CACHE_DIR", str(tmp_path / "cache"))
-    folders = []
-    for name, text in (("a", "x"), ("b", "y"), ("c", "x")):
-        (tmp_path / name / "inside").mkdir(parents=True)
-        (tmp_path / name / "inside" / "one.slang").write_text(text)
-        monkeypatch.setattr(device, "SHADER_FOLDER", tmp_path / name)
-        folders.append(device._kept_network({"N": "1"}, []).folder)
-    assert folders[0] == folders[2] != folders[1]

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core.base import device as device_module
 from verdigris.core.base.device import Device, Source, open_device
 from verdigris.core.base.errors import BundleError, DeviceError
 from verdigris.core.bundle.files.reference import choose_points
@@ -76,8 +75,6 @@ def test_rows_staging_and_padding_give_the_numpy_decoder(software, monkeypatch):
         return shared_kernels(device, defines, [*modules, Source("neural_tiles", text)])
 
     monkeypatch.setattr(Device, "shared_kernels", with_fake)
-    # a module that is given as text is found before the file of its name
-    monkeypatch.setattr(device_module, "_kept_network", lambda *_: None)
     monkeypatch.setattr(evaluate_together, "has_cooperative_matrices", lambda _: True)
     exported = made_up(NetworkSpec(16, 2, "silu", frame_count=1))
     material = stored(exported)
