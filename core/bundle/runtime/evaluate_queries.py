@@ -17,6 +17,7 @@ from verdigris.core.bundle.runtime.device_materials import (
 from verdigris.core.bundle.runtime.runtime_files import ENTRY_POINT
 
 if TYPE_CHECKING:
+    import slangpy
     from numpy.typing import NDArray
 
     from verdigris.core.bundle.files.reference import Floats
@@ -64,6 +65,26 @@ def as_queries(
     return queries
 
 
+def dispatch_queries(
+    materials: DeviceMaterials,
+    device: Device,
+    queries: NDArray[Any],
+    answers: slangpy.Buffer,
+    threads: int,
+) -> None:
+    """Runs evaluate_queries.slang, as these materials compile it."""
+    device.dispatch(
+        materials.kernel((QUERIES,), ENTRY_POINT),
+        threads,
+        {
+            "neuralQueries": materials.buffer(queries, QUERY.itemsize),
+            "neuralQueryCount": len(queries),
+            "neuralAnswers": answers,
+            **materials.bindings(),
+        },
+    )
+
+
 class QueryEvaluator:
     """Evaluates queries to several materials of one decoder shape."""
 
@@ -109,18 +130,8 @@ class QueryEvaluator:
     ) -> NDArray[Any]:
         """Responses and densities, and what the sampler draws, in ANSWER."""
         queries = as_queries(uv, lod, wi, wo, material, random, random2)
-        materials = self.materials
-        output = materials.buffer(np.zeros(len(uv), ANSWER), ANSWER.itemsize)
-        self._device.dispatch(
-            materials.kernel((QUERIES,), ENTRY_POINT),
-            len(uv),
-            {
-                "neuralQueries": materials.buffer(queries, QUERY.itemsize),
-                "neuralQueryCount": len(uv),
-                "neuralAnswers": output,
-                **materials.bindings(),
-            },
-        )
+        output = self.materials.buffer(np.zeros(len(uv), ANSWER), ANSWER.itemsize)
+        dispatch_queries(self.materials, self._device, queries, output, threads=len(uv))
         return np.asarray(
             output.to_numpy().view(np.uint8)[: len(uv) * ANSWER.itemsize].view(ANSWER)
         )

@@ -15,8 +15,7 @@ from verdigris.core.bundle.runtime.device_materials import (
     RuntimeChoice,
     StoredMaterial,
 )
-from verdigris.core.bundle.runtime.evaluate_queries import QUERIES, as_queries
-from verdigris.core.bundle.runtime.runtime_files import ENTRY_POINT
+from verdigris.core.bundle.runtime.evaluate_queries import as_queries, dispatch_queries
 
 if TYPE_CHECKING:
     from typing import Any
@@ -69,18 +68,8 @@ class MatrixEvaluator:
     ) -> Floats:
         """The response [N, 3]."""
         queries = as_queries(uv, lod, wi, wo, material)
-        materials = self.materials
-        output = materials.buffer(np.zeros((len(uv), 4), np.float32), 16)
+        output = self.materials.buffer(np.zeros((len(uv), 4), np.float32), 16)
         groups = -(-len(uv) // GROUP_QUERIES)
-        self._device.dispatch(
-            materials.kernel((QUERIES,), ENTRY_POINT),
-            groups * GROUP_THREADS,
-            {
-                "neuralQueries": materials.buffer(queries, queries.itemsize),
-                "neuralQueryCount": len(uv),
-                "neuralAnswers": output,
-                **materials.bindings(),
-            },
-        )
+        dispatch_queries(self.materials, self._device, queries, output, groups * GROUP_THREADS)
         found = output.to_numpy().view(np.float32).reshape(-1, 4)
         return np.ascontiguousarray(found[: len(uv), :3])
