@@ -19,19 +19,19 @@ from verdigris.core.base.errors import BROKEN_PIPE, EndedError, VerdigrisError, 
 from verdigris.core.base.outputs import redirect_to_null
 from verdigris.core.base.profile import begin_profile
 from verdigris.core.cli.commands.bake import BakeCommand, bake
-from verdigris.core.cli.commands.cost import cost
-from verdigris.core.cli.commands.export import export
-from verdigris.core.cli.commands.farm import app as farm
-from verdigris.core.cli.commands.inspect import inspect
+from verdigris.core.cli.commands.bundles.cost import cost
+from verdigris.core.cli.commands.bundles.export import export
+from verdigris.core.cli.commands.bundles.inspect import inspect
+from verdigris.core.cli.commands.bundles.pack import pack
+from verdigris.core.cli.commands.bundles.publish import publish
+from verdigris.core.cli.commands.bundles.verify import verify
+from verdigris.core.cli.commands.bundles.versions import versions
 from verdigris.core.cli.commands.measure import compare, measure
-from verdigris.core.cli.commands.pack import pack
 from verdigris.core.cli.commands.panel import panel
-from verdigris.core.cli.commands.publish import publish
 from verdigris.core.cli.commands.render import render
-from verdigris.core.cli.commands.scene import app as scene
+from verdigris.core.cli.commands.scenes.farm import app as farm
+from verdigris.core.cli.commands.scenes.scene import app as scene
 from verdigris.core.cli.commands.selftest import selftest
-from verdigris.core.cli.commands.verify import verify
-from verdigris.core.cli.commands.versions import versions
 from verdigris.core.cli.commands.view import view
 from verdigris.core.cli.commands.weights import app as weights
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from verdigris.core.cli.commands.scene import (
+from verdigris.core.cli.commands.scenes.scene import (
     ByHand,
     GroupSize,
     Only,

@@ -1,0 +1,1 @@
+"""Commands that bake whole scenes, here or on a farm."""
