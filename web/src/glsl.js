@@ -246,9 +246,20 @@ float neuralPdf(const in NeuralSurface s, vec3 wi) {
   return density;
 }
 
+// Cosine and sine of a part of a full turn: those of SwiftShader are wrong by 2^-11, which lobes amplify.
+vec2 neuralOnCircle(float turn) {
+  float quarters = floor(4.0 * turn + 0.5);
+  float a = (4.0 * turn - quarters) * (0.5 * neuralPi);
+  float b = a * a;
+  float s = a + a * b * (-0.1666665 + b * (0.00833198 - 0.00019496 * b));
+  float c = 1.0 + b * (-0.49999895 + b * (0.04165629 - 0.00135978 * b));
+  int quarter = int(quarters);
+  vec2 turned = (quarter & 1) != 0 ? vec2(-s, c) : vec2(c, s);
+  return (quarter & 2) != 0 ? -turned : turned;
+}
+
 vec3 neuralAround(float z, float turn) {
-  float sine = sqrt(max(1.0 - z * z, 0.0));
-  return vec3(sine * cos(2.0 * neuralPi * turn), sine * sin(2.0 * neuralPi * turn), z);
+  return vec3(sqrt(max(1.0 - z * z, 0.0)) * neuralOnCircle(turn), z);
 }
 
 vec3 neuralDrawGgx(vec3 v, vec2 width, vec2 random) {

@@ -244,9 +244,20 @@ fn neuralPdf(s: ptr<function, NeuralSurface>, wi: vec3f) -> f32 {
   return density;
 }
 
+// Cosine and sine of a part of a full turn: those of a device may be wrong by 2^-11, which lobes amplify.
+fn neuralOnCircle(turn: f32) -> vec2f {
+  let quarters = floor(4.0 * turn + 0.5);
+  let a = (4.0 * turn - quarters) * (0.5 * neuralPi);
+  let b = a * a;
+  let s = a + a * b * (-0.1666665 + b * (0.00833198 - 0.00019496 * b));
+  let c = 1.0 + b * (-0.49999895 + b * (0.04165629 - 0.00135978 * b));
+  let quarter = i32(quarters);
+  let turned = select(vec2f(c, s), vec2f(-s, c), (quarter & 1) != 0);
+  return select(turned, -turned, (quarter & 2) != 0);
+}
+
 fn neuralAround(z: f32, turn: f32) -> vec3f {
-  let sine = sqrt(max(1.0 - z * z, 0.0));
-  return vec3f(sine * cos(2.0 * neuralPi * turn), sine * sin(2.0 * neuralPi * turn), z);
+  return vec3f(sqrt(max(1.0 - z * z, 0.0)) * neuralOnCircle(turn), z);
 }
 
 fn neuralDrawGgx(v: vec3f, width: vec2f, random: vec2f) -> vec3f {
