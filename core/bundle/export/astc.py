@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from verdigris.core.base.errors import BundleError
 
 Bytes = NDArray[np.uint8]
+Floats = NDArray[np.float32]
 
 SIDE, BLOCK_BYTES = 4, 16
 # Of 0 to 100: beyond it, seconds grow and errors hardly fall.
@@ -43,13 +44,14 @@ class AstcEncoder:
         blocks = np.frombuffer(b"".join(data), np.uint8)
         return blocks.reshape(layers, rows, columns, BLOCK_BYTES)
 
-    def decode(self, blocks: Bytes, height: int, width: int) -> Bytes:
-        """The inverse of `encode`, with the encoder's errors."""
+    def decode(self, blocks: Bytes, height: int, width: int) -> Floats:
+        """What a texture unit reads, from 0 to 1: half floats of 16 bits. Bytes would be those of
+        the mode `decode_unorm8`, up to a whole one off."""
         found = []
         for layer in blocks:
-            image = self._package.ASTCImage(self._package.ASTCType.U8, width, height)
+            image = self._package.ASTCImage(self._package.ASTCType.F32, width, height)
             self._context.decompress(layer.tobytes(), image, self._swizzle)
-            found.append(np.frombuffer(image.data, np.uint8).reshape(height, width, _CHANNELS))
+            found.append(np.frombuffer(image.data, np.float32).reshape(height, width, _CHANNELS))
         return np.stack(found)
 
     def _image(self, texels: Bytes) -> Any:
@@ -58,7 +60,7 @@ class AstcEncoder:
         return self._package.ASTCImage(self._package.ASTCType.U8, width, height, data=data)
 
 
-def encode_levels(levels: Sequence[Bytes]) -> tuple[list[Bytes], list[Bytes]]:
+def encode_levels(levels: Sequence[Bytes]) -> tuple[list[Bytes], list[Floats]]:
     """The blocks of each level, and what they decode to."""
     encoder = AstcEncoder()
     blocks = [encoder.encode(level) for level in levels]

@@ -25,6 +25,7 @@ from verdigris.core.bundle.files.reference import Reference, encode_reference, e
 from verdigris.core.bundle.files.replace_folder import replace_folder
 from verdigris.core.bundle.files.sampler_rows import make_sampler_rows
 from verdigris.core.bundle.files.write import version
+from verdigris.core.network.quantise import BYTE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -140,9 +141,9 @@ def _log_mae(found: Floats, wanted: Floats) -> float:
     return float(np.abs(difference).mean())
 
 
-def _rms(latents: LatentTexture, decoded: list[NDArray[np.uint8]]) -> float:
+def _rms(latents: LatentTexture, decoded: list[Floats]) -> float:
     """Root mean square of the changes on the finest level, in steps of 255."""
-    change = decoded[0].astype(np.float64) - latents.levels[0]
+    change = BYTE * decoded[0].astype(np.float64) - latents.levels[0]
     return float(np.sqrt((change**2).mean()))
 
 

@@ -68,6 +68,7 @@ def test_astc_is_decoded_by_another_decoder_to_what_the_reference_holds(bundle, 
     assert struct.unpack_from("<I4xII4xI4xI", data, 12) == (157, 16, 8, 2, 5)
     at = struct.unpack_from("<I", data, 48)[0]
     assert data[at + 12] == 162 and data[at + 16 : at + 20] == bytes([3, 3, 0, 0])
+    encoder = astc.AstcEncoder()
     levels = []
     for number in range(5):
         start, size = struct.unpack_from("<QQ", data, 80 + 24 * number)
@@ -78,6 +79,10 @@ def test_astc_is_decoded_by_another_decoder_to_what_the_reference_holds(bundle, 
             part = data[start + layer * size // 2 : start + (layer + 1) * size // 2]
             bgra = np.frombuffer(other.decode_astc(part, width, height, 4, 4), np.uint8)
             layers.append(bgra.reshape(height, width, 4)[..., [2, 1, 0, 3]])
+            blocks = np.frombuffer(part, np.uint8).reshape(1, -(-height // 4), -(-width // 4), 16)
+            (own,) = encoder.decode(blocks, height, width)
+            # it rounds to bytes, and half floats of .5 to 1 are an eighth of a byte apart
+            assert np.abs(255 * own - layers[-1]).max() < 0.5 + 1 / 8
         levels.append(np.concatenate(layers, -1).reshape(height * width, 8))
     latents = bundle.manifest.latents
     values = np.float64(latents.offset) + np.float64(latents.scale) * np.concatenate(levels) / 255
@@ -89,9 +94,8 @@ def test_astc_is_decoded_by_another_decoder_to_what_the_reference_holds(bundle, 
 
     exact = replace(bundle.exact_parameters(), latents=values)
     wanted = exported_response(exact, bundle.reference())
-    # decoders may round a byte differently, which a narrow highlight amplifies
     apart = np.abs(np.float64(reference["exported"]) - wanted) / (np.abs(wanted) + 0.05)
-    assert np.percentile(apart, 99) < 2e-2 and apart.mean() < 2e-3
+    assert apart.max() < 2e-2 and apart.mean() < 1e-3
     document = json.loads((found.folder / "manifest.json").read_text())
     before = bundle.reference().exported
     moved = np.abs(np.log1p(np.float64(reference["exported"])) - np.log1p(before)).mean()
