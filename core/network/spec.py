@@ -79,8 +79,9 @@ VECTOR_INPUTS = 6
 FRAME_INPUTS = 10
 # Side of the blocks in which GPUs compress textures.
 BLOCK = 4
-# Channels of a response.
+# Channels of a response, and of a layer of the latent texture.
 CHANNELS = 3
+LAYER_CHANNELS = 4
 # The largest half float.
 LARGEST_HALF = 65504.0
 # Smallest and largest values of a NetworkSpec's whole numbers.
@@ -179,6 +180,11 @@ class NetworkSpec:
             _require(is_number and math.isfinite(value), name, value, "use a finite number")
         fits = fits_half_floats(self.output_limit, self.lobes)
         _require(fits, "output_limit", self.output_limit, output_limit_remedy(self.lobes))
+
+    @property
+    def latent_layers(self) -> int:
+        """Layers of the latent texture, of four channels each."""
+        return -(-self.latent_channels // LAYER_CHANNELS)
 
     @property
     def frame_rows(self) -> int:

@@ -63,8 +63,8 @@ class BakeSettings:
     """Peak learning rate of the latents."""
 
     latent_format: str = "bc7"
-    """How the bundle stores latents: bc7, blocks that GPUs decode, at 2 bytes a texel; rgba8, at
-    8 bytes; half, half floats at 16 bytes."""
+    """How the bundle stores latents: bc7, blocks that GPUs decode, at 2 bytes a texel of 8 channels;
+    rgba8, at 8 bytes; half, half floats at 16 bytes."""
 
     quantise_share: float = 0.1
     """Length of the last phase, which trains latents as they will be rounded, as a part of all
@@ -99,7 +99,11 @@ class BakeSettings:
 
     @property
     def spec(self) -> NetworkSpec:
-        return replace(require_preset(self.network), activation=self.activation)
+        return replace(
+            require_preset(self.network),
+            activation=self.activation,
+            latent_channels=self.size.latent_channels,
+        )
 
     def layout(self, materials: int = 1) -> LatentLayout:
         """The latent textures with all mip levels."""

@@ -8,6 +8,10 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.plain_values import convert_numbers
 
 
+# Latent channels of a texel: one or two layers of four.
+FEWER_LATENTS, MORE_LATENTS = LATENT_CHANNELS = (4, 8)
+
+
 @dataclass(frozen=True)
 class SizeSettings:
     """The target of a size, and its limit."""
@@ -19,12 +23,18 @@ class SizeSettings:
     most_bytes: int = 0
     """Most bytes of a bundle on a GPU: weights, latents and maps; 0 for no limit."""
 
+    latent_channels: int = MORE_LATENTS
+    """Latent channels of a texel: 8, or 4 for half of the bytes. A bake with a limit of bytes may
+    choose 4."""
+
     def __post_init__(self) -> None:
         convert_numbers(self)
         if not 0 <= self.tolerance <= 1:
             raise SettingsError(f"tolerance is {self.tolerance}: use 0 to 1")
         if self.most_bytes < 0:
             raise SettingsError(f"most_bytes is {self.most_bytes}: use 0 or more")
+        if self.latent_channels not in LATENT_CHANNELS:
+            raise SettingsError(f"latent_channels is {self.latent_channels}: use 4 or 8")
 
     @property
     def is_open(self) -> bool:

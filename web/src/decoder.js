@@ -76,7 +76,7 @@ export class Decoder {
     return logarithmShare * Math.log(Math.max(cosine, 0) + cosineOffset);
   }
 
-  /** The 8 latent channels, filtered exactly. */
+  /** The latent channels, filtered exactly. */
   latent([u, v], lod) {
     const { levels, scale, offset } = this.material.latents;
     const level = Math.min(Math.max(lod / 2, lod - 1, 0), levels.length - 1);
@@ -99,8 +99,8 @@ export class Decoder {
     const [fx, fy] = [x - i, y - j];
     const columns = [(i + width) % width, (i + 1) % width];
     const rows = [(j + height) % height, (j + 1) % height];
-    const result = new Array(8);
-    for (let channel = 0; channel < 8; channel++) {
+    const result = new Array(this.material.network.latents);
+    for (let channel = 0; channel < result.length; channel++) {
       const layer = 4 * width * height * (channel >> 2) + (channel & 3);
       const at = (column, row) => values[layer + 4 * (rows[row] * width + columns[column])];
       result[channel] =

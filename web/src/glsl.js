@@ -1,3 +1,4 @@
+import { headInputs } from "./network.js";
 import { packNumbers } from "./packing.js";
 
 /** Width of the float texture that holds numbers too many for a uniform block. */
@@ -29,7 +30,9 @@ export function decoderGlsl(material, { filter = "sampled", numbers = "block" } 
   const { places, count } = packNumbers(material);
   const quads = (length) => Math.ceil(length / 4);
   const [W, F, L] = [quads(network.width), network.frames, quads(3 * network.lobes)];
-  const V = quads(8 + 2 * F);
+  // layers of the latent texture; of the inputs that no light changes, and of the head's
+  const [Q, V, I] = [network.latents / 4, quads(network.latents + 2 * F), quads(headInputs(network))];
+  const times = (at) => Array.from({ length: Q }, (_, i) => `neuralMatrix(${at} + ${4 * i}) * x[${i}]`).join(" + ");
   const n = literal;
   const source =
     numbers === "block"
@@ -87,17 +90,16 @@ float neuralLod(vec2 dx, vec2 dy) {
 NeuralSurface neuralPrepare(vec2 uv, float lod, vec3 wo) {
   NeuralSurface s;
   s.wo = wo;
-  vec4 x[${quads(10 + 2 * F)}];
+  vec4 x[${I}];
   ivec2 size = textureSize(neuralLatents, 0).xy;
   float levels = floor(log2(float(max(size.x, size.y))) + 0.001);
-  neuralFetch(uv, clamp(max(0.5 * lod, lod - 1.0), 0.0, levels), int(levels), x[0], x[1]);
-  x[0] = neuralNumber(${places.offset}) + neuralNumber(${places.scale}) * x[0];
-  x[1] = neuralNumber(${places.offset + 1}) + neuralNumber(${places.scale + 1}) * x[1];
-  for (int i = 2; i < ${quads(10 + 2 * F)}; i++) x[i] = vec4(0.0);
+  float level = clamp(max(0.5 * lod, lod - 1.0), 0.0, levels);
+  for (int i = 0; i < ${Q}; i++) x[i] = neuralNumber(${places.offset} + i) + neuralNumber(${places.scale} + i) * neuralFetch(uv, level, int(levels), i);
+  for (int i = ${Q}; i < ${I}; i++) x[i] = vec4(0.0);
   for (int k = 0; k < ${F}; k++) {
-    int at = ${places.frames} + 16 * k;
-    vec4 r0 = neuralMatrix(at) * x[0] + neuralMatrix(at + 4) * x[1];
-    vec4 r1 = neuralMatrix(at + 8) * x[0] + neuralMatrix(at + 12) * x[1];
+    int at = ${places.frames} + ${8 * Q} * k;
+    vec4 r0 = ${times("at")};
+    vec4 r1 = ${times(`at + ${4 * Q}`)};
     vec3 normal = neuralNormalize(r0.xyz + vec3(0.0, 0.0, 1.0));
     vec3 along = vec3(r0.w + 1.0, r1.xy);
     vec3 tangent = neuralNormalize(along - normal * dot(normal, along));
@@ -107,8 +109,8 @@ NeuralSurface neuralPrepare(vec2 uv, float lod, vec3 wo) {
     s.stretch[k] = exp(${n(network.stretchLimit)} * tanh(clamp(r1.zw / ${n(network.stretchLimit)}, -10.0, 10.0)));
     s.seen[k] = vec3(dot(tangent, wo), dot(s.bitangent[k], wo), dot(normal, wo));
     vec2 cosine = vec2(s.seen[k].z, neuralLog(s.seen[k].z));
-    if ((k & 1) == 0) x[2 + k / 2].xy = cosine;
-    else x[2 + k / 2].zw = cosine;
+    if ((k & 1) == 0) x[${Q} + k / 2].xy = cosine;
+    else x[${Q} + k / 2].zw = cosine;
   }
   int at = ${places.view};
   for (int row = 0; row < ${W}; row++) {
@@ -148,39 +150,32 @@ function activationGlsl({ activation, slope, smeluWidth }) {
   return `vec4 neuralActivate(vec4 x) {\n${activation === "leaky_smelu" ? q : ""}  return ${body};\n}`;
 }
 
-const SAMPLED = `void neuralFetch(vec2 uv, float level, int last, out vec4 a, out vec4 b) {
-  a = textureLod(neuralLatents, vec3(uv, 0.0), level);
-  b = textureLod(neuralLatents, vec3(uv, 1.0), level);
+const SAMPLED = `vec4 neuralFetch(vec2 uv, float level, int last, int layer) {
+  return textureLod(neuralLatents, vec3(uv, float(layer)), level);
 }`;
 
 // Texture units have few bits for the fractions.
-const EXACT = `void neuralBilinear(vec2 uv, int level, out vec4 a, out vec4 b) {
+const EXACT = `vec4 neuralBilinear(vec2 uv, int layer, int level) {
   ivec2 size = textureSize(neuralLatents, level).xy;
   vec2 place = (uv - floor(uv)) * vec2(size) - 0.5;
   vec2 corner = floor(place);
   vec2 part = place - corner;
   ivec2 p = (ivec2(corner) + size) % size;
   ivec2 q = (ivec2(corner) + 1 + size) % size;
-  a = mix(mix(texelFetch(neuralLatents, ivec3(p, 0), level), texelFetch(neuralLatents, ivec3(q.x, p.y, 0), level), part.x),
-          mix(texelFetch(neuralLatents, ivec3(p.x, q.y, 0), level), texelFetch(neuralLatents, ivec3(q, 0), level), part.x), part.y);
-  b = mix(mix(texelFetch(neuralLatents, ivec3(p, 1), level), texelFetch(neuralLatents, ivec3(q.x, p.y, 1), level), part.x),
-          mix(texelFetch(neuralLatents, ivec3(p.x, q.y, 1), level), texelFetch(neuralLatents, ivec3(q, 1), level), part.x), part.y);
+  return mix(mix(texelFetch(neuralLatents, ivec3(p, layer), level), texelFetch(neuralLatents, ivec3(q.x, p.y, layer), level), part.x),
+             mix(texelFetch(neuralLatents, ivec3(p.x, q.y, layer), level), texelFetch(neuralLatents, ivec3(q, layer), level), part.x), part.y);
 }
-void neuralFetch(vec2 uv, float level, int last, out vec4 a, out vec4 b) {
+vec4 neuralFetch(vec2 uv, float level, int last, int layer) {
   int finer = int(level);
-  neuralBilinear(uv, finer, a, b);
-  vec4 c, d;
-  neuralBilinear(uv, min(finer + 1, last), c, d);
-  a = mix(a, c, level - float(finer));
-  b = mix(b, d, level - float(finer));
+  return mix(neuralBilinear(uv, layer, finer), neuralBilinear(uv, layer, min(finer + 1, last)), level - float(finer));
 }`;
 
 function lobesGlsl({ network, sampler }, places, quads) {
-  const F = network.frames;
-  const [H, I, O] = [quads(sampler.hidden), quads(10 + 2 * F), quads(3 * F + 2)];
+  const [Q, F] = [network.latents / 4, network.frames];
+  const [H, I, O] = [quads(sampler.hidden), quads(headInputs(network)), quads(3 * F + 2)];
   const cosine = `vec2(wo.z, neuralLog(wo.z))`;
   const y = (index) => `y[(${index}) >> 2][(${index}) & 3]`;
-  return `  x[${2 + (F >> 1)}].${F % 2 ? "zw" : "xy"} = ${cosine};
+  return `  x[${Q + (F >> 1)}].${F % 2 ? "zw" : "xy"} = ${cosine};
   vec4 hidden[${H}];
   at = ${places.head0};
   for (int row = 0; row < ${H}; row++) {

@@ -4,12 +4,15 @@ export interface Texture {
     | "BC6H_UFLOAT_BLOCK" | "BC7_UNORM_BLOCK" | "ASTC_4x4_UNORM_BLOCK";
   width: number;
   height: number;
+  /** 0 for a texture that is not an array. */
   layers: number;
   /** All layers one after another; row 0 has the lowest v. */
   levels: { width: number; height: number; data: Uint8Array }[];
 }
 
 export interface Network {
+  /** Latent channels of a texel: 4 or 8. */
+  latents: number;
   frames: number;
   inputs: number;
   width: number;

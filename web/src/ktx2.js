@@ -23,7 +23,7 @@ const BLOCKS = {
 
 /**
  * A texture of a bundle. `levels[l]` has `width`, `height` and `data`: all layers one after another,
- * row 0 with the lowest v.
+ * row 0 with the lowest v. `layers` is 0 for a texture that is not an array.
  * @typedef {{format: string, width: number, height: number, layers: number,
  *   levels: {width: number, height: number, data: Uint8Array}[]}} Texture
  */
@@ -51,7 +51,7 @@ export function readKtx2(bytes, file, wanted) {
     format: format.name,
     width: word(20),
     height: word(24),
-    layers: word(32) || 1,
+    layers: word(32),
     levels: word(40),
   };
   if (word(36) !== 1) throw damaged("faceCount", `is ${word(36)} and not 1`);
@@ -59,6 +59,7 @@ export function readKtx2(bytes, file, wanted) {
     if (value !== wanted[field]) throw damaged(field, `is ${value}, and ${wanted[field]} in manifest.json`);
   }
   const { width, height, layers } = found;
+  const count = layers || 1;
   const full = 1 + Math.floor(Math.log2(Math.max(width, height)));
   if (!width || !height || Math.max(width, height) > LARGEST_SIDE || found.levels !== full) {
     throw damaged("levelCount", `is ${found.levels} for ${width} x ${height} texels`);
@@ -69,7 +70,7 @@ export function readKtx2(bytes, file, wanted) {
     const at = 80 + 24 * level;
     const [w, h] = [Math.max(1, width >> level), Math.max(1, height >> level)];
     const blocks = Math.ceil(w / format.block) * Math.ceil(h / format.block);
-    const length = blocks * format.bytes * layers;
+    const length = blocks * format.bytes * count;
     const offset = Number(view.getBigUint64(at, true));
     if (Number(view.getBigUint64(at + 8, true)) !== length) {
       throw damaged(`levels[${level}].byteLength`, `is ${view.getBigUint64(at + 8, true)} and not ${length}`);
@@ -97,10 +98,11 @@ export function withoutBlocks(texture, file = "the texture") {
     throw new VerdigrisError(file, `has the format ${texture.format}, which this device cannot read: use the bundle that it was exported from`);
   }
   const levels = texture.levels.map(({ width, height, data }) => {
-    const size = data.length / texture.layers;
+    const count = texture.layers || 1;
+    const size = data.length / count;
     const decoded = known.bytes * width * height;
-    const texels = new Uint8Array(decoded * texture.layers);
-    for (let layer = 0; layer < texture.layers; layer++) {
+    const texels = new Uint8Array(decoded * count);
+    for (let layer = 0; layer < count; layer++) {
       texels.set(known.decode(data.subarray(size * layer, size * (layer + 1)), width, height, file), decoded * layer);
     }
     return { width, height, data: texels };

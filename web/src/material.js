@@ -12,7 +12,8 @@ const FORMATS = {
   opacity: ["R8_UNORM"],
   proxies: ["R8G8B8A8_SRGB"],
 };
-const LAYERS = { latents: 2, emission: 1, opacity: 1, proxies: 5 };
+// Layers of arrays; other textures are none.
+const LAYERS = { proxies: 5 };
 
 /**
  * A loaded bundle: everything in memory, nothing on a graphics card. The types are in index.d.ts.
@@ -42,13 +43,13 @@ export async function loadMaterial(from, options = {}) {
       width: entry.count("width", 1, 8192),
       height: entry.count("height", 1, 8192),
       levels: entry.count("levels", 1, 14),
-      layers: LAYERS[name],
+      layers: name === "latents" ? network.latents / 4 : (LAYERS[name] ?? 0),
     };
     return readKtx2(await read(entry), entry.text("file"), wanted);
   };
   const entry = manifest.object("latents");
-  const scale = entry.numbers("scale", 8, 1.1754943e-38, 1e30);
-  const offset = entry.numbers("offset", 8, -1e30, 1e30);
+  const scale = entry.numbers("scale", network.latents, 1.1754943e-38, 1e30);
+  const offset = entry.numbers("offset", network.latents, -1e30, 1e30);
   const [weights, latents, emission, opacity, proxies] = await Promise.all([
     read(manifest.object("weights")),
     texture("latents"),

@@ -7,9 +7,10 @@ export const SAMPLER_KIND = "visible_normals_cosine_uniform";
 /** The decoder's shape and constants, from the manifest's table `network`. */
 export function parseNetwork(manifest) {
   const network = manifest.object("network");
-  network.count("latent_channels", 8, 8);
+  const latents = network.count("latent_channels", 4, 8);
+  if (latents % 4) throw network.error("latent_channels", `is ${latents}: it must be 4 or 8`);
   const frames = network.count("frame_count", 1, 4);
-  const inputs = network.count("inputs", 8 + 10 * frames, 8 + 10 * frames);
+  const inputs = network.count("inputs", latents + 10 * frames, latents + 10 * frames);
   const layers = network.objects("layers", 2, 9);
   const output = network.object("output");
   output.oneOf("transform", ["sum_of_exp"]);
@@ -29,6 +30,7 @@ export function parseNetwork(manifest) {
   directions.oneOf("parameterisation", ["stretched_half_difference_cosines"]);
   const constants = network.object("activation_constants");
   return {
+    latents,
     frames,
     inputs,
     width,
@@ -47,13 +49,18 @@ export function parseNetwork(manifest) {
   };
 }
 
+/** Inputs of the sampler's head: latents, and two for each frame and for the surface. */
+export function headInputs({ latents, frames }) {
+  return latents + 2 * frames + 2;
+}
+
 /** The sampler's constants, or null: bundles before 4.2 have none, and other kinds are ignored. */
 export function parseSampler(manifest, network) {
   if (!manifest.has("sampler")) return null;
   const sampler = manifest.object("sampler");
   if (sampler.text("kind") !== SAMPLER_KIND) return null;
   const [first, last] = sampler.objects("layers", 2, 2);
-  const inputs = 10 + 2 * network.frames;
+  const inputs = headInputs(network);
   first.count("inputs", inputs, inputs);
   const hidden = first.count("outputs", 1, 256);
   last.count("inputs", hidden, hidden);
@@ -70,14 +77,14 @@ export function parseSampler(manifest, network) {
 
 /** Shapes by name of the tensors that decoder and sampler need. */
 function tensorShapes(network, sampler) {
-  const shapes = { frames: [8 * network.frames, 8] };
+  const shapes = { frames: [8 * network.frames, network.latents] };
   for (let layer = 0; layer <= network.hiddenLayers; layer++) {
     const outputs = layer < network.hiddenLayers ? network.width : 3 * network.lobes;
     shapes[`layer${layer}.weights`] = [outputs, layer ? network.width : network.inputs];
     shapes[`layer${layer}.bias`] = [outputs];
   }
   if (sampler) {
-    shapes["head0.weights"] = [sampler.hidden, 10 + 2 * network.frames];
+    shapes["head0.weights"] = [sampler.hidden, headInputs(network)];
     shapes["head0.bias"] = [sampler.hidden];
     shapes["head1.weights"] = [3 * network.frames + 2, sampler.hidden];
     shapes["head1.bias"] = [3 * network.frames + 2];

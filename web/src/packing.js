@@ -1,3 +1,5 @@
+import { headInputs } from "./network.js";
+
 /**
  * The decoder's numbers as shaders read them: vectors of four, matrices as blocks of 4 x 4 by columns,
  * padded with zeros. One array for uniform blocks, storage buffers and float textures.
@@ -6,7 +8,7 @@
  */
 export function packNumbers(material) {
   const { network, sampler, tensors } = material;
-  const { frames, width, inputs, hiddenLayers, lobes } = network;
+  const { latents, frames, width, inputs, hiddenLayers, lobes } = network;
   const values = [];
   const places = {};
   const begin = (name) => {
@@ -28,13 +30,13 @@ export function packNumbers(material) {
     }
   };
   const all = (count) => Array.from({ length: count }, (_, index) => index);
-  const perFrame = (offsets) => all(frames).flatMap((frame) => offsets.map((each) => 8 + 10 * frame + each));
+  const perFrame = (offsets) => all(frames).flatMap((frame) => offsets.map((each) => latents + 10 * frame + each));
 
   vector("scale", material.latents.scale);
   vector("offset", material.latents.offset);
-  matrix("frames", tensors.frames, 8 * frames, 8, all(8));
+  matrix("frames", tensors.frames, 8 * frames, latents, all(latents));
   // c.z and l(c.z) are inputs 7 and 9 of a frame; g, d, a.z and l(a.z) the others
-  matrix("view", tensors["layer0.weights"], width, inputs, [...all(8), ...perFrame([7, 9])]);
+  matrix("view", tensors["layer0.weights"], width, inputs, [...all(latents), ...perFrame([7, 9])]);
   vector("bias0", tensors["layer0.bias"]);
   matrix("light", tensors["layer0.weights"], width, inputs, perFrame([0, 1, 2, 3, 4, 5, 6, 8]));
   for (let layer = 1; layer <= hiddenLayers; layer++) {
@@ -43,8 +45,8 @@ export function packNumbers(material) {
     vector(`bias${layer}`, tensors[`layer${layer}.bias`]);
   }
   if (sampler) {
-    const headInputs = 10 + 2 * frames;
-    matrix("head0", tensors["head0.weights"], sampler.hidden, headInputs, all(headInputs));
+    const seen = headInputs(network);
+    matrix("head0", tensors["head0.weights"], sampler.hidden, seen, all(seen));
     vector("headBias0", tensors["head0.bias"]);
     matrix("head1", tensors["head1.weights"], 3 * frames + 2, sampler.hidden, all(sampler.hidden));
     vector("headBias1", tensors["head1.bias"]);

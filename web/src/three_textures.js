@@ -37,7 +37,7 @@ export function makeTexture(texture, reads, file) {
   const [format, type] = FORMATS[stored.format];
   const isHalf = stored.format === "R16G16B16A16_SFLOAT";
   const mipmaps = stored.levels.map((level) => ({ ...level, data: isHalf ? asHalves(level.data) : level.data }));
-  if (layers > 1) return repeating(new CompressedArrayTexture(mipmaps, width, height, layers, format, type));
+  if (layers) return repeating(new CompressedArrayTexture(mipmaps, width, height, layers, format, type));
   if (isBlocks(stored)) return repeating(new CompressedTexture(mipmaps, width, height, format, type));
   const result = new DataTexture(mipmaps[0].data, width, height, format, type);
   result.mipmaps = mipmaps;

@@ -67,7 +67,7 @@ export function isSoftware(gl) {
 
 /** Uploads a texture of a bundle with its own mip levels, repeating and trilinear. */
 export function uploadTexture(gl, texture, file) {
-  const isArray = texture.layers > 1;
+  const isArray = texture.layers > 0;
   const target = isArray ? gl.TEXTURE_2D_ARRAY : gl.TEXTURE_2D;
   const [extension, name] = COMPRESSED[texture.format] ?? [];
   const blocks = extension && gl.getExtension(extension);

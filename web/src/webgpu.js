@@ -57,7 +57,8 @@ export function uploadTexture(device, texture, file) {
   const stored = hasBlocks ? texture : withoutBlocks(texture, file);
   const [format, bytes] = FORMATS[stored.format];
   const block = isBlocks(stored) ? 4 : 1;
-  const { width, height, layers, levels } = stored;
+  const { width, height, levels } = stored;
+  const layers = stored.layers || 1;
   const result = device.createTexture({
     size: [width, height, layers],
     format,

@@ -1,4 +1,5 @@
 import { PLAIN_WIDTH, literal as n } from "./glsl.js";
+import { headInputs } from "./network.js";
 import { packNumbers } from "./packing.js";
 
 const LARGEST_UNIFORM = 65536;
@@ -25,7 +26,9 @@ export function decoderWgsl(material, { filter = "sampled", group = 0, binding =
   const { places, count } = packed;
   const quads = (length) => Math.ceil(length / 4);
   const [W, F, L] = [quads(network.width), network.frames, quads(3 * network.lobes)];
-  const [V, X] = [quads(8 + 2 * F), quads(10 + 2 * F)];
+  // layers of the latent texture; of the inputs that no light changes, and of the head's
+  const [Q, V, I] = [network.latents / 4, quads(network.latents + 2 * F), quads(headInputs(network))];
+  const times = (at) => Array.from({ length: Q }, (_, i) => `neuralMatrix(${at} + ${4 * i}) * x[${i}]`).join(" + ");
   const space = fitsUniform(packed) ? "uniform" : "storage, read";
   const product = (name, rows, start, place, input, inputs, activation = "") => `
   var ${name}: array<vec4f, ${rows}>;
@@ -62,7 +65,6 @@ struct NeuralSurface {
   widths: array<vec2f, ${F}>, // of the sampler's lobes
   weights: array<f32, ${F + 2}>,
 }
-struct NeuralLatent { a: vec4f, b: vec4f }
 
 fn neuralMatrix(i: i32) -> mat4x4f {
   return mat4x4f(neuralNumbers[i], neuralNumbers[i + 1], neuralNumbers[i + 2], neuralNumbers[i + 3]);
@@ -82,16 +84,15 @@ fn neuralLod(dx: vec2f, dy: vec2f) -> f32 {
 fn neuralPrepare(uv: vec2f, lod: f32, wo: vec3f) -> NeuralSurface {
   var s: NeuralSurface;
   s.wo = wo;
-  var x: array<vec4f, ${X}>;
+  var x: array<vec4f, ${I}>;
   let last = i32(textureNumLevels(neuralLatents)) - 1;
-  let latent = neuralFetch(uv, clamp(max(0.5 * lod, lod - 1.0), 0.0, f32(last)), last);
-  x[0] = neuralNumbers[${places.offset}] + neuralNumbers[${places.scale}] * latent.a;
-  x[1] = neuralNumbers[${places.offset + 1}] + neuralNumbers[${places.scale + 1}] * latent.b;
+  let level = clamp(max(0.5 * lod, lod - 1.0), 0.0, f32(last));
+  for (var i = 0; i < ${Q}; i++) { x[i] = neuralNumbers[${places.offset} + i] + neuralNumbers[${places.scale} + i] * neuralFetch(uv, level, last, i); }
   var at = ${places.frames};
   for (var k = 0; k < ${F}; k++) {
-    let r0 = neuralMatrix(at) * x[0] + neuralMatrix(at + 4) * x[1];
-    let r1 = neuralMatrix(at + 8) * x[0] + neuralMatrix(at + 12) * x[1];
-    at += 16;
+    let r0 = ${times("at")};
+    let r1 = ${times(`at + ${4 * Q}`)};
+    at += ${8 * Q};
     let normal = neuralNormalize(r0.xyz + vec3f(0.0, 0.0, 1.0));
     let along = vec3f(r0.w + 1.0, r1.xy);
     let tangent = neuralNormalize(along - normal * dot(normal, along));
@@ -102,8 +103,8 @@ fn neuralPrepare(uv: vec2f, lod: f32, wo: vec3f) -> NeuralSurface {
     s.stretch[k] = exp(${n(network.stretchLimit)} * tanh(clamp(r1.zw / ${n(network.stretchLimit)}, vec2f(-10.0), vec2f(10.0))));
     let seen = vec3f(dot(tangent, wo), dot(bitangent, wo), dot(normal, wo));
     s.seen[k] = seen;
-    x[2 + k / 2][2 * (k & 1)] = seen.z;
-    x[2 + k / 2][2 * (k & 1) + 1] = neuralLog(seen.z);
+    x[${Q} + k / 2][2 * (k & 1)] = seen.z;
+    x[${Q} + k / 2][2 * (k & 1) + 1] = neuralLog(seen.z);
   }
   at = ${places.view};
   for (var row = 0; row < ${W}; row++) {
@@ -147,9 +148,8 @@ function activationWgsl({ activation, slope, smeluWidth }) {
   return `fn neuralActivate(x: vec4f) -> vec4f {\n${activation === "leaky_smelu" ? q : ""}  return ${body};\n}`;
 }
 
-const SAMPLED = `fn neuralFetch(uv: vec2f, level: f32, last: i32) -> NeuralLatent {
-  return NeuralLatent(textureSampleLevel(neuralLatents, neuralSampler, uv, 0, level),
-                      textureSampleLevel(neuralLatents, neuralSampler, uv, 1, level));
+const SAMPLED = `fn neuralFetch(uv: vec2f, level: f32, last: i32, layer: i32) -> vec4f {
+  return textureSampleLevel(neuralLatents, neuralSampler, uv, layer, level);
 }`;
 
 // Texture units have few bits for the fractions.
@@ -163,21 +163,18 @@ const EXACT = `fn neuralBilinear(uv: vec2f, layer: i32, level: i32) -> vec4f {
   return mix(mix(textureLoad(neuralLatents, p, layer, level), textureLoad(neuralLatents, vec2i(q.x, p.y), layer, level), part.x),
              mix(textureLoad(neuralLatents, vec2i(p.x, q.y), layer, level), textureLoad(neuralLatents, q, layer, level), part.x), part.y);
 }
-fn neuralFetch(uv: vec2f, level: f32, last: i32) -> NeuralLatent {
+fn neuralFetch(uv: vec2f, level: f32, last: i32, layer: i32) -> vec4f {
   let finer = i32(level);
-  let coarser = min(finer + 1, last);
-  let part = level - f32(finer);
-  return NeuralLatent(mix(neuralBilinear(uv, 0, finer), neuralBilinear(uv, 0, coarser), part),
-                      mix(neuralBilinear(uv, 1, finer), neuralBilinear(uv, 1, coarser), part));
+  return mix(neuralBilinear(uv, layer, finer), neuralBilinear(uv, layer, min(finer + 1, last)), level - f32(finer));
 }`;
 
 function lobesWgsl({ network, sampler }, places, quads) {
-  const F = network.frames;
-  const [H, I, O] = [quads(sampler.hidden), quads(10 + 2 * F), quads(3 * F + 2)];
+  const [Q, F] = [network.latents / 4, network.frames];
+  const [H, I, O] = [quads(sampler.hidden), quads(headInputs(network)), quads(3 * F + 2)];
   const y = (index) => `y[(${index}) >> 2][(${index}) & 3]`;
   const lane = F % 2 ? 2 : 0;
-  return `  x[${2 + (F >> 1)}][${lane}] = wo.z;
-  x[${2 + (F >> 1)}][${lane + 1}] = neuralLog(wo.z);
+  return `  x[${Q + (F >> 1)}][${lane}] = wo.z;
+  x[${Q + (F >> 1)}][${lane + 1}] = neuralLog(wo.z);
   var hidden: array<vec4f, ${H}>;
   at = ${places.head0};
   for (var row = 0; row < ${H}; row++) {

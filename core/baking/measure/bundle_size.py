@@ -23,7 +23,7 @@ _FEWEST_SOURCE_BYTES = 1 << 19
 def bundle_bytes(settings: BakeSettings, size: tuple[int, int]) -> int:
     """Weights and latents."""
     _, weights = plan_tensors(settings.spec)
-    return weights + latent_bytes(settings.latent_format, *size)
+    return weights + latent_bytes(settings.latent_format, settings.spec.latent_layers, *size)
 
 
 def check_bytes(settings: BakeSettings) -> None:

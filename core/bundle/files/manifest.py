@@ -180,7 +180,7 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
     reference = fields.table("reference")
     preview = fields.table("preview") if "preview" in fields else None
     bounds = parse_bounds(fields.table("bounds"))
-    latents = parse_latents(fields.table("latents"))
+    latents = parse_latents(fields.table("latents"), spec)
     manifest = Manifest(
         name=name,
         spec=spec,

@@ -20,10 +20,8 @@ from verdigris.core.network.spec import (
     fits_half_floats,
     output_limit_remedy,
 )
+from verdigris.core.settings.size_settings import LATENT_CHANNELS
 
-# A latent texel has this many channels, four in each layer of the texture.
-LATENT_CHANNELS = 8
-LATENT_LAYERS = 2
 FRAMES = "frames"
 PARAMETERISATION = "stretched_half_difference_cosines"
 TRANSFORM = "sum_of_exp"
@@ -44,7 +42,7 @@ FORMULAS = (
     "p = exp(stretch_limit * tanh(stretch / stretch_limit))",
     "g = normalise(h.x * p.x, h.y * p.y, h.z)",
     "l(x) = logarithm_share * log(max(x, 0) + cosine_offset)",
-    "inputs = latent[0..7], then for each frame g.x g.y g.z d.x d.y d.z a.z c.z l(a.z) l(c.z)",
+    "inputs = latent, then for each frame g.x g.y g.z d.x d.y d.z a.z c.z l(a.z) l(c.z)",
     "response = sum over lobes k of exp(min(y[3k..3k+2] - shift, limit))",
 )
 
@@ -129,7 +127,7 @@ def _parse_spec(fields: Fields) -> NetworkSpec:
         hidden_width=layers[0].whole("outputs", *RANGES["hidden_width"]),
         hidden_layers=len(layers) - 1,
         activation=layers[0].chosen("activation", tuple(ACTIVATIONS)),
-        latent_channels=fields.whole("latent_channels", LATENT_CHANNELS, LATENT_CHANNELS),
+        latent_channels=_parse_channels(fields),
         frame_count=fields.whole("frame_count", *RANGES["frame_count"]),
         lobes=lobes,
         output_shift=output.number("shift"),
@@ -147,6 +145,13 @@ def _parse_spec(fields: Fields) -> NetworkSpec:
     for name, value in ACTIVATION_CONSTANTS.get(spec.activation, {}).items():
         _require_constant(constants, name, value)
     return spec
+
+
+def _parse_channels(fields: Fields) -> int:
+    channels = fields.whole("latent_channels", *RANGES["latent_channels"])
+    known = " or ".join(map(str, LATENT_CHANNELS))
+    fields.require(channels in LATENT_CHANNELS, "latent_channels", f"it must be {known}")
+    return channels
 
 
 def _activation_of(spec: NetworkSpec, layer: int) -> str:

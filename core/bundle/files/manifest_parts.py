@@ -10,11 +10,7 @@ import numpy as np
 
 from verdigris.core.base.json_fields import Fields, refuse
 from verdigris.core.bundle.files.ktx2 import BC6H, BC7, FORMATS, R8, RGBA8, RGBA16F, TextureShape
-from verdigris.core.bundle.files.manifest_network import (
-    LATENT_CHANNELS,
-    LATENT_LAYERS,
-)
-from verdigris.core.network.spec import LatentLayout
+from verdigris.core.network.spec import LAYER_CHANNELS, LatentLayout, NetworkSpec
 
 LARGEST_WEIGHTS = 16 << 20
 # Type of a tensor's numbers.
@@ -101,10 +97,15 @@ class LatentFacts:
     """By channel."""
 
     @property
+    def layers(self) -> int:
+        """Layers of four channels."""
+        return len(self.scale) // LAYER_CHANNELS
+
+    @property
     def texture(self) -> TextureShape:
         """Required format and size of its file."""
         size = (self.layout.width, self.layout.height, self.layout.levels)
-        return TextureShape(FORMATS[self.format], *size, LATENT_LAYERS)
+        return TextureShape(FORMATS[self.format], *size, self.layers)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -112,7 +113,7 @@ class LatentFacts:
             "width": self.layout.width,
             "height": self.layout.height,
             "levels": self.layout.levels,
-            "layers": LATENT_LAYERS,
+            "layers": self.layers,
             "format": self.format,
             "scale": list(self.scale),
             "offset": list(self.offset),
@@ -226,9 +227,10 @@ def _parse_tensor(fields: Fields) -> Tensor:
     )
 
 
-def parse_latents(fields: Fields) -> LatentFacts:
-    fields.whole("layers", LATENT_LAYERS, LATENT_LAYERS)
-    scale, offset = (fields.numbers(name, LATENT_CHANNELS) for name in ("scale", "offset"))
+def parse_latents(fields: Fields, spec: NetworkSpec) -> LatentFacts:
+    """The latent texture of a decoder of this shape."""
+    fields.whole("layers", spec.latent_layers, spec.latent_layers)
+    scale, offset = (fields.numbers(name, spec.latent_channels) for name in ("scale", "offset"))
     in_range = bool((scale >= SMALLEST_SCALE).all() and (scale < LARGEST_LATENT).all())
     remedy = f"each must be at least {SMALLEST_SCALE:.8g} and below {LARGEST_LATENT}"
     fields.require(in_range, "scale", remedy)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.files.ktx2 import BC7, FORMATS, RGBA8, RGBA16F, TextureShape, level_size
-from verdigris.core.bundle.files.manifest_network import LATENT_CHANNELS, LATENT_LAYERS
 from verdigris.core.bundle.maps import bc6h
 from verdigris.core.material.teacher.unlit_maps import levels
 from verdigris.core.network.block_lines import decode, encode
@@ -24,10 +23,9 @@ from verdigris.core.network.quantise import (
     map_in_parts,
     quantise,
 )
-from verdigris.core.network.spec import LARGEST_HALF, LatentLayout
+from verdigris.core.network.spec import LARGEST_HALF, LAYER_CHANNELS, LatentLayout
 from verdigris.core.settings.limits import BC7_FORMAT, HALF_FORMAT, RGBA8_FORMAT
 
-_QUAD = LATENT_CHANNELS // LATENT_LAYERS
 # The texel format for each value of the setting `latent_format`.
 TEXEL_FORMATS = {BC7_FORMAT: BC7, RGBA8_FORMAT: RGBA8, HALF_FORMAT: RGBA16F}
 
@@ -41,8 +39,8 @@ class LatentTexture:
     layout: LatentLayout
     """Size and mip levels, in texels."""
     levels: Sequence[NDArray[Any]]
-    """Finest first, each [2, height, width, 4]: bytes, or half floats; or [2, rows, columns, 16]:
-    blocks."""
+    """Finest first, each [layers, height, width, 4]: bytes, or half floats; or
+    [layers, rows, columns, 16]: blocks."""
     scale: NDArray[np.float32]
     """By channel: latent = offset + scale x stored; a byte counts as byte / 255."""
     offset: NDArray[np.float32]
@@ -62,7 +60,7 @@ class LatentTexture:
         return replace(self, format=RGBA8, levels=levels)
 
     def values(self) -> NDArray[np.float32]:
-        """The student's flat texels [texels, 8], in single floats."""
+        """The student's flat texels [texels, channels], in single floats."""
         stored = self._flat_texels()
         if stored.dtype == np.uint8:
             return dequantise(stored, LatentRange(self.scale, self.offset))
@@ -84,10 +82,10 @@ class LatentTexture:
         return np.concatenate([_flat(level) for level in self.decoded().levels])
 
 
-def latent_bytes(latent_format: str, width: int, height: int) -> int:
+def latent_bytes(latent_format: str, layers: int, width: int, height: int) -> int:
     """Bytes of a latent texture on a device, by the setting `latent_format`."""
     texel, levels = FORMATS[TEXEL_FORMATS[latent_format]], max(width, height).bit_length()
-    return TextureShape(texel, width, height, levels, LATENT_LAYERS).texel_bytes
+    return TextureShape(texel, width, height, levels, layers).texel_bytes
 
 
 def store_latents(
@@ -134,14 +132,14 @@ def _level(texels: NDArray[Any], layout: LatentLayout, level: int) -> NDArray[An
 
 
 def _layers(stored: NDArray[Any], layout: LatentLayout, level: int) -> NDArray[Any]:
-    """A level as [2, height, width, 4]."""
+    """A level as [layers, height, width, 4]."""
     height, width = layout.level_size(level)
-    quads = _level(stored, layout, level).reshape(height, width, -1, _QUAD)
+    quads = _level(stored, layout, level).reshape(height, width, -1, LAYER_CHANNELS)
     return np.ascontiguousarray(np.moveaxis(quads, 2, 0))
 
 
 def _flat(level: NDArray[Any]) -> NDArray[Any]:
-    """A level as [texels, 8]."""
+    """A level as [texels, channels]."""
     layers, height, width, quad = level.shape
     return np.moveaxis(level, 0, 2).reshape(height * width, layers * quad)
 

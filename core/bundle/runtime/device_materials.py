@@ -12,7 +12,7 @@ from verdigris.core.base.device import MOST_CONSTANT_BYTES, Device, Kernels, Sou
 from verdigris.core.base.errors import BundleError, DeviceError, SettingsError
 from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, careful_level
 from verdigris.core.bundle.files.ktx2 import BC7, R8, RGBA8, RGBA16F
-from verdigris.core.bundle.files.manifest_network import LATENT_CHANNELS, weights_name
+from verdigris.core.bundle.files.manifest_network import weights_name
 from verdigris.core.bundle.files.stored_textures import LatentTexture
 from verdigris.core.bundle.files.weights import (
     align,
@@ -28,6 +28,7 @@ from verdigris.core.bundle.runtime.network_module import (
 )
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
+from verdigris.core.settings.size_settings import MORE_LATENTS
 
 if TYPE_CHECKING:
     import slangpy
@@ -47,11 +48,11 @@ _FORMATS = {
     RGBA16F: "rgba16_float",
     R8: "r8_unorm",
 }
-# NeuralRecord of neural_record.slang.
+# NeuralRecord of neural_record.slang: of one size for all numbers of channels.
 RECORD = np.dtype(
     [
-        ("scale", "<f4", LATENT_CHANNELS),
-        ("offset", "<f4", LATENT_CHANNELS),
+        ("scale", "<f4", MORE_LATENTS),
+        ("offset", "<f4", MORE_LATENTS),
         ("width", "<u4"),
         ("height", "<u4"),
         ("levels", "<u4"),
@@ -283,7 +284,8 @@ class DeviceMaterials:
     def _fill_record(self, index: int, latents: LatentTexture) -> None:
         layout = latents.layout
         record = self.records[index]
-        record["scale"], record["offset"] = latents.scale, latents.offset
+        channels = len(latents.scale)
+        record["scale"][:channels], record["offset"][:channels] = latents.scale, latents.offset
         record["width"], record["height"] = layout.width, layout.height
         record["levels"], record["texture"] = layout.levels, index
 

@@ -145,7 +145,10 @@ def require_one_architecture(bundles: Sequence[Bundle]) -> NetworkSpec:
 
 def describe(spec: NetworkSpec) -> str:
     """A decoder shape in a few words."""
-    text = f"{spec.name} {spec.activation}, {spec.frame_count} frames, {spec.lobes} lobes"
+    text = (
+        f"{spec.name} {spec.activation}, {spec.latent_channels} latents, "
+        f"{spec.frame_count} frames, {spec.lobes} lobes"
+    )
     plain = NetworkSpec()
     if (spec.output_shift, spec.output_limit) != (plain.output_shift, plain.output_limit):
         text += f", exp(min(raw - {spec.output_shift:g}, {spec.output_limit:g}))"

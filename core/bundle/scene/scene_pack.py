@@ -297,7 +297,7 @@ def parse_scene(data: bytes, file: str, folder: Path) -> ScenePack:
     tensors = parse_known_tensors(fields, spec, is_newer)
     check_tensors(spec, tensors, size, file)
     materials = tuple(
-        _parse_material(each, record.bytes - size, is_newer)
+        _parse_material(each, spec, record.bytes - size, is_newer)
         for each in fields.tables("materials", MOST_MATERIALS)
     )
     advised = parse_pack_arithmetic(fields, [each.arithmetic for each in materials], is_newer)
@@ -318,14 +318,16 @@ def parse_scene(data: bytes, file: str, folder: Path) -> ScenePack:
     return scene
 
 
-def _parse_material(fields: Fields, last: int, is_newer: bool) -> SceneMaterial:
+def _parse_material(
+    fields: Fields, spec: NetworkSpec, last: int, is_newer: bool
+) -> SceneMaterial:
     place = fields.whole("weights_offset", 0, last)
     remedy = f"it must be a multiple of {FILE_ALIGNMENT}"
     fields.require(place % FILE_ALIGNMENT == 0, "weights_offset", remedy)
     reference = fields.table("reference")
     # defaults of the format
     bounds = parse_bounds(fields.table("bounds")) if "bounds" in fields else Bounds()
-    latents = parse_latents(fields.table("latents"))
+    latents = parse_latents(fields.table("latents"), spec)
     return SceneMaterial(
         fields.material_name(),
         place,

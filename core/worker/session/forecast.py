@@ -26,7 +26,9 @@ def estimate(settings: BakeSettings, textures: Sequence[Mapping[str, Any]] = ())
     )
     weights, _ = pack_weights(initialise(spec, LatentLayout(1, 1), settings.seed))
     return Forecast(
-        texture_bytes=latent_bytes(settings.latent_format, *(settings.resolution,) * 2),
+        texture_bytes=latent_bytes(
+            settings.latent_format, spec.latent_layers, *(settings.resolution,) * 2
+        ),
         decoder_bytes=len(weights),
         may_be_smaller=settings.size.is_open,
         source_texture_bytes=plain or None,

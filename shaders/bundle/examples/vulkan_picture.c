@@ -99,7 +99,7 @@ static void move_image(VkCommandBuffer commands, VkImage image, const VdTexture 
                          0, 0, 1, &barrier);
 }
 
-/* The latent texture: an array of two layers. A level is one copy: its layers lie one after the other. */
+/* The latent texture: an array. A level is one copy: its layers lie one after the other. */
 static VkImageView make_texture(const VdTexture *texture) {
     const VkImageCreateInfo info = {VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO, 0, 0, VK_IMAGE_TYPE_2D,
                                     (VkFormat)texture->format, {texture->width, texture->height, 1},

@@ -12,7 +12,7 @@
        upload(bundle.constants, bundle.constants_bytes); // or the same as floats, in a constant buffer
        upload(&bundle.record, sizeof bundle.record);     // 128 bytes
        for (uint32_t level = 0; level < bundle.latents.levels; level++)
-           upload_level(bundle.latents.level[level]);    // both layers, one after the other
+           upload_level(bundle.latents.level[level]);    // its layers, one after the other
        vd_close(&bundle);
 
    Optional, before the implementation:
@@ -33,7 +33,7 @@ extern "C" {
 
 #define VD_MOST_LEVELS 14
 #define VD_MOST_LAYERS 9
-#define VD_CHANNELS 8
+#define VD_CHANNELS 8 /* latent channels of a texel at most */
 
 /* Values of VkFormat. */
 enum {
@@ -85,6 +85,7 @@ typedef struct {
 typedef struct {
     char name[128];
     char advised[16]; /* arithmetic; "" where the bundle gives no advice */
+    uint32_t channels; /* latent channels of a texel: 4 or 8, four in each layer of the texture */
     uint32_t frame_count, lobes, layer_count;
     VdLayer layer[VD_MOST_LAYERS];
     uint32_t frames; /* first byte of the tensor `frames`, 16 bytes a row */
@@ -639,15 +640,16 @@ static void vd__place_levels(VdTexture *texture) {
     }
 }
 
-static int vd__read_ktx2(VdTexture *texture, const char *file, const uint8_t *data, size_t bytes, VdError *error) {
+/* `layers`: as the file counts them, 0 for a texture that is not an array. */
+static int vd__read_ktx2(VdTexture *texture, uint32_t layers, const char *file, const uint8_t *data, size_t bytes,
+                         VdError *error) {
     static const uint8_t mark[12] = {0xAB, 'K', 'T', 'X', ' ', '2', '0', 0xBB, '\r', '\n', 0x1A, '\n'};
     static const struct {
         uint32_t at;
         const char *name;
     } fields[] = {{12, "vkFormat"}, {20, "pixelWidth"}, {24, "pixelHeight"}, {28, "pixelDepth"},
                   {32, "layerCount"}, {36, "faceCount"}, {40, "levelCount"}};
-    const uint32_t wanted[] = {texture->format, texture->width, texture->height, 0,
-                               texture->layers > 1 ? texture->layers : 0, 1, texture->levels};
+    const uint32_t wanted[] = {texture->format, texture->width, texture->height, 0, layers, 1, texture->levels};
     uint32_t i;
     if (bytes < 80 || memcmp(data, mark, sizeof mark))
         return vd__fail(error, file, "the identifier", "not that of KTX 2.0", "write the bundle again");
@@ -697,7 +699,7 @@ static int vd__texture(VdTexture *texture, const Vd__Field *root, const char *na
     if (!vd__whole(&width, 1, 8192, &texture->width) || !vd__whole(&height, 1, 8192, &texture->height) ||
         !vd__whole(&levels, 1, VD_MOST_LEVELS, &texture->levels))
         return 0;
-    if (layers > 1 && (!vd__whole(&layer_count, layers, layers, &found)))
+    if (layers && (!vd__whole(&layer_count, layers, layers, &found)))
         return 0;
     for (larger = texture->width > texture->height ? texture->width : texture->height; larger > 1; larger >>= 1)
         wanted++;
@@ -707,11 +709,11 @@ static int vd__texture(VdTexture *texture, const Vd__Field *root, const char *na
         ;
     if (!formats->name)
         return vd__wrong(&format, "this format is unknown: use a newer verdigris.h");
-    texture->layers = layers;
+    texture->layers = layers ? layers : 1;
     if (!vd__file_name(&record, file) || !vd__read_record(&record, read, user, VD__MOST_TEXTURE, &texture->memory, &bytes))
         return 0;
     texture->format = formats->format;
-    return vd__read_ktx2(texture, file, texture->memory, bytes, root->json->error);
+    return vd__read_ktx2(texture, layers, file, texture->memory, bytes, root->json->error);
 }
 
 /* ---- weights ---- */
@@ -787,16 +789,16 @@ static int vd__tensors(VdBundle *bundle, const Vd__Field *root, const uint8_t *d
     const Vd__Field weights = vd__get(root, "weights"), tensors = vd__get(&weights, "tensors");
     const Vd__Field sampler = vd__get(root, "sampler"), split = vd__get(&sampler, "split");
     const Vd__Field kind = vd__get(&sampler, "kind");
-    const uint32_t frames = bundle->frame_count;
+    const uint32_t frames = bundle->frame_count, seen = bundle->channels + 2 * frames + 2;
     const struct {
         const char *name;
         uint32_t rows, columns;
-    } heads[4] = {{"head0", 16, 10 + 2 * frames}, {"head1", 3 * frames + 2, 16},
-                  {"split0", 24, 12 + 5 * frames}, {"split1", 2 * frames + 3, 24}};
+    } heads[4] = {{"head0", 16, seen}, {"head1", 3 * frames + 2, 16},
+                  {"split0", 24, seen + 3 * frames + 2}, {"split1", 2 * frames + 3, 24}};
     uint32_t index, place, stride;
     char name[32];
     *end = 0;
-    if (!vd__tensor(&tensors, data, bytes, "frames", 8 * bundle->frame_count, VD_CHANNELS, target, end,
+    if (!vd__tensor(&tensors, data, bytes, "frames", 8 * bundle->frame_count, bundle->channels, target, end,
                     &bundle->frames, &stride))
         return 0;
     for (index = 0; index < bundle->layer_count; index++) {
@@ -865,10 +867,13 @@ static int vd__network(VdBundle *bundle, const Vd__Field *root) {
     float *const direction[] = {&bundle->half_z_minimum, &bundle->length_epsilon, &bundle->stretch_limit,
                                 &bundle->cosine_offset, &bundle->logarithm_share};
     Vd__Field each = vd__first(&layers);
-    uint32_t index, unused;
-    if (!vd__whole(&channels, VD_CHANNELS, VD_CHANNELS, &unused) || !vd__whole(&frames, 1, 4, &bundle->frame_count) ||
-        !vd__whole(&lobes, 1, 4, &bundle->lobes) ||
-        !vd__whole(&inputs, 8 + 10 * bundle->frame_count, 8 + 10 * bundle->frame_count, &unused) ||
+    uint32_t index, unused, first;
+    if (!vd__whole(&channels, 4, VD_CHANNELS, &bundle->channels) || !vd__whole(&frames, 1, 4, &bundle->frame_count))
+        return 0;
+    if (bundle->channels % 4)
+        return vd__wrong(&channels, "it must be 4 or 8");
+    first = bundle->channels + 10 * bundle->frame_count;
+    if (!vd__whole(&lobes, 1, 4, &bundle->lobes) || !vd__whole(&inputs, first, first, &unused) ||
         !vd__single(&shift, 3e38, &bundle->shift) || !vd__single(&limit, 3e38, &bundle->limit))
         return 0;
     if (!vd__is(&transform, "sum_of_exp"))
@@ -894,7 +899,7 @@ static int vd__network(VdBundle *bundle, const Vd__Field *root) {
         if (kind == 5)
             return vd__wrong(&activation, "this is unknown: use a newer verdigris.h");
         layer->activation = (VdActivation)kind;
-        if (bundle->layer_count ? layer->inputs != layer[-1].outputs : layer->inputs != 8 + 10 * bundle->frame_count)
+        if (bundle->layer_count ? layer->inputs != layer[-1].outputs : layer->inputs != first)
             return vd__wrong(&in, "it does not fit the layer before");
         /* every second matrix is transposed in place */
         if (bundle->layer_count > 1 && layer->inputs != bundle->layer[0].outputs)
@@ -974,11 +979,12 @@ static int vd__load(VdBundle *bundle, Vd__Json *json, VdRead read, void *user) {
         return 0;
     if (!latents.at)
         return vd__wrong(&latents, "write the bundle again");
-    if (!vd__texture(&bundle->latents, &root, "latents", latent_formats, 2, read, user) ||
-        !vd__texture(&bundle->emission, &root, "emission", emission_formats, 1, read, user) ||
-        !vd__texture(&bundle->opacity, &root, "opacity", opacity_formats, 1, read, user) ||
+    if (!vd__texture(&bundle->latents, &root, "latents", latent_formats, bundle->channels / 4, read, user) ||
+        !vd__texture(&bundle->emission, &root, "emission", emission_formats, 0, read, user) ||
+        !vd__texture(&bundle->opacity, &root, "opacity", opacity_formats, 0, read, user) ||
         !vd__texture(&bundle->proxies, &root, "proxies", proxy_formats, 5, read, user) ||
-        !vd__floats(&scale, VD_CHANNELS, 1e30, record->scale) || !vd__floats(&offset, VD_CHANNELS, 1e30, record->offset))
+        !vd__floats(&scale, bundle->channels, 1e30, record->scale) ||
+        !vd__floats(&offset, bundle->channels, 1e30, record->offset))
         return 0;
     record->width = bundle->latents.width;
     record->height = bundle->latents.height;
@@ -1130,7 +1136,7 @@ int vd_unpack_latents(VdBundle *bundle, VdError *error) {
 static void vd__texel(const VdTexture *texture, uint32_t level, uint32_t x, uint32_t y, float *channels) {
     const VdLevel *from = &texture->level[level];
     uint32_t layer, c;
-    for (layer = 0; layer < 2; layer++) {
+    for (layer = 0; layer < texture->layers; layer++) {
         const size_t place = ((size_t)layer * from->height + y) * from->width + x;
         uint8_t rgba[4];
         const uint8_t *bytes = rgba;
@@ -1158,13 +1164,13 @@ static void vd__bilinear(const VdTexture *texture, uint32_t level, const float u
         at[c][0] = (uint32_t)((int32_t)before + (int32_t)size[c]) % size[c];
         at[c][1] = (at[c][0] + 1) % size[c];
     }
-    memset(channels, 0, VD_CHANNELS * sizeof *channels);
+    memset(channels, 0, 4 * texture->layers * sizeof *channels);
     for (corner = 0; corner < 4; corner++) {
         const uint32_t right = corner & 1, upper = corner >> 1;
         const float weight = (right ? part[0] : 1 - part[0]) * (upper ? part[1] : 1 - part[1]);
         float texel[VD_CHANNELS];
         vd__texel(texture, level, at[0][right], at[1][upper], texel);
-        for (c = 0; c < VD_CHANNELS; c++)
+        for (c = 0; c < 4 * texture->layers; c++)
             channels[c] += weight * texel[c];
     }
 }
@@ -1178,10 +1184,10 @@ static void vd__latent(const VdBundle *bundle, const float uv[2], float lod, flo
     vd__bilinear(&bundle->latents, finer, uv, latent);
     if (level > (float)finer) {
         vd__bilinear(&bundle->latents, finer + 1, uv, coarse);
-        for (c = 0; c < VD_CHANNELS; c++)
+        for (c = 0; c < bundle->channels; c++)
             latent[c] += (coarse[c] - latent[c]) * (level - (float)finer);
     }
-    for (c = 0; c < VD_CHANNELS; c++)
+    for (c = 0; c < bundle->channels; c++)
         latent[c] = bundle->record.offset[c] + bundle->record.scale[c] * latent[c];
 }
 
@@ -1253,10 +1259,10 @@ void vd_decode(const VdBundle *bundle, const float uv[2], float lod, const float
         float raw[8];
         for (row = 0; row < 8; row++) {
             const uint8_t *from = bundle->weights + bundle->frames + 16 * (8 * frame + row);
-            for (raw[row] = 0, column = 0; column < VD_CHANNELS; column++)
+            for (raw[row] = 0, column = 0; column < bundle->channels; column++)
                 raw[row] += vd__at(from + 2 * column) * x[column];
         }
-        vd__frame_inputs(bundle, raw, wi, wo, x + VD_CHANNELS + 10 * frame);
+        vd__frame_inputs(bundle, raw, wi, wo, x + bundle->channels + 10 * frame);
     }
     for (index = 0; index < bundle->layer_count; index++) {
         const VdLayer *layer = &bundle->layer[index];
