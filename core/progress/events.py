@@ -11,6 +11,7 @@ import numpy as np
 
 from verdigris.core.base.text import format_bytes
 from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics, SkyMetrics
+from verdigris.core.settings.size_settings import MORE_LATENTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,12 +109,14 @@ class SizeChosen(Event):
     """Of a bundle of this size on a GPU."""
     target: float
     """The largest log MAE that was accepted; 0 if only bytes counted."""
+    channels: int = MORE_LATENTS
+    """Latent channels of a texel."""
     most_bytes: int = 0
     """The most bytes that were allowed: those requested, or fewer than the material's images take
     block-compressed; 0 for no limit, or for one that gave way to the error."""
     tried: tuple[Mapping[str, Any], ...] = ()
-    """All sizes that were tried: width, height, bytes, and the log MAE after a short training, or
-    one that is as visible as the error of a picture."""
+    """All sizes that were tried: width, height, channels, bytes, and the log MAE after a short
+    training, or one that is as visible as the error of a picture."""
 
     @property
     def text(self) -> str:
@@ -121,9 +124,10 @@ class SizeChosen(Event):
         chosen, others = "", []
         for each in sorted(self.tried, key=lambda each: -each["bytes"]):
             known = each["log_mae"] is not None
-            text = f"{each['width']} x {each['height']} texels"
+            numbers = each["width"], each["height"], each["channels"]
+            text = _in_texels(*numbers)
             error = f" (log error {each['log_mae']:.4f})" if known else ""
-            if (each["width"], each["height"]) == (self.width, self.height):
+            if numbers == (self.width, self.height, self.channels):
                 chosen = error
             elif known:
                 others.append(f"{text}: {each['log_mae']:.4f}")
@@ -131,8 +135,14 @@ class SizeChosen(Event):
         if self.most_bytes:
             limit += f", and at most {format_bytes(self.most_bytes)}"
         rest = f"; {', '.join(others)}" if others else ""
-        size = f"{self.width} x {self.height} texels, {format_bytes(self.loaded_bytes)}"
+        texels = _in_texels(self.width, self.height, self.channels)
+        size = f"{texels}, {format_bytes(self.loaded_bytes)}"
         return f"texture of {size}{chosen}{limit}{rest}"
+
+
+def _in_texels(width: int, height: int, channels: int) -> str:
+    few = f" of {channels} latents" if channels < MORE_LATENTS else ""
+    return f"{width} x {height} texels{few}"
 
 
 @dataclass(frozen=True)

@@ -63,8 +63,8 @@ class BakeSettings:
     """Peak learning rate of the latents."""
 
     latent_format: str = "bc7"
-    """How the bundle stores latents: bc7, blocks that GPUs decode, at 2 bytes a texel of 8 channels;
-    rgba8, at 8 bytes; half, half floats at 16 bytes."""
+    """How the bundle stores latents: bc7, blocks that GPUs decode, at 2 bytes a texel of 8
+    channels; rgba8, at 8 bytes; half, half floats at 16 bytes."""
 
     quantise_share: float = 0.1
     """Length of the last phase, which trains latents as they will be rounded, as a part of all

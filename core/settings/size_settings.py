@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.plain_values import convert_numbers
 
-
 # Latent channels of a texel: one or two layers of four.
 FEWER_LATENTS, MORE_LATENTS = LATENT_CHANNELS = (4, 8)
 

@@ -18,7 +18,7 @@ def rotate_latents(
     """Parameters and state of a trainer with latents along the principal axes of their variation
     inside blocks. Each layer has some of the long axes and some of the short ones: a block holds a
     line of each layer and one channel more. `side`: of the squares that hold bases, if padded."""
-    axes = _axes_inside_blocks(parameters)
+    axes = axes_inside_blocks(parameters)
     spec, rotated = parameters.spec, parameters.copy()
     rotated.latents[:] = parameters.latents @ axes
     rotated.frames()[:] = parameters.frames() @ axes
@@ -32,7 +32,7 @@ def rotate_latents(
     return rotated, {**state, "decoder_bases": bases, "latents_v": squares}
 
 
-def _axes_inside_blocks(parameters: Parameters) -> FloatArray:
+def axes_inside_blocks(parameters: Parameters) -> FloatArray:
     """Orthogonal columns [channels, channels]."""
     channels = parameters.spec.latent_channels
     covariance = np.zeros((channels, channels))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.bundle.cost.source_bytes import source_bytes
 from verdigris.core.bundle.files.stored_textures import latent_bytes
 from verdigris.core.bundle.files.weights import plan_tensors
+from verdigris.core.settings.size_settings import FEWER_LATENTS
 
 if TYPE_CHECKING:
     from verdigris.core.material.teacher.teacher import Teacher
@@ -20,15 +22,17 @@ SMALLEST = 4
 _FEWEST_SOURCE_BYTES = 1 << 19
 
 
-def bundle_bytes(settings: BakeSettings, size: tuple[int, int]) -> int:
-    """Weights and latents."""
-    _, weights = plan_tensors(settings.spec)
-    return weights + latent_bytes(settings.latent_format, settings.spec.latent_layers, *size)
+def bundle_bytes(settings: BakeSettings, width: int, height: int, channels: int = 0) -> int:
+    """Weights and latents; with so many channels, or as many as in the settings."""
+    spec = replace(settings.spec, latent_channels=channels) if channels else settings.spec
+    _, weights = plan_tensors(spec)
+    return weights + latent_bytes(settings.latent_format, spec.latent_layers, width, height)
 
 
 def check_bytes(settings: BakeSettings) -> None:
     """Refuses a limit of bytes that no bundle meets."""
-    most, least = settings.size.most_bytes, bundle_bytes(settings, (SMALLEST, SMALLEST))
+    most = settings.size.most_bytes
+    least = bundle_bytes(settings, SMALLEST, SMALLEST, FEWER_LATENTS)
     if most and most < least:
         raise SettingsError(
             f"most_bytes is {most}: the smallest bundle with a decoder of {settings.network} takes "

@@ -1,9 +1,9 @@
 """Chooses the size of the latent texture: the smallest whose error meets the target.
 
 In the middle of training the largest size is cut down to smaller ones, each a box filter of the
-largest. All of them train for a moment with falling rates, so that their errors are those of
-textures that were tuned for their size, and are measured against one reference: the material
-averaged over a texel of the largest. The chosen one trains on; nothing that was learnt is lost.
+largest, some with fewer latent channels. All of them train for a moment with falling rates, so that
+their errors are those of textures that were tuned for their size, and are measured against one
+reference: the material averaged over a texel of the largest. The chosen one trains on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from verdigris.core.baking.measure.measure import (
     measure_student,
     sphere_to_compare,
 )
-from verdigris.core.baking.phases.shrink import shrunk, shrunk_state
+from verdigris.core.baking.phases.fewer_latents import shrunk_to
 from verdigris.core.baking.phases.stepping import open_with_parameters
 from verdigris.core.baking.state.size_choice import Size, SizeChoice, half_of_both, halves
 from verdigris.core.baking.state.trainers import open_trainer
@@ -36,6 +36,7 @@ from verdigris.core.pictures.metrics import (
 from verdigris.core.progress.events import Event, SizeChosen, Step
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.schedule import Quantisation
+from verdigris.core.settings.size_settings import FEWER_LATENTS
 from verdigris.core.training.latent_blocks import move_to_blocks
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def choose_size(run: Run) -> Iterator[Event]:
     """Continues with the chosen size. If the bake is requested to stop, nothing is chosen."""
     learner = run.learner
     parameters, state = learner.trainer.parameters(), learner.trainer.state()
-    largest = (parameters.layout.width, parameters.layout.height)
+    largest = _size_of(parameters)
     # for pictures during the trials
     learner.live_student()
     learner.trainer.close()
@@ -106,13 +107,18 @@ def fit_bytes(run: Run) -> None:
     """Cuts the texture of a bake that was stopped before the choice down to its most bytes, without
     trials."""
     parameters, state = run.learner.trainer.parameters(), run.learner.trainer.state()
-    size = (parameters.layout.width, parameters.layout.height)
+    size = trained = _size_of(parameters)
     fits = _limit(run)
     if run.settings.size.most_bytes and not fits(size):
         size = _largest_that_fit(size, fits)[0]
-    if size != (parameters.layout.width, parameters.layout.height):
+    if size != trained:
         run.learner.trainer.close()
         _continue_with(run, parameters, state, size)
+
+
+def _size_of(parameters: Parameters) -> Size:
+    layout = parameters.layout
+    return Size(layout.width, layout.height, parameters.spec.latent_channels)
 
 
 def _most_bytes(run: Run) -> int:
@@ -132,12 +138,12 @@ def _continue_with(
     run: Run, parameters: Parameters, state: dict[str, NDArray[Any]], size: Size
 ) -> None:
     """Opens the trainer again, with a texture of this size."""
-    stage = replace(run.learner.stage, size=size)
-    small = shrunk(parameters, *size)
+    stage = run.learner.stage.with_size(size)
+    small, begin = shrunk_to(parameters, state, size)
     trainer, source = open_with_parameters(
         run.teachers, stage, run.options, run.trainer_kind, small
     )
-    trainer.restore(small, shrunk_state(parameters, state, *size))
+    begin(trainer)
     run.learner.begin_stage(stage, trainer, source)
 
 
@@ -196,20 +202,33 @@ def _of_the_most_demanding(
 
 
 def _largest_that_fit(size: Size, fits: Callable[[Size], bool]) -> list[Size]:
-    """The sizes that fit and cannot be doubled, the one that is most like a square first."""
+    """The sizes that fit and cannot be doubled, the ones that are most like squares first; of two
+    numbers of channels, the larger first."""
 
-    def could_double(width: int, height: int) -> bool:
-        doubled = (2 * width, height), (width, 2 * height)
-        return any(_is_part(each, size) and fits(each) for each in doubled)
+    def could_double(each: Size) -> bool:
+        doubled = (
+            each._replace(width=2 * each.width),
+            each._replace(height=2 * each.height),
+            # fewer channels at the same texels would save bytes that nobody asked to save
+            each._replace(channels=size.channels),
+        )
+        return any(other != each and _is_part(other, size) and fits(other) for other in doubled)
 
+    sides = itertools.product(_parts_of_side(size.width), _parts_of_side(size.height))
+    numbers = sorted({size.channels, FEWER_LATENTS}, reverse=True)
     found = [
         each
-        for each in itertools.product(_parts_of_side(size[0]), _parts_of_side(size[1]))
-        if max(each) <= _LARGEST_RATIO * min(each) and fits(each) and not could_double(*each)
+        for each in itertools.starmap(Size, ((*s, c) for s in sides for c in numbers))
+        if _ratio(each) <= _LARGEST_RATIO and fits(each) and not could_double(each)
     ]
     if not found:
         raise SettingsError("no texture is small enough: allow more --bytes")
-    return sorted(found, key=lambda each: max(each) / min(each))
+    return sorted(found, key=lambda each: (_ratio(each), -each.channels))
+
+
+def _ratio(size: Size) -> float:
+    """Of the longer side to the shorter one."""
+    return max(size.width, size.height) / min(size.width, size.height)
 
 
 def _parts_of_side(side: int) -> list[int]:
@@ -218,7 +237,7 @@ def _parts_of_side(side: int) -> list[int]:
 
 
 def _is_part(size: Size, other: Size) -> bool:
-    return size[0] <= other[0] and size[1] <= other[1]
+    return all(part <= whole for part, whole in zip(size, other, strict=True))
 
 
 def _try(
@@ -226,7 +245,7 @@ def _try(
 ) -> Generator[Event, None, Errors | None]:
     """Trains a size for a moment; its errors, or None if the bake is requested to stop."""
     settings = run.learner.stage.settings
-    small = shrunk(parameters, *size)
+    small, begin = shrunk_to(parameters, state, size)
     source = DrawnSamples(
         run.teachers, small.layout, settings.seed, settings.draw, run.options.importance
     )
@@ -237,7 +256,7 @@ def _try(
     phases = Phases()
     phases.begin("try a size")
     try:
-        trainer.restore(small, shrunk_state(parameters, state, *size))
+        begin(trainer)
         while trainer.step < first + steps:
             if run.control.stop_requested:
                 return None
@@ -303,18 +322,18 @@ def _cooling(training: TrainingSettings, first: int, steps: int) -> TrainingSett
 
 
 def _event(run: Run, choice: SizeChoice) -> SizeChosen:
-    width, height = choice.size
+    width, height, channels = choice.size
     most, taken = _most_bytes(run), run.bundle_bytes(choice.size)
     return SizeChosen(
         width=width,
         height=height,
+        channels=channels,
         loaded_bytes=taken,
         target=choice.target,
         most_bytes=most if taken <= most else 0,
         tried=tuple(
             {
-                "width": each[0],
-                "height": each[1],
+                **each._asdict(),
                 "bytes": run.bundle_bytes(each),
                 "log_mae": error if np.isfinite(error) else None,
             }

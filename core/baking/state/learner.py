@@ -63,7 +63,7 @@ class Learner:
         is_encoded = self.stage.is_last and not self.has_enlarged_levels
         first_level = encoded_levels(self.settings) if is_encoded else 0
         if first_level and self.stage.size:
-            lost = self.settings.resolution // max(self.stage.size)
+            lost = self.settings.resolution // max(self.stage.size.width, self.stage.size.height)
             # the finest level is a mean of encoded texels
             first_level = max(1, first_level - (lost.bit_length() - 1))
         fill_masked(parameters, find_masked(self.importance), first_level)

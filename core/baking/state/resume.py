@@ -288,7 +288,7 @@ def _stage(facts: dict[str, Any], settings: BakeSettings, layout: LatentLayout) 
     if isinstance(number, bool) or not isinstance(number, int) or number not in range(len(stages)):
         raise CheckpointError(f"stage is {number!r}: it must be below {len(stages)}")
     choice = SizeChoice.from_facts(facts.get("size"))
-    stage = replace(stages[number], size=choice.size if choice else None)
+    stage = stages[number].with_size(choice.size) if choice else stages[number]
     wanted = stage.layout(layout.materials)
     if layout != wanted:
         raise CheckpointError(

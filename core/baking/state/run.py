@@ -99,7 +99,7 @@ class Run:
 
     def bundle_bytes(self, size: Size) -> int:
         """Bytes on a GPU of the largest bundle with latents of this size."""
-        return bundle_bytes(self.settings, size) + max(each.bytes for each in self.maps)
+        return bundle_bytes(self.settings, *size) + max(each.bytes for each in self.maps)
 
     @property
     def may_choose_size(self) -> bool:

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from verdigris.core.baking.measure.bundle_size import SMALLEST
 from verdigris.core.network.parameters import CheckpointError
+from verdigris.core.settings.size_settings import LATENT_CHANNELS, MORE_LATENTS
 
-Size = tuple[int, int]
-"""Width and height in texels."""
+
+class Size(NamedTuple):
+    """What decides on the bytes of a latent texture."""
+
+    width: int
+    """Texels in u."""
+    height: int
+    """Texels in v."""
+    channels: int = MORE_LATENTS
+    """Latent channels of a texel."""
 
 
 def halves(size: Size) -> tuple[Size, ...]:
     """The sizes of half as many texels."""
-    width, height = size
-    found = ((width // 2, height), (width, height // 2))
-    return tuple(each for each in found if min(each) >= SMALLEST)
+    found = size._replace(width=size.width // 2), size._replace(height=size.height // 2)
+    return tuple(each for each in found if min(each.width, each.height) >= SMALLEST)
 
 
 def half_of_both(size: Size) -> Size | None:
     """The size with both sides halved."""
-    width, height = size
-    return (width // 2, height // 2) if min(size) > SMALLEST else None
+    if min(size.width, size.height) <= SMALLEST:
+        return None
+    return size._replace(width=size.width // 2, height=size.height // 2)
 
 
 @dataclass
@@ -39,8 +48,7 @@ class SizeChoice:
     def facts(self) -> dict[str, Any]:
         """For JSON."""
         return {
-            "width": self.size[0],
-            "height": self.size[1],
+            **self.size._asdict(),
             "target": self.target,
             "tried": [[*size, error] for size, error in self.tried.items()],
         }
@@ -51,8 +59,10 @@ class SizeChoice:
         if facts is None:
             return None
         try:
-            tried = {(int(w), int(h)): float(error) for w, h, error in facts["tried"]}
-            size = int(facts["width"]), int(facts["height"])
+            tried = {Size(*map(int, size)): float(error) for *size, error in facts["tried"]}
+            size = Size(*(int(facts[name]) for name in Size._fields))
+            if size.channels not in LATENT_CHANNELS:
+                raise ValueError(f"channels is {size.channels}")
             return cls(size, float(facts["target"]), tried)
         except (LookupError, TypeError, ValueError, AttributeError) as failure:
             raise CheckpointError(f"the choice of the size is damaged: {failure}") from None

@@ -34,7 +34,13 @@ class Stage:
         """The latent textures of this stage."""
         if self.size is None:
             return self.settings.layout(materials)
-        return LatentLayout(*self.size, max(self.size).bit_length(), materials)
+        width, height, _ = self.size
+        return LatentLayout(width, height, max(width, height).bit_length(), materials)
+
+    def with_size(self, size: Size) -> Stage:
+        """The same with a chosen size."""
+        channels = replace(self.settings.size, latent_channels=size.channels)
+        return replace(self, settings=replace(self.settings, size=channels), size=size)
 
     def training(self) -> TrainingSettings:
         """Settings of its trainer. Light counts in the last stage, which ends in the result."""

@@ -237,7 +237,9 @@ def untrained(settings: BakeSettings) -> StoredMaterial:
     random = np.random.default_rng(settings.seed)
     channels = settings.spec.latent_channels
     texel = FORMATS[TEXEL_FORMATS[settings.latent_format]]
-    shape = TextureShape(texel, layout.width, layout.height, layout.levels, settings.spec.latent_layers)
+    shape = TextureShape(
+        texel, layout.width, layout.height, layout.levels, settings.spec.latent_layers
+    )
     sizes = map(shape.level, range(layout.levels))
     levels = [random.integers(0, 256, size, np.uint8) for size in sizes]
     for level in levels if texel.is_block else ():

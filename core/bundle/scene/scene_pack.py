@@ -318,9 +318,7 @@ def parse_scene(data: bytes, file: str, folder: Path) -> ScenePack:
     return scene
 
 
-def _parse_material(
-    fields: Fields, spec: NetworkSpec, last: int, is_newer: bool
-) -> SceneMaterial:
+def _parse_material(fields: Fields, spec: NetworkSpec, last: int, is_newer: bool) -> SceneMaterial:
     place = fields.whole("weights_offset", 0, last)
     remedy = f"it must be a multiple of {FILE_ALIGNMENT}"
     fields.require(place % FILE_ALIGNMENT == 0, "weights_offset", remedy)
