@@ -76,7 +76,9 @@ def bundles(tmp_path_factory):
     without = lively_parameters(NetworkSpec(16, 2, "relu", frame_count=1, lobes=1))
     without.head = None
     make_bundle(folder / "c_no_sampler.vdg", without, RGBA8)
-    small = NetworkSpec(5, 2, "leaky_smelu", frame_count=1)
+    four = NetworkSpec(16, 2, "silu", latent_channels=4)
+    make_bundle(folder / "b_four_latents.vdg", lively_parameters(four))
+    small = NetworkSpec(5, 2, "leaky_smelu", latent_channels=4, frame_count=1)
     texts = texts_for_browsers(small)
     if texts:
         make_bundle(folder / "d_shipped.vdg", lively_parameters(small), runtime=texts)

@@ -202,8 +202,8 @@ def _of_the_most_demanding(
 
 
 def _largest_that_fit(size: Size, fits: Callable[[Size], bool]) -> list[Size]:
-    """The sizes that fit and cannot be doubled, the ones that are most like squares first; of two
-    numbers of channels, the larger first."""
+    """The sizes that fit and cannot be doubled: those of all channels first, and of these the one
+    that is most like a square."""
 
     def could_double(each: Size) -> bool:
         doubled = (
@@ -223,7 +223,7 @@ def _largest_that_fit(size: Size, fits: Callable[[Size], bool]) -> list[Size]:
     ]
     if not found:
         raise SettingsError("no texture is small enough: allow more --bytes")
-    return sorted(found, key=lambda each: (_ratio(each), -each.channels))
+    return sorted(found, key=lambda each: (-each.channels, _ratio(each)))
 
 
 def _ratio(size: Size) -> float:

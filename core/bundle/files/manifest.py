@@ -48,7 +48,7 @@ FORMAT = "verdigris.material"
 # Suffix of a bundle's folder.
 SUFFIX = ".vdg"
 SCENE_FORMAT = "verdigris.scene"
-MAJOR, MINOR = 4, 3
+MAJOR, MINOR = 4, 4
 LARGEST_MANIFEST = 4 << 20
 LARGEST_PREVIEW = 64 << 20
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")

@@ -78,7 +78,7 @@ def _inspect_bundle(path: Path, material: str | None, as_json: bool) -> None:
 # By texel format.
 _LATENTS = {
     "BC7_UNORM_BLOCK": "BC7 blocks",
-    "R8G8B8A8_UNORM": "8 bits a channel",
+    "R8G8B8A8_UNORM": "8 bits each",
     "R16G16B16A16_SFLOAT": "half floats",
 }
 
@@ -93,7 +93,8 @@ def _print_bundle(bundle: Bundle) -> None:
     print(f"{bundle.folder}: {manifest.name}")
     print(f"  decoder   {manifest.spec.name} {manifest.spec.activation}")
     size = f"{latents.layout.width} x {latents.layout.height}"
-    print(f"  latents   {size}, {latents.layout.levels} levels, {_LATENTS[latents.format]}")
+    channels = f"{manifest.spec.latent_channels} channels in {_LATENTS[latents.format]}"
+    print(f"  latents   {size}, {latents.layout.levels} levels, {channels}")
     if manifest.arithmetic:
         print(f"  decode    {IN_WORDS[manifest.arithmetic.advised]}")
     for name, facts in (("emission", manifest.emission), ("opacity", manifest.opacity)):

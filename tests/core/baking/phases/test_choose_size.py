@@ -9,11 +9,14 @@ from verdigris.core.baking.bake import bake
 from verdigris.core.baking.measure.bundle_size import bundle_bytes
 from verdigris.core.baking.phases import choose_size
 from verdigris.core.baking.phases.choose_size import _search, as_visible
+from verdigris.core.baking.phases.fewer_latents import with_fewer_latents
 from verdigris.core.baking.phases.shrink import shrunk, shrunk_state
 from verdigris.core.baking.state.options import BakeControl, BakeOptions
+from verdigris.core.baking.state.size_choice import Size
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.files.reference import exported_response, make_reference
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError, initialise
@@ -21,6 +24,7 @@ from verdigris.core.network.spec import LatentLayout, NetworkSpec, block_bytes
 from verdigris.core.progress.events import Finished, SizeChosen, Step
 from verdigris.core.settings.size_settings import SizeSettings
 
+from ...bundle.bundles import lively_parameters
 from ..bakes import TINY, assert_same, baked, chalk_teacher, cut_off, of_kind, run, stop_at
 
 # Eight dark stripes along v, all the same.
@@ -55,7 +59,7 @@ def chosen(stripes, tmp_path_factory):
     return folder, run([stripes], folder, SETTINGS)
 
 
-def search(error, largest=(64, 64), fits=lambda size: True, tolerance=0.1, gives_way=False):
+def search(error, largest=Size(64, 64), fits=lambda size: True, tolerance=0.1, gives_way=False):
     """The choice for errors that are a function of the size, and the sizes that were tried."""
     sizes, tried = _search(largest, fits, tolerance, gives_way), []
     try:
@@ -70,20 +74,22 @@ def search(error, largest=(64, 64), fits=lambda size: True, tolerance=0.1, gives
 def test_the_search_finds_the_smallest_size_within_the_target():
     # detail along u only, down to 32 texels
     choice, tried = search(lambda size: (0.001 + 0.1 * max(0, 1 / size[0] - 1 / 32),))
-    assert choice.size == (32, 4) and choice.target == pytest.approx(0.00105)
-    assert len(tried) == len(set(tried)) and (16, 16) in tried
+    assert choice.size == Size(32, 4) and choice.target == pytest.approx(0.00105)
+    assert len(tried) == len(set(tried)) and Size(16, 16) in tried
     # all of it is needed: three sizes were tried beside the largest
     choice, tried = search(lambda size: (0.1 / size[0] + 0.1 / size[1],))
-    assert choice.size == (64, 64) and set(tried) == {(64, 64), (32, 32), (32, 64), (64, 32)}
+    assert choice.size == Size(64, 64) and set(tried) == {
+        Size(*each) for each in ((64, 64), (32, 32), (32, 64), (64, 32))
+    }
     # no eye sees any of it
     choice, _ = search(lambda size: (1e-5 / min(size),))
-    assert choice.size == (4, 4)
+    assert choice.size == Size(4, 4)
 
 
 def test_the_search_heeds_the_material_that_needs_most():
     flat, wide = (lambda size: 0.001), (lambda size: 0.001 + 0.1 / size[1])
     choice, _ = search(lambda size: (flat(size), wide(size)))
-    assert choice.size == (4, 64) and choice.target == pytest.approx(1.05 * wide((64, 64)))
+    assert choice.size == Size(4, 64) and choice.target == pytest.approx(1.05 * wide(Size(64, 64)))
 
 
 def test_the_search_stays_within_the_bytes_and_tries_only_what_fits():
@@ -94,16 +100,16 @@ def test_the_search_stays_within_the_bytes_and_tries_only_what_fits():
         return (1.0 / size[1] + 0.3 / size[0],)
 
     choice, tried = search(error, fits=fits, tolerance=0.0)
-    assert choice.size == (16, 32)
-    assert set(tried) == {(8, 64), (16, 32), (32, 16), (64, 8)}
+    assert choice.size == Size(16, 32)
+    assert set(tried) == {Size(*each) for each in ((8, 64), (16, 32), (32, 16), (64, 8))}
     choice, tried = search(lambda size: (1.0 / size[1],), fits=fits)
-    assert choice.size == (4, 64) and all(map(fits, tried))
+    assert choice.size == Size(4, 64) and all(map(fits, tried))
     # nothing to choose
     choice, tried = search(lambda size: (1.0,), tolerance=0.0)
-    assert (choice.size, tried) == ((64, 64), [])
+    assert (choice.size, tried) == (Size(64, 64), [])
 
 
-@pytest.mark.parametrize(("excess", "size"), [(0.1, (64, 32)), (0.2, (64, 64))])
+@pytest.mark.parametrize(("excess", "size"), [(0.1, Size(64, 32)), (0.2, Size(64, 64))])
 def test_a_limit_that_nobody_has_set_gives_way_to_errors_that_an_eye_sees(excess, size):
     def error(size):
         return (0.01 * (1 + excess * (64 / size[1] - 1) + 2 * (64 / size[0] - 1)),)
@@ -113,7 +119,58 @@ def test_a_limit_that_nobody_has_set_gives_way_to_errors_that_an_eye_sees(excess
 
     choice, _ = search(error, fits=fits, gives_way=True)
     assert choice.size == size
-    assert search(error, fits=fits)[0].size == (64, 32)
+    assert search(error, fits=fits)[0].size == Size(64, 32)
+
+
+def half_of_the_bytes(size):
+    return size.width * size.height * size.channels <= 64 * 32 * 8
+
+
+@pytest.mark.parametrize(
+    ("of_texels", "of_channels", "size"),
+    [(3, 1, Size(64, 64, 4)), (1, 3, Size(64, 32)), (0, 1, Size(64, 32))],
+)
+def test_texels_or_channels_are_given_up_for_bytes_whichever_is_worth_less(
+    of_texels, of_channels, size
+):
+    def error(each):
+        return (0.01 * (1 + of_texels * (64 / each[1] - 1) + of_channels * (each[2] == 4)),)
+
+    choice, tried = search(error, fits=half_of_the_bytes, tolerance=0.0)
+    assert choice.size == size
+    # as many texels with fewer channels only where they do not fit with all
+    assert {Size(64, 32), Size(32, 64), Size(64, 64, 4)} < set(tried)
+    assert all(map(half_of_the_bytes, tried)) and Size(64, 32, 4) not in tried
+
+
+def test_fewer_channels_keep_a_limit_that_gives_way_where_no_eye_sees_them():
+    def error(excess):
+        return lambda each: (0.01 * (1 + 4 * (64 / each[1] - 1) + excess * (each[2] == 4)),)
+
+    found = [search(error(each), fits=half_of_the_bytes, gives_way=True)[0] for each in (0.1, 0.2)]
+    assert [each.size for each in found] == [Size(64, 64, 4), Size(64, 64)]
+
+
+def test_fewer_latents_give_the_responses_of_all_that_vary_in_as_many_ways():
+    whole = lively_parameters().astype(np.float64)
+    whole.head = None
+    four, _ = np.linalg.qr(np.random.default_rng(5).standard_normal((8, 4)))
+    whole.latents[:] = whole.latents @ four @ four.T
+    squares = np.random.default_rng(6).random(whole.latents.shape)
+    rows = make_reference(whole)
+    few, few_squares = with_fewer_latents(whole, squares, 4)
+    assert few.latents.shape[1] == few_squares.shape[1] == few.spec.latent_channels == 4
+    found = exported_response(few.astype(np.float64), rows)
+    np.testing.assert_allclose(found, rows.exported, rtol=1e-4, atol=1e-6)
+    # gradients by the new channels are sums of those before: independent ones add their squares
+    gradients = np.random.default_rng(7).standard_normal((4096, 8)) * [9, 3, 2, 1, 1, 1, 0.5, 0.1]
+    flat = replace(whole, latents=np.resize(whole.latents, whole.latents.shape))
+    means = np.tile((gradients**2).mean(0), (len(whole.latents), 1))
+    few, few_squares = with_fewer_latents(flat, means, 4)
+    back = np.linalg.lstsq(few.latents, flat.latents, rcond=None)[0]
+    np.testing.assert_allclose(
+        ((gradients @ back.T) ** 2).mean(0), few_squares[0], rtol=0.2, atol=1e-6
+    )
 
 
 def test_errors_that_samples_do_not_show_are_those_of_the_picture():
@@ -122,8 +179,10 @@ def test_errors_that_samples_do_not_show_are_those_of_the_picture():
     assert as_visible(55) == pytest.approx(0.0003)
     assert as_visible(35) == pytest.approx(0.003)
     # the smaller size has a log MAE that no eye sees, and 46.5 dB for 60
-    choice, _ = search(lambda size: (max(3.3e-4, as_visible(60 if size == (64, 64) else 46.5)),))
-    assert choice.size == (64, 64)
+    choice, _ = search(
+        lambda size: (max(3.3e-4, as_visible(60 if size == Size(64, 64) else 46.5)),)
+    )
+    assert choice.size == Size(64, 64)
 
 
 def test_a_smaller_texture_holds_means_of_the_finest_texels_and_the_trained_coarse_levels():
@@ -186,16 +245,19 @@ def test_a_damaged_choice_in_a_checkpoint_is_refused(stripes, tmp_path, monkeypa
 def test_a_limit_of_bytes_holds_also_for_a_bake_that_is_stopped_before_the_choice(
     stripes, tmp_path
 ):
-    most = bundle_bytes(SETTINGS, (16, 32))
+    most = bundle_bytes(SETTINGS, 16, 32)
     settings = replace(SETTINGS, size=SizeSettings(most_bytes=most))
     for name, count in (("whole", 0), ("stopped", 1)):
         if count:
             stop_at(lambda event: isinstance(event, Step), [stripes], tmp_path, settings, name=name)
         else:
             run([stripes], tmp_path, settings, name=name)
-        layout = open_bundle(tmp_path / f"{name}.vdg").layout
-        assert layout.width * layout.height == 16 * 32
-        assert bundle_bytes(settings, (layout.width, layout.height)) <= most
+        bundle = open_bundle(tmp_path / f"{name}.vdg")
+        layout, channels = bundle.layout, bundle.spec.latent_channels
+        assert layout.width * layout.height * channels == 16 * 32 * 8
+        # without training, fewer channels would be worse
+        assert channels == 8 or not count
+        assert bundle_bytes(settings, layout.width, layout.height, channels) <= most
     with pytest.raises(SettingsError, match=r"most_bytes is 3: the smallest bundle .* takes \d+"):
         run([stripes], tmp_path, replace(SETTINGS, size=SizeSettings(most_bytes=3)))
 
@@ -204,6 +266,29 @@ def test_bytes_count_whole_blocks_of_all_levels():
     # 8 x 4, 4 x 2, 2 x 1, 1 x 1: two blocks, and one for each level beyond
     assert block_bytes(8, 4, 8) == 5 * 16
     assert block_bytes(8, 4, 64) == 5 * 16 * 8
+
+
+def test_a_bake_with_a_limit_can_choose_four_latents_and_goes_on_from_a_checkpoint(
+    stripes, tmp_path, monkeypatch
+):
+    def error(run, student, number):
+        # as if texels were all that counts
+        return 1 / (student._layout.width * student._layout.height)
+
+    monkeypatch.setattr(choose_size, "_visible_error", error)
+    settings = replace(SETTINGS, size=SizeSettings(most_bytes=bundle_bytes(SETTINGS, 32, 16)))
+    events = run([stripes], tmp_path, settings, name="whole")
+    (choice,) = of_kind(events, SizeChosen)
+    assert (choice.width, choice.height, choice.channels) == (32, 32, 4)
+    cut_off([stripes], tmp_path, settings, after=100)
+    run([stripes], tmp_path, settings, resume=True)
+    bundle = open_bundle(tmp_path / "whole.vdg")
+    assert bundle.spec.latent_channels == 4 and bundle.layout == LatentLayout(32, 32, 6)
+    assert_same(baked(tmp_path), baked(tmp_path, "whole"))
+    assert bundle.manifest.source["size"]["channels"] == 4
+    assert "32 x 32 texels of 4 latents" in choice.text
+    (end,) = of_kind(events, Finished)
+    assert end.samples[0].log_mae < 0.1
 
 
 def test_two_stages_starts_importance_and_an_early_end_go_with_a_choice(stripes, tmp_path):

@@ -67,8 +67,9 @@ def largest_of(done):
         (NetworkSpec(16, 3, "silu", frame_count=2), RGBA8),
         (NetworkSpec(7, 1, "relu", frame_count=3), BC7),
         (NetworkSpec(8, 4, "leaky_relu", frame_count=4), BC7),
+        (NetworkSpec(8, 2, "silu", latent_channels=4, frame_count=3), BC7),
     ],
-    ids=["leaky_smelu", "silu", "relu", "leaky_relu"],
+    ids=["leaky_smelu", "silu", "relu", "leaky_relu", "4 latents"],
 )
 def test_the_decoder_in_c_agrees_with_the_reference(decoder, tmp_path, spec, texel_format):
     exported = made_up(spec, 16, 5, texel_format=texel_format)

@@ -62,7 +62,7 @@ def silu(x):
 
 @pytest.mark.parametrize(("write", "read"), [(rtxns_bin, read_bin), (rtxns_json, read_json)])
 def test_the_layers_evaluate_to_what_the_bundle_does(write, read, tmp_path):
-    spec = NetworkSpec(hidden_width=16, hidden_layers=3, activation="silu")
+    spec = NetworkSpec(16, 3, "silu", latent_channels=8 if read is read_bin else 4)
     bundle = make_bundle(tmp_path / "a.vdg", lively_parameters(spec, TINY))
     parameters = bundle.parameters().astype(np.float64)
     random = np.random.default_rng(1)

@@ -14,9 +14,9 @@ from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.stored_textures import emission_levels
 from verdigris.core.bundle.files.write import Contents, export_numbers, write_bundle
 from verdigris.core.bundle.verify.verify import verify
-from verdigris.core.network.spec import LatentLayout
+from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
-from ..bundles import lively_parameters
+from ..bundles import lively_parameters, make_bundle
 
 LAYOUT = LatentLayout(16, 8, 5)
 
@@ -57,6 +57,16 @@ def test_plain_bytes_are_those_that_the_blocks_decode_to(bundle, tmp_path):
     size = (found.folder / "latents.ktx2").stat().st_size
     assert document["cost"]["latents_bytes"] == size == document["latents"]["bytes"]
     assert document["export"]["target"] == "rgba8" and document["export"]["from"] == BC7
+
+
+@pytest.mark.parametrize("target", ["rgba8", "astc"])
+def test_bundles_of_four_latents_are_exported_with_one_layer(target, tmp_path):
+    pytest.importorskip("astc_encoder", reason="astc-encoder-py is an optional extra")
+    spec = NetworkSpec(8, 1, "silu", latent_channels=4)
+    bundle = make_bundle(tmp_path / "a.vdg", lively_parameters(spec, LAYOUT))
+    found = export_textures(bundle, target, tmp_path / "b.vdg")
+    assert struct.unpack_from("<I", (found.folder / "latents.ktx2").read_bytes(), 32) == (1,)
+    assert target == "astc" or verify(open_bundle(found.folder)).holds
 
 
 def test_astc_is_decoded_by_another_decoder_to_what_the_reference_holds(bundle, tmp_path):

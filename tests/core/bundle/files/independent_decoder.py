@@ -21,7 +21,8 @@ def read_textures(path, width, height, layers):
     data = path.read_bytes()
     assert data[:12] == b"\xabKTX 20\xbb\r\n\x1a\n"
     header = struct.unpack_from("<9I", data, 12)
-    assert header[2:7] == (width, height, 0, layers if layers > 1 else 0, 1)
+    assert header[2:7] == (width, height, 0, layers, 1)
+    layers = layers or 1
     levels = []
     for level in range(header[7]):
         offset, length, _ = struct.unpack_from("<3Q", data, 80 + 24 * level)
@@ -151,7 +152,7 @@ def read_maps(folder, uv, lod, wo):
             sides = [max(each["width"], each["height"]) for each in (manifest["latents"], facts)]
             ratio = sides[0] / sides[1]
         levels = read_textures(
-            Path(folder) / facts["file"], facts["width"], facts["height"], layers
+            Path(folder) / facts["file"], facts["width"], facts["height"], facts.get("layers", 0)
         )
         decoded = [decode(level) for level in levels]
         return [
@@ -216,11 +217,11 @@ def read_tensors(folder, manifest, names):
 
 
 def read_latents(folder, facts):
-    """Levels [height, width, 8]."""
-    levels = read_textures(Path(folder) / facts["file"], facts["width"], facts["height"], 2)
+    """Levels [height, width, channels]."""
+    size = facts["width"], facts["height"], facts["layers"]
+    levels = read_textures(Path(folder) / facts["file"], *size)
     return [
-        np.array(facts["offset"])
-        + np.array(facts["scale"]) * np.concatenate([level[0], level[1]], axis=2)
+        np.array(facts["offset"]) + np.array(facts["scale"]) * np.concatenate([*level], axis=2)
         for level in levels
     ]
 

@@ -40,7 +40,8 @@ def tiny():
 
 
 def make_tiny(parent):
-    spec = NetworkSpec(hidden_width=4, hidden_layers=1, activation="silu")
+    # an array of one layer, and of five: proxies
+    spec = NetworkSpec(hidden_width=4, hidden_layers=1, activation="silu", latent_channels=4)
     exported = export_numbers(lively_parameters(spec, LatentLayout(4, 2, 3)), format_name=BC7)
     parameters = exported.parameters
     points = choose_points(parameters.layout)

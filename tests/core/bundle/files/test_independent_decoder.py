@@ -44,9 +44,19 @@ def test_an_independent_decoder_decodes_other_counts_of_frames_and_lobes(frames,
     check_within_a_millionth(make_bundle(tmp_path / "a.vdg", lively_parameters(spec)))
 
 
-@pytest.mark.parametrize("frames", [1, 2, 3])
-def test_an_independent_sampler_draws_and_weighs_the_same(frames, tmp_path):
-    spec = NetworkSpec(8, 1, "silu", frame_count=frames)
+@pytest.mark.parametrize("texel_format", LATENT_FORMATS)
+def test_an_independent_decoder_decodes_four_latents(texel_format, tmp_path):
+    spec = NetworkSpec(8, 2, "silu", latent_channels=4)
+    bundle = make_bundle(tmp_path / "a.vdg", lively_parameters(spec, TALL), texel_format)
+    check_within_a_millionth(bundle)
+    whole = make_bundle(tmp_path / "b.vdg", lively_parameters(layout=TALL), texel_format)
+    four, eight = (each.manifest.latents.texture for each in (bundle, whole))
+    assert (four.layers, eight.layers, 2 * four.texel_bytes) == (1, 2, eight.texel_bytes)
+
+
+@pytest.mark.parametrize(("frames", "latents"), [(1, 8), (2, 4), (3, 8)])
+def test_an_independent_sampler_draws_and_weighs_the_same(frames, latents, tmp_path):
+    spec = NetworkSpec(8, 1, "silu", frame_count=frames, latent_channels=latents)
     bundle = make_bundle(tmp_path / "a.vdg", lively_parameters(spec))
     columns = read_reference(bundle.folder)
     surface = Sampler(bundle.folder).at(*(columns[name] for name in ("uv", "lod", "wo")))
@@ -67,9 +77,9 @@ class Smooth:
         return 3 + normals
 
 
-@pytest.mark.parametrize("frames", [1, 2])
-def test_an_independent_split_gives_the_same_light(frames, tmp_path):
-    spec = NetworkSpec(8, 1, "silu", frame_count=frames)
+@pytest.mark.parametrize(("frames", "latents"), [(1, 4), (2, 8)])
+def test_an_independent_split_gives_the_same_light(frames, latents, tmp_path):
+    spec = NetworkSpec(8, 1, "silu", frame_count=frames, latent_channels=latents)
     bundle = make_bundle(tmp_path / "a.vdg", lively_parameters(spec))
     columns = read_reference(bundle.folder)
     uv, lod, wo = (columns[name][:160] for name in ("uv", "lod", "wo"))
@@ -130,10 +140,10 @@ def test_an_independent_decoder_reads_emission_and_opacity_as_they_were_given(tm
     bundle = make_bundle(
         tmp_path / "a.vdg", emission=emission_levels(glow), opacity=opacity_levels(coverage)
     )
-    read = read_textures(bundle.folder / "emission.ktx2", 4, 4, 1)
+    read = read_textures(bundle.folder / "emission.ktx2", 4, 4, 0)
     np.testing.assert_allclose(read[0][0, ..., :3], glow, rtol=1e-3)
     # the coarsest level is the mean of all
     np.testing.assert_allclose(read[2][0, 0, 0, :3], glow.mean((0, 1)), rtol=1e-3)
-    read = read_textures(bundle.folder / "opacity.ktx2", 4, 4, 1)
+    read = read_textures(bundle.folder / "opacity.ktx2", 4, 4, 0)
     np.testing.assert_allclose(read[0][0, ..., 0], coverage, atol=0.51 / 255)
     assert len(bundle.emission()) == len(bundle.opacity()) == 3

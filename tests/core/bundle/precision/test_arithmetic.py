@@ -93,7 +93,7 @@ def test_a_bundle_stores_its_arithmetic(tmp_path):
     bundle = make_bundle(tmp_path / "a.vdg", arithmetic=CAREFUL)
     assert (bundle.advised, bundle.manifest.arithmetic) == ("careful", CAREFUL)
     document = json.loads((bundle.folder / "manifest.json").read_text())
-    assert document["version"] == "4.3"
+    assert document["version"] == "4.4"
     assert document["arithmetic"] == {
         "advised": "careful",
         "errors": {"cooperative": 0.023, "careful": 0.006},

@@ -54,7 +54,7 @@ def test_proxies_are_read_back_as_written(lit):
     for wrote, read in zip(random_proxies().levels, found.levels, strict=True):
         np.testing.assert_array_equal(wrote, read)
     document = json.loads((lit.folder / "manifest.json").read_text())
-    assert document["version"] == "4.3"
+    assert document["version"] == "4.4"
     facts = document["proxies"]
     assert (facts["width"], facts["height"], facts["layers"]) == (4, 2, 5)
     assert facts["format"] == "R8G8B8A8_SRGB"

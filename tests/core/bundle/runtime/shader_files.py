@@ -15,7 +15,7 @@ from verdigris.core.network.spec import PRESETS, NetworkSpec
 
 NETWORKS = {
     "2x32 silu": replace(PRESETS["2x32"], activation="silu"),
-    "2x5 leaky_smelu": NetworkSpec(5, 2, "leaky_smelu", frame_count=1),
+    "2x5 leaky_smelu": NetworkSpec(5, 2, "leaky_smelu", latent_channels=4, frame_count=1),
 }
 
 

@@ -27,7 +27,7 @@ NETWORKS = {
     "1x5 relu, one frame": NetworkSpec(5, 1, "relu", frame_count=1),
     # layers are evaluated in pairs, and units by fours
     "4x6 relu, three lobes": NetworkSpec(6, 4, "relu", lobes=3, output_limit=9.0),
-    "5x7 silu, one lobe": NetworkSpec(7, 5, "silu", lobes=1),
+    "5x7 silu, one lobe, 4 latents": NetworkSpec(7, 5, "silu", latent_channels=4, lobes=1),
     # as wide as the last layer
     "3x6 silu": NetworkSpec(6, 3, "silu"),
 }

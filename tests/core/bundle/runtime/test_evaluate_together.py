@@ -29,7 +29,7 @@ NETWORKS = {
     "3x64 leaky_smelu": replace(PRESETS["3x64"], activation="leaky_smelu"),
     # widths that are no whole tiles
     "1x5 relu, one frame": NetworkSpec(5, 1, "relu", frame_count=1),
-    "5x7 silu": NetworkSpec(7, 5, "silu"),
+    "5x7 silu": NetworkSpec(7, 5, "silu", latent_channels=4),
     "3x100 silu": NetworkSpec(100, 3, "silu"),
     # that fill the shared memory
     "2x128 silu": NetworkSpec(128, 2, "silu"),

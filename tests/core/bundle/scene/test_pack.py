@@ -3,6 +3,7 @@
 import json
 import shutil
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -82,9 +83,23 @@ def test_several_architectures_are_refused_with_a_list(bundles, tmp_path):
     other = make_bundle(tmp_path / "glass.vdg", lively_parameters(NetworkSpec(16, 3, "relu")))
     with pytest.raises(VerdigrisError) as caught:
         pack([*bundles, other], tmp_path / "all.vdg")
-    assert "oak.vdg: 2x16 silu, 2 frames, 2 lobes" in str(caught.value)
-    assert "glass.vdg: 3x16 relu, 2 frames, 2 lobes" in str(caught.value)
+    assert "oak.vdg: 2x16 silu, 8 latents, 2 frames, 2 lobes" in str(caught.value)
+    assert "glass.vdg: 3x16 relu, 8 latents, 2 frames, 2 lobes" in str(caught.value)
     assert not (tmp_path / "all.vdg").exists()
+
+
+def test_bundles_of_four_latents_are_packed_beside_their_like_alone(bundles, software, tmp_path):
+    spec = replace(bundles[0].spec, latent_channels=4)
+    few = [
+        make_bundle(tmp_path / f"few{seed}.vdg", lively_parameters(spec, seed=seed))
+        for seed in (1, 2)
+    ]
+    scene = open_scene(pack(few, tmp_path / "few.vdg").folder)
+    assert [each.latents.layers for each in scene.materials] == [1, 1]
+    found = verify_scene(scene, software)
+    assert found.holds, found.notes
+    with pytest.raises(VerdigrisError, match=r"few1.vdg: 2x16 silu, 4 latents, 2 frames"):
+        pack([bundles[0], few[0]], tmp_path / "both.vdg")
 
 
 def test_two_materials_of_one_name_are_refused(bundles, tmp_path):

@@ -64,7 +64,7 @@ def test_the_most_careful_material_counts(bundles, scene, tmp_path):
     for chosen, advised in ((mixed[:1], "cooperative"), (mixed, "portable")):
         packed = pack(chosen, tmp_path / f"{advised}.vdg")
         document = json.loads((packed.folder / "manifest.json").read_text())
-        assert (document["version"], document["arithmetic"]) == ("4.3", {"advised": advised})
+        assert (document["version"], document["arithmetic"]) == ("4.4", {"advised": advised})
         assert document["materials"][-1]["arithmetic"]["advised"] == advised
         names = {path.name for path in (packed.folder / "runtime").iterdir()}
         assert ("cooperative.hlsl" in names) == (advised == "cooperative")

@@ -96,7 +96,7 @@ def test_inspect_prints_the_content_of_a_bundle(tmp_path, command):
     folder = make_bundle(tmp_path / "a.vdg", name="pane", report=report).folder
     code, out, _ = command("inspect", folder)
     assert code == 0
-    assert "2x16 silu" in out and "8 x 4, 4 levels, BC7 blocks" in out
+    assert "2x16 silu" in out and "8 x 4, 4 levels, 8 channels in BC7 blocks" in out
     assert "dropped       transmission: light that passes through" in out
     path = folder / "manifest.json"
     code, out, _ = command("inspect", folder, "--json")
