@@ -57,7 +57,10 @@ def with_fewer_latents(
     gradients."""
     weight = np.sqrt(squares.mean(0, dtype=np.float64))
     weight = np.maximum(weight, _LEAST_WEIGHT * weight.max() + _TINY)
-    finest = parameters.level(0).reshape(-1, len(weight)) * weight
+    finest = parameters.level(0).reshape(-1, len(weight)).astype(np.float64)
+    # latents keep their size, for which learning rates are made
+    weight *= np.sqrt((finest**2).sum() / (((finest * weight) ** 2).sum() + _TINY))
+    finest *= weight
     # not around the mean: frames have no bias that could hold it
     axes = np.linalg.eigh(finest.T @ finest)[1][:, ::-1][:, :channels]
     to_fewer = (weight[:, None] * axes).astype(np.float32)

@@ -158,10 +158,13 @@ def test_fewer_latents_give_the_responses_of_all_that_vary_in_as_many_ways():
     whole.head = None
     four, _ = np.linalg.qr(np.random.default_rng(5).standard_normal((8, 4)))
     whole.latents[:] = whole.latents @ four @ four.T
-    squares = np.random.default_rng(6).random(whole.latents.shape)
+    squares = 1e-8 * np.random.default_rng(6).random(whole.latents.shape)
     rows = make_reference(whole)
     few, few_squares = with_fewer_latents(whole, squares, 4)
     assert few.latents.shape[1] == few_squares.shape[1] == few.spec.latent_channels == 4
+    # whatever the size of gradients
+    size = (whole.latents**2).sum(1).mean()
+    assert 0.5 * size < (few.latents**2).sum(1).mean() < 2 * size
     found = exported_response(few.astype(np.float64), rows)
     np.testing.assert_allclose(found, rows.exported, rtol=1e-4, atol=1e-6)
     # gradients by the new channels are sums of those before: independent ones add their squares
