@@ -19,6 +19,8 @@ from verdigris.core.settings.size_settings import SizeSettings
 TRAINERS = ("tensor", "numpy")
 # Parts of the steps between which latents move to the lines that blocks of BC7 can hold.
 _LINES = (0.05, 0.3)
+# Settings of the size that let a bake choose another than its resolution.
+_CHOICES = {"tolerance", "most_bytes"}
 # Points that are sampled between two moves: 16 steps on a GPU, more with smaller batches, whose
 # steps take less time than a move.
 _POINTS_A_MOVE = 1 << 18
@@ -160,11 +162,12 @@ class BakeSettings:
 
     def changed(self, changes: Mapping[str, Any]) -> BakeSettings:
         """With other values of some fields; `draw` and `size` may be mappings of the fields that
-        change. A resolution without a size is kept as it is."""
+        change. A resolution without a target or a limit of bytes is kept as it is."""
         _require_known("settings", dict(changes), BakeSettings)
         changes = dict(changes)
-        if "resolution" in changes and "size" not in changes:
-            changes["size"] = {"tolerance": 0.0}
+        size = changes.get("size", {})
+        if "resolution" in changes and isinstance(size, Mapping) and not _CHOICES & {*size}:
+            changes["size"] = {"tolerance": 0.0, **size}
         for name, (kind, example) in TABLES.items():
             table = changes.get(name)
             if isinstance(table, Mapping):

@@ -331,6 +331,7 @@ def _event(run: Run, choice: SizeChoice) -> SizeChosen:
         loaded_bytes=taken,
         target=choice.target,
         most_bytes=most if taken <= most else 0,
+        images_bytes=0 if taken <= most else compressed_sources(run.teachers),
         tried=tuple(
             {
                 **each._asdict(),

@@ -106,7 +106,10 @@ def bake(
     most_bytes: Annotated[
         str | None,
         typer.Option(
-            "--bytes", metavar="BYTES", help="Most bytes of the bundle on a GPU, such as 1.4M."
+            "--bytes",
+            metavar="BYTES",
+            help="Most bytes of the bundle on a GPU, such as 1.4M: fewer texels, or 4 latents a "
+            "texel for 8, whichever costs less.",
         ),
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Number of training steps.")] = None,

@@ -209,5 +209,5 @@ def test_the_command_packs(bundles, tmp_path):
     names = [str(bundle.folder) for bundle in bundles]
     code, out, errors = run_command(["pack", *names, "-o", target])
     assert code == 0, errors
-    assert "3 materials, 2x16 silu, 2 frames, 2 lobes, 2 decoders in" in out
+    assert "3 materials, 2x16 silu, 8 latents, 2 frames, 2 lobes, 2 decoders in" in out
     assert len(open_scene(target).materials) == 3
