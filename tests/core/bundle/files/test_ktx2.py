@@ -20,8 +20,9 @@ from verdigris.core.bundle.files.ktx2 import (
     write_ktx2,
 )
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
+from verdigris.core.network.spec import NetworkSpec
 
-from ..bundles import make_bundle
+from ..bundles import lively_parameters, make_bundle
 
 KTX_PARSE = "ktx-parse@2.0.0"
 # Prints what ktx-parse finds in the files it is given, as JSON.
@@ -161,9 +162,13 @@ def test_an_independent_reader_finds_what_was_written(ktx_parse, tmp_path):
             tmp_path / "bytes.vdg", emission=glow, opacity=cover, proxies=Proxies(albedo, 2)
         ).folder,
         make_bundle(tmp_path / "halves.vdg", texel_format=RGBA16F).folder,
+        # an array of one layer
+        make_bundle(
+            tmp_path / "four.vdg", lively_parameters(NetworkSpec(8, 1, "silu", latent_channels=4))
+        ).folder,
     ]
     files = [path for folder in folders for path in sorted(folder.glob("*.ktx2"))]
-    assert len(files) == 5
+    assert len(files) == 6
     done = subprocess.run(
         ["node", "read.mjs", *map(str, files)],
         cwd=ktx_parse,
