@@ -130,7 +130,12 @@ class NeuralPack:
         """A record but for its matrices, and the texture."""
         latents = material["latents"]
         record = self.records[index]
-        record["scale"], record["offset"] = latents["scale"], latents["offset"]
+        # 4 or 8 channels; a record has places for 8
+        channels = len(latents["scale"])
+        record["scale"][:channels], record["offset"][:channels] = (
+            latents["scale"],
+            latents["offset"],
+        )
         record["size"] = latents["width"], latents["height"], latents["levels"]
         record["texture"] = index
         record["weights"] = material["weights_offset"]

@@ -238,7 +238,8 @@ test("the bundle's portable.wgsl is taken unchanged and gives all rows", SHIPPED
     };
     const { latents } = material;
     const record = new DataView(new ArrayBuffer(128));
-    [...latents.scale, ...latents.offset].forEach((each, index) => record.setFloat32(4 * index, each, true));
+    latents.scale.forEach((each, index) => record.setFloat32(4 * index, each, true));
+    latents.offset.forEach((each, index) => record.setFloat32(32 + 4 * index, each, true));
     [latents.width, latents.height, latents.levels.length].forEach((each, index) => record.setUint32(64 + 4 * index, each, true));
     const queries = rows.uv.flatMap((uv, row) => [...uv, rows.lod[row], 0, ...rows.wi[row], rows.random[row][0], ...rows.wo[row], rows.random[row][1]]);
     const size = 48 * rows.count;
