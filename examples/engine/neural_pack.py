@@ -132,10 +132,8 @@ class NeuralPack:
         record = self.records[index]
         # 4 or 8 channels; a record has places for 8
         channels = len(latents["scale"])
-        record["scale"][:channels], record["offset"][:channels] = (
-            latents["scale"],
-            latents["offset"],
-        )
+        for name in ("scale", "offset"):
+            record[name][:channels] = latents[name]
         record["size"] = latents["width"], latents["height"], latents["levels"]
         record["texture"] = index
         record["weights"] = material["weights_offset"]
