@@ -29,9 +29,9 @@ def upload(opened, stored):
     """The latents' view, and the material's record."""
     gpu, device = opened
     latents = stored.latents
-    height, width = latents.levels[0].shape[1:3]
+    count, height, width = latents.levels[0].shape[:3]
     texture = device.create_texture(
-        size=(width, height, 2),
+        size=(width, height, count),
         mip_level_count=len(latents.levels),
         format="rgba8unorm",
         usage=gpu.TextureUsage.COPY_DST | gpu.TextureUsage.TEXTURE_BINDING,
@@ -45,8 +45,8 @@ def upload(opened, stored):
             (columns, rows, layers),
         )
     record = np.zeros(32, "<u4")
-    record[:8] = np.float32(latents.scale).view("<u4")
-    record[8:16] = np.float32(latents.offset).view("<u4")
+    for start, numbers in ((0, latents.scale), (8, latents.offset)):
+        record[start : start + len(numbers)] = np.float32(numbers).view("<u4")
     record[16:19] = width, height, len(latents.levels)
     return texture.create_view(dimension="2d-array"), record
 
