@@ -104,7 +104,7 @@ class BakeSettings:
         return replace(
             require_preset(self.network),
             activation=self.activation,
-            latent_channels=self.size.latent_channels,
+            latent_channels=self.size.channels[0],
         )
 
     def layout(self, materials: int = 1) -> LatentLayout:

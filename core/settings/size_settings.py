@@ -22,9 +22,9 @@ class SizeSettings:
     most_bytes: int = 0
     """Most bytes of a bundle on a GPU: weights, latents and maps; 0 for no limit."""
 
-    latent_channels: int = MORE_LATENTS
-    """Latent channels of a texel: 8, or 4 for half of the bytes. A bake with a limit of bytes may
-    choose 4."""
+    latent_channels: int = 0
+    """Latent channels of a texel: 8, or 4 for half of the bytes; 0 for 8, or 4 where these keep
+    `most_bytes` with less error."""
 
     def __post_init__(self) -> None:
         convert_numbers(self)
@@ -32,8 +32,15 @@ class SizeSettings:
             raise SettingsError(f"tolerance is {self.tolerance}: use 0 to 1")
         if self.most_bytes < 0:
             raise SettingsError(f"most_bytes is {self.most_bytes}: use 0 or more")
-        if self.latent_channels not in LATENT_CHANNELS:
-            raise SettingsError(f"latent_channels is {self.latent_channels}: use 4 or 8")
+        if self.latent_channels not in (0, *LATENT_CHANNELS):
+            raise SettingsError(f"latent_channels is {self.latent_channels}: use 0, 4 or 8")
+
+    @property
+    def channels(self) -> tuple[int, ...]:
+        """The numbers of channels that a bake may choose from, the first unless it does. Without a
+        limit all materials have one decoder shape, so that any of them can be packed together."""
+        may_choose = self.most_bytes and not self.latent_channels
+        return LATENT_CHANNELS[::-1] if may_choose else (self.latent_channels or MORE_LATENTS,)
 
     @property
     def is_open(self) -> bool:

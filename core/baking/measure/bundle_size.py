@@ -10,7 +10,6 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.bundle.cost.source_bytes import source_bytes
 from verdigris.core.bundle.files.stored_textures import latent_bytes
 from verdigris.core.bundle.files.weights import plan_tensors
-from verdigris.core.settings.size_settings import FEWER_LATENTS
 
 if TYPE_CHECKING:
     from verdigris.core.material.teacher.teacher import Teacher
@@ -32,7 +31,7 @@ def bundle_bytes(settings: BakeSettings, width: int, height: int, channels: int 
 def check_bytes(settings: BakeSettings) -> None:
     """Refuses a limit of bytes that no bundle meets."""
     most = settings.size.most_bytes
-    least = bundle_bytes(settings, SMALLEST, SMALLEST, FEWER_LATENTS)
+    least = bundle_bytes(settings, SMALLEST, SMALLEST, settings.size.channels[-1])
     if most and most < least:
         raise SettingsError(
             f"most_bytes is {most}: the smallest bundle with a decoder of {settings.network} takes "

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +36,6 @@ from verdigris.core.pictures.metrics import (
 from verdigris.core.progress.events import Event, SizeChosen, Step
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.schedule import Quantisation
-from verdigris.core.settings.size_settings import FEWER_LATENTS
 from verdigris.core.training.latent_blocks import move_to_blocks
 
 if TYPE_CHECKING:
@@ -88,7 +87,8 @@ def choose_size(run: Run) -> Iterator[Event]:
     learner.trainer.close()
     size_settings = run.settings.size
     gives_way = not size_settings.most_bytes
-    sizes = _search(largest, _limit(run), size_settings.tolerance, gives_way)
+    channels = size_settings.channels
+    sizes = _search(largest, channels, _limit(run), size_settings.tolerance, gives_way)
     choice: SizeChoice | None = None
     try:
         wanted = next(sizes)
@@ -110,7 +110,7 @@ def fit_bytes(run: Run) -> None:
     size = trained = _size_of(parameters)
     fits = _limit(run)
     if run.settings.size.most_bytes and not fits(size):
-        size = _largest_that_fit(size, fits)[0]
+        size = _largest_that_fit(size, run.settings.size.channels, fits)[0]
     if size != trained:
         run.learner.trainer.close()
         _continue_with(run, parameters, state, size)
@@ -148,14 +148,18 @@ def _continue_with(
 
 
 def _search(
-    largest: Size, fits: Callable[[Size], bool], tolerance: float, gives_way: bool = False
+    largest: Size,
+    channels: Sequence[int],
+    fits: Callable[[Size], bool],
+    tolerance: float,
+    gives_way: bool = False,
 ) -> Generator[Size, Errors, SizeChoice]:
     """Yields the sizes to try, and receives their errors. `gives_way`: the limit does not hold if
     an eye would see it."""
     size = largest
     found: dict[Size, Errors] = {}
     if not fits(size):
-        for each in _largest_that_fit(size, fits):
+        for each in _largest_that_fit(size, channels, fits):
             found[each] = yield each
         size = min(found, key=lambda each: sum(found[each]))
         if gives_way:
@@ -201,7 +205,9 @@ def _of_the_most_demanding(
     return targets[number], {size: errors[number] for size, errors in found.items()}
 
 
-def _largest_that_fit(size: Size, fits: Callable[[Size], bool]) -> list[Size]:
+def _largest_that_fit(
+    size: Size, channels: Sequence[int], fits: Callable[[Size], bool]
+) -> list[Size]:
     """The sizes that fit and cannot be doubled: those of all channels first, and of these the one
     that is most like a square."""
 
@@ -215,10 +221,9 @@ def _largest_that_fit(size: Size, fits: Callable[[Size], bool]) -> list[Size]:
         return any(other != each and _is_part(other, size) and fits(other) for other in doubled)
 
     sides = itertools.product(_parts_of_side(size.width), _parts_of_side(size.height))
-    numbers = sorted({size.channels, FEWER_LATENTS}, reverse=True)
     found = [
         each
-        for each in itertools.starmap(Size, ((*s, c) for s in sides for c in numbers))
+        for each in itertools.starmap(Size, ((*s, c) for s in sides for c in channels))
         if _ratio(each) <= _LARGEST_RATIO and fits(each) and not could_double(each)
     ]
     if not found:

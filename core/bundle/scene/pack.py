@@ -138,7 +138,7 @@ def require_one_architecture(bundles: Sequence[Bundle]) -> NetworkSpec:
         listed = "; ".join(f"{bundle.folder}: {describe(bundle.spec)}" for bundle in bundles)
         raise BundleError(
             f"these bundles have several decoder shapes: {listed}: pack those of one shape, or "
-            "bake them again with one network and activation"
+            "bake them again with one network, activation and number of latents"
         )
     return spec
 

@@ -98,5 +98,6 @@ def test_bakes_of_all_presets_choose_their_size_but_for_constant_materials():
             few = {"resolution": 64, "size": {"latent_channels": 4}}
             assert not recipe.changed(few).largest.size.is_open
             assert recipe.changed(few).largest.spec.latent_channels == 4
+            assert recipe.largest.spec.latent_channels == 8
             both = {"resolution": 64, "size": {"most_bytes": 9_000}}
             assert recipe.changed(both).largest.size.most_bytes == 9_000

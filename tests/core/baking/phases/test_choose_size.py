@@ -61,7 +61,7 @@ def chosen(stripes, tmp_path_factory):
 
 def search(error, fits=lambda size: True, tolerance=0.1, gives_way=False):
     """The choice for errors that are a function of the size, and the sizes that were tried."""
-    sizes, tried = _search(Size(64, 64), fits, tolerance, gives_way), []
+    sizes, tried = _search(Size(64, 64), (8, 4), fits, tolerance, gives_way), []
     try:
         size = next(sizes)
         while True:
@@ -141,16 +141,6 @@ def test_texels_or_channels_are_given_up_for_bytes_whichever_is_worth_less(
     assert choice.size == size
     # as many texels with fewer channels only where they do not fit with all
     assert {Size(64, 32), Size(32, 64), Size(64, 64, 4)} == set(tried)
-
-
-def test_fewer_channels_keep_a_limit_that_gives_way_where_no_eye_sees_them():
-    def error(excess):
-        return lambda each: (
-            0.01 * (5 - each.width * each.height / 1024 + excess * (each.channels == 4)),
-        )
-
-    found = [search(error(each), fits=half_of_the_bytes, gives_way=True)[0] for each in (0.1, 0.2)]
-    assert [each.size for each in found] == [Size(64, 64, 4), Size(64, 64)]
 
 
 def test_fewer_latents_give_the_responses_of_all_that_vary_in_as_many_ways():
