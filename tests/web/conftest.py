@@ -56,9 +56,10 @@ def bundles(tmp_path_factory):
     """A folder of bundles that differ in all that shaders depend on."""
     folder = tmp_path_factory.mktemp("web")
     picture = np.linspace(0, 1, 8 * 24 * 3, dtype=np.float32).reshape(8, 24, 3)
+    four = NetworkSpec(16, activation="silu", latent_channels=4)
     make_bundle(
         folder / "a_small.vdg",
-        lively_parameters(),
+        lively_parameters(four),
         name="</script>copper",
         preview=encode_png(picture),
         errors=ERRORS,
@@ -76,8 +77,7 @@ def bundles(tmp_path_factory):
     without = lively_parameters(NetworkSpec(16, 2, "relu", frame_count=1, lobes=1))
     without.head = None
     make_bundle(folder / "c_no_sampler.vdg", without, RGBA8)
-    four = NetworkSpec(16, 2, "silu", latent_channels=4)
-    make_bundle(folder / "b_four_latents.vdg", lively_parameters(four))
+    make_bundle(folder / "c_eight_latents.vdg", lively_parameters())
     small = NetworkSpec(5, 2, "leaky_smelu", latent_channels=4, frame_count=1)
     texts = texts_for_browsers(small)
     if texts:
