@@ -33,6 +33,16 @@ def pytest_collection_finish():
     gc.enable()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown():
+    """Deletes closed widgets. Without an event loop they stay: after a hundred panels a change of
+    the palette takes seconds."""
+    yield
+    qt = sys.modules.get("PySide6.QtCore")
+    if qt and qt.QCoreApplication.instance():
+        qt.QCoreApplication.sendPostedEvents(None, qt.QEvent.Type.DeferredDelete.value)
+
+
 @pytest.fixture
 def tmp_path(tmp_path):
     """Two folders below that of the test: files that are missing are searched two folders upwards,
