@@ -27,6 +27,14 @@ gc.disable()
 os.fsync = lambda _file: None
 
 
+# They wait for other programs: last, they would leave a core idle.
+_FIRST = ("tests/test_architecture.py", "tests/web/", "tests/packaging/")
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: not item.nodeid.startswith(_FIRST))
+
+
 def pytest_collection_finish():
     """Leaves modules and collected tests, which stay, out of collections of cycles."""
     gc.freeze()
