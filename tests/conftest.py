@@ -4,6 +4,8 @@ import gc
 import os
 import sys
 
+import pytest
+
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Processes that share the cores leave no threads of numpy spinning. It reads this as it is
     # imported, which no test has done yet.
@@ -18,10 +20,44 @@ os.environ.setdefault("GALLIVM_PERF", "nopt")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Collected tests stay: looking for garbage among them takes a tenth of collection.
+gc.disable()
+
+# Tests kill processes, but never the machine. A bake waits 32 times for the disk otherwise.
+os.fsync = lambda _file: None
+
+
+# They wait for other programs: last, they would leave a core idle.
+_FIRST = ("tests/test_architecture.py", "tests/web/", "tests/packaging/")
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: not item.nodeid.startswith(_FIRST))
+
 
 def pytest_collection_finish():
     """Leaves modules and collected tests, which stay, out of collections of cycles."""
     gc.freeze()
+    gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown():
+    """Deletes closed widgets. Without an event loop they stay: after a hundred panels a change of
+    the palette takes seconds."""
+    yield
+    qt = sys.modules.get("PySide6.QtCore")
+    if qt and qt.QCoreApplication.instance():
+        qt.QCoreApplication.sendPostedEvents(None, qt.QEvent.Type.DeferredDelete.value)
+
+
+@pytest.fixture
+def tmp_path(tmp_path):
+    """Two folders below that of the test: files that are missing are searched two folders upwards,
+    which would be those of all tests."""
+    folder = tmp_path / "of" / "it"
+    folder.mkdir(parents=True)
+    return folder
 
 
 def pytest_sessionfinish():

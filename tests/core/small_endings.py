@@ -1,6 +1,7 @@
 """Small closing pictures and measures of bakes, and few shaders: they would take most of a tiny
 bake's time."""
 
+import os
 from dataclasses import fields
 from functools import cache, partial
 
@@ -58,4 +59,5 @@ SMALL_ENDINGS = (
     (gptq_rounding, "_SAMPLES", 256),
     (probe, "_draw", _draw_few),
     (runtime_files, "TARGETS", FEW_SHADERS),
+    (os, "fsync", lambda _file: None),
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QWidget
@@ -86,11 +88,20 @@ def _luminance(colour: QColor) -> float:
 
 def _faded(text: QColor, ground: QColor, least: float = _MIN_CONTRAST) -> QColor:
     """The text colour, faded as far as the contrast allows."""
+    found = _most_faded(text.getRgb()[:3], ground.getRgb()[:3], least)
+    return text if found is None else QColor(*found)
+
+
+# Each button of a panel needs it at each change of the palette.
+@lru_cache(maxsize=64)
+def _most_faded(
+    text: Sequence[int], ground: Sequence[int], least: float
+) -> tuple[int, int, int] | None:
     for percent in range(_MAX_FADE, 0, -5):
-        mixed = [
+        red, green, blue = (
             round((percent * under + (100 - percent) * over) / 100)
-            for over, under in zip(text.getRgb()[:3], ground.getRgb()[:3], strict=True)
-        ]
-        if contrast(QColor(*mixed), ground) >= least:
-            return QColor(*mixed)
-    return text
+            for over, under in zip(text, ground, strict=True)
+        )
+        if contrast(QColor(red, green, blue), QColor(*ground)) >= least:
+            return red, green, blue
+    return None

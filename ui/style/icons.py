@@ -6,6 +6,8 @@ from span` an arc in degrees, counter-clockwise from the right, and `Z` closes a
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPalette, QPen, QPixmap
 from PySide6.QtWidgets import QAbstractButton, QApplication
@@ -46,10 +48,16 @@ _SCALES = (1.0, 2.0)
 
 def icon(name: str, colour: QColor, disabled: QColor | None = None) -> QIcon:
     """An icon in one colour, sharp on screens of one or two pixels a point."""
+    return _drawn(name, colour.rgba(), None if disabled is None else disabled.rgba())
+
+
+# A panel has 160 icons, of 40 kinds, and is given its palette several times.
+@lru_cache(maxsize=256)
+def _drawn(name: str, colour: int, disabled: int | None) -> QIcon:
     made = QIcon()
     for mode, shade in ((QIcon.Mode.Normal, colour), (QIcon.Mode.Disabled, disabled)):
         for scale in _SCALES if shade is not None else ():
-            made.addPixmap(_pixmap(name, QColor(shade), scale), mode)
+            made.addPixmap(_pixmap(name, QColor.fromRgba(shade), scale), mode)
     return made
 
 
@@ -80,6 +88,7 @@ class _Wearing(QObject):
     def __init__(self, button: QAbstractButton) -> None:
         super().__init__(button)
         self._button = button
+        self._shown: QIcon | None = None
         button.setIconSize(QSize(ICON, ICON))
         button.installEventFilter(self)
 
@@ -87,7 +96,10 @@ class _Wearing(QObject):
         self._name, self._role = name, role
         # not the button's own: a style sheet gives it the colours of its present state
         palette = QApplication.palette()
-        self._button.setIcon(icon(name, palette.color(role), dim_text(palette)))
+        found = icon(name, palette.color(role), dim_text(palette))
+        if found is not self._shown:
+            self._shown = found
+            self._button.setIcon(found)
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
         if event.type() == QEvent.Type.PaletteChange:

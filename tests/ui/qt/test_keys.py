@@ -56,18 +56,19 @@ def test_shortcuts_reach_the_application_outside_the_panel(qtbot, application):
 
 
 @pytest.mark.parametrize("inside", ["viewport", "view_bar.shape", "help"])
-@pytest.mark.parametrize(
-    ("key", "modifier", "action"),
-    [
+def test_shortcuts_reach_the_panel_inside_it(inside, qtbot, application):
+    model = application.panel.model
+    for key, modifier, action in (
         (Qt.Key.Key_S, CONTROL, "finish"),
         (Qt.Key.Key_K, ALT, "finish"),
         (Qt.Key.Key_P, CONTROL, "pause"),
         (Qt.Key.Key_Period, CONTROL, "cancel"),
-    ],
-)
-def test_shortcuts_reach_the_panel_inside_it(key, modifier, action, inside, qtbot, application):
-    press(qtbot, attrgetter(inside)(application.panel), key, modifier)
-    assert (application.saved, application.panel.model.pending) == (0, action)
+    ):
+        press(qtbot, attrgetter(inside)(application.panel), key, modifier)
+        assert (application.saved, model.pending) == (0, action)
+        # the next action is possible again
+        model._handle(Message({"event": "error", "command": action, "text": "nothing yet"}))
+        assert model.pending == ""
 
 
 def test_shortcuts_of_impossible_actions_reach_the_application(qtbot, application):
