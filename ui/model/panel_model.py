@@ -237,7 +237,7 @@ class PanelModel(WorkerLink):
             )
             self.notices.add(WARNING, text)
         self._send_weights()
-        self._has_run = True
+        self._has_run, self._is_attached = True, False
         self.history.set_shown("")
         start = self.choices.start(str(self.result_folder()), self._result_name())
         self._started, self.took = self.choices, 0.0

@@ -4,6 +4,7 @@ events."""
 from __future__ import annotations
 
 import sys
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import LightingError, MeshError, VerdigrisError
-from verdigris.core.progress.events import Finished, Phase, Started, Step
+from verdigris.core.progress.events import Finished, Kept, Phase, Started, Step
 from verdigris.core.worker.drawing.texel_inspector import weigh_places
 from verdigris.core.worker.protocol import commands, worker_events
 from verdigris.core.worker.protocol.heartbeat import LONG_PATIENCE, PATIENCE
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from verdigris.core.progress.events import Event
 
 _PREPARING = "preparing the training"
+# Seconds of drawing between two parts of refining a result.
+_MOST_OWED = 1.0
 # The mesh in view and the last ones: meshes can be large.
 _MOST_MESHES = 4
 _BUSY = (
@@ -37,6 +40,14 @@ _BUSY = (
     worker_events.TRAINING,
     worker_events.PAUSED,
     worker_events.FINISHING,
+)
+_ENDING = (worker_events.FINISHING, worker_events.REFINING)
+# States in which the bake is advanced.
+_WORKING = (
+    worker_events.PREPARING,
+    worker_events.TRAINING,
+    worker_events.FINISHING,
+    worker_events.REFINING,
 )
 
 
@@ -55,6 +66,7 @@ class Session:
         self._meshes: dict[str, Mesh] = {}
         self._job: Job | None = None
         self._show: LivePictures | None = None
+        self._owed_to_pictures = 0.0
         self._do: dict[type[commands.Command], Callable[..., None]] = {
             commands.Hello: self._hello,
             commands.Open: self._open,
@@ -77,7 +89,7 @@ class Session:
     @property
     def has_work(self) -> bool:
         """Whether there is work without a command."""
-        if self.state in (worker_events.PREPARING, worker_events.TRAINING, worker_events.FINISHING):
+        if self.state in _WORKING:
             return True
         return self._show is not None and not self._show.is_complete
 
@@ -103,11 +115,18 @@ class Session:
     def work(self) -> None:
         """Does a part of the work."""
         try:
-            if self.state in (
-                worker_events.PREPARING,
-                worker_events.TRAINING,
-                worker_events.FINISHING,
-            ):
+            is_refining = self.state == worker_events.REFINING
+            if is_refining and self._owed_to_pictures > 0 and not self._shows_all:
+                assert self._show is not None
+                begun = time.perf_counter()
+                self._complete_pictures(self._show)
+                self._owed_to_pictures -= time.perf_counter() - begun
+            elif is_refining:
+                begun = time.perf_counter()
+                self._advance()
+                # the artist waits for pictures, and not for this
+                self._owed_to_pictures = min(_MOST_OWED, time.perf_counter() - begun)
+            elif self.state in _WORKING:
                 self._advance()
             elif self._show is not None:
                 self._complete_pictures(self._show)
@@ -140,6 +159,7 @@ class Session:
 
     def _open(self, command: commands.Open) -> None:
         self._refuse_while_busy("open")
+        self._leave_refining()
         self._show = None
         self._opened = None
         self._enter(worker_events.IDLE, "compiling the material", LONG_PATIENCE)
@@ -166,6 +186,7 @@ class Session:
     def _start(self, command: commands.Start) -> None:
         self._refuse_while_busy("start")
         self._reopen_if_changed()
+        self._leave_refining()
         teacher = self._require_teacher("start")
         assert self._show is not None
         importance = weigh_places(self._importance, self._focus, self._show.seen_uv)
@@ -212,7 +233,7 @@ class Session:
 
     def _pause(self, command: commands.Pause) -> None:
         job = self._require_job("pause")
-        if self.state == worker_events.FINISHING:
+        if self.state in (worker_events.FINISHING, worker_events.REFINING):
             raise ProtocolError("pause: the result is being written")
         job.pause()
         if self._show is not None:
@@ -229,6 +250,9 @@ class Session:
 
     def _finish(self, command: commands.Finish) -> None:
         job = self._require_job("finish")
+        if self.state in _ENDING:
+            # the click came late
+            return
         if not job.has_learnt:
             raise ProtocolError(
                 "finish: nothing was trained yet: wait for the first step, or cancel the bake"
@@ -337,7 +361,7 @@ class Session:
         if event is None:
             self._job = None
             return
-        if isinstance(event, Phase) and self.state != worker_events.FINISHING:
+        if isinstance(event, Phase) and self.state not in _ENDING:
             is_measuring = event.name == "measuring"
             state = worker_events.FINISHING if is_measuring else worker_events.TRAINING
             if state != self.state:
@@ -347,7 +371,11 @@ class Session:
             self._post(self._job.plan(event))
         if isinstance(event, Step) and self._job.takes_new_weights():
             self._post(worker_events.Weighted(event.step))
-        if isinstance(event, Finished):
+        if isinstance(event, Kept) and not self._job.flattens:
+            self._show.learn(is_last=False)
+            self._owed_to_pictures = _MOST_OWED
+            self._enter(worker_events.REFINING, "refining the result", LONG_PATIENCE)
+        elif isinstance(event, Finished):
             self._show.learn()
             if self._job.wants_picture:
                 self._write_picture(event)
@@ -383,6 +411,16 @@ class Session:
         if self._job is not None:
             self._job.set_importance(weights)
 
+    @property
+    def _shows_all(self) -> bool:
+        return self._show is None or self._show.is_complete
+
+    def _leave_refining(self) -> None:
+        """Ends the refinement of a result that is written already, for other work."""
+        if self.state == worker_events.REFINING:
+            self.close()
+            self._enter(worker_events.DONE)
+
     def _refuse_while_busy(self, name: str) -> None:
         if self.state in _BUSY:
             raise ProtocolError(f"{name}: a bake is {self.state}: finish or cancel it first")
@@ -410,10 +448,12 @@ class Session:
 
     def _fail(self, text: str, kind: str) -> None:
         self.close()
-        if self._show is not None:
+        # what is kept stays, and so do its pictures
+        is_kept = self.state == worker_events.REFINING
+        if self._show is not None and not is_kept:
             self._show.end()
         self._post(worker_events.Error(text, "start", kind))
-        self._enter(worker_events.FAILED)
+        self._enter(worker_events.DONE if is_kept else worker_events.FAILED)
 
 
 def settings_kind(opened: OpenDocument) -> str:
