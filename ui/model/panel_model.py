@@ -25,7 +25,7 @@ from verdigris.ui.model.worker_link import WorkerLink
 from verdigris.ui.model.worker_pictures import Texel
 from verdigris.ui.signals.notices import INFO, WARNING
 
-_RESULT_FOLDER = "neural"
+RESULT_FOLDER = "neural"
 # The setting of the machine: names of applications in which the self-test was offered.
 _OFFERED_IN = "selftest_offered_in"
 
@@ -308,7 +308,7 @@ class PanelModel(WorkerLink):
         if self.choices.folder:
             return Path(self.choices.folder)
         scene = self.host.scene_file()
-        return (scene.parent if scene else Path.home()) / _RESULT_FOLDER
+        return (scene.parent if scene else Path.home()) / RESULT_FOLDER
 
     def _result_name(self) -> str:
         """The name of the result, as a batch would choose it. Materials of the same name get

@@ -18,6 +18,7 @@ from verdigris.ui.model import states
 from verdigris.ui.model.bake_history import BakeHistory
 from verdigris.ui.model.bake_log import BakeLog
 from verdigris.ui.model.choices import BakeChoices
+from verdigris.ui.model.own_presets import OwnPresets
 from verdigris.ui.model.scene_meshes import SceneMeshes
 from verdigris.ui.model.worker_pictures import Pictures
 from verdigris.ui.model.worker_set_up import WorkerSetUp
@@ -61,6 +62,7 @@ class PanelState:
         self.trainer = ""
         self.device = ""
         self.choices = BakeChoices()
+        self.own_presets = OwnPresets()
         self.bake = BakeLog()
         self.forecast: Mapping[str, Any] | None = None
         self.view = commands.View()

@@ -17,14 +17,13 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.core.batch.run.summary import BAKED, FAILED
-from verdigris.core.bundle.history.history import History
-from verdigris.ui.cards.version_card import thumbnail
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.queue.bake_queue import BAKING, WAITING, BakeQueue, Item
-from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.signals.notices import capitalise, short_paths
 from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP, HALF
+from verdigris.ui.widgets.thumbnails import find_bundle, picture_of
 
 _SIDE, _RING = 44, 3
 _LEAST_WIDTH = 260
@@ -38,9 +37,9 @@ class Ring(QWidget):
         self._item = item
         self._picture: QPixmap | None = None
         self.setFixedSize(_SIDE, _SIDE)
-        if item.bundle is not None:
-            present = next(iter(History(item.bundle).versions()), None)
-            self._picture = thumbnail(present, _SIDE) if present else None
+        # one that waits shows the bake before
+        bundle = item.bundle or find_bundle(item.path, item.material)
+        self._picture = picture_of(bundle, _SIDE)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
         return QSize(_SIDE, _SIDE)
@@ -79,7 +78,7 @@ class QueueRow(QFrame):
         state.setToolTip(item.text or str(item.path))
         name.setToolTip(str(item.path))
         if item.text:
-            state.setText(f"{capitalise(item.state)}: {item.text}")
+            state.setText(f"{capitalise(item.state)}: {short_paths(item.text)}")
             state.setStyleSheet(f"color: {colours_for(self).bad.name()}")
         for label in (name, state):
             label.setTextFormat(Qt.TextFormat.PlainText)

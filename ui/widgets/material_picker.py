@@ -17,13 +17,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.worker.client.client import GONE
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.combo import Combo
 from verdigris.ui.style.icons import wear
-from verdigris.ui.style.metrics import GAP, HALF
+from verdigris.ui.style.metrics import GAP, HALF, ICON
+from verdigris.ui.widgets.thumbnails import icon_of
 from verdigris.ui.widgets.wording import describe_textures, describe_verdict, parts_by_fate
 
 _TIP = "The material to bake (Alt+M)"
@@ -63,7 +65,8 @@ class MaterialPicker(QWidget):
             self.combo.clear()
             for number, material in enumerate(model.materials):
                 name = f"{material.name}  ({material.source})"
-                self.combo.addItem(name)
+                bundle = model.result_folder() / f"{material.name}{SUFFIX}"
+                self.combo.addItem(icon_of(bundle, ICON), name)
                 self.combo.setItemData(number, name, Qt.ItemDataRole.ToolTipRole)
             # a material in a bake may have been removed from the scene
             known = model.current in model.materials

@@ -66,6 +66,7 @@ class Job:
             importance=importance,
             time_limit=start.time_limit or None,
             target_error=start.target_error or None,
+            target=start.target,
             viewport_textures=start.viewport_textures,
             preset=start.preset or default_preset(choose_trainer(teacher.device)),
             writes_first=True,
