@@ -22,7 +22,7 @@ from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.signals.notices import capitalise
 from verdigris.ui.style.metrics import WIDE, title_font
 from verdigris.ui.style.sheet import PRIMARY
-from verdigris.ui.widgets.thumbnails import find_bundle, picture_of
+from verdigris.ui.widgets.thumbnails import blank, find_bundle, picture_of
 
 # In the order of the sheet in docs/images/examples.png.
 EXAMPLES = (
@@ -112,12 +112,7 @@ class Welcome(QScrollArea):
             button = QPushButton(f"{path.name}   {path.parent}".replace("&", "&&"))
             button.setFlat(True)
             button.setStyleSheet("text-align: left; padding: 4px")
-            picture = picture_of(find(path), _RECENT)
-            if picture is None:
-                # names stay in one column
-                picture = QPixmap(_RECENT, _RECENT)
-                picture.fill(Qt.GlobalColor.transparent)
-            button.setIcon(QIcon(picture))
+            button.setIcon(QIcon(picture_of(find(path), _RECENT) or blank(_RECENT)))
             button.setIconSize(QSize(_RECENT, _RECENT))
             button.setMinimumHeight(_RECENT + 8)
             button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QIcon, QImageReader, QPixmap
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QImageReader, QPainter, QPixmap
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.json_fields import find_table, load_json
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, SUFFIX
 from verdigris.ui.model.panel_model import RESULT_FOLDER
+from verdigris.ui.style.icons import paint_icon
 
 _PREVIEW = "preview.png"
 # Of bundles beside a document, that are looked at.
@@ -37,6 +38,19 @@ def picture_of(bundle: Path | None, size: int) -> QPixmap | None:
     """The picture of a bundle; None for a missing one."""
     path = bundle / _PREVIEW if bundle is not None else None
     return thumbnail(path, size) if path is not None and path.is_file() else None
+
+
+def blank(size: int) -> QPixmap:
+    """In the place of a missing picture: a page."""
+    made = QPixmap(size, size)
+    made.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(made)
+    edge = size / 4
+    area = QRectF(made.rect()).adjusted(edge, edge, -edge, -edge)
+    # seen on light and on dark
+    paint_icon(painter, "document", area, QColor(128, 128, 128))
+    painter.end()
+    return made
 
 
 def icon_of(bundle: Path | None, size: int) -> QIcon:
