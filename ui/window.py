@@ -187,13 +187,8 @@ class Window(QMainWindow):
     def add_to_queue(self, paths: list[Path]) -> None:
         """Adds documents and folders to the queue, and shows it."""
         self.queue.add(paths)
-        if not self.dock.isVisible():
-            is_wide = self.width() >= _WIDE_FROM
-            area = Qt.DockWidgetArea
-            self.addDockWidget(
-                area.LeftDockWidgetArea if is_wide else area.BottomDockWidgetArea, self.dock
-            )
         self.dock.show()
+        self._place_dock()
         if not self.queue.items:
             text = f"{paths[0]}: has no MaterialX documents (.mtlx)"
             self.panel.model.notices.add(WARNING, text)
@@ -219,6 +214,23 @@ class Window(QMainWindow):
         model.refresh_materials()
         self._show_page()
         return True
+
+    def _place_dock(self) -> None:
+        """Puts the queue beside the panel, or below it in a narrow window; unless the artist has
+        moved it elsewhere."""
+        wide, narrow = (
+            Qt.DockWidgetArea.LeftDockWidgetArea,
+            Qt.DockWidgetArea.BottomDockWidgetArea,
+        )
+        wanted = wide if self.width() >= _WIDE_FROM else narrow
+        place = self.dockWidgetArea(self.dock)
+        if place in (wide, narrow) and place != wanted and not self.dock.isFloating():
+            self.addDockWidget(wanted, self.dock)
+
+    def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
+        super().resizeEvent(event)
+        if self.dock.isVisible():
+            self._place_dock()
 
     def _choose_folder(self) -> None:
         path = QFileDialog.getExistingDirectory(self, "Bake all documents in a folder")

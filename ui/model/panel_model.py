@@ -19,7 +19,7 @@ from verdigris.core.bundle.history.version import Version
 from verdigris.core.hosts.host import HostDocument, HostMaterial, log_beside
 from verdigris.core.material.files.named_files import find_folders
 from verdigris.core.worker.protocol import commands
-from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING
+from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING, REFINING
 from verdigris.ui.model import states
 from verdigris.ui.model.worker_link import WorkerLink
 from verdigris.ui.model.worker_pictures import Texel
@@ -238,6 +238,7 @@ class PanelModel(WorkerLink):
             self.notices.add(WARNING, text)
         self._send_weights()
         self._has_run, self._is_attached = True, False
+        self._awaits_start = self.state == REFINING
         self.history.set_shown("")
         start = self.choices.start(str(self.result_folder()), self._result_name())
         self._started, self.took = self.choices, 0.0

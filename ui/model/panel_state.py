@@ -42,6 +42,8 @@ class PanelState:
         self._weights_sent = 0.0
         self._weights_changed = False
         self._has_run = False
+        self._awaits_start = False
+        """A bake is begun while the one before was refined, whose last events may still come."""
         self._is_attached = False
         """The result of the present bake is noted in the scene before its figures are there."""
         self._started: BakeChoices | None = None

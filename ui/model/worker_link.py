@@ -51,8 +51,9 @@ class WorkerLink(PanelState):
 
     def _handle(self, message: Message) -> None:
         header = message.header
-        if self.state == PREPARING and header.get("event") in _ENDINGS:
-            # of the bake before, whose refinement the present one has ended
+        if header.get("event") == "started":
+            self._awaits_start = False
+        if self._awaits_start and header.get("event") in _ENDINGS:
             return
         handler = {
             "state": self._handle_state,
@@ -132,7 +133,8 @@ class WorkerLink(PanelState):
             if not self._is_attached:
                 self._attach(self.bake.result, hints)
             elif hints or self.bake.warnings:
-                self.notices.add(WARNING, "\n".join((*self.bake.warnings, *hints)))
+                severity = WARNING if self.bake.warnings else INFO
+                self.notices.add(severity, "\n".join((*self.bake.warnings, *hints)))
             self._is_attached = False
 
     def _note_effect(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QPainter, QPainterPath, QPalette, QPen, QPixmap
+from PySide6.QtGui import QDesktopServices, QPainter, QPainterPath, QPalette, QPen
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -23,7 +23,7 @@ from verdigris.ui.signals.notices import capitalise, short_paths
 from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP, HALF
-from verdigris.ui.widgets.thumbnails import find_bundle, picture_of
+from verdigris.ui.widgets.thumbnails import blank, find_bundle, picture_of
 
 _SIDE, _RING = 44, 3
 _LEAST_WIDTH = 260
@@ -35,11 +35,10 @@ class Ring(QWidget):
     def __init__(self, item: Item) -> None:
         super().__init__()
         self._item = item
-        self._picture: QPixmap | None = None
         self.setFixedSize(_SIDE, _SIDE)
         # one that waits shows the bake before
         bundle = item.bundle or find_bundle(item.path, item.material)
-        self._picture = picture_of(bundle, _SIDE)
+        self._picture = picture_of(bundle, _SIDE) or blank(_SIDE)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
         return QSize(_SIDE, _SIDE)
@@ -48,12 +47,11 @@ class Ring(QWidget):
         painter, colours = QPainter(self), colours_for(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = QRectF(self.rect()).adjusted(_RING, _RING, -_RING, -_RING)
-        if self._picture is not None:
-            path = QPainterPath()
-            path.addEllipse(area.adjusted(2, 2, -2, -2))
-            painter.setClipPath(path)
-            painter.drawPixmap(0, 0, self._picture)
-            painter.setClipping(False)
+        path = QPainterPath()
+        path.addEllipse(area.adjusted(2, 2, -2, -2))
+        painter.setClipPath(path)
+        painter.drawPixmap(0, 0, self._picture)
+        painter.setClipping(False)
         painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Mid), _RING))
         painter.drawEllipse(area)
         done = {BAKED: colours.good, FAILED: colours.bad}.get(self._item.state, colours.smooth)

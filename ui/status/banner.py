@@ -95,7 +95,7 @@ class Banner(QFrame):
         colour = {ERROR: colours.bad, INFO: colours.good}.get(severity, colours.middling)
         self.icon.show_icon(_ICONS.get(severity, "info"), colour)
         self.text.show_message(text, colour)
-        self.line.setText(text)
+        self.line.setText(text.replace("\n", " · "))
         self.line.setStyleSheet(f"color: {colour.name()}")
         # what went well is one line, which covers little of a docked viewport
         is_slim = severity == INFO

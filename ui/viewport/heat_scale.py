@@ -88,7 +88,7 @@ def draw_bar(
     if is_flat:
         bar = QRectF(0, 0, length, _BAR_WIDTH)
         # the badge is below
-        bar.moveCenter(QPointF(cell.center().x(), cell.bottom() - 4.5 * line))
+        bar.moveCenter(QPointF(cell.center().x(), cell.bottom() - 5 * line))
         plate = bar.adjusted(-text_width / 2 - 4, -8, text_width / 2 + 4, line + 6)
     else:
         bar = QRectF(0, 0, _BAR_WIDTH, length)

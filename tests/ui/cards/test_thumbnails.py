@@ -65,4 +65,8 @@ def test_a_material_that_waits_in_the_queue_shows_the_bake_before(qtbot, tmp_pat
     qtbot.addWidget(ring)
     image = ring.grab().toImage()
     assert image.pixelColor(image.width() // 2, image.height() // 2).name() == "#ff0000"
-    assert Ring(Item(tmp_path / "beech.mtlx"))._picture is None
+    # one without shows a page, whose middle is empty
+    ring = Ring(Item(tmp_path / "beech.mtlx"))
+    qtbot.addWidget(ring)
+    image = ring._picture.toImage()
+    assert image.pixelColor(22, 22).alpha() == 0 and image.pixelColor(15, 22).alpha() > 100
