@@ -15,7 +15,7 @@ from verdigris.core.base.errors import LightingError, MeshError, VerdigrisError
 from verdigris.core.progress.events import Finished, Kept, Phase, Started, Step
 from verdigris.core.worker.drawing.texel_inspector import weigh_places
 from verdigris.core.worker.protocol import commands, worker_events
-from verdigris.core.worker.protocol.heartbeat import LONG_PATIENCE, PATIENCE
+from verdigris.core.worker.protocol.heartbeat import LONG_PATIENCE, PATIENCE, REST_PATIENCE
 from verdigris.core.worker.protocol.messages import VERSION, Fault, ProtocolError
 from verdigris.core.worker.session.forecast import estimate, measure
 from verdigris.core.worker.session.job import Job, recipe_for
@@ -41,6 +41,7 @@ _BUSY = (
     worker_events.PAUSED,
     worker_events.FINISHING,
 )
+_PATIENCE_IN = {worker_events.DONE: REST_PATIENCE, worker_events.REFINING: LONG_PATIENCE}
 _ENDING = (worker_events.FINISHING, worker_events.REFINING)
 # States in which the bake is advanced.
 _WORKING = (
@@ -374,7 +375,7 @@ class Session:
         if isinstance(event, Kept) and not self._job.flattens:
             self._show.learn(is_last=False)
             self._owed_to_pictures = _MOST_OWED
-            self._enter(worker_events.REFINING, "refining the result", LONG_PATIENCE)
+            self._enter(worker_events.REFINING, "refining the result")
         elif isinstance(event, Finished):
             self._show.learn()
             if self._job.wants_picture:
@@ -442,8 +443,9 @@ class Session:
             raise ProtocolError(f"{name}: no bake is running")
         return self._job
 
-    def _enter(self, state: str, doing: str = "", patience: float = PATIENCE) -> None:
+    def _enter(self, state: str, doing: str = "", patience: float | None = None) -> None:
         self.state = state
+        patience = patience or _PATIENCE_IN.get(state, PATIENCE)
         self._post(worker_events.State(state, doing, patience))
 
     def _fail(self, text: str, kind: str) -> None:
