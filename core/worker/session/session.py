@@ -4,10 +4,10 @@ events."""
 from __future__ import annotations
 
 import sys
-import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +17,12 @@ from verdigris.core.worker.drawing.texel_inspector import weigh_places
 from verdigris.core.worker.protocol import commands, worker_events
 from verdigris.core.worker.protocol.heartbeat import LONG_PATIENCE, PATIENCE, REST_PATIENCE
 from verdigris.core.worker.protocol.messages import VERSION, Fault, ProtocolError
+from verdigris.core.worker.session.budget import Turns
 from verdigris.core.worker.session.forecast import estimate, measure
 from verdigris.core.worker.session.job import Job, recipe_for
 from verdigris.core.worker.session.live_pictures import LivePictures
-from verdigris.core.worker.session.opening import OpenDocument, open_document
+from verdigris.core.worker.session.opening import OpenDocument, open_document, trainer_of
+from verdigris.core.worker.session.report_picture import write_pictures
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
     from verdigris.core.progress.events import Event
 
 _PREPARING = "preparing the training"
-# Seconds of drawing between two parts of refining a result.
-_MOST_OWED = 1.0
 # The mesh in view and the last ones: meshes can be large.
 _MOST_MESHES = 4
 _BUSY = (
@@ -41,7 +41,11 @@ _BUSY = (
     worker_events.PAUSED,
     worker_events.FINISHING,
 )
-_PATIENCE_IN = {worker_events.DONE: REST_PATIENCE, worker_events.REFINING: LONG_PATIENCE}
+_PATIENCE_IN = {
+    worker_events.PAUSED: REST_PATIENCE,
+    worker_events.DONE: REST_PATIENCE,
+    worker_events.REFINING: LONG_PATIENCE,
+}
 _ENDING = (worker_events.FINISHING, worker_events.REFINING)
 # States in which the bake is advanced.
 _WORKING = (
@@ -67,7 +71,7 @@ class Session:
         self._meshes: dict[str, Mesh] = {}
         self._job: Job | None = None
         self._show: LivePictures | None = None
-        self._owed_to_pictures = 0.0
+        self._turns = Turns()
         self._do: dict[type[commands.Command], Callable[..., None]] = {
             commands.Hello: self._hello,
             commands.Open: self._open,
@@ -117,16 +121,12 @@ class Session:
         """Does a part of the work."""
         try:
             is_refining = self.state == worker_events.REFINING
-            if is_refining and self._owed_to_pictures > 0 and not self._shows_all:
+            if is_refining and self._turns.is_owed and not self._shows_all:
                 assert self._show is not None
-                begun = time.perf_counter()
-                self._complete_pictures(self._show)
-                self._owed_to_pictures -= time.perf_counter() - begun
+                self._turns.spend(partial(self._complete_pictures, self._show))
             elif is_refining:
-                begun = time.perf_counter()
-                self._advance()
                 # the artist waits for pictures, and not for this
-                self._owed_to_pictures = min(_MOST_OWED, time.perf_counter() - begun)
+                self._turns.earn(self._advance)
             elif self.state in _WORKING:
                 self._advance()
             elif self._show is not None:
@@ -174,7 +174,7 @@ class Session:
                     teacher.material.name if teacher else "",
                     tuple(report.as_json() for report in opened.reports),
                     device,
-                    settings_kind(opened),
+                    trainer_of(opened),
                 )
             )
             if teacher:
@@ -374,12 +374,13 @@ class Session:
             self._post(worker_events.Weighted(event.step))
         if isinstance(event, Kept) and not self._job.flattens:
             self._show.learn(is_last=False)
-            self._owed_to_pictures = _MOST_OWED
+            self._turns = Turns()
             self._enter(worker_events.REFINING, "refining the result")
         elif isinstance(event, Finished):
             self._show.learn()
-            if self._job.wants_picture:
-                self._write_picture(event)
+            student = self._show.student
+            if self._job.wants_picture and student is not None:
+                write_pictures(event, self._require_teacher("start"), student, self._post)
             self._job.close()
             self._job = None
             self._enter(worker_events.DONE)
@@ -389,20 +390,6 @@ class Session:
             if is_first and self._show.has_student:
                 # the code that draws the student is compiled now
                 self._enter(worker_events.TRAINING)
-
-    def _write_picture(self, finished: Finished) -> None:
-        """Writes the picture for a report. Without it, the bake is as good."""
-        from verdigris.core.pictures.comparison_file import write_comparison
-
-        assert self._show is not None
-        student = self._show.student
-        if student is None:
-            return
-        try:
-            for bundle in finished.results:
-                write_comparison(Path(bundle), self._require_teacher("start"), student)
-        except VerdigrisError as failure:
-            self._post(worker_events.Error(str(failure), "start", type(failure).__name__))
 
     def _update_weights(self) -> None:
         """Passes the present weights of places to the bake."""
@@ -456,10 +443,3 @@ class Session:
             self._show.end()
         self._post(worker_events.Error(text, "start", kind))
         self._enter(worker_events.DONE if is_kept else worker_events.FAILED)
-
-
-def settings_kind(opened: OpenDocument) -> str:
-    """The trainer for the device of the open document."""
-    from verdigris.core.baking.state.trainers import choose_trainer
-
-    return choose_trainer(opened.teacher.device) if opened.teacher else ""
