@@ -134,7 +134,8 @@ class WorkerLink(PanelState):
                 self._attach(self.bake.result, hints)
             elif hints or self.bake.warnings:
                 severity = WARNING if self.bake.warnings else INFO
-                self.notices.add(severity, "\n".join((*self.bake.warnings, *hints)))
+                text = (f"Refined: {self.bake.result.bundle}", *self.bake.warnings, *hints)
+                self.notices.add(severity, "\n".join(text))
             self._is_attached = False
 
     def _note_effect(self) -> None:

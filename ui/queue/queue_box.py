@@ -26,7 +26,7 @@ from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.widgets.thumbnails import blank, find_bundle, picture_of
 
 _SIDE, _RING = 44, 3
-_LEAST_WIDTH = 260
+_LEAST_WIDTH, _LEAST_ROWS = 260, 2
 
 
 class Ring(QWidget):
@@ -131,6 +131,8 @@ class QueueBox(QWidget):
         area.setWidgetResizable(True)
         area.setFrameShape(QScrollArea.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        # below a docked panel, too, more than one row is seen
+        area.setMinimumHeight(_LEAST_ROWS * (_SIDE + 2 * HALF))
         area.setWidget(inside)
         self.run = QPushButton("&Bake all")
         self.run.setToolTip("Bakes all that wait, with the settings of the panel")
