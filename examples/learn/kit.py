@@ -48,6 +48,11 @@ class Program:
     def zeros(self, *shape: int) -> spy.Buffer:
         return self.buffer(np.zeros(shape, np.float32))
 
+    def clear(self, buffer: spy.Buffer) -> None:
+        encoder = self.device.gpu.create_command_encoder()
+        encoder.clear_buffer(buffer)
+        self.device.gpu.submit_command_buffer(encoder.finish())
+
 
 def read(buffer: spy.Buffer, *shape: int, kind: type = np.float32) -> NDArray[Any]:
     """The numbers of a buffer."""

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from verdigris.core.base.device import Device
 
 FIRST_SCALE = 128.0
+# samples that a thread of sumGradients visits
+PART = 1024
 
 
 class Layer(NamedTuple):
@@ -70,9 +72,10 @@ class Network:
     def step(self, rate: float) -> None:
         """One step of Adam, by what the last batch left on the tape."""
         self.steps += 1
+        self._program.clear(self._gradients)
         self._program.run(
             "sumGradients",
-            self._count,
+            self._count * -(-self._tape["samples"] // PART),
             "mlp",
             count=self._count,
             tape=self._tape,

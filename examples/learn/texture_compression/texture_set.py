@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from kit import TEXTURES, Floats, load_image, smaller
+from blocks import QUAD, whole_blocks
+from kit import TEXTURES, Floats, load_image, psnr, smaller
 
-from verdigris.core.network.bc7 import BLOCK_BYTES
-from verdigris.core.network.block_lines import QUAD, decode, encode
+from verdigris.core.network.block_lines import decode, encode
 from verdigris.core.network.quantise import LatentRange
 
 MOST_CHANNELS = 16
@@ -54,26 +55,37 @@ def through_blocks(texels: Floats) -> Floats:
     return np.concatenate([*layers], -1).astype(np.float32) / 255
 
 
-def block_bits(rows: int, columns: int) -> int:
-    """Of one texture of BC7."""
-    return 8 * BLOCK_BYTES * (-(-rows // QUAD)) * (-(-columns // QUAD))
+class Plain(NamedTuple):
+    """The set with each texture as BC7, all reduced to one size and enlarged again."""
+
+    texels: Floats
+    decibels: float
+    bits: float
+    """Of a texel of the set."""
 
 
-def plain_blocks(textures: TextureSet, bits: float) -> tuple[Floats, float]:
-    """The set with each texture as BC7, all reduced to a size with about these bits, and enlarged
-    again. Also the bits a texel."""
+# sides of the textures in the set's, whose bits grow by about a third each time
+PLAIN_SIDES = (0.1875, 0.25, 0.3125, 0.375, 0.4375, 0.5, 0.5625, 0.625, 0.75, 0.875, 1.0)
+
+
+def plain_blocks(textures: TextureSet, sides: Sequence[float] = PLAIN_SIDES) -> list[Plain]:
+    """What BC7 makes of a set at growing sizes."""
     rows, columns, _ = textures.texels.shape
-    share = min((bits * rows * columns / (8 * rows * columns * len(textures.textures))) ** 0.5, 1)
-    size = [max(QUAD * round(share * side / QUAD), QUAD) for side in (rows, columns)]
-    reduced = resized(textures.texels, *size)
-    result = np.empty_like(textures.texels)
-    for part in textures.textures:
-        channels = reduced[..., part]
-        # constant channels cost nothing
-        filled = np.concatenate([channels, np.ones((*size, QUAD - channels.shape[-1]))], -1)
-        stored = through_blocks(filled.astype(np.float32))[..., : channels.shape[-1]]
-        result[..., part] = resized(stored, rows, columns)
-    return result, len(textures.textures) * block_bits(*size) / (rows * columns)
+    found = []
+    for side in sides:
+        size = whole_blocks(side, rows, columns)
+        reduced = resized(textures.texels, *size)
+        result = np.empty_like(textures.texels)
+        for part in textures.textures:
+            channels = reduced[..., part]
+            # constant channels cost nothing
+            filled = np.concatenate([channels, np.ones((*size, QUAD - channels.shape[-1]))], -1)
+            stored = through_blocks(filled.astype(np.float32))[..., : channels.shape[-1]]
+            result[..., part] = resized(stored, rows, columns)
+        # a block has 128 bits
+        bits = len(textures.textures) * size[0] * size[1] / QUAD**2 * 128 / (rows * columns)
+        found.append(Plain(result, psnr(result, textures.texels), bits))
+    return found
 
 
 def resized(texels: Floats, rows: int, columns: int) -> Floats:
