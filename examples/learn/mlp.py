@@ -78,6 +78,7 @@ class Network:
             self._count * -(-self._tape["samples"] // PART),
             "mlp",
             count=self._count,
+            part=PART,
             tape=self._tape,
             gradients=self._gradients,
         )
