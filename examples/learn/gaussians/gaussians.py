@@ -39,28 +39,23 @@ HERE = Path(__file__).parent
 NUMBERS, TILE, MOST_IN_TILE = 9, 16, 1024
 MOST_SIMPLE = 256
 SMALL = {"side": 64, "steps": 200, "simple_steps": 50, "counts": [50, 200, 500]}
-FULL = {"side": 512, "steps": 3000, "simple_steps": 300, "counts": [200, 500, 1000, 2000, 5000]}
+FULL = {"side": 512, "steps": 20_000, "simple_steps": 300, "counts": [200, 500, 1000, 2000, 5000]}
 # the learning rate, and what is left of it at the end
-RATE, LAST = 0.02, 0.02
-# of the animation, and the first of them between which useless Gaussians move; 2 in 100 each time
-FRAMES, MOVES, MOVED = 24, 16, 0.05
+RATE, LAST = 0.02, 0.05
+FRAMES = 24  # of the animation
 
 
 def scattered(picture: Floats, count: int, seed: int = 1) -> Floats:
-    """Gaussians to start from, most where the picture changes."""
-    change = np.hypot(*np.gradient(picture.mean(-1))) + 0.02
-    return placed(picture, change, count, 0.5 / np.sqrt(count), seed)
-
-
-def placed(picture: Floats, weights: Floats, count: int, size: float, seed: int) -> Floats:
-    """Round Gaussians with the colours of their places, at random by these weights of pixels."""
+    """Round Gaussians with the colours of their places, most where the picture changes."""
     random = np.random.default_rng(seed)
-    pixels = random.choice(weights.size, count, p=weights.ravel() / weights.sum(dtype=float))
-    rows, columns = np.unravel_index(pixels, weights.shape)
-    centres = (np.stack([columns, rows], -1) + random.random((count, 2))) / min(weights.shape)
+    grey = picture.mean(-1)
+    change = np.hypot(*np.gradient(grey)) + 0.02
+    pixels = random.choice(change.size, count, p=change.ravel() / change.sum())
+    rows, columns = np.unravel_index(pixels, grey.shape)
+    centres = (np.stack([columns, rows], -1) + random.random((count, 2))) / min(grey.shape)
     numbers = np.zeros((count, NUMBERS), np.float32)
     numbers[:, :2] = 10 * centres
-    numbers[:, 2:4] = np.log(size)
+    numbers[:, 2:4] = np.log(0.5 / np.sqrt(count))
     numbers[:, 4] = random.uniform(0, np.pi, count)
     numbers[:, 5:8] = picture[rows, columns]
     numbers[:, 8] = 1.0
@@ -104,16 +99,6 @@ class Gaussians:
         self._run(is_training=False)
         return read(self._drawn, self._rows, self._columns, 3)
 
-    def move(self, picture: Floats, share: float, seed: int) -> None:
-        """Moves those that cover least to places of large error, as small new ones."""
-        count = self._pile["count"]
-        numbers = read(self._adam.values, count, NUMBERS)
-        area = np.exp(numbers[:, 2] + numbers[:, 3]) / (1 + np.exp(-numbers[:, 8]))
-        chosen = np.argsort(area)[: round(share * count)]
-        error = ((self.draw() - picture) ** 2).sum(-1)
-        numbers[chosen] = placed(picture, error, len(chosen), 0.5 / np.sqrt(count), seed)
-        self._adam.values.copy_from_numpy(numbers.ravel())
-
     def gradients(self) -> Floats:
         """Of the mean squared error, by each number."""
         self._run(is_training=True)
@@ -125,14 +110,12 @@ class Gaussians:
 
 
 def fit(gaussians: Gaussians, picture: Floats, steps: int) -> list[Floats]:
-    """Trains with a rate that falls. Returns pictures on the way."""
+    """Trains, with a rate that falls. Returns pictures on the way."""
     frames = []
     for frame in range(FRAMES):
         part = steps * (frame + 1) // FRAMES - steps * frame // FRAMES
         gaussians.train(part, RATE * LAST ** (frame / (FRAMES - 1)))
         frames.append(gaussians.draw())
-        if frame < MOVES:
-            gaussians.move(picture, MOVED, frame)
     return frames
 
 

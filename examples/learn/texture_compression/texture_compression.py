@@ -39,8 +39,9 @@ from texture_set import Plain, TextureSet, load_textures, plain_blocks, resized
 from verdigris.core.base.device import Device
 
 HERE = Path(__file__).parent
-# inputs of the network: two reads of four channels from each of two textures, and a place
-INPUTS = 2 * 2 * QUAD + 4
+# inputs of the network: two reads of four channels from each of two textures, and eight numbers
+# for the place
+INPUTS = 2 * 2 * QUAD + 8
 SMALL = {"side": 128, "width": 32, "hidden": 2, "samples": 1024, "steps": 600}
 FULL = {"side": 512, "width": 64, "hidden": 2, "samples": 16384, "steps": 6000}
 # sides of both textures, in parts of the material's
