@@ -56,7 +56,7 @@ def through_blocks(texels: Floats) -> Floats:
 
 
 class Plain(NamedTuple):
-    """The set with each texture as BC7, all reduced to one size and enlarged again."""
+    """The set with each texture as BC7, reduced and enlarged again."""
 
     texels: Floats
     decibels: float
@@ -64,28 +64,41 @@ class Plain(NamedTuple):
     """Of a texel of the set."""
 
 
-# sides of the textures in the set's, whose bits grow by about a third each time
-PLAIN_SIDES = (0.1875, 0.25, 0.3125, 0.375, 0.4375, 0.5, 0.5625, 0.625, 0.75, 0.875, 1.0)
+# sides of a texture in the set's, and prices of a bit in square error
+PLAIN_SIDES = (0.1875, 0.25, 0.3125, 0.375, 0.4375, 0.5, 0.625, 0.75, 0.875, 1.0)
+PRICES = np.geomspace(1e-7, 1, 40)
 
 
 def plain_blocks(textures: TextureSet, sides: Sequence[float] = PLAIN_SIDES) -> list[Plain]:
-    """What BC7 makes of a set at growing sizes."""
-    rows, columns, _ = textures.texels.shape
+    """What BC7 makes of a set, from few bits to many. Textures that lose more by it are reduced
+    less: each has the size of least square error for a price of bits."""
+    made = [
+        [_plain_texture(textures.texels[..., part], side) for side in sides]
+        for part in textures.textures
+    ]
+    chosen = {tuple(index for _ in made) for index in range(len(sides))}
+    chosen |= {
+        tuple(int(np.argmin([error + price * bits for _, error, bits in each])) for each in made)
+        for price in PRICES
+    }
     found = []
-    for side in sides:
-        size = whole_blocks(side, rows, columns)
-        reduced = resized(textures.texels, *size)
-        result = np.empty_like(textures.texels)
-        for part in textures.textures:
-            channels = reduced[..., part]
-            # constant channels cost nothing
-            filled = np.concatenate([channels, np.ones((*size, QUAD - channels.shape[-1]))], -1)
-            stored = through_blocks(filled.astype(np.float32))[..., : channels.shape[-1]]
-            result[..., part] = resized(stored, rows, columns)
-        # a block has 128 bits
-        bits = len(textures.textures) * size[0] * size[1] / QUAD**2 * 128 / (rows * columns)
-        found.append(Plain(result, psnr(result, textures.texels), bits))
-    return found
+    for choice in chosen:
+        parts = [each[index] for each, index in zip(made, choice, strict=True)]
+        texels = np.concatenate([part for part, _, _ in parts], -1)
+        found.append(Plain(texels, psnr(texels, textures.texels), sum(part[2] for part in parts)))
+    return sorted(found, key=lambda each: each.bits)
+
+
+def _plain_texture(texels: Floats, side: float) -> tuple[Floats, float, float]:
+    """What BC7 makes of a texture at a size, the sum of its mean square errors, and its bits."""
+    rows, columns, channels = texels.shape
+    size = whole_blocks(side, rows, columns)
+    # constant channels cost nothing
+    filled = np.ones((*size, QUAD), np.float32)
+    filled[..., :channels] = resized(texels, *size)
+    stored = resized(through_blocks(filled)[..., :channels], rows, columns)
+    bits = 8 * size[0] * size[1] / (rows * columns)
+    return stored, float(((stored - texels) ** 2).mean((0, 1)).sum()), bits
 
 
 def resized(texels: Floats, rows: int, columns: int) -> Floats:
