@@ -4,7 +4,8 @@
         [--sizes 0.5,0.25 1,0.5] [--target PSNR]
 
 Prints PSNR and bits a texel, beside BC7 of each texture at the same bits. `--target` takes the
-smallest size that reaches it. Writes a picture of the originals, the network's and BC7's.
+smallest size that reaches it. Writes the last size of each material as files, and a picture of
+the originals, the network's and BC7's.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from blocks import QUAD, lines_of, pack_lines, unpack_lines, whole_blocks
+from compressed_set import CompressedSet, write_set
 from kit import (
     TEXTURES,
     Adam,
@@ -33,7 +35,7 @@ from kit import (
     run,
     save_image,
 )
-from mlp import Network, first_layers, network_defines
+from mlp import Layer, Network, first_layers, network_defines
 from texture_set import Plain, TextureSet, load_textures, plain_blocks, resized
 
 from verdigris.core.base.device import Device
@@ -56,6 +58,7 @@ class Result(NamedTuple):
     decibels: float
     bits: float
     """Of a texel of the material, with the network."""
+    compressed: CompressedSet
 
 
 class Grid:
@@ -89,13 +92,13 @@ class Grid:
         self._adam.step(rate)
 
     def pack(self) -> NDArray[np.uint8]:
-        """The blocks of BC7. From here on texels are what blocks decode to."""
+        """The blocks of BC7, [rows, columns, 16]. From here on texels are what blocks decode to."""
         rows, columns = self._size
         values = np.clip(read(self._adam.values, self._adam.count), 0, 1)
         ends, shares = np.split(values, [rows * columns // 2])
         blocks = pack_lines(ends.reshape(-1, 2, QUAD), shares.reshape(rows, columns))
         self._texels.copy_from_numpy(unpack_lines(blocks, rows, columns).ravel())
-        return blocks
+        return blocks.reshape(rows // QUAD, columns // QUAD, -1)
 
 
 class Compressor:
@@ -166,10 +169,14 @@ class Compressor:
         )
         return read(decoded, rows, columns, channels)
 
-    @property
-    def bits(self) -> int:
-        numbers = sum(part.size for layer in self._network.layers() for part in layer)
-        return 8 * sum(blocks.size for blocks in self._blocks) + 16 * numbers
+    def compressed(self) -> CompressedSet:
+        """What is stored."""
+        columns, rows = self._size
+        halves = [
+            Layer(*(part.astype(np.float16).astype(np.float32) for part in layer))
+            for layer in self._network.layers()
+        ]
+        return CompressedSet((rows, columns), self._blocks, halves)
 
 
 def principal_components(texels: Floats, count: int) -> Floats:
@@ -190,8 +197,8 @@ def compress(
     compressor = Compressor(device, textures, shares, *network)
     compressor.train(sizes["steps"])
     texels = compressor.decode()
-    rows, columns = texels.shape[:2]
-    return Result(texels, psnr(texels, textures.texels), compressor.bits / (rows * columns))
+    compressed = compressor.compressed()
+    return Result(texels, psnr(texels, textures.texels), compressed.bits, compressed)
 
 
 def main(options: argparse.Namespace, device: Device) -> None:
@@ -227,6 +234,7 @@ def main(options: argparse.Namespace, device: Device) -> None:
             print("| " + " | ".join(row) + " |", flush=True)
             if options.target and found.decibels >= options.target:
                 break
+        write_set(options.out / material, found.compressed)
         rival = min(rivals, key=lambda each: abs(each.bits - found.bits))
         images = (textures.texels, found.texels, rival.texels)
         shown = [as_colours(each[..., textures.textures[0]]) for each in images]

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from verdigris.core.base.errors import VerdigrisError
+
 BATCHES = 16
 
 
@@ -48,7 +50,7 @@ def test_plain_blocks_take_eight_bits_for_each_texel_of_each_texture(texture_set
 
 def test_the_better_of_smaller_sizes_counts_for_bc7(example, texture_set):
     sizes = [texture_set.Plain(None, *each) for each in ((20.0, 1.0), (30.0, 4.0), (25.0, 8.0))]
-    found = example.Result(None, 25.0, 8.0)
+    found = example.Result(None, 25.0, 8.0, None)
     decibels, bits = example.beside_plain(sizes, found)
     assert (decibels, bits) == pytest.approx((30.0, 2.0))
 
@@ -98,9 +100,21 @@ def test_gradients_of_blocks_agree_with_finite_differences(example, texture_set,
             grid.expand(is_rounded=False)
 
 
-def test_a_short_training_beats_bc7_at_equal_bits(example, texture_set, device):
+def test_a_short_training_beats_bc7_and_its_files_decode_to_the_same(
+    example, texture_set, learn, device, tmp_path
+):
     textures = texture_set.load_textures("glazed_tile", 64)
     sizes = {"width": 16, "hidden": 1, "samples": 512, "steps": 200}
     found = example.compress(device, textures, (0.5, 0.5), sizes)
     plain, _ = example.beside_plain(texture_set.plain_blocks(textures), found)
-    assert found.decibels > plain + 0.4
+    assert found.decibels > plain + 1.2
+    files = learn("compressed_set")
+    files.write_set(tmp_path, found.compressed)
+    again = files.read_set(tmp_path)
+    # by numpy, from blocks and halves
+    np.testing.assert_allclose(again.decode(), found.texels, atol=1e-2)
+    assert again.bits == found.bits
+    assert again.bits == 2 * 8 * 0.25 + 16 * (24 * 16 + 16 + 16 * 9 + 9) / 64**2
+    (tmp_path / "sizes.json").write_text("{}")
+    with pytest.raises(VerdigrisError, match="no compressed material"):
+        files.read_set(tmp_path)
