@@ -32,11 +32,12 @@ from kit import (
     parser,
     psnr,
     read,
+    resized,
     run,
     save_image,
 )
 from mlp import Layer, Network, first_layers, network_defines
-from texture_set import Plain, TextureSet, load_textures, plain_blocks, resized
+from texture_set import Plain, TextureSet, load_textures, plain_blocks
 
 from verdigris.core.base.device import Device
 
@@ -51,6 +52,12 @@ LADDER = [(0.25, 0.25), (0.5, 0.25), (0.5, 0.5), (1, 0.5), (1, 1)]
 NETWORK_RATE, LATENT_RATE = 3e-3, 2e-2
 # shares of the steps from which indices are rounded, and from which blocks rest
 ROUNDED_FROM, FROZEN_FROM = 0.4, 0.85
+
+
+HEADS = (
+    "| material | channels | latents | bits | PSNR | BC7 at equal bits | gain | "
+    "BC7: bits at equal PSNR | seconds |"
+)
 
 
 class Result(NamedTuple):
@@ -206,7 +213,7 @@ def main(options: argparse.Namespace, device: Device) -> None:
     ladder = [tuple(map(float, each.split(","))) for each in options.sizes or []]
     ladder = ladder or (LADDER if options.full or options.target else [(0.5, 0.5)])
     gains: dict[str, list[float]] = {}
-    print("| " + " | ".join(HEADS) + " |\n" + "| --- " * len(HEADS) + "|")
+    print(HEADS + "\n" + "| --- " * (HEADS.count("|") - 1) + "|")
     for material in options.materials or (every_material() if options.full else ["copper_tray"]):
         textures = load_textures(material, sizes["side"])
         rivals = plain_blocks(textures)
@@ -220,18 +227,12 @@ def main(options: argparse.Namespace, device: Device) -> None:
             size = ", ".join(f"{share:g}" for share in shares)
             gain = found.decibels - equal_decibels
             gains.setdefault(size, []).append(gain)
-            row = [
-                material,
-                f"{textures.texels.shape[-1]} in {len(textures.textures)}",
-                size,
-                f"{found.bits:.2f}",
-                f"{found.decibels:.1f}",
-                f"{equal_decibels:.1f}",
-                f"{gain:+.1f}",
-                f"{equal_bits:.2f}",
-                f"{seconds:.1f}",
-            ]
-            print("| " + " | ".join(row) + " |", flush=True)
+            channels = f"{textures.texels.shape[-1]} in {whole}"
+            print(
+                f"| {material} | {channels} | {size} | {found.bits:.2f} | {found.decibels:.1f} | "
+                f"{equal_decibels:.1f} | {gain:+.1f} | {equal_bits:.2f} | {seconds:.1f} |",
+                flush=True,
+            )
             if options.target and found.decibels >= options.target:
                 break
         write_set(options.out / material, found.compressed)
@@ -241,19 +242,6 @@ def main(options: argparse.Namespace, device: Device) -> None:
         save_image(options.out / f"texture_compression_{material}.png", beside(*shown))
     for size, each in gains.items():
         print(f"latents {size}: median gain over BC7 at equal bits {np.median(each):+.1f} dB")
-
-
-HEADS = (
-    "material",
-    "channels",
-    "latents",
-    "bits",
-    "PSNR",
-    "BC7 at equal bits",
-    "gain",
-    "BC7: bits at equal PSNR",
-    "seconds",
-)
 
 
 def beside_plain(rivals: list[Plain], found: Result) -> tuple[float, float]:

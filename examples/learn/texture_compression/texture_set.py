@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from blocks import QUAD, whole_blocks
-from kit import TEXTURES, Floats, load_image, psnr, smaller
+from kit import TEXTURES, Floats, load_image, psnr, resized, smaller
 
 from verdigris.core.network.block_lines import decode, encode
 from verdigris.core.network.quantise import LatentRange
@@ -99,26 +99,3 @@ def _plain_texture(texels: Floats, side: float) -> tuple[Floats, float, float]:
     stored = resized(through_blocks(filled)[..., :channels], rows, columns)
     bits = 8 * size[0] * size[1] / (rows * columns)
     return stored, float(((stored - texels) ** 2).mean((0, 1)).sum()), bits
-
-
-def resized(texels: Floats, rows: int, columns: int) -> Floats:
-    """Linear interpolation; means of areas where it becomes smaller. Edges repeat the other side,
-    as textures that tile."""
-    for axis, size in ((0, rows), (1, columns)):
-        texels = np.moveaxis(_resized_rows(np.moveaxis(texels, axis, 0), size), 0, axis)
-    return np.ascontiguousarray(texels, np.float32)
-
-
-def _resized_rows(texels: Floats, size: int) -> Floats:
-    before = len(texels)
-    if size >= before:
-        at = (np.arange(size) + 0.5) * before / size - 0.5
-        low = np.floor(at).astype(int)
-        share = (at - low).reshape(-1, *[1] * (texels.ndim - 1))
-        return texels[low % before] * (1 - share) + texels[(low + 1) % before] * share
-    ends = np.arange(size + 1) * before / size
-    sums = np.concatenate([np.zeros_like(texels[:1], float), np.cumsum(texels, 0, float)])
-    low = np.minimum(ends.astype(int), before - 1)
-    share = (ends - low).reshape(-1, *[1] * (texels.ndim - 1))
-    at_ends = sums[low] + share * texels[low]
-    return np.diff(at_ends, axis=0) * size / before

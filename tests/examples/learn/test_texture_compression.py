@@ -25,15 +25,16 @@ def test_textures_of_an_example_become_channels_of_one_size(texture_set):
     assert (np.ptp(found.texels, (0, 1)) > 0).all()
 
 
-def test_resizing_keeps_means_and_constants(texture_set):
+def test_resizing_keeps_means_and_constants(learn):
+    kit = learn("kit")
     texels = np.random.default_rng(1).random((24, 16, 2)).astype("f4")
     for size in ((12, 16), (7, 5), (31, 40)):
-        found = texture_set.resized(texels, *size)
+        found = kit.resized(texels, *size)
         assert found.shape == (*size, 2)
         np.testing.assert_allclose(found.mean((0, 1)), texels.mean((0, 1)), atol=0.03)
-        np.testing.assert_allclose(texture_set.resized(0 * texels + 0.3, *size), 0.3, rtol=1e-5)
+        np.testing.assert_allclose(kit.resized(0 * texels + 0.3, *size), 0.3, rtol=1e-5)
     np.testing.assert_allclose(
-        texture_set.resized(texels, 12, 8), texels.reshape(12, 2, 8, 2, 2).mean((1, 3)), rtol=1e-5
+        kit.resized(texels, 12, 8), texels.reshape(12, 2, 8, 2, 2).mean((1, 3)), rtol=1e-5
     )
 
 
