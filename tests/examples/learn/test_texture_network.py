@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
+from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import VerdigrisError
 
 
@@ -67,6 +68,35 @@ def test_gradients_are_the_change_of_the_error(example, device, picture):
             ends.append(loss())
         place[row, column] += step
         assert found[row, column] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=0.25)
+
+
+def test_transposed_rows_are_whole_for_matrix_hardware(learn, example, device, picture):
+    texture, layers = small(example, device, picture)
+    stored = texture.network.buffers["transposed"].to_numpy().view(np.float16)
+    before = sum(part.size for layer in layers[:-1] for part in layer)
+    rows = stored[before : before + 16 * 8].reshape(16, 8)
+    np.testing.assert_array_equal(rows[:, :3], layers[-1].matrix.T.astype(np.float16))
+    assert not rows[:, 3:].any()
+    with pytest.raises(VerdigrisError, match="multiples of 8"):
+        learn("mlp").network_defines(device, example.first_layers([20, 16, 3]))
+
+
+@pytest.mark.gpu
+def test_matrix_hardware_learns_by_the_gradients_of_loops(learn, example, picture, monkeypatch):
+    card, defines = open_device("auto"), example.network_defines
+    layers = example.first_layers([24, 64, 64, 3])
+    if not defines(card, layers)["COOPERATIVE"]:
+        pytest.skip(f"{card} has no cooperative vectors")
+    found = []
+    for changes in ({}, {"COOPERATIVE": 0}):
+        monkeypatch.setattr(
+            example, "network_defines", lambda *given, to=changes: {**defines(*given), **to}
+        )
+        texture = example.TextureNetwork(card, picture, layers, "copy", 1024)
+        texture.train(1, 100, rate=0.0)
+        found.append([layer.matrix for layer in texture.network.gradients()])
+    for hardware, loop in zip(*found, strict=True):
+        assert np.linalg.norm(hardware - loop) < 0.05 * np.linalg.norm(loop)
 
 
 def test_training_learns_the_picture_and_goes_on_from_a_file(example, device, picture, tmp_path):
