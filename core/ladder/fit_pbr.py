@@ -1,0 +1,116 @@
+"""Fits glTF textures to the response of a teacher at the pixels that cameras see.
+
+The fit goes from coarse to fine: one texel for the whole material, then more. Each size starts from
+the one before, so that roughness and metalness, which one pixel under one light cannot tell apart,
+start near their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.ladder import pbr_model
+from verdigris.core.ladder.reference import Responses, batches
+from verdigris.core.ladder.texels import (
+    Grid,
+    fill_holes,
+    quantise,
+    scatter,
+    soft_quantise,
+    softness_at,
+)
+from verdigris.core.network import losses
+from verdigris.core.network.texels import gather
+
+if TYPE_CHECKING:
+    from verdigris.core.network.parameters import FloatArray
+
+LOSS = "cbrt_l1"
+# Added to response and target, because the slope of a cube root is unbounded at 0.
+_DARKEST = 1e-3
+# Texels a side of the coarser sizes, and the share of the steps that each takes.
+_SIDES, _SHARES = (1, 16, 64), (0.12, 0.10, 0.14)
+_FIRST_RATE, _PEAK_RATE, _END = 0.04, 0.02, 0.05
+_COARSE_BATCH = 4096
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """Work of a fit."""
+
+    steps: int = 900
+    batch: int = 16_384
+    is_soft: bool = True
+    """Whether the last steps go through soft quantisation. Without it, values are only rounded."""
+    seed: int = 1
+
+
+@dataclass
+class PbrLoss:
+    """The mean loss and its gradient by stored texels."""
+
+    loss: float
+    gradient: FloatArray
+
+
+def loss_and_gradient(
+    stored: FloatArray, grid: Grid, batch: Responses, softness: float = 0.0
+) -> PbrLoss:
+    """Of stored texels (texels, 9) laid out like the grid."""
+    soft, soft_slope = soft_quantise(stored, softness)
+    indices, weights = grid.corners(batch.uv)
+    tape = pbr_model.evaluate(gather(pbr_model.decode(soft), indices, weights), batch.wi, batch.wo)
+    dtype = stored.dtype.type
+    value = tape.value + dtype(_DARKEST)
+    target = losses.clamp_response(batch.value) + dtype(_DARKEST)
+    each, gradient = losses.FUNCTIONS[LOSS](np.log(value), target)
+    share = batch.weight / dtype(len(batch.weight))
+    by_texel = pbr_model.evaluate_backward(tape, gradient / value * share)
+    by_decoded = scatter(by_texel, indices, weights, len(stored))
+    by_stored = pbr_model.decode_backward(soft, by_decoded) * soft_slope
+    return PbrLoss(float((each * batch.weight).mean()), by_stored)
+
+
+def fit_pbr(
+    samples: Responses,
+    size: int,
+    settings: FitSettings | None = None,
+    on_progress: Callable[[float], None] = lambda _: None,
+) -> Grid:
+    """Textures of this size, as bytes from 0 to 1."""
+    settings = settings or FitSettings()
+    sides = [side for side in _SIDES if side < size] + [size]
+    shares = [*_SHARES[: len(sides) - 1]]
+    shares.append(1 - sum(shares))
+    grid = Grid.of(1, 1, np.array(pbr_model.START, np.float32))
+    done = 0
+    for side, share in zip(sides, shares, strict=True):
+        grid = grid.resized(side, side)
+        steps = max(1, round(share * settings.steps))
+        is_last = side == size
+        batch = settings.batch if is_last else min(_COARSE_BATCH, settings.batch)
+        peak = _FIRST_RATE if side == 1 else _PEAK_RATE
+        for step, chosen in enumerate(
+            batches(samples.count, batch, steps, settings.seed + side)
+        ):
+            softness = softness_at(step, steps) if is_last and settings.is_soft else 0.0
+            found = loss_and_gradient(grid.values, grid, samples.take(chosen), softness)
+            rate = peak * (_END + (1 - _END) * 0.5 * (1 + np.cos(np.pi * step / steps)))
+            grid.step(found.gradient, rate, step)
+            pbr_model.keep_in_range(grid.values)
+            done += 1
+            on_progress(done / settings.steps)
+    fill_holes(grid, seen_texels(grid, samples.uv))
+    grid.values[:] = quantise(grid.values)
+    return grid
+
+
+def seen_texels(grid: Grid, uv: FloatArray) -> FloatArray:
+    """Whether a pixel reads each texel."""
+    indices, weights = grid.corners(uv)
+    seen: FloatArray = np.bincount(indices.ravel(), weights.ravel(), len(grid.values)) > 0
+    return seen
