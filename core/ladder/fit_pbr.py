@@ -87,16 +87,14 @@ def fit_pbr(
     shares = [*_SHARES[: len(sides) - 1]]
     shares.append(1 - sum(shares))
     grid = Grid.of(1, 1, np.array(pbr_model.START, np.float32))
-    done = 0
+    samples, done = samples.shuffled(settings.seed), 0
     for side, share in zip(sides, shares, strict=True):
         grid = grid.resized(side, side)
         steps = max(1, round(share * settings.steps))
         is_last = side == size
         batch = settings.batch if is_last else min(_COARSE_BATCH, settings.batch)
         peak = _FIRST_RATE if side == 1 else _PEAK_RATE
-        for step, chosen in enumerate(
-            batches(samples.count, batch, steps, settings.seed + side)
-        ):
+        for step, chosen in enumerate(batches(samples.count, batch, steps)):
             softness = softness_at(step, steps) if is_last and settings.is_soft else 0.0
             found = loss_and_gradient(grid.values, grid, samples.take(chosen), softness)
             rate = peak * (_END + (1 - _END) * 0.5 * (1 + np.cos(np.pi * step / steps)))

@@ -49,8 +49,12 @@ class Pixels:
     def count(self) -> int:
         return len(self.weight)
 
-    def take(self, chosen: Ints) -> Pixels:
+    def take(self, chosen: Ints | slice) -> Pixels:
         return Pixels(*(getattr(self, each.name)[..., chosen] for each in fields(self)))
+
+    def shuffled(self, seed: int) -> Pixels:
+        """The pixels in a random order."""
+        return self.take(np.random.default_rng(seed).permutation(self.count))
 
 
 Backward = Callable[["Floats"], "list[Floats]"]
@@ -72,7 +76,7 @@ class ImageFitSettings:
     """Work of a fit."""
 
     steps: int = 500
-    batch: int = 32_768
+    batch: int = 16_384
     rate: float = 0.02
     is_soft: bool = True
     seed: int = 3
@@ -87,7 +91,8 @@ def fit_model(
     """Fits a model in place and rounds it to bytes. Returns the loss before rounding."""
     settings = settings or ImageFitSettings()
     loss, steps = 0.0, settings.steps
-    for step, chosen in enumerate(batches(pixels.count, settings.batch, steps, settings.seed)):
+    pixels = pixels.shuffled(settings.seed)
+    for step, chosen in enumerate(batches(pixels.count, settings.batch, steps)):
         softness = softness_at(step, steps) if settings.is_soft else 0.0
         loss, gradients = loss_and_gradients(model, pixels.take(chosen), softness)
         rate = settings.rate * (_END + (1 - _END) * 0.5 * (1 + np.cos(np.pi * step / steps)))

@@ -13,7 +13,7 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.ladder import rungs as all_rungs
 from verdigris.core.ladder.fit_pbr import FitSettings
 from verdigris.core.ladder.image_fit import ImageFitSettings
-from verdigris.core.ladder.measure import HeldOut, Measured, measure_rung
+from verdigris.core.ladder.measure import SUBPIXELS, HeldOut, Measured, measure_rung
 from verdigris.core.ladder.reference import light_of, lights_of
 from verdigris.core.ladder.rungs import (
     DETAIL,
@@ -131,7 +131,10 @@ def make_ladder(
         for name in names
     ]
     held = cameras_around(
-        surface, settings.held_out, settings.held_out_size, settings.seed + _HELD_OUT_SEED
+        surface,
+        settings.held_out,
+        SUBPIXELS * settings.held_out_size,
+        settings.seed + _HELD_OUT_SEED,
     )
     held_out = HeldOut.draw(
         scene, [see(surface, each, number) for number, each in enumerate(held, 1)],
@@ -139,7 +142,7 @@ def make_ladder(
     )  # fmt: skip
     measured = {}
     for number, rung in enumerate(found, 1):
-        measured[rung.name] = measure_rung(rung, held_out, settings.held_out_samples)
+        measured[rung.name] = measure_rung(rung, held_out)
         on_progress("measure", number / len(found))
     return Ladder(scene, settings, found, measured, held_out, warnings)
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 # A rung is good enough for a screen size where its FLIP is below this.
 SWITCH_FLIP = 0.02
 _LEAST_PIXELS = 8
+SUBPIXELS = 2
+"""Along a side of a compared pixel: a texture cannot hold detail below its texels, and a camera
+averages it."""
 
 
 @dataclass
@@ -60,38 +63,48 @@ class Measured:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Views that no rung was fitted to, with their exposed light."""
+    """Views that no rung was fitted to, SUBPIXELS times as large as what is compared, with their
+    exposed light."""
 
     seen: Sequence[Seen]
     light: Sequence[Floats]
+    samples: int
+    """Directions of light at each sub-pixel."""
 
     @classmethod
     def draw(
         cls, scene: Scene, seen: Sequence[Seen], samples: int,
         on_progress: Callable[[float], None] = lambda _: None,
     ) -> HeldOut:  # fmt: skip
-        lit = lights_of(scene.teacher, seen, scene.lighting, samples, on_progress)
+        each_samples = max(2, samples // SUBPIXELS**2)
+        lit = lights_of(scene.teacher, seen, scene.lighting, each_samples, on_progress)
         factor = np.float32(scene.exposure)
-        return cls(seen, [np.asarray(each[:, :3] * factor) for each in lit])
+        return cls(seen, [np.asarray(each[:, :3] * factor) for each in lit], each_samples)
 
     @property
     def pictures(self) -> list[Floats]:
         return [
-            each.picture(light) for each, light in zip(self.seen, self.light, strict=True)
+            _halved(each.picture(light)) for each, light in zip(self.seen, self.light, strict=True)
         ]
 
 
-def measure_rung(rung: Rung, held_out: HeldOut, samples: int, kept: int = 3) -> Measured:
+def coverage_of(seen: Seen) -> Floats:
+    """The part of each compared pixel that the mesh covers."""
+    return _halved(seen.picture(np.ones((len(seen.triangle), 1), np.float32)))[..., 0]
+
+
+def measure_rung(rung: Rung, held_out: HeldOut, kept: int = 3) -> Measured:
     """Compares a rung with the reference; keeps so many pictures for a page."""
     whole, of_mesh, noise, pictures, maps = [], [], [], [], []
     sizes: dict[int, list[float]] = {}
     for seen, reference in zip(held_out.seen, held_out.pictures, strict=True):
-        drawn = seen.picture(rung.draw(seen, samples))
+        drawn = _halved(seen.picture(rung.draw(seen, held_out.samples)))
         mean, errors = ldr_flip(drawn, reference)
+        cover = coverage_of(seen)
         whole.append(mean)
-        of_mesh.append(float(errors.reshape(-1)[seen.view.pixel].mean()))
+        of_mesh.append(float((errors * cover).sum() / cover.sum()))
         noise.append(psnr(drawn, reference))
-        for size, flip in _by_screen_size(drawn, reference, seen).items():
+        for size, flip in _by_screen_size(drawn, reference, cover).items():
             sizes.setdefault(size, []).append(flip)
         if len(pictures) < kept:
             pictures.append(drawn)
@@ -103,11 +116,8 @@ def measure_rung(rung: Rung, held_out: HeldOut, samples: int, kept: int = 3) -> 
     )  # fmt: skip
 
 
-def _by_screen_size(drawn: Floats, reference: Floats, seen: Seen) -> dict[int, float]:
+def _by_screen_size(drawn: Floats, reference: Floats, mask: Floats) -> dict[int, float]:
     """FLIP of the mesh's pixels when it is 2, 4, 8 ... times as far away."""
-    mask = np.zeros(drawn.shape[:2], np.float32).reshape(-1)
-    mask[seen.view.pixel] = 1
-    mask = mask.reshape(drawn.shape[:2])
     found = {}
     while len(drawn) >= _LEAST_PIXELS:
         _, errors = ldr_flip(drawn, reference)

@@ -110,9 +110,7 @@ def evaluate(texel: FloatArray, wi: FloatArray, wo: FloatArray) -> PbrTape:
     below = shade(flat_texel(texel), wi, wo)
     view = np.maximum(wo[2], LEAST_VIEW_COSINE)
     fresnel = DIELECTRIC_F0 + (1 - DIELECTRIC_F0) * (1 - np.minimum(view, 1)) ** 5
-    lobe, slope = _coat_lobe(
-        np.maximum(texel[COAT_ROUGHNESS], _LEAST), wi[2], view, below.half[2]
-    )
+    lobe, slope = _coat_lobe(np.maximum(texel[COAT_ROUGHNESS], _LEAST), wi[2], view, below.half[2])
     weight = texel[COAT] * fresnel
     value = (1 - weight) * below.value + weight * lobe
     return PbrTape(texel, below, fresnel, lobe, slope, value)

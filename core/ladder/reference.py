@@ -75,9 +75,13 @@ class Responses:
     def count(self) -> int:
         return self.uv.shape[1]
 
-    def take(self, chosen: NDArray[np.int64]) -> Responses:
+    def take(self, chosen: NDArray[np.int64] | slice) -> Responses:
         parts = (self.uv, self.wi, self.wo, self.value)
         return Responses(*(part[:, chosen] for part in parts), self.weight[chosen])
+
+    def shuffled(self, seed: int) -> Responses:
+        """The samples in a random order."""
+        return self.take(np.random.default_rng(seed).permutation(self.count))
 
 
 def draw_responses(
@@ -147,15 +151,15 @@ def draw_lights(rng: np.random.Generator, wo: Floats) -> Floats:
     return wi.astype(np.float32)
 
 
-def batches(count: int, size: int, steps: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """Indices of samples for each step: all samples in random order, again and again."""
-    rng = np.random.default_rng(seed)
+def batches(count: int, size: int, steps: int) -> Iterator[slice]:
+    """Parts of shuffled samples for each step: all of them, again and again. Slices cost no copy,
+    unlike a new order in each round."""
     size = min(size, count)
-    order, at = rng.permutation(count), 0
+    at = 0
     for _ in range(steps):
         if at + size > count:
-            order, at = rng.permutation(count), 0
-        yield order[at : at + size]
+            at = 0
+        yield slice(at, at + size)
         at += size
 
 

@@ -167,10 +167,13 @@ def pixels_of(
         paint = np.ones(len(light), np.float32) if weights is None else weights[number]
         columns.append(
             (
-                each.mixed(unique).T, each.mixed(detail).T,
+                each.mixed(unique).T,
+                each.mixed(detail).T,
                 (2 * cosine * view.normal - view.to_eye).T,
-                vertex[each.triangle].T, each.weights.T,
-                (light[:, :3] * np.float32(scene.exposure)).T, paint,
+                vertex[each.triangle].T,
+                each.weights.T,
+                (light[:, :3] * np.float32(scene.exposure)).T,
+                paint,
             )  # fmt: skip
         )
     return Pixels(*(np.concatenate(each, -1) for each in zip(*columns, strict=True)))
@@ -242,9 +245,7 @@ def fit_reflection_rung(
     share = Grid.of(size, size, np.full(3, _START_SHARE))
     model = WithReflection(texture, share, mirror, curve, mirror_curve)
     stored = {"curve": curve, "mirror_curve": mirror_curve}
-    return _image_rung(
-        REFLECTION, scene, model, pixels, settings, on_progress, begun, size, stored
-    )
+    return _image_rung(REFLECTION, scene, model, pixels, settings, on_progress, begun, size, stored)
 
 
 def fit_detail_rung(
@@ -258,9 +259,7 @@ def fit_detail_rung(
     detail = Grid.of(size, size, np.full(1, 0.5))
     below = curve.to_light(colour.sample(pixels.uv)).mean(0) + 1e-3
     ratio = np.sqrt(np.clip((pixels.light.mean(0) + 1e-3) / below, 0.02, 3.9) / 4)[None]
-    detail.values[:], weight = mean_at(
-        ratio, *detail.corners(pixels.detail_uv), len(detail.values)
-    )
+    detail.values[:], weight = mean_at(ratio, *detail.corners(pixels.detail_uv), len(detail.values))
     fill_holes(detail, weight > 0)
     model = DetailAndColour(detail, colour, curve)
     return _image_rung(

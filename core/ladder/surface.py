@@ -68,9 +68,7 @@ class Surface:
         if name is None:
             return self.first_set
         if name not in self.sets:
-            raise MeshError(
-                f"{self.name} has no uv set {name!r}: it has {', '.join(self.sets)}"
-            )
+            raise MeshError(f"{self.name} has no uv set {name!r}: it has {', '.join(self.sets)}")
         return name
 
     def require_unique_set(self, name: str | None = None) -> str:

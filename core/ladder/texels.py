@@ -28,9 +28,7 @@ STEPS = 255
 HARDENING = 0.3
 
 
-def soft_quantise(
-    values: Floats, softness: float, steps: int = STEPS
-) -> tuple[Floats, Floats]:
+def soft_quantise(values: Floats, softness: float, steps: int = STEPS) -> tuple[Floats, Floats]:
     """The softly quantised values and the derivative by the values."""
     if softness <= 0:
         return values, np.ones_like(values)

@@ -110,8 +110,6 @@ def _searched(values: Floats, largest: float, bend: float) -> tuple[float, ToneC
             top, b = float(np.exp(here[0])), float(np.exp(-here[1]))
             c = bend * b
             a = 1 / top - b - c
-            if not (c < b and (a >= -b or True)):
-                continue
             curve = ToneCurve(a, b, c)
             error = expected_error(curve, values)
             if best is None or error < best[0]:

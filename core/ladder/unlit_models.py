@@ -162,9 +162,7 @@ def mirror_directions(side: int) -> Floats:
     return np.asarray(found / np.linalg.norm(found, axis=0), np.float32)
 
 
-def mean_at(
-    values: Floats, indices: Ints, weights: Floats, count: int
-) -> tuple[Floats, Floats]:
+def mean_at(values: Floats, indices: Ints, weights: Floats, count: int) -> tuple[Floats, Floats]:
     """Means (count, channels) of values (channels, N) at texels or vertices, and the sum of the
     weights that each got. Those without a value get the mean of all."""
     total = scatter(np.concatenate([values, np.ones_like(values[:1])]), indices, weights, count)
