@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -111,10 +110,7 @@ def make_ladder(
     painted weights in the first uv set, row 0 at v = 0.
     """
     settings = settings or LadderSettings()
-    unknown = [name for name in names if name not in RUNGS]
-    if unknown or not names:
-        given = ", ".join(unknown) or "none"
-        raise SettingsError(f"rungs: {given} is not known: choose of {', '.join(RUNGS)}")
+    names = check_rungs(names)
     warnings = surface.warnings()
     scene = _scene_of(teacher, surface, environment, names, uv_set)
     cameras = list(cameras) or cameras_around(
@@ -145,6 +141,15 @@ def make_ladder(
         measured[rung.name] = measure_rung(rung, held_out)
         on_progress("measure", number / len(found))
     return Ladder(scene, settings, found, measured, held_out, warnings)
+
+
+def check_rungs(names: Sequence[str]) -> list[str]:
+    """The names once each, in the order of RUNGS."""
+    unknown = [name for name in names if name not in RUNGS]
+    if unknown or not names:
+        given = ", ".join(map(repr, unknown)) or "none"
+        raise SettingsError(f"rungs: {given} is not known: choose of {', '.join(RUNGS)}")
+    return [name for name in RUNGS if name in names]
 
 
 class _Lazy:
@@ -256,6 +261,3 @@ def with_work(settings: LadderSettings, is_software: bool) -> LadderSettings:
         return settings
     return replace(settings, samples=128, responses=8_000_000, held_out=64, held_out_size=256,
                    held_out_samples=256)  # fmt: skip
-
-
-__all__ = ["Ladder", "LadderSettings", "Path", "make_ladder", "with_work"]

@@ -15,7 +15,7 @@ from verdigris.core.material.evaluator import DeviceMaterial
 if TYPE_CHECKING:
     import slangpy
 
-    from verdigris.core.ladder.texels import Grid, Floats
+    from verdigris.core.ladder.texels import Floats, Grid
 
 _SHADER = Source("ladder/pbr_textures")
 _CHANNELS = 12

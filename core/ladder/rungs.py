@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.ladder import pbr_model
-from verdigris.core.ladder.fit_pbr import FitSettings, fit_pbr, seen_texels
+from verdigris.core.ladder.fit_pbr import FitSettings, fit_pbr
 from verdigris.core.ladder.image_fit import ImageFitSettings, Model, Pixels, fit_model
 from verdigris.core.ladder.pbr_material import PbrMaterial
 from verdigris.core.ladder.reference import draw_responses, light_of
@@ -306,6 +306,3 @@ def _to_srgb(linear: Floats) -> Floats:
     from verdigris.core.pictures.picture_files import srgb_from_linear
 
     return srgb_from_linear(linear)
-
-
-__all__ = ["RUNGS", "Rung", "Scene", "seen_texels"]
