@@ -27,6 +27,8 @@ from verdigris.core.network import losses
 from verdigris.core.network.texels import gather
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from verdigris.core.network.parameters import FloatArray
 
 # Added to response and target, because the slope of a cube root is unbounded at 0.
@@ -121,8 +123,7 @@ def fit_pbr(
     return grid
 
 
-def seen_texels(grid: Grid, uv: FloatArray) -> FloatArray:
+def seen_texels(grid: Grid, uv: FloatArray) -> NDArray[np.bool_]:
     """Whether a pixel reads each texel."""
     indices, weights = grid.corners(uv)
-    seen: FloatArray = np.bincount(indices.ravel(), weights.ravel(), len(grid.values)) > 0
-    return seen
+    return np.asarray(np.bincount(indices.ravel(), weights.ravel(), len(grid.values)) > 0)

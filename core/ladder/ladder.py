@@ -11,7 +11,7 @@ import numpy as np
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.ladder import rungs as all_rungs
 from verdigris.core.ladder.fit_pbr import FitSettings
-from verdigris.core.ladder.image_fit import ImageFitSettings
+from verdigris.core.ladder.image_fit import ImageFitSettings, Pixels
 from verdigris.core.ladder.measure import SUBPIXELS, HeldOut, Measured, measure_rung
 from verdigris.core.ladder.reference import light_of, lights_of
 from verdigris.core.ladder.rungs import (
@@ -160,9 +160,9 @@ class _Lazy:
         weights: Sequence[Floats] | None, on_progress: OnProgress,
     ) -> None:  # fmt: skip
         self._given = scene, seen, settings, weights, on_progress
-        self._pixels: all_rungs.Pixels | None = None
+        self._pixels: Pixels | None = None
 
-    def pixels(self) -> all_rungs.Pixels:
+    def pixels(self) -> Pixels:
         if self._pixels is None:
             scene, seen, settings, weights, on_progress = self._given
             lights = lights_of(

@@ -95,7 +95,11 @@ def coverage_of(seen: Seen) -> Floats:
 
 def measure_rung(rung: Rung, held_out: HeldOut, kept: int = 3) -> Measured:
     """Compares a rung with the reference; keeps so many pictures for a page."""
-    whole, of_mesh, noise, pictures, maps = [], [], [], [], []
+    whole: list[float] = []
+    of_mesh: list[float] = []
+    ratios: list[float] = []
+    pictures: list[Floats] = []
+    maps: list[Floats] = []
     sizes: dict[int, list[float]] = {}
     for seen, reference in zip(held_out.seen, held_out.pictures, strict=True):
         drawn = _halved(seen.picture(rung.draw(seen, held_out.samples)))
@@ -103,14 +107,14 @@ def measure_rung(rung: Rung, held_out: HeldOut, kept: int = 3) -> Measured:
         cover = coverage_of(seen)
         whole.append(mean)
         of_mesh.append(float((errors * cover).sum() / cover.sum()))
-        noise.append(psnr(drawn, reference))
+        ratios.append(psnr(drawn, reference))
         for size, flip in _by_screen_size(drawn, reference, cover).items():
             sizes.setdefault(size, []).append(flip)
         if len(pictures) < kept:
             pictures.append(drawn)
             maps.append(np.asarray(errors, np.float32))
     return Measured(
-        float(np.mean(of_mesh)), float(np.mean(whole)), float(np.mean(noise)), of_mesh,
+        float(np.mean(of_mesh)), float(np.mean(whole)), float(np.mean(ratios)), of_mesh,
         {size: float(np.mean(flips)) for size, flips in sorted(sizes.items())},
         pictures, maps,
     )  # fmt: skip

@@ -73,11 +73,12 @@ class Responses:
 
     @property
     def count(self) -> int:
-        return self.uv.shape[1]
+        return int(self.uv.shape[1])
 
     def take(self, chosen: NDArray[np.int64] | slice) -> Responses:
         parts = (self.uv, self.wi, self.wo, self.value)
-        return Responses(*(part[:, chosen] for part in parts), self.weight[chosen])
+        uv, wi, wo, value = (part[:, chosen] for part in parts)
+        return Responses(uv, wi, wo, value, self.weight[chosen])
 
     def shuffled(self, seed: int) -> Responses:
         """The samples in a random order."""

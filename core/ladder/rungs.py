@@ -160,7 +160,7 @@ def pixels_of(
     unique = surface.sets[scene.unique_set or surface.first_set]
     detail = surface.sets[scene.first_set]
     vertex, _ = surface.vertices
-    columns: list[tuple[Floats, ...]] = []
+    columns: list[tuple[Any, ...]] = []
     for number, (each, light) in enumerate(zip(seen, lights, strict=True)):
         view = each.view
         cosine = (view.normal * view.to_eye).sum(1, keepdims=True)
@@ -174,7 +174,7 @@ def pixels_of(
                 each.weights.T,
                 (light[:, :3] * np.float32(scene.exposure)).T,
                 paint,
-            )  # fmt: skip
+            )
         )
     return Pixels(*(np.concatenate(each, -1) for each in zip(*columns, strict=True)))
 

@@ -74,7 +74,7 @@ class Grid:
 
     @property
     def channels(self) -> int:
-        return self.values.shape[1]
+        return int(self.values.shape[1])
 
     @property
     def image(self) -> Floats:

@@ -26,9 +26,11 @@ _STYLE = """
 body { background: #16181c; color: #d8dade; font: 15px/1.45 system-ui, sans-serif; margin: 2em auto;
   max-width: 78em; padding: 0 1em }
 h1 { font-weight: 500 } p { max-width: 50em; color: #a9adb5 }
-table { border-collapse: collapse; margin: 1em 0 } th, td { padding: .35em .9em; text-align: right }
-th { font-weight: 500; color: #a9adb5; border-bottom: 1px solid #3a3e46 } td:first-child, th:first-child
-{ text-align: left } .rungs { display: flex; flex-wrap: wrap; gap: 1em }
+table { border-collapse: collapse; margin: 1em 0 } th, td { padding: .35em .9em }
+th, td { text-align: right }
+th { font-weight: 500; color: #a9adb5; border-bottom: 1px solid #3a3e46 }
+td:first-child, th:first-child { text-align: left }
+.rungs { display: flex; flex-wrap: wrap; gap: 1em }
 figure { margin: 0; background: #1f2228; border-radius: 6px; padding: .7em; width: 17em }
 figure img { width: 100%; display: block; image-rendering: auto; border-radius: 3px }
 figcaption { margin-top: .5em } small { color: #a9adb5; display: block }
@@ -42,7 +44,7 @@ def make_page(ladder: Ladder, name: str) -> str:
     for rung in ladder.rungs:
         found = ladder.measured[rung.name]
         switch = found.switch_pixels
-        below = f"{switch} px" if switch else "–"
+        below = f"{switch} px" if switch else "none"
         rows.append(
             f"<tr><td>{html.escape(TITLES[rung.name])}</td><td>{_size(rung.byte_size)}</td>"
             f"<td>{found.flip:.3f}</td><td>{found.flip_of_pictures:.3f}</td>"
@@ -58,9 +60,9 @@ def make_page(ladder: Ladder, name: str) -> str:
     return (
         f"<!DOCTYPE html><html lang='en'><meta charset='utf-8'><title>Ladder: {title}</title>"
         f"<style>{_STYLE}</style><h1>{title} on {html.escape(ladder.scene.surface.name)}</h1>"
-        f"<p>Errors are means over {views} views that no rung was fitted to. FLIP is taken over the "
-        "pixels of the mesh, and over whole pictures. A rung suffices where the mesh is smaller "
-        f"on the screen than the size of <i>good below</i>: its FLIP is less than {SWITCH_FLIP} "
+        f"<p>Errors are means over {views} views that no rung was fitted to. FLIP is taken over "
+        "the pixels of the mesh, and over whole pictures. A rung suffices where the mesh is "
+        f"smaller on the screen than the size of <i>good below</i>: its FLIP is less than {SWITCH_FLIP} "
         "there.</p>"
         "<table><tr><th>rung</th><th>bytes</th><th>FLIP</th><th>FLIP, pictures</th><th>PSNR</th>"
         "<th>good below</th><th>fitted in</th><th>cost</th></tr>"
@@ -76,10 +78,7 @@ def _card(
     notes: list[str] | None = None,
 ) -> str:
     shown = [with_shoulder(each) for each in pictures]
-    if maps:
-        rows = [np.concatenate(pair, 1) for pair in zip(shown, maps, strict=True)]
-    else:
-        rows = shown
+    rows = [np.concatenate(pair, 1) for pair in zip(shown, maps, strict=True)] if maps else shown
     data = base64.b64encode(encode_jpeg(np.concatenate(rows, 0))).decode()
     below = "".join(f"<small>{html.escape(each)}</small>" for each in notes or ())
     return (

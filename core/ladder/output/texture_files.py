@@ -133,4 +133,4 @@ def _halved(texels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     even = texels[: max(1, rows * 2), : max(1, columns * 2)]
     high, wide = even.shape[0] // rows, even.shape[1] // columns
     blocks = even[: rows * high, : columns * wide].reshape(rows, high, columns, wide, 4)
-    return (blocks.astype(np.float32).mean((1, 3)) + 0.5).astype(np.uint8)
+    return np.asarray(blocks.astype(np.float32).mean((1, 3)) + 0.5, np.uint8)
