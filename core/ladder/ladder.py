@@ -101,18 +101,21 @@ def make_ladder(
     cameras: Sequence[Camera] = (),
     uv_set: str | None = None,
     importance: Floats | None = None,
+    has_tiles: bool = False,
     neural: tuple[DeviceMaterial, int, float] | None = None,
     on_progress: OnProgress = lambda *_: None,
 ) -> Ladder:
     """Fits and measures the rungs of these names, of RUNGS.
 
     `neural` is a bundle's material, its bytes, and the seconds that its bake took. `importance` are
-    painted weights in the first uv set, row 0 at v = 0.
+    painted weights in the first uv set, row 0 at v = 0. With `has_tiles`, unit squares of uv are
+    UDIM tiles, and else a texture repeats.
     """
     settings = settings or LadderSettings()
     names = check_rungs(names)
     warnings = surface.warnings()
-    scene = _scene_of(teacher, surface, environment, names, uv_set)
+    scene = _scene_of(teacher, surface, environment, names, uv_set, has_tiles)
+    surface = scene.surface
     cameras = list(cameras) or cameras_around(
         surface, settings.views, settings.view_size, settings.seed
     )
@@ -223,16 +226,22 @@ def _scene_of(
     environment: Environment,
     names: Sequence[str],
     uv_set: str | None,
+    has_tiles: bool,
 ) -> Scene:
+    first_set, atlas = surface.require_set(uv_set), None
+    if has_tiles and len(surface.reports[first_set].tiles) > 1:
+        surface, atlas = surface.with_atlas(first_set)
+        first_set = atlas.uv_set
     needs_unique = any(name in (UNLIT, REFLECTION, DETAIL) for name in names)
     return Scene(
         teacher,
         surface,
         EnvironmentLighting.upload(teacher.device, environment, surface.mesh),
         2.0**environment.exposure,
-        surface.require_set(uv_set),
+        first_set,
         surface.require_unique_set() if needs_unique else None,
         not teacher.is_dark_and_opaque,
+        atlas,
     )
 
 

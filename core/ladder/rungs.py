@@ -28,7 +28,7 @@ from verdigris.core.ladder.unlit_models import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.ladder.surface import Surface
+    from verdigris.core.ladder.surface import Atlas, Surface
     from verdigris.core.ladder.visibility import Seen
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.pictures.environment_render import EnvironmentLighting
@@ -74,6 +74,13 @@ class Scene:
     unique_set: str | None
     """The one of light; None if no rung needs one."""
     has_emission: bool
+    atlas: Atlas | None = None
+    """UDIM tiles of the first set, which is then the atlas' set."""
+
+    @property
+    def tiles_a_side(self) -> int:
+        """How many times larger textures on the first set are."""
+        return self.atlas.side if self.atlas else 1
 
 
 @dataclass
@@ -105,6 +112,7 @@ def fit_pbr_rung(
         scene.teacher, scene.surface, seen, scene.first_set, count, settings.seed, weights,
         lambda part: on_progress(0.3 * part),
     )  # fmt: skip
+    size *= scene.tiles_a_side
     grid = fit_pbr(samples, size, settings, lambda part: on_progress(0.3 + 0.7 * part))
     emission = emission_grid(scene, seen, size) if scene.has_emission else None
     linear = None
@@ -256,6 +264,7 @@ def fit_detail_rung(
     curve = fit_curve(pixels.light)
     low = max(4, size // COLOUR_DIVISOR)
     colour = start_texture(pixels.light, curve, pixels.uv, low)
+    size *= scene.tiles_a_side
     detail = Grid.of(size, size, np.full(1, 0.5))
     below = curve.to_light(colour.sample(pixels.uv)).mean(0) + 1e-3
     ratio = np.sqrt(np.clip((pixels.light.mean(0) + 1e-3) / below, 0.02, 3.9) / 4)[None]

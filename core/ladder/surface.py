@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from verdigris.core.base.errors import MeshError
 from verdigris.core.geometry.mesh import FileMesh, Mesh, load_mesh
 from verdigris.core.geometry.uv_islands import UvReport, report_uv
 from verdigris.core.geometry.uv_sets import load_primvars, uv_sets
+from verdigris.core.importance.tiles import FIRST_TILE, TILES_IN_A_ROW
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,6 +23,32 @@ if TYPE_CHECKING:
 
 # A texture needs a part of its texels around each island, for filters.
 _LEAST_COVER = 0.02
+
+
+@dataclass(frozen=True)
+class Atlas:
+    """UDIM tiles side by side in one square texture."""
+
+    uv_set: str
+    """The set of the atlas."""
+    first: tuple[int, int]
+    """Column and row of the tile at its lower left."""
+    side: int
+    """Tiles along a side."""
+    tiles: tuple[tuple[int, int], ...]
+    """Column and row of each tile that the mesh uses."""
+
+    def parts(self, texels: int) -> dict[int, tuple[int, int, int]]:
+        """By UDIM number: left, bottom and side in texels of its part of a texture."""
+        size = texels // self.side
+        return {
+            FIRST_TILE + column + TILES_IN_A_ROW * row: (
+                (column - self.first[0]) * size,
+                (row - self.first[1]) * size,
+                size,
+            )
+            for column, row in self.tiles
+        }
 
 
 @dataclass(frozen=True)
@@ -92,6 +119,16 @@ class Surface:
             f"{', '.join(self.sets)}; in {self.first_set!r} {first.overlapping} of {first.islands} "
             "islands overlap): unwrap a second set (uv1, st1), or leave out the rungs that need it"
         )
+
+    def with_atlas(self, name: str) -> tuple[Surface, Atlas]:
+        """The surface with one more set, in which the UDIM tiles of this one are an atlas."""
+        columns, rows = np.array(self.reports[name].tiles).T
+        first = int(columns.min()), int(rows.min())
+        side = int(max(np.ptp(columns), np.ptp(rows))) + 1
+        scaled = (self.sets[name] - np.array(first, np.float32)) / np.float32(side)
+        atlas = Atlas(f"{name} (tiles)", first, side, self.reports[name].tiles)
+        sets = {**self.sets, atlas.uv_set: np.asarray(scaled, np.float32)}
+        return replace(self, sets=sets), atlas
 
     def warnings(self) -> list[str]:
         """What an artist should know of the uv sets."""

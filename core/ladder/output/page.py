@@ -62,7 +62,7 @@ def make_page(ladder: Ladder, name: str) -> str:
         f"<style>{_STYLE}</style><h1>{title} on {html.escape(ladder.scene.surface.name)}</h1>"
         f"<p>Errors are means over {views} views that no rung was fitted to. FLIP is taken over "
         "the pixels of the mesh, and over whole pictures. A rung suffices where the mesh is "
-        f"smaller on the screen than the size of <i>good below</i>: its FLIP is less than {SWITCH_FLIP} "
+        f"smaller on the screen than <i>good below</i>: its FLIP is less than {SWITCH_FLIP} "
         "there.</p>"
         "<table><tr><th>rung</th><th>bytes</th><th>FLIP</th><th>FLIP, pictures</th><th>PSNR</th>"
         "<th>good below</th><th>fitted in</th><th>cost</th></tr>"

@@ -26,6 +26,8 @@ from verdigris.core.pictures.picture_files import srgb_from_linear, write_data
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.ladder.surface import Atlas
+
     Floats = NDArray[np.floating]
 
 BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT = "base_color", "orm", "normal", "emissive", "coat"
@@ -42,10 +44,16 @@ class Written:
     numbers: dict[str, Any] = field(default_factory=dict)
 
 
-def write_textures(rung: Rung, folder: Path, has_ktx: bool = True) -> Written:
+def write_textures(
+    rung: Rung, folder: Path, has_ktx: bool = True, atlas: Atlas | None = None
+) -> Written:
     """Writes the textures of a rung into a folder. Row 0 of the images is at the top, v = 1."""
     written = Written()
-    for use, (image, is_srgb) in _images(rung, written.numbers).items():
+    images = _images(rung, written.numbers)
+    for use in (BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT, "detail") if atlas else ():
+        if use in images:
+            _write_tiles(images[use][0], folder, f"{rung.name}_{use}", atlas, written)
+    for use, (image, is_srgb) in images.items():
         name = f"{rung.name}_{use}"
         write_data(folder / f"{name}.png", np.ascontiguousarray(image[::-1], np.float32))
         written.files[use] = f"{name}.png"
@@ -53,6 +61,17 @@ def write_textures(rung: Rung, folder: Path, has_ktx: bool = True) -> Written:
             write_file(folder / f"{name}.ktx2", _ktx(image, is_srgb))
             written.files[f"{use}.ktx2"] = f"{name}.ktx2"
     return written
+
+
+def _write_tiles(
+    image: Floats, folder: Path, stem: str, atlas: Atlas | None, written: Written
+) -> None:
+    """Writes each UDIM tile as a file of its own, beside the atlas."""
+    assert atlas is not None
+    for number, (left, bottom, side) in atlas.parts(len(image)).items():
+        tile = image[bottom : bottom + side, left : left + side]
+        write_data(folder / f"{stem}.{number}.png", np.ascontiguousarray(tile[::-1], np.float32))
+    written.numbers.setdefault("tiles", {})[stem] = f"{stem}.<UDIM>.png"
 
 
 def _images(rung: Rung, numbers: dict[str, Any]) -> dict[str, tuple[Floats, bool]]:

@@ -23,7 +23,9 @@ REPORT, PAGE = "ladder.json", "ladder.html"
 def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) -> dict[str, Any]:
     """Writes everything into a folder, the report last. Returns the report."""
     folder.mkdir(parents=True, exist_ok=True)
-    written = [(rung, write_textures(rung, folder, has_ktx)) for rung in ladder.rungs]
+    written = [
+        (rung, write_textures(rung, folder, has_ktx, ladder.scene.atlas)) for rung in ladder.rungs
+    ]
     models = write_gltf(ladder.scene, written, folder, name)
     scene = ladder.scene
     report: dict[str, Any] = {

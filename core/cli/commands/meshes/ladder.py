@@ -87,6 +87,7 @@ def ladder(
     from verdigris.core.ladder.rungs import NEURAL
     from verdigris.core.ladder.surface import load_surface
     from verdigris.core.lighting.environment_names import STUDIO
+    from verdigris.core.material.files.paths import is_tiled
 
     names = check_rungs([word.strip() for word in rungs.split(",") if word.strip()])
     check_no_bundle(output)
@@ -103,9 +104,20 @@ def ladder(
     neural = None
     if NEURAL in names:
         neural = _neural(file, bundle, output, teacher.material.name, search, opened, device)
+    has_tiles = any(is_tiled(slot.file) for slot in teacher.generated.textures)
     line = _Line()
     result = make_ladder(
-        teacher, surface, environment, names, settings, cameras, uv, weights, neural, line.show
+        teacher,
+        surface,
+        environment,
+        names,
+        settings,
+        cameras,
+        uv,
+        weights,
+        has_tiles,
+        neural,
+        line.show,
     )
     line.end()
     report = write_ladder(result, output, teacher.material.file_name, ktx)
