@@ -19,6 +19,7 @@ from verdigris.core.ladder.texels import (
     Grid,
     fill_holes,
     quantise,
+    rate_at,
     scatter,
     soft_quantise,
     softness_at,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _DARKEST = 1e-3
 # Texels a side of the coarser sizes, and the share of the steps that each takes.
 _SIDES, _SHARES = (1, 16, 64), (0.12, 0.10, 0.14)
-_FIRST_RATE, _PEAK_RATE, _END = 0.04, 0.02, 0.05
+_FIRST_RATE, _PEAK_RATE = 0.04, 0.02
 _COARSE_BATCH = 4096
 # Responses count as at most so many times the fitted value: a mirror's peaks would take all steps.
 _LARGEST_RATIO = 20.0
@@ -87,7 +88,11 @@ def deviance(value: FloatArray, target: FloatArray) -> tuple[FloatArray, FloatAr
     root = np.cbrt(value)
     ratio = np.minimum(target / value, _LARGEST_RATIO)
     square = root * root
-    each = square * (1.5 + 3 * ratio) - 4.5 * np.cbrt(target) ** 2
+    whole = np.cbrt(target) ** 2
+    # where the ratio is limited, the slope is that of the limit
+    largest = 1.5 * (1 - _LARGEST_RATIO) * square + 4.5 * _LARGEST_RATIO ** (1 / 3) * whole
+    is_limited = ratio == _LARGEST_RATIO
+    each = np.where(is_limited, largest, square * (1.5 + 3 * ratio)) - 4.5 * whole
     return each.mean(0), (1 - ratio) / (root * value.dtype.type(len(value)))
 
 
@@ -113,7 +118,7 @@ def fit_pbr(
         for step, chosen in enumerate(batches(samples.count, batch, steps)):
             softness = softness_at(step, steps) if is_last and settings.is_soft else 0.0
             found = loss_and_gradient(grid.values, grid, samples.take(chosen), softness)
-            rate = peak * (_END + (1 - _END) * 0.5 * (1 + np.cos(np.pi * step / steps)))
+            rate = rate_at(step, steps, peak) if is_last else peak
             grid.step(found.gradient, rate, step)
             pbr_model.keep_in_range(grid.values)
             done += 1

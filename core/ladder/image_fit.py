@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from verdigris.core.ladder.reference import batches
-from verdigris.core.ladder.texels import Grid, quantise, softness_at
+from verdigris.core.ladder.texels import Grid, quantise, rate_at, softness_at
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.floating]
     Ints = NDArray[np.int64]
 
-_END = 0.05
 # Differences of displayed light below this count by their square: noise of the reference.
 _SMALL = 0.02
 _KNEE = 0.0031308
@@ -95,7 +94,7 @@ def fit_model(
     for step, chosen in enumerate(batches(pixels.count, settings.batch, steps)):
         softness = softness_at(step, steps) if settings.is_soft else 0.0
         loss, gradients = loss_and_gradients(model, pixels.take(chosen), softness)
-        rate = settings.rate * (_END + (1 - _END) * 0.5 * (1 + np.cos(np.pi * step / steps)))
+        rate = rate_at(step, steps, settings.rate)
         for grid, gradient in zip(model.grids, gradients, strict=True):
             grid.step(gradient, rate, step)
         on_progress((step + 1) / steps)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.floating]
 
 _STEPS = 255
-_QUANTILES = 2048
+_QUANTILES = 512
 # Light above this quantile may be clipped, as fireflies of a noisy reference.
 _LARGEST_QUANTILE = 0.9995
 _ROUNDS = 24

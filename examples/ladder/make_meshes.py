@@ -3,8 +3,8 @@
 python examples/ladder/make_meshes.py FOLDER
 
 The figure has what real characters have: in its first uv set both arms share one island, which is
-mirrored, and the second set has an island for each part. The cloth covers the tiles 1001, 1002, 1011
-and 1012, and its second set fits them into one square.
+mirrored, and the second set has an island for each part. The cloth covers the tiles 1001, 1002,
+1011 and 1012, and its second set fits them into one square.
 """
 
 from __future__ import annotations
