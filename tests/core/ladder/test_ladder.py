@@ -127,7 +127,7 @@ def test_every_rung_is_fitted_and_its_errors_are_measured(made):
     # glTF holds this material, and follows the eye; the others cannot
     assert flips["pbr"] < 0.13 and flips["pbr"] < flips["unlit"]
     assert flips["reflection"] < flips["unlit"]
-    assert max(flips.values()) < 0.25
+    assert max(flips.values()) < 0.35
     assert report["uv_set_of_light"] == "st1"
     assert {"views", "reference pictures", "pbr", "vertex", "measure"} <= {what for what, _ in seen}
     assert all(0 < part <= 1 for _, part in seen)

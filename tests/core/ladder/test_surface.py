@@ -64,7 +64,7 @@ def test_udim_tiles_are_joined_to_an_atlas(cloth):
 def test_a_mesh_without_a_set_for_light_is_refused_with_a_remedy():
     twice = np.concatenate([np.tile([[0, 0], [1, 0], [1, 1]], (2, 1))])
     surface = Surface(square(twice), {"st": square(twice).uv}, name="plate")
-    with pytest.raises(MeshError, match="plate has no uv set without overlaps.*unwrap a second"):
+    with pytest.raises(MeshError, match=r"plate has no uv set without overlaps.*unwrap a second"):
         surface.require_unique_set()
     with pytest.raises(MeshError, match="no uv set 'uv7': it has st"):
         surface.require_set("uv7")
