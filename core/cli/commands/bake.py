@@ -37,7 +37,7 @@ GROUPS = {
     "Basic": ("preset", "out", "name", "material", "search", "confined", "resume"),
     "Quality": ("resolution", "most_bytes", "iterations", "time_limit", "target"),
     "Paint": ("importance", "directions"),
-    "Mesh": ("mesh", "uv"),
+    "Mesh": ("mesh",),
     "Output": ("viewport_textures", "replace", "as_json", "quiet", "help"),
     "Expert": ("settings", "device"),
 }
@@ -162,13 +162,10 @@ def bake(
         Path | None,
         typer.Option(
             help="Evaluate the material on this mesh (.obj, .usd): its positions, normals, uv sets "
-            "and painted colours. For 3D patterns and UDIM."
+            "and painted colours. --uv SET bakes in another uv set than its first."
         ),
     ] = None,
-    uv: Annotated[
-        str | None,
-        typer.Option(help="The uv set of the mesh to bake in. Default: its first."),
-    ] = None,
+    uv: Annotated[str | None, typer.Option(hidden=True)] = None,
     settings: SettingChanges = None,
     # the same as --set seed=N
     seed: Annotated[int | None, typer.Option(hidden=True)] = None,
