@@ -421,6 +421,9 @@ def test_maps_are_written_and_read_back(running, tmp_path):
 
 
 def test_a_forecast_says_what_it_would_cost_baked_and_not(running):
+    # the estimate of the material as it was opened
+    running.wait_for("forecast")
+    running.skip_messages()
     running.send(commands.Forecast(changes=QUICK))
     found = running.wait_for("forecast").header
     # a texture of 16 x 16 texels of 8 bytes, and its mips
