@@ -39,6 +39,7 @@ from verdigris.core.baking.phases.choose_size import (
 )
 from verdigris.core.baking.phases.early_stopping import (
     check_steps,
+    has_checks,
     is_good_enough,
     skip_to_last_phase,
 )
@@ -298,7 +299,7 @@ def _train_until_good(run: Run) -> Iterator[Event]:
 def _train_checked(run: Run, end: int) -> Generator[Event, None, bool]:
     """Trains up to a step; ends earlier, with True, if the result is good enough."""
     steps, has_target = run.learner.stage.settings.iterations, run.options.has_target
-    for step in check_steps(steps, end, has_target):
+    for step in check_steps(steps, end, has_target) if has_checks(run) else ():
         # a checkpoint may have been written at this step, before the check
         if step < run.learner.trainer.step or step <= run.checked_step:
             continue

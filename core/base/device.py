@@ -104,13 +104,12 @@ class Kernels:
         return self._kernels[key]
 
     def _runs(self, kernel: slangpy.ComputeKernel) -> bool:
-        if self._instead is None:
-            return True
         try:
             # creates the pipeline
             return kernel.pipeline is not None
         except RuntimeError:
-            return False
+            # where nothing else can be done, the first dispatch reports it
+            return self._instead is None
 
     def _compile_carefully(self, sources: Sequence[Source], entry: str) -> slangpy.ComputeKernel:
         assert self._instead is not None

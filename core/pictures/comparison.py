@@ -12,7 +12,7 @@ from verdigris.core.pictures.colour_bar import with_colour_bar
 from verdigris.core.pictures.heat import heat_colours
 from verdigris.core.pictures.metrics import ldr_flip, psnr
 from verdigris.core.pictures.picture_limits import SUBPIXELS
-from verdigris.core.pictures.render import Lighting, draw, make_view, over_backdrop
+from verdigris.core.pictures.render import Lighting, Uploads, draw, make_view, over_backdrop
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,8 +50,11 @@ def compare_materials(
     takes the coverage of the reference.
     """
     seen = make_view(view, size * subpixels)
+    # on a processor, a view there takes the memory of the view once more
+    uploads: Uploads | None = None if reference.device.is_software else {}
     drawn = [
-        draw(material, seen, lighting, subpixels, is_flat=True) for material in (reference, other)
+        draw(material, seen, lighting, subpixels, is_flat=True, uploads=uploads)
+        for material in (reference, other)
     ]
     if takes_coverage:
         drawn[1][..., 3] = drawn[0][..., 3]

@@ -53,7 +53,7 @@ def _recipe(
         starts=1,
         # blocks would save a kilobyte, and its few texels need the bits
         latent_format=RGBA8_FORMAT,
-        draw=replace(draw, finest_places=1),
+        draw=replace(draw, finest_places=1, coarse_places=1),
         size=SizeSettings(),
     )
     dense = replace(detailed, draw=replace(draw, finest_width=dense_width or draw.finest_width))

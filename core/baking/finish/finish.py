@@ -254,7 +254,7 @@ class _Students:
 def _fit_head(students: _Students) -> FloatArray:
     """The head of the sampler, one for all materials that share the decoder."""
     run = students.run
-    effort = effort_on(run.teachers[0].device)
+    effort = effort_on(run.teachers[0].device, _trained(run.settings))
     examples = join(students.draw(draw_examples, effort))
     return fit_head(students.trained.spec, examples, effort)
 
@@ -262,9 +262,14 @@ def _fit_head(students: _Students) -> FloatArray:
 def _fit_split(students: _Students, head: FloatArray) -> FloatArray:
     """The same with the head of split-sum lighting, one for all materials, too."""
     run = students.run
-    effort = split_effort_on(run.teachers[0].device)
+    effort = split_effort_on(run.teachers[0].device, _trained(run.settings))
     examples = join_split(students.draw(draw_split_examples, effort))
     return fit_split(students.trained.spec, head, examples, effort)
+
+
+def _trained(settings: BakeSettings) -> int:
+    """Samples that a whole bake trains on."""
+    return settings.iterations * settings.batch
 
 
 def _export(run: Run, trained: Parameters, material: int) -> Exported:
@@ -371,8 +376,7 @@ def _proxies(
         return respond
 
     before = student.level
-    trained = settings.iterations * settings.batch
-    evaluations = int(np.clip(trained // _TRAINED_A_PROXY, *_PROXY_EVALUATIONS))
+    evaluations = int(np.clip(_trained(settings) // _TRAINED_A_PROXY, *_PROXY_EVALUATIONS))
     if student.device.is_software:
         made = make_proxies(parameters, respond_at, evaluations)
     else:

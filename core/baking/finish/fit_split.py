@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.baking.finish.fit_sampler import LEVELS
+from verdigris.core.baking.finish.fit_sampler import LEVELS, LONG
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.network.environment_light import (
     GOLDEN_RATIO,
@@ -66,8 +66,9 @@ class SplitEffort:
 LARGE, SMALL = SplitEffort(4096, 1200), SplitEffort(2048, 600)
 
 
-def split_effort_on(device: Device) -> SplitEffort:
-    return SMALL if device.is_software else LARGE
+def split_effort_on(device: Device, samples: float = LONG) -> SplitEffort:
+    """The effort for a bake of so many training samples. Bakes on a processor are short."""
+    return SMALL if device.is_software or samples < LONG else LARGE
 
 
 class SmallLights:

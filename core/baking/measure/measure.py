@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,7 +20,7 @@ from verdigris.core.pictures.metrics import (
     texel_errors,
 )
 from verdigris.core.pictures.picture_limits import PICTURE_SIZE, PICTURE_SUBPIXELS
-from verdigris.core.pictures.render import Lighting, draw, make_view
+from verdigris.core.pictures.render import Lighting, Uploads, draw, make_view
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,10 +82,13 @@ def sphere_to_compare(size: int = PICTURE_SIZE) -> View:
 
 
 def draw_sphere(
-    material: DeviceMaterial, view: View, lighting: Lighting = PICTURE_LIGHTING
+    material: DeviceMaterial,
+    view: View,
+    lighting: Lighting = PICTURE_LIGHTING,
+    uploads: Uploads | None = None,
 ) -> Floats:
     """A picture of the sphere under one light; the material is evaluated at points."""
-    picture = draw(material, view, lighting, PICTURE_SUBPIXELS, is_flat=True)
+    picture = draw(material, view, lighting, PICTURE_SUBPIXELS, is_flat=True, uploads=uploads)
     return np.ascontiguousarray(picture[..., :3])
 
 
@@ -93,15 +96,26 @@ def draw_sphere(
 def measure_pictures(
     teacher: DeviceMaterial, student: DeviceMaterial, view: View
 ) -> PictureMetrics:
-    """The teacher does not change, and is drawn once: early stopping looks several times."""
-    seen, picture = _drawn.get(teacher, (None, None))
-    if picture is None or seen is not view:
-        picture = draw_sphere(teacher, view)
-        _drawn[teacher] = view, picture
-    return measure_picture(draw_sphere(student, view), picture)
+    """The teacher does not change, and is drawn once: early stopping looks several times. On a
+    graphics card the view stays there, too; on a processor it would take the memory twice."""
+    known = _drawn.get(teacher)
+    if known is None or known.view is not view:
+        uploads: Uploads | None = None if teacher.device.is_software else {}
+        known = _Drawn(view, draw_sphere(teacher, view, uploads=uploads), uploads)
+        _drawn[teacher] = known
+    uploads = known.uploads if student.device is teacher.device else None
+    return measure_picture(draw_sphere(student, view, uploads=uploads), known.picture)
 
 
-_drawn: WeakKeyDictionary[DeviceMaterial, tuple[View, Floats]] = WeakKeyDictionary()
+class _Drawn(NamedTuple):
+    """A teacher's picture."""
+
+    view: View
+    picture: Floats
+    uploads: Uploads | None
+
+
+_drawn: WeakKeyDictionary[DeviceMaterial, _Drawn] = WeakKeyDictionary()
 
 
 def error_map(student: DeviceMaterial, held_out: HeldOut, size: int) -> Floats:
