@@ -143,6 +143,8 @@ class Device:
     compiler_options: Mapping[str, Any]
     threads: tuple[int, ...] = ()
     """Threads of a software device in this process, where the system numbers threads."""
+    memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What users of the device keep on it until it is closed, by their own keys."""
     _shared: dict[Any, Kernels] = field(default_factory=dict, repr=False, compare=False)
     _of_materials: dict[str, Kernels] = field(default_factory=dict, repr=False, compare=False)
 
@@ -196,7 +198,8 @@ class Device:
         return _kept(self._of_materials, digest, _MOST_MATERIALS, begin)
 
     def release_kernels(self) -> None:
-        """Releases cached kernels."""
+        """Releases cached kernels, and what else is kept on the device."""
+        self.memo.clear()
         self._shared.clear()
         self._of_materials.clear()
 

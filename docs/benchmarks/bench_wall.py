@@ -47,6 +47,7 @@ PARTS = {
     "draw held-out": "measure",
     "measure": "measure",
     "compare half": "measure",
+    "store latents": "measure",
     "check albedo": "measure",
     "draw pictures": "pictures",
     "sampler": "sampler and proxies",

@@ -272,6 +272,7 @@ def _trained(settings: BakeSettings) -> int:
     return settings.iterations * settings.batch
 
 
+@profiled("store latents: export")
 def _export(run: Run, trained: Parameters, material: int) -> Exported:
     if run.blocks:
         return export_with(trained, run.blocks[material], material)
@@ -354,6 +355,7 @@ def _report(teacher: Teacher) -> Mapping[str, Any]:
     }
 
 
+@profiled("compare half precision: all")
 def _judged(exported: Exported, teacher: Teacher) -> tuple[Reference, Bounds, Arithmetic]:
     """Values to check decoders against, how far from these they may be, and which is advised."""
     exact = exported.exact

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.baking.finish.fit_sampler import LEVELS, LONG
+from verdigris.core.base.profile import profiled
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.network.environment_light import (
     GOLDEN_RATIO,
@@ -141,6 +142,7 @@ class SplitExamples:
     """[parts, N]"""
 
 
+@profiled("sampler: split examples")
 # the edges of lights vanish
 @np.errstate(under="ignore")
 def draw_split_examples(
@@ -214,6 +216,7 @@ def join_split(parts: Sequence[SplitExamples]) -> SplitExamples:
     return SplitExamples(*(each[..., order] for each in joined))
 
 
+@profiled("fit sampler: split")
 @np.errstate(under="ignore")
 def fit_split(
     spec: NetworkSpec, head: FloatArray, examples: SplitExamples, effort: SplitEffort
