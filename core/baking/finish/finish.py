@@ -34,7 +34,7 @@ from verdigris.core.baking.measure.measure import (
     sphere_to_compare,
     texel_footprint,
 )
-from verdigris.core.baking.measure.sky import measure_sky
+from verdigris.core.baking.measure.sky import measure_sky, prepare_sky
 from verdigris.core.baking.state.options import make_folder
 from verdigris.core.baking.state.rounding import rounding_by_material
 from verdigris.core.base.errors import BundleError
@@ -103,12 +103,13 @@ _TRAINED_A_PROXY, _PROXY_EVALUATIONS = 40, (1 << 14, 1 << 26)
 def prepare_finish(device: Device) -> None:
     """Begins, in a thread, what every finish needs. A trainer on the processor needs that time."""
     if not device.is_software:
-        threading.Thread(target=_prepare, daemon=True).start()
+        threading.Thread(target=_prepare, args=(device,), daemon=True).start()
 
 
 @profiled("prepare the finish")
-def _prepare() -> None:
+def _prepare(device: Device) -> None:
     sphere_to_compare()
+    prepare_sky(device)
     load_flip()
 
 

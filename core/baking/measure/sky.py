@@ -69,16 +69,28 @@ def measure_sky(
 
 def reflected_light(material: DeviceMaterial, plan: SkyPlan, footprint: Footprint) -> Floats:
     """Light (places, 3) towards the viewer of each place."""
-    uv, wo, _ = views_of(plan)
-    wi = fibonacci_hemisphere(plan.directions)
-    response = material.response(
-        np.repeat(uv, plan.directions, axis=0).astype(np.float32),
-        np.tile(wi, (plan.places, 1)).astype(np.float32),
-        np.repeat(wo, plan.directions, axis=0).astype(np.float32),
-        footprint=footprint,
-    ).reshape(plan.places, plan.directions, 3)
+    response = material.response(*_evaluated(plan), footprint=footprint)
+    response = response.reshape(plan.places, plan.directions, 3)
     light = np.einsum("pdc,pd->pc", response.astype(float), _radiance(plan, sky))
     return np.asarray(2 * np.pi / plan.directions * light)
+
+
+def prepare_sky(device: Device) -> None:
+    """Computes what the sky of a measurement has in common for all materials."""
+    plan = plan_for(device)
+    _evaluated(plan)
+    _radiance(plan, sky)
+
+
+@cache
+def _evaluated(plan: SkyPlan) -> tuple[Floats, Floats, Floats]:
+    """uv, directions to the light and to the viewer of each evaluation."""
+    uv, wo, _ = views_of(plan)
+    return (
+        np.repeat(uv.astype(np.float32), plan.directions, axis=0),
+        np.tile(fibonacci_hemisphere(plan.directions).astype(np.float32), (plan.places, 1)),
+        np.repeat(wo.astype(np.float32), plan.directions, axis=0),
+    )
 
 
 @cache
