@@ -28,6 +28,7 @@ from verdigris.core.baking.finish.outputs import (
     check_textures,
     document_facts,
 )
+from verdigris.core.baking.kernels_ahead import is_compiling_ahead
 from verdigris.core.baking.measure.bundle_size import check_bytes
 from verdigris.core.baking.measure.classify import classify
 from verdigris.core.baking.measure.measure import draw_held_out, texel_footprint
@@ -145,8 +146,9 @@ def bake(
         run.update_digests()
         if control.watch:
             control.watch(run)
-        # those of cooperative vectors depend on the trained numbers
-        opened.enter_context(compiling_ahead(chosen.spec, PORTABLE))
+        if not is_compiling_ahead():
+            # those of cooperative vectors depend on the trained numbers
+            opened.enter_context(compiling_ahead(chosen.spec, PORTABLE))
         prepare_finish(teachers[0].device)
         events, phases = _bake(run, saved), Phases()
         try:

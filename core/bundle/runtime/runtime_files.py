@@ -232,6 +232,13 @@ def compiling_ahead(spec: NetworkSpec, advised: str | None = None) -> AbstractCo
     return working_ahead(jobs)
 
 
+def compile_part(spec: NetworkSpec, advised: str | None, part: int, parts: int) -> None:
+    """Compiles every so many-th file into the cache, for another process."""
+    sources = slang_files(spec)
+    for name, target in list(targets_of(spec, advised).items())[part::parts]:
+        _make(sources, name, target, _key(sources, name, target))
+
+
 def _make(sources: dict[str, bytes], name: str, target: Target, key: str) -> bytes:
     folder = cache_folder()
     kept = folder / "runtime" / key if folder else None
