@@ -1,0 +1,82 @@
+"""Processes that compile beside the first bake of a machine."""
+
+import subprocess
+import sys
+
+import pytest
+
+from verdigris.core.baking import kernels_ahead
+from verdigris.core.base.device import CACHE_VARIABLE, may_have_hardware
+from verdigris.core.bundle.runtime import runtime_files
+from verdigris.core.network.spec import PRESETS
+
+
+@pytest.fixture
+def started(tmp_path, monkeypatch):
+    """Commands that were started, on a machine with a card and an empty cache."""
+    commands = []
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setattr(kernels_ahead, "_begun", False)
+    monkeypatch.setattr(kernels_ahead.os, "cpu_count", lambda: 16)
+    monkeypatch.setattr(kernels_ahead, "may_have_hardware", lambda choice: choice != "software")
+    monkeypatch.setattr(
+        kernels_ahead.subprocess, "Popen", lambda command, **_: commands.append(command)
+    )
+    return commands
+
+
+def test_the_first_bake_of_a_decoder_begins_each_job_and_the_next_none(started):
+    kernels_ahead.compile_ahead("vulkan", "2x32", "cbrt_log")
+    jobs = [command[4] for command in started]
+    assert jobs == list(kernels_ahead._JOBS)
+    assert all(command[5:] == ["vulkan", "2x32", "cbrt_log"] for command in started)
+    assert kernels_ahead.is_compiling_ahead()
+    kernels_ahead.compile_ahead("vulkan", "2x32", "cbrt_log")
+    assert len(started) == len(jobs)
+    kernels_ahead.compile_ahead("vulkan", "3x64", "cbrt_log")
+    assert len(started) == 2 * len(jobs)
+
+
+def test_other_shaders_are_compiled_again(started, tmp_path, monkeypatch):
+    monkeypatch.setattr(kernels_ahead, "SHADER_FOLDER", tmp_path)
+    (tmp_path / "a.slang").write_text("1")
+    kernels_ahead.compile_ahead(None, "2x32", "cbrt_log")
+    (tmp_path / "a.slang").write_text("12")
+    kernels_ahead.compile_ahead(None, "2x32", "cbrt_log")
+    assert len(started) == 2 * len(kernels_ahead._JOBS)
+
+
+@pytest.mark.parametrize(("choice", "processors"), [("software", 16), ("vulkan", 2)])
+def test_processors_begin_nothing(started, monkeypatch, choice, processors):
+    monkeypatch.setattr(kernels_ahead.os, "cpu_count", lambda: processors)
+    kernels_ahead.compile_ahead(choice, "2x32", "cbrt_log")
+    assert started == []
+    assert not kernels_ahead.is_compiling_ahead()
+
+
+def test_a_software_device_is_no_card():
+    assert not may_have_hardware("software")
+
+
+def test_a_job_for_a_card_does_nothing_on_another_device():
+    command = [sys.executable, "-P", "-m", kernels_ahead.MODULE, "pictures", "software"]
+    done = subprocess.run([*command, "2x16", "cbrt_log"], capture_output=True, check=True)
+    assert done.stderr == b""
+
+
+def test_jobs_for_shaders_write_each_file_once_where_a_bundle_looks(tmp_path, monkeypatch):
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    compiled = []
+
+    def compile_text(sources, name, target):
+        compiled.append(name)
+        return name.encode()
+
+    monkeypatch.setattr(runtime_files, "_compile", compile_text)
+    spec = PRESETS["2x32"]
+    jobs = [job for job in kernels_ahead._JOBS.values() if isinstance(job, tuple)]
+    for job in jobs:
+        runtime_files.compile_part(spec, "portable", *job)
+    assert sorted(compiled) == sorted(runtime_files.targets_of(spec, "portable"))
+    runtime_files.runtime_files(spec, "portable")
+    assert len(compiled) == len(set(compiled))
