@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from importlib.metadata import version
 
 import numpy as np
@@ -31,6 +32,7 @@ from verdigris.core.bundle.runtime.runtime_files import compile_part
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec, require_preset
 from verdigris.core.network.student import Student
+from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.shaders import SHADER_FOLDER
 
 MODULE = "verdigris.core.baking.kernels_ahead"
@@ -40,7 +42,7 @@ _MARKS = "ahead"
 _begun = False
 
 
-def compile_ahead(choice: str | None, network: str, loss: str) -> None:
+def compile_ahead(choice: str | None, settings: BakeSettings) -> None:
     """Begins to compile for a graphics card, unless a process of this machine has begun before."""
     global _begun
     folder = cache_folder()
@@ -50,7 +52,8 @@ def compile_ahead(choice: str | None, network: str, loss: str) -> None:
         or not may_have_hardware(choice)
     ):
         return
-    mark = folder / _MARKS / _key(choice, network, loss)
+    decoder = (settings.network, settings.activation, settings.loss)
+    mark = folder / _MARKS / _key(choice, *decoder)
     try:
         mark.parent.mkdir(exist_ok=True)
         # one of several processes that begin at once
@@ -60,7 +63,7 @@ def compile_ahead(choice: str | None, network: str, loss: str) -> None:
     for job in _JOBS:
         with suppress(OSError):
             subprocess.Popen(
-                [sys.executable, "-P", "-m", MODULE, job, choice or "auto", network, loss],
+                [sys.executable, "-P", "-m", MODULE, job, choice or "auto", *decoder],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -74,9 +77,9 @@ def is_compiling_ahead() -> bool:
     return _begun
 
 
-def _key(choice: str | None, network: str, loss: str) -> str:
+def _key(choice: str | None, *decoder: str) -> str:
     """Of all that decides on the results but the driver, whose own part is small."""
-    found = hashlib.sha256(f"{choice} {network} {loss} {version('slangpy')}".encode())
+    found = hashlib.sha256(f"{choice} {decoder} {version('slangpy')}".encode())
     for path in sorted(SHADER_FOLDER.rglob("*.slang")):
         state = path.stat()
         found.update(f"{path.name} {state.st_size} {state.st_mtime_ns}".encode())
@@ -117,8 +120,8 @@ _JOBS: Mapping[str, _OnDevice | tuple[int, int]] = {
 
 
 def main() -> None:
-    name, choice, network, loss = sys.argv[1:]
-    job, spec = _JOBS[name], require_preset(network)
+    name, choice, network, activation, loss = sys.argv[1:]
+    job, spec = _JOBS[name], replace(require_preset(network), activation=activation)
     if isinstance(job, tuple):
         compile_part(spec, PORTABLE, *job)
         return

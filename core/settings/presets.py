@@ -11,7 +11,8 @@ from verdigris.core.settings.limits import RGBA8_FORMAT
 from verdigris.core.settings.recipe import Kind, Recipe
 from verdigris.core.settings.size_settings import SizeSettings
 
-# A constant material needs few texels, and learns them in a third of the steps of a long bake.
+# A constant material needs few texels, and learns them in a third of the steps of a long bake on a
+# processor, and half of that with a GPU's larger batches.
 _CONSTANT_RESOLUTION, _CONSTANT_SHARE = 16, 1 / 3
 # Places of a texel that a sample averages: enough for smooth materials.
 _SMOOTH_PLACES = 2
@@ -24,8 +25,8 @@ _WIDE_RATE = 1e-2
 # A smaller texture may raise the error by a tenth, about what two seeds differ by.
 _SIZE = SizeSettings(tolerance=0.1)
 
-_ON_GPU = BakeSettings(draw=DrawSettings(finest_places=8), size=_SIZE)
 # Several pairs of directions per place make steps cheaper, and so does training each sample twice.
+_ON_GPU = BakeSettings(draw=DrawSettings(finest_places=8, pairs=2), size=_SIZE)
 _ON_PROCESSOR = BakeSettings(
     size=_SIZE,
     resolution=256,
@@ -70,9 +71,11 @@ PRESETS: dict[str, dict[str, Recipe]] = {
         # To look at: half of the places, and no small texture first.
         "draft": _recipe(
             replace(
-                _ON_GPU, iterations=11_000, draw=DrawSettings(coarse_places=8, finest_places=4)
+                _ON_GPU,
+                iterations=11_000,
+                draw=DrawSettings(coarse_places=8, finest_places=4, pairs=2),
             ),
-            constant_share=1,
+            constant_share=0.6,
         ),
         "standard": _recipe(
             replace(
@@ -88,6 +91,7 @@ PRESETS: dict[str, dict[str, Recipe]] = {
                 draw=replace(_ON_GPU.draw, finest_width=_WIDTH),
             ),
             _DENSE_WIDTH,
+            constant_share=0.16,
         ),
         "final": _recipe(
             replace(
@@ -102,7 +106,8 @@ PRESETS: dict[str, dict[str, Recipe]] = {
                 encoded_latent_rate=5e-3,
                 latent_outliers=1e-4,
                 draw=replace(_ON_GPU.draw, finest_width=_WIDTH),
-            )
+            ),
+            constant_share=0.16,
         ),
     },
     "numpy": {

@@ -69,10 +69,10 @@ class Effort:
     steps: int
 
 
-# A short bake has a short fit. Its sampler then needs a few percent more samples.
+# Only a long bake has a long fit. Samplers of others need a few percent more samples.
 LARGE, SMALL = Effort(1024, 128, 300), Effort(640, 96, 200)
-# Training samples of a bake that is not short on a graphics card: two seconds.
-LONG = 3e8
+# Training samples of a long bake on a graphics card: `final`.
+LONG = 1.2e9
 
 
 @dataclass

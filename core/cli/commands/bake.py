@@ -209,7 +209,7 @@ def bake(
             show_up_to_date(bundle, as_json, quiet)
             return
     on_card = changed(require_recipe(preset or default_preset("tensor"), "tensor"), changes)
-    compile_ahead(device, on_card.largest.network, on_card.largest.loss)
+    compile_ahead(device, on_card.largest)
     opened = open_device(device)
     kind = trainer or choose_trainer(opened)
     # before the map is read: `scene status` then sees that it was changed during the bake

@@ -2,13 +2,16 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from verdigris.core.baking import kernels_ahead
 from verdigris.core.base.device import CACHE_VARIABLE, may_have_hardware
 from verdigris.core.bundle.runtime import runtime_files
-from verdigris.core.network.spec import PRESETS
+from verdigris.core.settings.bake_settings import BakeSettings
+
+SETTINGS = BakeSettings()
 
 
 @pytest.fixture
@@ -26,30 +29,30 @@ def started(tmp_path, monkeypatch):
 
 
 def test_the_first_bake_of_a_decoder_begins_each_job_and_the_next_none(started):
-    kernels_ahead.compile_ahead("vulkan", "2x32", "cbrt_log")
+    kernels_ahead.compile_ahead("vulkan", SETTINGS)
     jobs = [command[4] for command in started]
     assert jobs == list(kernels_ahead._JOBS)
-    assert all(command[5:] == ["vulkan", "2x32", "cbrt_log"] for command in started)
+    assert all(command[5:] == ["vulkan", "2x32", "silu", "cbrt_log"] for command in started)
     assert kernels_ahead.is_compiling_ahead()
-    kernels_ahead.compile_ahead("vulkan", "2x32", "cbrt_log")
+    kernels_ahead.compile_ahead("vulkan", SETTINGS)
     assert len(started) == len(jobs)
-    kernels_ahead.compile_ahead("vulkan", "3x64", "cbrt_log")
+    kernels_ahead.compile_ahead("vulkan", replace(SETTINGS, network="3x64"))
     assert len(started) == 2 * len(jobs)
 
 
 def test_other_shaders_are_compiled_again(started, tmp_path, monkeypatch):
     monkeypatch.setattr(kernels_ahead, "SHADER_FOLDER", tmp_path)
     (tmp_path / "a.slang").write_text("1")
-    kernels_ahead.compile_ahead(None, "2x32", "cbrt_log")
+    kernels_ahead.compile_ahead(None, SETTINGS)
     (tmp_path / "a.slang").write_text("12")
-    kernels_ahead.compile_ahead(None, "2x32", "cbrt_log")
+    kernels_ahead.compile_ahead(None, SETTINGS)
     assert len(started) == 2 * len(kernels_ahead._JOBS)
 
 
 @pytest.mark.parametrize(("choice", "processors"), [("software", 16), ("vulkan", 2)])
 def test_processors_begin_nothing(started, monkeypatch, choice, processors):
     monkeypatch.setattr(kernels_ahead.os, "cpu_count", lambda: processors)
-    kernels_ahead.compile_ahead(choice, "2x32", "cbrt_log")
+    kernels_ahead.compile_ahead(choice, SETTINGS)
     assert started == []
     assert not kernels_ahead.is_compiling_ahead()
 
@@ -60,11 +63,13 @@ def test_a_software_device_is_no_card():
 
 def test_a_job_for_a_card_does_nothing_on_another_device():
     command = [sys.executable, "-P", "-m", kernels_ahead.MODULE, "pictures", "software"]
-    done = subprocess.run([*command, "2x16", "cbrt_log"], capture_output=True, check=True)
+    done = subprocess.run([*command, "2x16", "silu", "cbrt_log"], capture_output=True, check=True)
     assert done.stderr == b""
 
 
-def test_jobs_for_shaders_write_each_file_once_where_a_bundle_looks(tmp_path, monkeypatch):
+def test_jobs_for_shaders_write_each_file_once_where_the_bundle_of_a_bake_looks(
+    tmp_path, monkeypatch
+):
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
     compiled = []
 
@@ -73,10 +78,12 @@ def test_jobs_for_shaders_write_each_file_once_where_a_bundle_looks(tmp_path, mo
         return name.encode()
 
     monkeypatch.setattr(runtime_files, "_compile", compile_text)
-    spec = PRESETS["2x32"]
-    jobs = [job for job in kernels_ahead._JOBS.values() if isinstance(job, tuple)]
-    for job in jobs:
-        runtime_files.compile_part(spec, "portable", *job)
-    assert sorted(compiled) == sorted(runtime_files.targets_of(spec, "portable"))
-    runtime_files.runtime_files(spec, "portable")
+    jobs = [name for name, job in kernels_ahead._JOBS.items() if isinstance(job, tuple)]
+    for name in jobs:
+        decoder = SETTINGS.network, SETTINGS.activation, SETTINGS.loss
+        monkeypatch.setattr(sys, "argv", ["", name, "vulkan", *decoder])
+        kernels_ahead.main()
+    # the decoder's activation is part of its shaders
+    assert sorted(compiled) == sorted(runtime_files.targets_of(SETTINGS.spec, "portable"))
+    runtime_files.runtime_files(SETTINGS.spec, "portable")
     assert len(compiled) == len(set(compiled))
