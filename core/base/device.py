@@ -51,6 +51,7 @@ _BETWEEN_LOOKS, _MOST_LOOKING = 5e-4, 10.0
 
 # Whether this process was forked from one with an open device.
 _is_forked = False
+_opened: list[Device] = []
 
 
 @dataclass(frozen=True)
@@ -287,9 +288,22 @@ def close_device(choice: str | None = None) -> None:
     place for as long as any other process has the cache open. Without a device nothing happens."""
     if not _open_once.cache_info().currsize:
         return
-    device = _open_once(choice or os.environ.get(CHOICE_VARIABLE) or "auto")
+    _close(_open_once(choice or os.environ.get(CHOICE_VARIABLE) or "auto"))
+
+
+def close_card() -> bool:
+    """The same for the only device, if it is a graphics card. Whether it was."""
+    device = _opened[0] if len(_opened) == 1 else None
+    if device is None or device.is_software:
+        return False
+    _close(device)
+    return True
+
+
+def _close(device: Device) -> None:
     device.release_kernels()
     device.gpu.close()
+    _opened.clear()
     _open_once.cache_clear()
     gc.collect()
 
@@ -329,7 +343,8 @@ def _open_once(choice: str) -> Device:
         if _is_software(adapter):
             _check_file_size()
         try:
-            return _create_with_cache_if_possible(candidate, adapter)
+            _opened.append(_create_with_cache_if_possible(candidate, adapter))
+            return _opened[-1]
         except RuntimeError as failure:
             failures.append(f"{candidate} {adapter.name}: {_last_line(failure)}")
     tried = "; ".join(failures) or "none was found"

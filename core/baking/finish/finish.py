@@ -6,7 +6,10 @@ import contextlib
 import hashlib
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -123,12 +126,20 @@ def finish(run: Run, decoder: FloatArray) -> Iterator[Event]:
     students = _Students(run, trained)
     # known before all that takes time, as it decides on the shaders
     _, _, arithmetic = _judged(students.of(0)[0], run.teachers[0])
-    with compiling_ahead(trained.spec, arithmetic.advised):
-        students.head = _fit_head(students)
-        students.head = _fit_split(students, students.head)
+    with (
+        compiling_ahead(trained.spec, arithmetic.advised),
+        ThreadPoolExecutor(1, "heads") as thread,
+    ):
+        if len(paths) == 1 and not run.teachers[0].device.is_software:
+            # beside measurements; on a processor both would take turns
+            own = _Students(run, trained)
+            heads = thread.submit(copy_context().run, _fit_heads, own).result
+        else:
+            fitted = _fit_heads(students)
+            heads = partial(np.copy, fitted)
         for number, path in enumerate(paths):
             exported, student = students.of(number)
-            written.append((yield from _write(run, number, path, exported, student, view)))
+            written.append((yield from _write(run, number, path, exported, student, view, heads)))
     _remove_checkpoint(run)
     yield Finished(
         tuple(map(str, paths)),
@@ -155,13 +166,22 @@ class _Written:
 
 
 def _write(
-    run: Run, material: int, path: Path, exported: Exported, student: Student, view: View
+    run: Run,
+    material: int,
+    path: Path,
+    exported: Exported,
+    student: Student,
+    view: View,
+    heads: Callable[[], FloatArray],
 ) -> Generator[Event, None, _Written]:
-    """Measures a material and writes its bundle; the student has its exported numbers."""
+    """Measures a material and writes its bundle; the student has its exported numbers. The heads
+    are not measured here, and are asked for late."""
     teacher, name, resolution = run.teachers[material], run.names[material], run.settings.resolution
     yield from lost_light(teacher, student, name)
     samples, picture = _measure(teacher, student, resolution, view)
     sky = measure_sky(teacher, student, resolution)
+    preview = _preview(teacher, student, run.settings)
+    exported = replace(exported, parameters=replace(exported.parameters, head=heads()))
     proxies, lit_errors = _proxies(exported.parameters, student, run.settings)
     reference, bounds, arithmetic = _judged(exported, teacher)
     bounds = replace(bounds, albedo=_MARGIN * lit_errors["albedo"]["median"] + _ALBEDO_MARGIN)
@@ -182,7 +202,7 @@ def _write(
         bounds=bounds,
         arithmetic=arithmetic,
         reference=reference,
-        preview=_preview(teacher, student, run.settings),
+        preview=preview,
         emission=maps.emission,
         emission_format=maps.emission_format,
         opacity=maps.opacity,
@@ -226,7 +246,7 @@ class _Students:
         self.run = run
         self.trained = trained
         self.head: FloatArray | None = None
-        """Of the sampler, once it is fitted."""
+        """Of the sampler, for the fit of the other."""
         self._student: Student | None = None
         self._last: tuple[int, Exported] | None = None
 
@@ -250,6 +270,13 @@ class _Students:
         """Examples of every material, to fit a head to."""
         found = map(self.of, range(len(self.run.teachers)))
         return [draw(exported.parameters, student, effort) for exported, student in found]
+
+
+@profiled("fit heads")
+def _fit_heads(students: _Students) -> FloatArray:
+    """The heads of all materials, which share the decoder."""
+    students.head = _fit_head(students)
+    return _fit_split(students, students.head)
 
 
 def _fit_head(students: _Students) -> FloatArray:
