@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from typing import TypeVar
 
-from verdigris.core.baking.finish.finish import finish, prepare_finish
+from verdigris.core.baking.finish.finish import finish, preparing_finish
 from verdigris.core.baking.finish.notices import (
     notices,
     risen_loss,
@@ -149,7 +149,7 @@ def bake(
         if not is_compiling_ahead():
             # those of cooperative vectors depend on the trained numbers
             opened.enter_context(compiling_ahead(chosen.spec, PORTABLE))
-        prepare_finish(teachers[0].device)
+        opened.enter_context(preparing_finish(teachers, chosen))
         events, phases = _bake(run, saved), Phases()
         try:
             # exceptions that the caller throws in are raised here, and are not the device's

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import asdict, dataclass, replace
@@ -34,9 +33,11 @@ from verdigris.core.baking.measure.measure import (
     draw_held_out,
     measure_pictures,
     measure_student,
+    picture_of,
     sphere_to_compare,
     texel_footprint,
 )
+from verdigris.core.baking.measure.once import once
 from verdigris.core.baking.measure.sky import measure_sky, prepare_sky
 from verdigris.core.baking.state.options import make_folder
 from verdigris.core.baking.state.rounding import rounding_by_material
@@ -68,7 +69,7 @@ from verdigris.core.bundle.runtime.runtime_files import compiling_ahead, runtime
 from verdigris.core.bundle.verify.verify import log_mae
 from verdigris.core.material.report.report import describe_teacher
 from verdigris.core.network.student import Student
-from verdigris.core.pictures.comparison import compare_materials
+from verdigris.core.pictures.comparison import Drawn, compare_materials, draw_reference
 from verdigris.core.pictures.metrics import load_flip
 from verdigris.core.pictures.picture_files import encode_png
 from verdigris.core.pictures.render import Lighting
@@ -103,17 +104,27 @@ _ALBEDO_MARGIN = 2e-3
 _TRAINED_A_PROXY, _PROXY_EVALUATIONS = 40, (1 << 14, 1 << 26)
 
 
-def prepare_finish(device: Device) -> None:
-    """Begins, in a thread, what every finish needs. A trainer on the processor needs that time."""
-    if not device.is_software:
-        threading.Thread(target=_prepare, args=(device,), daemon=True).start()
-
-
-@profiled("prepare the finish")
-def _prepare(device: Device) -> None:
-    sphere_to_compare()
-    prepare_sky(device)
-    load_flip()
+@contextlib.contextmanager
+def preparing_finish(teachers: Sequence[Teacher], settings: BakeSettings) -> Iterator[None]:
+    """Does in a thread, beside the training inside of the context, what the end of a bake needs and
+    a graphics card has time for. A trainer on the processor needs that time itself."""
+    jobs: list[Callable[[], object]] = []
+    if len(teachers) == 1 and not teachers[0].device.is_software:
+        teacher = teachers[0]
+        jobs += (
+            load_flip,
+            lambda: picture_of(teacher, sphere_to_compare()),
+            lambda: prepare_sky(teacher, settings.resolution),
+            lambda: _reference_picture(teacher, settings),
+        )
+    pool = ThreadPoolExecutor(1, "finish")
+    begun = [pool.submit(copy_context().run, profiled("prepare the finish")(job)) for job in jobs]
+    try:
+        yield
+    finally:
+        pool.shutdown(cancel_futures=True)
+        # a failure appears where the result is needed
+        del begun
 
 
 def finish(run: Run, decoder: FloatArray) -> Iterator[Event]:
@@ -423,12 +434,27 @@ def _bounds(reference: Reference) -> Bounds:
 
 
 def _preview(teacher: Teacher, student: Student, settings: BakeSettings) -> bytes:
+    size, subpixels, lighting = _preview_plan(teacher, settings)
+    drawn = _reference_picture(teacher, settings)
+    compared = compare_materials(
+        teacher, student, "sphere", size, lighting, subpixels, takes_coverage=True, drawn=drawn
+    )
+    return encode_png(np.asarray(compared.picture, np.float32))
+
+
+def _reference_picture(teacher: Teacher, settings: BakeSettings) -> Drawn:
+    size, subpixels, lighting = plan = _preview_plan(teacher, settings)
+    return once(
+        teacher,
+        ("preview", *plan),
+        lambda: draw_reference(teacher, "sphere", size, lighting, subpixels),
+    )
+
+
+def _preview_plan(teacher: Teacher, settings: BakeSettings) -> tuple[int, int, Lighting]:
+    """Pixels a side, sub-pixels a side of each, and light."""
     size, subpixels, directions = _PREVIEW
     if teacher.device.is_software:
         is_small = settings.resolution < _SMALL_RESOLUTION
         size, subpixels, directions = _SMALL_PREVIEW if is_small else _SOFTWARE_PREVIEW
-    lighting = Lighting(samples=directions, emission=0.0)
-    compared = compare_materials(
-        teacher, student, "sphere", size, lighting, subpixels, takes_coverage=True
-    )
-    return encode_png(np.asarray(compared.picture, np.float32))
+    return size, subpixels, Lighting(samples=directions, emission=0.0)

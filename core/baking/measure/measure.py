@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from verdigris.core.baking.measure.once import once
 from verdigris.core.base.profile import profiled
 from verdigris.core.material.evaluator import POINT, Footprint
 from verdigris.core.network.texels import footprint_width
@@ -96,26 +96,29 @@ def draw_sphere(
 def measure_pictures(
     teacher: DeviceMaterial, student: DeviceMaterial, view: View
 ) -> PictureMetrics:
-    """The teacher does not change, and is drawn once: early stopping looks several times. On a
-    graphics card the view stays there, too; on a processor it would take the memory twice."""
-    known = _drawn.get(teacher)
-    if known is None or known.view is not view:
-        uploads: Uploads | None = None if teacher.device.is_software else {}
-        known = _Drawn(view, draw_sphere(teacher, view, uploads=uploads), uploads)
-        _drawn[teacher] = known
+    """The teacher does not change, and is drawn once: early stopping looks several times."""
+    known = picture_of(teacher, view)
     uploads = known.uploads if student.device is teacher.device else None
     return measure_picture(draw_sphere(student, view, uploads=uploads), known.picture)
 
 
-class _Drawn(NamedTuple):
-    """A teacher's picture."""
+class TeacherPicture(NamedTuple):
+    """A teacher's picture of a view. On a graphics card the view stays there, too; on a processor
+    it would take the memory twice."""
 
     view: View
     picture: Floats
     uploads: Uploads | None
 
 
-_drawn: WeakKeyDictionary[DeviceMaterial, _Drawn] = WeakKeyDictionary()
+def picture_of(teacher: DeviceMaterial, view: View) -> TeacherPicture:
+    """The picture that students are compared with, drawn once."""
+
+    def drawn() -> TeacherPicture:
+        uploads: Uploads | None = None if teacher.device.is_software else {}
+        return TeacherPicture(view, draw_sphere(teacher, view, uploads=uploads), uploads)
+
+    return once(teacher, ("sphere", id(view)), drawn)
 
 
 def error_map(student: DeviceMaterial, held_out: HeldOut, size: int) -> Floats:

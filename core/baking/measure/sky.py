@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.baking.measure.once import once
 from verdigris.core.base.profile import profiled
 from verdigris.core.lighting.sky import sky_luminance
 from verdigris.core.material.evaluator import Footprint
@@ -61,10 +62,15 @@ def measure_sky(
 ) -> SkyMetrics:
     """Of the finest level, against the material's mean over a texel of it."""
     plan = plan or plan_for(teacher.device)
+    wanted = light_of_teacher(teacher, resolution, plan)
+    return measure_light(reflected_light(student, plan, Footprint()), wanted)
+
+
+def light_of_teacher(teacher: DeviceMaterial, resolution: int, plan: SkyPlan) -> Floats:
+    """The light that a student's is compared with, measured once."""
     footprint = Footprint(footprint_width(resolution, 0), plan.texel_places)
-    return measure_light(
-        reflected_light(student, plan, Footprint()), reflected_light(teacher, plan, footprint)
-    )
+    key = ("sky", resolution, plan)
+    return once(teacher, key, lambda: reflected_light(teacher, plan, footprint))
 
 
 def reflected_light(material: DeviceMaterial, plan: SkyPlan, footprint: Footprint) -> Floats:
@@ -75,11 +81,9 @@ def reflected_light(material: DeviceMaterial, plan: SkyPlan, footprint: Footprin
     return np.asarray(2 * np.pi / plan.directions * light)
 
 
-def prepare_sky(device: Device) -> None:
-    """Computes what the sky of a measurement has in common for all materials."""
-    plan = plan_for(device)
-    _evaluated(plan)
-    _radiance(plan, sky)
+def prepare_sky(teacher: DeviceMaterial, resolution: int) -> None:
+    """Computes what does not depend on the student."""
+    light_of_teacher(teacher, resolution, plan_for(teacher.device))
 
 
 @cache
