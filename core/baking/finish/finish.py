@@ -379,7 +379,7 @@ def _request(run: Run, material: int) -> Mapping[str, Any]:
 
 def _report(teacher: Teacher) -> Mapping[str, Any]:
     """What `inspect` says, without the folders of this machine."""
-    found = describe_teacher(teacher)
+    found = once(teacher, describe_teacher, lambda: describe_teacher(teacher))
     parts = [asdict(part) for part in found.parts]
     return {
         "surface": found.surface_model,
