@@ -53,7 +53,8 @@ def compile_ahead(choice: str | None, settings: BakeSettings) -> None:
     ):
         return
     decoder = (settings.network, settings.activation, settings.loss)
-    mark = folder / _MARKS / _key(choice, *decoder)
+    # the cards of a machine are mostly alike
+    mark = folder / _MARKS / _key((choice or "auto").partition(":")[0], *decoder)
     try:
         mark.parent.mkdir(exist_ok=True)
         # one of several processes that begin at once
@@ -77,9 +78,9 @@ def is_compiling_ahead() -> bool:
     return _begun
 
 
-def _key(choice: str | None, *decoder: str) -> str:
+def _key(backend: str, *decoder: str) -> str:
     """Of all that decides on the results but the driver, whose own part is small."""
-    found = hashlib.sha256(f"{choice} {decoder} {version('slangpy')}".encode())
+    found = hashlib.sha256(f"{backend} {decoder} {version('slangpy')}".encode())
     for path in sorted(SHADER_FOLDER.rglob("*.slang")):
         state = path.stat()
         found.update(f"{path.name} {state.st_size} {state.st_mtime_ns}".encode())

@@ -34,7 +34,8 @@ def test_the_first_bake_of_a_decoder_begins_each_job_and_the_next_none(started):
     assert jobs == list(kernels_ahead._JOBS)
     assert all(command[5:] == ["vulkan", "2x32", "silu", "cbrt_log"] for command in started)
     assert kernels_ahead.is_compiling_ahead()
-    kernels_ahead.compile_ahead("vulkan", SETTINGS)
+    # another process, for another card
+    kernels_ahead.compile_ahead("vulkan:1", SETTINGS)
     assert len(started) == len(jobs)
     kernels_ahead.compile_ahead("vulkan", replace(SETTINGS, network="3x64"))
     assert len(started) == 2 * len(jobs)
