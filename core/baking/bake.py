@@ -28,7 +28,6 @@ from verdigris.core.baking.finish.outputs import (
     check_textures,
     document_facts,
 )
-from verdigris.core.baking.kernels_ahead import is_compiling_ahead
 from verdigris.core.baking.measure.bundle_size import check_bytes
 from verdigris.core.baking.measure.classify import classify
 from verdigris.core.baking.measure.measure import draw_held_out, texel_footprint
@@ -146,9 +145,8 @@ def bake(
         run.update_digests()
         if control.watch:
             control.watch(run)
-        if not is_compiling_ahead():
-            # those of cooperative vectors depend on the trained numbers
-            opened.enter_context(compiling_ahead(chosen.spec, PORTABLE))
+        # those of cooperative vectors depend on the trained numbers
+        opened.enter_context(compiling_ahead(chosen.spec, PORTABLE))
         opened.enter_context(preparing_finish(teachers, chosen))
         events, phases = _bake(run, saved), Phases()
         try:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import version
 
 import numpy as np
 
+from verdigris.core.base.beside import begin_beside
 from verdigris.core.base.device import (
     Device,
     Source,
@@ -26,25 +25,23 @@ from verdigris.core.base.device import (
     may_have_hardware,
     open_device,
 )
-from verdigris.core.base.worker_environment import NO_WINDOW
 from verdigris.core.bundle.files.arithmetic import PORTABLE
-from verdigris.core.bundle.runtime.runtime_files import compile_part
+from verdigris.core.bundle.runtime.runtime_files import SHADERS, compile_part
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec, require_preset
-from verdigris.core.network.student import Student
+from verdigris.core.network.student import STUDENT, Student
 from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.training.tensor.step_kernels import TRAINING, UPDATES, compile_step
 from verdigris.shaders import SHADER_FOLDER
 
 MODULE = "verdigris.core.baking.kernels_ahead"
 # Fewer processors would take turns.
 _FEWEST_PROCESSORS = 8
 _MARKS = "ahead"
-_begun = False
 
 
 def compile_ahead(choice: str | None, settings: BakeSettings) -> None:
     """Begins to compile for a graphics card, unless a process of this machine has begun before."""
-    global _begun
     folder = cache_folder()
     if (
         folder is None
@@ -62,20 +59,8 @@ def compile_ahead(choice: str | None, settings: BakeSettings) -> None:
     except OSError:
         return
     for job in _JOBS:
-        with suppress(OSError):
-            subprocess.Popen(
-                [sys.executable, "-P", "-m", MODULE, job, choice or "auto", *decoder],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                creationflags=NO_WINDOW,
-            )
-    _begun = True
-
-
-def is_compiling_ahead() -> bool:
-    """Whether this process has begun to compile ahead."""
-    return _begun
+        command = [sys.executable, "-P", "-m", MODULE, job, choice or "auto", *decoder]
+        begin_beside(job, command)
 
 
 def _key(backend: str, *decoder: str) -> str:
@@ -88,14 +73,10 @@ def _key(backend: str, *decoder: str) -> str:
 
 
 def _compile_training(device: Device, spec: NetworkSpec, loss: str) -> None:
-    from verdigris.core.training.tensor.step_kernels import compile_step
-
     compile_step(device, spec, loss, slice(0, 1))
 
 
 def _compile_updates(device: Device, spec: NetworkSpec, loss: str) -> None:
-    from verdigris.core.training.tensor.step_kernels import compile_step
-
     compile_step(device, spec, loss, slice(1, None))
 
 
@@ -113,10 +94,10 @@ def _compile_pictures(device: Device, spec: NetworkSpec, loss: str) -> None:
 
 _OnDevice = Callable[[Device, NetworkSpec, str], None]
 _JOBS: Mapping[str, _OnDevice | tuple[int, int]] = {
-    "training": _compile_training,
-    "updates": _compile_updates,
-    "pictures": _compile_pictures,
-    **{f"shaders {part}": (part, 3) for part in range(3)},
+    TRAINING: _compile_training,
+    UPDATES: _compile_updates,
+    STUDENT: _compile_pictures,
+    **{job: (part, len(SHADERS)) for part, job in enumerate(SHADERS)},
 }
 
 

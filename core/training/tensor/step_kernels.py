@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from verdigris.core.base.beside import wait_for
 from verdigris.core.base.device import Device, Source, constants_module
 from verdigris.core.network.block_lines import QUAD
 from verdigris.core.network.losses import LIGHT_RATIO
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 LOSS_SCALE = 1.0
 _TRAIN, _UPDATE = Source("training/train_step"), Source("training/update")
 _ROTATE, _BLOCKS = Source("training/rotated_adam"), Source("training/latent_blocks")
+# Jobs of other processes that may compile these.
+TRAINING, UPDATES = "training", "updates"
 _STEP = [
     (_TRAIN, "trainStep"),
     (_UPDATE, "updateStep"),
@@ -74,6 +77,7 @@ class StudentKernels:
         )
 
     def compile(self, source: Source, entry: str) -> slangpy.ComputeKernel:
+        wait_for(TRAINING if source == _TRAIN else UPDATES)
         return self._kernels.get((source,), entry)
 
     def bind(self, source: Source, entry: str, arguments: Mapping[str, Any]) -> BoundKernel:
