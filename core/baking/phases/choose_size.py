@@ -62,6 +62,8 @@ _TRIALS = 5
 _LARGEST_RATIO = 16
 # Runs of steps of a trial, between which the bake can be stopped.
 _RUNS = 8
+# Fewest moves to blocks of a trial.
+_MOVES = 16
 
 Errors = tuple[float, ...]
 """Visible error of each material."""
@@ -320,6 +322,7 @@ def _cooling(training: TrainingSettings, first: int, steps: int) -> TrainingSett
             quantisation.lines,
             first_step=max(0, first - 1),
             last_step=first + steps // 2,
+            interval=min(quantisation.lines.interval, max(1, steps // _MOVES)),
         )
         quantisation = Quantisation(last + lines.interval - 1, 1, lines)
     else:
