@@ -315,7 +315,7 @@ def test_short_stages_on_a_card_are_checked_for_a_requested_target_alone(
     stage = SimpleNamespace(settings=BakeSettings(iterations=steps))
     run = SimpleNamespace(
         trainer_kind=trainer,
-        options=BakeOptions("x", Path("."), target=target),
+        options=BakeOptions("x", Path(), target=target),
         learner=SimpleNamespace(stage=stage),
     )
     assert early_stopping.has_checks(run) is checks
