@@ -16,7 +16,6 @@ import numpy as np
 
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.cli.commands.render import render as draw_command
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.student import Student
@@ -52,6 +51,8 @@ def strip(bundles: Path, name: str, size: int) -> np.ndarray:
 
 def draw_tray(size: int) -> Path:
     """The tray under a sky, by the command."""
+    from verdigris.core.cli.commands.render import render as draw_command
+
     path = REPOSITORY / "docs" / "images" / "tray_under_sky.png"
     examples = REPOSITORY / "examples"
     draw_command(

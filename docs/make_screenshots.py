@@ -14,6 +14,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -93,7 +94,7 @@ class Shooter:
                 at = QPointF(0.62 * viewport.width(), 0.6 * viewport.height())
                 viewport._pointer = at if viewport.paints else None
                 if self.model.report is not None and not self.model.is_refused:
-                    self.wait(self.is_drawn, 20 if self.options.all else 120)
+                    self.wait(self.is_drawn, self.options.seconds if self.options.all else 120)
                 self.wait(lambda: False, 0.2)
                 target = self.options.out / f"{name}.png"
                 if not self.window.grab().save(str(target)):
@@ -142,9 +143,13 @@ class Shooter:
         model.resume()
         self.wait(lambda: model.state == "training")
         model.finish()
+        self.wait(lambda: model.state in ("refining", "done"))
+        self.shoot("kept", ("Bake", "History"))
         self.wait(lambda: model.state == "done")
         self.shoot("done", ("Bake",))
         self.shoot("history", ("History",))
+        model.own_presets.save("Hero props", replace(model.choices, preset="final", target="good"))
+        panel.settings.more.setChecked(True)
         self.shoot("settings", ("Settings",))
         names = ("glazed_tile", "painted_wood", "car_paint")
         self.window.add_to_queue([self.document.with_name(f"{each}.mtlx") for each in names])
@@ -163,6 +168,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=REPOSITORY / "docs" / "images")
     parser.add_argument("--all", action="store_true", help="every state, size and palette")
     parser.add_argument("--only", default="", help="only pictures with such names (regex)")
+    parser.add_argument("--seconds", type=float, default=20, help="the most for each picture")
     parser.add_argument("--scale", default="1", help="pixels of the screen for one of the window")
     parser.add_argument("--errors", type=int, default=8, help="measurements to wait for")
     options = parser.parse_args()

@@ -53,6 +53,17 @@ class Memory:
         paths = [path, *(each for each in self.recent() if each != path)][:_MOST_RECENT]
         self._settings.setValue("recent", json.dumps({"files": [str(each) for each in paths]}))
 
+    def note_bundle(self, document: Path, bundle: Path) -> None:
+        """Keeps where the last result of a document is, for its picture in lists."""
+        known = self._read_json("bundles")
+        recent = {str(each) for each in self.recent()}
+        kept = {name: where for name, where in known.items() if name in recent}
+        self._settings.setValue("bundles", json.dumps({**kept, str(document): str(bundle)}))
+
+    def bundle_of(self, document: Path) -> Path | None:
+        found = self._read_json("bundles").get(str(document))
+        return Path(found) if isinstance(found, str) else None
+
     def text(self, name: str, default: str) -> str:
         value = self._settings.value(name)
         return value if isinstance(value, str) else default

@@ -85,6 +85,7 @@ class Panel(QWidget):
         bind(self, model.state_changed, self._place_presets)
         bind(self, model.history.changed, self._store_outcomes)
         self._restore()
+        model.own_presets.refresh()
         self._timer = QTimer(self)
         self._timer.setInterval(TICK_MS)
         self._timer.timeout.connect(model.tick)

@@ -36,8 +36,10 @@ from verdigris.ui.panel import OWN_WINDOW, Panel
 from verdigris.ui.queue.bake_queue import BakeQueue
 from verdigris.ui.queue.queue_box import QueueBox
 from verdigris.ui.signals.notices import ERROR, WARNING
+from verdigris.ui.style.metrics import ICON
 from verdigris.ui.style.palettes import DARK, THEMES, apply_theme
 from verdigris.ui.style.sheet import wear_sheet
+from verdigris.ui.widgets.thumbnails import find_bundle, icon_of
 
 _SIZE = (1280, 800)
 # A narrower window has the queue below the panel.
@@ -57,7 +59,7 @@ class Window(QMainWindow):
         self._memory = memory or Memory()
         self.panel = Panel(PanelModel(host), self, self._memory)
         self.welcome = Welcome(self._choose, self.open, self._bake_at_once)
-        self.welcome.show_recent(self._memory.recent())
+        self._show_recent()
         wear_sheet(self)
         self.pages = QStackedWidget()
         self.pages.addWidget(self.welcome)
@@ -75,10 +77,33 @@ class Window(QMainWindow):
         for change in (model.materials_changed, model.notices.changed, model.health_changed):
             change.connect(self._show_page)
         model.state_changed.connect(self._bake_if_ready)
+        model.state_changed.connect(self._note_bundle)
         self.setWindowTitle("Verdigris")
         self._restore_place()
         self.setAcceptDrops(True)
         self._make_menus()
+
+    def _show_recent(self) -> None:
+        self.welcome.show_recent(self._memory.recent(), self._find_bundle)
+
+    def _find_bundle(self, document: Path) -> Path | None:
+        """The bundle for the picture of a document."""
+        noted = self._memory.bundle_of(document)
+        return noted if noted is not None and noted.is_dir() else find_bundle(document)
+
+    def _note_bundle(self) -> None:
+        result, scene = self.panel.model.bake.result, self._host.scene_file()
+        if result is not None and scene is not None and not self.panel.model.is_busy:
+            self._memory.note_bundle(scene.absolute(), result.bundle)
+
+    def _fill_recent(self) -> None:
+        """Lists the documents that were open before, each with its picture."""
+        self.recent.clear()
+        for path in self._memory.recent():
+            icon = icon_of(self._find_bundle(path), 2 * ICON)
+            entry = self.recent.addAction(icon, path.name.replace("&", "&&"))
+            entry.setToolTip(str(path))
+            entry.triggered.connect(lambda _=False, path=path: self.open(path))
 
     def _restore_place(self) -> None:
         """The size and the place of the last time, on a screen that there is now."""
@@ -120,6 +145,10 @@ class Window(QMainWindow):
             entry.setShortcut(QKeySequence(keys))
             entry.triggered.connect(lambda _=False, do=action: do())
             menu.addAction(entry)
+            if action == self._choose:
+                self.recent = menu.addMenu("Open &recent")
+                self.recent.setToolTipsVisible(True)
+                self.recent.aboutToShow.connect(self._fill_recent)
         looks = self.menuBar().addMenu("&View")
         self.themes = QActionGroup(self)
         for theme in THEMES:
@@ -158,13 +187,8 @@ class Window(QMainWindow):
     def add_to_queue(self, paths: list[Path]) -> None:
         """Adds documents and folders to the queue, and shows it."""
         self.queue.add(paths)
-        if not self.dock.isVisible():
-            is_wide = self.width() >= _WIDE_FROM
-            area = Qt.DockWidgetArea
-            self.addDockWidget(
-                area.LeftDockWidgetArea if is_wide else area.BottomDockWidgetArea, self.dock
-            )
         self.dock.show()
+        self._place_dock()
         if not self.queue.items:
             text = f"{paths[0]}: has no MaterialX documents (.mtlx)"
             self.panel.model.notices.add(WARNING, text)
@@ -186,10 +210,27 @@ class Window(QMainWindow):
         model.notices.clear()
         self.setWindowTitle(f"{path.name} - Verdigris")
         self._memory.add_recent(path.absolute())
-        self.welcome.show_recent(self._memory.recent())
+        self._show_recent()
         model.refresh_materials()
         self._show_page()
         return True
+
+    def _place_dock(self) -> None:
+        """Puts the queue beside the panel, or below it in a narrow window; unless the artist has
+        moved it elsewhere."""
+        wide, narrow = (
+            Qt.DockWidgetArea.LeftDockWidgetArea,
+            Qt.DockWidgetArea.BottomDockWidgetArea,
+        )
+        wanted = wide if self.width() >= _WIDE_FROM else narrow
+        place = self.dockWidgetArea(self.dock)
+        if place in (wide, narrow) and place != wanted and not self.dock.isFloating():
+            self.addDockWidget(wanted, self.dock)
+
+    def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
+        super().resizeEvent(event)
+        if self.dock.isVisible():
+            self._place_dock()
 
     def _choose_folder(self) -> None:
         path = QFileDialog.getExistingDirectory(self, "Bake all documents in a folder")

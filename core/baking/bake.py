@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from typing import TypeVar
 
-from verdigris.core.baking.finish.finish import finish, preparing_finish
+from verdigris.core.baking.finish.finish import finish, keep_first, preparing_finish
 from verdigris.core.baking.finish.notices import (
     notices,
     risen_loss,
@@ -220,6 +220,8 @@ def _bake(run: Run, saved: SavedState | None) -> Generator[Event, None, None]:
     yield from _train(run)
     run.clock.ended = time.monotonic()
     yield _phase(run, MEASURING)
+    if run.clock.stopped_by == "request":
+        yield from _keep_if_stopped(run)
     yield from wasted_steps(run.clock.skipped, run.step - run.steps_saved)
     yield from risen_loss(run.clock.watch)
     decoder = yield from report_rounding(run)
@@ -252,8 +254,17 @@ def _train_small(run: Run) -> Iterator[Event]:
     yield from run.preview()
     yield _phase(run, SMALL_TEXTURE)
     yield from _train_to(run, run.learner.stage.settings.iterations)
+    yield from _keep_if_stopped(run)
     yield _phase(run, ENCODING)
-    yield from enlarge(run)
+    for event in enlarge(run):
+        yield event
+        yield from _keep_if_stopped(run)
+
+
+def _keep_if_stopped(run: Run) -> Iterator[Event]:
+    """Writes the present state of a bake that was stopped, before all that takes longer."""
+    if run.must_keep_first:
+        yield from keep_first(run)
 
 
 def _train(run: Run) -> Iterator[Event]:

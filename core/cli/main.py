@@ -27,13 +27,14 @@ from verdigris.core.cli.commands.bundles.publish import publish
 from verdigris.core.cli.commands.bundles.verify import verify
 from verdigris.core.cli.commands.bundles.versions import versions
 from verdigris.core.cli.commands.measure import compare, measure
+from verdigris.core.cli.commands.meshes.ladder import ladder
+from verdigris.core.cli.commands.meshes.weights import app as weights
 from verdigris.core.cli.commands.panel import panel
 from verdigris.core.cli.commands.render import render
 from verdigris.core.cli.commands.scenes.farm import app as farm
 from verdigris.core.cli.commands.scenes.scene import app as scene
 from verdigris.core.cli.commands.selftest import selftest
 from verdigris.core.cli.commands.view import view
-from verdigris.core.cli.commands.weights import app as weights
 
 EXIT_FAILURE = 1
 EXIT_INTERRUPTED = 130
@@ -120,7 +121,7 @@ def before_any_command(
 app.command(cls=BakeCommand)(bake)
 for command in (
     *(inspect, render, measure, compare, verify, export),
-    *(versions, pack, publish, cost, view, panel, selftest),
+    *(versions, pack, publish, cost, view, panel, selftest, ladder),
 ):
     app.command()(command)
 app.add_typer(weights)

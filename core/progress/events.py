@@ -162,6 +162,24 @@ class Checkpointed(Event):
 
 
 @dataclass(frozen=True)
+class Closing(Event):
+    """A part of measuring and writing is done."""
+
+    done: int
+    parts: int
+
+
+@dataclass(frozen=True)
+class Kept(Event):
+    """A bake that was stopped has written its bundles, with rough measurements. It goes on to
+    refine them, and nothing is lost if it is closed now."""
+
+    results: tuple[str, ...]
+    step: int
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Finished(Event):
     """The bundles are written."""
 

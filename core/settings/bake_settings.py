@@ -21,9 +21,9 @@ TRAINERS = ("tensor", "numpy")
 _LINES = (0.05, 0.3)
 # Settings of the size that let a bake choose another than its resolution.
 _CHOICES = {"tolerance", "most_bytes"}
-# Points that are sampled between two moves, and fewest steps: a move takes as long as ten steps of
-# a GPU, and longer on a processor, whose batches are smaller.
-_POINTS_A_MOVE, _STEPS_A_MOVE = 1 << 18, 64
+# Points that are sampled between two moves: 16 steps on a GPU, more with smaller batches, whose
+# steps take less time than a move.
+_POINTS_A_MOVE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class BakeSettings:
         if self.latent_format == BC7_FORMAT:
             begin, end = (round(share * self.iterations) for share in _LINES)
             points = self.batch // self.draw.pairs
-            lines = BlockLines(begin, min(end, first), max(_STEPS_A_MOVE, _POINTS_A_MOVE // points))
+            lines = BlockLines(begin, min(end, first), max(1, _POINTS_A_MOVE // points))
         return Quantisation(first, self.iterations - first, lines, outliers=self.latent_outliers)
 
     def changed(self, changes: Mapping[str, Any]) -> BakeSettings:

@@ -25,8 +25,8 @@ _WIDE_RATE = 1e-2
 # A smaller texture may raise the error by a tenth, about what two seeds differ by.
 _SIZE = SizeSettings(tolerance=0.1)
 
+_ON_GPU = BakeSettings(draw=DrawSettings(finest_places=8), size=_SIZE)
 # Several pairs of directions per place make steps cheaper, and so does training each sample twice.
-_ON_GPU = BakeSettings(draw=DrawSettings(finest_places=8, pairs=2), size=_SIZE)
 _ON_PROCESSOR = BakeSettings(
     size=_SIZE,
     resolution=256,
@@ -73,7 +73,7 @@ PRESETS: dict[str, dict[str, Recipe]] = {
             replace(
                 _ON_GPU,
                 iterations=11_000,
-                draw=DrawSettings(coarse_places=8, finest_places=4, pairs=2),
+                draw=DrawSettings(coarse_places=8, finest_places=4),
             ),
             constant_share=0.6,
         ),

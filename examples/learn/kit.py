@@ -48,6 +48,11 @@ class Program:
     def zeros(self, *shape: int) -> spy.Buffer:
         return self.buffer(np.zeros(shape, np.float32))
 
+    def clear(self, buffer: spy.Buffer) -> None:
+        encoder = self.device.gpu.create_command_encoder()
+        encoder.clear_buffer(buffer)
+        self.device.gpu.submit_command_buffer(encoder.finish())
+
 
 def read(buffer: spy.Buffer, *shape: int, kind: type = np.float32) -> NDArray[Any]:
     """The numbers of a buffer."""
@@ -183,6 +188,29 @@ def smaller(texels: Floats, factor: int) -> Floats:
     """Means of squares of texels."""
     rows, columns = (side // factor for side in texels.shape[:2])
     return texels.reshape(rows, factor, columns, factor, -1).mean((1, 3))
+
+
+def resized(texels: Floats, rows: int, columns: int) -> Floats:
+    """Linear interpolation; means of areas where it becomes smaller. Edges repeat the other side,
+    as textures that tile."""
+    for axis, size in ((0, rows), (1, columns)):
+        texels = np.moveaxis(_resized_rows(np.moveaxis(texels, axis, 0), size), 0, axis)
+    return np.ascontiguousarray(texels, np.float32)
+
+
+def _resized_rows(texels: Floats, size: int) -> Floats:
+    before = len(texels)
+    if size >= before:
+        at = (np.arange(size) + 0.5) * before / size - 0.5
+        low = np.floor(at).astype(int)
+        share = (at - low).reshape(-1, *[1] * (texels.ndim - 1))
+        return texels[low % before] * (1 - share) + texels[(low + 1) % before] * share
+    ends = np.arange(size + 1) * before / size
+    sums = np.concatenate([np.zeros_like(texels[:1], float), np.cumsum(texels, 0, float)])
+    low = np.minimum(ends.astype(int), before - 1)
+    share = (ends - low).reshape(-1, *[1] * (texels.ndim - 1))
+    at_ends = sums[low] + share * texels[low]
+    return np.diff(at_ends, axis=0) * size / before
 
 
 def to_srgb(linear: Floats) -> Floats:

@@ -12,8 +12,13 @@ from kit import Floats, Program, read
 from numpy.typing import NDArray
 
 from verdigris.core.base.device import Device
+from verdigris.core.base.errors import VerdigrisError
 
 FIRST_SCALE = 128.0
+# samples that a thread of sumGradients visits
+PART = 1024
+# numbers that the rows of a matrix are a multiple of, for matrix hardware
+ROW = 8
 
 
 class Layer(NamedTuple):
@@ -34,6 +39,11 @@ def first_layers(widths: Sequence[int], seed: int = 1) -> list[Layer]:
 def network_defines(device: Device, layers: list[Layer]) -> dict[str, int]:
     """Definitions for mlp.slang."""
     width, inputs = layers[0].matrix.shape
+    if inputs % ROW or width % ROW:
+        raise VerdigrisError(
+            f"{inputs} inputs and a width of {width}: both must be multiples of {ROW}, as matrix "
+            "hardware reads rows"
+        )
     return {
         "INPUTS": inputs,
         "WIDTH": width,
@@ -53,7 +63,9 @@ class Network:
         self._count = flat.size
         self._master = program.buffer(flat.astype(np.float32))
         self._gradients, self._moments = program.zeros(flat.size), program.zeros(flat.size, 2)
-        self.buffers = {name: _halves(program, flat.size) for name in ("weights", "transposed")}
+        # rows of the last transposed matrix are padded
+        room = flat.size + ROW * self._shapes[-1][1]
+        self.buffers = {name: _halves(program, room) for name in ("weights", "transposed")}
         """For evaluation."""
         widths = sum(max(shape) for shape in self._shapes)
         self._tape: dict[str, Any] = {
@@ -70,11 +82,13 @@ class Network:
     def step(self, rate: float) -> None:
         """One step of Adam, by what the last batch left on the tape."""
         self.steps += 1
+        self._program.clear(self._gradients)
         self._program.run(
             "sumGradients",
-            self._count,
+            self._count * -(-self._tape["samples"] // PART),
             "mlp",
             count=self._count,
+            part=PART,
             tape=self._tape,
             gradients=self._gradients,
         )

@@ -28,12 +28,20 @@ def _draw_few():
     return type(drawn)(*(getattr(drawn, each.name)[:few] for each in fields(drawn)))
 
 
-def _guess_split(students, head):
+def _guess_split(students, head, _effort):
     """The head of split-sum lighting before its fit."""
     spec = students.trained.spec
     own = spec.head_layers[2].weight_offset
     guess = fit_split._first_guess(spec, len(head)).astype(np.float16).astype(np.float32)
     return np.concatenate([head[:own], guess[own:]])
+
+
+def _little_at_first():
+    effort = fit_sampler.Effort(surfaces=24, directions=12, steps=3)
+    view = sphere_to_compare(size=16)
+    return finish._Effort(
+        effort, fit_split.SMALL, 1 << 10, view, sky.SkyPlan(16, 64, 1), (16, 1, 4), 1 << 11
+    )
 
 
 # Each takes the compiler half a second.
@@ -56,6 +64,7 @@ SMALL_ENDINGS = (
     (finish, "check_albedo", lambda _parameters, _proxies: AlbedoError(1.0, 1.0, 32)),
     (fit_sampler, "SMALL", fit_sampler.Effort(surfaces=24, directions=12, steps=3)),
     (finish, "_fit_split", _guess_split),
+    (finish, "_first_effort", _little_at_first),
     (gptq_rounding, "_SAMPLES", 256),
     (probe, "_draw", _draw_few),
     (runtime_files, "TARGETS", FEW_SHADERS),

@@ -24,6 +24,31 @@ def session():
     return Session()
 
 
+@pytest.fixture(scope="module")
+def fake_panel(qapp, tmp_path_factory):
+    """A session with a fake worker, and one panel of it for all tests of a module."""
+    from PySide6.QtCore import QSettings
+
+    from verdigris.ui.memory import Memory
+    from verdigris.ui.panel import Panel
+
+    from .fake_session import Session
+
+    folder, patch = tmp_path_factory.mktemp("panel"), pytest.MonkeyPatch()
+    patch.setenv("VERDIGRIS_CONFIG_DIR", str(folder))
+    session = Session()
+    session.host.manual = folder
+    session.host.scene_file = lambda: folder / "shot.ma"
+    memory = Memory(QSettings(str(folder / "memory.ini"), QSettings.Format.IniFormat))
+    panel = Panel(session.model, None, memory)
+    panel.resize(900, 900)
+    panel.show()
+    yield session, panel
+    panel.shutdown()
+    panel.close()
+    patch.undo()
+
+
 @pytest.fixture
 def document(tmp_path):
     path = tmp_path / "clay.mtlx"

@@ -78,7 +78,15 @@ def test_bakes_are_kept_shown_compared_and_restored_and_a_closed_one_goes_on(
     model.start()
     qtbot.waitUntil(lambda: model.bake.checkpoint_step is not None, timeout=SECONDS)
     model.finish()
-    qtbot.waitUntil(lambda: model.state == "done", timeout=SECONDS)
+    # the bundle is there before its figures, and the bar moves meanwhile
+    qtbot.waitUntil(lambda: model.state == "refining", timeout=SECONDS)
+    assert preset_of(path) == "standard" and open_bundle(path).manifest.source["is_first"]
+    assert page.cards[0].version.preset == "standard" and model.bake.result.bundle == path
+    text, bar = panel.status.progress.now.text(), panel.status.progress.bar
+    assert text.startswith("Kept. Refining and measuring") and bar.maximum() == 0
+    at = bar._run
+    qtbot.waitUntil(lambda: bar._run != at, timeout=1000)
+    assert panel.status.transport.main.isEnabled() and not model.is_busy
     model.set_choices(preset="draft", iterations=500, resolution=None)
     model.refresh_materials()
     qtbot.waitUntil(lambda: model.can("start"), timeout=SECONDS)

@@ -336,7 +336,7 @@ def test_warnings_of_a_bake_are_shown_with_its_result(window, documents, monkeyp
     report = {"name": "clay", "verdict": "can be baked"}
     model._handle(Message({"event": "opened", "chosen": "clay", "materials": [report]}))
     finish(model, "clay: is decoded in plain code")
-    assert shown(window) == "Written: /out/clay.vdg\nclay: is decoded in plain code"
+    assert shown(window) == "Written: clay.vdg\nclay: is decoded in plain code"
     assert model.notices[-1].severity == WARNING
 
     def refuse(*_):
@@ -358,7 +358,7 @@ def test_refused_actions_are_no_warnings_of_the_result(window, documents):
     window.open(documents[1])
     assert shown(window) == "Finish or cancel the bake before you open second.mtlx."
     model._handle(Message({"event": "finished", "results": ["/out/clay.vdg"], "step": 3}))
-    assert shown(window) == "Written: /out/clay.vdg"
+    assert shown(window) == "Written: clay.vdg"
     assert model.notices[-1].severity == INFO
 
 
@@ -369,8 +369,8 @@ def test_tags_in_messages_are_shown_as_text(window):
 
 def test_long_messages_wrap_and_are_copied_unchanged(qtbot, window):
     window.resize(420, 900)
-    message = "Written: /" + "/".join(f"a_long_folder_{number}" for number in range(40)) + ".vdg"
-    window.panel.model.notices.add("info", message)
+    message = "No file: " + "_".join(f"a_long_name_{number}" for number in range(40)) + ".vdg"
+    window.panel.model.notices.add("warning", message)
     qtbot.wait(50)
     text = window.panel.banner.text
     lines = text.document().size().height() / text.fontMetrics().lineSpacing()

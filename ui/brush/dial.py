@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
@@ -11,7 +12,7 @@ from verdigris.ui.qt.binding import blocked_signals
 from verdigris.ui.qt.number_boxes import RealBox
 from verdigris.ui.style.metrics import GAP
 
-_WIDTH = 64
+_WIDTH = 80
 
 
 class Dial(QWidget):
@@ -29,6 +30,7 @@ class Dial(QWidget):
     ) -> None:
         super().__init__()
         self._step, self._change = step, change
+        self._range, self._scale = (low, high), 1.0
         self.slider, self.box = QSlider(Qt.Orientation.Horizontal), RealBox()
         self.slider.setRange(round(low / step), round(high / step))
         self.slider.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -48,12 +50,24 @@ class Dial(QWidget):
         row.addWidget(self.slider, 1)
         row.addWidget(self.box)
         self.slider.valueChanged.connect(lambda value: self._take(value * step))
-        self.box.valueChanged.connect(self._take)
+        self.box.valueChanged.connect(lambda value: self._take(value / self._scale))
 
     def show_value(self, value: float) -> None:
         with blocked_signals(self.slider, self.box):
             self.slider.setValue(round(value / self._step))
-            self.box.setValue(value)
+            self.box.setValue(value * self._scale)
+
+    def show_unit(self, scale: float, unit: str) -> None:
+        """Shows the number in another unit, of which one of the dial's own has so many."""
+        self._scale = scale
+        with blocked_signals(self.slider, self.box):
+            # three digits of the largest value
+            step = self._step * scale
+            digits = 0 if step >= 1 else min(6, math.ceil(-math.log10(step)) + 1)
+            self.box.setDecimals(digits if scale != 1 or self._step < 1 else 0)
+            self.box.setRange(*(each * scale for each in self._range))
+            self.box.setSingleStep(step)
+            self.box.setSuffix(unit)
 
     def _take(self, value: float) -> None:
         self.show_value(value)

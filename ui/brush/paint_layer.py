@@ -74,9 +74,10 @@ class PaintLayer:
             painter.drawImage(cell, self._ring_at(uv, centre))
 
     def _ring_at(self, uv: Any, centre: tuple[float, float]) -> QImage:
-        radius = self._tools.brush.radius
-        key = (self._model.view.number, uv.shape, centre, radius, self._tools.mirror)
+        tools = self._tools
+        key = (self._model.view.number, uv.shape, centre, tools.brush, tools.space, tools.mirror)
         if self._ring is None or self._ring[0] != key:
-            places = self._tools.places(*centre)
-            self._ring = key, image_of(ring_pixels(np.asarray(uv), places, radius))
+            places = tools.places(*centre)
+            radii = [tools.radius_at(*place) for place in places]
+            self._ring = key, image_of(ring_pixels(np.asarray(uv), places, radii))
         return self._ring[1]

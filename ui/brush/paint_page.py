@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QFileDialog, QFormLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFormLayout, QVBoxLayout, QWidget
 
 from verdigris.core.geometry.mesh import Mesh, load_mesh
 from verdigris.core.geometry.shapes import find_shape
@@ -18,45 +18,34 @@ from verdigris.core.hosts.host import (
     StopsPainting,
 )
 from verdigris.core.importance.from_error import weights_from_error
-from verdigris.core.worker.protocol.commands import EVERYWHERE, IN_VIEW, PAINTED
 from verdigris.ui.brush.dial import Dial
+from verdigris.ui.brush.paint_controls import (
+    COMPARE,
+    FOCUS,
+    IMAGES,
+    LAYERS,
+    MIRRORS,
+    PENS,
+    SPACES,
+    button,
+    choice,
+    flow_of,
+)
 from verdigris.ui.brush.paint_layer import PaintLayer
 from verdigris.ui.brush.pen import Pen
-from verdigris.ui.brush.texture_view import ERRORS, WEIGHTS, TextureView
+from verdigris.ui.brush.texture_view import ERRORS, TextureView
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.scene_meshes import mesh_of
-from verdigris.ui.paint import brush_tools
+from verdigris.ui.paint.brush_space import OBJECT
 from verdigris.ui.paint.brush_tools import BrushTools
 from verdigris.ui.paint.weight_map import SIZE
 from verdigris.ui.qt.binding import bind, blocked_signals
-from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.qt.keys import Keys
+from verdigris.ui.qt.scrub import Scrub, label_of
 from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.signals.notices import WARNING, capitalise
-from verdigris.ui.style.combo import Combo
-from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.widgets.viewport import Viewport
-
-_IMAGES = "Images (*.exr *.png *.tif *.tiff *.jpg *.hdr *.npy)"
-_LAYERS = (("Painted weights", WEIGHTS), ("Error by place", ERRORS))
-_FOCUS = (
-    ("Train everywhere", EVERYWHERE),
-    ("Train painted places only", PAINTED),
-    ("Train visible places more", IN_VIEW),
-)
-_MIRRORS = (
-    ("None", brush_tools.NO_MIRROR),
-    ("Left and right of the texture", brush_tools.MIRROR_U),
-    ("Left and right of the mesh", brush_tools.MIRROR_X),
-)
-_PENS = (
-    ("Pressure changes the strength", brush_tools.STRENGTH),
-    ("Pressure changes the size", brush_tools.SIZE),
-    ("Pressure changes both", brush_tools.BOTH),
-    ("Pressure changes nothing", brush_tools.NOTHING),
-)
-_COMPARE = "To measure what the paint does, bake once without it, with the same settings."
 
 
 class PaintPage(QWidget):
@@ -65,44 +54,49 @@ class PaintPage(QWidget):
     def __init__(self, model: PanelModel, viewport: Viewport) -> None:
         super().__init__()
         self._model, self._viewport = model, viewport
-        self.tools = BrushTools(model.weights, self._find_mesh)
+        self.tools = BrushTools(model.weights, self._find_mesh, self._find_places)
         self.overlay = PaintLayer(model, viewport, self.tools)
         self._pen = Pen(viewport, self.tools)
         self.texture = TextureView(model, self.tools)
-        self.layer = _combo(_LAYERS, "Layer", "The layer over the texture")
-        self.focus = _combo(
-            _FOCUS, "Trained places", "The places that are trained. You can change this in a bake."
+        self.layer = choice(LAYERS, "Layer", "The layer over the texture")
+        self.focus = choice(
+            FOCUS, "Trained places", "The places that are trained. You can change this in a bake."
         )
-        self.mirror = _combo(_MIRRORS, "Mirror", "Paints on the other side, too")
-        self.pen = _combo(_PENS, "Pressure of the pen", "What the pressure of a pen changes")
+        self.space = choice(
+            SPACES,
+            "Size of the brush in",
+            "What the size of the brush stays the same in: the texture, the object, or the view",
+        )
+        self.mirror = choice(MIRRORS, "Mirror", "Paints on the other side, too")
+        self.pen = choice(PENS, "Pressure of the pen", "What the pressure of a pen changes")
         self.legend, self.effect = Line(), Line()
-        self.in_view = _button("Paint in view", "brush", "The brush also paints in the viewport")
+        self.in_view = button("Paint in view", "brush", "The brush also paints in the viewport")
         self.in_view.setCheckable(True)
-        self.erase = _button("Erase", "erase", "Paints the normal weight, 1")
+        self.erase = button("Erase", "erase", "Paints the normal weight, 1")
         self.erase.setCheckable(True)
-        self.undo = _button("Undo", "undo", "Undoes the last stroke (Ctrl+Z)")
-        self.redo = _button("Redo", "redo", "Repeats the undone stroke (Ctrl+Shift+Z)")
-        self.from_error = _button(
+        self.undo = button("Undo", "undo", "Undoes the last stroke (Ctrl+Z)")
+        self.redo = button("Redo", "redo", "Repeats the undone stroke (Ctrl+Shift+Z)")
+        self.from_error = button(
             "Paint from error", "target", "Raises the weights where the error is large"
         )
-        self.fill = _button("Fill", "fill", "Sets the weight of the brush everywhere")
-        self.clear = _button("Clear", "clear", "Sets the normal weight, 1, everywhere")
-        self.invert = _button("Invert", "invert", "Swaps high and low weights")
+        self.fill = button("Fill", "fill", "Sets the weight of the brush everywhere")
+        self.clear = button("Clear", "clear", "Sets the normal weight, 1, everywhere")
+        self.invert = button("Invert", "invert", "Swaps high and low weights")
         application = model.host.name.split()[0] if model.host.name else "scene"
-        self.scene_brush = _button(
+        self.scene_brush = button(
             f"Paint in {application}",
             "brush",
             "Opens the application's own brush on the mesh in the viewport, or on the first mesh "
             "of the material",
         )
-        self.stop_brush = _button(
+        self.stop_brush = button(
             f"Stop in {application}", "cross", "Ends the brush and displays the materials again"
         )
-        self.take = _button(
+        self.take = button(
             "Take weights", "import", "Reads the weights that are painted on the material's meshes"
         )
-        self.load = _button("Import…", "import", "Reads weights from an image")
-        self.save = _button("Export…", "export", "Writes weights to an EXR file")
+        self.load = button("Import…", "import", "Reads weights from an image")
+        self.save = button("Export…", "export", "Writes weights to an EXR file")
         change = self.tools.set
         self.size = Dial(
             "Size",
@@ -110,7 +104,7 @@ class PaintPage(QWidget):
             50,
             1,
             "%",
-            "The radius of the brush in the texture ([ and ])",
+            "The radius of the brush ([ and ])",
             lambda value: change(radius=value / 100),
         )
         self.weight = Dial(
@@ -153,7 +147,7 @@ class PaintPage(QWidget):
             (self.from_error, self.fill, self.clear, self.invert),
             (self.scene_brush, self.stop_brush, self.take, self.load, self.save),
         )
-        self._rows = [_row(*widgets) for widgets in rows]
+        self._rows = [flow_of(*widgets) for widgets in rows]
         dials = QFormLayout()
         dials.setHorizontalSpacing(GAP)
         dials.setVerticalSpacing(HALF)
@@ -163,10 +157,14 @@ class PaintPage(QWidget):
             ("Strength", self.strength),
         ):
             dials.addRow(name, dial)
+            Scrub(label_of(dials, dial), dial.box)
+            if dial is self.size:
+                dials.addRow("Size in", self.space)
         more = QFormLayout()
         more.setHorizontalSpacing(GAP)
         more.setVerticalSpacing(HALF)
         more.addRow("Overlay", self.opacity)
+        Scrub(label_of(more, self.opacity), self.opacity.box)
         more.addRow("Mirror", self.mirror)
         more.addRow("Pen", self.pen)
         top, choices, tools, files = self._rows
@@ -198,6 +196,7 @@ class PaintPage(QWidget):
         self.mirror.activated.connect(
             lambda index: self.tools.set(mirror=self.mirror.itemData(index))
         )
+        self.space.activated.connect(lambda index: self.tools.set(space=self.space.itemData(index)))
         self.pen.activated.connect(
             lambda index: self.tools.set(pen_changes=self.pen.itemData(index))
         )
@@ -221,6 +220,7 @@ class PaintPage(QWidget):
             keys.add(QKeySequence.StandardKey.Undo, weights.undo, holds)
             keys.add(QKeySequence.StandardKey.Redo, weights.redo, holds)
         bind(self, self.tools.changed, self._show_tools)
+        bind(self, model.view_changed, self._show_tools)
         bind(self, model.meshes.changed, self._show_scene_tools)
         for signal in (
             weights.changed,
@@ -244,8 +244,17 @@ class PaintPage(QWidget):
             return view.mesh, lambda: mesh_of(loaded)
         return view.mesh, lambda: load_mesh(Path(view.mesh))
 
+    def _find_places(self) -> tuple[str, Any]:
+        """The shape in the view, and the uv of its pixels."""
+        return self._model.view.shape, self._model.pictures.places
+
     def _show_tools(self) -> None:
         tools = self.tools
+        if tools.space == OBJECT:
+            # in units of the scene, which an artist knows
+            self.size.show_unit(tools.surface.extent / 100, " units")
+        else:
+            self.size.show_unit(1.0, "%")
         self.size.show_value(100 * tools.brush.radius)
         self.weight.show_value(tools.brush.weight)
         self.strength.show_value(100 * tools.brush.strength)
@@ -283,7 +292,7 @@ class PaintPage(QWidget):
             self._model.weights.replace(weights)
 
     def _import(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(self, "Import", "", _IMAGES)
+        path, _ = QFileDialog.getOpenFileName(self, "Import", "", IMAGES)
         if path:
             self._model.read_map(path)
 
@@ -310,7 +319,7 @@ class PaintPage(QWidget):
         effect, is_painted = model.effects.found, not weights.is_constant
         text = effect.text if effect is not None else ""
         if not text and is_painted and not model.effects.can_compare(model.bake_key):
-            text = _COMPARE
+            text = COMPARE
         self.effect.setText(text)
         self.effect.setVisible(bool(text))
 
@@ -323,29 +332,3 @@ class PaintPage(QWidget):
         return f"{capitalise(more)} ///: trained more. {capitalise(less)} \\\\\\: trained less" + (
             f"; {100 * excluded:.0f}% not trained." if excluded else "."
         )
-
-
-def _button(text: str, icon: str, tip: str) -> QToolButton:
-    button = QToolButton(text=text)
-    wear(button, icon)
-    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    button.setToolTip(tip)
-    return button
-
-
-def _combo(entries: tuple[tuple[str, str], ...], name: str, tip: str) -> Combo:
-    combo = Combo()
-    for text, value in entries:
-        combo.addItem(text, value)
-    combo.setAccessibleName(name)
-    combo.setToolTip(tip)
-    return combo
-
-
-def _row(*widgets: QWidget) -> QWidget:
-    row = QWidget()
-    flow = FlowLayout(row)
-    for widget in widgets:
-        flow.addWidget(widget)
-    return row

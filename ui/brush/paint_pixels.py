@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,12 +53,14 @@ def paint_pixels(weights: Floats, inks: tuple[Ink, Ink], opacity: float) -> Pixe
     return pixels
 
 
-def ring_pixels(uv: Floats, places: list[tuple[float, float]], radius: float) -> Pixels:
+def ring_pixels(
+    uv: Floats, places: Sequence[tuple[float, float]], radii: Sequence[float]
+) -> Pixels:
     """The edge of the brush around places, as the surface bends it, and a faint line where its
     effect is half."""
     pixels = np.zeros((*uv.shape[:2], 4), np.uint8)
     light, dark = np.zeros(uv.shape[:2]), np.zeros(uv.shape[:2])
-    for place in places:
+    for place, radius in zip(places, radii, strict=True):
         away = np.abs(uv - np.float32(place)) % 1.0
         away = np.minimum(away, 1 - away)
         distance = np.sqrt((away**2).sum(-1)) / radius

@@ -132,10 +132,10 @@ class TextureView(QWidget):
         if at is None and not self.hasFocus():
             return
         u, v = self._cursor if at is None else self._uv_at(at)
-        radius = self._tools.brush.radius * square.width()
         painter.setClipRect(square)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for x, y in self._tools.places(u, v):
+            radius = self._tools.radius_at(x, y) * square.width()
             place = QPointF(
                 square.left() + x * square.width(), square.bottom() - y * square.height()
             )
@@ -168,7 +168,8 @@ class TextureView(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         before, self._pointer = self._pointer, event.position()
         if self._is_painting:
-            spacing = max(1.0, self._tools.brush.radius * self._square().width() / 2)
+            radius = self._tools.radius_at(*self._uv_at(self._pointer))
+            spacing = max(1.0, radius * self._square().width() / 2)
             for place in points_between(before or self._pointer, self._pointer, spacing):
                 self._dab_at(place)
         self.update()
@@ -192,8 +193,8 @@ class TextureView(QWidget):
         }
         if event.key() in steps:
             across, up = steps[event.key()]
-            step = self._tools.brush.radius / 2
             u, v = self._cursor
+            step = self._tools.radius_at(u, v) / 2
             self._cursor = ((u + across * step) % 1.0, (v + up * step) % 1.0)
             self._pointer = None
             self.update()

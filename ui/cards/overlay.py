@@ -43,6 +43,7 @@ class CardBox(QFrame):
         self.text, self.detail = Line(), Line()
         self.text.setText(card.text)
         self.detail.setText(card.detail)
+        self.detail.setToolTip(card.whole)
         self.detail.setVisible(bool(card.detail))
         self.text.setFont(bold(self.text))
         self.icon = IconLabel(FIELD)

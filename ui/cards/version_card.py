@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QImageReader, QPixmap
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -23,6 +22,7 @@ from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.signals.notices import capitalise
 from verdigris.ui.style.metrics import GAP, HALF
+from verdigris.ui.widgets.thumbnails import thumbnail
 from verdigris.ui.widgets.wording import format_bytes, format_duration
 
 THUMBNAIL = 64
@@ -41,7 +41,7 @@ class VersionCard(QFrame):
         verdict = judge(version.errors)
         picture = QLabel()
         picture.setFixedSize(THUMBNAIL, THUMBNAIL)
-        picture.setPixmap(thumbnail(version))
+        picture.setPixmap(thumbnail(version.preview, THUMBNAIL))
         picture.setAccessibleName("Thumbnail")
         self.label = QLineEdit(version.label)
         self.label.setPlaceholderText(title)
@@ -144,25 +144,6 @@ class VersionCard(QFrame):
 
     def _show(self) -> None:
         self._model.show_version(self.version)
-
-
-def thumbnail(version: Version, size: int = THUMBNAIL) -> QPixmap:
-    """The neural part of the preview: that is reference, neural material and heat map in a row."""
-    reader = QImageReader(str(version.preview))
-    whole = reader.size()
-    if whole.isValid() and whole.width() > 2 * whole.height():
-        third = whole.width() // 3
-        reader.setClipRect(QRect(third, 0, third, whole.height()))
-    reader.setScaledSize(QSize())
-    image = reader.read()
-    if image.isNull():
-        empty = QPixmap(size, size)
-        empty.fill(Qt.GlobalColor.transparent)
-        return empty
-    smooth = Qt.TransformationMode.SmoothTransformation
-    return QPixmap.fromImage(
-        image.scaled(size, size, Qt.AspectRatioMode.KeepAspectRatioByExpanding, smooth)
-    )
 
 
 def _facts(version: Version, title: str) -> str:

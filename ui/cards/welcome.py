@@ -22,6 +22,7 @@ from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.signals.notices import capitalise
 from verdigris.ui.style.metrics import WIDE, title_font
 from verdigris.ui.style.sheet import PRIMARY
+from verdigris.ui.widgets.thumbnails import blank, find_bundle, picture_of
 
 # In the order of the sheet in docs/images/examples.png.
 EXAMPLES = (
@@ -29,7 +30,7 @@ EXAMPLES = (
     *("brushed_steel", "car_paint", "two_tone_velvet", "glowing_panel"),
 )
 _ACROSS = 4
-_THUMBNAIL = 128
+_THUMBNAIL, _RECENT = 128, 40
 # Wider rows are hard to read.
 _MOST_WIDTH = 1280
 _REPOSITORY = Path(__file__).parents[2]
@@ -99,8 +100,10 @@ class Welcome(QScrollArea):
         self.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.show_recent(())
 
-    def show_recent(self, paths: Sequence[Path]) -> None:
-        """Lists documents that were open before."""
+    def show_recent(
+        self, paths: Sequence[Path], find: Callable[[Path], Path | None] = find_bundle
+    ) -> None:
+        """Lists documents that were open before, with pictures of the bundles that `find` finds."""
         for button in self.recent:
             self._recent.removeWidget(button)
             button.deleteLater()
@@ -108,7 +111,10 @@ class Welcome(QScrollArea):
         for path in paths:
             button = QPushButton(f"{path.name}   {path.parent}".replace("&", "&&"))
             button.setFlat(True)
-            button.setStyleSheet("text-align: left")
+            button.setStyleSheet("text-align: left; padding: 4px")
+            button.setIcon(QIcon(picture_of(find(path), _RECENT) or blank(_RECENT)))
+            button.setIconSize(QSize(_RECENT, _RECENT))
+            button.setMinimumHeight(_RECENT + 8)
             button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
             button.setToolTip(str(path))
             button.setAccessibleName(f"Open {path.name}")

@@ -47,6 +47,8 @@ class Progress:
     seconds_left: float | None = None
     samples_per_second: float = 0.0
     plan: tuple[Part, ...] = ()
+    closing: tuple[int, int] = (0, 0)
+    """Parts of measuring and writing that are done, and all of them."""
 
     @property
     def number(self) -> int | None:
@@ -157,6 +159,8 @@ class BakeLog:
             "metrics": self._handle_metrics,
             "checkpointed": self._handle_checkpoint,
             "warning": self._handle_warning,
+            "closing": self._handle_closing,
+            "kept": self._handle_kept,
             "finished": self._handle_finished,
         }.get(str(event.get("event")))
         if handler is not None:
@@ -218,6 +222,18 @@ class BakeLog:
         text = str(event.get("text", ""))
         if text not in self.warnings:
             self.warnings.append(text)
+
+    def _handle_closing(self, event: Mapping[str, Any]) -> None:
+        done, parts = int(event.get("done") or 0), int(event.get("parts") or 0)
+        self._set_progress(replace(self.progress, closing=(done, parts)))
+
+    def _handle_kept(self, event: Mapping[str, Any]) -> None:
+        """The bundle of a stopped bake is written; its figures follow."""
+        results = event.get("results") or ()
+        self.stopped_by = "request"
+        if results:
+            self.result = BakedResult(Path(str(results[0])), {})
+        self._set_progress(replace(self.progress, closing=(0, 0), seconds_left=0.0))
 
     def _handle_finished(self, event: Mapping[str, Any]) -> None:
         self._handle_metrics(event)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.bundle.history.version import Version
 from verdigris.core.worker.protocol.worker_events import IDLE
-from verdigris.ui.signals.notices import ERROR, INFO, WARNING, capitalise
+from verdigris.ui.signals.notices import ERROR, INFO, WARNING, capitalise, short_paths
 
 if TYPE_CHECKING:
     from verdigris.ui.model.panel_model import PanelModel
@@ -43,6 +43,8 @@ class Card:
     text: str
     detail: str = ""
     actions: tuple[Action, ...] = ()
+    whole: str = ""
+    """The detail with whole paths, if it is another text."""
 
 
 def cards_of(model: PanelModel) -> list[Card]:
@@ -60,7 +62,8 @@ def _problem(model: PanelModel) -> list[Card]:
     problem = str(report.get("problem", ""))
     missing = [each for each in report.get("textures", ()) if each.get("is_missing")]
     if not missing:
-        return [Card("problem", ERROR, "This material cannot be baked.", capitalise(problem))]
+        why = capitalise(problem)
+        return [Card("problem", ERROR, "This material cannot be baked.", short_paths(why), (), why)]
     names = list(dict.fromkeys(_file_name(str(each.get("file", ""))) for each in missing))
     folders = model.missing_folders
     actions = []

@@ -34,6 +34,10 @@ class BakeChoices:
     """Training stops when the error on held-out samples falls below this value. 0 turns this
     off."""
 
+    target: str = ""
+    """Training stops when the result is good or very good: a key of TARGETS of the verdict. By
+    default when nobody sees a difference."""
+
     time_limit: float = 0.0
     """The training time in seconds. The schedule is fitted into it. 0 sets no limit."""
 
@@ -72,6 +76,7 @@ class BakeChoices:
             resume=self.resume,
             time_limit=self.time_limit,
             target_error=self.target_error,
+            target=self.target,
             viewport_textures=self.viewport_textures,
         )
 

@@ -19,13 +19,13 @@ from verdigris.core.bundle.history.version import Version
 from verdigris.core.hosts.host import HostDocument, HostMaterial, log_beside
 from verdigris.core.material.files.named_files import find_folders
 from verdigris.core.worker.protocol import commands
-from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING
+from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING, REFINING
 from verdigris.ui.model import states
 from verdigris.ui.model.worker_link import WorkerLink
 from verdigris.ui.model.worker_pictures import Texel
 from verdigris.ui.signals.notices import INFO, WARNING
 
-_RESULT_FOLDER = "neural"
+RESULT_FOLDER = "neural"
 # The setting of the machine: names of applications in which the self-test was offered.
 _OFFERED_IN = "selftest_offered_in"
 
@@ -237,7 +237,8 @@ class PanelModel(WorkerLink):
             )
             self.notices.add(WARNING, text)
         self._send_weights()
-        self._has_run = True
+        self._has_run, self._is_attached = True, False
+        self._awaits_start = self.state == REFINING
         self.history.set_shown("")
         start = self.choices.start(str(self.result_folder()), self._result_name())
         self._started, self.took = self.choices, 0.0
@@ -308,7 +309,7 @@ class PanelModel(WorkerLink):
         if self.choices.folder:
             return Path(self.choices.folder)
         scene = self.host.scene_file()
-        return (scene.parent if scene else Path.home()) / _RESULT_FOLDER
+        return (scene.parent if scene else Path.home()) / RESULT_FOLDER
 
     def _result_name(self) -> str:
         """The name of the result, as a batch would choose it. Materials of the same name get

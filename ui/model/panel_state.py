@@ -18,6 +18,7 @@ from verdigris.ui.model import states
 from verdigris.ui.model.bake_history import BakeHistory
 from verdigris.ui.model.bake_log import BakeLog
 from verdigris.ui.model.choices import BakeChoices
+from verdigris.ui.model.own_presets import OwnPresets
 from verdigris.ui.model.scene_meshes import SceneMeshes
 from verdigris.ui.model.worker_pictures import Pictures
 from verdigris.ui.model.worker_set_up import WorkerSetUp
@@ -41,6 +42,10 @@ class PanelState:
         self._weights_sent = 0.0
         self._weights_changed = False
         self._has_run = False
+        self._awaits_start = False
+        """A bake is begun while the one before was refined, whose last events may still come."""
+        self._is_attached = False
+        """The result of the present bake is noted in the scene before its figures are there."""
         self._started: BakeChoices | None = None
         """The choices of the last bake."""
         self._is_outdated = False
@@ -59,6 +64,7 @@ class PanelState:
         self.trainer = ""
         self.device = ""
         self.choices = BakeChoices()
+        self.own_presets = OwnPresets()
         self.bake = BakeLog()
         self.forecast: Mapping[str, Any] | None = None
         self.view = commands.View()

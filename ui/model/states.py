@@ -9,6 +9,7 @@ from verdigris.core.worker.protocol.worker_events import (
     IDLE,
     PAUSED,
     PREPARING,
+    REFINING,
     TRAINING,
 )
 
@@ -22,6 +23,8 @@ _ALLOWED = {
     TRAINING: (PAUSE, FINISH, CANCEL),
     PAUSED: (RESUME, FINISH, CANCEL),
     FINISHING: (CANCEL,),
+    # a new bake ends it, and keeps what is written
+    REFINING: (START,),
     DONE: (START,),
     FAILED: (START,),
 }
@@ -31,7 +34,8 @@ _FOLLOWS = {
     PREPARING: (PREPARING, TRAINING, PAUSED, FINISHING, IDLE, FAILED),
     TRAINING: (TRAINING, PAUSED, FINISHING, IDLE, FAILED),
     PAUSED: (PAUSED, TRAINING, PREPARING, FINISHING, IDLE, FAILED),
-    FINISHING: (FINISHING, DONE, IDLE, FAILED),
+    FINISHING: (FINISHING, REFINING, DONE, IDLE, FAILED),
+    REFINING: (REFINING, DONE, IDLE, PREPARING, FAILED),
     DONE: (DONE, IDLE, PREPARING, FAILED),
     FAILED: (FAILED, IDLE, PREPARING),
 }
@@ -41,6 +45,7 @@ LABELS = {
     TRAINING: "Training",
     PAUSED: "Paused",
     FINISHING: "Writing the result",
+    REFINING: "Kept. Refining and measuring",
     DONE: "Done",
     FAILED: "Failed",
 }

@@ -23,6 +23,7 @@ from verdigris.ui.signals.notices import ERROR, INFO, WARNING, capitalise
 
 # The minimum number of seconds between two maps of weights.
 _PAINT_INTERVAL = 0.25
+_ENDINGS = ("closing", "kept", "finished")
 
 
 class WorkerLink(PanelState):
@@ -50,10 +51,15 @@ class WorkerLink(PanelState):
 
     def _handle(self, message: Message) -> None:
         header = message.header
+        if header.get("event") == "started":
+            self._awaits_start = False
+        if self._awaits_start and header.get("event") in _ENDINGS:
+            return
         handler = {
             "state": self._handle_state,
             "opened": self._handle_opened,
             "forecast": self._handle_forecast,
+            "kept": self._handle_kept,
             "finished": self._handle_finished,
             "sizechosen": self._handle_size,
             "warning": lambda event: self.notices.add(WARNING, str(event.get("text", ""))),
@@ -111,13 +117,26 @@ class WorkerLink(PanelState):
         self.forecast = {**forecast, **chosen, "texture_bytes": texture, "may_be_smaller": False}
         self.forecast_changed.emit()
 
+    def _handle_kept(self, _event: Mapping[str, Any]) -> None:
+        # plain textures for the scene come with the result
+        if self.bake.result is not None and not (self._started and self._started.viewport_textures):
+            self.history.note_curve(self.bake.history.errors())
+            self._attach(self.bake.result, ())
+            self._is_attached = True
+
     def _handle_finished(self, event: Mapping[str, Any]) -> None:
         if self.bake.result is not None:
             self._learn_time()
             self._note_effect()
             self.history.note_curve(self.bake.history.errors())
-            hints = [str(hint) for hint in event.get("hints", ()) if hint]
-            self._attach(self.bake.result, hints)
+            hints = [capitalise(str(hint)) for hint in event.get("hints", ()) if hint]
+            if not self._is_attached:
+                self._attach(self.bake.result, hints)
+            elif hints or self.bake.warnings:
+                severity = WARNING if self.bake.warnings else INFO
+                text = (f"Refined: {self.bake.result.bundle}", *self.bake.warnings, *hints)
+                self.notices.add(severity, "\n".join(text))
+            self._is_attached = False
 
     def _note_effect(self) -> None:
         """Compares the error by place with that of the bake before."""
@@ -151,7 +170,7 @@ class WorkerLink(PanelState):
         except VerdigrisError as failure:
             warnings.append(f"The result is written, but it is not noted in the scene: {failure}")
         # one notice, as only the last one is visible
-        text = (f"Written: {result.bundle}", *warnings, *map(capitalise, hints))
+        text = (f"Written: {result.bundle}", *warnings, *hints)
         self.notices.add(WARNING if warnings else INFO, "\n".join(text))
 
     def _attach_to(self, material: HostMaterial, result: BakedResult) -> None:

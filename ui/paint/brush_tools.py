@@ -9,6 +9,16 @@ from typing import Any
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.importance.mirror import MeshMirror
+from verdigris.ui.paint.brush_space import (
+    OBJECT,
+    TEXTURE,
+    VIEW,
+    Surface,
+    length_in_view,
+    plane,
+    sphere,
+    surface_of,
+)
 from verdigris.ui.paint.weight_map import Brush, WeightMap
 from verdigris.ui.signals.signal import Signal
 
@@ -17,7 +27,9 @@ NO_MIRROR, MIRROR_U, MIRROR_X = "none", "u", "x"
 # What the pressure of a pen changes.
 STRENGTH, SIZE, BOTH, NOTHING = "strength", "size", "both", "nothing"
 SMALLEST, LARGEST = 0.01, 0.5
-"""Radii of the brush, as shares of the texture."""
+"""Radii of the brush, as shares of the texture, the object or the view."""
+# Half a texel of the map.
+_LEAST_RADIUS = 0.004
 _SIZE_STEP = 1.15
 _LEAST_PRESSURE = 0.05
 
@@ -27,9 +39,16 @@ class BrushTools:
     mesh in the view, or None."""
 
     def __init__(
-        self, weights: WeightMap, find_mesh: Callable[[], tuple[str, Callable[[], Mesh]] | None]
+        self,
+        weights: WeightMap,
+        find_mesh: Callable[[], tuple[str, Callable[[], Mesh]] | None],
+        find_places: Callable[[], tuple[str, Any]] = lambda: ("sphere", None),
     ) -> None:
         self._weights, self._find_mesh = weights, find_mesh
+        self._find_places = find_places
+        self.space = TEXTURE
+        """What the radius of the brush is a share of."""
+        self._surface_of: tuple[str, Surface] = ("sphere", sphere())
         self.brush = Brush()
         self.mirror = NO_MIRROR
         self.pen_changes = STRENGTH
@@ -56,7 +75,34 @@ class BrushTools:
         brush = self._pressed(max(_LEAST_PRESSURE, pressure))
         brush = replace(brush, erases=brush.erases or erases)
         for place in self.places(u, v):
-            self._weights.dab(*place, brush)
+            self._weights.dab(*place, replace(brush, radius=self.radius_at(*place, brush.radius)))
+
+    def radius_at(self, u: float, v: float, radius: float | None = None) -> float:
+        """The radius of the brush at a place, as a share of the texture."""
+        found = self.brush.radius if radius is None else radius
+        if self.space == OBJECT:
+            found *= self.surface.extent * self.surface.length_at(u, v)
+        elif self.space == VIEW:
+            found *= length_in_view(self._find_places()[1], u, v) or 1.0
+        return min(LARGEST, max(_LEAST_RADIUS, found))
+
+    @property
+    def surface(self) -> Surface:
+        """The shape in the view."""
+        found, shape = self._find_mesh(), self._find_places()[0]
+        name = found[0] if found is not None else shape
+        if name != self._surface_of[0]:
+            self._surface_of = name, self._measure(found, shape)
+        return self._surface_of[1]
+
+    def _measure(self, found: tuple[str, Callable[[], Mesh]] | None, shape: str) -> Surface:
+        try:
+            if found is not None:
+                return surface_of(found[1]())
+        except VerdigrisError:
+            # the viewport has reported why it cannot be read
+            pass
+        return plane() if shape == "plane" else sphere()
 
     def places(self, u: float, v: float) -> list[tuple[float, float]]:
         """The place, and the mirrored one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QPainter, QPainterPath, QPalette, QPen, QPixmap
+from PySide6.QtGui import QDesktopServices, QPainter, QPainterPath, QPalette, QPen
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -17,17 +17,16 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.core.batch.run.summary import BAKED, FAILED
-from verdigris.core.bundle.history.history import History
-from verdigris.ui.cards.version_card import thumbnail
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.queue.bake_queue import BAKING, WAITING, BakeQueue, Item
-from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.signals.notices import capitalise, short_paths
 from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP, HALF
+from verdigris.ui.widgets.thumbnails import blank, find_bundle, picture_of
 
 _SIDE, _RING = 44, 3
-_LEAST_WIDTH = 260
+_LEAST_WIDTH, _LEAST_ROWS = 260, 2
 
 
 class Ring(QWidget):
@@ -36,11 +35,10 @@ class Ring(QWidget):
     def __init__(self, item: Item) -> None:
         super().__init__()
         self._item = item
-        self._picture: QPixmap | None = None
         self.setFixedSize(_SIDE, _SIDE)
-        if item.bundle is not None:
-            present = next(iter(History(item.bundle).versions()), None)
-            self._picture = thumbnail(present, _SIDE) if present else None
+        # one that waits shows the bake before
+        bundle = item.bundle or find_bundle(item.path, item.material)
+        self._picture = picture_of(bundle, _SIDE) or blank(_SIDE)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
         return QSize(_SIDE, _SIDE)
@@ -49,12 +47,11 @@ class Ring(QWidget):
         painter, colours = QPainter(self), colours_for(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = QRectF(self.rect()).adjusted(_RING, _RING, -_RING, -_RING)
-        if self._picture is not None:
-            path = QPainterPath()
-            path.addEllipse(area.adjusted(2, 2, -2, -2))
-            painter.setClipPath(path)
-            painter.drawPixmap(0, 0, self._picture)
-            painter.setClipping(False)
+        path = QPainterPath()
+        path.addEllipse(area.adjusted(2, 2, -2, -2))
+        painter.setClipPath(path)
+        painter.drawPixmap(0, 0, self._picture)
+        painter.setClipping(False)
         painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Mid), _RING))
         painter.drawEllipse(area)
         done = {BAKED: colours.good, FAILED: colours.bad}.get(self._item.state, colours.smooth)
@@ -79,7 +76,7 @@ class QueueRow(QFrame):
         state.setToolTip(item.text or str(item.path))
         name.setToolTip(str(item.path))
         if item.text:
-            state.setText(f"{capitalise(item.state)}: {item.text}")
+            state.setText(f"{capitalise(item.state)}: {short_paths(item.text)}")
             state.setStyleSheet(f"color: {colours_for(self).bad.name()}")
         for label in (name, state):
             label.setTextFormat(Qt.TextFormat.PlainText)
@@ -134,6 +131,8 @@ class QueueBox(QWidget):
         area.setWidgetResizable(True)
         area.setFrameShape(QScrollArea.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        # below a docked panel, too, more than one row is seen
+        area.setMinimumHeight(_LEAST_ROWS * (_SIDE + 2 * HALF))
         area.setWidget(inside)
         self.run = QPushButton("&Bake all")
         self.run.setToolTip("Bakes all that wait, with the settings of the panel")

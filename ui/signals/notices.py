@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import overload
@@ -19,6 +20,22 @@ class Notice:
 
     severity: str
     text: str
+
+    @property
+    def short(self) -> str:
+        """The text without folders."""
+        return short_paths(self.text)
+
+
+# Folders of a path: names may have spaces inside, but the blank before another path is none.
+_FOLDERS = re.compile(
+    r"""(?<![\w.:/\\])(?:[A-Za-z]:|~)?[\\/]{1,2}(?:[^\\/:\n"']*[^\\/:\n"'\s][\\/])+(?=[^\\/\s])"""
+)
+
+
+def short_paths(text: str) -> str:
+    """A text with names of files in the place of whole paths, which fill a narrow panel."""
+    return _FOLDERS.sub("", text)
 
 
 def capitalise(text: str) -> str:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QToolButton
 from verdigris.core.worker.client.client import GONE, SILENT
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
-from verdigris.ui.qt.text_widgets import MessageText
+from verdigris.ui.qt.text_widgets import Elided, MessageText
 from verdigris.ui.signals.notices import ERROR, INFO, WARNING
 from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.icon_label import IconLabel
@@ -18,7 +18,7 @@ from verdigris.ui.style.sheet import wear_card
 
 _ICONS = {ERROR: "error", WARNING: "warning", INFO: "check"}
 # What went well hides by itself.
-_INFO_MS = 10_000
+_INFO_MS = 5_000
 
 
 class Banner(QFrame):
@@ -29,7 +29,10 @@ class Banner(QFrame):
         self._model = model
         self.setObjectName("banner")
         self.icon, self.text = IconLabel(), MessageText()
-        self.text.setAccessibleName("Message")
+        self.line = Elided()
+        self.line.hide()
+        for each in (self.text, self.line):
+            each.setAccessibleName("Message")
         self.recover = QPushButton("&Resume")
         self.recover.setToolTip("Starts a new worker. The bake continues from its last checkpoint.")
         self.dismiss = QToolButton()
@@ -44,6 +47,7 @@ class Banner(QFrame):
         top = Qt.AlignmentFlag.AlignTop
         row.addWidget(self.icon, 0, top)
         row.addWidget(self.text, 1)
+        row.addWidget(self.line, 1)
         row.addWidget(self.recover)
         row.addWidget(self.dismiss, 0, top)
         self._fading = QTimer(self)
@@ -63,7 +67,7 @@ class Banner(QFrame):
 
     def _fade(self) -> None:
         # somebody reads it
-        if self.underMouse() or self.text.hasFocus():
+        if self.underMouse() or self.text.hasFocus() or self.dismiss.hasFocus():
             self._fading.start()
         else:
             self.hide()
@@ -84,14 +88,23 @@ class Banner(QFrame):
             if model.bake.checkpoint_step is not None:
                 text += f" There is a checkpoint of step {model.bake.checkpoint_step:,}."
         elif model.notices:
-            text, severity = model.notices[-1].text, model.notices[-1].severity
+            text, severity = model.notices[-1].short, model.notices[-1].severity
         else:
             self.hide()
             return
         colour = {ERROR: colours.bad, INFO: colours.good}.get(severity, colours.middling)
         self.icon.show_icon(_ICONS.get(severity, "info"), colour)
         self.text.show_message(text, colour)
-        self.text.setToolTip("\n".join(each.text for each in model.notices[-8:]))
+        self.line.setText(text.replace("\n", " · "))
+        self.line.setStyleSheet(f"color: {colour.name()}")
+        # what went well is one line, which covers little of a docked viewport
+        is_slim = severity == INFO
+        self.text.setVisible(not is_slim)
+        self.line.setVisible(is_slim)
+        edge = HALF if is_slim else GAP
+        self.layout().setContentsMargins(GAP, edge, HALF, edge)
+        for each in (self.text, self.line):
+            each.setToolTip("\n".join(each.text for each in model.notices[-8:]))
         wear_card(self, "banner", colour)
         self._fading.stop()
         if severity == INFO:

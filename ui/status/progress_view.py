@@ -7,7 +7,14 @@ from PySide6.QtGui import QPainter, QPalette
 from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QWidget
 
 from verdigris.core.worker.client.client import GONE
-from verdigris.core.worker.protocol.worker_events import DONE, FINISHING, IDLE, PAUSED, PREPARING
+from verdigris.core.worker.protocol.worker_events import (
+    DONE,
+    FINISHING,
+    IDLE,
+    PAUSED,
+    PREPARING,
+    REFINING,
+)
 from verdigris.ui.estimates.time_left import format_range
 from verdigris.ui.model import states
 from verdigris.ui.model.panel_model import PanelModel
@@ -19,6 +26,8 @@ from verdigris.ui.style.sheet import mixed
 from verdigris.ui.widgets.wording import PHASES, STOPS
 
 _STEPS = 1000
+# The bar runs: parts of measuring take seconds each.
+_CLOSING = (FINISHING, REFINING)
 # Of the bar that runs while the share is unknown.
 _RUN_MS, _RUN_STEP, _RUN_PART = 40, 0.02, 0.25
 
@@ -107,7 +116,8 @@ class ProgressView(QWidget):
         is_unknown = model.state in (PREPARING, FINISHING) and not progress.share
         share = 1.0 if model.state == DONE else progress.share
         self.bar.notches = _ends(model) if model.is_busy else []
-        self.bar.show_share(None if is_unknown or model.state == FINISHING else share)
+        is_unknown = is_unknown or model.state in _CLOSING
+        self.bar.show_share(None if is_unknown else share)
         text = self._text()
         self.now.setText(text)
         detail = ""
@@ -124,6 +134,10 @@ class ProgressView(QWidget):
 
     def _text(self) -> str:
         model, progress = self._model, self._model.bake.progress
+        if model.state in _CLOSING:
+            done, parts = progress.closing
+            part = f", part {done + 1} of {parts}" if done < parts else ""
+            return states.LABELS[model.state] + part
         if not model.is_busy:
             return self._idle_text()
         text = model.doing or states.LABELS[model.state]

@@ -44,6 +44,7 @@ QLineEdit:disabled, QAbstractSpinBox:disabled {{ border-color: {faint};
 QLabel:disabled, QCheckBox:disabled, QComboBox:disabled, QLineEdit:disabled,
 QAbstractSpinBox:disabled {{ color: {dim} }}
 QLineEdit {{ placeholder-text-color: {quiet} }}
+QLineEdit:disabled {{ placeholder-text-color: {dim} }}
 QAbstractSpinBox QLineEdit {{ border: none; background: transparent; min-height: 0; padding: 0 }}
 QSlider::groove:horizontal {{ height: 4px; border-radius: 2px; background: {groove} }}
 QSlider::sub-page:horizontal {{ border-radius: 2px; background: {accent} }}

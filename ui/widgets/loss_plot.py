@@ -15,7 +15,7 @@ from verdigris.ui.style.colours import colours_for, quiet_text
 from verdigris.ui.widgets.decade_axis import DecadeAxis
 from verdigris.ui.widgets.wording import PHASES
 
-_BAND_ALPHA, _GHOST_ALPHA = 22, 110
+_BAND_ALPHA, _GHOST_ALPHA, _GROUND_ALPHA = 22, 110, 190
 _MOST_GHOSTS = 5
 # Dots of the error: many of them would hide the line.
 _DOT, _SMALL_DOT, _MANY = 6, 3, 25
@@ -172,12 +172,20 @@ class LossPlot(QWidget):
             is_last = part is parts[-1] and len(parts) > 1
             anchor = (1, 0) if is_last else (0, 1)
             height = 0.97 if is_last else 0.03
+            # over a curve that passes there all the same
+            ground = QColor(self.palette().color(QPalette.ColorRole.Base))
+            ground.setAlpha(_GROUND_ALPHA)
             name = pyqtgraph.InfiniteLine(
                 part.last if is_last else part.first,
                 angle=90,
                 pen=pyqtgraph.mkPen(None),
                 label=PHASES.get(part.name, part.name),
-                labelOpts={"position": height, "anchors": [anchor, anchor], "color": faint},
+                labelOpts={
+                    "position": height,
+                    "anchors": [anchor, anchor],
+                    "color": faint,
+                    "fill": ground,
+                },
             )
             for item in (band, name):
                 self.plot.addItem(item, ignoreBounds=True)

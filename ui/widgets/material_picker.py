@@ -17,15 +17,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.worker.client.client import GONE
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
+from verdigris.ui.signals.notices import short_paths
 from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.combo import Combo
 from verdigris.ui.style.icons import wear
-from verdigris.ui.style.metrics import GAP, HALF
+from verdigris.ui.style.metrics import GAP, HALF, ICON
+from verdigris.ui.widgets.thumbnails import icon_of
 from verdigris.ui.widgets.wording import describe_textures, describe_verdict, parts_by_fate
 
+_PARTS_TIP = "The parts of this material that a bake keeps, approximates or leaves out"
 _TIP = "The material to bake (Alt+M)"
 
 
@@ -63,7 +67,8 @@ class MaterialPicker(QWidget):
             self.combo.clear()
             for number, material in enumerate(model.materials):
                 name = f"{material.name}  ({material.source})"
-                self.combo.addItem(name)
+                bundle = model.result_folder() / f"{material.name}{SUFFIX}"
+                self.combo.addItem(icon_of(bundle, ICON), name)
                 self.combo.setItemData(number, name, Qt.ItemDataRole.ToolTipRole)
             # a material in a bake may have been removed from the scene
             known = model.current in model.materials
@@ -84,7 +89,7 @@ class ReportView(QTextBrowser):
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
         self._model = model
-        self.setToolTip("The parts of this material that a bake keeps, approximates or leaves out")
+        self.setToolTip(_PARTS_TIP)
         self.setFrameShape(QTextBrowser.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -123,8 +128,10 @@ class ReportView(QTextBrowser):
             "dropped": ("✗", colours.bad),
         }
         lines = []
+        # with whole paths
+        self.setToolTip(str(report.get("problem") or _PARTS_TIP))
         if report.get("problem"):
-            problem = html.escape(str(report["problem"]))
+            problem = html.escape(short_paths(str(report["problem"])))
             lines.append(
                 f"<p><b style='color:{colours.bad.name()}'>Cannot be baked.</b> {problem}</p>"
             )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPalette, QPen
 from PySide6.QtWidgets import (
     QAbstractButton,
     QButtonGroup,
-    QHBoxLayout,
+    QFileDialog,
+    QGridLayout,
+    QMenu,
     QSizePolicy,
     QWidget,
 )
@@ -19,15 +23,20 @@ from verdigris.core.pictures.verdict import MOST_DOTS
 from verdigris.core.settings.presets import PRESETS, default_preset
 from verdigris.ui.estimates.predictions import Prediction
 from verdigris.ui.estimates.time_left import format_range
+from verdigris.ui.model.choices import BakeChoices
+from verdigris.ui.model.own_presets import SUFFIX, OwnPreset, OwnPresets
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
-from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.signals.notices import ERROR, capitalise
 from verdigris.ui.style.colours import colours_for, dim_text, quiet_text
 from verdigris.ui.style.metrics import GAP, RADIUS
 from verdigris.ui.style.sheet import mixed
 from verdigris.ui.widgets.wording import format_bytes
 
 _USES = {"draft": "for a first look", "standard": "for use", "final": "to ship"}
+FILES = f"Presets (*{SUFFIX})"
+_ACROSS = 3
+_OWN_TIP = "Right-click: export or delete (Delete)"
 _PAD, _DOT, _STEP = 8, 7, 11
 # Between lines, in heights of letters.
 _LINE = 1.25
@@ -36,9 +45,13 @@ _LINE = 1.25
 class PresetCard(QAbstractButton):
     """One preset. It is drawn by itself: buttons of styles have one line."""
 
-    def __init__(self, name: str) -> None:
+    deleted = Signal()
+
+    def __init__(self, name: str, title: str = "", use: str = "") -> None:
         super().__init__()
         self.name = name
+        self.is_own = bool(title)
+        self.title, self.use = title or capitalise(name), use or _USES[name]
         self.setCheckable(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -57,16 +70,15 @@ class PresetCard(QAbstractButton):
 
     def show_prediction(self, prediction: Prediction | None) -> None:
         self.prediction = prediction
-        use = _USES[self.name]
         time, size = self.lines
-        text = f"{capitalise(self.name)}: {use}"
+        text = f"{self.title}: {self.use}"
         if prediction is not None:
             low, high = prediction.dots
             dots = f"{low}" if low == high else f"{low} to {high}"
             source = "from earlier bakes here" if prediction.is_learnt else "a first guess"
             text += f". {time} ({source}), {size}, quality {dots} of {MOST_DOTS} dots"
         self.setAccessibleName(text)
-        self.setToolTip(text)
+        self.setToolTip(f"{text}\n{_OWN_TIP}" if self.is_own else text)
         self.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
@@ -98,13 +110,16 @@ class PresetCard(QAbstractButton):
         height = round(_LINE * self.fontMetrics().height())
         font = painter.font()
         full_ink = painter.pen()
-        for number, text in enumerate((capitalise(self.name), _USES[self.name], *self.lines)):
+        for number, text in enumerate((self.title, self.use, *self.lines)):
             font.setBold(number == 0)
             painter.setFont(font)
             is_faint = number == 1 and self.isEnabled()
             painter.setPen(quiet_text(palette) if is_faint else full_ink)
             line = inside.adjusted(0, number * height, 0, 0)
-            painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop, text)
+            fits = painter.fontMetrics().elidedText(
+                text, Qt.TextElideMode.ElideRight, inside.width()
+            )
+            painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop, fits)
         if self.prediction is not None:
             low, high = self.prediction.dots
             y = inside.top() + 4.4 * height
@@ -118,29 +133,35 @@ class PresetCard(QAbstractButton):
         painter.end()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        if event.key() == Qt.Key.Key_Delete and self.is_own:
+            self.deleted.emit()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
         else:
             super().keyPressEvent(event)
 
 
 class PresetCards(QWidget):
-    """A card for each preset."""
+    """A card for each preset, and below them for those of the artist's own, three in a row."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
         self._model = model
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GAP)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(GAP)
+        for column in range(_ACROSS):
+            self._grid.setColumnStretch(column, 1)
         self.group = QButtonGroup(self)
         self.cards: dict[str, PresetCard] = {}
-        for name in PRESETS["numpy"]:
+        self.own: dict[str, PresetCard] = {}
+        for column, name in enumerate(PRESETS["numpy"]):
             card = PresetCard(name)
             self.cards[name] = card
             self.group.addButton(card)
-            row.addWidget(card)
+            self._grid.addWidget(card, 0, column)
             card.clicked.connect(lambda _=False, name=name: model.set_choices(preset=name))
+        bind(self, model.own_presets.changed, self._list)
         for signal in (
             model.choices_changed,
             model.report_changed,
@@ -148,16 +169,76 @@ class PresetCards(QWidget):
         ):
             bind(self, signal, self._show)
 
+    def _list(self) -> None:
+        """Makes the cards of the artist's own presets again."""
+        for card in self.own.values():
+            self.group.removeButton(card)
+            self._grid.removeWidget(card)
+            card.hide()
+            card.deleteLater()
+        self.own = {}
+        for number, preset in enumerate(self._model.own_presets.all):
+            card = PresetCard(preset.name, preset.name, preset.text)
+            card.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+            card.customContextMenuRequested.connect(
+                lambda at, card=card, preset=preset: self._menu(preset).popup(card.mapToGlobal(at))
+            )
+            card.clicked.connect(lambda _=False, preset=preset: self._choose(preset))
+            card.deleted.connect(lambda preset=preset: self._delete(preset))
+            self.own[preset.name] = card
+            self.group.addButton(card)
+            self._grid.addWidget(card, 1 + number // _ACROSS, number % _ACROSS)
+        self._show()
+
+    def _menu(self, preset: OwnPreset) -> QMenu:
+        """What can be done with a preset of one's own."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("Export…", lambda: self._export(preset))
+        menu.addAction("Delete", lambda: self._delete(preset))
+        return menu
+
+    def _choose(self, preset: OwnPreset) -> None:
+        self._model.set_choices(**vars(preset.applied_to(self._model.choices)))
+
+    def _delete(self, preset: OwnPreset) -> None:
+        self.change(lambda own: own.delete(preset))
+
+    def _export(self, preset: OwnPreset) -> None:
+        path, _ = QFileDialog.getSaveFileName(self, "Export", f"{preset.name}{SUFFIX}", FILES)
+        if path:
+            file = Path(path).with_suffix(SUFFIX)
+            self.change(lambda own: own.export(preset, file))
+
+    def change(self, change: Callable[[OwnPresets], object]) -> bool:
+        """Changes the artist's presets, and reports why it could not."""
+        try:
+            change(self._model.own_presets)
+        except VerdigrisError as failure:
+            self._model.notices.add(ERROR, str(failure))
+            return False
+        return True
+
     def _show(self) -> None:
         model = self._model
         chosen = model.choices.preset or default_preset(model.trainer or "numpy")
+        presets = {each.name: each.applied_to(model.choices) for each in model.own_presets.all}
+        own = next((name for name in self.own if presets.get(name) == model.choices), "")
         for name, card in self.cards.items():
-            with blocked_signals(card):
-                card.setChecked(name == chosen)
-            card.setEnabled(not model.is_busy)
-            try:
-                found = model.predict(replace(model.choices, preset=name))
-            except VerdigrisError:
-                # the choices contradict each other: the start reports how
-                found = None
-            card.show_prediction(found)
+            self._show_card(card, name == chosen and not own, replace(model.choices, preset=name))
+        for name, card in self.own.items():
+            if name in presets:
+                self._show_card(card, name == own, presets[name])
+
+    def _show_card(self, card: PresetCard, is_chosen: bool, choices: BakeChoices) -> None:
+        self.group.setExclusive(False)
+        with blocked_signals(card):
+            card.setChecked(is_chosen)
+        self.group.setExclusive(True)
+        card.setEnabled(not self._model.is_busy)
+        try:
+            found = self._model.predict(choices)
+        except VerdigrisError:
+            # the choices contradict each other: the start reports how
+            found = None
+        card.show_prediction(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
@@ -15,21 +16,29 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.core.network.spec import PRESETS as NETWORKS
+from verdigris.core.pictures.verdict import INDISTINGUISHABLE, MOST_DOTS, TARGETS
+from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.presets import PRESETS, default_preset
+from verdigris.ui.model.choices_undo import ChoicesUndo
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
+from verdigris.ui.qt.keys import Keys
 from verdigris.ui.qt.number_boxes import RealBox, WholeBox
+from verdigris.ui.qt.scrub import Scrub, label_of
+from verdigris.ui.signals.notices import capitalise
 from verdigris.ui.style.combo import Combo
 from verdigris.ui.style.fold import Fold
 from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.widgets.preset_cards import PresetCards
+from verdigris.ui.widgets.preset_tools import PresetTools
 
 _TIPS = {
     "resolution": "Texels along a side of the neural texture. Auto takes as many as the material "
     "needs, up to this number.",
     "network": "The size of the small network that a shader evaluates: layers x width. A larger "
     "one keeps sharper highlights, and takes longer to draw.",
+    "target": "Training stops as soon as the verdict has so many dots",
     "iterations": "Training steps: more of them come closer, and take longer",
     "seed": "Another number gives another bake of about the same quality",
     "target_error": "Training stops when the error falls below this value. 0 never stops it.",
@@ -52,6 +61,7 @@ class SettingsForm(QWidget):
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
         self._model = model
+        self._preset: BakeSettings | None = None
         self._combos: dict[str, Combo] = {}
         self._spins: dict[str, WholeBox] = {}
         self._reals: dict[str, RealBox] = {}
@@ -60,6 +70,9 @@ class SettingsForm(QWidget):
         column.setSpacing(GAP)
         self.presets = PresetCards(model)
         column.addWidget(self.presets)
+        self.tools = PresetTools(model, self.presets)
+        column.addWidget(self.tools)
+        self.history = ChoicesUndo(model)
         column.addLayout(self._first())
         self.more = Fold("More settings")
         self.more.setToolTip("Settings that the preset defines, and that you can change")
@@ -69,6 +82,9 @@ class SettingsForm(QWidget):
         self._fold(False)
         column.addWidget(self.more)
         column.addWidget(self.folded)
+        keys, is_free = Keys(self), lambda: not self.folder.hasFocus()
+        keys.add(QKeySequence.StandardKey.Undo, self.history.undo, is_free)
+        keys.add(QKeySequence.StandardKey.Redo, self.history.redo, is_free)
         bind(self, model.choices_changed, self._show)
         bind(self, model.report_changed, self._show)
         bind(self, model.state_changed, self._enable)
@@ -76,9 +92,10 @@ class SettingsForm(QWidget):
     def _first(self) -> QFormLayout:
         form = _form()
         form.addRow("Resol&ution", self._combo("resolution", _RESOLUTIONS))
-        form.addRow("Stop at &error", self._real("target_error", 1.0, 0.0005, 4, "never"))
+        form.addRow("&Good enough", self._target())
         form.addRow("Time &limit", self._real("time_limit", 1e6, 30.0, 0, "none", " s"))
         form.addRow("&Folder", self._folder())
+        self._scrub(form, self._reals["time_limit"])
         return form
 
     def _folded(self) -> QFormLayout:
@@ -86,6 +103,7 @@ class SettingsForm(QWidget):
         form.setContentsMargins(0, 0, 0, 0)
         form.addRow("&Network", self._combo("network", tuple(NETWORKS)))
         form.addRow("&Training steps", self._spin("iterations"))
+        form.addRow("Stop at &error", self._real("target_error", 1.0, 0.0005, 4, "never"))
         form.addRow("See&d", self._spin("seed"))
         self.resume = QCheckBox("Go on with a stopped bake")
         self.resume.setToolTip(_TIPS["resume"])
@@ -95,7 +113,16 @@ class SettingsForm(QWidget):
         self.viewport.setToolTip(_TIPS["viewport_textures"])
         self.viewport.toggled.connect(lambda on: self._model.set_choices(viewport_textures=on))
         form.addRow(self.viewport)
+        for name, spin in self._spins.items():
+            self._scrub(form, spin, name)
+        self._scrub(form, self._reals["target_error"])
         return form
+
+    def _scrub(self, form: QFormLayout, box: WholeBox | RealBox, name: str = "") -> None:
+        """Lets the label of a number be dragged. One without a value begins at the preset's."""
+        history = self.history
+        start = (lambda: float(getattr(self._preset, name, 0))) if name else None
+        Scrub(label_of(form, box), box, start, history.begin, history.end)
 
     def _combo(self, name: str, values: tuple[object, ...]) -> Combo:
         combo = Combo()
@@ -109,6 +136,17 @@ class SettingsForm(QWidget):
         )
         self._combos[name] = combo
         return combo
+
+    def _target(self) -> Combo:
+        self.target = Combo()
+        self.target.setToolTip(_TIPS["target"])
+        for name, dots in sorted(TARGETS.items(), key=lambda each: -each[1]):
+            data = "" if name == INDISTINGUISHABLE else name
+            self.target.addItem(f"{capitalise(name)}: {dots} of {MOST_DOTS} dots", data)
+        self.target.activated.connect(
+            lambda index: self._model.set_choices(target=self.target.itemData(index))
+        )
+        return self.target
 
     def _spin(self, name: str, unit: str = "") -> WholeBox:
         spin = WholeBox()
@@ -178,7 +216,7 @@ class SettingsForm(QWidget):
         trainer = model.trainer or "numpy"
         suited = default_preset(trainer)
         recipe = PRESETS[trainer].get(choices.preset or suited)
-        preset = recipe.largest if recipe else None
+        preset = self._preset = recipe.largest if recipe else None
         for name, combo in self._combos.items():
             value = getattr(preset, name, "")
             shown = _square(value) if name == "resolution" else value
@@ -194,7 +232,8 @@ class SettingsForm(QWidget):
         for name, real in self._reals.items():
             with blocked_signals(real):
                 real.setValue(getattr(choices, name))
-        with blocked_signals(self.folder, self.resume, self.viewport):
+        with blocked_signals(self.folder, self.resume, self.viewport, self.target):
+            self.target.setCurrentIndex(max(0, self.target.findData(choices.target)))
             self.folder.setText(choices.folder)
             self.folder.setPlaceholderText(str(model.result_folder()))
             self.resume.setChecked(choices.resume)

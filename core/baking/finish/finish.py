@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from verdigris.core.baking.finish.fit_sampler import (
+    Effort,
     draw_examples,
     effort_on,
     fit_head,
     join,
 )
 from verdigris.core.baking.finish.fit_split import (
+    SplitEffort,
     draw_split_examples,
     fit_split,
     join_split,
@@ -29,6 +29,7 @@ from verdigris.core.baking.finish.fit_split import (
 from verdigris.core.baking.finish.hints import hint_of
 from verdigris.core.baking.finish.notices import coarse_halves, cut_glow, lost_light
 from verdigris.core.baking.finish.outputs import bundle_paths
+from verdigris.core.baking.finish.record import report_of, source_of
 from verdigris.core.baking.measure.measure import (
     draw_held_out,
     measure_pictures,
@@ -38,12 +39,12 @@ from verdigris.core.baking.measure.measure import (
     texel_footprint,
 )
 from verdigris.core.baking.measure.once import once
-from verdigris.core.baking.measure.sky import measure_sky, prepare_sky
+from verdigris.core.baking.measure.sky import SkyPlan, measure_sky, plan_for, prepare_sky
 from verdigris.core.baking.state.options import make_folder
-from verdigris.core.baking.state.rounding import rounding_by_material
+from verdigris.core.baking.state.rounding import rounded_decoder, rounding_by_material
 from verdigris.core.base.errors import BundleError
+from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.base.profile import profiled
-from verdigris.core.bundle.cost.source_bytes import SourceBytes, source_bytes
 from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import Reference, make_reference
@@ -53,7 +54,6 @@ from verdigris.core.bundle.files.write import (
     Exported,
     export_numbers,
     export_with,
-    version,
     write_bundle,
 )
 from verdigris.core.bundle.history.history import keeper
@@ -67,13 +67,12 @@ from verdigris.core.bundle.proxies.make_proxies import (
 )
 from verdigris.core.bundle.runtime.runtime_files import compiling_ahead, runtime_files
 from verdigris.core.bundle.verify.verify import log_mae
-from verdigris.core.material.report.report import describe_teacher
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.comparison import Drawn, compare_materials, draw_reference
 from verdigris.core.pictures.metrics import load_flip
 from verdigris.core.pictures.picture_files import encode_png
 from verdigris.core.pictures.render import Lighting
-from verdigris.core.progress.events import Event, Finished
+from verdigris.core.progress.events import Closing, Event, Finished, Kept, Warning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -96,6 +95,10 @@ X = TypeVar("X")
 # bake on a processor gets a picture that takes no longer than the bake.
 _PREVIEW, _SOFTWARE_PREVIEW, _SMALL_PREVIEW = (256, 3, 16), (192, 2, 12), (128, 2, 4)
 _SMALL_RESOLUTION = 128
+# Of a bundle that is written at once; its sphere has so many pixels a side.
+_FIRST_PREVIEW, _FIRST_SPHERE = (96, 2, 4), 96
+# Parts of the end, as Closing counts them.
+_PARTS = 5
 # Another device, or another driver, may be off by this much more than this one.
 _MARGIN, _LEAST_MARGIN = 1.1, 1e-4
 _ALBEDO_MARGIN = 2e-3
@@ -115,7 +118,7 @@ def preparing_finish(teachers: Sequence[Teacher], settings: BakeSettings) -> Ite
             load_flip,
             lambda: picture_of(teacher, sphere_to_compare()),
             lambda: prepare_sky(teacher, settings.resolution),
-            lambda: _reference_picture(teacher, settings),
+            lambda: _reference_picture(teacher, _preview_plan(teacher.device, settings)),
         )
     pool = ThreadPoolExecutor(1, "finish")
     begun = [pool.submit(copy_context().run, profiled("prepare the finish")(job)) for job in jobs]
@@ -127,30 +130,70 @@ def preparing_finish(teachers: Sequence[Teacher], settings: BakeSettings) -> Ite
         del begun
 
 
+@dataclass(frozen=True)
+class _Effort:
+    """How much the end of a bake takes."""
+
+    sampler: Effort
+    split: SplitEffort
+    samples: int
+    """Held-out samples."""
+    sphere: View
+    sky: SkyPlan
+    preview: tuple[int, int, int]
+    proxies: int
+    """Evaluations."""
+
+
+def _effort_of(run: Run) -> _Effort:
+    """That of a result, which may take as long as a short bake."""
+    device, trained = run.teachers[0].device, run.settings.iterations * run.settings.batch
+    return _Effort(
+        effort_on(device, trained),
+        split_effort_on(device, trained),
+        final_samples(device),
+        sphere_to_compare(),
+        plan_for(device),
+        _preview_plan(device, run.settings),
+        int(np.clip(trained // _TRAINED_A_PROXY, *_PROXY_EVALUATIONS)),
+    )
+
+
+def _first_effort() -> _Effort:
+    """That of a bundle which is written at once, and again when it is refined."""
+    return _Effort(
+        Effort(surfaces=192, directions=64, steps=80),
+        SplitEffort(surfaces=512, steps=160),
+        1 << 12,
+        sphere_to_compare(_FIRST_SPHERE),
+        SkyPlan(places=48, directions=512, texel_places=4),
+        _FIRST_PREVIEW,
+        _PROXY_EVALUATIONS[0],
+    )
+
+
 def finish(run: Run, decoder: FloatArray) -> Iterator[Event]:
     """Measures and writes every material with this rounded decoder; the last event is Finished."""
-    trained = run.learner.filled_parameters()
-    trained = order_units(replace(trained, decoder=decoder))
     written: list[_Written] = []
     paths = bundle_paths(run.options, run.teachers)
-    view = sphere_to_compare()
-    students = _Students(run, trained)
+    effort, device = _effort_of(run), run.teachers[0].device
+    students = _Students(run, decoder)
     # known before all that takes time, as it decides on the shaders
     _, _, arithmetic = _judged(students.of(0)[0], run.teachers[0])
     with (
-        compiling_ahead(trained.spec, arithmetic.advised),
+        compiling_ahead(students.trained.spec, arithmetic.advised),
         ThreadPoolExecutor(1, "heads") as thread,
     ):
-        if len(paths) == 1 and not run.teachers[0].device.is_software:
+        heads: Callable[[], FloatArray] | None = None
+        if len(paths) == 1 and not (device.is_software or run.options.writes_first):
             # beside measurements; on a processor both would take turns
-            own = _Students(run, trained)
-            heads = thread.submit(copy_context().run, _fit_heads, own).result
+            own = _Students(run, decoder)
+            heads = thread.submit(copy_context().run, _fit_heads, own, effort).result
         else:
-            fitted = _fit_heads(students)
-            heads = partial(np.copy, fitted)
+            students.head = _fit_heads(students, effort)
+        yield from _closing(run, 1)
         for number, path in enumerate(paths):
-            exported, student = students.of(number)
-            written.append((yield from _write(run, number, path, exported, student, view, heads)))
+            written.append((yield from _write(students, number, path, effort, heads=heads)))
     _remove_checkpoint(run)
     yield Finished(
         tuple(map(str, paths)),
@@ -165,6 +208,25 @@ def finish(run: Run, decoder: FloatArray) -> Iterator[Event]:
     )
 
 
+def keep_first(run: Run) -> Iterator[Event]:
+    """Writes every material of a bake that is stopped in a few seconds, from the texture that is
+    trained at the moment; the last event is Kept. The bake goes on to `finish`, which replaces
+    these bundles."""
+    run.clock.stopped_by = "request"
+    paths, effort = bundle_paths(run.options, run.teachers), _first_effort()
+    blocks, run.blocks = run.blocks, None
+    students = _Students(run, rounded_decoder(run))
+    students.head = _fit_heads(students, effort)
+    yield from _closing(run, 1)
+    for number, path in enumerate(paths):
+        # warnings come with the result
+        events = _write(students, number, path, effort, is_first=True)
+        yield from (event for event in events if not isinstance(event, Warning))
+        run.kept[path] = (path / MANIFEST_FILE).read_bytes()
+    run.blocks = blocks
+    yield Kept(tuple(map(str, paths)), run.step, run.clock.seconds)
+
+
 @dataclass(frozen=True)
 class _Written:
     """What is told of a material whose bundle is written."""
@@ -177,32 +239,37 @@ class _Written:
 
 
 def _write(
-    run: Run,
+    students: _Students,
     material: int,
     path: Path,
-    exported: Exported,
-    student: Student,
-    view: View,
-    heads: Callable[[], FloatArray],
+    effort: _Effort,
+    is_first: bool = False,
+    heads: Callable[[], FloatArray] | None = None,
 ) -> Generator[Event, None, _Written]:
-    """Measures a material and writes its bundle; the student has its exported numbers. The heads
-    are not measured here, and are asked for late."""
-    teacher, name, resolution = run.teachers[material], run.names[material], run.settings.resolution
+    """Measures a material and writes its bundle. `heads` waits for those that a thread fits."""
+    run, (exported, student) = students.run, students.of(material)
+    teacher, name = run.teachers[material], run.names[material]
+    stage = run.learner.stage
+    resolution = (run if stage.is_last else stage).settings.resolution
     yield from lost_light(teacher, student, name)
-    samples, picture = _measure(teacher, student, resolution, view)
-    sky = measure_sky(teacher, student, resolution)
-    preview = _preview(teacher, student, run.settings)
-    exported = replace(exported, parameters=replace(exported.parameters, head=heads()))
-    proxies, lit_errors = _proxies(exported.parameters, student, run.settings)
+    samples, picture = _measure(teacher, student, resolution, effort)
+    yield from _closing(run, 2)
+    sky = measure_sky(teacher, student, resolution, effort.sky)
+    preview = _preview(teacher, student, effort.preview)
+    yield from _closing(run, 3)
+    if heads is not None:
+        exported = replace(exported, parameters=replace(exported.parameters, head=heads()))
+    proxies, lit_errors = _proxies(exported.parameters, student, effort.proxies)
     reference, bounds, arithmetic = _judged(exported, teacher)
     bounds = replace(bounds, albedo=_MARGIN * lit_errors["albedo"]["median"] + _ALBEDO_MARGIN)
     yield from coarse_halves(arithmetic, bounds, name)
     maps = run.maps[material]
     yield from cut_glow(maps.unlit.emission, name)
+    yield from _closing(run, 4)
     contents = Contents(
         name=name,
-        source=_source(run, material),
-        report=_report(teacher),
+        source=source_of(run, material, is_first),
+        report=report_of(teacher),
         errors={
             "samples": asdict(samples),
             "sphere": asdict(picture),
@@ -220,19 +287,46 @@ def _write(
         proxies=proxies,
         runtime=runtime_files(exported.parameters.spec, arithmetic.advised),
     )
-    # what was trained for so long is not lost with a folder that somebody took away meanwhile
-    make_folder(run.options.folder)
-    try:
-        dispose = keeper(path) if run.options.keeps_versions else None
-        write_bundle(path, exported, contents, dispose)
-    except BundleError as failure:
-        raise BundleError(f"{failure}; {_kept(run)}") from None
+    yield from _put(run, path, exported, contents)
+    yield from _closing(run, 5)
     textures: Mapping[str, str] | None = None
-    if run.options.viewport_textures:
+    if run.options.viewport_textures and not is_first:
         from verdigris.core.flatten.viewport import viewport_textures
 
         textures = yield from viewport_textures(teacher, run.settings, path, maps.unlit)
     return _Written(samples, picture, sky, textures)
+
+
+def _put(run: Run, path: Path, exported: Exported, contents: Contents) -> Iterator[Event]:
+    """Writes a bundle. It takes the place of one that was kept first, and of no other that somebody
+    has put there meanwhile."""
+    # what was trained for so long is not lost with a folder that somebody took away meanwhile
+    make_folder(run.options.folder)
+    first = run.kept.get(path)
+    if first is not None and not _holds(path / MANIFEST_FILE, first):
+        yield Warning(
+            f"{path}: was changed after the bake was stopped: it stays as it is, without the "
+            "refined result"
+        )
+        return
+    keeps = run.options.keeps_versions and first is None
+    try:
+        write_bundle(path, exported, contents, keeper(path) if keeps else None)
+    except BundleError as failure:
+        raise BundleError(f"{failure}; {_kept(run)}") from None
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Whether a file has these bytes."""
+    with contextlib.suppress(OSError):
+        return path.read_bytes() == data
+    return False
+
+
+def _closing(run: Run, done: int) -> Iterator[Event]:
+    """Reports parts of the end, for a caller that does other work between them."""
+    if run.options.writes_first:
+        yield Closing(done, _PARTS)
 
 
 def _kept(run: Run) -> str:
@@ -253,9 +347,11 @@ def _remove_checkpoint(run: Run) -> None:
 class _Students:
     """Each material's stored numbers, one at a time on the device."""
 
-    def __init__(self, run: Run, trained: Parameters) -> None:
+    def __init__(self, run: Run, decoder: FloatArray) -> None:
+        """With this rounded decoder."""
         self.run = run
-        self.trained = trained
+        trained = run.learner.filled_parameters()
+        self.trained = order_units(replace(trained, decoder=decoder))
         self.head: FloatArray | None = None
         """Of the sampler, for the fit of the other."""
         self._student: Student | None = None
@@ -284,31 +380,23 @@ class _Students:
 
 
 @profiled("fit heads")
-def _fit_heads(students: _Students) -> FloatArray:
-    """The heads of all materials, which share the decoder."""
-    students.head = _fit_head(students)
-    return _fit_split(students, students.head)
+def _fit_heads(students: _Students, effort: _Effort) -> FloatArray:
+    """The heads of the sampler and of split-sum lighting, of all materials that share the
+    decoder."""
+    students.head = _fit_head(students, effort.sampler)
+    return _fit_split(students, students.head, effort.split)
 
 
-def _fit_head(students: _Students) -> FloatArray:
+def _fit_head(students: _Students, effort: Effort) -> FloatArray:
     """The head of the sampler, one for all materials that share the decoder."""
-    run = students.run
-    effort = effort_on(run.teachers[0].device, _trained(run.settings))
     examples = join(students.draw(draw_examples, effort))
     return fit_head(students.trained.spec, examples, effort)
 
 
-def _fit_split(students: _Students, head: FloatArray) -> FloatArray:
+def _fit_split(students: _Students, head: FloatArray, effort: SplitEffort) -> FloatArray:
     """The same with the head of split-sum lighting, one for all materials, too."""
-    run = students.run
-    effort = split_effort_on(run.teachers[0].device, _trained(run.settings))
     examples = join_split(students.draw(draw_split_examples, effort))
     return fit_split(students.trained.spec, head, examples, effort)
-
-
-def _trained(settings: BakeSettings) -> int:
-    """Samples that a whole bake trains on."""
-    return settings.iterations * settings.batch
 
 
 @profiled("store latents: export")
@@ -327,71 +415,11 @@ def final_samples(device: Device) -> int:
 
 
 def _measure(
-    teacher: Teacher, student: Student, resolution: int, view: View
+    teacher: Teacher, student: Student, resolution: int, effort: _Effort
 ) -> tuple[SampleMetrics, PictureMetrics]:
     footprint = texel_footprint(resolution)
-    held_out = draw_held_out(teacher, final_samples(teacher.device), footprint=footprint)
-    return measure_student(student, held_out), measure_pictures(teacher, student, view)
-
-
-def _source(run: Run, material: int) -> Mapping[str, Any]:
-    return {
-        "material": run.teachers[material].material.name,
-        **run.documents[material],
-        "images": asdict(_images(run.teachers[material])),
-        "digest": run.saved.digest,
-        "verdigris": version(),
-        "kind": run.kind.value,
-        "settings": run.settings.to_json(),
-        "seed": run.settings.seed,
-        "trainer": run.trainer_kind,
-        "device": str(run.teachers[material].device),
-        "step": run.step - run.steps_saved,
-        "seconds": run.clock.seconds,
-        "stopped_by": run.clock.stopped_by,
-        "decoder_shared_by": list(run.names),
-        **({"size": run.size_choice.facts()} if run.size_choice else {}),
-        **_request(run, material),
-    }
-
-
-def _images(teacher: Teacher) -> SourceBytes:
-    return source_bytes(teacher.document, teacher.material)
-
-
-def _request(run: Run, material: int) -> Mapping[str, Any]:
-    """What was requested beside settings, so that a later request can be compared with it."""
-    options = run.options
-    found: dict[str, Any] = {"preset": options.preset} if options.preset else {}
-    if options.importance is not None:
-        weights = np.ascontiguousarray(options.importance, np.float32)
-        found["importance_sha256"] = hashlib.sha256(weights.tobytes()).hexdigest()
-    if options.time_limit is not None:
-        found["time_limit"] = options.time_limit
-    if options.target_error is not None:
-        found["target_error"] = options.target_error
-    if options.target:
-        found["target"] = options.target
-    if options.provenance:
-        found["asked"] = dict(options.provenance[material])
-    return found
-
-
-def _report(teacher: Teacher) -> Mapping[str, Any]:
-    """What `inspect` says, without the folders of this machine."""
-    found = once(teacher, describe_teacher, lambda: describe_teacher(teacher))
-    parts = [asdict(part) for part in found.parts]
-    return {
-        "surface": found.surface_model,
-        "nodes": found.nodes,
-        **{
-            fate: [
-                {"name": part["name"], "how": part["how"]} for part in parts if part["fate"] == fate
-            ]
-            for fate in ("kept", "approximated", "dropped")
-        },
-        "textures": [{**asdict(facts), "file": Path(facts.file).name} for facts in found.textures],
-    }
+    held_out = draw_held_out(teacher, effort.samples, footprint=footprint)
+    return measure_student(student, held_out), measure_pictures(teacher, student, effort.sphere)
 
 
 @profiled("compare half precision: all")
@@ -404,7 +432,7 @@ def _judged(exported: Exported, teacher: Teacher) -> tuple[Reference, Bounds, Ar
 
 
 def _proxies(
-    parameters: Parameters, student: Student, settings: BakeSettings
+    parameters: Parameters, student: Student, evaluations: int
 ) -> tuple[Proxies, dict[str, Any]]:
     """Albedo and the like as textures, and errors of them; the student has these parameters."""
     last = parameters.layout.levels - 1
@@ -417,7 +445,6 @@ def _proxies(
         return respond
 
     before = student.level
-    evaluations = int(np.clip(_trained(settings) // _TRAINED_A_PROXY, *_PROXY_EVALUATIONS))
     if student.device.is_software:
         made = make_proxies(parameters, respond_at, evaluations)
     else:
@@ -433,28 +460,27 @@ def _bounds(reference: Reference) -> Bounds:
     return Bounds(teacher_log_mae=_MARGIN * found + _LEAST_MARGIN)
 
 
-def _preview(teacher: Teacher, student: Student, settings: BakeSettings) -> bytes:
-    size, subpixels, lighting = _preview_plan(teacher, settings)
-    drawn = _reference_picture(teacher, settings)
+def _preview(teacher: Teacher, student: Student, plan: tuple[int, int, int]) -> bytes:
+    drawn, (size, subpixels, directions) = _reference_picture(teacher, plan), plan
+    lighting = Lighting(samples=directions, emission=0.0)
     compared = compare_materials(
         teacher, student, "sphere", size, lighting, subpixels, takes_coverage=True, drawn=drawn
     )
     return encode_png(np.asarray(compared.picture, np.float32))
 
 
-def _reference_picture(teacher: Teacher, settings: BakeSettings) -> Drawn:
-    size, subpixels, lighting = plan = _preview_plan(teacher, settings)
+def _reference_picture(teacher: Teacher, plan: tuple[int, int, int]) -> Drawn:
+    size, subpixels, directions = plan
+    lighting = Lighting(samples=directions, emission=0.0)
     return once(
         teacher,
-        ("preview", *plan),
+        ("preview", plan),
         lambda: draw_reference(teacher, "sphere", size, lighting, subpixels),
     )
 
 
-def _preview_plan(teacher: Teacher, settings: BakeSettings) -> tuple[int, int, Lighting]:
-    """Pixels a side, sub-pixels a side of each, and light."""
-    size, subpixels, directions = _PREVIEW
-    if teacher.device.is_software:
-        is_small = settings.resolution < _SMALL_RESOLUTION
-        size, subpixels, directions = _SMALL_PREVIEW if is_small else _SOFTWARE_PREVIEW
-    return size, subpixels, Lighting(samples=directions, emission=0.0)
+def _preview_plan(device: Device, settings: BakeSettings) -> tuple[int, int, int]:
+    """Pixels a side, sub-pixels a side of each, and directions of the studio."""
+    if not device.is_software:
+        return _PREVIEW
+    return _SMALL_PREVIEW if settings.resolution < _SMALL_RESOLUTION else _SOFTWARE_PREVIEW

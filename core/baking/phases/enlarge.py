@@ -45,7 +45,7 @@ def enlarge(run: Run) -> Iterator[Event]:
     if is_cut_short:
         # the large texture is for the result only: a resumed bake continues with the small one, or
         # with the starts that were not compared
-        if not run.has_untried_starts:
+        if not run.has_untried_starts and run.saved.trainer_step != run.step:
             yield from save_checkpoint(run)
         stage = replace(stage, first_step=run.step)
     large = with_coarse_levels_of(small, stage.settings.layout(len(run.teachers)))
@@ -165,7 +165,8 @@ class _Patience:
     def is_over(self) -> bool:
         if self._requested is None and self._run.control.stop_requested:
             self._requested = time.monotonic()
-        if self._requested is None:
+        # what is kept already can wait
+        if self._requested is None or self._run.kept:
             return False
         return time.monotonic() - self._requested > SECONDS_AFTER_STOP
 

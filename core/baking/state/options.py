@@ -66,6 +66,8 @@ class BakeOptions:
     """Name of the preset, for the manifest."""
     keeps_versions: bool = True
     """Keep a bundle that is replaced in the folder NAME.versions."""
+    writes_first: bool = False
+    """Where the bake is stopped, write a bundle within seconds, report Kept, and refine it then."""
     provenance: tuple[Mapping[str, Any], ...] = ()
     """Facts on the request for each bundle's manifest; one for each material, or none."""
 

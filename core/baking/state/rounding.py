@@ -83,6 +83,14 @@ def report_rounding(run: Run) -> Generator[Event, None, FloatArray]:
     return stored.decoder
 
 
+def rounded_decoder(run: Run) -> FloatArray:
+    """The decoder of what is stored at this moment, without measuring; keeps its blocks."""
+    trained, quantisation = run.learner.filled_parameters(), run.settings.training().quantisation
+    if quantisation is None:
+        return round_gptq(trained)
+    return _store(run, trained, quantisation).decoder
+
+
 @profiled("store latents")
 def _store(run: Run, trained: Parameters, quantisation: Quantisation) -> Parameters:
     """What the bundles will hold. Blocks take long to fit: they are kept for the bundles."""

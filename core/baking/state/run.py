@@ -90,6 +90,15 @@ class Run:
     blocks: list[LatentTexture] | None = None
     """The latents of each material as blocks, once training has ended."""
 
+    kept: dict[Path, bytes] = field(default_factory=dict)
+    """Bundles that were written as soon as the bake was stopped, and their manifests."""
+
+    @property
+    def must_keep_first(self) -> bool:
+        """Whether a stopped bake is still to write its first bundles."""
+        is_stopped = self.control.stop_requested and self.step > 0
+        return self.options.writes_first and is_stopped and not self.kept
+
     @property
     def maps(self) -> list[StoredMaps]:
         """Maps of emission and opacity of each material."""

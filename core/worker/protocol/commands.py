@@ -90,6 +90,8 @@ class Start(Command):
     time_limit: float = 0.0
     """Seconds; 0 for no limit."""
     target_error: float = 0.0
+    target: str = ""
+    """Ends early when the result is `good`, `very good` or, by default, `indistinguishable`."""
     viewport_textures: bool = False
     """Whether to write flattened textures beside the bundle."""
     report_picture: bool = False

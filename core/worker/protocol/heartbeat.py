@@ -11,6 +11,9 @@ from verdigris.core.worker.protocol.worker_events import Alive
 INTERVAL = 0.4
 # Seconds of silence after which the other side reports the worker as silent.
 PATIENCE = 2.0
+# The same while nothing trains: a part of a large picture takes seconds on a busy machine, and a
+# worker that stands still is found by its processor time.
+REST_PATIENCE = 60.0
 # The same while compilers, or the measurement of a result, hold the interpreter.
 LONG_PATIENCE = 120.0
 # But a process without processor time for this long is reported earlier.

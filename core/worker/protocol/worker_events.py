@@ -18,10 +18,12 @@ PREPARING = "preparing"
 TRAINING = "training"
 PAUSED = "paused"
 FINISHING = "finishing"
+# A bundle of a stopped bake is written; measuring and rewriting it gives way to other commands.
+REFINING = "refining"
 DONE = "done"
 FAILED = "failed"
 _LONGEST_TEXT, _LONGEST_NAME = 4000, 80
-STATES = (IDLE, PREPARING, TRAINING, PAUSED, FINISHING, DONE, FAILED)
+STATES = (IDLE, PREPARING, TRAINING, PAUSED, FINISHING, REFINING, DONE, FAILED)
 
 
 @dataclass(frozen=True)

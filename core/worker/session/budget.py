@@ -29,6 +29,29 @@ class ProcessClock:
         return self._total
 
 
+class Turns:
+    """Turns of two kinds of work: the second gets as much time as the first has taken, up to a
+    limit, and begins."""
+
+    def __init__(self, most: float = 1.0) -> None:
+        self._most = self._owed = most
+
+    @property
+    def is_owed(self) -> bool:
+        """Whether it is the turn of the second."""
+        return self._owed > 0
+
+    def earn(self, work: Callable[[], None]) -> None:
+        begun = time.perf_counter()
+        work()
+        self._owed = min(self._most, time.perf_counter() - begun)
+
+    def spend(self, work: Callable[[], None]) -> None:
+        begun = time.perf_counter()
+        work()
+        self._owed -= time.perf_counter() - begun
+
+
 class Budget:
     """Saves time during training, and spends it on pictures."""
 

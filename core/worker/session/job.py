@@ -66,8 +66,10 @@ class Job:
             importance=importance,
             time_limit=start.time_limit or None,
             target_error=start.target_error or None,
+            target=start.target,
             viewport_textures=start.viewport_textures,
             preset=start.preset or default_preset(choose_trainer(teacher.device)),
+            writes_first=True,
             run_seconds=RUN_SECONDS,
             checkpoint_seconds=CHECKPOINT_SECONDS,
         )
@@ -76,7 +78,7 @@ class Job:
         self._folder, self._name = options.folder, options.name
         self._events = bake([teacher], recipe, options, self.control)
         self._paused_at: float | None = None
-        self._flattens = start.viewport_textures
+        self.flattens = start.viewport_textures
         self.wants_picture = start.report_picture
         self._weights = importance
 
@@ -110,7 +112,7 @@ class Job:
         add(TRAINING, stages[-1].first_step + rounding.first_step if rounding else end)
         if rounding:
             add(ROUNDING, end)
-        if self._flattens:
+        if self.flattens:
             from verdigris.core.flatten.viewport import viewport_settings
 
             last = viewport_settings(settings).iterations

@@ -192,13 +192,15 @@ class LivePictures:
         self._painter.forget_neural()
         self._is_training = False
 
-    def learn(self) -> None:
-        """The bake has ended: shows its final student."""
+    def learn(self, is_last: bool = True) -> None:
+        """Shows the student that a bake has written. It may write another one, unless it is the
+        last."""
         run = self._job.run if self._job else None
         if run is not None and run.learner.student is not None:
             self._student = run.learner.student
         self.rest()
-        self._job = None
+        if is_last:
+            self._job = None
 
     def complete(self) -> None:
         """Draws missing parts for a moment while nothing trains."""

@@ -95,3 +95,10 @@ def _compile(
         return replace(report, probe=probe(teacher)), teacher
     except VerdigrisError as failure:
         return replace(report, problem=str(failure)), None
+
+
+def trainer_of(opened: OpenDocument) -> str:
+    """The trainer for the device of the open document."""
+    from verdigris.core.baking.state.trainers import choose_trainer
+
+    return choose_trainer(opened.teacher.device) if opened.teacher else ""

@@ -7,19 +7,22 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import LightingError, MeshError, VerdigrisError
-from verdigris.core.progress.events import Finished, Phase, Started, Step
+from verdigris.core.progress.events import Finished, Kept, Phase, Started, Step
 from verdigris.core.worker.drawing.texel_inspector import weigh_places
 from verdigris.core.worker.protocol import commands, worker_events
-from verdigris.core.worker.protocol.heartbeat import LONG_PATIENCE, PATIENCE
+from verdigris.core.worker.protocol.heartbeat import LONG_PATIENCE, PATIENCE, REST_PATIENCE
 from verdigris.core.worker.protocol.messages import VERSION, Fault, ProtocolError
+from verdigris.core.worker.session.budget import Turns
 from verdigris.core.worker.session.forecast import estimate, measure
 from verdigris.core.worker.session.job import Job, recipe_for
 from verdigris.core.worker.session.live_pictures import LivePictures
-from verdigris.core.worker.session.opening import OpenDocument, open_document
+from verdigris.core.worker.session.opening import OpenDocument, open_document, trainer_of
+from verdigris.core.worker.session.report_picture import write_pictures
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +41,19 @@ _BUSY = (
     worker_events.PAUSED,
     worker_events.FINISHING,
 )
+_PATIENCE_IN = {
+    worker_events.PAUSED: REST_PATIENCE,
+    worker_events.DONE: REST_PATIENCE,
+    worker_events.REFINING: LONG_PATIENCE,
+}
+_ENDING = (worker_events.FINISHING, worker_events.REFINING)
+# States in which the bake is advanced.
+_WORKING = (
+    worker_events.PREPARING,
+    worker_events.TRAINING,
+    worker_events.FINISHING,
+    worker_events.REFINING,
+)
 
 
 class Session:
@@ -55,6 +71,7 @@ class Session:
         self._meshes: dict[str, Mesh] = {}
         self._job: Job | None = None
         self._show: LivePictures | None = None
+        self._turns = Turns()
         self._do: dict[type[commands.Command], Callable[..., None]] = {
             commands.Hello: self._hello,
             commands.Open: self._open,
@@ -77,7 +94,7 @@ class Session:
     @property
     def has_work(self) -> bool:
         """Whether there is work without a command."""
-        if self.state in (worker_events.PREPARING, worker_events.TRAINING, worker_events.FINISHING):
+        if self.state in _WORKING:
             return True
         return self._show is not None and not self._show.is_complete
 
@@ -103,11 +120,14 @@ class Session:
     def work(self) -> None:
         """Does a part of the work."""
         try:
-            if self.state in (
-                worker_events.PREPARING,
-                worker_events.TRAINING,
-                worker_events.FINISHING,
-            ):
+            is_refining = self.state == worker_events.REFINING
+            if is_refining and self._turns.is_owed and not self._shows_all:
+                assert self._show is not None
+                self._turns.spend(partial(self._complete_pictures, self._show))
+            elif is_refining:
+                # the artist waits for pictures, and not for this
+                self._turns.earn(self._advance)
+            elif self.state in _WORKING:
                 self._advance()
             elif self._show is not None:
                 self._complete_pictures(self._show)
@@ -140,6 +160,7 @@ class Session:
 
     def _open(self, command: commands.Open) -> None:
         self._refuse_while_busy("open")
+        self._leave_refining()
         self._show = None
         self._opened = None
         self._enter(worker_events.IDLE, "compiling the material", LONG_PATIENCE)
@@ -153,7 +174,7 @@ class Session:
                     teacher.material.name if teacher else "",
                     tuple(report.as_json() for report in opened.reports),
                     device,
-                    settings_kind(opened),
+                    trainer_of(opened),
                 )
             )
             if teacher:
@@ -166,6 +187,7 @@ class Session:
     def _start(self, command: commands.Start) -> None:
         self._refuse_while_busy("start")
         self._reopen_if_changed()
+        self._leave_refining()
         teacher = self._require_teacher("start")
         assert self._show is not None
         importance = weigh_places(self._importance, self._focus, self._show.seen_uv)
@@ -212,7 +234,7 @@ class Session:
 
     def _pause(self, command: commands.Pause) -> None:
         job = self._require_job("pause")
-        if self.state == worker_events.FINISHING:
+        if self.state in (worker_events.FINISHING, worker_events.REFINING):
             raise ProtocolError("pause: the result is being written")
         job.pause()
         if self._show is not None:
@@ -229,6 +251,9 @@ class Session:
 
     def _finish(self, command: commands.Finish) -> None:
         job = self._require_job("finish")
+        if self.state in _ENDING:
+            # the click came late
+            return
         if not job.has_learnt:
             raise ProtocolError(
                 "finish: nothing was trained yet: wait for the first step, or cancel the bake"
@@ -337,7 +362,7 @@ class Session:
         if event is None:
             self._job = None
             return
-        if isinstance(event, Phase) and self.state != worker_events.FINISHING:
+        if isinstance(event, Phase) and self.state not in _ENDING:
             is_measuring = event.name == "measuring"
             state = worker_events.FINISHING if is_measuring else worker_events.TRAINING
             if state != self.state:
@@ -347,10 +372,15 @@ class Session:
             self._post(self._job.plan(event))
         if isinstance(event, Step) and self._job.takes_new_weights():
             self._post(worker_events.Weighted(event.step))
-        if isinstance(event, Finished):
+        if isinstance(event, Kept) and not self._job.flattens:
+            self._show.learn(is_last=False)
+            self._turns = Turns()
+            self._enter(worker_events.REFINING, "refining the result")
+        elif isinstance(event, Finished):
             self._show.learn()
-            if self._job.wants_picture:
-                self._write_picture(event)
+            student = self._show.student
+            if self._job.wants_picture and student is not None:
+                write_pictures(event, self._require_teacher("start"), student, self._post)
             self._job.close()
             self._job = None
             self._enter(worker_events.DONE)
@@ -361,20 +391,6 @@ class Session:
                 # the code that draws the student is compiled now
                 self._enter(worker_events.TRAINING)
 
-    def _write_picture(self, finished: Finished) -> None:
-        """Writes the picture for a report. Without it, the bake is as good."""
-        from verdigris.core.pictures.comparison_file import write_comparison
-
-        assert self._show is not None
-        student = self._show.student
-        if student is None:
-            return
-        try:
-            for bundle in finished.results:
-                write_comparison(Path(bundle), self._require_teacher("start"), student)
-        except VerdigrisError as failure:
-            self._post(worker_events.Error(str(failure), "start", type(failure).__name__))
-
     def _update_weights(self) -> None:
         """Passes the present weights of places to the bake."""
         if self._show is None:
@@ -382,6 +398,16 @@ class Session:
         weights = weigh_places(self._importance, self._focus, self._show.seen_uv)
         if self._job is not None:
             self._job.set_importance(weights)
+
+    @property
+    def _shows_all(self) -> bool:
+        return self._show is None or self._show.is_complete
+
+    def _leave_refining(self) -> None:
+        """Ends the refinement of a result that is written already, for other work."""
+        if self.state == worker_events.REFINING:
+            self.close()
+            self._enter(worker_events.DONE)
 
     def _refuse_while_busy(self, name: str) -> None:
         if self.state in _BUSY:
@@ -404,20 +430,16 @@ class Session:
             raise ProtocolError(f"{name}: no bake is running")
         return self._job
 
-    def _enter(self, state: str, doing: str = "", patience: float = PATIENCE) -> None:
+    def _enter(self, state: str, doing: str = "", patience: float | None = None) -> None:
         self.state = state
+        patience = patience or _PATIENCE_IN.get(state, PATIENCE)
         self._post(worker_events.State(state, doing, patience))
 
     def _fail(self, text: str, kind: str) -> None:
         self.close()
-        if self._show is not None:
+        # what is kept stays, and so do its pictures
+        is_kept = self.state == worker_events.REFINING
+        if self._show is not None and not is_kept:
             self._show.end()
         self._post(worker_events.Error(text, "start", kind))
-        self._enter(worker_events.FAILED)
-
-
-def settings_kind(opened: OpenDocument) -> str:
-    """The trainer for the device of the open document."""
-    from verdigris.core.baking.state.trainers import choose_trainer
-
-    return choose_trainer(opened.teacher.device) if opened.teacher else ""
+        self._enter(worker_events.DONE if is_kept else worker_events.FAILED)

@@ -39,8 +39,9 @@ HERE = Path(__file__).parent
 NUMBERS, TILE, MOST_IN_TILE = 9, 16, 1024
 MOST_SIMPLE = 256
 SMALL = {"side": 64, "steps": 200, "simple_steps": 50, "counts": [50, 200, 500]}
-FULL = {"side": 512, "steps": 3000, "simple_steps": 300, "counts": [200, 500, 1000, 2000, 5000]}
-RATE = 0.02
+FULL = {"side": 512, "steps": 20_000, "simple_steps": 300, "counts": [200, 500, 1000, 2000, 5000]}
+# the learning rate, and what is left of it at the end
+RATE, LAST = 0.02, 0.05
 FRAMES = 24  # of the animation
 
 
@@ -109,11 +110,11 @@ class Gaussians:
 
 
 def fit(gaussians: Gaussians, picture: Floats, steps: int) -> list[Floats]:
-    """Trains, with a rate that falls to a tenth. Returns pictures on the way."""
+    """Trains, with a rate that falls. Returns pictures on the way."""
     frames = []
     for frame in range(FRAMES):
         part = steps * (frame + 1) // FRAMES - steps * frame // FRAMES
-        gaussians.train(part, RATE * 0.1 ** (frame / (FRAMES - 1)))
+        gaussians.train(part, RATE * LAST ** (frame / (FRAMES - 1)))
         frames.append(gaussians.draw())
     return frames
 

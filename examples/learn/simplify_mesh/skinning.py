@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from kit import Floats
 from shapes import Mesh
@@ -91,52 +93,59 @@ def closest_shares(place: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
     return best
 
 
-def compare_weights(original: Mesh, simple: Mesh) -> tuple[float, float]:
-    """Mean distance of the original's vertices to the places that hold them on the simple mesh, in
-    poses that were not fitted: with weights of the nearest vertex, and with fitted ones."""
+class SkinErrors(NamedTuple):
+    """Mean distances of the original's vertices to the places that hold them on the simple mesh, in
+    poses that were not fitted."""
+
+    copied: float
+    """Weights of the nearest vertex."""
+    fitted: float
+    free: float
+    """With the best place for each vertex in each pose: flat triangles allow no better."""
+
+
+def compare_weights(original: Mesh, simple: Mesh) -> SkinErrors:
     weights = bone_weights(original.vertices)
     triangles, shares = on_surface(original.vertices, simple)
-    corners = simple.triangles[triangles]
+    holds = np.zeros((len(original.vertices), len(simple.vertices)))
+    for corner in range(3):
+        np.add.at(
+            holds, (np.arange(len(holds)), simple.triangles[triangles, corner]), shares[:, corner]
+        )
     fitted_to, unseen = poses(POSES, 1), poses(POSES, 2)
     # a place on the simple mesh and its vertex differ at rest: that part turns with the vertex
-    rest = np.einsum("nc,ncx->nx", shares, simple.vertices[corners]) - original.vertices
+    rest = holds @ simple.vertices - original.vertices
     aims = [posed(original.vertices + rest, weights, each) for each in (fitted_to, unseen)]
     distances = ((simple.vertices[:, None] - original.vertices) ** 2).sum(-1)
     copied = weights[distances.argmin(1)]
 
-    def places(chosen: Floats, matrices: Floats) -> Floats:
-        moved = posed(simple.vertices, chosen, matrices)
-        return np.einsum("nc,pncx->pnx", shares, moved[:, corners])
+    def error(moved: Floats) -> float:
+        return float(np.linalg.norm(holds @ moved - aims[1], axis=-1).mean())
 
-    def error(chosen: Floats) -> float:
-        return float(np.linalg.norm(places(chosen, unseen) - aims[1], axis=-1).mean())
+    fitted = fit(copied, by_bones(simple.vertices, fitted_to), holds, aims[0])
+    return SkinErrors(
+        *(error(posed(simple.vertices, each, unseen)) for each in (copied, fitted)),
+        error(np.linalg.pinv(holds) @ aims[1]),
+    )
 
-    fitted = fit(copied, simple, corners, shares, fitted_to, aims[0])
-    return error(copied), error(fitted)
 
-
-def fit(
-    start: Floats, simple: Mesh, corners: np.ndarray, shares: Floats, matrices: Floats, aims: Floats
-) -> Floats:
-    """Weights of least square error. Motion is linear in them: projected gradient descent, with
-    momentum (Nesterov), finds them."""
-    moves = by_bones(simple.vertices, matrices)
+def fit(start: Floats, moves: Floats, holds: Floats, aims: Floats) -> Floats:
+    """Weights of least square error. `holds` [places, vertices] are shares of corners. Motion is
+    linear in weights, so the error is a quadratic form; projected gradient descent with momentum
+    (Nesterov) finds its minimum among weights that add up to 1."""
+    count = start.size
+    # places move by holds @ motion, and motion is by_weight @ weights
+    by_weight = moves.transpose(0, 3, 1, 2).reshape(-1, count)
+    shared = np.kron(holds.T @ holds, np.ones((BONES, BONES)))
+    form = shared * (by_weight.T @ by_weight)
+    pull = np.einsum("pvbi,pvi->vb", moves, holds.T @ aims)
+    # no step is longer than the curvature allows (Gershgorin)
+    rate = 1 / np.abs(form).sum(1)
     weights, before = start.copy(), start.copy()
-    # bounds the curvature of each vertex: its share of the places, times its reach
-    holds = np.bincount(corners.ravel(), shares.ravel(), len(simple.vertices))
-    reach = (moves**2).sum((0, 3)).sum(1).max()
-    rate = 1 / (np.maximum(holds, 1e-3 * holds.max()) * reach)
     for step in range(STEPS):
         ahead = weights + (step / (step + 3)) * (weights - before)
-        found = np.einsum(
-            "nc,pncx->pnx", shares, np.einsum("vb,pvbi->pvi", ahead, moves)[:, corners]
-        )
-        pulls = np.einsum("nc,pnx->pncx", shares, found - aims)
-        by_vertex = np.zeros((len(matrices), len(simple.vertices), 3))
-        for corner in range(3):
-            np.add.at(by_vertex, (slice(None), corners[:, corner]), pulls[:, :, corner])
-        gradient = np.einsum("pvi,pvbi->vb", by_vertex, moves)
-        before, weights = weights, to_simplex(ahead - rate[:, None] * gradient)
+        gradient = (form @ ahead.ravel()) - pull.ravel()
+        before, weights = weights, to_simplex(ahead - (rate * gradient).reshape(start.shape))
     return weights
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from kit import TEXTURES, Floats, load_image, smaller
+from blocks import QUAD, whole_blocks
+from kit import TEXTURES, Floats, load_image, psnr, resized, smaller
 
-from verdigris.core.network.bc7 import BLOCK_BYTES
-from verdigris.core.network.block_lines import QUAD, decode, encode
+from verdigris.core.network.block_lines import decode, encode
 from verdigris.core.network.quantise import LatentRange
 
 MOST_CHANNELS = 16
@@ -54,46 +55,47 @@ def through_blocks(texels: Floats) -> Floats:
     return np.concatenate([*layers], -1).astype(np.float32) / 255
 
 
-def block_bits(rows: int, columns: int) -> int:
-    """Of one texture of BC7."""
-    return 8 * BLOCK_BYTES * (-(-rows // QUAD)) * (-(-columns // QUAD))
+class Plain(NamedTuple):
+    """The set with each texture as BC7, reduced and enlarged again."""
+
+    texels: Floats
+    decibels: float
+    bits: float
+    """Of a texel of the set."""
 
 
-def plain_blocks(textures: TextureSet, bits: float) -> tuple[Floats, float]:
-    """The set with each texture as BC7, all reduced to a size with about these bits, and enlarged
-    again. Also the bits a texel."""
-    rows, columns, _ = textures.texels.shape
-    share = min((bits * rows * columns / (8 * rows * columns * len(textures.textures))) ** 0.5, 1)
-    size = [max(QUAD * round(share * side / QUAD), QUAD) for side in (rows, columns)]
-    reduced = resized(textures.texels, *size)
-    result = np.empty_like(textures.texels)
-    for part in textures.textures:
-        channels = reduced[..., part]
-        # constant channels cost nothing
-        filled = np.concatenate([channels, np.ones((*size, QUAD - channels.shape[-1]))], -1)
-        stored = through_blocks(filled.astype(np.float32))[..., : channels.shape[-1]]
-        result[..., part] = resized(stored, rows, columns)
-    return result, len(textures.textures) * block_bits(*size) / (rows * columns)
+# sides of a texture in the set's, and prices of a bit in square error
+PLAIN_SIDES = (0.1875, 0.25, 0.3125, 0.375, 0.4375, 0.5, 0.625, 0.75, 0.875, 1.0)
+PRICES = np.geomspace(1e-7, 1, 40)
 
 
-def resized(texels: Floats, rows: int, columns: int) -> Floats:
-    """Linear interpolation; means of areas where it becomes smaller. Edges repeat the other side,
-    as textures that tile."""
-    for axis, size in ((0, rows), (1, columns)):
-        texels = np.moveaxis(_resized_rows(np.moveaxis(texels, axis, 0), size), 0, axis)
-    return np.ascontiguousarray(texels, np.float32)
+def plain_blocks(textures: TextureSet, sides: Sequence[float] = PLAIN_SIDES) -> list[Plain]:
+    """What BC7 makes of a set, from few bits to many. Textures that lose more by it are reduced
+    less: each has the size of least square error for a price of bits."""
+    made = [
+        [_plain_texture(textures.texels[..., part], side) for side in sides]
+        for part in textures.textures
+    ]
+    chosen = {tuple(index for _ in made) for index in range(len(sides))}
+    chosen |= {
+        tuple(int(np.argmin([error + price * bits for _, error, bits in each])) for each in made)
+        for price in PRICES
+    }
+    found = []
+    for choice in chosen:
+        parts = [each[index] for each, index in zip(made, choice, strict=True)]
+        texels = np.concatenate([part for part, _, _ in parts], -1)
+        found.append(Plain(texels, psnr(texels, textures.texels), sum(part[2] for part in parts)))
+    return sorted(found, key=lambda each: each.bits)
 
 
-def _resized_rows(texels: Floats, size: int) -> Floats:
-    before = len(texels)
-    if size >= before:
-        at = (np.arange(size) + 0.5) * before / size - 0.5
-        low = np.floor(at).astype(int)
-        share = (at - low).reshape(-1, *[1] * (texels.ndim - 1))
-        return texels[low % before] * (1 - share) + texels[(low + 1) % before] * share
-    ends = np.arange(size + 1) * before / size
-    sums = np.concatenate([np.zeros_like(texels[:1], float), np.cumsum(texels, 0, float)])
-    low = np.minimum(ends.astype(int), before - 1)
-    share = (ends - low).reshape(-1, *[1] * (texels.ndim - 1))
-    at_ends = sums[low] + share * texels[low]
-    return np.diff(at_ends, axis=0) * size / before
+def _plain_texture(texels: Floats, side: float) -> tuple[Floats, float, float]:
+    """What BC7 makes of a texture at a size, the sum of its mean square errors, and its bits."""
+    rows, columns, channels = texels.shape
+    size = whole_blocks(side, rows, columns)
+    # constant channels cost nothing
+    filled = np.ones((*size, QUAD), np.float32)
+    filled[..., :channels] = resized(texels, *size)
+    stored = resized(through_blocks(filled)[..., :channels], rows, columns)
+    bits = 8 * size[0] * size[1] / (rows * columns)
+    return stored, float(((stored - texels) ** 2).mean((0, 1)).sum()), bits

@@ -1,10 +1,12 @@
 """examples/learn/texture_network: gradients, training, and files of networks."""
 
-import struct
+import ctypes
+import itertools
 
 import numpy as np
 import pytest
 
+from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import VerdigrisError
 
 
@@ -68,6 +70,35 @@ def test_gradients_are_the_change_of_the_error(example, device, picture):
         assert found[row, column] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=0.25)
 
 
+def test_transposed_rows_are_whole_for_matrix_hardware(learn, example, device, picture):
+    texture, layers = small(example, device, picture)
+    stored = texture.network.buffers["transposed"].to_numpy().view(np.float16)
+    before = sum(part.size for layer in layers[:-1] for part in layer)
+    rows = stored[before : before + 16 * 8].reshape(16, 8)
+    np.testing.assert_array_equal(rows[:, :3], layers[-1].matrix.T.astype(np.float16))
+    assert not rows[:, 3:].any()
+    with pytest.raises(VerdigrisError, match="multiples of 8"):
+        learn("mlp").network_defines(device, example.first_layers([20, 16, 3]))
+
+
+@pytest.mark.gpu
+def test_matrix_hardware_learns_by_the_gradients_of_loops(learn, example, picture, monkeypatch):
+    card, defines = open_device("auto"), example.network_defines
+    layers = example.first_layers([24, 64, 64, 3])
+    if not defines(card, layers)["COOPERATIVE"]:
+        pytest.skip(f"{card} has no cooperative vectors")
+    found = []
+    for changes in ({}, {"COOPERATIVE": 0}):
+        monkeypatch.setattr(
+            example, "network_defines", lambda *given, to=changes: {**defines(*given), **to}
+        )
+        texture = example.TextureNetwork(card, picture, layers, "copy", 1024)
+        texture.train(1, 100, rate=0.0)
+        found.append([layer.matrix for layer in texture.network.gradients()])
+    for hardware, loop in zip(*found, strict=True):
+        assert np.linalg.norm(hardware - loop) < 0.05 * np.linalg.norm(loop)
+
+
 def test_training_learns_the_picture_and_goes_on_from_a_file(example, device, picture, tmp_path):
     texture, _ = small(example, device, picture)
     before = example.psnr(*texture.draw(16))
@@ -80,18 +111,72 @@ def test_training_learns_the_picture_and_goes_on_from_a_file(example, device, pi
     assert example.psnr(*again.draw(16)) == pytest.approx(learned, abs=0.3)
 
 
+class Architecture(ctypes.Structure):
+    """As RTXNS declares it; the compiler's rules for padding are ctypes' own."""
+
+    _fields_ = [
+        (name, ctypes.c_uint32)
+        for name in ("hidden", "inputs", "width", "outputs", "weight_type", "bias_type")
+    ]
+
+
+class LayerRecord(ctypes.Structure):
+    _fields_ = [
+        ("inputs", ctypes.c_uint32),
+        ("outputs", ctypes.c_uint32),
+        ("weight_size", ctypes.c_uint64),
+        ("bias_size", ctypes.c_uint64),
+        ("weight_offset", ctypes.c_uint32),
+        ("bias_offset", ctypes.c_uint32),
+    ]
+
+
+class Header(ctypes.Structure):
+    _fields_ = [
+        ("version", ctypes.c_uint32),
+        ("architecture", Architecture),
+        ("layers", LayerRecord * 8),
+        ("layout", ctypes.c_uint32),
+        ("size", ctypes.c_uint64),
+    ]
+
+
+def test_rtxns_reads_what_is_written(example, tmp_path):
+    random = np.random.default_rng(6)
+    widths = (24, 16, 16, 3)
+    layers = [
+        example.Layer(random.normal(size=(rows, columns)), random.normal(size=rows))
+        for columns, rows in itertools.pairwise(widths)
+    ]
+    example.write_network(tmp_path / "ours.bin", layers)
+    data = (tmp_path / "ours.bin").read_bytes()
+    header = Header.from_buffer_copy(data)
+    assert header.version == 0xA1C0DE01
+    architecture = [getattr(header.architecture, name) for name, _ in Architecture._fields_]
+    assert architecture == [2, 24, 16, 3, 0, 0]
+    numbers = data[ctypes.sizeof(Header) :]
+    assert (header.layout, header.size) == (0, len(numbers))
+    for layer, record in zip(layers, header.layers, strict=False):
+        rows, columns = layer.matrix.shape
+        assert (record.inputs, record.outputs) == (columns, rows)
+        assert (record.weight_size, record.bias_size) == (2 * rows * columns, 2 * rows)
+        assert (record.weight_offset % 64, record.bias_offset % 16) == (0, 0)
+        for at, wanted in ((record.weight_offset, layer.matrix), (record.bias_offset, layer.bias)):
+            found = np.frombuffer(numbers, "<f2", wanted.size, at)
+            np.testing.assert_array_equal(found, wanted.ravel().astype("<f2"))
+
+
 def test_a_file_that_rtxns_wrote_is_read(example, tmp_path):
-    # as its header is declared: version, 4 sizes, 2 precisions, 8 layers, layout, bytes; biases at
-    # multiples of 16
-    first, second = np.arange(6, dtype="<f2"), np.arange(9, 13, dtype="<f2")
-    data = bytearray(256)
+    # biases stand at multiples of 16
+    first, second = np.arange(6, dtype="<f2"), np.arange(9, 12, dtype="<f2")
+    data = bytearray(128)
     for at, part in ((0, first), (16, np.array([1, 2, 3], "<f2")), (64, second), (80, second[:1])):
         data[at : at + part.nbytes] = part.tobytes()
-    layers = [(2, 3, 12, 6, 0, 16), (3, 1, 6, 2, 64, 80)] + [(0,) * 6] * 6
-    records = b"".join(struct.pack("<2I2Q2I", *each) for each in layers)
-    header = struct.pack("<7I4x", 0xA1C0DE01, 1, 2, 3, 1, 0, 0)
+    header = Header(version=0xA1C0DE01, architecture=(1, 2, 3, 1, 0, 0), layout=0, size=len(data))
+    header.layers[0] = LayerRecord(2, 3, 12, 6, 0, 16)
+    header.layers[1] = LayerRecord(3, 1, 6, 2, 64, 80)
     path = tmp_path / "theirs.bin"
-    path.write_bytes(header + records + struct.pack("<I4xQ", 0, len(data)) + data)
+    path.write_bytes(bytes(header) + data)
     one, two = example.read_network(path)
     np.testing.assert_array_equal(one.matrix, [[0, 1], [2, 3], [4, 5]])
     np.testing.assert_array_equal(one.bias, [1, 2, 3])

@@ -7,18 +7,15 @@ import pytest
 
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QSettings, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QInputDevice, QPointingDevice, QTabletEvent
 from PySide6.QtWidgets import QApplication
 
 from verdigris.ui.brush.contrast import choose_inks
-from verdigris.ui.memory import Memory
 from verdigris.ui.model.worker_pictures import Picture
 from verdigris.ui.paint.effect import Effects, Measured
 from verdigris.ui.paint.weight_map import Brush
-from verdigris.ui.panel import Panel
 
-from ..fake_session import Session
 from .test_paint_pixels import uv_of_sphere
 
 LEFT = Qt.MouseButton.LeftButton
@@ -26,25 +23,14 @@ SIDE = 96
 
 
 @pytest.fixture(scope="module")
-def made(qapp, tmp_path_factory):
-    """One panel for all tests, with a fake worker."""
-    folder, patch = tmp_path_factory.mktemp("panel"), pytest.MonkeyPatch()
-    patch.setenv("VERDIGRIS_CONFIG_DIR", str(folder))
-    session = Session()
-    session.host.manual = folder
-    session.host.scene_file = lambda: folder / "shot.ma"
-    memory = Memory(QSettings(str(folder / "memory.ini"), QSettings.Format.IniFormat))
-    panel = Panel(session.model, None, memory)
-    panel.resize(900, 900)
-    panel.show()
+def made(qapp, fake_panel):
+    """The panel while it paints in the view."""
+    session, panel = fake_panel
     session.ready()
     panel.viewport.set_mode("reference")
     panel.paint.in_view.click()
     qapp.processEvents()
-    yield panel
-    panel.shutdown()
-    panel.close()
-    patch.undo()
+    return panel
 
 
 @pytest.fixture

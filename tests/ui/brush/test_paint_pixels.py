@@ -83,7 +83,7 @@ def test_weights_are_interpolated_between_texels_and_over_the_edges():
 def test_the_ring_lies_where_the_brush_ends_on_the_bent_surface():
     uv, view = uv_of_sphere(192)
     radius, centre = 0.1, (0.5, 0.62)
-    pixels = ring_pixels(uv, [centre], radius)
+    pixels = ring_pixels(uv, [centre], [radius])
     white = (pixels[..., 3] > 200) & (pixels[..., 0] > 200)
     places = uv[white]
     distance = np.hypot(*(places - centre).T)
@@ -102,6 +102,6 @@ def test_the_ring_lies_where_the_brush_ends_on_the_bent_surface():
 
 def test_a_mirrored_brush_has_two_rings():
     uv, _ = uv_of_sphere(96)
-    one = np.count_nonzero(ring_pixels(uv, [(0.3, 0.5)], 0.08)[..., 3])
-    two = np.count_nonzero(ring_pixels(uv, [(0.3, 0.5), (0.7, 0.5)], 0.08)[..., 3])
+    one = np.count_nonzero(ring_pixels(uv, [(0.3, 0.5)], [0.08])[..., 3])
+    two = np.count_nonzero(ring_pixels(uv, [(0.3, 0.5), (0.7, 0.5)], [0.08, 0.08])[..., 3])
     assert two == pytest.approx(2 * one, rel=0.1)

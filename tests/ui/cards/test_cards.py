@@ -19,6 +19,7 @@ from verdigris.core.worker.protocol import commands
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.cards import when
 from verdigris.ui.panel import Panel
+from verdigris.ui.signals.notices import ERROR, INFO, WARNING, short_paths
 
 from ..fake_session import REPORT
 
@@ -224,3 +225,31 @@ def test_the_chart_has_titles_phases_a_crosshair_and_ghosts_and_is_cleared(panel
     # another material starts from empty axes
     model.choose(model.materials[1])
     assert not chart.isVisible() and chart.dots.getData()[0] is None
+
+
+def test_messages_name_files_and_their_tooltip_has_the_folders(panel, session):
+    model, banner = session.ready(), panel.banner
+    text = "/home/me/my scenes/maps/oak 2.png: is no image; use C:\\maps\\a.png or 'maps/b.png'"
+    model.notices.add(ERROR, text)
+    assert banner.text.toPlainText() == "oak 2.png: is no image; use a.png or 'maps/b.png'"
+    assert text in banner.text.toolTip()
+    report(session, problem=text)
+    (box,) = panel.cards.boxes
+    assert box.detail.text() == "oak 2.png: is no image; use a.png or 'maps/b.png'"
+    assert box.detail.toolTip() == text
+    # other slashes stay
+    for plain in ("half of 1/2 and/or 3", "see https://example.org/a/b for more"):
+        assert short_paths(plain) == plain
+
+
+def test_what_went_well_is_one_slim_line_that_hides_soon(qtbot, panel, session):
+    panel.resize(420, 900)
+    model, banner = session.ready(), panel.banner
+    model.notices.add(INFO, f"Written: {'/folder' * 30}/copper_tray.vdg")
+    assert banner.isVisible() and banner.line.text() == "Written: copper_tray.vdg"
+    assert banner.height() <= 40 and not banner.text.isVisible()
+    assert 0 < banner._fading.remainingTime() <= 5_000
+    model.notices.add(WARNING, "A texture is small.\nIt is blurred.")
+    assert banner.text.isVisible() and not banner.line.isVisible()
+    assert not banner._fading.isActive()
+    qtbot.waitUntil(lambda: banner.height() > 40, timeout=3000)

@@ -41,6 +41,7 @@ def test_each_state_allows_its_actions(session, state):
             "training": {"pause", "finish", "cancel"},
             "paused": {"resume", "finish", "cancel"},
             "finishing": {"cancel"},
+            "refining": {"start"},
             "done": {"start"},
             "failed": {"start"},
         }[state]

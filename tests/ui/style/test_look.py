@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.choices import BakeChoices
-from verdigris.ui.panel import Panel
 from verdigris.ui.signals.notices import ERROR, INFO, WARNING
 from verdigris.ui.style.icons import PATHS, icon
 from verdigris.ui.style.metrics import ICON, tabular
@@ -20,39 +19,21 @@ from verdigris.ui.style.palettes import DARK, LIGHT
 from verdigris.ui.style.sheet import PRIMARY
 from verdigris.ui.window import Window, stored_theme
 
-from ..fake_session import Session
-
-
-@pytest.fixture(scope="module")
-def made(qapp, tmp_path_factory):
-    """One panel for all tests, with a fake worker."""
-    folder, patch = tmp_path_factory.mktemp("panel"), pytest.MonkeyPatch()
-    patch.setenv("VERDIGRIS_CONFIG_DIR", str(folder))
-    session = Session()
-    session.host.manual = folder
-    session.host.scene_file = lambda: folder / "shot.ma"
-    memory = Memory(QSettings(str(folder / "memory.ini"), QSettings.Format.IniFormat))
-    panel = Panel(session.model, None, memory)
-    panel.show()
-    yield session, panel
-    panel.shutdown()
-    panel.close()
-    patch.undo()
-
 
 @pytest.fixture
-def session(made):
-    found = made[0]
+def session(fake_panel):
+    found = fake_panel[0]
     found.ready()
     found.receive("state", state="idle")
     return found
 
 
 @pytest.fixture
-def panel(made, session):
-    made[1].resize(420, 900)
+def panel(fake_panel, session):
+    made = fake_panel[1]
+    made.resize(420, 900)
     session.model.set_choices(**vars(BakeChoices()))
-    return made[1]
+    return made
 
 
 def places(panel):

@@ -91,21 +91,42 @@ def test_one_scale_is_locked_until_the_artist_lets_it_fit(viewport):
     assert viewport.grab().toImage() == full
 
 
+def drawn_bar(width, height, top):
+    """A picture with the bar, and the plate of the bar."""
+    image = QImage(width, height, QImage.Format.Format_RGB32)
+    image.fill(QColor(90, 90, 90))
+    painter = QPainter(image)
+    plate = draw_bar(painter, QRectF(0, 0, width, height), top, QPalette(), None)
+    painter.end()
+    return image, plate
+
+
 @pytest.mark.parametrize("top", [0.1, 0.005, 1.0])
 def test_the_bar_has_the_colour_of_each_value_beside_its_tick(qapp, top):
     """Read from the drawn picture, against the colours of the map itself."""
-    image = QImage(200, 400, QImage.Format.Format_RGB32)
-    image.fill(QColor(90, 90, 90))
-    painter = QPainter(image)
-    draw_bar(painter, QRectF(0, 0, 200, 400), top, QPalette(), None)
-    painter.end()
-    x = 200 - 12 - 5
+    image, _ = drawn_bar(600, 400, top)
+    x = 600 - 12 - 5
     column = [image.pixelColor(x, y) for y in range(400)]
+    # in a high picture it is below the shape, and grows to the right
+    flat, plate = drawn_bar(300, 800, top)
+    assert plate.top() > 400 + 150 and plate.bottom() < 760
+    row = [flat.pixelColor(x, round(plate.top()) + 12) for x in range(300)]
+    begin, end = plate.left(), plate.right()
+    margin = (end - begin - 220) / 2
     low, high = 200 + 110, 200 - 110
     for share in (0.02, 0.25, 0.5, 0.75, 0.98):
         expected = heat_image(differences(share * top, (1, 1)), top).pixelColor(0, 0)
+        found = row[round(begin + margin + 220 * share)]
+        assert np.abs(np.subtract(found.getRgb(), expected.getRgb())).max() < 12, share
         found = column[round(low + (high - low) * share)]
         assert np.abs(np.subtract(found.getRgb(), expected.getRgb())).max() < 12, share
+
+
+def test_the_bar_of_a_small_picture_leaves_the_shape_free(qapp):
+    _, plate = drawn_bar(402, 305, 0.1)
+    # the sphere fills the shorter side; the plate may touch its rim in the corner
+    away = np.hypot(plate.left() + 2 - 201, plate.top() + 2 - 152.5)
+    assert plate.height() < 0.6 * 305 and plate.top() > 100 and away > 130
 
 
 def test_the_difference_under_the_pointer_is_shown(qtbot, viewport):

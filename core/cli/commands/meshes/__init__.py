@@ -1,0 +1,1 @@
+"""Commands about materials on a mesh."""

@@ -1,0 +1,177 @@
+"""`verdigris ladder`"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from verdigris.core.cli.shared.lighting import Hdri, Rotate, open_environment
+from verdigris.core.cli.shared.opening import open_teacher
+from verdigris.core.cli.shared.options import (
+    AsJson,
+    Confined,
+    DeviceChoice,
+    MaterialName,
+    Search,
+    path_argument,
+)
+
+if TYPE_CHECKING:
+    from verdigris.core.base.device import Device
+    from verdigris.core.material.evaluator import DeviceMaterial
+
+_DEFAULT_RUNGS = "pbr,unlit,reflection,detail,vertex"
+_LINE_SECONDS = 0.2
+
+
+def ladder(
+    file: Annotated[Path, path_argument("FILE", "A MaterialX document.")],
+    mesh: Annotated[Path, typer.Option(help="The mesh that wears it: .obj or .usd.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder for all results.")],
+    rungs: Annotated[
+        str,
+        typer.Option(
+            help="Which rungs, with commas: neural, pbr (glTF textures), unlit (one texture), "
+            "reflection (unlit, with a map of mirrored light: for metals), detail (one channel of "
+            "detail and low colours), vertex."
+        ),
+    ] = _DEFAULT_RUNGS,
+    size: Annotated[int, typer.Option(help="Texels a side of textures, 4 to 4096.")] = 256,
+    hdri: Hdri = None,
+    rotate: Rotate = 0.0,
+    uv: Annotated[
+        str | None,
+        typer.Option(help="The uv set of pbr and detail. Default: the mesh's first."),
+    ] = None,
+    views: Annotated[
+        int, typer.Option(help="Number of views around the mesh to which rungs are fitted.")
+    ] = 24,
+    camera: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Fit to this camera (.json, as of `weights from-view`) instead of views around "
+            "the mesh. Repeatable."
+        ),
+    ] = None,
+    importance: Annotated[
+        Path | None, typer.Option(help="Weights painted in the first uv set: see `weights`.")
+    ] = None,
+    bundle: Annotated[
+        Path | None, typer.Option(help="The bundle of the rung neural. Default: bake one.")
+    ] = None,
+    held_out: Annotated[
+        int | None, typer.Option(help="Number of views that are only measured.")
+    ] = None,
+    steps: Annotated[int, typer.Option(help="Steps of each fit; unlit rungs take half.")] = 700,
+    ktx: Annotated[bool, typer.Option("--ktx/--no-ktx", help="Also write KTX 2.0.")] = True,
+    material: MaterialName = None,
+    search: Search = None,
+    confined: Confined = False,
+    as_json: AsJson = False,
+    device: DeviceChoice = None,
+) -> None:
+    """Fits one material on a mesh for every device: from a neural material to vertex colours."""
+    from dataclasses import replace
+
+    from verdigris.core.base.device import open_device
+    from verdigris.core.base.outputs import check_no_bundle
+    from verdigris.core.importance.camera import read_camera
+    from verdigris.core.importance.maps import read_importance
+    from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladder, with_work
+    from verdigris.core.ladder.output.write_ladder import PAGE, write_ladder
+    from verdigris.core.ladder.rungs import NEURAL
+    from verdigris.core.ladder.surface import load_surface
+    from verdigris.core.lighting.environment_names import STUDIO
+    from verdigris.core.material.files.paths import is_tiled
+
+    names = check_rungs([word.strip() for word in rungs.split(",") if word.strip()])
+    check_no_bundle(output)
+    opened = open_device(device)
+    settings = with_work(LadderSettings(size=size, views=views, steps=steps), opened.is_software)
+    if held_out is not None:
+        settings = replace(settings, held_out=held_out)
+    surface = load_surface(mesh)
+    cameras = [read_camera(each) for each in camera or ()]
+    weights = read_importance(importance) if importance else None
+    environment = open_environment(hdri or STUDIO, rotate)
+    teacher = open_teacher(file, material, search, confined, opened)
+    output.mkdir(parents=True, exist_ok=True)
+    neural = None
+    if NEURAL in names:
+        neural = _neural(file, bundle, output, teacher.material.name, search, opened, device)
+    has_tiles = any(is_tiled(slot.file) for slot in teacher.generated.textures)
+    line = _Line()
+    result = make_ladder(
+        teacher,
+        surface,
+        environment,
+        names,
+        settings,
+        cameras,
+        uv,
+        weights,
+        has_tiles,
+        neural,
+        line.show,
+    )
+    line.end()
+    report = write_ladder(result, output, teacher.material.file_name, ktx)
+    if as_json:
+        print(json.dumps(report, indent=1))
+        return
+    for warning in result.warnings:
+        print(f"verdigris: {warning}", file=sys.stderr)
+    for rung in report["rungs"]:
+        switch = rung["switch_pixels"]
+        print(
+            f"{rung['name']:<11} {rung['bytes'] / 1024:9.1f} KiB   FLIP {rung['flip']:.3f} "
+            f"({rung['flip_of_pictures']:.3f} with background)   "
+            f"{'good below ' + str(switch) + ' px' if switch else 'nowhere below FLIP .02':<24} "
+            f"{rung['seconds']:.0f} s"
+        )
+    print(f"{output / PAGE}: {len(report['rungs'])} rungs on {mesh}")
+
+
+def _neural(
+    file: Path, bundle: Path | None, folder: Path, name: str, search: list[Path] | None,
+    opened: Device, device: str | None,
+) -> tuple[DeviceMaterial, int, float]:  # fmt: skip
+    """The material, bytes and seconds of a bundle, which is baked if none is given."""
+    from verdigris.core import api
+    from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+    from verdigris.core.progress.events import Finished
+
+    begun = time.monotonic()
+    if bundle is None:
+        document = api.load(file, search or ())
+        for event in api.bake(document, folder=folder, material=name, device=device):
+            if isinstance(event, Finished):
+                bundle = Path(event.results[0])
+    assert bundle is not None
+    opened_bundle = api.open_bundle(bundle)
+    loaded = (each for each in bundle.iterdir() if each.suffix in (".bin", ".ktx2"))
+    bytes_ = sum(each.stat().st_size for each in loaded)
+    return BundleMaterial(opened_bundle, opened), bytes_, time.monotonic() - begun
+
+
+class _Line:
+    """One line on a terminal with the current work."""
+
+    def __init__(self) -> None:
+        self._last: Any = 0.0
+
+    def show(self, what: str, part: float) -> None:
+        now = time.monotonic()
+        if now - self._last < _LINE_SECONDS or not sys.stderr.isatty():
+            return
+        self._last = now
+        print(f"\r\x1b[K{what}: {part:.0%}", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self._last:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

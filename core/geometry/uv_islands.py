@@ -1,0 +1,117 @@
+"""Islands of a uv layout: which overlap, which are mirrored, which have no area."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.geometry.uv_cover import touches
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.floating[Any]]
+    Ints = NDArray[np.int64]
+
+# uvs that are closer belong to one vertex.
+_SAME = 1e-6
+# Texels a side, by which overlaps are measured.
+_SIDE = 512
+# Texels at the rim of islands whose centres two triangles share by rounding.
+_SHARE_OF_OVERLAP = 0.002
+
+
+@dataclass(frozen=True)
+class UvReport:
+    """What a texture that is fitted on a uv layout must know of it."""
+
+    islands: int
+    overlapping: int
+    """Number of islands that share texels with themselves or another island."""
+    overlap: float
+    """Share of the covered texels that belong to several places of the surface."""
+    mirrored: int
+    """Number of triangles whose uv is mirrored."""
+    without_area: int
+    """Number of triangles without an area in uv."""
+    tiles: tuple[tuple[int, int], ...]
+    """Unit squares (column, row) that triangles touch."""
+    covered: float
+    """Share of the tiles' texels that triangles cover."""
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether each texel belongs to one place of the surface."""
+        return self.overlap < _SHARE_OF_OVERLAP
+
+    def describe(self) -> str:
+        """One line for a person."""
+        found = [f"{self.islands} islands, {self.covered:.0%} covered"]
+        if not self.is_unique:
+            found.append(f"{self.overlapping} overlap ({self.overlap:.0%} of the texels)")
+        if self.mirrored:
+            found.append(f"{self.mirrored} triangles are mirrored")
+        if self.without_area:
+            found.append(f"{self.without_area} triangles have no area")
+        if len(self.tiles) > 1:
+            found.append(f"{len(self.tiles)} tiles")
+        return ", ".join(found)
+
+
+def report_uv(uv: Floats, side: int = _SIDE) -> UvReport:
+    """Measures the layout of triangles (T, 3, 2)."""
+    uv = np.asarray(uv, np.float64)
+    step1, step2 = uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]
+    area = step1[:, 0] * step2[:, 1] - step1[:, 1] * step2[:, 0]
+    solid = np.abs(area) > 1e-14
+    island = find_islands(uv)
+    corner = np.floor(uv.min((0, 1)) + _SAME)
+    reach = np.maximum(np.ceil(uv.max((0, 1)) - _SAME) - corner, 1)
+    across, down = (int(min(each, 16)) for each in reach)
+    width, height = across * side, down * side
+    times = np.zeros(width * height, np.int32)
+    numbers = np.flatnonzero(solid)
+    for found in touches((uv[solid] - corner) * side, width, height):
+        np.add.at(times, (found.y * width + found.x)[found.is_inside], 1)
+    shared = times > 1
+    over = set[int]()
+    if shared.any():
+        for found in touches((uv[solid] - corner) * side, width, height):
+            at = (found.y * width + found.x)[found.is_inside]
+            over |= set(island[numbers[found.triangle[found.is_inside]][shared[at]]].tolist())
+    covered = int((times > 0).sum())
+    squares = (times.reshape(down, side, across, side) > 0).sum((1, 3))
+    rows, columns = np.nonzero(squares)
+    tiles = tuple(
+        (int(column + corner[0]), int(row + corner[1]))
+        for row, column in zip(rows, columns, strict=True)
+    )
+    return UvReport(
+        islands=len(np.unique(island[solid])) if solid.any() else 0,
+        overlapping=len(over),
+        overlap=float(shared.sum() / max(1, covered)),
+        mirrored=int((area[solid] < 0).sum()),
+        without_area=int((~solid).sum()),
+        tiles=tiles,
+        covered=covered / max(1, len(tiles) * side * side),
+    )
+
+
+def find_islands(uv: Floats) -> Ints:
+    """The number of each triangle's island: triangles that share a vertex in uv are connected."""
+    keys = np.rint(np.asarray(uv, np.float64).reshape(-1, 2) / _SAME).astype(np.int64)
+    _, vertex = np.unique(keys[:, 0] * (1 << 31) + keys[:, 1], return_inverse=True)
+    vertex = vertex.reshape(-1, 3)
+    label = np.arange(int(vertex.max(initial=-1)) + 1)
+    while True:
+        least = label[vertex].min(1)
+        before = label.copy()
+        for corner in range(3):
+            np.minimum.at(label, vertex[:, corner], least)
+        label = label[label]
+        if np.array_equal(label, before):
+            break
+    _, island = np.unique(label[vertex[:, 0]], return_inverse=True)
+    return np.asarray(island, np.int64)

@@ -1,0 +1,272 @@
+"""Fits all rungs of a material on a mesh, measures them, and writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.ladder import rungs as all_rungs
+from verdigris.core.ladder.fit_pbr import FitSettings
+from verdigris.core.ladder.image_fit import ImageFitSettings, Pixels
+from verdigris.core.ladder.measure import SUBPIXELS, HeldOut, Measured, measure_rung
+from verdigris.core.ladder.reference import light_of, lights_of
+from verdigris.core.ladder.rungs import (
+    DETAIL,
+    NEURAL,
+    PBR,
+    REFLECTION,
+    RUNGS,
+    UNLIT,
+    VERTEX,
+    Rung,
+    Scene,
+    pixels_of,
+)
+from verdigris.core.ladder.visibility import Seen, cameras_around, see
+from verdigris.core.pictures.environment_render import EnvironmentLighting
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.importance.camera import Camera
+    from verdigris.core.ladder.surface import Surface
+    from verdigris.core.lighting.environment import Environment
+    from verdigris.core.material.evaluator import DeviceMaterial
+
+    Floats = NDArray[np.float32]
+    OnProgress = Callable[[str, float], None]
+
+LARGEST_TEXTURE = 4096
+_HELD_OUT_SEED = 1009
+
+
+@dataclass(frozen=True)
+class LadderSettings:
+    """Sizes and work."""
+
+    size: int = 256
+    """Texels a side of textures."""
+    views: int = 24
+    """Number of views to which rungs are fitted."""
+    view_size: int = 256
+    """Pixels a side of these."""
+    samples: int = 16
+    """Directions of light at each of their pixels."""
+    responses: int = 1_000_000
+    """Samples of the response, to which glTF textures are fitted."""
+    steps: int = 700
+    """Steps of the fit of glTF textures; unlit ones take half."""
+    held_out: int = 8
+    """Number of views that are only measured."""
+    held_out_size: int = 128
+    held_out_samples: int = 64
+    seed: int = 1
+    is_soft: bool = True
+    """Whether bytes are fitted through soft quantisation."""
+
+    def __post_init__(self) -> None:
+        limits = {
+            "size": (4, LARGEST_TEXTURE), "views": (1, 4096), "view_size": (16, 2048),
+            "samples": (2, 4096), "responses": (1000, 1 << 28), "steps": (10, 1_000_000),
+            "held_out": (1, 1024), "held_out_size": (16, 1024), "held_out_samples": (2, 4096),
+        }  # fmt: skip
+        for name, (least, most) in limits.items():
+            value = getattr(self, name)
+            if not least <= value <= most:
+                raise SettingsError(f"{name} is {value}: use {least} to {most}")
+
+
+@dataclass
+class Ladder:
+    """The result."""
+
+    scene: Scene
+    settings: LadderSettings
+    rungs: list[Rung]
+    measured: dict[str, Measured]
+    held_out: HeldOut
+    warnings: list[str]
+
+
+def make_ladder(
+    teacher: DeviceMaterial,
+    surface: Surface,
+    environment: Environment,
+    names: Sequence[str],
+    settings: LadderSettings | None = None,
+    cameras: Sequence[Camera] = (),
+    uv_set: str | None = None,
+    importance: Floats | None = None,
+    has_tiles: bool = False,
+    neural: tuple[DeviceMaterial, int, float] | None = None,
+    on_progress: OnProgress = lambda *_: None,
+) -> Ladder:
+    """Fits and measures the rungs of these names, of RUNGS.
+
+    `neural` is a bundle's material, its bytes, and the seconds that its bake took. `importance` are
+    painted weights in the first uv set, row 0 at v = 0. With `has_tiles`, unit squares of uv are
+    UDIM tiles, and else a texture repeats.
+    """
+    settings = settings or LadderSettings()
+    names = check_rungs(names)
+    warnings = surface.warnings()
+    scene = _scene_of(teacher, surface, environment, names, uv_set, has_tiles)
+    surface = scene.surface
+    cameras = list(cameras) or cameras_around(
+        surface, settings.views, settings.view_size, settings.seed
+    )
+    seen = []
+    for number, camera in enumerate(cameras, 1):
+        seen.append(see(surface, camera, number))
+        on_progress("views", number / len(cameras))
+    weights = _painted(seen, surface, importance)
+    found = [
+        _fit(name, scene, seen, settings, weights, neural, pixels, on_progress)
+        for pixels in [_Lazy(scene, seen, settings, weights, on_progress)]
+        for name in names
+    ]
+    held = cameras_around(
+        surface,
+        settings.held_out,
+        SUBPIXELS * settings.held_out_size,
+        settings.seed + _HELD_OUT_SEED,
+    )
+    held_out = HeldOut.draw(
+        scene, [see(surface, each, number) for number, each in enumerate(held, 1)],
+        settings.held_out_samples, lambda part: on_progress("held-out views", part),
+    )  # fmt: skip
+    measured = {}
+    for number, rung in enumerate(found, 1):
+        measured[rung.name] = measure_rung(rung, held_out)
+        on_progress("measure", number / len(found))
+    return Ladder(scene, settings, found, measured, held_out, warnings)
+
+
+def check_rungs(names: Sequence[str]) -> list[str]:
+    """The names once each, in the order of RUNGS."""
+    unknown = [name for name in names if name not in RUNGS]
+    if unknown or not names:
+        given = ", ".join(map(repr, unknown)) or "none"
+        raise SettingsError(f"rungs: {given} is not known: choose of {', '.join(RUNGS)}")
+    return [name for name in RUNGS if name in names]
+
+
+class _Lazy:
+    """Reference pictures, drawn when the first rung needs them."""
+
+    def __init__(
+        self, scene: Scene, seen: Sequence[Seen], settings: LadderSettings,
+        weights: Sequence[Floats] | None, on_progress: OnProgress,
+    ) -> None:  # fmt: skip
+        self._given = scene, seen, settings, weights, on_progress
+        self._pixels: Pixels | None = None
+
+    def pixels(self) -> Pixels:
+        if self._pixels is None:
+            scene, seen, settings, weights, on_progress = self._given
+            lights = lights_of(
+                scene.teacher, seen, scene.lighting, settings.samples,
+                lambda part: on_progress("reference pictures", part),
+            )  # fmt: skip
+            self._pixels = pixels_of(scene, seen, lights, weights)
+        return self._pixels
+
+
+def _fit(
+    name: str,
+    scene: Scene,
+    seen: Sequence[Seen],
+    settings: LadderSettings,
+    weights: Sequence[Floats] | None,
+    neural: tuple[DeviceMaterial, int, float] | None,
+    reference: _Lazy,
+    on_progress: OnProgress,
+) -> Rung:
+    def show(part: float) -> None:
+        on_progress(name, part)
+
+    if name == NEURAL:
+        return _neural_rung(scene, neural)
+    if name == PBR:
+        fit = FitSettings(steps=settings.steps, is_soft=settings.is_soft, seed=settings.seed)
+        return all_rungs.fit_pbr_rung(
+            scene, seen, settings.size, settings.responses, fit, weights, show
+        )
+    image = ImageFitSettings(max(10, settings.steps // 2), is_soft=settings.is_soft)
+    pixels = reference.pixels()
+    if name == VERTEX:
+        return all_rungs.fit_vertex_rung(scene, pixels, image, show)
+    fit_rung = {
+        UNLIT: all_rungs.fit_unlit_rung,
+        REFLECTION: all_rungs.fit_reflection_rung,
+        DETAIL: all_rungs.fit_detail_rung,
+    }[name]
+    return fit_rung(scene, pixels, settings.size, image, show)
+
+
+def _neural_rung(scene: Scene, neural: tuple[DeviceMaterial, int, float] | None) -> Rung:
+    if neural is None:
+        raise SettingsError("the rung 'neural' needs a bundle: bake one, and name it with --bundle")
+    material, byte_size, seconds = neural
+
+    def draw(each: Seen, samples: int) -> Floats:
+        light = light_of(material, each.view, scene.lighting, samples, is_flat=True)[:, :3]
+        return np.asarray(light * scene.exposure, np.float32)
+
+    return Rung(NEURAL, 0, byte_size, seconds, draw)
+
+
+def _scene_of(
+    teacher: DeviceMaterial,
+    surface: Surface,
+    environment: Environment,
+    names: Sequence[str],
+    uv_set: str | None,
+    has_tiles: bool,
+) -> Scene:
+    first_set, atlas = surface.require_set(uv_set), None
+    if has_tiles and len(surface.reports[first_set].tiles) > 1:
+        surface, atlas = surface.with_atlas(first_set)
+        first_set = atlas.uv_set
+    needs_unique = any(name in (UNLIT, REFLECTION, DETAIL) for name in names)
+    return Scene(
+        teacher,
+        surface,
+        EnvironmentLighting.upload(teacher.device, environment, surface.mesh),
+        2.0**environment.exposure,
+        first_set,
+        surface.require_unique_set() if needs_unique else None,
+        not teacher.is_dark_and_opaque,
+        atlas,
+    )
+
+
+def _painted(
+    seen: Sequence[Seen], surface: Surface, importance: Floats | None
+) -> list[Floats] | None:
+    """The painted weight of each pixel; their mean is 1."""
+    if importance is None:
+        return None
+    height, width = importance.shape
+    found = []
+    for each in seen:
+        u, v = (each.view.uv - np.floor(each.view.uv)).T
+        row = np.minimum((v * height).astype(int), height - 1)
+        column = np.minimum((u * width).astype(int), width - 1)
+        found.append(importance[row, column])
+    mean = float(np.concatenate(found).mean())
+    if mean <= 0:
+        raise SettingsError("the importance map is 0 wherever a camera looks: paint a seen place")
+    return [np.asarray(each / mean, np.float32) for each in found]
+
+
+def with_work(settings: LadderSettings, is_software: bool) -> LadderSettings:
+    """The defaults of a device: a graphics card draws more samples in less time."""
+    if is_software:
+        return settings
+    return replace(settings, samples=128, responses=8_000_000, held_out=64, held_out_size=256,
+                   held_out_samples=256)  # fmt: skip

@@ -1,0 +1,138 @@
+"""Errors of rungs over views that no fit has seen, and the screen size at which each suffices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.ladder.reference import lights_of
+from verdigris.core.pictures.metrics import ldr_flip, psnr
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.ladder.rungs import Rung, Scene
+    from verdigris.core.ladder.visibility import Seen
+
+    Floats = NDArray[np.float32]
+
+# A rung is good enough for a screen size where its FLIP is below this.
+SWITCH_FLIP = 0.02
+_LEAST_PIXELS = 8
+SUBPIXELS = 2
+"""Along a side of a compared pixel: a texture cannot hold detail below its texels, and a camera
+averages it."""
+
+
+@dataclass
+class Measured:
+    """Errors of a rung, means over all views."""
+
+    flip: float
+    """Over the pixels of the mesh."""
+    flip_of_pictures: float
+    """Over whole pictures, with the black around the mesh."""
+    psnr: float
+    by_view: list[float] = field(default_factory=list)
+    """FLIP of each view, over the pixels of the mesh."""
+    by_size: dict[int, float] = field(default_factory=dict)
+    """FLIP by the height in pixels that the mesh takes on the screen."""
+    pictures: list[Floats] = field(default_factory=list)
+    maps: list[Floats] = field(default_factory=list)
+
+    @property
+    def switch_pixels(self) -> int | None:
+        """The largest size on the screen at which FLIP is below SWITCH_FLIP; None if there is
+        none."""
+        good = [size for size, flip in self.by_size.items() if flip < SWITCH_FLIP]
+        return max(good, default=None)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "flip": round(self.flip, 5),
+            "flip_of_pictures": round(self.flip_of_pictures, 5),
+            "psnr": round(self.psnr, 3),
+            "flip_by_view": [round(each, 5) for each in self.by_view],
+            "flip_by_screen_size": {str(k): round(v, 5) for k, v in self.by_size.items()},
+            "switch_pixels": self.switch_pixels,
+        }
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Views that no rung was fitted to, SUBPIXELS times as large as what is compared, with their
+    exposed light."""
+
+    seen: Sequence[Seen]
+    light: Sequence[Floats]
+    samples: int
+    """Directions of light at each sub-pixel."""
+
+    @classmethod
+    def draw(
+        cls, scene: Scene, seen: Sequence[Seen], samples: int,
+        on_progress: Callable[[float], None] = lambda _: None,
+    ) -> HeldOut:  # fmt: skip
+        each_samples = max(2, samples // SUBPIXELS**2)
+        lit = lights_of(scene.teacher, seen, scene.lighting, each_samples, on_progress)
+        factor = np.float32(scene.exposure)
+        return cls(seen, [np.asarray(each[:, :3] * factor) for each in lit], each_samples)
+
+    @property
+    def pictures(self) -> list[Floats]:
+        return [
+            _halved(each.picture(light)) for each, light in zip(self.seen, self.light, strict=True)
+        ]
+
+
+def coverage_of(seen: Seen) -> Floats:
+    """The part of each compared pixel that the mesh covers."""
+    return _halved(seen.picture(np.ones((len(seen.triangle), 1), np.float32)))[..., 0]
+
+
+def measure_rung(rung: Rung, held_out: HeldOut, kept: int = 3) -> Measured:
+    """Compares a rung with the reference; keeps so many pictures for a page."""
+    whole: list[float] = []
+    of_mesh: list[float] = []
+    ratios: list[float] = []
+    pictures: list[Floats] = []
+    maps: list[Floats] = []
+    sizes: dict[int, list[float]] = {}
+    for seen, reference in zip(held_out.seen, held_out.pictures, strict=True):
+        drawn = _halved(seen.picture(rung.draw(seen, held_out.samples)))
+        mean, errors = ldr_flip(drawn, reference)
+        cover = coverage_of(seen)
+        whole.append(mean)
+        of_mesh.append(float((errors * cover).sum() / cover.sum()))
+        ratios.append(psnr(drawn, reference))
+        for size, flip in _by_screen_size(drawn, reference, cover).items():
+            sizes.setdefault(size, []).append(flip)
+        if len(pictures) < kept:
+            pictures.append(drawn)
+            maps.append(np.asarray(errors, np.float32))
+    return Measured(
+        float(np.mean(of_mesh)), float(np.mean(whole)), float(np.mean(ratios)), of_mesh,
+        {size: float(np.mean(flips)) for size, flips in sorted(sizes.items())},
+        pictures, maps,
+    )  # fmt: skip
+
+
+def _by_screen_size(drawn: Floats, reference: Floats, mask: Floats) -> dict[int, float]:
+    """FLIP of the mesh's pixels when it is 2, 4, 8 ... times as far away."""
+    found = {}
+    while len(drawn) >= _LEAST_PIXELS:
+        _, errors = ldr_flip(drawn, reference)
+        found[len(drawn)] = float((errors * mask).sum() / max(1e-6, mask.sum()))
+        drawn, reference = _halved(drawn), _halved(reference)
+        mask = _halved(mask[..., None])[..., 0]
+    return found
+
+
+def _halved(picture: Floats) -> Floats:
+    rows, columns = len(picture) // 2 * 2, picture.shape[1] // 2 * 2
+    even = picture[:rows, :columns]
+    blocks = even.reshape(rows // 2, 2, columns // 2, 2, -1)
+    return np.asarray(blocks.mean((1, 3)), np.float32)

@@ -1,0 +1,1 @@
+"""Files of a ladder: textures, glTF, figures and a page."""

@@ -1,0 +1,155 @@
+"""Writes the textures of rungs as PNG and KTX 2.0, with the numbers that a loader needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.base.outputs import write_file
+from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA8_SRGB, write_ktx2
+from verdigris.core.flatten.flat_model import LARGEST_SLANT
+from verdigris.core.ladder import pbr_model
+from verdigris.core.ladder.rungs import PBR, Rung
+from verdigris.core.ladder.texels import quantise
+from verdigris.core.ladder.unlit_models import (
+    DETAIL_SCALE,
+    DetailAndColour,
+    OneTexture,
+    VertexColours,
+    WithReflection,
+)
+from verdigris.core.pictures.picture_files import srgb_from_linear, write_data
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.ladder.surface import Atlas
+
+    Floats = NDArray[np.floating]
+
+BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT = "base_color", "orm", "normal", "emissive", "coat"
+# What viewers of glTF show, which know no tone curve.
+SHOWN = "shown"
+
+
+@dataclass
+class Written:
+    """The files of a rung, and what its loader must know."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    """File names by their use."""
+    numbers: dict[str, Any] = field(default_factory=dict)
+
+
+def write_textures(
+    rung: Rung, folder: Path, has_ktx: bool = True, atlas: Atlas | None = None
+) -> Written:
+    """Writes the textures of a rung into a folder. Row 0 of the images is at the top, v = 1."""
+    written = Written()
+    images = _images(rung, written.numbers)
+    for use in (BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT, "detail") if atlas else ():
+        if use in images:
+            _write_tiles(images[use][0], folder, f"{rung.name}_{use}", atlas, written)
+    for use, (image, is_srgb) in images.items():
+        name = f"{rung.name}_{use}"
+        write_data(folder / f"{name}.png", np.ascontiguousarray(image[::-1], np.float32))
+        written.files[use] = f"{name}.png"
+        if has_ktx:
+            write_file(folder / f"{name}.ktx2", _ktx(image, is_srgb))
+            written.files[f"{use}.ktx2"] = f"{name}.ktx2"
+    return written
+
+
+def _write_tiles(
+    image: Floats, folder: Path, stem: str, atlas: Atlas | None, written: Written
+) -> None:
+    """Writes each UDIM tile as a file of its own, beside the atlas."""
+    assert atlas is not None
+    for number, (left, bottom, side) in atlas.parts(len(image)).items():
+        tile = image[bottom : bottom + side, left : left + side]
+        write_data(folder / f"{stem}.{number}.png", np.ascontiguousarray(tile[::-1], np.float32))
+    written.numbers.setdefault("tiles", {})[stem] = f"{stem}.<UDIM>.png"
+
+
+def _images(rung: Rung, numbers: dict[str, Any]) -> dict[str, tuple[Floats, bool]]:
+    """By use: values (height, width, channels) from 0 to 1, row 0 at v = 0, and whether they are in
+    sRGB."""
+    if rung.name == PBR:
+        return _pbr_images(rung, numbers)
+    model = rung.stored.get("model")
+    found: dict[str, tuple[Floats, bool]] = {}
+    if isinstance(model, OneTexture):
+        numbers["curve"] = model.curve.as_json()
+        found["light"] = model.texture.image, False
+        found[SHOWN] = shown_texture(model), True
+    elif isinstance(model, WithReflection):
+        numbers["curve"] = model.curve.as_json()
+        numbers["mirror_curve"] = model.mirror_curve.as_json()
+        found["light"] = model.texture.image, False
+        found["share"] = model.share.image, False
+        found["mirror"] = model.mirror.image, False
+        found[SHOWN] = shown_texture(model), True
+    elif isinstance(model, DetailAndColour):
+        numbers["curve"] = model.curve.as_json()
+        numbers["detail_scale"] = DETAIL_SCALE
+        found["detail"] = model.detail.image, False
+        found["colour"] = model.colour.image, False
+    elif isinstance(model, VertexColours):
+        numbers["curve"] = model.curve.as_json()
+    return found
+
+
+def _pbr_images(rung: Rung, numbers: dict[str, Any]) -> dict[str, tuple[Floats, bool]]:
+    grid = rung.stored["grid"]
+    image = grid.image
+    slant = 2 * image[..., pbr_model.NORMAL] - 1
+    up = np.sqrt(1 - np.minimum((slant**2).sum(-1), LARGEST_SLANT**2))
+    normal = np.concatenate([image[..., pbr_model.NORMAL], 0.5 + 0.5 * up[..., None]], -1)
+    white = np.ones_like(image[..., :1])
+    lit = image[..., [pbr_model.ROUGHNESS, pbr_model.METALNESS]]
+    found = {
+        BASE_COLOUR: (image[..., pbr_model.BASE], True),
+        ORM: (np.concatenate([white, lit], -1), False),
+        NORMAL: (normal, False),
+    }
+    if rung.stored["coat"]:
+        coat = image[..., [pbr_model.COAT, pbr_model.COAT_ROUGHNESS]]
+        found[COAT] = np.concatenate([coat, 0 * white], -1), False
+    if "emission" in rung.stored:
+        found[EMISSIVE] = rung.stored["emission"].image, True
+        numbers["emissive_strength"] = rung.stored["strength"]
+    return found
+
+
+def shown_texture(model: OneTexture | WithReflection) -> Floats:
+    """The light of a texture as sRGB, clipped at 1, for viewers that know no tone curve."""
+    return quantise(srgb_from_linear(model.curve.to_light(model.texture.image)))
+
+
+def _ktx(image: Floats, is_srgb: bool) -> bytes:
+    height, width, channels = image.shape
+    texels = np.full((height, width, 4), 255, np.uint8)
+    texels[..., :channels] = np.rint(image * 255).astype(np.uint8)
+    if channels == 1:
+        texels[..., 1:3] = texels[..., :1]
+    levels = [texels]
+    while max(levels[-1].shape[:2]) > 1:
+        levels.append(_halved(levels[-1]))
+    return write_ktx2(RGBA8_SRGB if is_srgb else RGBA8, levels, _writer())
+
+
+def _writer() -> str:
+    from verdigris.core.bundle.files.write import version
+
+    return f"Verdigris {version()}"
+
+
+def _halved(texels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    rows, columns = max(1, len(texels) // 2), max(1, texels.shape[1] // 2)
+    even = texels[: max(1, rows * 2), : max(1, columns * 2)]
+    high, wide = even.shape[0] // rows, even.shape[1] // columns
+    blocks = even[: rows * high, : columns * wide].reshape(rows, high, columns, wide, 4)
+    return np.asarray(blocks.astype(np.float32).mean((1, 3)) + 0.5, np.uint8)

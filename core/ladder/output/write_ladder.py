@@ -1,0 +1,61 @@
+"""Writes a ladder: the files of all rungs, `ladder.json` and `ladder.html`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.base.outputs import write_file
+from verdigris.core.ladder.measure import SWITCH_FLIP
+from verdigris.core.ladder.output.gltf import write_gltf
+from verdigris.core.ladder.output.page import make_page
+from verdigris.core.ladder.output.texture_files import write_textures
+from verdigris.core.ladder.rungs import COSTS, TITLES
+
+if TYPE_CHECKING:
+    from verdigris.core.ladder.ladder import Ladder
+
+FORMAT = "verdigris.ladder"
+REPORT, PAGE = "ladder.json", "ladder.html"
+
+
+def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) -> dict[str, Any]:
+    """Writes everything into a folder, the report last. Returns the report."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = [
+        (rung, write_textures(rung, folder, has_ktx, ladder.scene.atlas)) for rung in ladder.rungs
+    ]
+    models = write_gltf(ladder.scene, written, folder, name)
+    scene = ladder.scene
+    report: dict[str, Any] = {
+        "format": FORMAT,
+        "name": name,
+        "mesh": scene.surface.name,
+        "exposure": scene.exposure,
+        "uv_sets": {each: found.describe() for each, found in scene.surface.reports.items()},
+        "uv_set_of_light": scene.unique_set,
+        "uv_set_of_materials": scene.first_set,
+        "held_out_views": len(ladder.held_out.seen),
+        "switch_flip": SWITCH_FLIP,
+        "warnings": ladder.warnings,
+        "models": models,
+        "rungs": [
+            {
+                "name": rung.name,
+                "title": TITLES[rung.name],
+                "cost": COSTS[rung.name],
+                "size": rung.size,
+                "bytes": rung.byte_size,
+                "seconds": round(rung.seconds, 2),
+                "files": files.files,
+                **files.numbers,
+                **ladder.measured[rung.name].as_json(),
+                "notes": rung.notes,
+            }
+            for rung, files in written
+        ],
+    }
+    write_file(folder / PAGE, make_page(ladder, name).encode())
+    write_file(folder / REPORT, json.dumps(report, indent=1).encode())
+    return report

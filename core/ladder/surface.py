@@ -1,0 +1,163 @@
+"""The mesh on which a ladder is fitted: its uv sets, primvars and vertices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.base.errors import MeshError
+from verdigris.core.geometry.mesh import FileMesh, Mesh, load_mesh
+from verdigris.core.geometry.uv_islands import UvReport, report_uv
+from verdigris.core.geometry.uv_sets import load_primvars, uv_sets
+from verdigris.core.importance.tiles import FIRST_TILE, TILES_IN_A_ROW
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+    Ints = NDArray[np.int64]
+
+# A texture needs a part of its texels around each island, for filters.
+_LEAST_COVER = 0.02
+
+
+@dataclass(frozen=True)
+class Atlas:
+    """UDIM tiles side by side in one square texture."""
+
+    uv_set: str
+    """The set of the atlas."""
+    first: tuple[int, int]
+    """Column and row of the tile at its lower left."""
+    side: int
+    """Tiles along a side."""
+    tiles: tuple[tuple[int, int], ...]
+    """Column and row of each tile that the mesh uses."""
+
+    def parts(self, texels: int) -> dict[int, tuple[int, int, int]]:
+        """By UDIM number: left, bottom and side in texels of its part of a texture."""
+        size = texels // self.side
+        return {
+            FIRST_TILE + column + TILES_IN_A_ROW * row: (
+                (column - self.first[0]) * size,
+                (row - self.first[1]) * size,
+                size,
+            )
+            for column, row in self.tiles
+        }
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A mesh with all its uv sets and primvars, by corner."""
+
+    mesh: Mesh
+    sets: dict[str, Floats]
+    """uv sets (T, 3, 2) by name; the first is the one of `mesh`."""
+    primvars: dict[str, Floats] = field(default_factory=dict)
+    """Values (T, 3, channels) by name."""
+    name: str = "mesh"
+
+    @property
+    def first_set(self) -> str:
+        return next(iter(self.sets))
+
+    @cached_property
+    def reports(self) -> dict[str, UvReport]:
+        """What each uv set looks like."""
+        return {name: report_uv(uv) for name, uv in self.sets.items()}
+
+    @cached_property
+    def centre(self) -> Floats:
+        """Of the box."""
+        place = self.mesh.position
+        return np.asarray((place.min((0, 1)) + place.max((0, 1))) / 2, np.float32)
+
+    @cached_property
+    def radius(self) -> float:
+        return float(np.linalg.norm(self.mesh.position - self.centre, axis=-1).max()) or 1.0
+
+    @cached_property
+    def vertices(self) -> tuple[Ints, int]:
+        """The vertex of each corner (T, 3), and their number: corners of one place and normal."""
+        parts = [self.mesh.position.reshape(-1, 3) / self.radius, self.mesh.normal.reshape(-1, 3)]
+        keys = np.rint(np.concatenate(parts, 1) * (1 << 14)).astype(np.int32)
+        packed = np.ascontiguousarray(keys).view(np.dtype((np.void, keys.itemsize * 6))).reshape(-1)
+        names, vertex = np.unique(packed, return_inverse=True)
+        return vertex.reshape(-1, 3), len(names)
+
+    def require_set(self, name: str | None) -> str:
+        """The uv set of this name; None is the first."""
+        if name is None:
+            return self.first_set
+        if name not in self.sets:
+            raise MeshError(f"{self.name} has no uv set {name!r}: it has {', '.join(self.sets)}")
+        return name
+
+    def require_unique_set(self, name: str | None = None) -> str:
+        """A uv set in which each texel belongs to one place: this one, or the last that is."""
+        if name is not None:
+            chosen = self.require_set(name)
+            report = self.reports[chosen]
+            if not report.is_unique:
+                raise MeshError(
+                    f"{self.name}: in the uv set {chosen!r} {report.overlapping} of "
+                    f"{report.islands} islands overlap ({report.overlap:.0%} of the texels), and "
+                    "light differs between them: choose another set, or unwrap one without overlaps"
+                )
+            return chosen
+        for each, report in reversed(self.reports.items()):
+            if report.is_unique and report.covered >= _LEAST_COVER and len(report.tiles) == 1:
+                return each
+        first = self.reports[self.first_set]
+        raise MeshError(
+            f"{self.name} has no uv set without overlaps in one unit square (of "
+            f"{', '.join(self.sets)}; in {self.first_set!r} {first.overlapping} of {first.islands} "
+            "islands overlap): unwrap a second set (uv1, st1), or leave out the rungs that need it"
+        )
+
+    def with_atlas(self, name: str) -> tuple[Surface, Atlas]:
+        """The surface with one more set, in which the UDIM tiles of this one are an atlas."""
+        columns, rows = np.array(self.reports[name].tiles).T
+        first = int(columns.min()), int(rows.min())
+        side = int(max(np.ptp(columns), np.ptp(rows))) + 1
+        scaled = (self.sets[name] - np.array(first, np.float32)) / np.float32(side)
+        atlas = Atlas(f"{name} (tiles)", first, side, self.reports[name].tiles)
+        sets = {**self.sets, atlas.uv_set: np.asarray(scaled, np.float32)}
+        return replace(self, sets=sets), atlas
+
+    def warnings(self) -> list[str]:
+        """What an artist should know of the uv sets."""
+        found = []
+        for name, report in self.reports.items():
+            if not report.is_unique:
+                found.append(
+                    f"uv set {name!r}: {report.overlapping} of {report.islands} islands overlap "
+                    f"({report.overlap:.0%} of the texels): they share what is baked"
+                )
+            if report.without_area:
+                found.append(
+                    f"uv set {name!r}: {report.without_area} of {len(self.mesh.position)} "
+                    "triangles have no area in uv: they show one texel"
+                )
+        return found
+
+
+def load_surface(path: Path) -> Surface:
+    """Reads a mesh with all its uv sets and primvars."""
+    mesh = load_mesh(path)
+    primvars = load_primvars(path, mesh)
+    return surface_of(mesh, primvars, str(path))
+
+
+def surface_of(mesh: FileMesh, primvars: dict[str, Floats], name: str) -> Surface:
+    """The surface of a mesh in memory."""
+    sets = uv_sets(primvars, mesh)
+    for each, uv in sets.items():
+        if not np.isfinite(uv).all():
+            raise MeshError(f"{name}: the uv set {each!r} has values that are not finite")
+    return Surface(mesh, sets, primvars, name)

@@ -1,0 +1,149 @@
+"""Stored texels: values from 0 to 1 that become bytes, fitted through soft quantisation.
+
+Soft rounding (Agustsson and Theis, 2020) replaces a value by a smooth step between its neighbours,
+m + tanh(h r) / (2 tanh(h / 2)) around the middle m of two steps, whose hardness h grows until
+hardly a value between two steps is left. It has the fixed points and the order of rounding, and its
+true derivative: unlike with a straight-through estimate, neighbours in a filter make up for what a
+texel cannot store.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.network.spec import LatentLayout
+from verdigris.core.network.texels import corners, gather
+from verdigris.core.training.optimiser import adam, adam_rate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.floating]
+    Ints = NDArray[np.integer]
+
+STEPS = 255
+# Of the last part of a fit, in which quantisation hardens.
+HARDENING = 0.4
+_HARDEST = 24.0
+# Rates of Adam while quantisation hardens, in steps of a byte: a texel may change its byte once or
+# twice.
+_HARD_RATE, _LAST_RATE = 0.45, 0.06
+_END = 0.1
+
+
+def soft_quantise(values: Floats, softness: float, steps: int = STEPS) -> tuple[Floats, Floats]:
+    """The softly quantised values and the derivative by the values. `softness` is 0 for none, and
+    1 for the hardest."""
+    if softness <= 0:
+        return values, np.ones_like(values)
+    hard = values.dtype.type(_HARDEST * softness)
+    at = values * steps
+    middle = np.floor(at) + values.dtype.type(0.5)
+    bent = np.tanh(hard * (at - middle))
+    scale = 0.5 / np.tanh(hard / 2)
+    return (middle + bent * scale) / steps, hard * scale * (1 - bent * bent)
+
+
+def softness_at(step: int, steps: int) -> float:
+    """0 at first, and up to 1 in the last part of a fit."""
+    done = step / max(1, steps - 1)
+    return float(np.clip((done - 1 + HARDENING) / HARDENING, 0, 1))
+
+
+def rate_at(step: int, steps: int, peak: float) -> float:
+    """The rate of a step: falls from the peak until quantisation hardens, and is then small."""
+    hardness = softness_at(step, steps)
+    if hardness > 0:
+        return min(peak, (_HARD_RATE + (_LAST_RATE - _HARD_RATE) * hardness) / STEPS)
+    done = step / max(1, steps - 1) / (1 - HARDENING)
+    return peak * (_END + (1 - _END) * 0.5 * (1 + float(np.cos(np.pi * done))))
+
+
+def quantise(values: Floats, steps: int = STEPS) -> Floats:
+    """Values rounded to the nearest step."""
+    return np.asarray(np.rint(np.clip(values, 0, 1) * steps) / steps, values.dtype)
+
+
+@dataclass
+class Grid:
+    """A texture of stored values, row 0 at v = 0, and its Adam state."""
+
+    width: int
+    height: int
+    values: Floats
+    """(texels, channels)"""
+
+    def __post_init__(self) -> None:
+        self._m = np.zeros_like(self.values)
+        self._v = np.zeros_like(self.values)
+
+    @classmethod
+    def of(cls, width: int, height: int, start: Floats) -> Grid:
+        """A grid with these values in each texel."""
+        return cls(width, height, np.tile(np.asarray(start, np.float32), (width * height, 1)))
+
+    @property
+    def layout(self) -> LatentLayout:
+        return LatentLayout(self.width, self.height)
+
+    @property
+    def channels(self) -> int:
+        return int(self.values.shape[1])
+
+    @property
+    def image(self) -> Floats:
+        """(height, width, channels)"""
+        return self.values.reshape(self.height, self.width, self.channels)
+
+    def corners(self, uv: Floats) -> tuple[Ints, Floats]:
+        """Indices and weights (4, N) of the texels around each uv (2, N), with wrapping."""
+        return corners(self.layout, uv, 0)
+
+    def sample(self, uv: Floats) -> Floats:
+        """Interpolated values (channels, N)."""
+        return gather(self.values, *self.corners(uv))
+
+    def step(self, gradient: Floats, rate: float, number: int) -> None:
+        """One step of Adam, kept from 0 to 1."""
+        adam(self.values, self._m, self._v, gradient, rate * adam_rate(1.0, number))
+        np.clip(self.values, 0, 1, out=self.values)
+
+    def resized(self, width: int, height: int) -> Grid:
+        """The same picture with other texels, by bilinear interpolation."""
+        v, u = ((np.indices((height, width)) + 0.5) / [[[height]], [[width]]]).reshape(2, -1)
+        values = self.sample(np.stack([u, v]).astype(self.values.dtype))
+        return Grid(width, height, np.ascontiguousarray(values.T))
+
+
+def scatter(gradient: Floats, indices: Ints, weights: Floats, count: int) -> Floats:
+    """Gradient by texels (count, channels) from the gradient by gathered values (channels, N)."""
+    flat = indices.ravel()
+    found = np.empty((count, len(gradient)), gradient.dtype)
+    for channel, each in enumerate(gradient):
+        found[:, channel] = np.bincount(flat, (weights * each).ravel(), count)
+    return found
+
+
+def fill_holes(grid: Grid, is_seen: NDArray[np.bool_], rounds: int = 64) -> None:
+    """Gives texels that no pixel touched the mean of their neighbours, ring by ring, so that
+    filters and coarser levels read no rubbish."""
+    image = grid.image.copy()
+    known = is_seen.reshape(grid.height, grid.width).copy()
+    if not known.any():
+        return
+    for _ in range(rounds):
+        if known.all():
+            break
+        total, count = np.zeros_like(image), np.zeros(known.shape, image.dtype)
+        for shift in ((0, 1), (0, -1), (1, 0), (-1, 0)):
+            beside = np.roll(known, shift, (0, 1))
+            total += np.where(beside[..., None], np.roll(image, shift, (0, 1)), 0)
+            count += beside
+        new = ~known & (count > 0)
+        image[new] = total[new] / count[new][:, None]
+        known |= new
+    image[~known] = image[known].mean(0)
+    grid.values[:] = image.reshape(grid.values.shape)

@@ -1,0 +1,203 @@
+"""Gradients against finite differences, soft quantisation, tone curves, painted weights."""
+
+import numpy as np
+import pytest
+
+from verdigris.core.ladder import pbr_model
+from verdigris.core.ladder.fit_pbr import FitSettings, fit_pbr, loss_and_gradient
+from verdigris.core.ladder.image_fit import (
+    ImageFitSettings,
+    Pixels,
+    fit_model,
+    loss_and_gradients,
+    loss_of,
+)
+from verdigris.core.ladder.reference import Responses, draw_lights
+from verdigris.core.ladder.texels import Grid, soft_quantise
+from verdigris.core.ladder.tone_curve import (
+    CLAMP,
+    REINHARD,
+    ToneCurve,
+    fit_curve,
+    rounding_error,
+)
+from verdigris.core.ladder.unlit_models import (
+    DetailAndColour,
+    OneTexture,
+    VertexColours,
+    WithReflection,
+    mirror_directions,
+    mirror_uv,
+)
+
+CURVE = ToneCurve(-3.0, 3.4)
+STEP = 1e-6
+
+
+def directions(rng, count):
+    found = rng.normal(size=(count, 3))
+    found[:, 2] = np.abs(found[:, 2]) + 0.2
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def some_pixels(count=300, kind=np.float64, light=None):
+    rng = np.random.default_rng(5)
+    uv = rng.random((2, count)).astype(kind)
+    shares = rng.dirichlet(np.ones(3), count).T.astype(kind)
+    found = rng.random((3, count)) * 3 if light is None else light(uv)
+    return Pixels(
+        uv,
+        rng.random((2, count)).astype(kind),
+        rng.normal(size=(3, count)).astype(kind),
+        rng.integers(0, 16, (3, count)),
+        shares,
+        found.astype(kind),
+        rng.random(count).astype(kind) + 0.5,
+    )
+
+
+def grid(side, channels, kind=np.float64, height=None):
+    values = np.random.default_rng(side + channels).random((side * (height or side), channels))
+    return Grid(side, height or side, (0.2 + 0.6 * values).astype(kind))
+
+
+def of_models():
+    curved = ToneCurve(-3.0, 3.4, 0.3)
+    return {
+        "unlit": OneTexture(grid(4, 3), CURVE),
+        "reflection": WithReflection(grid(4, 3), grid(5, 3), grid(6, 3), CURVE, curved),
+        "detail": DetailAndColour(grid(6, 1), grid(3, 3), CURVE),
+        "vertex": VertexColours(grid(16, 3, height=1), curved),
+    }
+
+
+@pytest.mark.parametrize("softness", [0.0, 0.1])
+@pytest.mark.parametrize("name", list(of_models()))
+def test_gradients_of_unlit_rungs_match_finite_differences(name, softness):
+    model, pixels = of_models()[name], some_pixels()
+    _, gradients = loss_and_gradients(model, pixels, softness)
+    # a softer step than rounding's, which finite differences can follow
+    step = STEP if softness == 0 else 1e-8
+    for stored, gradient in zip(model.grids, gradients, strict=True):
+        for texel in (0, len(stored.values) // 2):
+            for channel in range(stored.channels):
+                before = stored.values[texel, channel]
+                ends = []
+                for side in (step, -step):
+                    stored.values[texel, channel] = before + side
+                    ends.append(loss_and_gradients(model, pixels, softness)[0])
+                stored.values[texel, channel] = before
+                expected = (ends[0] - ends[1]) / (2 * step)
+                assert gradient[texel, channel] == pytest.approx(expected, rel=2e-3, abs=1e-7)
+
+
+def test_gradients_of_gltf_textures_match_finite_differences():
+    rng = np.random.default_rng(2)
+    count = 400
+    wo = directions(rng, count)
+    batch = Responses(
+        rng.random((2, count)),
+        draw_lights(rng, wo).astype(np.float64).T,
+        wo.T,
+        rng.random((3, count)),
+        rng.random(count) + 0.5,
+    )
+    textures = Grid(4, 4, 0.3 + 0.4 * rng.random((16, pbr_model.CHANNELS)))
+    found = loss_and_gradient(textures.values, textures, batch)
+    for texel in (0, 9):
+        for channel in range(pbr_model.CHANNELS):
+            ends = []
+            for side in (STEP, -STEP):
+                values = textures.values.copy()
+                values[texel, channel] += side
+                ends.append(loss_and_gradient(values, textures, batch).loss)
+            expected = (ends[0] - ends[1]) / (2 * STEP)
+            assert found.gradient[texel, channel] == pytest.approx(expected, rel=1e-3, abs=1e-7)
+
+
+def test_soft_quantisation_keeps_bytes_and_hardens_to_rounding():
+    bytes_ = np.arange(256) / 255
+    for softness in (0.05, 0.5, 1.0):
+        assert soft_quantise(bytes_, softness)[0] == pytest.approx(bytes_, abs=1e-12)
+    between = (np.arange(255) + np.linspace(0.05, 0.4, 255)) / 255
+    hard, _ = soft_quantise(between, 1.0)
+    assert hard == pytest.approx(np.rint(between * 255) / 255, abs=0.1 / 255)
+
+
+def test_fitting_through_soft_quantisation_beats_rounding_after():
+    source = Grid(16, 16, np.random.default_rng(0).random((256, 3)).astype(np.float32))
+    pixels = some_pixels(4000, np.float32, lambda uv: CURVE.to_light(source.sample(uv)))
+    losses = []
+    for is_soft in (True, False):
+        model = OneTexture(Grid(16, 16, source.values.copy()), CURVE)
+        fit_model(model, pixels, ImageFitSettings(200, 4000, is_soft=is_soft))
+        assert np.array_equal(np.rint(model.texture.values * 255) / 255, model.texture.values)
+        losses.append(loss_of(model, pixels))
+    assert losses[0] < 0.96 * losses[1]
+
+
+@pytest.mark.parametrize("curve", [CURVE, ToneCurve(-1.2, 1.3, 0.5), ToneCurve(4.0, 0.5, -0.2)])
+def test_tone_curves_are_inverted_and_have_their_slope(curve):
+    stored = np.linspace(0, 1, 101)
+    light = curve.to_light(stored)
+    assert (np.diff(light) > 0).all()
+    assert curve.to_stored(light) == pytest.approx(stored, abs=1e-9)
+    step = 1e-6
+    slope = (curve.to_light(stored + step) - curve.to_light(stored - step)) / (2 * step)
+    assert curve.slope(stored) == pytest.approx(slope, rel=1e-5)
+    assert curve.largest == pytest.approx(light[-1])
+
+
+def test_fitted_tone_curves_beat_clamping_and_reinhard_on_hdr_light():
+    rng = np.random.default_rng(1)
+    light = np.exp(rng.normal(-1.2, 1.6, 8_000))
+    first, second = fit_curve(light), fit_curve(light, is_second_order=True)
+    errors = [rounding_error(light, each) for each in (first, CLAMP, REINHARD)]
+    assert errors[0] < 0.7 * min(errors[1:])
+    assert rounding_error(light, second) < 1.05 * errors[0]
+
+
+def test_painted_weights_lower_the_error_where_they_are():
+    # narrower than the texels, so that painted and other places share them
+    def is_painted(uv):
+        return np.sin(40 * uv[0]) > 0
+
+    def painted_error(weight):
+        pixels = some_pixels(1000, np.float32, lambda uv: np.stack([0.3 + is_painted(uv)] * 3))
+        painted = is_painted(pixels.uv)
+        pixels.weight[:] = np.where(painted, weight, 1)
+        model = OneTexture(Grid.of(4, 4, np.full(3, 0.5)), CURVE)
+        fit_model(model, pixels, ImageFitSettings(100, 1000))
+        pixels.weight[:] = 1
+        return loss_of(model, pixels.take(np.flatnonzero(painted)))
+
+    assert painted_error(8.0) < 0.7 * painted_error(1.0)
+
+
+def test_a_material_that_gltf_can_hold_is_found():
+    rng = np.random.default_rng(3)
+    count = 3000
+    wo = directions(rng, count)
+    wi = draw_lights(rng, wo).T
+    stored = np.tile(np.array(pbr_model.START, np.float32), (4, 1))
+    stored[:, pbr_model.BASE] = [[0.8, 0.3, 0.2], [0.9, 0.7, 0.2], [0.2, 0.5, 0.8], [0.5, 0.5, 0.5]]
+    stored[:, pbr_model.ROUGHNESS] = [0.3, 0.6, 0.4, 0.7]
+    stored[:, pbr_model.METALNESS] = [0, 1, 0, 1]
+    stored[:, pbr_model.COAT] = 0
+    truth = Grid(2, 2, pbr_model.decode(stored))
+    uv = rng.random((2, count)).astype(np.float32)
+    value = pbr_model.evaluate(truth.sample(uv), wi, wo.T.astype(np.float32)).value
+    samples = Responses(uv, wi, wo.T.astype(np.float32), value, np.ones(count, np.float32))
+    found = fit_pbr(samples, 2, FitSettings(steps=400, batch=1500))
+    assert np.abs(found.values - stored)[:, : pbr_model.METALNESS + 1].mean() < 0.05
+    again = pbr_model.evaluate(
+        Grid(2, 2, pbr_model.decode(found.values)).sample(uv), wi, samples.wo
+    ).value
+    assert np.abs(np.log1p(again) - np.log1p(value)).mean() < 0.01
+
+
+def test_the_map_of_mirrored_light_holds_each_direction_once():
+    found = mirror_directions(16)
+    assert np.linalg.norm(found, axis=0) == pytest.approx(np.ones(256), abs=1e-6)
+    v, u = ((np.indices((16, 16)) + 0.5) / 16).reshape(2, -1)
+    assert mirror_uv(found) == pytest.approx(np.stack([u, v]), abs=1e-6)

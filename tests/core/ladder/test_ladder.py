@@ -1,0 +1,196 @@
+"""Whole ladders on the software device: the glTF material, all rungs, and the files."""
+
+import json
+
+import numpy as np
+import OpenImageIO as oiio
+import pytest
+
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.geometry.mesh import Mesh
+from verdigris.core.ladder import pbr_model
+from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladder
+from verdigris.core.ladder.output.write_ladder import write_ladder
+from verdigris.core.ladder.pbr_material import PbrMaterial
+from verdigris.core.ladder.reference import draw_lights
+from verdigris.core.ladder.rungs import RUNGS
+from verdigris.core.ladder.surface import Surface
+from verdigris.core.ladder.texels import Grid
+from verdigris.core.lighting.named_environments import find_environment
+from verdigris.core.material.load.mtlx_document import parse_document
+from verdigris.core.material.teacher.teacher import Teacher
+
+from ..material.documents import document, material, with_surface
+
+TINY = LadderSettings(
+    size=24, views=8, view_size=32, samples=8, responses=20_000, steps=120, held_out=2,
+    held_out_size=32, held_out_samples=16,
+)  # fmt: skip
+# Half of it is a red plastic and half a blue metal, by the place on the mesh and not by uv.
+BY_PLACE = with_surface(
+    '<input name="base_color" type="color3" nodename="colour"/>'
+    '<input name="metalness" type="float" nodename="side"/>'
+    '<input name="specular_roughness" type="float" value="0.4"/>',
+    '<position name="place" type="vector3"/>'
+    '<extract name="height" type="float"><input name="in" type="vector3" nodename="place"/>'
+    '<input name="index" type="integer" value="1"/></extract>'
+    '<ifgreater name="side" type="float"><input name="value1" type="float" nodename="height"/>'
+    '<input name="value2" type="float" value="0.1"/><input name="in1" type="float" value="1"/>'
+    '<input name="in2" type="float" value="0"/></ifgreater>'
+    '<mix name="colour" type="color3"><input name="bg" type="color3" value="0.8,0.1,0.1"/>'
+    '<input name="fg" type="color3" value="0.2,0.3,0.9"/>'
+    '<input name="mix" type="float" nodename="side"/></mix>',
+)
+GLTF = (
+    '<gltf_pbr name="shader" type="surfaceshader">'
+    '<input name="base_color" type="color3" value="0.7,0.4,0.2"/>'
+    '<input name="metallic" type="float" value="{}"/>'
+    '<input name="roughness" type="float" value="0.3"/></gltf_pbr>'
+)
+
+
+@pytest.fixture(scope="module")
+def device():
+    return open_device("software")
+
+
+@pytest.fixture(scope="module")
+def ball():
+    """A sphere, whose first uv set wraps twice around it and whose second is clean."""
+    v, u = np.meshgrid(np.linspace(0.01, 0.99, 17), np.linspace(0, 1, 25), indexing="ij")
+    around, polar = 2 * np.pi * u, np.pi * (1 - v)
+    place = np.stack(
+        [np.sin(polar) * np.sin(around), np.cos(polar), np.sin(polar) * np.cos(around)], -1
+    )
+
+    def corners(values):
+        a, b, c, d = values[:-1, :-1], values[:-1, 1:], values[1:, 1:], values[1:, :-1]
+        found = np.stack([np.stack([a, b, c], 2), np.stack([a, c, d], 2)], 2)
+        return np.ascontiguousarray(found.reshape(-1, 3, values.shape[-1]), np.float32)
+
+    uv = corners(np.stack([u, v], -1) * 0.98 + 0.01)
+    mesh = Mesh(corners(place), corners(place), np.asarray(uv * (2, 1), np.float32))
+    return Surface(mesh, {"st": mesh.uv, "st1": uv}, name="ball")
+
+
+@pytest.fixture(scope="module")
+def made(device, ball, tmp_path_factory):
+    teacher = Teacher(parse_document(BY_PLACE), device=device)
+    seen = []
+    ladder = make_ladder(
+        teacher, ball, find_environment("studio"), RUNGS[1:], TINY, uv_set="st1",
+        on_progress=lambda what, part: seen.append((what, part)),
+    )  # fmt: skip
+    folder = tmp_path_factory.mktemp("ladder")
+    return ladder, folder, write_ladder(ladder, folder, "thing"), seen
+
+
+def directions(rng, count):
+    wo = rng.normal(size=(count, 3))
+    wo[:, 2] = np.abs(wo[:, 2]) + 0.2
+    wo = (wo / np.linalg.norm(wo, axis=1, keepdims=True)).astype(np.float32)
+    return draw_lights(rng, wo), wo
+
+
+def test_the_device_shades_gltf_textures_like_the_model_that_is_fitted(device):
+    rng = np.random.default_rng(0)
+    stored = rng.random((36, pbr_model.CHANNELS)).astype(np.float32)
+    pbr_model.keep_in_range(stored)
+    textures = Grid(6, 6, stored)
+    uv = rng.random((500, 2)).astype(np.float32)
+    wi, wo = directions(rng, 500)
+    found = PbrMaterial(textures, device).response(uv, wi, wo)
+    filtered = Grid(6, 6, pbr_model.decode(stored)).sample(uv.T)
+    expected = pbr_model.evaluate(filtered, wi.T, wo.T).value.T
+    assert found == pytest.approx(expected, rel=1e-2, abs=1e-5)
+
+
+@pytest.mark.parametrize("metalness", [0, 1])
+def test_the_model_agrees_with_the_gltf_material_of_materialx(device, metalness):
+    teacher = Teacher(parse_document(document(GLTF.format(metalness), material())), device=device)
+    rng = np.random.default_rng(1)
+    wi, wo = directions(rng, 400)
+    uv = np.full((400, 2), 0.5, np.float32)
+    expected = teacher.response(uv, wi, wo)
+    texel = np.array([0.7, 0.4, 0.2, 0.3, metalness, 0, 0, 0, 0.5], np.float32)
+    texels = np.repeat(texel[:, None], 400, 1)
+    found = pbr_model.evaluate(texels, wi.T, wo.T).value.T
+    # MaterialX adds light of several bounces
+    assert np.abs(found - expected).sum() / expected.sum() < 0.06
+
+
+def test_every_rung_is_fitted_and_its_errors_are_measured(made):
+    ladder, _, report, seen = made
+    assert [rung["name"] for rung in report["rungs"]] == list(RUNGS[1:])
+    flips = {rung["name"]: rung["flip"] for rung in report["rungs"]}
+    # glTF holds this material, and follows the eye; the others cannot
+    assert flips["pbr"] < 0.13 and flips["pbr"] < flips["unlit"]
+    assert flips["reflection"] < flips["unlit"]
+    assert max(flips.values()) < 0.35
+    assert report["uv_set_of_light"] == "st1"
+    assert {"views", "reference pictures", "pbr", "vertex", "measure"} <= {what for what, _ in seen}
+    assert all(0 < part <= 1 for _, part in seen)
+    for rung in ladder.rungs:
+        sizes = ladder.measured[rung.name].by_size
+        assert list(sizes) == [8, 16, 32] and sizes[8] <= sizes[32] + 0.02
+
+
+def test_what_depends_on_the_place_is_baked_where_it_is(made):
+    ladder, folder, _, _ = made
+    metal = np.asarray(oiio.ImageBuf(str(folder / "pbr_orm.png")).get_pixels("float"))[..., 2]
+    surface = ladder.scene.surface
+    uv, height = surface.sets["st1"].mean(1), surface.mesh.position[..., 1].mean(1)
+    rows = np.clip(((1 - uv[:, 1]) * len(metal)).astype(int), 0, len(metal) - 1)
+    read = metal[rows, np.clip((uv[:, 0] * metal.shape[1]).astype(int), 0, metal.shape[1] - 1)]
+    assert read[height > 0.4].mean() > 0.8
+    assert read[height < -0.2].mean() < 0.2
+
+
+def test_the_gltf_holds_the_mesh_and_a_variant_for_each_rung_with_textures(made):
+    ladder, folder, report, _ = made
+    document = json.loads((folder / "thing.gltf").read_text())
+    data = (folder / document["buffers"][0]["uri"]).read_bytes()
+    primitive = document["meshes"][0]["primitives"][0]
+
+    def read(number, kind, width):
+        accessor = document["accessors"][number]
+        view = document["bufferViews"][accessor["bufferView"]]
+        assert view["byteOffset"] % 4 == 0
+        raw = data[view["byteOffset"] :][: view["byteLength"]]
+        return np.frombuffer(raw, kind).reshape(-1, width)
+
+    names = primitive["attributes"]
+    index = read(primitive["indices"], np.uint32, 1)[:, 0]
+    mesh = ladder.scene.surface.mesh
+    position = read(names["POSITION"], np.float32, 3)[index].reshape(-1, 3, 3)
+    assert position == pytest.approx(mesh.position, abs=1e-5)
+    uv = read(names["TEXCOORD_1"], np.float32, 2)[index].reshape(-1, 3, 2)
+    assert uv == pytest.approx(ladder.scene.surface.sets["st1"] * (1, -1) + (0, 1), abs=1e-5)
+    tangent = read(names["TANGENT"], np.float32, 4)
+    assert np.linalg.norm(tangent[:, :3], axis=1) == pytest.approx(np.ones(len(tangent)), abs=1e-4)
+    variants = document["extensions"]["KHR_materials_variants"]["variants"]
+    assert [each["name"] for each in variants] == ["pbr", "unlit", "reflection"]
+    for image in document["images"]:
+        assert oiio.ImageBuf(str(folder / image["uri"])).spec().width in (24, 64)
+    coloured = json.loads((folder / "thing_vertex.gltf").read_text())
+    assert "COLOR_0" in coloured["meshes"][0]["primitives"][0]["attributes"]
+    for rung in report["rungs"]:
+        assert all((folder / name).is_file() for name in rung["files"].values())
+    page = (folder / "ladder.html").read_text()
+    assert page.count("<figure>") == len(RUNGS) and "http" not in page
+
+
+def test_unknown_rungs_and_sizes_are_refused():
+    with pytest.raises(SettingsError, match="rungs: 'bump' is not known: choose of neural, pbr"):
+        check_rungs(["bump"])
+    assert check_rungs(["vertex", "pbr", "vertex"]) == ["pbr", "vertex"]
+    with pytest.raises(SettingsError, match="size is 3: use 4 to 4096"):
+        LadderSettings(size=3)
+
+
+def test_a_neural_rung_needs_a_bundle(device, ball):
+    teacher = Teacher(parse_document(BY_PLACE), device=device)
+    settings = LadderSettings(views=1, view_size=16)
+    with pytest.raises(SettingsError, match="'neural' needs a bundle"):
+        make_ladder(teacher, ball, find_environment("studio"), ["neural"], settings)

@@ -1,0 +1,88 @@
+"""Small pictures of bakes, for lists of files and materials."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QImageReader, QPainter, QPixmap
+
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.json_fields import find_table, load_json
+from verdigris.core.base.outputs import MANIFEST_FILE
+from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, SUFFIX
+from verdigris.ui.model.panel_model import RESULT_FOLDER
+from verdigris.ui.style.icons import paint_icon
+
+_PREVIEW = "preview.png"
+# Of bundles beside a document, that are looked at.
+_MOST_BUNDLES = 40
+
+
+def find_bundle(document: Path, material: str = "") -> Path | None:
+    """The newest bundle of a document, or that of one of its materials, in its results."""
+    folder = document.parent / RESULT_FOLDER
+    if material:
+        named = folder / f"{material}{SUFFIX}"
+        return named if (named / MANIFEST_FILE).is_file() else None
+    found: list[Path] = []
+    with contextlib.suppress(OSError):
+        found = [each for each in folder.glob(f"*{SUFFIX}") if (each / MANIFEST_FILE).is_file()]
+        found.sort(key=lambda each: (each / MANIFEST_FILE).stat().st_mtime, reverse=True)
+    own = (each for each in found[:_MOST_BUNDLES] if _document_of(each) == document.name)
+    return next(own, None)
+
+
+def picture_of(bundle: Path | None, size: int) -> QPixmap | None:
+    """The picture of a bundle; None for a missing one."""
+    path = bundle / _PREVIEW if bundle is not None else None
+    return thumbnail(path, size) if path is not None and path.is_file() else None
+
+
+def blank(size: int) -> QPixmap:
+    """In the place of a missing picture: a page."""
+    made = QPixmap(size, size)
+    made.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(made)
+    edge = size / 4
+    area = QRectF(made.rect()).adjusted(edge, edge, -edge, -edge)
+    # seen on light and on dark
+    paint_icon(painter, "document", area, QColor(128, 128, 128))
+    painter.end()
+    return made
+
+
+def icon_of(bundle: Path | None, size: int) -> QIcon:
+    """The same as an icon, which is empty for a missing bundle."""
+    found = picture_of(bundle, size)
+    return QIcon(found) if found is not None else QIcon()
+
+
+def thumbnail(preview: Path, size: int) -> QPixmap:
+    """The neural part of a preview: that is reference, neural material and heat map in a row."""
+    reader = QImageReader(str(preview))
+    whole = reader.size()
+    if whole.isValid() and whole.width() > 2 * whole.height():
+        third = whole.width() // 3
+        reader.setClipRect(QRect(third, 0, third, whole.height()))
+    reader.setScaledSize(QSize())
+    image = reader.read()
+    if image.isNull():
+        empty = QPixmap(size, size)
+        empty.fill(Qt.GlobalColor.transparent)
+        return empty
+    smooth = Qt.TransformationMode.SmoothTransformation
+    return QPixmap.fromImage(
+        image.scaled(size, size, Qt.AspectRatioMode.KeepAspectRatioByExpanding, smooth)
+    )
+
+
+def _document_of(bundle: Path) -> str:
+    """The name of the document that a bundle was baked of."""
+    path = bundle / MANIFEST_FILE
+    with contextlib.suppress(OSError, VerdigrisError):
+        with path.open("rb") as file:
+            manifest = load_json(file.read(LARGEST_MANIFEST), str(path))
+        return str(find_table(manifest, "source").get("document", ""))
+    return ""
