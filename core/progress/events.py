@@ -115,8 +115,8 @@ class SizeChosen(Event):
     """The most bytes that were allowed: those requested, or fewer than the material's images take
     block-compressed; 0 for no limit, or for one that gave way to the error."""
     images_bytes: int = 0
-    """Bytes of the material's images, block-compressed, where the bundle is larger because an eye
-    would see fewer; otherwise 0."""
+    """Bytes of the material's images, block-compressed, where the bundle is larger because fewer
+    would be visible; otherwise 0."""
     tried: tuple[Mapping[str, Any], ...] = ()
     """All sizes that were tried: width, height, channels, bytes, and the log MAE after a short
     training, or one that is as visible as the error of a picture."""
@@ -140,7 +140,7 @@ class SizeChosen(Event):
         if self.images_bytes:
             limit += (
                 f", and more than the {format_bytes(self.images_bytes)} of the images, "
-                "block-compressed: an eye would see fewer (--bytes sets a limit)"
+                "block-compressed, because fewer would be visible (--bytes sets a limit)"
             )
         rest = f"; {', '.join(others)}" if others else ""
         texels = _in_texels(self.width, self.height, self.channels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,10 @@ from verdigris.core.cli.shared.options import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from verdigris.core.material.mesh_points import MeshPoints
     from verdigris.core.progress.events import Event
     from verdigris.core.settings.recipe import Recipe
 
@@ -32,6 +37,7 @@ GROUPS = {
     "Basic": ("preset", "out", "name", "material", "search", "confined", "resume"),
     "Quality": ("resolution", "most_bytes", "iterations", "time_limit", "target"),
     "Paint": ("importance", "directions"),
+    "Mesh": ("mesh",),
     "Output": ("viewport_textures", "replace", "as_json", "quiet", "help"),
     "Expert": ("settings", "device"),
 }
@@ -152,6 +158,14 @@ def bake(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print only the path of the bundle.")
     ] = False,
+    mesh: Annotated[
+        Path | None,
+        typer.Option(
+            help="Evaluate the material on this mesh (.obj, .usd): its positions, normals, uv sets "
+            "and painted colours. --uv SET bakes in another uv set than its first."
+        ),
+    ] = None,
+    uv: Annotated[str | None, typer.Option(hidden=True)] = None,
     settings: SettingChanges = None,
     # the same as --set seed=N
     seed: Annotated[int | None, typer.Option(hidden=True)] = None,
@@ -219,7 +233,12 @@ def bake(
     recipe = changed(recipe, changes)
     if directions is not None:
         recipe = _with_directions(recipe, directions)
-    teachers = [Teacher(document, each, opened) for document, each in chosen]
+    points = None
+    if mesh is not None:
+        points, weights = _on_mesh(mesh, uv, weights)
+    elif uv is not None:
+        raise typer.BadParameter("needs a mesh: name it with --mesh", param_hint="--uv")
+    teachers = [Teacher(document, each, opened, points) for document, each in chosen]
     bake_options = BakeOptions(
         name=bundle_name,
         folder=out,
@@ -248,6 +267,24 @@ def bake(
     with ending.listening():
         bake_events = continued if if_changed else run
         shown(bake_events(teachers, recipe, bake_options, control))
+
+
+def _on_mesh(
+    mesh: Path, uv: str | None, weights: NDArray[np.float32] | None
+) -> tuple[MeshPoints, NDArray[np.float32]]:
+    """The surface on which materials are evaluated, and the weights of its places."""
+    from verdigris.core.ladder.mesh_domain import coverage_weights, mesh_points
+    from verdigris.core.ladder.surface import load_surface
+
+    surface = load_surface(mesh)
+    points = mesh_points(surface, uv)
+    report = surface.reports[surface.require_set(uv)]
+    if not report.is_unique:
+        print(
+            f"verdigris: {mesh}: {report.describe()}: overlapping islands get one of their places",
+            file=sys.stderr,
+        )
+    return points, coverage_weights(points, weights)
 
 
 def _with_directions(recipe: Recipe, directions: str) -> Recipe:

@@ -154,7 +154,7 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
 NOT_ON_A_SAMPLE = "a flat sample has none: it reads as its default, or as zero"
 _PAINT = "a flat sample has none: it reads as white"
 _TIME = "fixed at frame 1"
-_PLACE = "the position is that of a flat unit square, whatever the mesh: its pattern is kept by uv"
+_PLACE = "without --mesh the position is that of a flat unit square: its pattern is kept by uv"
 _SLOPES = f"slopes are differences over 1/{1 / DEFAULT_SLOPE_STEP:.0f} of the width of uv"
 EMISSION_BY_VIEW = Part(
     "emission by view",

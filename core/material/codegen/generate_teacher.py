@@ -23,12 +23,14 @@ from verdigris.core.material.codegen.image_graphs import (
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.graph.library import OVERRIDE_FOLDER, standard_library
 from verdigris.core.material.graph.traversal import image_inputs
+from verdigris.core.material.mesh_points import MOST_SETS, QUADS
 
 if TYPE_CHECKING:
     import MaterialX as mx
     from MaterialX import PyMaterialXGenShader as Gen
 
     from verdigris.core.material.load.mtlx_document import Document, Material
+    from verdigris.core.material.mesh_points import MeshPoints
 
 _LANES_FOR_SLOPES = 4
 _VERTEX_FIELDS = {
@@ -73,8 +75,11 @@ class GeneratedMaterial:
 
 
 @profiled("generate material code")
-def generate(document: Document, material: Material) -> GeneratedMaterial:
-    """Generates the Slang of one material, ready to link with the kernels that evaluate it."""
+def generate(
+    document: Document, material: Material, mesh: MeshPoints | None = None
+) -> GeneratedMaterial:
+    """Generates the Slang of one material, ready to link with the kernels that evaluate it. With a
+    mesh, points of the unit square are those of its surface."""
     import MaterialX as mx
 
     document.check(material)
@@ -104,7 +109,8 @@ def generate(document: Document, material: Material) -> GeneratedMaterial:
             f"export static const uint kLanesPerSample = {_lanes(takes_slopes)};",
             '#include "material/teacher/prelude.slang"',
             code,
-            _vertex_adapter(stage),
+            *_mesh_lines(mesh),
+            _vertex_adapter(stage, mesh),
             '#include "material/teacher/material.slang"',
         )
     )
@@ -175,7 +181,21 @@ def _unit_converters(library: mx.Document) -> mx.UnitConverterRegistry:
     return registry
 
 
-def _vertex_adapter(stage: Gen.ShaderStage) -> str:
+def _mesh_lines(mesh: MeshPoints | None) -> list[str]:
+    """Constants and variables of a mesh. Its digest makes the code that of this mesh."""
+    if mesh is None:
+        return []
+    return [
+        "#define VERDIGRIS_MESH 1",
+        f"// {mesh.digest}",
+        f"static const uint kMeshSize = {mesh.size};",
+        f"static const uint kMeshQuads = {QUADS};",
+        "static float3 gMeshColour;",
+        f"static float2 gMeshSets[{MOST_SETS}];",
+    ]
+
+
+def _vertex_adapter(stage: Gen.ShaderStage, mesh: MeshPoints | None = None) -> str:
     """A function that fills the vertex data of this document.
 
     Geometry properties without a default are zero, or the texture coordinates if they are pairs of
@@ -187,12 +207,15 @@ def _vertex_adapter(stage: Gen.ShaderStage) -> str:
         if name in _VERTEX_FIELDS:
             lines.append(f"    vertex.{name} = {_VERTEX_FIELDS[name]};")
         elif name.startswith("texcoord"):
-            value = "point.uv" if kind == "vector2" else "float3(point.uv, 0.0)"
+            number = int(name.rpartition("_")[2] or 0)
+            uv = f"gMeshSets[{number}]" if mesh and number < mesh.sets else "point.uv"
+            value = uv if kind == "vector2" else f"float3({uv}, 0.0)"
             lines.append(f"    vertex.{name} = {value};")
         elif name.startswith("color_"):
-            lines.append(f"    vertex.{name} = 1.0;")
+            white = "float4(gMeshColour, 1.0)" if mesh else "1.0"
+            lines.append(f"    vertex.{name} = {white};")
         elif kind == "vector2":
-            lines.append(f"    vertex.{name} = point.uv;")
+            lines.append(f"    vertex.{name} = {'gMeshSets[0]' if mesh else 'point.uv'};")
     body = "\n".join(lines)
     return (
         "VertexData vertexAt(SurfacePoint point)\n{\n    VertexData vertex = {};\n"

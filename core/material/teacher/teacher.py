@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.material.evaluator import Floats, Frames
     from verdigris.core.material.load.mtlx_document import Document, Material
+    from verdigris.core.material.mesh_points import MeshPoints
 
 _DARK_AND_OPAQUE = np.array([0, 0, 0, 1], np.float32)
 
@@ -32,16 +33,22 @@ class Teacher(DeviceMaterial):
     """One material of a document, compiled, with its textures on a device."""
 
     def __init__(
-        self, document: Document, material: Material | None = None, device: Device | None = None
+        self,
+        document: Document,
+        material: Material | None = None,
+        device: Device | None = None,
+        mesh: MeshPoints | None = None,
     ) -> None:
+        """With a mesh, points of the unit square lie on its surface."""
         self.document = document
         self.material = material or document.require_material()
         self.device = device or open_device()
-        self.generated: GeneratedMaterial = generate(document, self.material)
+        self.generated: GeneratedMaterial = generate(document, self.material, mesh)
         self.lanes_per_sample = self.generated.lanes_per_sample
         self.is_dark_and_opaque = is_dark_and_opaque(document.nodes_of(self.material))
         self.kernels = self.device.material_kernels(self.generated.digest)
         self.source = Source(f"material_{self.generated.digest}", self.generated.source)
+        self._mesh = None if mesh is None else self.buffer(mesh.texels.size, mesh.texels, stride=16)
         self._pool = TexturePool(self.device, document.search)
         try:
             with span("load textures"):
@@ -74,7 +81,10 @@ class Teacher(DeviceMaterial):
     def bindings(self) -> dict[str, Any]:
         block: dict[str, Any] = {name: bound.uniform() for name, bound in self._bound.items()}
         block.update(self.generated.uniforms)
-        return {"pixelCB": block} if block else {}
+        bound: dict[str, Any] = {"pixelCB": block} if block else {}
+        if self._mesh is not None:
+            bound["gMeshPoints"] = self._mesh
+        return bound
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
         import slangpy

@@ -129,8 +129,10 @@ def test_the_time_of_a_group_counts_once(wood, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a {{b}}", "two\nlines", "{{{{", " ", "x" * 200])
-def test_a_job_of_any_name_is_one_that_the_specification_allows(name, wood, tmp_path):
-    made = verdigris("farm", "template", *wood, "--name", name, "-o", tmp_path / "job.json")
+def test_a_job_of_any_name_is_one_that_the_specification_allows(name, tmp_path):
+    write_documents(tmp_path / "docs", "clay")
+    scene = write_scene(tmp_path / "scene.json", ["docs"])
+    made = verdigris("farm", "template", scene, "--name", name, "-o", tmp_path / "job.json")
     assert made.returncode == 0, made.stderr
     checked = openjd("check", tmp_path / "job.json")
     assert checked.returncode == 0, checked.stdout

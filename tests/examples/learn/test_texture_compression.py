@@ -99,6 +99,11 @@ def test_gradients_of_blocks_agree_with_finite_differences(example, texture_set,
             assert mean == pytest.approx((ends[1] - ends[0]) / step, rel=0.15)
             grid._adam.values.copy_from_numpy(values)
             grid.expand(is_rounded=False)
+    # after an overflow there is none
+    made._network._tape["scaling"].copy_from_numpy(np.array([np.inf, 0, 0], "f4"))
+    made._program.run("trainTexels", 1024, step=0, **batch, **made._network.training)
+    for grid in made._grids:
+        assert np.isfinite(example.read(grid.arguments["byTexels"], -1)).all()
 
 
 def test_a_short_training_beats_bc7_and_its_files_decode_to_the_same(

@@ -143,6 +143,20 @@ def test_texels_or_channels_are_given_up_for_bytes_whichever_is_worth_less(
     assert {Size(64, 32), Size(32, 64), Size(64, 64, 4)} == set(tried)
 
 
+def test_a_choice_says_when_the_bundle_is_larger_than_the_images_that_it_replaces():
+    tried = tuple(
+        {"width": 512, "height": 512, "channels": each, "bytes": 10**5 * each, "log_mae": 1 / each}
+        for each in (8, 4)
+    )
+    choice = SizeChosen(512, 512, 707_000, 0.001, images_bytes=524_000, tried=tried)
+    assert choice.text == (
+        "texture of 512 x 512 texels, 707.0 KB (log error 0.1250), at most 0.0010 is the target, "
+        "and more than the 524.0 KB of the images, block-compressed, because fewer would be "
+        "visible (--bytes sets a limit); 512 x 512 texels of 4 latents: 0.2500"
+    )
+    assert "images" not in replace(choice, images_bytes=0).text
+
+
 def test_fewer_latents_give_the_responses_of_all_that_vary_in_as_many_ways():
     whole = lively_parameters().astype(np.float64)
     whole.head = None

@@ -1,0 +1,86 @@
+"""The mesh as the domain of a bake: where each texel of a uv set lies on the surface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.base.errors import MeshError
+from verdigris.core.geometry.mesh import Mesh, normalized
+from verdigris.core.geometry.raster import rasterize
+from verdigris.core.ladder.texels import Grid, fill_holes
+from verdigris.core.material.mesh_points import MOST_SETS, QUADS, MeshPoints
+from verdigris.core.pictures.views import frame_from
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.ladder.surface import Surface
+
+    Floats = NDArray[np.float32]
+
+SIDE = 512
+# Texels beside islands that continue them, for filters.
+_MARGIN = 8
+_COLOURS = ("displayColor", "color", "Cd")
+
+
+def mesh_points(surface: Surface, name: str | None = None, side: int = SIDE) -> MeshPoints:
+    """The points of a mesh in a uv set, which must lie in one unit square."""
+    chosen = surface.require_set(name)
+    report = surface.reports[chosen]
+    if report.tiles != ((0, 0),):
+        raise MeshError(
+            f"{surface.name}: the uv set {chosen!r} covers {len(report.tiles)} unit squares, and a "
+            "bake has one: name a set inside of it with --uv"
+        )
+    mesh, uv = surface.mesh, surface.sets[chosen]
+    depth = np.zeros(uv.shape[:2], np.float32)
+    cover = rasterize(np.asarray(uv * side, np.float32), depth, side, side)
+    owner, weights = cover.triangle.reshape(-1), cover.weights.reshape(-1, 3)
+    inside = owner >= 0
+    owner, weights = owner[inside], weights[inside]
+
+    def mixed(values: Floats) -> Floats:
+        return np.asarray(np.einsum("nij,ni->nj", values[owner], weights), np.float32)
+
+    normal = normalized(mixed(mesh.normal))
+    part = Mesh(mesh.position[owner], mesh.normal[owner], uv[owner])
+    tangent, bitangent = frame_from(normal, *part.tangents())
+    found = np.zeros((len(owner), 4 * QUADS), np.float32)
+    axes = (mixed(mesh.position), normal, tangent, bitangent)
+    colour = _colour(surface, mixed, len(owner))
+    for number, axis in enumerate(axes):
+        found[:, 4 * number : 4 * number + 3] = axis
+        found[:, 4 * number + 3] = colour[:, number] if number < 3 else 0
+    sets = list(surface.sets.values())[:MOST_SETS]
+    for number, each in enumerate(sets):
+        at = 4 * len(axes) + 2 * number
+        found[:, at : at + 2] = mixed(each)
+    grid = Grid(side, side, np.zeros((side * side, 4 * QUADS), np.float32))
+    grid.values[inside] = found
+    fill_holes(grid, inside, _MARGIN)
+    return MeshPoints(grid.image, inside.reshape(side, side), len(sets))
+
+
+def coverage_weights(points: MeshPoints, importance: Floats | None) -> Floats:
+    """Weights of a bake that leaves out what no triangle covers, with painted weights if any."""
+    covered = points.covered.copy()
+    for shift in ((0, 1), (0, -1), (1, 0), (-1, 0)):
+        # texels at the rim of an island are read by filters
+        covered |= np.roll(points.covered, shift, (0, 1))
+    weights = covered.astype(np.float32)
+    if importance is None:
+        return weights
+    rows = np.arange(points.size) * len(importance) // points.size
+    columns = np.arange(points.size) * importance.shape[1] // points.size
+    return np.asarray(weights * importance[rows][:, columns])
+
+
+def _colour(surface: Surface, mixed, count: int) -> Floats:  # type: ignore[no-untyped-def]
+    for name in _COLOURS:
+        values = surface.primvars.get(name)
+        if values is not None and values.shape[-1] >= 3:
+            return np.asarray(mixed(values)[:, :3], np.float32)
+    return np.ones((count, 3), np.float32)
