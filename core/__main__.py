@@ -1,5 +1,5 @@
 """`python -m verdigris.core` is the command."""
 
-from verdigris.core.cli.main import main
+from verdigris.core.cli.main import run
 
-main()
+run()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from typing import TypeVar
 
-from verdigris.core.baking.finish.finish import finish, keep_first, prepare_finish
+from verdigris.core.baking.finish.finish import finish, keep_first, preparing_finish
 from verdigris.core.baking.finish.notices import (
     notices,
     risen_loss,
@@ -39,6 +39,7 @@ from verdigris.core.baking.phases.choose_size import (
 )
 from verdigris.core.baking.phases.early_stopping import (
     check_steps,
+    has_checks,
     is_good_enough,
     skip_to_last_phase,
 )
@@ -146,7 +147,7 @@ def bake(
             control.watch(run)
         # those of cooperative vectors depend on the trained numbers
         opened.enter_context(compiling_ahead(chosen.spec, PORTABLE))
-        prepare_finish(teachers[0].device)
+        opened.enter_context(preparing_finish(teachers, chosen))
         events, phases = _bake(run, saved), Phases()
         try:
             # exceptions that the caller throws in are raised here, and are not the device's
@@ -309,7 +310,7 @@ def _train_until_good(run: Run) -> Iterator[Event]:
 def _train_checked(run: Run, end: int) -> Generator[Event, None, bool]:
     """Trains up to a step; ends earlier, with True, if the result is good enough."""
     steps, has_target = run.learner.stage.settings.iterations, run.options.has_target
-    for step in check_steps(steps, end, has_target):
+    for step in check_steps(steps, end, has_target) if has_checks(run) else ():
         # a checkpoint may have been written at this step, before the check
         if step < run.learner.trainer.step or step <= run.checked_step:
             continue

@@ -51,6 +51,7 @@ _BETWEEN_LOOKS, _MOST_LOOKING = 5e-4, 10.0
 
 # Whether this process was forked from one with an open device.
 _is_forked = False
+_opened: list[Device] = []
 
 
 @dataclass(frozen=True)
@@ -104,13 +105,12 @@ class Kernels:
         return self._kernels[key]
 
     def _runs(self, kernel: slangpy.ComputeKernel) -> bool:
-        if self._instead is None:
-            return True
         try:
             # creates the pipeline
             return kernel.pipeline is not None
         except RuntimeError:
-            return False
+            # where nothing else can be done, the first dispatch reports it
+            return self._instead is None
 
     def _compile_carefully(self, sources: Sequence[Source], entry: str) -> slangpy.ComputeKernel:
         assert self._instead is not None
@@ -144,6 +144,8 @@ class Device:
     compiler_options: Mapping[str, Any]
     threads: tuple[int, ...] = ()
     """Threads of a software device in this process, where the system numbers threads."""
+    memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What users of the device keep on it until it is closed, by their own keys."""
     _shared: dict[Any, Kernels] = field(default_factory=dict, repr=False, compare=False)
     _of_materials: dict[str, Kernels] = field(default_factory=dict, repr=False, compare=False)
 
@@ -197,7 +199,8 @@ class Device:
         return _kept(self._of_materials, digest, _MOST_MATERIALS, begin)
 
     def release_kernels(self) -> None:
-        """Releases cached kernels."""
+        """Releases cached kernels, and what else is kept on the device."""
+        self.memo.clear()
         self._shared.clear()
         self._of_materials.clear()
 
@@ -285,9 +288,22 @@ def close_device(choice: str | None = None) -> None:
     place for as long as any other process has the cache open. Without a device nothing happens."""
     if not _open_once.cache_info().currsize:
         return
-    device = _open_once(choice or os.environ.get(CHOICE_VARIABLE) or "auto")
+    _close(_open_once(choice or os.environ.get(CHOICE_VARIABLE) or "auto"))
+
+
+def close_card() -> bool:
+    """The same for the only device, if it is a graphics card. Whether it was."""
+    device = _opened[0] if len(_opened) == 1 else None
+    if device is None or device.is_software:
+        return False
+    _close(device)
+    return True
+
+
+def _close(device: Device) -> None:
     device.release_kernels()
     device.gpu.close()
+    _opened.clear()
     _open_once.cache_clear()
     gc.collect()
 
@@ -327,7 +343,8 @@ def _open_once(choice: str) -> Device:
         if _is_software(adapter):
             _check_file_size()
         try:
-            return _create_with_cache_if_possible(candidate, adapter)
+            _opened.append(_create_with_cache_if_possible(candidate, adapter))
+            return _opened[-1]
         except RuntimeError as failure:
             failures.append(f"{candidate} {adapter.name}: {_last_line(failure)}")
     tried = "; ".join(failures) or "none was found"
@@ -370,6 +387,15 @@ def _platform_backends() -> tuple[str, ...]:
 def _may_have_cuda() -> bool:
     """Whether there is a CUDA driver. Without one, loading CUDA prints an error to the output."""
     return sys.platform == "win32" or Path("/dev/nvidiactl").exists()
+
+
+def may_have_hardware(choice: str | None = None) -> bool:
+    """Whether this choice may be a graphics card, by what can be known without a driver."""
+    backend = (choice or os.environ.get(CHOICE_VARIABLE) or "auto").partition(":")[0]
+    if backend == SOFTWARE:
+        return False
+    nodes = ("dev/nvidiactl", "dev/kfd", "dev/dri/renderD*")
+    return sys.platform != "linux" or any(any(Path("/").glob(node)) for node in nodes)
 
 
 def begin_driver(choice: str | None = None) -> None:

@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 from verdigris.core.base import working_folder
 from verdigris.core.base.errors import BROKEN_PIPE, EndedError, VerdigrisError, reason
 from verdigris.core.base.outputs import redirect_to_null
-from verdigris.core.base.profile import begin_profile
+from verdigris.core.base.profile import begin_profile, write_profile
 from verdigris.core.cli.commands.bake import BakeCommand, bake
 from verdigris.core.cli.commands.bundles.cost import cost
 from verdigris.core.cli.commands.bundles.export import export
@@ -180,6 +180,24 @@ def main() -> None:
         sys.exit(EXIT_FAILURE)
 
 
+def run() -> None:
+    """The program: main(), then an end without the interpreter's own, for which the driver of a
+    graphics card takes up to two seconds."""
+    code: Any = None
+    try:
+        main()
+    except SystemExit as ending:
+        code = ending.code
+    device = sys.modules.get("verdigris.core.base.device")
+    if device and (code is None or isinstance(code, int)) and device.close_card():
+        write_profile()
+        for stream in (sys.stdout, sys.stderr):
+            if stream:
+                stream.flush()
+        os._exit(code or 0)
+    sys.exit(code)
+
+
 def _is_writable(stream: TextIO | None) -> bool:
     """Whether the stream is there and open for writing. Where an output is closed, a shell may
     leave a file that it reads under the same number, such as its script."""
@@ -190,4 +208,4 @@ def _is_writable(stream: TextIO | None) -> bool:
 
 
 if __name__ == "__main__":
-    main()
+    run()

@@ -329,4 +329,12 @@ def compressed_copy(
 
 def decode(blocks: bc7.Bytes, height: int, width: int) -> bc7.Bytes:
     """The bytes [layers, height, width, 4] of blocks [layers, rows, columns, 16]."""
-    return np.stack([bc7.from_blocks(bc7.decode(each), height, width) for each in blocks])
+    rows_a_thread = _ROWS_A_THREAD // bc7.SIDE
+
+    def decode_rows(start: int) -> bc7.Bytes:
+        texels = bc7.decode(blocks[:, start : start + rows_a_thread])
+        rows = texels.shape[1] * bc7.SIDE
+        return np.stack([bc7.from_blocks(each, rows, width) for each in texels])
+
+    parts = _each_in_threads(decode_rows, range(0, blocks.shape[1], rows_a_thread))
+    return np.concatenate(parts, axis=1)[:, :height]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -111,9 +111,11 @@ def draw(
     subpixels: int,
     is_flat: bool = False,
     footprint: Footprint = POINT,
+    uploads: Uploads | None = None,
 ) -> Floats:
-    """Draws an existing view; `subpixels` x `subpixels` of its pixels make one of the picture."""
-    parts = draw_by_parts(material, view, lighting, subpixels, is_flat, footprint)
+    """Draws an existing view; `subpixels` x `subpixels` of its pixels make one of the picture.
+    `uploads` keeps the view on the device for other materials; without it, nothing is kept."""
+    parts = draw_by_parts(material, view, lighting, subpixels, is_flat, footprint, uploads=uploads)
     *_, picture = parts
     assert picture is not None
     return picture
@@ -127,6 +129,7 @@ def draw_by_parts(
     is_flat: bool = False,
     footprint: Footprint = POINT,
     most: int = PIXELS_AT_ONCE,
+    uploads: Uploads | None = None,
 ) -> Iterator[Floats | None]:
     """The same, with a stop after each dispatch of at most so many pixels. The last item is the
     picture."""
@@ -135,7 +138,7 @@ def draw_by_parts(
     at_once = min(most, lighting.pixels_at_once)
     for start in range(0, len(view.pixel), at_once):
         part = slice(start, start + at_once)
-        lit = shade(material, view, lighting, is_flat, footprint, part, subpixels)
+        lit = shade(material, view, lighting, is_flat, footprint, part, subpixels, uploads)
         fine[view.pixel[part]] = lit
         yield None
     blocks = fine.reshape(size, subpixels, size, subpixels, 4)
@@ -180,6 +183,10 @@ class DeviceView:
         return material.buffer(4 * self.count, None, stride=16)
 
 
+Uploads: TypeAlias = dict[int, DeviceView]
+"""Parts of one view on one device, by their first pixel."""
+
+
 def shade(
     material: DeviceMaterial,
     view: View,
@@ -188,9 +195,14 @@ def shade(
     footprint: Footprint = POINT,
     part: slice = ALL,
     subpixels: int = 1,
+    uploads: Uploads | None = None,
 ) -> Floats:
     """Light towards the eye with coverage, (N, 4), at the pixels of a part of a view."""
-    uploaded = DeviceView.upload(material, view, subpixels, part)
+    uploaded = None if uploads is None else uploads.get(part.start)
+    if uploaded is None:
+        uploaded = DeviceView.upload(material, view, subpixels, part)
+    if uploads is not None:
+        uploads[part.start] = uploaded
     lit = shade_on_device(material, uploaded, lighting, is_flat, footprint)
     return np.asarray(lit.to_numpy().view(np.float32).reshape(uploaded.count, 4))
 

@@ -11,7 +11,8 @@ from verdigris.core.settings.limits import RGBA8_FORMAT
 from verdigris.core.settings.recipe import Kind, Recipe
 from verdigris.core.settings.size_settings import SizeSettings
 
-# A constant material needs few texels, and learns them in a third of the steps of a long bake.
+# A constant material needs few texels, and learns them in a third of the steps of a long bake on a
+# processor, and half of that with a GPU's larger batches.
 _CONSTANT_RESOLUTION, _CONSTANT_SHARE = 16, 1 / 3
 # Places of a texel that a sample averages: enough for smooth materials.
 _SMOOTH_PLACES = 2
@@ -53,7 +54,7 @@ def _recipe(
         starts=1,
         # blocks would save a kilobyte, and its few texels need the bits
         latent_format=RGBA8_FORMAT,
-        draw=replace(draw, finest_places=1),
+        draw=replace(draw, finest_places=1, coarse_places=1),
         size=SizeSettings(),
     )
     dense = replace(detailed, draw=replace(draw, finest_width=dense_width or draw.finest_width))
@@ -70,9 +71,11 @@ PRESETS: dict[str, dict[str, Recipe]] = {
         # To look at: half of the places, and no small texture first.
         "draft": _recipe(
             replace(
-                _ON_GPU, iterations=11_000, draw=DrawSettings(coarse_places=8, finest_places=4)
+                _ON_GPU,
+                iterations=11_000,
+                draw=DrawSettings(coarse_places=8, finest_places=4),
             ),
-            constant_share=1,
+            constant_share=0.6,
         ),
         "standard": _recipe(
             replace(
@@ -88,6 +91,7 @@ PRESETS: dict[str, dict[str, Recipe]] = {
                 draw=replace(_ON_GPU.draw, finest_width=_WIDTH),
             ),
             _DENSE_WIDTH,
+            constant_share=0.16,
         ),
         "final": _recipe(
             replace(
@@ -102,7 +106,8 @@ PRESETS: dict[str, dict[str, Recipe]] = {
                 encoded_latent_rate=5e-3,
                 latent_outliers=1e-4,
                 draw=replace(_ON_GPU.draw, finest_width=_WIDTH),
-            )
+            ),
+            constant_share=0.16,
         ),
     },
     "numpy": {

@@ -47,6 +47,7 @@ PARTS = {
     "draw held-out": "measure",
     "measure": "measure",
     "compare half": "measure",
+    "store latents": "measure",
     "check albedo": "measure",
     "draw pictures": "pictures",
     "sampler": "sampler and proxies",
@@ -69,11 +70,12 @@ def part_of(name: str) -> str:
 
 
 def of_main_thread(spans: list[dict]) -> list[dict]:
-    """Spans of other threads run beside those of the first."""
-    first = min(spans, key=lambda each: each["ts"])["tid"]
+    """Spans of other threads, and of processes that it starts, run beside those of the first."""
+    first = min(spans, key=lambda each: each["ts"])
+    own = [each for each in spans if each["pid"] == first["pid"]]
     # the process has the number of its first thread where the system numbers threads
-    main = next((each["tid"] for each in spans if each["tid"] == each["pid"]), first)
-    return [each for each in spans if each["tid"] == main]
+    main = next((each["tid"] for each in own if each["tid"] == each["pid"]), first["tid"])
+    return [each for each in own if each["tid"] == main]
 
 
 def processor_by_part(spans: list[dict], total: float) -> dict[str, float]:

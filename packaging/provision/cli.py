@@ -55,7 +55,16 @@ class Request:
 
     @property
     def extras(self) -> tuple[str, ...]:
-        return TEST_EXTRAS if self.action == "test" else RUN_EXTRAS
+        if self.action == "test":
+            return TEST_EXTRAS
+        return () if self.action == "run" and names_only_materialx(self.arguments) else RUN_EXTRAS
+
+
+def names_only_materialx(arguments: Sequence[str]) -> bool:
+    """Whether a run needs no package for USD, which is a third of a set-up: its arguments name a
+    MaterialX file and no USD file. A run that does need it installs it then."""
+    suffixes = {Path(argument).suffix.lower() for argument in arguments}
+    return ".mtlx" in suffixes and not any(suffix.startswith(".usd") for suffix in suffixes)
 
 
 def parse(arguments: Sequence[str]) -> Request:

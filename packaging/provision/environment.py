@@ -181,7 +181,9 @@ def install_packages(environment: Environment, extras: tuple[str, ...], commands
         [
             str(environment.python),
             *("-I", "-m", "pip", "install", "--disable-pip-version-check", "--no-input"),
-            *("-e", f".[{','.join(extras)}]"),
+            # Python compiles the few modules that a program imports, pip all of them.
+            "--no-compile",
+            *("-e", f".[{','.join(extras)}]" if extras else "."),
         ],
         cwd=environment.root,
         remedy=INSTALL_REMEDY,

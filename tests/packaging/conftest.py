@@ -49,7 +49,7 @@ class FakeCommands(Commands):
         pip = (python, "-I", "-m", "pip", "install", "--disable-pip-version-check", "--no-input")
         if command == (sys.executable, "-I", "-m", "venv", venv):
             return "venv"
-        if command[:-1] == (*pip, "-e"):
+        if command[:-1] == (*pip, "--no-compile", "-e"):
             return f"pip {command[-1]}"
         if command[:2] == (python, "-I") and command[2].endswith("probe.py"):
             return "probe"

@@ -18,7 +18,7 @@ from provision.stamp import BROKEN, STARTED, fingerprint, read_stamp, write_stam
 
 RUN = Request("run", ("inspect", "a.mtlx"))
 TEST = Request("test")
-FIRST_RUN = ["venv", "pip .[usd]", "probe"]
+FIRST_RUN = ["venv", "pip .", "probe"]
 
 
 def refuse(command, folder):
@@ -58,6 +58,29 @@ def test_an_environment_for_tests_serves_every_run(environment, commands):
     assert commands.ran == []
 
 
+@pytest.mark.parametrize(
+    ("arguments", "extras"),
+    [
+        (("bake", "a.mtlx", "-p", "draft"), ()),
+        (("bake", "a.mtlx", "b.USDA"), ("usd",)),
+        (("bake", "stage.usdc"), ("usd",)),
+        # a folder may hold stages, a panel may open one
+        (("scene", "run", "folder"), ("usd",)),
+        (("panel",), ("usd",)),
+    ],
+)
+def test_runs_that_name_only_materialx_install_no_package_for_usd(arguments, extras):
+    assert Request("run", arguments).extras == extras
+
+
+def test_a_run_with_a_stage_installs_the_package_for_usd_in_addition(environment, commands):
+    set_up(RUN, environment, commands)
+    commands.ran.clear()
+    set_up(Request("run", ("inspect", "a.usda")), environment, commands)
+    set_up(RUN, environment, commands)
+    assert commands.ran == ["pip .[usd]"]
+
+
 def test_an_environment_for_runs_gets_what_tests_need_in_addition(environment, commands):
     set_up(RUN, environment, commands)
     commands.ran.clear()
@@ -73,12 +96,12 @@ def test_a_changed_pyproject_installs_again_into_the_same_environment(environmen
     assert fingerprint(environment.root) != before
     commands.ran.clear()
     set_up(RUN, environment, commands)
-    assert commands.ran == ["pip .[usd]"]
+    assert commands.ran == ["pip ."]
 
 
 def test_a_failed_installation_is_reported_and_repaired_by_the_next_run(environment, commands):
     noise = "\n".join(f"line {number}" for number in range(100))
-    commands.answers["pip .[usd]"] = Finished(1, noise + "\nERROR: no space left on device\n")
+    commands.answers["pip ."] = Finished(1, noise + "\nERROR: no space left on device\n")
     with pytest.raises(SetupError) as raised:
         set_up(RUN, environment, commands)
     message = str(raised.value)
@@ -87,7 +110,7 @@ def test_a_failed_installation_is_reported_and_repaired_by_the_next_run(environm
     assert "line 70\n" not in message
     assert "ERROR: no space left on device" in message
     assert read_stamp(environment.stamp).state == STARTED
-    del commands.answers["pip .[usd]"]
+    del commands.answers["pip ."]
     commands.ran.clear()
     set_up(RUN, environment, commands)
     assert commands.ran == FIRST_RUN
@@ -144,7 +167,7 @@ def test_an_environment_whose_python_was_removed_is_made_again(environment, comm
 @pytest.mark.parametrize(
     ("version", "place", "ran"),
     [
-        ("{0}.{1}.9", "", ["pip .[usd]", "probe"]),
+        ("{0}.{1}.9", "", ["pip .", "probe"]),
         ("3.9.1", "", FIRST_RUN),
         ("{0}.{1}.9", "/elsewhere", FIRST_RUN),
     ],

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,10 +34,12 @@ from verdigris.core.baking.measure.measure import (
     draw_held_out,
     measure_pictures,
     measure_student,
+    picture_of,
     sphere_to_compare,
     texel_footprint,
 )
-from verdigris.core.baking.measure.sky import SkyPlan, measure_sky, plan_for
+from verdigris.core.baking.measure.once import once
+from verdigris.core.baking.measure.sky import SkyPlan, measure_sky, plan_for, prepare_sky
 from verdigris.core.baking.state.options import make_folder
 from verdigris.core.baking.state.rounding import rounded_decoder, rounding_by_material
 from verdigris.core.base.errors import BundleError
@@ -65,7 +68,7 @@ from verdigris.core.bundle.proxies.make_proxies import (
 from verdigris.core.bundle.runtime.runtime_files import compiling_ahead, runtime_files
 from verdigris.core.bundle.verify.verify import log_mae
 from verdigris.core.network.student import Student
-from verdigris.core.pictures.comparison import compare_materials
+from verdigris.core.pictures.comparison import Drawn, compare_materials, draw_reference
 from verdigris.core.pictures.metrics import load_flip
 from verdigris.core.pictures.picture_files import encode_png
 from verdigris.core.pictures.render import Lighting
@@ -82,6 +85,7 @@ if TYPE_CHECKING:
     from verdigris.core.network.parameters import FloatArray, Parameters
     from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics, SkyMetrics
     from verdigris.core.pictures.views import View
+    from verdigris.core.settings.bake_settings import BakeSettings
 
     Floats = NDArray[np.float32]
 
@@ -103,16 +107,27 @@ _ALBEDO_MARGIN = 2e-3
 _TRAINED_A_PROXY, _PROXY_EVALUATIONS = 40, (1 << 14, 1 << 26)
 
 
-def prepare_finish(device: Device) -> None:
-    """Begins, in a thread, what every finish needs. A trainer on the processor needs that time."""
-    if not device.is_software:
-        threading.Thread(target=_prepare, daemon=True).start()
-
-
-@profiled("prepare the finish")
-def _prepare() -> None:
-    sphere_to_compare()
-    load_flip()
+@contextlib.contextmanager
+def preparing_finish(teachers: Sequence[Teacher], settings: BakeSettings) -> Iterator[None]:
+    """Does in a thread, beside the training inside of the context, what the end of a bake needs and
+    a graphics card has time for. A trainer on the processor needs that time itself."""
+    jobs: list[Callable[[], object]] = []
+    if len(teachers) == 1 and not teachers[0].device.is_software:
+        teacher = teachers[0]
+        jobs += (
+            load_flip,
+            lambda: picture_of(teacher, sphere_to_compare()),
+            lambda: prepare_sky(teacher, settings.resolution),
+            lambda: _reference_picture(teacher, _preview_plan(teacher.device, settings)),
+        )
+    pool = ThreadPoolExecutor(1, "finish")
+    begun = [pool.submit(copy_context().run, profiled("prepare the finish")(job)) for job in jobs]
+    try:
+        yield
+    finally:
+        pool.shutdown(cancel_futures=True)
+        # a failure appears where the result is needed
+        del begun
 
 
 @dataclass(frozen=True)
@@ -132,18 +147,14 @@ class _Effort:
 
 def _effort_of(run: Run) -> _Effort:
     """That of a result, which may take as long as a short bake."""
-    device, preview = run.teachers[0].device, _PREVIEW
-    if device.is_software:
-        is_small = run.settings.resolution < _SMALL_RESOLUTION
-        preview = _SMALL_PREVIEW if is_small else _SOFTWARE_PREVIEW
-    trained = run.settings.iterations * run.settings.batch
+    device, trained = run.teachers[0].device, run.settings.iterations * run.settings.batch
     return _Effort(
-        effort_on(device),
-        split_effort_on(device),
+        effort_on(device, trained),
+        split_effort_on(device, trained),
         final_samples(device),
         sphere_to_compare(),
         plan_for(device),
-        preview,
+        _preview_plan(device, run.settings),
         int(np.clip(trained // _TRAINED_A_PROXY, *_PROXY_EVALUATIONS)),
     )
 
@@ -165,14 +176,24 @@ def finish(run: Run, decoder: FloatArray) -> Iterator[Event]:
     """Measures and writes every material with this rounded decoder; the last event is Finished."""
     written: list[_Written] = []
     paths = bundle_paths(run.options, run.teachers)
-    effort = _effort_of(run)
+    effort, device = _effort_of(run), run.teachers[0].device
     students = _Students(run, decoder)
     # known before all that takes time, as it decides on the shaders
     _, _, arithmetic = _judged(students.of(0)[0], run.teachers[0])
-    with compiling_ahead(students.trained.spec, arithmetic.advised):
-        yield from _fit_heads(students, effort)
+    with (
+        compiling_ahead(students.trained.spec, arithmetic.advised),
+        ThreadPoolExecutor(1, "heads") as thread,
+    ):
+        heads: Callable[[], FloatArray] | None = None
+        if len(paths) == 1 and not (device.is_software or run.options.writes_first):
+            # beside measurements; on a processor both would take turns
+            own = _Students(run, decoder)
+            heads = thread.submit(copy_context().run, _fit_heads, own, effort).result
+        else:
+            students.head = _fit_heads(students, effort)
+        yield from _closing(run, 1)
         for number, path in enumerate(paths):
-            written.append((yield from _write(students, number, path, effort)))
+            written.append((yield from _write(students, number, path, effort, heads=heads)))
     _remove_checkpoint(run)
     yield Finished(
         tuple(map(str, paths)),
@@ -195,7 +216,8 @@ def keep_first(run: Run) -> Iterator[Event]:
     paths, effort = bundle_paths(run.options, run.teachers), _first_effort()
     blocks, run.blocks = run.blocks, None
     students = _Students(run, rounded_decoder(run))
-    yield from _fit_heads(students, effort)
+    students.head = _fit_heads(students, effort)
+    yield from _closing(run, 1)
     for number, path in enumerate(paths):
         # warnings come with the result
         events = _write(students, number, path, effort, is_first=True)
@@ -217,9 +239,14 @@ class _Written:
 
 
 def _write(
-    students: _Students, material: int, path: Path, effort: _Effort, is_first: bool = False
+    students: _Students,
+    material: int,
+    path: Path,
+    effort: _Effort,
+    is_first: bool = False,
+    heads: Callable[[], FloatArray] | None = None,
 ) -> Generator[Event, None, _Written]:
-    """Measures a material and writes its bundle."""
+    """Measures a material and writes its bundle. `heads` waits for those that a thread fits."""
     run, (exported, student) = students.run, students.of(material)
     teacher, name = run.teachers[material], run.names[material]
     stage = run.learner.stage
@@ -228,14 +255,16 @@ def _write(
     samples, picture = _measure(teacher, student, resolution, effort)
     yield from _closing(run, 2)
     sky = measure_sky(teacher, student, resolution, effort.sky)
-    proxies, lit_errors = _proxies(exported.parameters, student, effort.proxies)
+    preview = _preview(teacher, student, effort.preview)
     yield from _closing(run, 3)
+    if heads is not None:
+        exported = replace(exported, parameters=replace(exported.parameters, head=heads()))
+    proxies, lit_errors = _proxies(exported.parameters, student, effort.proxies)
     reference, bounds, arithmetic = _judged(exported, teacher)
     bounds = replace(bounds, albedo=_MARGIN * lit_errors["albedo"]["median"] + _ALBEDO_MARGIN)
     yield from coarse_halves(arithmetic, bounds, name)
     maps = run.maps[material]
     yield from cut_glow(maps.unlit.emission, name)
-    preview = _preview(teacher, student, effort.preview)
     yield from _closing(run, 4)
     contents = Contents(
         name=name,
@@ -324,7 +353,7 @@ class _Students:
         trained = run.learner.filled_parameters()
         self.trained = order_units(replace(trained, decoder=decoder))
         self.head: FloatArray | None = None
-        """Of the sampler, once it is fitted."""
+        """Of the sampler, for the fit of the other."""
         self._student: Student | None = None
         self._last: tuple[int, Exported] | None = None
 
@@ -350,11 +379,12 @@ class _Students:
         return [draw(exported.parameters, student, effort) for exported, student in found]
 
 
-def _fit_heads(students: _Students, effort: _Effort) -> Iterator[Event]:
-    """Fits the heads of the sampler and of split-sum lighting."""
+@profiled("fit heads")
+def _fit_heads(students: _Students, effort: _Effort) -> FloatArray:
+    """The heads of the sampler and of split-sum lighting, of all materials that share the
+    decoder."""
     students.head = _fit_head(students, effort.sampler)
-    students.head = _fit_split(students, students.head, effort.split)
-    yield from _closing(students.run, 1)
+    return _fit_split(students, students.head, effort.split)
 
 
 def _fit_head(students: _Students, effort: Effort) -> FloatArray:
@@ -369,6 +399,7 @@ def _fit_split(students: _Students, head: FloatArray, effort: SplitEffort) -> Fl
     return fit_split(students.trained.spec, head, examples, effort)
 
 
+@profiled("store latents: export")
 def _export(run: Run, trained: Parameters, material: int) -> Exported:
     if run.blocks:
         return export_with(trained, run.blocks[material], material)
@@ -391,6 +422,7 @@ def _measure(
     return measure_student(student, held_out), measure_pictures(teacher, student, effort.sphere)
 
 
+@profiled("compare half precision: all")
 def _judged(exported: Exported, teacher: Teacher) -> tuple[Reference, Bounds, Arithmetic]:
     """Values to check decoders against, how far from these they may be, and which is advised."""
     exact = exported.exact
@@ -428,10 +460,27 @@ def _bounds(reference: Reference) -> Bounds:
     return Bounds(teacher_log_mae=_MARGIN * found + _LEAST_MARGIN)
 
 
-def _preview(teacher: Teacher, student: Student, effort: tuple[int, int, int]) -> bytes:
-    size, subpixels, directions = effort
+def _preview(teacher: Teacher, student: Student, plan: tuple[int, int, int]) -> bytes:
+    drawn, (size, subpixels, directions) = _reference_picture(teacher, plan), plan
     lighting = Lighting(samples=directions, emission=0.0)
     compared = compare_materials(
-        teacher, student, "sphere", size, lighting, subpixels, takes_coverage=True
+        teacher, student, "sphere", size, lighting, subpixels, takes_coverage=True, drawn=drawn
     )
     return encode_png(np.asarray(compared.picture, np.float32))
+
+
+def _reference_picture(teacher: Teacher, plan: tuple[int, int, int]) -> Drawn:
+    size, subpixels, directions = plan
+    lighting = Lighting(samples=directions, emission=0.0)
+    return once(
+        teacher,
+        ("preview", plan),
+        lambda: draw_reference(teacher, "sphere", size, lighting, subpixels),
+    )
+
+
+def _preview_plan(device: Device, settings: BakeSettings) -> tuple[int, int, int]:
+    """Pixels a side, sub-pixels a side of each, and directions of the studio."""
+    if not device.is_software:
+        return _PREVIEW
+    return _SMALL_PREVIEW if settings.resolution < _SMALL_RESOLUTION else _SOFTWARE_PREVIEW

@@ -69,9 +69,10 @@ class Effort:
     steps: int
 
 
-# A bake on a processor is short, so its fit is, too. Its sampler then needs a few percent more
-# samples.
+# Only a long bake has a long fit. Samplers of others need a few percent more samples.
 LARGE, SMALL = Effort(1024, 128, 300), Effort(640, 96, 200)
+# Training samples of a long bake on a graphics card: `final`.
+LONG = 1.2e9
 
 
 @dataclass
@@ -109,8 +110,9 @@ class Examples:
         return int(self.inputs.shape[1])
 
 
-def effort_on(device: Device) -> Effort:
-    return SMALL if device.is_software else LARGE
+def effort_on(device: Device, samples: float = LONG) -> Effort:
+    """The effort for a bake of so many training samples. Bakes on a processor are short."""
+    return SMALL if device.is_software or samples < LONG else LARGE
 
 
 @profiled("sampler examples")

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.baking.finish.fit_sampler import LEVELS
+from verdigris.core.baking.finish.fit_sampler import LEVELS, LONG
+from verdigris.core.base.profile import profiled
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.network.environment_light import (
     GOLDEN_RATIO,
@@ -66,8 +67,9 @@ class SplitEffort:
 LARGE, SMALL = SplitEffort(4096, 1200), SplitEffort(2048, 600)
 
 
-def split_effort_on(device: Device) -> SplitEffort:
-    return SMALL if device.is_software else LARGE
+def split_effort_on(device: Device, samples: float = LONG) -> SplitEffort:
+    """The effort for a bake of so many training samples. Bakes on a processor are short."""
+    return SMALL if device.is_software or samples < LONG else LARGE
 
 
 class SmallLights:
@@ -140,6 +142,7 @@ class SplitExamples:
     """[parts, N]"""
 
 
+@profiled("sampler: split examples")
 # the edges of lights vanish
 @np.errstate(under="ignore")
 def draw_split_examples(
@@ -213,6 +216,7 @@ def join_split(parts: Sequence[SplitExamples]) -> SplitExamples:
     return SplitExamples(*(each[..., order] for each in joined))
 
 
+@profiled("fit sampler: split")
 @np.errstate(under="ignore")
 def fit_split(
     spec: NetworkSpec, head: FloatArray, examples: SplitExamples, effort: SplitEffort

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from verdigris.core.baking.measure.once import once
 from verdigris.core.bundle.files.arithmetic import PORTABLE, advised_error_limit
 from verdigris.core.importance.fill import find_masked
 from verdigris.core.material.analyse.features import KEPT
@@ -38,7 +39,8 @@ _MOST_RISE, _LEAST_RISE = 1.15, 0.004
 
 def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
     """Warns of each part that is approximated or dropped, and of a material that is black."""
-    for part in describe_teacher(teacher).parts:
+    report = once(teacher, describe_teacher, lambda: describe_teacher(teacher))
+    for part in report.parts:
         if part.fate != KEPT:
             yield Warning(f"{name}: {part.name} is {part.fate}{': ' if part.how else ''}{part.how}")
     albedo = max(mean_albedo(teacher))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.baking.measure.once import once
 from verdigris.core.bundle.cost.source_bytes import SourceBytes, source_bytes
 from verdigris.core.bundle.files.write import version
 from verdigris.core.material.report.report import describe_teacher
@@ -66,7 +67,7 @@ def _request(run: Run, material: int) -> Mapping[str, Any]:
 
 def report_of(teacher: Teacher) -> Mapping[str, Any]:
     """What `inspect` says, without the folders of this machine."""
-    found = describe_teacher(teacher)
+    found = once(teacher, describe_teacher, lambda: describe_teacher(teacher))
     parts = [asdict(part) for part in found.parts]
     return {
         "surface": found.surface_model,

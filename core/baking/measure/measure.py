@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from verdigris.core.baking.measure.once import once
 from verdigris.core.base.profile import profiled
 from verdigris.core.material.evaluator import POINT, Footprint
 from verdigris.core.network.texels import footprint_width
@@ -20,7 +20,7 @@ from verdigris.core.pictures.metrics import (
     texel_errors,
 )
 from verdigris.core.pictures.picture_limits import PICTURE_SIZE, PICTURE_SUBPIXELS
-from verdigris.core.pictures.render import Lighting, draw, make_view
+from verdigris.core.pictures.render import Lighting, Uploads, draw, make_view
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,10 +82,13 @@ def sphere_to_compare(size: int = PICTURE_SIZE) -> View:
 
 
 def draw_sphere(
-    material: DeviceMaterial, view: View, lighting: Lighting = PICTURE_LIGHTING
+    material: DeviceMaterial,
+    view: View,
+    lighting: Lighting = PICTURE_LIGHTING,
+    uploads: Uploads | None = None,
 ) -> Floats:
     """A picture of the sphere under one light; the material is evaluated at points."""
-    picture = draw(material, view, lighting, PICTURE_SUBPIXELS, is_flat=True)
+    picture = draw(material, view, lighting, PICTURE_SUBPIXELS, is_flat=True, uploads=uploads)
     return np.ascontiguousarray(picture[..., :3])
 
 
@@ -94,14 +97,28 @@ def measure_pictures(
     teacher: DeviceMaterial, student: DeviceMaterial, view: View
 ) -> PictureMetrics:
     """The teacher does not change, and is drawn once: early stopping looks several times."""
-    seen, picture = _drawn.get(teacher, (None, None))
-    if picture is None or seen is not view:
-        picture = draw_sphere(teacher, view)
-        _drawn[teacher] = view, picture
-    return measure_picture(draw_sphere(student, view), picture)
+    known = picture_of(teacher, view)
+    uploads = known.uploads if student.device is teacher.device else None
+    return measure_picture(draw_sphere(student, view, uploads=uploads), known.picture)
 
 
-_drawn: WeakKeyDictionary[DeviceMaterial, tuple[View, Floats]] = WeakKeyDictionary()
+class TeacherPicture(NamedTuple):
+    """A teacher's picture of a view. On a graphics card the view stays there, too; on a processor
+    it would take the memory twice."""
+
+    view: View
+    picture: Floats
+    uploads: Uploads | None
+
+
+def picture_of(teacher: DeviceMaterial, view: View) -> TeacherPicture:
+    """The picture that students are compared with, drawn once."""
+
+    def drawn() -> TeacherPicture:
+        uploads: Uploads | None = None if teacher.device.is_software else {}
+        return TeacherPicture(view, draw_sphere(teacher, view, uploads=uploads), uploads)
+
+    return once(teacher, ("sphere", id(view)), drawn)
 
 
 def error_map(student: DeviceMaterial, held_out: HeldOut, size: int) -> Floats:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.baking.measure.once import once
 from verdigris.core.base.profile import profiled
 from verdigris.core.lighting.sky import sky_luminance
 from verdigris.core.material.evaluator import Footprint
@@ -61,24 +62,39 @@ def measure_sky(
 ) -> SkyMetrics:
     """Of the finest level, against the material's mean over a texel of it."""
     plan = plan or plan_for(teacher.device)
+    wanted = light_of_teacher(teacher, resolution, plan)
+    return measure_light(reflected_light(student, plan, Footprint()), wanted)
+
+
+def light_of_teacher(teacher: DeviceMaterial, resolution: int, plan: SkyPlan) -> Floats:
+    """The light that a student's is compared with, measured once."""
     footprint = Footprint(footprint_width(resolution, 0), plan.texel_places)
-    return measure_light(
-        reflected_light(student, plan, Footprint()), reflected_light(teacher, plan, footprint)
-    )
+    key = ("sky", resolution, plan)
+    return once(teacher, key, lambda: reflected_light(teacher, plan, footprint))
 
 
 def reflected_light(material: DeviceMaterial, plan: SkyPlan, footprint: Footprint) -> Floats:
     """Light (places, 3) towards the viewer of each place."""
-    uv, wo, _ = views_of(plan)
-    wi = fibonacci_hemisphere(plan.directions)
-    response = material.response(
-        np.repeat(uv, plan.directions, axis=0).astype(np.float32),
-        np.tile(wi, (plan.places, 1)).astype(np.float32),
-        np.repeat(wo, plan.directions, axis=0).astype(np.float32),
-        footprint=footprint,
-    ).reshape(plan.places, plan.directions, 3)
+    response = material.response(*_evaluated(plan), footprint=footprint)
+    response = response.reshape(plan.places, plan.directions, 3)
     light = np.einsum("pdc,pd->pc", response.astype(float), _radiance(plan, sky))
     return np.asarray(2 * np.pi / plan.directions * light)
+
+
+def prepare_sky(teacher: DeviceMaterial, resolution: int) -> None:
+    """Computes what does not depend on the student."""
+    light_of_teacher(teacher, resolution, plan_for(teacher.device))
+
+
+@cache
+def _evaluated(plan: SkyPlan) -> tuple[Floats, Floats, Floats]:
+    """uv, directions to the light and to the viewer of each evaluation."""
+    uv, wo, _ = views_of(plan)
+    return (
+        np.repeat(uv.astype(np.float32), plan.directions, axis=0),
+        np.tile(fibonacci_hemisphere(plan.directions).astype(np.float32), (plan.places, 1)),
+        np.repeat(wo.astype(np.float32), plan.directions, axis=0),
+    )
 
 
 @cache

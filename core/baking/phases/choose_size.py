@@ -36,7 +36,7 @@ from verdigris.core.pictures.metrics import (
 from verdigris.core.progress.events import Event, SizeChosen, Step
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.schedule import Quantisation
-from verdigris.core.training.latent_blocks import move_to_blocks
+from verdigris.core.training.protocols import BufferOwner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,6 +62,8 @@ _TRIALS = 5
 _LARGEST_RATIO = 16
 # Runs of steps of a trial, between which the bake can be stopped.
 _RUNS = 8
+# Fewest moves to blocks of a trial.
+_MOVES = 16
 
 Errors = tuple[float, ...]
 """Visible error of each material."""
@@ -274,14 +276,14 @@ def _try(
             yield Step(
                 run.step, run.settings.iterations, report.loss, rate, run.clock.seconds, left
             )
-        found, squares = trainer.parameters(), trainer.state()["latents_v"]
-        if training.quantisation:
-            move_to_blocks(found.layout, found.latents, squares, 1.0)
-        student = Student(found, run.teachers[0].device)
+        buffers = trainer.shared_buffers() if isinstance(trainer, BufferOwner) else None
+        student = Student(small if buffers else trainer.parameters(), run.teachers[0].device)
+        if buffers:
+            student.use_buffers(buffers)
+        return tuple(_visible_error(run, student, number) for number in range(len(run.teachers)))
     finally:
         phases.begin("")
         trainer.close()
-    return tuple(_visible_error(run, student, number) for number in range(len(run.teachers)))
 
 
 def _visible_error(run: Run, student: Student, number: int) -> float:
@@ -302,7 +304,8 @@ def as_visible(psnr: float) -> float:
 
 def _cooling(training: TrainingSettings, first: int, steps: int) -> TrainingSettings:
     """Rates that fall from those of this step to their end within some steps. Latents move to the
-    lines of their blocks meanwhile, and are not rounded."""
+    lines of their blocks meanwhile, at last before the last step, whose rate hardly moves them away
+    again, and are not rounded."""
     before = training.schedule
     factor = before.factor(first)
     schedule = replace(
@@ -319,8 +322,9 @@ def _cooling(training: TrainingSettings, first: int, steps: int) -> TrainingSett
             quantisation.lines,
             first_step=max(0, first - 1),
             last_step=first + steps // 2,
+            interval=min(quantisation.lines.interval, max(1, steps // _MOVES)),
         )
-        quantisation = Quantisation(last, 1, lines)
+        quantisation = Quantisation(last + lines.interval - 1, 1, lines)
     else:
         quantisation = None
     return replace(training, schedule=schedule, quantisation=quantisation, light_step=None)

@@ -24,6 +24,8 @@ _INTERVAL = 1 / 16
 # Rates are too high before this part of the steps for a result to be indistinguishable.
 _FIRST_CHECK = 0.4
 _GOOD_CHECKS = 2
+# Two checks take a graphics card as long as so many steps.
+_STEPS_OF_CHECKS = 10_000
 
 
 def check_steps(steps: int, end: int, has_target: bool) -> Iterator[int]:
@@ -32,6 +34,12 @@ def check_steps(steps: int, end: int, has_target: bool) -> Iterator[int]:
     interval = max(1, round(_INTERVAL * steps))
     first = 0 if has_target else _FIRST_CHECK * steps
     yield from (step for step in range(interval, end, interval) if step >= first)
+
+
+def has_checks(run: Run) -> bool:
+    """Whether the last stage is checked: a short one has ended before checks pay."""
+    is_short = run.learner.stage.settings.iterations <= _STEPS_OF_CHECKS
+    return run.options.has_target or run.trainer_kind != "tensor" or not is_short
 
 
 def is_good_enough(run: Run, samples: tuple[SampleMetrics, ...]) -> bool:

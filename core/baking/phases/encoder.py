@@ -6,10 +6,11 @@ material's responses for a few pairs of directions, so it works for any material
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
+T = TypeVar("T")
+
 # More of either gain a few percent.
 PAIRS, FEATURES = 16, 128
 _PAIRS_SEED, _FEATURES_SEED = 5, 6
@@ -31,6 +34,8 @@ _RIDGE = 1e-3
 # Most texels of the small texture that are fitted.
 _MOST_FITTED = 1 << 16
 _TEXELS_AT_ONCE = 1 << 17
+# Texels that a thread encodes: their features fit into a processor's cache.
+_TEXELS_A_THREAD = 1 << 12
 _THREADS = 8
 
 
@@ -57,6 +62,11 @@ class Encoder:
 
     def encode(self, seen: Floats) -> Floats:
         """Latents, clipped to the range of the trained ones: eight bits must hold them."""
+        starts = range(0, len(seen), _TEXELS_A_THREAD)
+        parts = [seen[start : start + _TEXELS_A_THREAD] for start in starts]
+        return np.concatenate(_in_threads(self._encode, parts))
+
+    def _encode(self, seen: Floats) -> Floats:
         even, bent = self._features(seen)
         of_one, of_even, of_bent = self._fit
         latents = even @ of_even
@@ -103,15 +113,29 @@ def probe(
         ]
         seen = np.empty((count, PAIRS, 3), np.float32)
         # cube roots take as long as the device's part
-        with ThreadPoolExecutor(_THREADS, "roots") as threads:
-            begun = []
-            for number, answer in enumerate(answers):
-                light = answer.to_numpy().view(np.float32).reshape(count, 3)
-                context = copy_context()
-                begun.append(threads.submit(context.run, _take_roots, light, seen[:, number]))
-            for each in begun:
-                each.result()
+        begun = []
+        for number, answer in enumerate(answers):
+            light = answer.to_numpy().view(np.float32).reshape(count, 3)
+            begun.append(_submit(_take_roots, light, seen[:, number]))
+        for each in begun:
+            each.result()
         yield slice(first, first + count), seen.reshape(count, -1)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Numpy releases Python's lock in most of an encoder's work."""
+    return ThreadPoolExecutor(_THREADS, "encoder")
+
+
+def _submit(do: Callable[..., T], *given: Any) -> Future[T]:
+    """Begins this in a thread, whose numpy handles errors as the caller's does."""
+    return _threads().submit(copy_context().run, do, *given)
+
+
+def _in_threads(do: Callable[[Floats], T], parts: Sequence[Floats]) -> list[T]:
+    begun = [_submit(do, part) for part in parts]
+    return [each.result() for each in begun]
 
 
 def _take_roots(light: Floats, into: Floats) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class LatentTexture:
 
     def values(self) -> NDArray[np.float32]:
         """The student's flat texels [texels, channels], in single floats."""
-        stored = self._flat_texels()
+        stored = self._flat_texels
         if stored.dtype == np.uint8:
             return dequantise(stored, LatentRange(self.scale, self.offset))
         return map_in_parts(
@@ -70,7 +71,7 @@ class LatentTexture:
 
     def exact_values(self) -> NDArray[np.float64]:
         """The same in double precision."""
-        stored = self._flat_texels()
+        stored = self._flat_texels
         one = float(BYTE if stored.dtype == np.uint8 else 1)
         return map_in_parts(
             lambda part: self.offset + self.scale * (part.astype(np.float64) / one),
@@ -78,7 +79,9 @@ class LatentTexture:
             np.float64,
         )
 
+    @cached_property
     def _flat_texels(self) -> NDArray[Any]:
+        # blocks take long to decode, and the end of a bake does it four times
         return np.concatenate([_flat(level) for level in self.decoded().levels])
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.profile import profiled
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.bundle.files.weights import round_decoder
 from verdigris.core.bundle.precision.half_errors import to_half
@@ -32,6 +33,7 @@ _KEPT = 1e-3
 _ROUNDS = 3
 
 
+@profiled("store latents: round decoder")
 def round_gptq(parameters: Parameters) -> NDArray[np.float32]:
     """The decoder in half floats; unchanged if it is already."""
     nearest = round_decoder(parameters.decoder)

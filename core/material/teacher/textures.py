@@ -15,6 +15,7 @@ from verdigris.core.base.errors import TextureError
 from verdigris.core.material.files.image_headers import FORMATS, check_size, read_info
 from verdigris.core.material.files.image_texels import read_image
 from verdigris.core.material.files.paths import FileMark, file_mark
+from verdigris.core.material.teacher.kept_textures import KeptTextures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +57,8 @@ class BoundTexture:
 
 
 class TexturePool:
-    """The images of one material on one device; each file is uploaded once."""
+    """The images of one material on one device; each file is uploaded once, and stays for the next
+    materials."""
 
     def __init__(self, device: Device, search: SearchPath) -> None:
         self._device = device
@@ -71,7 +73,8 @@ class TexturePool:
     def bind(self, slots: Sequence[TextureSlot]) -> dict[str, BoundTexture]:
         """Uploads the images of slots, by uniform. Threads decode them."""
         keys = {slot.uniform: self._check(slot) for slot in slots}
-        wanted = [key for key in dict.fromkeys(keys.values()) if key and key not in self._bound]
+        missing = [key for key in dict.fromkeys(keys.values()) if key and key not in self._bound]
+        wanted = [key for key in missing if not self._find_kept(key)]
         with ThreadPoolExecutor(_DECODERS, "decode") as threads:
             decoded: deque[tuple[_Key, Future[Image]]] = deque()
             try:
@@ -108,6 +111,18 @@ class TexturePool:
         self._checked[key] = info, slot.asker
         return key
 
+    def _find_kept(self, key: _Key) -> bool:
+        """Takes an image that another material has left on the device."""
+        found = KeptTextures.on(self._device).find(self._mark_of(key))
+        if found is not None:
+            self._bound[key], non_finite = found
+            self.non_finite.update(non_finite)
+        return found is not None
+
+    def _mark_of(self, key: _Key) -> tuple[_Key, tuple[FileMark | None, ...]]:
+        """The key with the state of its files: one that has changed is read again."""
+        return key, tuple(self._marks[tile.path] for tile in key[1])
+
     def _upload_image(self, key: _Key, decoded: Future[Image]) -> None:
         image = decoded.result()
         info = image.info
@@ -117,15 +132,17 @@ class TexturePool:
             tiles = (info.columns, info.rows, info.first_column, info.first_row)
         kind = FORMATS[info.kind][1]
         self._bound[key] = self._upload(image.levels, kind, tiles, _present_tiles(info))
+        kept, size = KeptTextures.on(self._device), info.bytes_on_device
+        kept.keep(self._mark_of(key), self._bound[key], size, image.non_finite)
 
     def changed_files(self) -> list[Path]:
         """Files that changed after they were read."""
         return [path for path, mark in self._marks.items() if file_mark(path) != mark]
 
     def digest(self) -> str:
-        """The digest of the contents of all uploaded files."""
+        """The digest of the contents of all loaded files, in the order of their slots."""
         digest = hashlib.sha256()
-        for _, tiles in self._bound:
+        for _, tiles in self._checked:
             for tile in tiles:
                 with tile.path.open("rb") as file:
                     digest.update(hashlib.file_digest(file, "sha256").digest())

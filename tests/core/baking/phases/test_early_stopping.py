@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from verdigris.core.baking import bake as bake_of_training
-from verdigris.core.baking.bake import BakeControl
+from verdigris.core.baking.bake import BakeControl, BakeOptions
 from verdigris.core.baking.measure.measure import sphere_to_compare
 from verdigris.core.baking.phases import early_stopping, stepping
 from verdigris.core.baking.phases.early_stopping import check_steps
@@ -16,6 +18,7 @@ from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.network.parameters import CheckpointError
 from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics
 from verdigris.core.progress.events import Finished, Metrics, Step
+from verdigris.core.settings.bake_settings import BakeSettings
 
 from ..bakes import (
     TINY,
@@ -295,3 +298,24 @@ def test_damaged_progress_of_checks_is_refused(chalk, tmp_path):
         message = f"{name} is {value!r}: it must be a whole number"
         with pytest.raises(CheckpointError, match=message):
             run([chalk], tmp_path, TINY, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("trainer", "steps", "target", "checks"),
+    [
+        ("tensor", 10_000, "", False),
+        ("tensor", 20_000, "", True),
+        ("tensor", 10_000, "good", True),
+        ("numpy", 2_500, "", True),
+    ],
+)
+def test_short_stages_on_a_card_are_checked_for_a_requested_target_alone(
+    trainer, steps, target, checks
+):
+    stage = SimpleNamespace(settings=BakeSettings(iterations=steps))
+    run = SimpleNamespace(
+        trainer_kind=trainer,
+        options=BakeOptions("x", Path(), target=target),
+        learner=SimpleNamespace(stage=stage),
+    )
+    assert early_stopping.has_checks(run) is checks

@@ -265,6 +265,39 @@ def test_more_images_than_threads_decode_at_once_are_each_in_their_place(tmp_pat
         assert found.texture.to_numpy().ravel()[0] == float(name)
 
 
+def test_materials_of_a_scene_share_what_is_on_the_device_until_a_file_changes(tmp_path, colours):
+    from verdigris.core.base.device import open_device
+    from verdigris.core.material.teacher.kept_textures import KeptTextures
+
+    device = open_device()
+    one_image = HEIGHT * WIDTH * 16 * 4 // 3 + 64
+    kept = device.memo[KeptTextures] = KeptTextures(2 * one_image)
+    try:
+        for name in ("a.exr", "b.exr"):
+            write_image(tmp_path / name, colours.astype(np.float32))
+
+        def load(*names):
+            pool = TexturePool(device, SearchPath.of([tmp_path]))
+            bound = pool.bind([TextureSlot(name, name, name) for name in names])
+            return {name: bound[name].texture for name in names}, pool.digest()
+
+        first, digest = load("a.exr", "b.exr")
+        load("a.exr")
+        again, same = load("a.exr", "b.exr")
+        assert again == first
+        assert digest == same
+        # a third of what fits twice takes the place of what was used first
+        write_image(tmp_path / "c.exr", 2 * colours.astype(np.float32))
+        load("c.exr")
+        assert load("b.exr")[0] == {"b.exr": first["b.exr"]}
+        assert load("a.exr")[0] != {"a.exr": first["a.exr"]}
+        write_image(tmp_path / "b.exr", 3 * colours.astype(np.float32))
+        assert load("b.exr")[0] != {"b.exr": first["b.exr"]}
+        assert sum(each.size for each in kept._kept.values()) <= kept.most
+    finally:
+        del device.memo[KeptTextures]
+
+
 def test_a_level_is_the_average_of_two_by_two_of_the_one_below():
     texels = np.random.default_rng(7).random((16, 8, 4)).astype(np.float32)
     levels = build_levels(texels)
