@@ -389,15 +389,6 @@ def _may_have_cuda() -> bool:
     return sys.platform == "win32" or Path("/dev/nvidiactl").exists()
 
 
-def may_have_hardware(choice: str | None = None) -> bool:
-    """Whether this choice may be a graphics card, by what can be known without a driver."""
-    backend = (choice or os.environ.get(CHOICE_VARIABLE) or "auto").partition(":")[0]
-    if backend == SOFTWARE:
-        return False
-    nodes = ("dev/nvidiactl", "dev/kfd", "dev/dri/renderD*")
-    return sys.platform != "linux" or any(any(Path("/").glob(node)) for node in nodes)
-
-
 def begin_driver(choice: str | None = None) -> None:
     """Loads the Vulkan driver in a thread, beside the imports of a bake. slangpy loads it with
     Python's lock, and unloads it between listing devices and opening one: an instance that stays

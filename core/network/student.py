@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.beside import wait_for
 from verdigris.core.base.device import (
     MOST_CONSTANT_BYTES,
     Device,
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from verdigris.core.network.parameters import Parameters
 
 _STUDENT = Source("network/student")
-# A job of another process that may compile a student's kernels.
-STUDENT = "student"
 
 
 @dataclass(frozen=True)
@@ -78,7 +75,6 @@ class Student(DeviceMaterial):
         self._quads = None
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
-        wait_for(STUDENT)
         has_constants = self._quads is not None
         if has_constants not in self._kernels:
             self._kernels[has_constants] = self.device.shared_kernels(

@@ -169,7 +169,6 @@ def describe(failure: VerdigrisError) -> dict[str, Any]:
 
 def run(task: Task, post: Any) -> int:
     """Runs the bake. Materials that cannot be compiled are reported with the reasons."""
-    from verdigris.core.baking.kernels_ahead import compile_ahead
     from verdigris.core.baking.measure.memory import check_limits
     from verdigris.core.baking.state.options import BakeOptions
     from verdigris.core.baking.state.trainers import choose_trainer
@@ -178,8 +177,6 @@ def run(task: Task, post: Any) -> int:
     from verdigris.core.settings.recipe import Recipe
 
     check_limits(task.device or None)
-    if "tensor" in task.settings:
-        compile_ahead(task.device or None, Recipe.from_json(task.settings["tensor"]).largest)
     device = open_device(task.device or None)
     teachers = _compile(task, device, post)
     if len(teachers) < len(task.members):

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from verdigris.core.base.beside import wait_for
 from verdigris.core.base.device import cache_folder
 from verdigris.core.base.profile import profiled, span
 from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, careful_level
@@ -50,8 +49,6 @@ _LEFT_ROLLED = 2
 _ROLLED = 1
 # SPIR-V: words before the first instruction; OpSource, which names the source language.
 _SPIRV_HEADER, _OP_SOURCE, _UNKNOWN_LANGUAGE = 5, 3, 0
-# Jobs of other processes that may compile parts of the files.
-SHADERS = tuple(f"shaders {part}" for part in range(3))
 # Version of the processing of the compiler's output: part of the cache's key.
 _KEPT_FORM = b"6"
 # Up to this width, a plain first layer before cooperative vectors is faster from constants.
@@ -235,16 +232,7 @@ def compiling_ahead(spec: NetworkSpec, advised: str | None = None) -> AbstractCo
     return working_ahead(jobs)
 
 
-def compile_part(spec: NetworkSpec, advised: str | None, part: int, parts: int) -> None:
-    """Compiles every so many-th file into the cache, for another process."""
-    sources = slang_files(spec)
-    for name, target in list(targets_of(spec, advised).items())[part::parts]:
-        _make(sources, name, target, _key(sources, name, target))
-
-
 def _make(sources: dict[str, bytes], name: str, target: Target, key: str) -> bytes:
-    for job in SHADERS:
-        wait_for(job)
     folder = cache_folder()
     kept = folder / "runtime" / key if folder else None
     data = _read_kept(kept, name)

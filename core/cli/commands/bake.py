@@ -185,7 +185,6 @@ def bake(
     begin_driver(device)
     from verdigris.core.baking.bake import BakeControl, BakeOptions
     from verdigris.core.baking.bake import bake as run
-    from verdigris.core.baking.kernels_ahead import compile_ahead
     from verdigris.core.baking.measure.memory import check_limits
     from verdigris.core.baking.state.trainers import choose_trainer
     from verdigris.core.batch.scene.entry import BakeRequest
@@ -222,8 +221,6 @@ def bake(
         if is_up_to_date(*chosen[0], bundle, request, trainer, viewport_textures):
             show_up_to_date(bundle, as_json, quiet)
             return
-    on_card = changed(require_recipe(preset or default_preset("tensor"), "tensor"), changes)
-    compile_ahead(device, on_card.largest)
     opened = open_device(device)
     kind = trainer or choose_trainer(opened)
     # before the map is read: `scene status` then sees that it was changed during the bake

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.beside import wait_for
 from verdigris.core.base.device import Device, Source, constants_module
 from verdigris.core.network.block_lines import QUAD
 from verdigris.core.network.losses import LIGHT_RATIO
@@ -15,7 +14,7 @@ from verdigris.core.settings.schedule import TrainingSettings
 from verdigris.core.training.latent_blocks import block_offsets
 from verdigris.core.training.optimiser import BETA_1, BETA_2, DECODER_BETA_2, EPSILON
 from verdigris.core.training.rotated_adam import BASIS_BETA, BASIS_FLOOR, BASIS_STEPS, square_side
-from verdigris.core.training.tensor.group_plan import GroupPlan, has_matrix_hardware, plan_groups
+from verdigris.core.training.tensor.group_plan import GroupPlan
 from verdigris.core.training.tensor.trainer_memory import TENSOR_CHUNK_STEPS, TensorMemory
 
 if TYPE_CHECKING:
@@ -29,15 +28,6 @@ if TYPE_CHECKING:
 LOSS_SCALE = 1.0
 _TRAIN, _UPDATE = Source("training/train_step"), Source("training/update")
 _ROTATE, _BLOCKS = Source("training/rotated_adam"), Source("training/latent_blocks")
-# Jobs of other processes that may compile these.
-TRAINING, UPDATES = "training", "updates"
-_STEP = [
-    (_TRAIN, "trainStep"),
-    (_UPDATE, "updateStep"),
-    (_ROTATE, "rotatedStep"),
-    (_UPDATE, "copyDecoder"),
-    (_BLOCKS, "moveToBlocks"),
-]
 # The same numbers as in update.slang and latent_blocks.slang.
 _UPDATE_THREADS, _BLOCK_THREADS = 256, 64
 _PARAMETERS_PER_GROUP = 8
@@ -76,15 +66,11 @@ class StudentKernels:
             ),
         )
 
-    def compile(self, source: Source, entry: str) -> slangpy.ComputeKernel:
-        wait_for(TRAINING if source == _TRAIN else UPDATES)
-        return self._kernels.get((source,), entry)
-
     def bind(self, source: Source, entry: str, arguments: Mapping[str, Any]) -> BoundKernel:
         """Raises KeyError for a name that the kernel does not have."""
         import slangpy
 
-        kernel = self.compile(source, entry)
+        kernel = self._kernels.get((source,), entry)
         root = self.device.gpu.create_root_shader_object(kernel.program)
         # The kernel's own `dispatch` ignores arguments of the entry point without an error.
         cursor = slangpy.ShaderCursor(root).find_entry_point(0)
@@ -93,14 +79,6 @@ class StudentKernels:
                 raise KeyError(f"kernel {entry} has no argument {name!r}")
             cursor[name] = value
         return BoundKernel(kernel.pipeline, root)
-
-
-def compile_step(device: Device, spec: NetworkSpec, loss: str, part: slice) -> None:
-    """Compiles some kernels of a step into the caches, for another process."""
-    plan = plan_groups(spec, has_matrix_hardware(device.gpu))
-    kernels = StudentKernels(device, spec, loss, plan)
-    for source, entry in _STEP[part]:
-        kernels.compile(source, entry)
 
 
 @dataclass(frozen=True)

@@ -82,13 +82,10 @@ def _read(command: Open) -> Document:
 def _compile(
     document: Document, report: MaterialReport, device: str
 ) -> tuple[MaterialReport, Teacher | None]:
-    from verdigris.core.baking.kernels_ahead import compile_ahead
     from verdigris.core.base.device import open_device
     from verdigris.core.material.teacher.probe import probe
     from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.settings.presets import default_preset, require_recipe
 
-    compile_ahead(device or None, require_recipe(default_preset("tensor"), "tensor").largest)
     opened = open_device(device or None)
     try:
         teacher = Teacher(document, document.require_material(report.name), opened)
