@@ -61,8 +61,8 @@ _BROAD_WIDTHS = (0.02, 0.08, 0.3)
 _BATCH, _RATE = 64, 0.03
 # Weight of the variance in the loss; the rest is cross-entropy.
 _VARIANCE = 0.9
-# Limits of one direction's and one surface's weight in a step.
-_MOST_RATIO, _MOST_SLOPE = 50.0, 20.0
+# Limits of one direction's and one surface's weight in a step, for its tilts, too, which are small.
+_MOST_RATIO, _MOST_SLOPE, _MOST_TILTING = 50.0, 5.0, 80.0
 
 
 @dataclass
@@ -77,7 +77,7 @@ class Effort:
 
 # A bake on a processor is short, so its fit is, too. Its sampler then needs a few percent more
 # samples.
-LARGE, SMALL = Effort(1024, 128, 300), Effort(640, 96, 200)
+LARGE, SMALL = Effort(2048, 64, 450), Effort(960, 64, 300)
 
 
 @dataclass
@@ -280,7 +280,9 @@ def _slopes(
     """Gradients of the mean loss by the weights and biases of both layers."""
     hidden, bent, raw = run_head(views, inputs)
     last = views[2]
-    by_raw = np.clip(_slope_by_raw(spec, raw, examples), -_MOST_SLOPE, _MOST_SLOPE) / raw.shape[1]
+    most = np.full((len(raw), 1), _MOST_SLOPE)
+    most[spec.untilted_outputs :] = _MOST_TILTING
+    by_raw = np.clip(_slope_by_raw(spec, raw, examples), -most, most) / raw.shape[1]
     by_hidden = (last.T @ by_raw) * np.where(hidden > 0, 1, HEAD_SLOPE)
     return by_hidden @ inputs.T, by_hidden.sum(1), by_raw @ bent.T, by_raw.sum(1)
 

@@ -55,6 +55,7 @@ def test_the_slope_is_that_of_the_loss(examples, monkeypatch):
     """Finite differences, without the limits on single directions and surfaces."""
     monkeypatch.setattr(fit_sampler, "_MOST_RATIO", np.inf)
     monkeypatch.setattr(fit_sampler, "_MOST_SLOPE", np.inf)
+    monkeypatch.setattr(fit_sampler, "_MOST_TILTING", np.inf)
     spec = lively_parameters().spec
     own = doubled(examples)
     # slopes leave out the limit of the view at the horizon of a tilted frame
