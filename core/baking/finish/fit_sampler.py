@@ -62,7 +62,7 @@ _BATCH, _RATE = 64, 0.03
 # Weight of the variance in the loss; the rest is cross-entropy.
 _VARIANCE = 0.9
 # Limits of one direction's and one surface's weight in a step, for its tilts, too, which are small.
-_MOST_RATIO, _MOST_SLOPE, _MOST_TILTING = 50.0, 5.0, 80.0
+_MOST_RATIO, _MOST_SLOPE, _MOST_TILTING = 50.0, 5.0, 20.0
 
 
 @dataclass
@@ -268,6 +268,8 @@ def _first_guess(spec: NetworkSpec, random: np.random.Generator) -> FloatArray:
     weights, _, last, bias = head_views(spec, head)
     weights[:] = random.standard_normal(weights.shape) / np.sqrt(spec.head_inputs)
     last[:] = 0.1 * random.standard_normal(last.shape) / np.sqrt(HEAD_WIDTH)
+    # a narrow lobe that is tilted at random is where nothing is seen
+    last[spec.untilted_outputs :] = 0
     bias[: 2 * spec.frame_count] = np.log(0.2)
     # most materials need little of the uniform hemisphere
     bias[-1] = -1
