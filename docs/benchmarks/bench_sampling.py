@@ -13,8 +13,8 @@ balance heuristic, over the same with the ideal.
 --times: nanoseconds of 16 evaluations, of prepare() and 16 shade(), and of prepare() and 16 drawn
 directions with their densities, with untrained numbers: the median of many rounds in which all
 kernels take turns, the 10th and 90th percentile, and the median of the ratios to the evaluations
-of a round. *Constants* lie in memory of the host, where slangpy places them, so that other traffic
-on the bus changes their times; the *buffer* lies on the device. Bundles before 4.2 have no
+of a round, which hold where other programs on the card make times three times as long. Plain layers
+are read from a *buffer* or from *constants*. Bundles before 4.2 have no
 sampler: a head is fitted to them as at the end of a bake on a GPU.
 """
 
