@@ -139,7 +139,7 @@ def split_lights(lobes: Lobes, environment: Environment, wo: FloatArray) -> Floa
     flat = environment.irradiance(_up(wo.shape[1])) / np.pi
     result = []
     for index, widths in enumerate(lobes.widths):
-        frame, seen = lobes.view.frames[index], lobes.view.seen[index]
+        frame, seen = lobes.frames[index], lobes.seen[index]
         for points, share in SPLIT_LOOKS:
             total, count = np.zeros_like(flat), np.zeros(wo.shape[1])
             for point in points:
@@ -175,8 +175,8 @@ def _lobe_direction(lobes: Lobes, index: int, point: tuple[float, float]) -> Flo
     widths = lobes.widths[index]
     along = np.where(widths[1] > widths[0], 0.25, 0.0).astype(widths.dtype)
     height = np.full_like(along, point[1])
-    local = draw_ggx(lobes.view.seen[index], widths, along + along.dtype.type(point[0]), height)
-    return np.asarray(np.einsum("aiN,aN->iN", lobes.view.frames[index], local))
+    local = draw_ggx(lobes.seen[index], widths, along + along.dtype.type(point[0]), height)
+    return np.asarray(np.einsum("aiN,aN->iN", lobes.frames[index], local))
 
 
 def _ratio(lobes: Lobes, shade: Shade, wi: FloatArray) -> FloatArray:

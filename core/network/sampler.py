@@ -1,10 +1,10 @@
 """The sampler: directions of light drawn nearly in proportion to the response, and their density.
 
-It is a mixture of a GGX lobe in each learned frame, a cosine lobe and the uniform hemisphere. A
-small head computes the widths and the weights of the lobes from the latents and the view. A GGX
-lobe draws visible normals (Heitz 2018) and reflects the view at them, so its density is exact and
-has integral 1 over all directions. What it draws below the horizon carries no light: draw it, and
-count it as zero.
+It is a mixture of a GGX lobe near each learned frame, a cosine lobe and the uniform hemisphere. A
+small head computes the widths, weights and tilts of the lobes from the latents and the view. The
+tilts are for highlights that the decoder moves away from its frames. A GGX lobe draws visible
+normals (Heitz 2018) and reflects the view at them, so its density is exact and has integral 1 over
+all directions. What it draws below the horizon carries no light: draw it, and count it as zero.
 
 Arrays are channel-first. A surface has [..., N]; directions are [3, N] or [3, S, N], several for
 each surface.
@@ -30,6 +30,8 @@ from verdigris.core.network.spec import (
     LEAST_VIEW_COSINE,
     LENGTH_EPSILON,
     MOST_LOBE_WIDTH,
+    MOST_TILT,
+    TILT_SHARE,
     NetworkSpec,
 )
 
@@ -41,7 +43,7 @@ class View:
     frames: list[FloatArray]
     """Each learned frame, [3 axes, 3 components, N]."""
     seen: list[FloatArray]
-    """The view in each frame, [3, N], above the frame's horizon."""
+    """The view in each frame, [3, N]."""
     stretch: list[FloatArray]
     """Factors of each frame's half vectors, [2, N]."""
     inputs: FloatArray
@@ -53,6 +55,10 @@ class Lobes:
     """A mixture for each surface."""
 
     view: View
+    frames: list[FloatArray]
+    """Each learned frame, tilted, [3 axes, 3 components, N]."""
+    seen: list[FloatArray]
+    """The view in these, [3, N], above their horizons."""
     widths: FloatArray
     """GGX alpha along tangent and bitangent of each frame, [frames, 2, N]."""
     weights: FloatArray
@@ -87,7 +93,7 @@ def look_at(parameters: Parameters, latents: FloatArray, wo: FloatArray) -> View
         local = into_frame(frame, wo)
         inputs += [local[2:], logarithms(local[2:])]
         frames.append(frame)
-        seen.append(above_horizon(local))
+        seen.append(local)
         stretch.append(stretch_factors(rows[AXIS_ROWS:]))
     inputs += [wo[2:], logarithms(wo[2:])]
     return View(frames, seen, stretch, np.concatenate(inputs))
@@ -102,7 +108,40 @@ def lobes_of(parameters: Parameters, view: View) -> Lobes:
     """The mixture that the head gives."""
     assert parameters.head is not None
     _, _, raw = run_head(head_views(parameters.spec, parameters.head), view.inputs)
-    return Lobes(view, *mixture(parameters.spec, raw, np.stack(view.stretch)))
+    turns = turns_of(parameters.spec, raw)
+    frames = [_turned(turn, frame) for turn, frame in zip(turns, view.frames, strict=True)]
+    seen = [above_horizon(turned(*each)) for each in zip(turns, view.seen, strict=True)]
+    return Lobes(view, frames, seen, *mixture(parameters.spec, raw, np.stack(view.stretch)))
+
+
+def untilted_lobes(view: View, widths: FloatArray, weights: FloatArray) -> Lobes:
+    """A mixture in the learned frames themselves."""
+    return Lobes(view, view.frames, [above_horizon(each) for each in view.seen], widths, weights)
+
+
+def turns_of(spec: NetworkSpec, raw: FloatArray) -> list[FloatArray]:
+    """Tangent, bitangent and normal of each tilted frame in its learned frame, [3, 3, N]."""
+    tilts = raw[spec.untilted_outputs :].reshape(spec.frame_count, 2, -1)
+    return [turn_by(np.clip(TILT_SHARE * tilt, -MOST_TILT, MOST_TILT)) for tilt in tilts]
+
+
+def turn_by(tilt: FloatArray) -> FloatArray:
+    """Axes [3, 3, N] of a frame that is tilted by tangents [2, N]."""
+    normal = normalise(np.stack([*tilt, np.ones_like(tilt[0])]))
+    along = -normal[0] * normal
+    along[0] += 1
+    tangent = normalise(along)
+    return np.stack([tangent, np.cross(normal, tangent, axis=0), normal])
+
+
+def turned(turn: FloatArray, vector: FloatArray) -> FloatArray:
+    """Components [3, ..., N] in a tilted frame, of those in the learned one."""
+    x, y, z = vector
+    return np.stack([axis[0] * x + axis[1] * y + axis[2] * z for axis in turn])
+
+
+def _turned(turn: FloatArray, frame: FloatArray) -> FloatArray:
+    return np.asarray(np.einsum("abN,biN->aiN", turn, frame))
 
 
 def run_head(
@@ -123,7 +162,7 @@ def mixture(
     logarithm = raw[: 2 * count].reshape(stretch.shape)
     limits = math.log(LEAST_LOBE_WIDTH), math.log(MOST_LOBE_WIDTH)
     widths = np.exp(np.clip(logarithm - np.log(stretch), *limits))
-    logits = raw[2 * count :]
+    logits = raw[2 * count : spec.untilted_outputs]
     share = np.exp(logits - logits.max(0))
     share /= share.sum(0)
     least = LEAST_LOBE_WEIGHT
@@ -138,18 +177,27 @@ class Halves:
     """[3, ..., N]"""
     seen: FloatArray
     """[3, N]"""
+    products: FloatArray
+    """Of the half vector's x and z, y and z, x and y, [3, ..., N]."""
+    view: FloatArray
+    """The view itself, [3, N]."""
     is_reflected: FloatArray
     """1 where a visible normal can reflect the view there, [..., N]."""
 
 
 def halves(frame: FloatArray, seen: FloatArray, wi: FloatArray) -> Halves:
-    """For directions [3, ..., N]."""
-    local = np.einsum("aiN,i...N->a...N", frame, wi)
-    view = seen if wi.ndim == 2 else seen[:, None]
+    """For directions [3, ..., N] and the view in the frame, above its horizon."""
+    return local_halves(turned(frame, wi), seen)
+
+
+def local_halves(local: FloatArray, seen: FloatArray) -> Halves:
+    """The same for directions in the frame."""
+    view = seen if local.ndim == 2 else seen[:, None]
     total = local + view
     half = total / np.maximum(np.sqrt(dot(total, total)), LENGTH_EPSILON)
-    is_reflected = ((half[2] > 0) & (dot(local, half) > 0)).astype(wi.dtype)
-    return Halves(half * half, seen * seen, is_reflected)
+    is_reflected = ((half[2] > 0) & (dot(local, half) > 0)).astype(local.dtype)
+    products = half[[0, 1, 0]] * half[[2, 2, 1]]
+    return Halves(half * half, seen * seen, products, seen, is_reflected)
 
 
 def ggx_density(found: Halves, squares: FloatArray) -> FloatArray:
@@ -166,11 +214,10 @@ def ggx_density(found: Halves, squares: FloatArray) -> FloatArray:
 def pdf(lobes: Lobes, wi: FloatArray) -> FloatArray:
     """Density of drawing wi, by solid angle. Above the horizon it integrates to 1 less the share
     that is drawn below."""
-    view = lobes.view
     result = lobes.weights[-2] * np.maximum(wi[2], 0) / np.pi
     result = result + np.where(wi[2] > 0, lobes.weights[-1] / (2 * np.pi), 0)
     for frame, seen, widths, weight in zip(
-        view.frames, view.seen, lobes.widths, lobes.weights, strict=False
+        lobes.frames, lobes.seen, lobes.widths, lobes.weights, strict=False
     ):
         result = result + weight * ggx_density(halves(frame, seen, wi), widths**2)
     return np.asarray(result)
@@ -188,8 +235,7 @@ def draw(lobes: Lobes, random: FloatArray) -> FloatArray:
     rest = (first - (ends[chosen, each] - weight)) / weight
     rest = np.clip(rest, 0, 1 - np.finfo(rest.dtype).epsneg)
     wi = np.stack(_around_z(np.where(chosen == count - 2, np.sqrt(1 - second), second), rest))
-    view = lobes.view
-    for index, (frame, seen) in enumerate(zip(view.frames, view.seen, strict=True)):
+    for index, (frame, seen) in enumerate(zip(lobes.frames, lobes.seen, strict=True)):
         drawn = draw_ggx(seen, lobes.widths[index], rest, second)
         wi = np.where(chosen == index, np.einsum("aiN,a...N->i...N", frame, drawn), wi)
     return wi

@@ -64,6 +64,9 @@ FRAME_RATIOS, DIFFUSE_RATIOS = 3, 2
 # GGX alpha of the sampler's lobes.
 LEAST_LOBE_WIDTH = 0.004
 MOST_LOBE_WIDTH = 4.0
+# Tilt of a lobe by an output of the head, as a tangent, and its limit.
+TILT_SHARE = 0.2
+MOST_TILT = 1.0
 # Least share of each lobe, so that no direction with light is never drawn.
 LEAST_LOBE_WEIGHT = 0.005
 # Least cosine of the view in a learned frame, for lobes: frames can tilt away from the view.
@@ -235,7 +238,13 @@ class NetworkSpec:
 
     @property
     def head_outputs(self) -> int:
-        """Two widths for each frame, and a weight for each of frame_count + 2 lobes."""
+        """Two widths for each frame, a weight for each of frame_count + 2 lobes, and a tilt along
+        both tangents of each frame."""
+        return self.untilted_outputs + 2 * self.frame_count
+
+    @property
+    def untilted_outputs(self) -> int:
+        """Those without tilts, which are all that bundles before 4.4 have."""
         return 3 * self.frame_count + 2
 
     @property

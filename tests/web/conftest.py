@@ -14,7 +14,12 @@ from verdigris.core.bundle.runtime import runtime_files as runtime
 from verdigris.core.network.spec import NetworkSpec
 from verdigris.core.pictures.picture_files import encode_png
 
-from ..core.bundle.bundles import lively_parameters, make_bundle
+from ..core.bundle.bundles import (
+    lively_parameters,
+    make_bundle,
+    without_tilts,
+    write_as_4_3,
+)
 from ..core.in_process import run_command
 
 WEB = Path(__file__).resolve().parents[2] / "web"
@@ -67,13 +72,9 @@ def bundles(tmp_path_factory):
     emission = [np.full((1, 1, 4), 0.5, np.float16)]
     opacity = [np.full((2, 2, 1), 200, np.uint8), np.full((1, 1, 1), 200, np.uint8)]
     odd = NetworkSpec(10, 3, "leaky_smelu", frame_count=3, lobes=3, output_limit=9.0)
-    make_bundle(
-        folder / "b_halves.vdg",
-        lively_parameters(odd),
-        RGBA16F,
-        emission=emission,
-        opacity=opacity,
-    )
+    halves = without_tilts(lively_parameters(odd))
+    make_bundle(folder / "b_halves.vdg", halves, RGBA16F, emission=emission, opacity=opacity)
+    write_as_4_3(folder / "b_halves.vdg", odd)
     without = lively_parameters(NetworkSpec(16, 2, "relu", frame_count=1, lobes=1))
     without.head = None
     make_bundle(folder / "c_no_sampler.vdg", without, RGBA8)

@@ -177,7 +177,7 @@ vec3 neuralEnvironmentSplit(const in NeuralSurface s, mat3 toWorld) {
       int side = i - 3 * k;
       vec2 random = vec2((s.widths[k].y > s.widths[k].x ? 0.25 : 0.0) + (side == 2 ? 0.5 : 0.0), side == 0 ? 0.0 : 0.5);
       vec3 d = neuralDrawGgx(s.above[k], s.widths[k], random);
-      wi = s.tangent[k] * d.x + s.bitangent[k] * d.y + s.normal[k] * d.z;
+      wi = s.lobe[k] * d;
       share = s.weights[k] / 3.0;
       light = neuralRadiance(toWorld * wi, 1.0 / (3.0 * max(neuralGgxPdf(d, s.above[k], s.widths[k]), 1e-3)));
     }

@@ -70,8 +70,9 @@ struct NeuralSurface {
   vec2 stretch[${F}];
   vec3 seen[${F}];   // wo in each frame
   vec4 view[${W}];   // the first layer's sum of what does not depend on the light
-  vec3 above[${F}];  // wo in each frame, above its horizon
-  vec2 widths[${F}]; // of the sampler's lobes
+  mat3 lobe[${F}];   // axes of the sampler's lobes
+  vec3 above[${F}];  // wo in these, above their horizons
+  vec2 widths[${F}];
   float weights[${F + 2}];
 };
 
@@ -172,7 +173,7 @@ vec4 neuralFetch(vec2 uv, float level, int last, int layer) {
 
 function lobesGlsl({ network, sampler }, places, quads) {
   const [Q, F] = [network.latents / 4, network.frames];
-  const [H, I, O] = [quads(sampler.hidden), quads(headInputs(network)), quads(3 * F + 2)];
+  const [H, I, O] = [quads(sampler.hidden), quads(headInputs(network)), quads(sampler.outputs)];
   const cosine = `vec2(wo.z, neuralLog(wo.z))`;
   const y = (index) => `y[(${index}) >> 2][(${index}) & 3]`;
   return `  x[${Q + (F >> 1)}].${F % 2 ? "zw" : "xy"} = ${cosine};
@@ -201,7 +202,17 @@ function lobesGlsl({ network, sampler }, places, quads) {
   for (int k = 0; k < ${F}; k++) {
     vec2 logs = clamp(vec2(${y("2 * k")}, ${y("2 * k + 1")}), -40.0, 40.0);
     s.widths[k] = clamp(exp(logs) / s.stretch[k], ${literal(sampler.widthMinimum)}, ${literal(sampler.widthMaximum)});
-    s.above[k] = neuralNormalize(vec3(s.seen[k].xy, max(s.seen[k].z, ${literal(sampler.viewCosineMinimum)})));
+    s.lobe[k] = mat3(s.tangent[k], s.bitangent[k], s.normal[k]);
+${
+  sampler.isTilted
+    ? `    vec2 tilt = clamp(${literal(sampler.tiltShare)} * vec2(${y(`${3 * F + 2} + 2 * k`)}, ${y(`${3 * F + 3} + 2 * k`)}), ${literal(-sampler.tiltMaximum)}, ${literal(sampler.tiltMaximum)});
+    vec3 n = normalize(s.lobe[k] * vec3(tilt, 1.0));
+    vec3 t = normalize(s.tangent[k] - n * dot(n, s.tangent[k]));
+    s.lobe[k] = mat3(t, cross(n, t), n);
+`
+    : ""
+}    vec3 c = wo * s.lobe[k];
+    s.above[k] = neuralNormalize(vec3(c.xy, max(c.z, ${literal(sampler.viewCosineMinimum)})));
   }
 `;
 }
@@ -210,6 +221,7 @@ function lobesGlsl({ network, sampler }, places, quads) {
 function plainLobesGlsl(F) {
   return `  for (int k = 0; k < ${F}; k++) {
     s.widths[k] = clamp(${literal(PLAIN_WIDTH)} / s.stretch[k], 0.004, 4.0);
+    s.lobe[k] = mat3(s.tangent[k], s.bitangent[k], s.normal[k]);
     s.above[k] = neuralNormalize(vec3(s.seen[k].xy, max(s.seen[k].z, 0.05)));
     s.weights[k] = ${literal(0.5 / F)};
   }
@@ -235,7 +247,7 @@ float neuralGgxPdf(vec3 a, vec3 v, vec2 width) {
 float neuralPdf(const in NeuralSurface s, vec3 wi) {
   float density = wi.z > 0.0 ? (s.weights[${F}] * wi.z + 0.5 * s.weights[${F + 1}]) / neuralPi : 0.0;
   for (int k = 0; k < ${F}; k++) {
-    vec3 a = vec3(dot(s.tangent[k], wi), dot(s.bitangent[k], wi), dot(s.normal[k], wi));
+    vec3 a = wi * s.lobe[k];
     density += s.weights[k] * neuralGgxPdf(a, s.above[k], s.widths[k]);
   }
   return density;
@@ -271,8 +283,7 @@ vec3 neuralDraw(const in NeuralSurface s, vec2 random) {
   while (chosen < ${F + 1} && random.x >= before + s.weights[chosen]) before += s.weights[chosen++];
   vec2 rest = vec2(clamp((random.x - before) / s.weights[chosen], 0.0, 0.99999994), random.y);
   if (chosen >= ${F}) return neuralAround(chosen == ${F} ? sqrt(1.0 - rest.y) : rest.y, rest.x);
-  vec3 d = neuralDrawGgx(s.above[chosen], s.widths[chosen], rest);
-  return s.tangent[chosen] * d.x + s.bitangent[chosen] * d.y + s.normal[chosen] * d.z;
+  return s.lobe[chosen] * neuralDrawGgx(s.above[chosen], s.widths[chosen], rest);
 }
 `;
 }

@@ -2,7 +2,8 @@ import { shown } from "./errors.js";
 import { halvesToFloats } from "./halves.js";
 
 const ACTIVATIONS = ["silu", "relu", "leaky_relu", "leaky_smelu"];
-export const SAMPLER_KIND = "visible_normals_cosine_uniform";
+// the second: of bundles before 4.4, without tilts
+export const SAMPLER_KINDS = ["tilted_visible_normals_cosine_uniform", "visible_normals_cosine_uniform"];
 
 /** The decoder's shape and constants, from the manifest's table `network`. */
 export function parseNetwork(manifest) {
@@ -58,15 +59,22 @@ export function headInputs({ latents, frames }) {
 export function parseSampler(manifest, network) {
   if (!manifest.has("sampler")) return null;
   const sampler = manifest.object("sampler");
-  if (sampler.text("kind") !== SAMPLER_KIND) return null;
+  const kind = sampler.text("kind");
+  if (!SAMPLER_KINDS.includes(kind)) return null;
+  const isTilted = kind === SAMPLER_KINDS[0];
+  const outputs = (isTilted ? 5 : 3) * network.frames + 2;
   const [first, last] = sampler.objects("layers", 2, 2);
   const inputs = headInputs(network);
   first.count("inputs", inputs, inputs);
   const hidden = first.count("outputs", 1, 256);
   last.count("inputs", hidden, hidden);
-  last.count("outputs", 3 * network.frames + 2, 3 * network.frames + 2);
+  last.count("outputs", outputs, outputs);
   return {
     hidden,
+    outputs,
+    isTilted,
+    tiltShare: isTilted ? sampler.number("tilt_share", 0, 100) : 0,
+    tiltMaximum: isTilted ? sampler.number("tilt_maximum", 0, 100) : 0,
     slope: sampler.number("slope", 0, 1),
     widthMinimum: sampler.number("width_minimum", 1e-6, 1e3),
     widthMaximum: sampler.number("width_maximum", 1e-6, 1e6),
@@ -86,8 +94,8 @@ function tensorShapes(network, sampler) {
   if (sampler) {
     shapes["head0.weights"] = [sampler.hidden, headInputs(network)];
     shapes["head0.bias"] = [sampler.hidden];
-    shapes["head1.weights"] = [3 * network.frames + 2, sampler.hidden];
-    shapes["head1.bias"] = [3 * network.frames + 2];
+    shapes["head1.weights"] = [sampler.outputs, sampler.hidden];
+    shapes["head1.bias"] = [sampler.outputs];
   }
   return shapes;
 }

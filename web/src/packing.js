@@ -48,7 +48,7 @@ export function packNumbers(material) {
     const seen = headInputs(network);
     matrix("head0", tensors["head0.weights"], sampler.hidden, seen, all(seen));
     vector("headBias0", tensors["head0.bias"]);
-    matrix("head1", tensors["head1.weights"], 3 * frames + 2, sampler.hidden, all(sampler.hidden));
+    matrix("head1", tensors["head1.weights"], sampler.outputs, sampler.hidden, all(sampler.hidden));
     vector("headBias1", tensors["head1.bias"]);
   }
   return { floats: new Float32Array(values), count: values.length / 4, places };

@@ -61,8 +61,9 @@ struct NeuralSurface {
   stretch: array<vec2f, ${F}>,
   seen: array<vec3f, ${F}>,  // wo in each frame
   view: array<vec4f, ${W}>,  // the first layer's sum of what does not depend on the light
-  above: array<vec3f, ${F}>, // wo in each frame, above its horizon
-  widths: array<vec2f, ${F}>, // of the sampler's lobes
+  lobe: array<mat3x3f, ${F}>, // axes of the sampler's lobes
+  above: array<vec3f, ${F}>, // wo in these, above their horizons
+  widths: array<vec2f, ${F}>,
   weights: array<f32, ${F + 2}>,
 }
 
@@ -170,7 +171,7 @@ fn neuralFetch(uv: vec2f, level: f32, last: i32, layer: i32) -> vec4f {
 
 function lobesWgsl({ network, sampler }, places, quads) {
   const [Q, F] = [network.latents / 4, network.frames];
-  const [H, I, O] = [quads(sampler.hidden), quads(headInputs(network)), quads(3 * F + 2)];
+  const [H, I, O] = [quads(sampler.hidden), quads(headInputs(network)), quads(sampler.outputs)];
   const y = (index) => `y[(${index}) >> 2][(${index}) & 3]`;
   const lane = F % 2 ? 2 : 0;
   return `  x[${Q + (F >> 1)}][${lane}] = wo.z;
@@ -202,7 +203,17 @@ function lobesWgsl({ network, sampler }, places, quads) {
   for (var k = 0; k < ${F}; k++) {
     let logs = clamp(vec2f(${y("2 * k")}, ${y("2 * k + 1")}), vec2f(-40.0), vec2f(40.0));
     s.widths[k] = clamp(exp(logs) / s.stretch[k], vec2f(${n(sampler.widthMinimum)}), vec2f(${n(sampler.widthMaximum)}));
-    s.above[k] = neuralNormalize(vec3f(s.seen[k].xy, max(s.seen[k].z, ${n(sampler.viewCosineMinimum)})));
+    s.lobe[k] = mat3x3f(s.tangent[k], s.bitangent[k], s.normal[k]);
+${
+  sampler.isTilted
+    ? `    let tilt = clamp(${n(sampler.tiltShare)} * vec2f(${y(`${3 * F + 2} + 2 * k`)}, ${y(`${3 * F + 3} + 2 * k`)}), vec2f(${n(-sampler.tiltMaximum)}), vec2f(${n(sampler.tiltMaximum)}));
+    let normal = normalize(s.lobe[k] * vec3f(tilt, 1.0));
+    let tangent = normalize(s.tangent[k] - normal * dot(normal, s.tangent[k]));
+    s.lobe[k] = mat3x3f(tangent, cross(normal, tangent), normal);
+`
+    : ""
+}    let c = wo * s.lobe[k];
+    s.above[k] = neuralNormalize(vec3f(c.xy, max(c.z, ${n(sampler.viewCosineMinimum)})));
   }
 `;
 }
@@ -210,6 +221,7 @@ function lobesWgsl({ network, sampler }, places, quads) {
 function plainLobesWgsl(F) {
   return `  for (var k = 0; k < ${F}; k++) {
     s.widths[k] = clamp(${n(PLAIN_WIDTH)} / s.stretch[k], vec2f(0.004), vec2f(4.0));
+    s.lobe[k] = mat3x3f(s.tangent[k], s.bitangent[k], s.normal[k]);
     s.above[k] = neuralNormalize(vec3f(s.seen[k].xy, max(s.seen[k].z, 0.05)));
     s.weights[k] = ${n(0.5 / F)};
   }
@@ -235,7 +247,7 @@ fn neuralGgxPdf(a: vec3f, v: vec3f, width: vec2f) -> f32 {
 fn neuralPdf(s: ptr<function, NeuralSurface>, wi: vec3f) -> f32 {
   var density = select(0.0, ((*s).weights[${F}] * wi.z + 0.5 * (*s).weights[${F + 1}]) / neuralPi, wi.z > 0.0);
   for (var k = 0; k < ${F}; k++) {
-    let a = vec3f(dot((*s).tangent[k], wi), dot((*s).bitangent[k], wi), dot((*s).normal[k], wi));
+    let a = wi * (*s).lobe[k];
     density += (*s).weights[k] * neuralGgxPdf(a, (*s).above[k], (*s).widths[k]);
   }
   return density;
@@ -275,8 +287,7 @@ fn neuralDraw(s: ptr<function, NeuralSurface>, random: vec2f) -> vec3f {
   let turn = clamp((random.x - before) / (*s).weights[chosen], 0.0, 0.99999994);
   if (chosen == ${F}) { return neuralAround(sqrt(1.0 - random.y), turn); }
   if (chosen > ${F}) { return neuralAround(random.y, turn); }
-  let d = neuralDrawGgx((*s).above[chosen], (*s).widths[chosen], vec2f(turn, random.y));
-  return (*s).tangent[chosen] * d.x + (*s).bitangent[chosen] * d.y + (*s).normal[chosen] * d.z;
+  return (*s).lobe[chosen] * neuralDrawGgx((*s).above[chosen], (*s).widths[chosen], vec2f(turn, random.y));
 }
 `;
 }

@@ -82,6 +82,41 @@ for (const name of bundles.filter((each) => each !== shipped)) {
   });
 }
 
+// the texts of evaluateRows(), with the sampler's density in place of the response
+for (const api of ["webgl2", "webgpu"]) {
+  test(`${api}: the package's own text has the reference's density`, ALL, async (context) => {
+    const found = await page.evaluate(`(async () => {
+      const material = await load("${bundles[0]}");
+      const reference = await material.reference();
+      const swap = (text) => text
+        .replace("neuralEvaluate(first.xy, first.z, wi, wo)", "vec3(neuralPdf(neuralPrepare(first.xy, first.z, wo), wi))")
+        .replace("let row = rows[id.x];", "let row = rows[id.x]; var s = neuralPrepare(row.place.xy, row.place.z, row.wo.xyz);")
+        .replace("neuralEvaluate(row.place.xy, row.place.z, row.wi.xyz, row.wo.xyz)", "vec3f(neuralPdf(&s, row.wi.xyz))");
+      let rows;
+      if ("${api}" === "webgl2") {
+        gl.shaderSource = (shader, text) => WebGL2RenderingContext.prototype.shaderSource.call(gl, shader, swap(text));
+        rows = webgl2.evaluateRows(gl, material, reference, { numbers: "texture" });
+        delete gl.shaderSource;
+      } else {
+        const adapter = await navigator.gpu?.requestAdapter();
+        if (!adapter) return null;
+        globalThis.device ??= await adapter.requestDevice();
+        device.createShaderModule = ({ code }) => GPUDevice.prototype.createShaderModule.call(device, { code: swap(code) });
+        rows = await webgpu.evaluateRows(device, material, reference);
+        delete device.createShaderModule;
+      }
+      return rows.map((each) => each[0]);
+    })()`);
+    if (!found) {
+      context.skip("this Chromium has no WebGPU");
+      return;
+    }
+    const { pdf } = JSON.parse(readFileSync(path.join(folder, bundles[0], "reference.json")));
+    const wrong = Math.max(...found.map((each, row) => Math.abs(each - pdf[row]) / Math.max(pdf[row], 0.01)));
+    assert.ok(found.length === pdf.length && wrong < LARGEST, `${wrong}`);
+  });
+}
+
 for (const [kind, constant] of [["bc7", "COMPRESSED_RGBA_BPTC_UNORM_EXT"], ["bc6h", "COMPRESSED_RGB_BPTC_UNSIGNED_FLOAT_EXT"]]) {
   test(`random blocks of ${kind} are decoded as the texture unit does`, ALL, async (context) => {
     const found = await page.evaluate(`(async () => {

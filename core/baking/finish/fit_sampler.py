@@ -13,22 +13,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from verdigris.core.base.colour import LUMINANCE
 from verdigris.core.base.profile import profiled
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.network.sampler import (
     Halves,
-    Lobes,
     View,
+    above_horizon,
     draw,
     ggx_density,
-    halves,
     head_views,
+    local_halves,
     look_at,
     mixture,
     pdf,
     run_head,
+    turned,
+    turns_of,
+    untilted_lobes,
 )
 from verdigris.core.network.spec import (
     HEAD_SLOPE,
@@ -36,6 +40,8 @@ from verdigris.core.network.spec import (
     LEAST_LOBE_WEIGHT,
     LEAST_LOBE_WIDTH,
     MOST_LOBE_WIDTH,
+    MOST_TILT,
+    TILT_SHARE,
     NetworkSpec,
 )
 from verdigris.core.network.texels import corners, gather
@@ -55,8 +61,8 @@ _BROAD_WIDTHS = (0.02, 0.08, 0.3)
 _BATCH, _RATE = 64, 0.03
 # Weight of the variance in the loss; the rest is cross-entropy.
 _VARIANCE = 0.9
-# Limits of one direction's and one surface's weight in a step.
-_MOST_RATIO, _MOST_SLOPE = 50.0, 5.0
+# Limits of one direction's and one surface's weight in a step, for its tilts, too, which are small.
+_MOST_RATIO, _MOST_SLOPE, _MOST_TILTING = 50.0, 5.0, 20.0
 
 
 @dataclass
@@ -70,9 +76,26 @@ class Effort:
 
 
 # Only a long bake has a long fit. Samplers of others need a few percent more samples.
-LARGE, SMALL = Effort(1024, 128, 300), Effort(640, 96, 200)
+LARGE, SMALL = Effort(2048, 64, 450), Effort(960, 64, 300)
 # Training samples of a long bake on a graphics card: `final`.
 LONG = 1.2e9
+
+
+@dataclass
+class InFrame:
+    """Directions in a learned frame."""
+
+    wi: FloatArray
+    """[3, S, N]"""
+    wo: FloatArray
+    """[3, N]"""
+
+    def part(self, chosen: slice | NDArray[np.bool_]) -> InFrame:
+        return InFrame(self.wi[..., chosen], self.wo[:, chosen])
+
+    def halves(self, turn: FloatArray) -> Halves:
+        """In the frame that is tilted by `turn`."""
+        return local_halves(turned(turn, self.wi), above_horizon(turned(turn, self.wo)))
 
 
 @dataclass
@@ -83,8 +106,8 @@ class Examples:
     """Of the head, [channels, N]."""
     stretch: FloatArray
     """[frames, 2, N]"""
-    lobes: list[Halves]
-    """For each learned frame."""
+    frames: list[InFrame]
+    """Directions in each learned frame."""
     cosine: FloatArray
     """Of the surface and each direction, [S, N]; 0 below the horizon."""
     mass: FloatArray
@@ -92,14 +115,11 @@ class Examples:
     response: FloatArray
     """Response over the reflected light, [S, N]."""
 
-    def part(self, chosen: slice) -> Examples:
+    def part(self, chosen: slice | NDArray[np.bool_]) -> Examples:
         return Examples(
             self.inputs[:, chosen],
             self.stretch[..., chosen],
-            [
-                Halves(each.half[..., chosen], each.seen[:, chosen], each.is_reflected[:, chosen])
-                for each in self.lobes
-            ],
+            [each.part(chosen) for each in self.frames],
             self.cosine[:, chosen],
             self.mass[:, chosen],
             self.response[:, chosen],
@@ -142,15 +162,14 @@ def join(parts: Sequence[Examples]) -> Examples:
     def joined(arrays: Sequence[FloatArray]) -> FloatArray:
         return np.ascontiguousarray(np.concatenate(arrays, -1)[..., order])
 
-    frames = range(len(parts[0].lobes))
+    frames = range(len(parts[0].frames))
     return Examples(
         joined([each.inputs for each in parts]),
         joined([each.stretch for each in parts]),
         [
-            Halves(
-                joined([each.lobes[frame].half for each in parts]),
-                joined([each.lobes[frame].seen for each in parts]),
-                joined([each.lobes[frame].is_reflected for each in parts]),
+            InFrame(
+                joined([each.frames[frame].wi for each in parts]),
+                joined([each.frames[frame].wo for each in parts]),
             )
             for frame in frames
         ],
@@ -180,7 +199,10 @@ def _examples(
     return Examples(
         view.inputs,
         np.stack(view.stretch),
-        [halves(frame, seen, wi) for frame, seen in zip(view.frames, view.seen, strict=True)],
+        [
+            InFrame(turned(frame, wi), seen)
+            for frame, seen in zip(view.frames, view.seen, strict=True)
+        ],
         np.maximum(wi[2], 0),
         mass / total,
         luminance / (total / count),
@@ -197,7 +219,9 @@ def _draw_broadly(
     weights[:frames] = 0.5 / frames
     stretch = np.stack(view.stretch)
     limits = LEAST_LOBE_WIDTH, MOST_LOBE_WIDTH
-    mixtures = [Lobes(view, np.clip(alpha / stretch, *limits), weights) for alpha in _BROAD_WIDTHS]
+    mixtures = [
+        untilted_lobes(view, np.clip(alpha / stretch, *limits), weights) for alpha in _BROAD_WIDTHS
+    ]
     parts = np.array_split(np.arange(directions), len(mixtures))
     wi = np.empty((3, directions, count), np.float32)
     for lobes, part in zip(mixtures, parts, strict=True):
@@ -246,6 +270,8 @@ def _first_guess(spec: NetworkSpec, random: np.random.Generator) -> FloatArray:
     weights, _, last, bias = head_views(spec, head)
     weights[:] = random.standard_normal(weights.shape) / np.sqrt(spec.head_inputs)
     last[:] = 0.1 * random.standard_normal(last.shape) / np.sqrt(HEAD_WIDTH)
+    # a narrow lobe that is tilted at random is where nothing is seen
+    last[spec.untilted_outputs :] = 0
     bias[: 2 * spec.frame_count] = np.log(0.2)
     # most materials need little of the uniform hemisphere
     bias[-1] = -1
@@ -258,7 +284,9 @@ def _slopes(
     """Gradients of the mean loss by the weights and biases of both layers."""
     hidden, bent, raw = run_head(views, inputs)
     last = views[2]
-    by_raw = np.clip(_slope_by_raw(spec, raw, examples), -_MOST_SLOPE, _MOST_SLOPE) / raw.shape[1]
+    most = np.full((len(raw), 1), _MOST_SLOPE)
+    most[spec.untilted_outputs :] = _MOST_TILTING
+    by_raw = np.clip(_slope_by_raw(spec, raw, examples), -most, most) / raw.shape[1]
     by_hidden = (last.T @ by_raw) * np.where(hidden > 0, 1, HEAD_SLOPE)
     return by_hidden @ inputs.T, by_hidden.sum(1), by_raw @ bent.T, by_raw.sum(1)
 
@@ -266,8 +294,10 @@ def _slopes(
 def _slope_by_raw(spec: NetworkSpec, raw: FloatArray, examples: Examples) -> FloatArray:
     widths, share = mixture(spec, raw, examples.stretch)
     squares = widths * widths
+    turns = turns_of(spec, raw)
+    lobes = [each.halves(turn) for each, turn in zip(examples.frames, turns, strict=True)]
     densities = [
-        *(ggx_density(lobe, each) for lobe, each in zip(examples.lobes, squares, strict=True)),
+        *(ggx_density(lobe, each) for lobe, each in zip(lobes, squares, strict=True)),
         examples.cosine / np.pi,
         (examples.cosine > 0) / np.float32(2 * np.pi),
     ]
@@ -281,12 +311,16 @@ def _slope_by_raw(spec: NetworkSpec, raw: FloatArray, examples: Examples) -> Flo
     by_soft = free * by_share
     count = spec.frame_count
     slope = np.empty_like(raw)
-    slope[2 * count :] = soft * (by_soft - (by_soft * soft).sum(0))
+    slope[2 * count : spec.untilted_outputs] = soft * (by_soft - (by_soft * soft).sum(0))
     is_free = (widths > LEAST_LOBE_WIDTH) & (widths < MOST_LOBE_WIDTH)
-    for frame, lobe in enumerate(examples.lobes):
+    tilts = TILT_SHARE * raw[spec.untilted_outputs :].reshape(count, 2, -1)
+    for frame, lobe in enumerate(lobes):
         by_log = share[frame] * by_density * densities[frame]
         for axis, part in enumerate(_slopes_of_logarithm(lobe, squares[frame])):
             slope[2 * frame + axis] = (by_log * part).sum(0) * is_free[frame, axis]
+        turning = [(by_log * part).sum(0) for part in _slopes_of_turns(lobe, squares[frame])]
+        start = spec.untilted_outputs + 2 * frame
+        slope[start : start + 2] = TILT_SHARE * _slopes_of_tilt(tilts[frame], turns[frame], turning)
     return slope
 
 
@@ -298,3 +332,33 @@ def _slopes_of_logarithm(lobe: Halves, squares: FloatArray) -> list[FloatArray]:
     root = np.sqrt(seen[0] + seen[1] + lobe.seen[2])
     shadow = root * (np.sqrt(lobe.seen[2]) + root)
     return [4 * parts[axis] / spread - 1 - seen[axis] / shadow for axis in range(2)]
+
+
+def _slopes_of_turns(lobe: Halves, squares: FloatArray) -> list[FloatArray]:
+    """Derivatives of log(ggx_density) where the frame's normal turns to its tangent or bitangent,
+    and its tangent to its bitangent. The limit of the view at the horizon is left out."""
+    x, y = squares
+    spread = lobe.half[0] / x + lobe.half[1] / y + lobe.half[2]
+    view = lobe.view
+    root = np.sqrt(x * lobe.seen[0] + y * lobe.seen[1] + lobe.seen[2])
+    shadow = view[2] + root
+    to_tangents = [
+        -4 * lobe.products[axis] * (1 - 1 / squares[axis]) / spread
+        - view[axis] * (1 + view[2] * (1 - squares[axis]) / root) / shadow
+        for axis in range(2)
+    ]
+    around = -4 * lobe.products[2] * (1 / x - 1 / y) / spread
+    return [*to_tangents, around - view[0] * view[1] * (x - y) / (root * shadow)]
+
+
+def _slopes_of_tilt(
+    tilt: FloatArray, turn: FloatArray, turning: Sequence[FloatArray]
+) -> FloatArray:
+    """By the two tangents of turn_by(), from slopes by the turns of the tilted frame."""
+    tangent, bitangent, normal = turn
+    length = np.sqrt(1 + (tilt * tilt).sum(0))
+    to_tangent, to_bitangent, around = turning
+    # the normal's own part turns nothing
+    whole = to_bitangent - around * normal[0] / np.sqrt(1 - normal[0] ** 2)
+    found = (tangent[:2] * to_tangent + bitangent[:2] * whole) / length
+    return np.asarray(found * (np.abs(tilt) < MOST_TILT))

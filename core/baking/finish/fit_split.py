@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 _SEED = 20_071
 _LEAST_COSINE = 0.03
-_DARK = 0.05
+_DARK = 0.01
 # Directions of a surface. Their noise is averaged over surfaces.
 _DIRECTIONS = 32
-_BATCH, _RATE = 128, 0.01
+_BATCH, _RATE = 128, 0.005
 _MOST_SLOPE = 1.0
 # Deviation of an input that is the same everywhere.
 _LEAST_DEVIATION = 1e-2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from verdigris.core.base.json_fields import Fields
@@ -11,11 +12,15 @@ from verdigris.core.network.spec import (
     LEAST_LOBE_WIDTH,
     LEAST_VIEW_COSINE,
     MOST_LOBE_WIDTH,
+    MOST_TILT,
+    TILT_SHARE,
     LayerSpec,
     NetworkSpec,
 )
 
-KIND = "visible_normals_cosine_uniform"
+KIND = "tilted_visible_normals_cosine_uniform"
+# Of bundles before 4.4, whose last layer has no outputs for tilts; these count as zeros.
+_UNTILTED = "visible_normals_cosine_uniform"
 _HEADS = ("head0", "head1")
 _SPLIT_HEADS = ("split0", "split1")
 _CONSTANTS = {
@@ -25,6 +30,7 @@ _CONSTANTS = {
     "weight_minimum": LEAST_LOBE_WEIGHT,
     "view_cosine_minimum": LEAST_VIEW_COSINE,
 }
+_TILTS = {"tilt_share": TILT_SHARE, "tilt_maximum": MOST_TILT}
 
 
 def head_names() -> tuple[str, ...]:
@@ -39,6 +45,7 @@ def sampler_json(spec: NetworkSpec) -> dict[str, Any]:
         "layers": _layers_json(_HEADS, spec.head_layers[:2]),
         "split": {"layers": _layers_json(_SPLIT_HEADS, spec.head_layers[2:])},
         **_CONSTANTS,
+        **_TILTS,
     }
 
 
@@ -59,12 +66,16 @@ def parse_sampler(manifest: Fields, spec: NetworkSpec, is_newer: bool) -> bool:
     if "sampler" not in manifest:
         return False
     fields = manifest.table("sampler")
-    if is_newer and fields.text("kind") != KIND:
+    kinds = KIND, _UNTILTED
+    if is_newer and fields.text("kind") not in kinds:
         return False
-    fields.chosen("kind", (KIND,))
-    _check_layers(fields, _HEADS, spec.head_layers[:2])
+    is_tilted = fields.chosen("kind", kinds) == KIND
+    hidden, last = spec.head_layers[:2]
+    if not is_tilted:
+        last = replace(last, outputs=spec.untilted_outputs)
+    _check_layers(fields, _HEADS, (hidden, last))
     _check_layers(fields.table("split"), _SPLIT_HEADS, spec.head_layers[2:])
-    for name, value in _CONSTANTS.items():
+    for name, value in (_CONSTANTS | (_TILTS if is_tilted else {})).items():
         fields.require(fields.number(name) == value, name, f"this version needs {value}")
     return True
 

@@ -113,7 +113,7 @@ def check_tensors(spec: NetworkSpec, tensors: tuple[Tensor, ...], size: int, fil
                 "it must name it once"
             )
     for tensor in tensors:
-        _check_tensor(tensor, wanted[tensor.name].shape, size, file)
+        _check_tensor(tensor, _own_shape(spec, tensor, wanted[tensor.name].shape), size, file)
     ordered = sorted(tensors, key=lambda tensor: tensor.offset)
     for before, after in pairwise(ordered):
         if before.end > after.offset:
@@ -121,6 +121,12 @@ def check_tensors(spec: NetworkSpec, tensors: tuple[Tensor, ...], size: int, fil
                 f"{file}: weights.tensors: {after.name!r} begins at {after.offset}, inside "
                 f"{before.name!r}, which ends at {before.end}"
             )
+
+
+def _own_shape(spec: NetworkSpec, tensor: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Bundles before 4.4 have no rows for tilts."""
+    is_untilted = tensor.name in head_names()[2:4] and tensor.shape[:1] == (spec.untilted_outputs,)
+    return (spec.untilted_outputs, *shape[1:]) if is_untilted else shape
 
 
 def _check_tensor(tensor: Tensor, shape: tuple[int, ...], size: int, file: str) -> None:
@@ -158,7 +164,8 @@ def unpack_weights(
         values = tensor_rows(raw, tensor)
         if not np.isfinite(values).all():
             raise BundleError(f"{file}: {tensor.name} holds values that are not finite")
-        views[tensor.name][:] = values.reshape(tensor.shape)
+        # what older files do not have is zero
+        views[tensor.name][: tensor.shape[0]] = values.reshape(tensor.shape)
     return StoredNumbers(decoder, head)
 
 

@@ -21,9 +21,11 @@ from verdigris.core.network.spec import (
     LENGTH_EPSILON,
     LOGARITHM_SHARE,
     MOST_LOBE_WIDTH,
+    MOST_TILT,
     SMELU_WIDTH,
     SPLIT_WIDTH,
     STRETCH_LIMIT,
+    TILT_SHARE,
     NetworkSpec,
 )
 
@@ -81,6 +83,8 @@ def network_source(spec: NetworkSpec) -> str:
         "kLobeWidthMaximum": MOST_LOBE_WIDTH,
         "kLobeWeightMinimum": LEAST_LOBE_WEIGHT,
         "kViewCosineMinimum": LEAST_VIEW_COSINE,
+        "kTiltShare": TILT_SHARE,
+        "kTiltMaximum": MOST_TILT,
     }
     lines = [
         "// Generated: one decoder's shape, and where its numbers lie in weights.bin, in bytes.",

@@ -790,11 +790,17 @@ static int vd__tensors(VdBundle *bundle, const Vd__Field *root, const uint8_t *d
     const Vd__Field sampler = vd__get(root, "sampler"), split = vd__get(&sampler, "split");
     const Vd__Field kind = vd__get(&sampler, "kind");
     const uint32_t frames = bundle->frame_count, seen = bundle->channels + 2 * frames + 2;
+    /* before 4.4 without rows for tilts, whose place stays free */
+    const int is_untilted = vd__is(&kind, "visible_normals_cosine_uniform");
+    const int is_known = is_untilted || vd__is(&kind, "tilted_visible_normals_cosine_uniform");
+    const uint32_t tilts = 2 * frames, free_rows = is_untilted ? tilts : 0;
     const struct {
         const char *name;
-        uint32_t rows, columns;
-    } heads[4] = {{"head0", 16, seen}, {"head1", 3 * frames + 2, 16},
-                  {"split0", 24, seen + 3 * frames + 2}, {"split1", 2 * frames + 3, 24}};
+        uint32_t rows, columns, free;
+    } heads[4] = {{"head0", 16, seen, 0},
+                  {"head1", 3 * frames + 2 + tilts - free_rows, 16, free_rows},
+                  {"split0", 24, seen + 3 * frames + 2, 0},
+                  {"split1", 2 * frames + 3, 24, 0}};
     uint32_t index, place, stride;
     char name[32];
     *end = 0;
@@ -813,15 +819,17 @@ static int vd__tensors(VdBundle *bundle, const Vd__Field *root, const uint8_t *d
     }
     for (index = 0; index < 4; index++) {
         /* without a sampler, and with one of another kind, the place stays free */
-        const int has = vd__is(&kind, "visible_normals_cosine_uniform") && (index < 2 || split.at);
+        const int has = is_known && (index < 2 || split.at);
         uint8_t *const into = has ? target : 0;
         snprintf(name, sizeof name, "%s.weights", heads[index].name);
         if (!vd__tensor(&tensors, data, bytes, name, heads[index].rows, heads[index].columns, into, end, &place,
                         &stride))
             return 0;
+        *end += heads[index].free * stride;
         snprintf(name, sizeof name, "%s.bias", heads[index].name);
         if (!vd__tensor(&tensors, data, bytes, name, 0, heads[index].rows, into, end, &place, &stride))
             return 0;
+        *end += heads[index].free * 2;
     }
     *end = vd__align(*end, 128);
     return 1;

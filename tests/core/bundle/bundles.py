@@ -1,5 +1,7 @@
 """Small bundles with random numbers for tests, written as a bake writes them."""
 
+import json
+
 import numpy as np
 
 from verdigris.core.bundle.files.ktx2 import BC7, RGBA8
@@ -9,6 +11,7 @@ from verdigris.core.bundle.files.write import Contents, Exported, export_numbers
 from verdigris.core.bundle.runtime.device_materials import StoredMaterial
 from verdigris.core.bundle.verify.verify import numpy_decoder
 from verdigris.core.network.parameters import initialise
+from verdigris.core.network.sampler import head_views
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
 SMALL = LatentLayout(8, 4, 4)
@@ -100,3 +103,26 @@ class Graph:
 
     def unlit(self, uv, wo):
         return np.tile(self._unlit, (len(uv), 1))
+
+
+def without_tilts(parameters):
+    """The same with a sampler whose lobes stay in their frames."""
+    _, _, last, bias = head_views(parameters.spec, parameters.head)
+    last[parameters.spec.untilted_outputs :] = 0
+    bias[parameters.spec.untilted_outputs :] = 0
+    return parameters
+
+
+def write_as_4_3(folder, spec):
+    """Makes a bundle of without_tilts() one of version 4.3, whose sampler has no tilts."""
+    path = folder / "manifest.json"
+    document = json.loads(path.read_text())
+    document["version"] = "4.3"
+    sampler = document["sampler"]
+    sampler["kind"] = "visible_normals_cosine_uniform"
+    del sampler["tilt_share"], sampler["tilt_maximum"]
+    sampler["layers"][1]["outputs"] = spec.untilted_outputs
+    for tensor in document["weights"]["tensors"]:
+        if tensor["name"].startswith("head1."):
+            tensor["shape"][0] = spec.untilted_outputs
+    path.write_text(json.dumps(document))

@@ -21,10 +21,8 @@ def lobes_at(parameters, count, seed, least_cosine=1e-3):
 
 
 def of_surfaces(lobes, chosen):
-    view = lobes.view
-    parts = ([each[..., chosen] for each in each_of] for each_of in (view.frames, view.seen))
-    own = type(view)(*parts, view.stretch, view.inputs)
-    return Lobes(own, lobes.widths[..., chosen], lobes.weights[:, chosen])
+    frames, seen = ([each[..., chosen] for each in all_of] for all_of in (lobes.frames, lobes.seen))
+    return Lobes(lobes.view, frames, seen, lobes.widths[..., chosen], lobes.weights[:, chosen])
 
 
 @pytest.fixture(scope="module")

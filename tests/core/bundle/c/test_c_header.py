@@ -20,7 +20,7 @@ from verdigris.core.bundle.runtime.evaluate_queries import QUERY
 from verdigris.core.bundle.runtime.runtime_files import EXAMPLES, RUNTIME_SHADERS
 from verdigris.core.network.spec import NetworkSpec
 
-from ..bundles import made_up
+from ..bundles import lively_parameters, made_up, make_bundle, without_tilts, write_as_4_3
 from ..runtime.shader_files import StrictFiles, require_tool, run
 
 HERE = Path(__file__).parent
@@ -138,6 +138,14 @@ int main(int count, char **words)
     places = {each["name"]: each["offset"] for each in manifest["weights"]["tensors"]}
     hidden = [places[f"layer{index}.weights"] for index in range(2)]
     assert struct.unpack("<16I", found[64:128]) == (*size, 0, 0, *hidden, *(0,) * 9)
+
+    # a sampler without tilts, whose places are filled with zeros
+    parameters = without_tilts(lively_parameters())
+    older = make_bundle(tmp_path / "older.vdg", parameters).folder
+    write_as_4_3(older, parameters.spec)
+    done = subprocess.run([program, older], capture_output=True, check=True)
+    stored = (older / "weights.bin").read_bytes() + (older / "constants.bin").read_bytes()
+    assert done.stdout.endswith(stored)
 
 
 def bc7_blocks(random, count):

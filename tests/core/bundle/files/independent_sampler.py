@@ -12,7 +12,7 @@ class Sampler:
     def __init__(self, folder):
         manifest = json.loads((Path(folder) / "manifest.json").read_text())
         self.table, self.network = manifest["sampler"], manifest["network"]
-        assert self.table["kind"] == "visible_normals_cosine_uniform"
+        assert self.table["kind"] == "tilted_visible_normals_cosine_uniform"
         names = {self.network["frames"]}
         for layer in (*self.table["layers"], *self.table["split"]["layers"]):
             names |= {layer["weights"], layer["bias"]}
@@ -46,8 +46,6 @@ class Surface:
             b = np.cross(n, t)
             c = np.hstack([dot(t, wo), dot(b, wo), dot(n, wo)])
             inputs += [c[:, 2:], l(c[:, 2:])]
-            least = table["view_cosine_minimum"]
-            self.v.append(normalise(np.hstack([c[:, :2], np.maximum(c[:, 2:], least)])))
             self.axes.append((t, b, n))
             limit = directions["stretch_limit"]
             stretch.append(np.exp(limit * np.tanh(r[:, 6:] / limit)))
@@ -62,7 +60,7 @@ class Surface:
 
         self.split_head = lambda x: head(table["split"]["layers"], x)
         y = head(table["layers"], self.inputs)
-        frames = network["frame_count"]
+        self.frames = frames = network["frame_count"]
         self.widths = [
             np.clip(
                 np.exp(y[:, 2 * k : 2 * k + 2]) / stretch[k],
@@ -71,11 +69,24 @@ class Surface:
             )
             for k in range(frames)
         ]
-        logits = y[:, 2 * frames :]
+        self.axes = [self.tilted(axes, y, k, table) for k, axes in enumerate(self.axes)]
+        for t, b, n in self.axes:
+            c = np.hstack([dot(t, wo), dot(b, wo), dot(n, wo)])
+            least = table["view_cosine_minimum"]
+            self.v.append(normalise(np.hstack([c[:, :2], np.maximum(c[:, 2:], least)])))
+        logits = y[:, 2 * frames : 3 * frames + 2]
         share = np.exp(logits - logits.max(1, keepdims=True))
         share /= share.sum(1, keepdims=True)
         least = table["weight_minimum"]
         self.weights = least + (1 - least * (frames + 2)) * share
+
+    def tilted(self, axes, y, k, table):
+        t, b, n = axes
+        most, first = table["tilt_maximum"], 3 * self.frames + 2 + 2 * k
+        tilt = np.clip(table["tilt_share"] * y[:, first : first + 2], -most, most)
+        n = self.normalise(n + t * tilt[:, :1] + b * tilt[:, 1:])
+        t = self.normalise(t - n * dot(n, t))
+        return t, np.cross(n, t), n
 
     def density(self, wi):
         above = wi[:, 2] > 0

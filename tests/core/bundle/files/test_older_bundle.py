@@ -3,9 +3,13 @@
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from verdigris.core import api
+from verdigris.core.bundle.runtime.device_materials import shader_weights
+
+from ..bundles import lively_parameters, make_bundle, without_tilts, write_as_4_3
 
 STORED = Path(__file__).parents[1] / "data" / "bundle_4_0.zip"
 
@@ -31,3 +35,13 @@ def test_it_verifies_with_numpy_and_on_the_device(older):
     assert {"numpy against the reference", "portable against the reference"} <= {
         row.what for row in verified.rows
     }
+
+
+def test_a_sampler_of_4_3_has_no_tilts(tmp_path):
+    parameters = without_tilts(lively_parameters())
+    written = make_bundle(tmp_path / "a.vdg", parameters)
+    write_as_4_3(written.folder, parameters.spec)
+    older = api.open_bundle(written.folder)
+    np.testing.assert_array_equal(older.parameters().head, parameters.head)
+    assert shader_weights(older) == shader_weights(written)
+    assert api.verify(written.folder, device="software").holds
