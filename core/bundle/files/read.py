@@ -92,7 +92,14 @@ class Bundle:
         file = str(self.folder / manifest.weights.file)
         stored = unpack_weights(manifest.spec, manifest.tensors, self.weights_bytes(), file)
         latents = self.latents().values()
-        return Parameters(manifest.spec, self.layout, stored.decoder, latents, stored.head)
+        return Parameters(
+            manifest.spec,
+            self.layout,
+            stored.decoder,
+            latents,
+            stored.head,
+            manifest.live_defaults,
+        )
 
     def exact_parameters(self) -> Parameters:
         """The same for a decoder in double precision."""
@@ -102,7 +109,8 @@ class Bundle:
         """The responses to check a decoder with."""
         record = self.manifest.reference
         data = read_recorded(self.folder, record)
-        return parse_reference(data, self.manifest.reference_count, str(self.folder / record.file))
+        file = str(self.folder / record.file)
+        return parse_reference(data, self.manifest.reference_count, file, self.spec.live_inputs)
 
     def emission(self) -> list[NDArray[Any]] | None:
         """Mip levels [height, width, 4] in half floats, finest first."""
