@@ -11,7 +11,6 @@ from typing import Any
 from verdigris.core.base.json_fields import Fields, parse_json, refuse
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.bundle.files.arithmetic import Arithmetic, parse_arithmetic
-from verdigris.core.bundle.files.manifest_live import live_json, parse_live
 from verdigris.core.bundle.files.manifest_network import (
     network_json,
     parse_network,
@@ -44,6 +43,7 @@ from verdigris.core.bundle.files.manifest_sampler import (
 )
 from verdigris.core.bundle.files.stored_proxies import ProxyFacts, parse_proxies
 from verdigris.core.material.live_inputs.live_input import LiveInput
+from verdigris.core.material.live_inputs.stored_inputs import live_json, parse_live
 from verdigris.core.network.spec import NetworkSpec
 
 FORMAT = "verdigris.material"

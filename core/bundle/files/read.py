@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.bundle.proxies.proxy_texture import Proxies
+    from verdigris.core.material.live_inputs.live_input import WantedInput
     from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
 
@@ -77,6 +78,11 @@ class Bundle:
     def advised(self) -> str | None:
         """The advised arithmetic, if known."""
         return self.manifest.arithmetic.advised if self.manifest.arithmetic else None
+
+    @property
+    def wanted_live(self) -> tuple[WantedInput, ...]:
+        """Requests that keep the same inputs of the document open."""
+        return tuple(each.wanted for each in self.manifest.live)
 
     def weights_bytes(self) -> bytes:
         """The bytes of weights.bin."""

@@ -14,7 +14,6 @@ from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.checked_files import record_of
 from verdigris.core.bundle.files.ktx2 import BC6H, R8, RGBA8, RGBA8_SRGB, RGBA16F, write_ktx2
 from verdigris.core.bundle.files.manifest import Manifest, parse_manifest
-from verdigris.core.bundle.files.manifest_live import unnamed_inputs
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, Bounds, LatentFacts, MapFacts
 from verdigris.core.bundle.files.reference import (
     Reference,
@@ -32,6 +31,7 @@ from verdigris.core.bundle.files.stored_textures import (
 )
 from verdigris.core.bundle.files.weights import constant_floats, pack_weights, round_decoder
 from verdigris.core.material.live_inputs.live_input import LiveInput
+from verdigris.core.material.live_inputs.stored_inputs import unnamed_inputs
 from verdigris.core.network.parameters import FloatArray, Parameters
 
 if TYPE_CHECKING:

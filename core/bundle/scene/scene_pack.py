@@ -42,7 +42,6 @@ from verdigris.core.bundle.files.manifest import (
     require_response,
     version_for,
 )
-from verdigris.core.bundle.files.manifest_live import live_json, parse_live
 from verdigris.core.bundle.files.manifest_network import network_json, parse_network
 from verdigris.core.bundle.files.manifest_parts import (
     EMISSION_FORMATS,
@@ -76,6 +75,7 @@ from verdigris.core.bundle.files.weights import (
 )
 from verdigris.core.bundle.runtime.device_materials import StoredMaterial, relayout_weights
 from verdigris.core.material.live_inputs.live_input import LiveInput
+from verdigris.core.material.live_inputs.stored_inputs import live_json, parse_live
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import NetworkSpec
 

@@ -16,13 +16,10 @@ from verdigris.core.material.codegen.code_names import (
     rename_nodes_for_code,
 )
 from verdigris.core.material.codegen.code_repairs import repair
-from verdigris.core.material.codegen.image_graphs import (
-    counterpart,
-    inline_image_files,
-)
+from verdigris.core.material.codegen.image_graphs import inline_image_files
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.graph.library import OVERRIDE_FOLDER, standard_library
-from verdigris.core.material.graph.traversal import image_inputs
+from verdigris.core.material.graph.traversal import counterpart, image_inputs
 from verdigris.core.material.live_inputs.open_inputs import find_number, open_inputs, value_code
 from verdigris.core.material.mesh_points import MOST_SETS, QUADS
 

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.material.graph.traversal import implementing_graphs, is_connected
+from verdigris.core.material.graph.traversal import (
+    implementing_graphs,
+    is_connected,
+    is_of_document,
+)
 from verdigris.core.material.live_inputs.live_input import CLOCKS, LiveInput, WantedInput
 
 if TYPE_CHECKING:
@@ -70,13 +74,20 @@ class _Offer:
                 yield port
 
 
-def published_inputs(document: Document, material: Material) -> list[str]:
-    """Names of the inputs that a bake can keep open: those of graphs, those that are set on the
-    surface, and clocks."""
+def published_inputs(document: Document, material: Material) -> dict[str, str]:
+    """Names and types of the inputs that a bake can keep open: those of graphs, those that are set
+    on the surface, and clocks. Paths stand for names that several inputs have."""
     nodes = list(document.nodes_of(material))
-    found = [each.name for each in _offers(nodes) if each.is_open and each.given is not None]
-    found += [name for name in CLOCKS if any(node.getCategory() == name for node in nodes)]
-    return list(dict.fromkeys(found))
+    offers = [each for each in _offers(nodes) if each.is_open and each.given is not None]
+    names = [each.name for each in offers]
+    found = {
+        each.name if names.count(each.name) == 1 else each.path: each.port.getType()
+        for each in offers
+    }
+    for name in CLOCKS:
+        if any(node.getCategory() == name for node in nodes):
+            found[name] = "float"
+    return found
 
 
 def find_live_inputs(
@@ -166,18 +177,15 @@ def _offers(nodes: Sequence[mx.Node]) -> list[_Offer]:
     shown = [
         node
         for node in nodes
-        if node.getType() == mx.SURFACE_SHADER_TYPE_STRING or _is_defined_by(node, root)
+        if node.getType() == mx.SURFACE_SHADER_TYPE_STRING or _is_defined_by(node)
     ]
     return found + _offers_of_nodes(shown)
 
 
-def _is_defined_by(node: mx.Node, root: mx.Document) -> bool:
+def _is_defined_by(node: mx.Node) -> bool:
+    """Whether the document defines this kind of node."""
     definition = node.getNodeDef()
-    return (
-        definition is not None
-        and root.getNodeDef(definition.getName()) is not None
-        and (definition.getDocument() == root)
-    )
+    return definition is not None and is_of_document(definition, node)
 
 
 def _offers_of_nodes(nodes: Sequence[mx.Node]) -> list[_Offer]:

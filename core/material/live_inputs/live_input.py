@@ -105,6 +105,13 @@ class LiveInput:
         low, high = (0.0, 1.0) if self.is_colour else (self.low[0], self.high[0])
         return low + (high - low) * share
 
+    @property
+    def wanted(self) -> WantedInput:
+        """The request that finds it in its document again."""
+        return WantedInput(
+            self.name, self.low, self.high, self.value_of(self.default), self.density
+        )
+
     def as_json(self) -> dict[str, Any]:
         return {
             "name": self.name,

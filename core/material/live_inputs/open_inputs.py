@@ -26,23 +26,22 @@ def open_inputs(root: mx.Document, inputs: Sequence[LiveInput]) -> mx.Document:
     for number, each in enumerate(inputs):
         for path in each.paths:
             if each.kind in CLOCKS:
-                _replace_clock(copied.getDescendant(path), number)
+                _replace_clock(_at(copied, path), number)
             else:
                 owner_path, _, name = path.rpartition("/")
-                _connect(copied.getDescendant(owner_path), name, each.kind, number)
+                _connect(_at(copied, owner_path), name, each.kind, number)
     return copied
 
 
-def reader_names(root: mx.Document) -> dict[str, int]:
-    """Paths of the nodes that read live inputs, and the number of the input of each."""
-    import MaterialX as mx
+def reader_number(node: mx.Node) -> int | None:
+    """The number of the live input that a node reads."""
+    value = node.getInputValue("geomprop") if node.getCategory() == _READER else None
+    return int(value.removeprefix(_PROPERTY)) if value and value.startswith(_PROPERTY) else None
 
-    return {
-        node.getNamePath(): int(value.removeprefix(_PROPERTY))
-        for node in root.traverseTree()
-        if isinstance(node, mx.Node) and node.getCategory() == _READER
-        if (value := node.getInputValue("geomprop")) and value.startswith(_PROPERTY)
-    }
+
+def _at(root: mx.Document, path: str) -> mx.InterfaceElement:
+    """The element of a path. Names may contain separators of paths."""
+    return next(each for each in root.traverseTree() if each.getNamePath() == path)
 
 
 def _connect(owner: mx.InterfaceElement, name: str, kind: str, number: int) -> None:
