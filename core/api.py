@@ -94,7 +94,7 @@ def bake(
     from verdigris.core.base.errors import SettingsError
     from verdigris.core.material.live_inputs.live_input import parse_all_wanted
     from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.settings.presets import default_preset, require_recipe
+    from verdigris.core.settings.presets import default_preset, for_live_inputs, require_recipe
 
     documents, folder = _require_documents(documents), path_from(folder, "folder")
     for argument, value in (("name", name), ("preset", preset), ("material", material)):
@@ -106,6 +106,7 @@ def bake(
     opened = open_device(device)
     kind = choose_trainer(opened)
     recipe = require_recipe(preset or default_preset(kind), kind, len(documents))
+    recipe = for_live_inputs(recipe, len(live))
     teachers = [
         Teacher(each, each.require_material(material), opened, parse_all_wanted(live))
         for each in documents

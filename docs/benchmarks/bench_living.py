@@ -32,8 +32,9 @@ from verdigris.core.material.load.mtlx_document import Document, load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
-from verdigris.core.pictures.metrics import measure_samples
+from verdigris.core.pictures.metrics import INDISTINGUISHABLE_LOG_MAE, measure_samples
 from verdigris.core.progress.events import Finished
+from verdigris.core.settings.presets import for_live_inputs
 from verdigris.core.settings.recipe import Recipe
 
 OWN = (("street_stone", "wetness=0..1"), ("rusting_paint", "age=0..1"), ("faded_cloth", "sun=0..1"))
@@ -123,7 +124,7 @@ def rows(
     teacher = Teacher(load_document(path), device=device, live=[wanted])
     (live,) = teacher.live_inputs
     begun = time.perf_counter()
-    seconds, (bundle,) = baked([teacher], recipe)
+    seconds, (bundle,) = baked([teacher], for_live_inputs(recipe, 1))
     student, side = Student(bundle.parameters(), device), bundle.nominal_side
     shares = (np.arange(options.values) + 0.5) / options.values
     own = np.array([errors(teacher, student, side, float(share)) for share in shares])
@@ -147,7 +148,9 @@ def rows(
         alone, (other,) = baked([Teacher(still(path, live, share), device=device)], recipe)
         apart = Student(other.parameters(), device)
         found = errors(teacher, apart, side, share)
-        ratios.append(own[index] / found)
+        # better figures count as equal
+        least = INDISTINGUISHABLE_LOG_MAE
+        ratios.append(max(own[index], least) / max(found, least))
         times.append(seconds / alone)
         sizes.append(bundle.manifest.cost["loaded_bytes"] / other.manifest.cost["loaded_bytes"])
         now = [time_material(BundleMaterial(each, device)).nanoseconds for each in (bundle, other)]

@@ -139,10 +139,11 @@ def detail_below_texels(teacher: DeviceMaterial, resolution: int) -> float:
     count = _DETAIL_SAMPLES
     corner = random.integers(0, resolution, (count, 2))
     wi, wo = random_directions(random, count), random_directions(random, count)
-    first, second = (
-        teacher.response(((corner + random.random((count, 2))) / resolution).astype("f4"), wi, wo)
-        for _ in range(2)
-    )
+    places = [
+        ((corner + random.random((count, 2))) / resolution).astype(np.float32) for _ in range(2)
+    ]
+    live = random.random((count, len(teacher.live))).astype(np.float32) if teacher.live else None
+    first, second = (teacher.response(uv, wi, wo, live=live) for uv in places)
     return float(np.abs(np.log1p(first) - np.log1p(second)).mean())
 
 

@@ -205,7 +205,12 @@ def bake(
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.pictures.verdict import require_target
     from verdigris.core.settings.json_changes import changed
-    from verdigris.core.settings.presets import NEXT_PRESET, default_preset, require_recipe
+    from verdigris.core.settings.presets import (
+        NEXT_PRESET,
+        default_preset,
+        for_live_inputs,
+        require_recipe,
+    )
 
     changes = parse_setting_changes(settings)
     options = {"resolution": resolution, "iterations": iterations, "seed": seed}
@@ -237,6 +242,7 @@ def bake(
     map_facts = _file_facts(importance)
     weights = read_importance(importance) if importance else None
     recipe = require_recipe(preset or default_preset(kind), kind, len(chosen))
+    recipe = for_live_inputs(recipe, len(wanted))
     recipe = changed(recipe, changes)
     if directions is not None:
         recipe = _with_directions(recipe, directions)

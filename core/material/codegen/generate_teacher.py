@@ -88,11 +88,12 @@ def generate(
     document.check(material)
     generator, context = _generator()
     try:
-        nodes, root = list(document.nodes_of(material)), document.root
+        nodes, opened = list(document.nodes_of(material)), document.root
         if live:
-            root = open_inputs(root, live)
-            nodes = [counterpart(node, root) for node in nodes]
-        root = inline_image_files(root, nodes, standard_library(), generator.getTarget())
+            # kept, because the nodes live with it
+            opened = open_inputs(opened, live)
+            nodes = [counterpart(node, opened) for node in nodes]
+        root = inline_image_files(opened, nodes, standard_library(), generator.getTarget())
         root = rename_definitions_for_code(root, document.root, standard_library())
         element = counterpart(material.element, root)
         root, element = rename_nodes_for_code(root, element, document.root, standard_library())

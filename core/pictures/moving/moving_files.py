@@ -76,6 +76,8 @@ def _write_gif(path: Path, frames: Iterator[Floats], count: int, rate: float) ->
     import OpenImageIO as oiio
 
     file = oiio.ImageOutput.create(str(path))
+    if file is None:
+        raise OSError(oiio.geterror())
     specs: tuple[oiio.ImageSpec, ...] = ()
     for number, frame in enumerate(frames):
         texels = _bytes_of(frame)
