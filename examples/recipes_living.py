@@ -1,4 +1,4 @@
-"""Textures of the examples with live inputs: stone that gets wet, paint that rusts, cloth that fades."""
+"""Textures of the examples with live inputs: wet stone, rusting paint, faded cloth."""
 
 from __future__ import annotations
 

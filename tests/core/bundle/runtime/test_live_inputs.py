@@ -53,7 +53,7 @@ def test_a_bundle_is_read_as_it_was_written(living):
     assert living.manifest.live == INPUTS
     assert living.parameters().live == (0.25, 0.75)
     manifest = json.loads((living.folder / "manifest.json").read_text())
-    assert manifest["version"] == "4.4"
+    assert manifest["version"] == "4.5"
     assert manifest["live"][1]["low"] == [1, 0.5, 0]
     reference = living.reference()
     assert reference.live.shape == (len(reference), 2)
