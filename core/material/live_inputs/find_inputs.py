@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _COUNTS = {"float": 1, "color3": 3}
 _FOR_FILES = "filename"
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,10 @@ def _find(
         )
     _require_count(shown, kind, wanted)
     value = (offer.given if offer.given is not None else offer.port).getResolvedValueString()
-    numbers = tuple(float(each) for each in value.split(",")) if value else (0.0,) * _COUNTS[kind]
+    # as MaterialX reads numbers: what follows one is ignored
+    numbers = tuple(map(float, _NUMBER.findall(value)))
+    if len(numbers) != _COUNTS[kind]:
+        numbers = wanted.low
     return _live(wanted, kind, numbers, (offer.path,))
 
 
