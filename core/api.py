@@ -108,7 +108,7 @@ def bake(
     recipe = require_recipe(preset or default_preset(kind), kind, len(documents))
     recipe = for_live_inputs(recipe, len(live))
     teachers = [
-        Teacher(each, each.require_material(material), opened, parse_all_wanted(live))
+        Teacher(each, each.require_material(material), opened, live=parse_all_wanted(live))
         for each in documents
     ]
     options = BakeOptions(
@@ -190,7 +190,7 @@ def verify(
     teacher = None
     if source and on:
         teacher = Teacher(
-            source, source.require_material(bundle.source_name), on, bundle.wanted_live
+            source, source.require_material(bundle.source_name), on, live=bundle.wanted_live
         )
         notes = [*source_notes(bundle, teacher), *notes]
     return prove(bundle, [*shipped.decoders, *decoders], teacher, notes, shipped.samplers)

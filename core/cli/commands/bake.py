@@ -251,7 +251,7 @@ def bake(
         points, weights = _on_mesh(mesh, uv, weights)
     elif uv is not None:
         raise typer.BadParameter("needs a mesh: name it with --mesh", param_hint="--uv")
-    teachers = [Teacher(document, each, opened, points, wanted) for document, each in chosen]
+    teachers = [Teacher(document, each, opened, points, live=wanted) for document, each in chosen]
     bake_options = BakeOptions(
         name=bundle_name,
         folder=out,

@@ -214,7 +214,7 @@ def compare(
     materials = _compared_materials(documents, names)
     opened = open_device(device)
     live = [each for bundle in bundles.values() for each in bundle.wanted_live]
-    teachers = [Teacher(*each, opened, live) for each in materials]
+    teachers = [Teacher(*each, opened, live=live) for each in materials]
     for each in materials:
         check_apart(output, files_read(*each))
     for bundle in bundles.values():

@@ -30,7 +30,7 @@ def open_teacher(
     from verdigris.core.material.teacher.teacher import Teacher
 
     document = load_document(path, search or (), confined)
-    return Teacher(document, document.require_material(name), device, live)
+    return Teacher(document, document.require_material(name), device, live=live)
 
 
 def require_own_material(bundle: Bundle, file: Path, name: str | None) -> None:

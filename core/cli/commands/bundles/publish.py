@@ -155,7 +155,7 @@ def _draw(
     from verdigris.core.publish.references import draw_references
 
     teacher = Teacher(
-        document, document.require_material(bundle.source_name), device, bundle.wanted_live
+        document, document.require_material(bundle.source_name), device, live=bundle.wanted_live
     )
     for note in source_notes(bundle, teacher):
         print(f"verdigris: {bundle.manifest.name}: {note}", file=sys.stderr)
