@@ -72,11 +72,14 @@ def bake(
     target_error: float | None = None,
     target: str = "",
     viewport_textures: bool = False,
+    live: Sequence[str] = (),
     **changes: Any,
 ) -> Generator[Event, None, None]:
     """Trains one decoder for the materials of these documents, and writes a bundle for each.
 
     Yields the events of `verdigris.core.progress.events`; the last is Finished.
+
+    `live` are inputs that stay open, such as "wetness=0..1".
 
     `changes` replace fields of the preset's settings
     (`verdigris.core.settings.bake_settings.BakeSettings`). Close the generator to cancel the bake.
@@ -89,8 +92,9 @@ def bake(
     from verdigris.core.baking.state.trainers import choose_trainer
     from verdigris.core.base.device import open_device
     from verdigris.core.base.errors import SettingsError
+    from verdigris.core.material.live_inputs.live_input import parse_all_wanted
     from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.settings.presets import default_preset, require_recipe
+    from verdigris.core.settings.presets import default_preset, for_live_inputs, require_recipe
 
     documents, folder = _require_documents(documents), path_from(folder, "folder")
     for argument, value in (("name", name), ("preset", preset), ("material", material)):
@@ -102,7 +106,11 @@ def bake(
     opened = open_device(device)
     kind = choose_trainer(opened)
     recipe = require_recipe(preset or default_preset(kind), kind, len(documents))
-    teachers = [Teacher(each, each.require_material(material), opened) for each in documents]
+    recipe = for_live_inputs(recipe, len(live))
+    teachers = [
+        Teacher(each, each.require_material(material), opened, live=parse_all_wanted(live))
+        for each in documents
+    ]
     options = BakeOptions(
         name=name or (teachers[0].material.file_name if teachers else "nothing"),
         # absolute, because the caller may change the working folder between two events
@@ -181,7 +189,9 @@ def verify(
     shipped, notes = (decoders_on(bundle, on), device_notes(bundle, on)) if on else (NOTHING, [])
     teacher = None
     if source and on:
-        teacher = Teacher(source, source.require_material(bundle.source_name), on)
+        teacher = Teacher(
+            source, source.require_material(bundle.source_name), on, live=bundle.wanted_live
+        )
         notes = [*source_notes(bundle, teacher), *notes]
     return prove(bundle, [*shipped.decoders, *decoders], teacher, notes, shipped.samplers)
 

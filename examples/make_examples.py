@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import recipes_living
 import recipes_metal
 import recipes_painted
 import recipes_surface
@@ -25,6 +26,9 @@ RECIPES: dict[str, tuple[Recipe, int]] = {
     "glowing_panel": (recipes_surface.glowing_panel, 1),
     "foil_stamp": (recipes_painted.foil_stamp, 1),
     "pearl_inlay": (recipes_painted.pearl_inlay, 1),
+    "street_stone": (recipes_living.street_stone, 1),
+    "rusting_paint": (recipes_living.rusting_paint, 1),
+    "faded_cloth": (recipes_living.faded_cloth, 1),
     "paint": (recipes_painted.paint, 1),
 }
 """Each recipe and how many times the nominal size its maps are made at."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
+from dataclasses import replace
 from typing import TypeVar
 
 from verdigris.core.baking.finish.finish import finish, keep_first, preparing_finish
@@ -107,7 +108,7 @@ def bake(
     if not teachers:
         raise SettingsError("there is nothing to bake: name at least one material")
     trainer_kind = options.trainer or choose_trainer(teachers[0].device)
-    recipe = Recipe.of(settings)
+    recipe = with_live_inputs(Recipe.of(settings), teachers)
     kind = classify(teachers, recipe)
     requested = recipe[kind]
     check_memory(teachers[0].device, requested, len(teachers), trainer_kind)
@@ -159,6 +160,19 @@ def bake(
             phases.begin("")
             events.close()
             _explain_device_failure(run, lambda: run.learner.trainer.close())
+
+
+def with_live_inputs(recipe: Recipe, teachers: Sequence[Teacher]) -> Recipe:
+    """With as many live inputs as the materials have, which share a decoder."""
+    counts = {teacher.material.name: len(teacher.live_inputs) for teacher in teachers}
+    if len({*counts.values()}) > 1:
+        listed = ", ".join(f"{name} has {count}" for name, count in counts.items())
+        raise SettingsError(
+            f"materials of one decoder have the same number of live inputs: {listed}: bake them "
+            "one by one"
+        )
+    (count,) = {*counts.values()}
+    return recipe.map(lambda each: replace(each, live_inputs=count)) if count else recipe
 
 
 def _next(run: Run, events: Iterator[Event]) -> Event | None:

@@ -63,6 +63,11 @@ class DeviceMaterial(ABC):
     """Threads that evaluate one sample together."""
     is_dark_and_opaque: bool = False
     """Whether it certainly emits nothing and is opaque, at all places and for all views."""
+    live_steps: tuple[int, ...] = ()
+    """Of each live input, steps of its range that training draws more often."""
+    live: tuple[float, ...] = ()
+    """Values of its live inputs from 0 to 1, for samples that are given none. Set it between
+    pictures."""
 
     @abstractmethod
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
@@ -72,6 +77,12 @@ class DeviceMaterial(ABC):
     def bindings(self) -> dict[str, Any]:
         """Variables for each kernel that is linked with this material."""
 
+    @property
+    def live_uniform(self) -> slangpy.float3:
+        import slangpy
+
+        return slangpy.float3(*self.live, *(0.0,) * (3 - len(self.live)))
+
     def response(
         self,
         uv: Floats,
@@ -79,13 +90,21 @@ class DeviceMaterial(ABC):
         wo: Floats,
         frames: Frames | None = None,
         footprint: Footprint = POINT,
+        live: Floats | None = None,
     ) -> Floats:
-        """The response, (N, 3): BSDF x cos for light from `wi` and view `wo`."""
-        return self._evaluate("evaluateResponse", 3, uv, wi, wo, frames, footprint)
+        """The response, (N, 3): BSDF x cos for light from `wi` and view `wo`. `live`: values of
+        the live inputs, (N, inputs)."""
+        return self._evaluate("evaluateResponse", 3, uv, wi, wo, frames, footprint, live)
 
-    def unlit(self, uv: Floats, wo: Floats, frames: Frames | None = None) -> Floats:
+    def unlit(
+        self,
+        uv: Floats,
+        wo: Floats,
+        frames: Frames | None = None,
+        live: Floats | None = None,
+    ) -> Floats:
         """Emission towards `wo`, and coverage, (N, 4)."""
-        return self._evaluate("evaluateUnlit", 4, uv, wo, wo, frames)
+        return self._evaluate("evaluateUnlit", 4, uv, wo, wo, frames, live=live)
 
     def _evaluate(
         self,
@@ -96,6 +115,7 @@ class DeviceMaterial(ABC):
         wo: Floats,
         frames: Frames | None,
         footprint: Footprint = POINT,
+        live: Floats | None = None,
     ) -> Floats:
         kernel = self.kernel(EVALUATE, entry)
         packed = frames.packed() if frames else None
@@ -109,8 +129,9 @@ class DeviceMaterial(ABC):
                 self.buffer(width * size, each[part]) for each, width in ((uv, 2), (wi, 3), (wo, 3))
             )
             frames_of = None if packed is None else packed[part]
+            live_of = None if live is None else live[part]
             output = self._dispatch(
-                kernel, channels, size, places, towards, outwards, frames_of, footprint
+                kernel, channels, size, places, towards, outwards, frames_of, footprint, live_of
             )
             result[part] = output.to_numpy().view(np.float32).reshape(size, channels)
         return result
@@ -137,8 +158,12 @@ class DeviceMaterial(ABC):
         wo: slangpy.Buffer,
         packed: Floats | None,
         footprint: Footprint,
+        live: Floats | None = None,
     ) -> slangpy.Buffer:
         frames = np.zeros(12, np.float32) if packed is None else packed
+        values = np.zeros((1 if live is None else count, 3), np.float32)
+        if live is not None:
+            values[:, : live.shape[1]] = live
         output = self.buffer(channels * count, None)
         self.device.dispatch(
             kernel,
@@ -148,10 +173,12 @@ class DeviceMaterial(ABC):
                     "count": count,
                     "slopeStep": DEFAULT_SLOPE_STEP,
                     "hasFrames": int(packed is not None),
+                    "hasLive": int(live is not None),
                     "footprint": footprint.uniform(),
                 },
                 "gUv": uv,
                 "gFrames": self.buffer(frames.size, frames),
+                "gLive": self.buffer(values.size, values),
                 "gIncoming": wi,
                 "gOutgoing": wo,
                 "gResult": output,

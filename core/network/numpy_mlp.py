@@ -16,7 +16,7 @@ from verdigris.core.network import activations, losses
 from verdigris.core.network.directions import encode_directions, encode_directions_backward
 from verdigris.core.network.frames import build_frame, build_frame_backward
 from verdigris.core.network.output import exponent_backward, exponent_of, response_of
-from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.parameters import FloatArray, Parameters, with_live
 from verdigris.core.network.spec import AXIS_ROWS, CHANNELS, FRAME_ROWS, NetworkSpec
 from verdigris.core.network.texels import IndexArray, corners, gather, scatter
 
@@ -54,10 +54,13 @@ def forward(
     wi: FloatArray,
     wo: FloatArray,
     material: IndexArray | int = 0,
+    live: NDArray[Any] | None = None,
 ) -> tuple[FloatArray, Tape]:
-    """Raw outputs [3 lobes, N] and the tape; uv is [2, N], directions are [3, N]."""
+    """Raw outputs [3 lobes, N] and the tape; uv is [2, N], directions are [3, N], live values
+    [N, inputs]."""
     indices, weights = corners(parameters.layout, uv, level, material)
     latent = gather(parameters.latents, indices, weights)
+    latent = with_live(parameters, latent, live)
     tape = Tape(indices, weights, wi, wo, parameters.frames() @ latent, [], [])
     return _decode(spec, parameters, tape, latent), tape
 
@@ -65,7 +68,7 @@ def forward(
 def decode_latents(
     spec: NetworkSpec, parameters: Parameters, latent: FloatArray, wi: FloatArray, wo: FloatArray
 ) -> FloatArray:
-    """Raw outputs [3 lobes, N] of gathered latents [channels, N]."""
+    """Raw outputs [3 lobes, N] of gathered latents and live values [inputs of the place, N]."""
     none = np.empty(0, np.int64), np.empty(0, latent.dtype)
     return _decode(
         spec, parameters, Tape(*none, wi, wo, parameters.frames() @ latent, [], []), latent
@@ -75,7 +78,7 @@ def decode_latents(
 def decoder_inputs(
     spec: NetworkSpec, raw_frames: FloatArray, latent: FloatArray, wi: FloatArray, wo: FloatArray
 ) -> FloatArray:
-    """Inputs of the first layer, [inputs, N]: latents, and directions in each frame."""
+    """Inputs of the first layer, [inputs, N]: those of the place, and directions in each frame."""
     inputs = [latent]
     for frame in range(spec.frame_count):
         axes, stretch = np.split(_rows_of_frame(raw_frames, frame), [AXIS_ROWS])
@@ -116,7 +119,7 @@ def backward(
         result.bias(layer)[:] = gradient.sum(1)
         gradient = parameters.weights(layer).T @ gradient
 
-    latent = tape.layer_inputs[0][: spec.latent_channels]
+    latent = tape.layer_inputs[0][: spec.place_inputs]
     g_raw_frames = np.empty_like(tape.raw_frames)
     for frame in range(spec.frame_count):
         axes, stretch = np.split(_rows_of_frame(tape.raw_frames, frame), [AXIS_ROWS])
@@ -128,7 +131,8 @@ def backward(
         _rows_of_frame(g_raw_frames, frame)[:] = np.concatenate([g_axes, g_stretch])
     result.frames()[:] = g_raw_frames @ latent.T
 
-    g_latent = gradient[: spec.latent_channels] + parameters.frames().T @ g_raw_frames
+    g_latent = gradient[: spec.place_inputs] + parameters.frames().T @ g_raw_frames
+    g_latent = g_latent[: spec.latent_channels]
     latents = scatter(g_latent, tape.indices, tape.weights, parameters.layout.texel_count)
     return result.decoder, latents
 
@@ -141,6 +145,7 @@ def evaluate(
     wi: NDArray[Any],
     wo: NDArray[Any],
     material: NDArray[Any] | int = 0,
+    live: NDArray[Any] | None = None,
 ) -> FloatArray:
     """The student's response [N, 3] in the parameters' precision; uv is [N, 2], wi, wo [N, 3]."""
     dtype = parameters.decoder.dtype
@@ -148,11 +153,20 @@ def evaluate(
     count = uv.shape[1]
     level = np.broadcast_to(_whole(level), count)
     material = np.broadcast_to(_whole(material), count)
+    if live is not None:
+        live = np.broadcast_to(live, (count, spec.live_inputs))
     result = np.empty((count, CHANNELS), dtype)
     for start in range(0, count, _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         raw, _ = forward(
-            spec, parameters, uv[:, part], level[part], wi[:, part], wo[:, part], material[part]
+            spec,
+            parameters,
+            uv[:, part],
+            level[part],
+            wi[:, part],
+            wo[:, part],
+            material[part],
+            None if live is None else live[part],
         )
         result[part] = response_of(spec, raw).T
     return result
@@ -170,7 +184,8 @@ def loss_and_gradients(
     dtype = parameters.decoder.dtype
     uv, wi, wo, response = (batch[name].astype(dtype).T for name in ("uv", "wi", "wo", "response"))
     level, material = _whole(batch["level"]), _whole(batch["material"])
-    raw, tape = forward(spec, parameters, uv, level, wi, wo, material)
+    live = batch["live"][:, : spec.live_inputs]
+    raw, tape = forward(spec, parameters, uv, level, wi, wo, material, live)
     exponent, shares = exponent_of(spec, raw)
     target = losses.clamp_response(response)
     values, gradient = losses.FUNCTIONS[loss](exponent, target)

@@ -42,8 +42,17 @@ class Parameters:
     head: FloatArray | None = None
     """The heads of sampler and split (flat, see NetworkSpec.head_layers), fitted after
     training."""
+    live: tuple[float, ...] = ()
+    """Live values from 0 to 1 where an evaluation is given none."""
 
     def __post_init__(self) -> None:
+        if not self.live:
+            self.live = (0.0,) * self.spec.live_inputs
+        if len(self.live) != self.spec.live_inputs:
+            raise SettingsError(
+                f"there are {len(self.live)} live values: the specification needs "
+                f"{self.spec.live_inputs}"
+            )
         expected = {
             "decoder": (self.spec.parameter_count,),
             "latents": (self.layout.texel_count, self.spec.latent_channels),
@@ -56,7 +65,7 @@ class Parameters:
                 raise SettingsError(f"{name} has shape {found}: the specification needs {shape}")
 
     def frames(self) -> FloatArray:
-        """View of the frame matrix, [frame rows, channels]."""
+        """View of the frame matrix, [frame rows, inputs of the place]."""
         start, size = self.spec.frame_offset, self.spec.frame_size
         return self.decoder[start : start + size].reshape(self.spec.frame_rows, -1)
 
@@ -91,7 +100,12 @@ class Parameters:
         """A copy in another precision."""
         head = None if self.head is None else self.head.astype(dtype)
         return Parameters(
-            self.spec, self.layout, self.decoder.astype(dtype), self.latents.astype(dtype), head
+            self.spec,
+            self.layout,
+            self.decoder.astype(dtype),
+            self.latents.astype(dtype),
+            head,
+            self.live,
         )
 
     def with_double_decoder(self) -> Parameters:
@@ -104,6 +118,19 @@ class Parameters:
         return self.astype(self.decoder.dtype)
 
 
+def with_live(
+    parameters: Parameters, latent: FloatArray, live: NDArray[Any] | None = None
+) -> FloatArray:
+    """What frames and layers are given: latents [channels, N], then live values [N, inputs], or the
+    parameters' own."""
+    inputs = parameters.spec.live_inputs
+    if not inputs:
+        return latent
+    values = np.asarray(parameters.live if live is None else live, latent.dtype).reshape(-1, inputs)
+    rows = np.broadcast_to(values.T, (inputs, latent.shape[1]))
+    return np.concatenate([latent, rows])
+
+
 def initialise(spec: NetworkSpec, layout: LatentLayout, seed: int) -> Parameters:
     """Fresh fp32 parameters, the same for the same seed on every machine."""
     decoder_random, latent_random = np.random.default_rng(seed).spawn(2)
@@ -114,7 +141,7 @@ def initialise(spec: NetworkSpec, layout: LatentLayout, seed: int) -> Parameters
         np.empty((layout.texel_count, spec.latent_channels), np.float32),
     )
     parameters.frames()[:] = _FRAME_SCALE * decoder_random.standard_normal(
-        (spec.frame_rows, spec.latent_channels)
+        (spec.frame_rows, spec.place_inputs)
     )
     for layer in spec.layers:
         scale = np.sqrt(2.0 / layer.inputs)

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.material.live_inputs.live_input import MOST_LIVE_INPUTS
 
 # Name -> Slang type.
 ACTIVATIONS = {
@@ -94,6 +95,7 @@ RANGES = {
     "latent_channels": (1, 64),
     "frame_count": (1, 4),
     "lobes": (1, 4),
+    "live_inputs": (0, MOST_LIVE_INPUTS),
 }
 
 
@@ -162,6 +164,9 @@ class NetworkSpec:
     lobes: int = 2
     """Number of exponentials whose sum is the response, for example a base and its coat."""
 
+    live_inputs: int = 0
+    """Number of values from 0 to 1 that an evaluation is given beside its latents."""
+
     output_shift: float = 3.0
     """Subtracted from the raw outputs before exp: an untrained decoder is dark."""
 
@@ -199,12 +204,17 @@ class NetworkSpec:
 
     @property
     def frame_size(self) -> int:
-        return self.frame_rows * self.latent_channels
+        return self.frame_rows * self.place_inputs
+
+    @property
+    def place_inputs(self) -> int:
+        """What frames and layers are given of a place: its latents, then the live values."""
+        return self.latent_channels + self.live_inputs
 
     @property
     def inputs(self) -> int:
-        """Inputs of the first layer: latents, then FRAME_INPUTS for each frame."""
-        return self.latent_channels + FRAME_INPUTS * self.frame_count
+        """Inputs of the first layer: those of the place, then FRAME_INPUTS for each frame."""
+        return self.place_inputs + FRAME_INPUTS * self.frame_count
 
     @property
     def outputs(self) -> int:
@@ -212,7 +222,7 @@ class NetworkSpec:
 
     def inputs_of_frame(self, frame: int) -> slice:
         """The place of a frame's inputs among all inputs."""
-        start = self.latent_channels + FRAME_INPUTS * frame
+        start = self.place_inputs + FRAME_INPUTS * frame
         return slice(start, start + FRAME_INPUTS)
 
     @cached_property
@@ -232,9 +242,9 @@ class NetworkSpec:
 
     @property
     def head_inputs(self) -> int:
-        """Inputs of the sampler's head: latents, and for each frame and the surface the cosine of
-        the view and its logarithm."""
-        return self.latent_channels + 2 * self.frame_count + 2
+        """Inputs of the sampler's head: those of the place, and for each frame and the surface the
+        cosine of the view and its logarithm."""
+        return self.place_inputs + 2 * self.frame_count + 2
 
     @property
     def head_outputs(self) -> int:
@@ -283,6 +293,8 @@ class NetworkSpec:
         """Constants for shaders, by Slang name."""
         constants: dict[str, int | float] = {
             "kLatentChannels": self.latent_channels,
+            "kLiveInputs": self.live_inputs,
+            "kPlaceInputs": self.place_inputs,
             "kFrameCount": self.frame_count,
             "kRowsOfFrame": FRAME_ROWS,
             "kFrameInputs": FRAME_INPUTS,

@@ -50,6 +50,7 @@ class Student(DeviceMaterial):
         self.material = material
         self.level = level
         self._spec, self._layout = parameters.spec, parameters.layout
+        self.live = parameters.live
         self._decoder: slangpy.Buffer
         self._texels: slangpy.Buffer
         self._quads: list[list[float]] | None
@@ -101,6 +102,7 @@ class Student(DeviceMaterial):
                 "material": self.material,
                 "level": self.level,
                 "texelQuads": self._texel_quads,
+                "live": self.live_uniform,
             },
             "gDecoder": self._decoder,
             "gTexels": self._texels,

@@ -37,6 +37,9 @@ _MOST_TOGETHER, _MOST_TOGETHER_ON_SOFTWARE = 2, 4
 NUMPY_CHUNK_STEPS = 8
 # New chunks between two repeats of the same chunk.
 DISTANCE = 4
+# Share of points at the ends of steps of live inputs: errors would be largest at both ends of a
+# range.
+LIVE_SHARE = 0.25
 
 
 class DrawnMaterial(Protocol):
@@ -47,6 +50,9 @@ class DrawnMaterial(Protocol):
 
     @property
     def lanes_per_sample(self) -> int: ...
+
+    @property
+    def live_steps(self) -> tuple[int, ...]: ...
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel: ...
 
@@ -213,6 +219,8 @@ class DrawnSamples:
                 "map": {"width": self._directions.width, "height": self._directions.height},
                 "peak": self._directions.peak,
             },
+            "liveSteps": _live_steps(self.materials[material].live_steps),
+            "liveShare": LIVE_SHARE,
         }
 
     def _buffer(self, size: int, data: NDArray[Any] | None = None) -> slangpy.Buffer:
@@ -220,6 +228,13 @@ class DrawnSamples:
 
         usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
         return self._device.gpu.create_buffer(size=size, usage=usage, data=data)
+
+
+def _live_steps(steps: tuple[int, ...]) -> slangpy.float3:
+    """Steps of the live inputs; 1 for the rest of three, and 0 if there are none."""
+    import slangpy
+
+    return slangpy.float3(*steps, *(1.0 if steps else 0.0,) * (3 - len(steps)))
 
 
 class Turn(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-# One training sample: 14 tightly packed 32-bit words.
+# One training sample: 17 tightly packed 32-bit words.
 TRAINING_SAMPLE = np.dtype(
     [
         ("uv", "f4", 2),
@@ -15,6 +15,7 @@ TRAINING_SAMPLE = np.dtype(
         ("wo", "f4", 3),
         ("response", "f4", 3),
         ("weight", "f4"),
+        ("live", "f4", 3),  # of live inputs, the same for all samples of a position
     ]
 )
 

@@ -89,6 +89,9 @@ class BakeSettings:
     encoded_latent_rate: float = 3e-3
     """Peak learning rate of latents that an encoder has initialised."""
 
+    live_inputs: int = 0
+    """Number of live inputs; a bake sets it to those of its materials."""
+
     draw: DrawSettings = field(default_factory=DrawSettings)
     """How places and directions are sampled."""
 
@@ -105,6 +108,7 @@ class BakeSettings:
             require_preset(self.network),
             activation=self.activation,
             latent_channels=self.size.channels[0],
+            live_inputs=self.live_inputs,
         )
 
     def layout(self, materials: int = 1) -> LatentLayout:
@@ -178,7 +182,11 @@ class BakeSettings:
         return replace(self, **changes)
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        values = asdict(self)
+        if not self.live_inputs:
+            # as in bundles before there were any
+            del values["live_inputs"]
+        return values
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> BakeSettings:

@@ -149,12 +149,25 @@ def _shared(alone: BakeSettings) -> BakeSettings:
     return replace(alone, network="3x64", iterations=alone.iterations // 2, decoder_rate=_WIDE_RATE)
 
 
+# Steps with live inputs, as a part of those without.
+_LIVE_STEPS = 1.5
 _SHARED = {trainer: presets["standard"].map(_shared) for trainer, presets in PRESETS.items()}
 
 
 def default_preset(trainer: str) -> str:
     """The preset where none is chosen: more than a draft would take long on a processor."""
     return "draft" if trainer == "numpy" else "standard"
+
+
+def for_live_inputs(recipe: Recipe, count: int) -> Recipe:
+    """With more steps for materials with so many live inputs: there is more to learn."""
+    if not count:
+        return recipe
+    return recipe.map(
+        lambda each: replace(
+            each, live_inputs=count, iterations=round(_LIVE_STEPS * each.iterations)
+        )
+    )
 
 
 def require_recipe(preset: str, trainer: str, materials: int = 1) -> Recipe:

@@ -3,6 +3,7 @@ and first layer take the rotation back, so that no response changes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,13 @@ def rotate_latents(
     axes = axes_inside_blocks(parameters)
     spec, rotated = parameters.spec, parameters.copy()
     rotated.latents[:] = parameters.latents @ axes
-    rotated.frames()[:] = parameters.frames() @ axes
     channels = spec.latent_channels
-    first = rotated.weights(spec.layers[0])
-    first[:, :channels] = first[:, :channels] @ axes
+    for matrix in (rotated.frames(), rotated.weights(spec.layers[0])):
+        matrix[:, :channels] = matrix[:, :channels] @ axes
     # moments of the decoder are in bases that turn with its inputs
     bases = state["decoder_bases"].copy()
-    _turn_bases(bases, axes, spec.frame_rows, channels, spec.layers[0].outputs, spec.inputs, side)
+    shapes = (spec.frame_rows, spec.place_inputs), (spec.layers[0].outputs, spec.inputs)
+    _turn_bases(bases, axes, shapes, side)
     squares = state["latents_v"] @ (axes * axes)
     return rotated, {**state, "decoder_bases": bases, "latents_v": squares}
 
@@ -50,15 +51,12 @@ def axes_inside_blocks(parameters: Parameters) -> FloatArray:
 def _turn_bases(
     bases: FloatArray,
     axes: FloatArray,
-    frame_rows: int,
-    channels: int,
-    outputs: int,
-    inputs: int,
+    shapes: Sequence[tuple[int, int]],
     side: int | None,
 ) -> None:
     """Turns the mean and the basis of the inputs of frames and of the first layer, in place."""
-    start = 0
-    for rows, columns in ((frame_rows, channels), (outputs, inputs)):
+    start, channels = 0, len(axes)
+    for rows, columns in shapes:
         left, right = (side or rows), (side or columns)
         start += 2 * left * left
         mean, basis = bases[start : start + 2 * right * right].reshape(2, right, right)

@@ -15,7 +15,7 @@ class PackedDecoder:
     """Frame matrix and layers as views [outputs, 1 + inputs] of one vector, the bias first."""
 
     def __init__(self, spec: NetworkSpec) -> None:
-        shapes = [(spec.frame_rows, 1 + spec.latent_channels)]
+        shapes = [(spec.frame_rows, 1 + spec.place_inputs)]
         shapes += [(layer.outputs, 1 + layer.inputs) for layer in spec.layers]
         self.spec = spec
         self.vector = np.zeros(sum(rows * columns for rows, columns in shapes), np.float32)

@@ -32,7 +32,7 @@ SQUARE_SIDES = (32, 64)
 
 def square_side(spec: NetworkSpec) -> int:
     """Side of the squares that hold this decoder's matrices on a GPU."""
-    sides = [spec.frame_rows, spec.latent_channels]
+    sides = [spec.frame_rows, spec.place_inputs]
     sides += [side for layer in spec.layers for side in (layer.outputs, layer.inputs)]
     for side in SQUARE_SIDES:
         if max(sides) <= side:

@@ -31,6 +31,7 @@ class AnalyticTeacher:
     """The interface that the sampler needs."""
 
     lanes_per_sample = 1
+    live_steps = ()
 
     def __init__(self, device):
         self.device = device

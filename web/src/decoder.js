@@ -20,16 +20,19 @@ export class Decoder {
     this.activate = activationOf(network);
   }
 
-  /** The response for unit vectors to light and viewer in the tangent frame. */
-  evaluate(uv, lod, wi, wo) {
+  /**
+   * The response for unit vectors to light and viewer in the tangent frame. `live`: values of the live inputs from 0
+   * to 1, by default those of the bundle.
+   */
+  evaluate(uv, lod, wi, wo, live) {
     if (!(wi[2] > 0) || !(wo[2] > 0)) return [0, 0, 0];
-    return this.shade(this.prepare(uv, lod, wo), wi);
+    return this.shade(this.prepare(uv, lod, wo, live), wi);
   }
 
   /** What does not depend on the light. */
-  prepare(uv, lod, wo) {
+  prepare(uv, lod, wo, live = this.material.live.map((each) => each.default)) {
     const { network, tensors } = this.material;
-    const latent = this.latent(uv, lod);
+    const latent = [...this.latent(uv, lod), ...live];
     const raw = multiply(tensors.frames, latent);
     const unit = (v) => scaled(v, 1 / Math.max(Math.sqrt(dot(v, v)), network.lengthEpsilon));
     const frames = [];

@@ -20,6 +20,9 @@ export function literal(value) {
  *     vec3 wi = neuralDraw(surface, random);              // nearly in proportion to the response
  *     float density = neuralPdf(surface, wi);
  *
+ * With live inputs, neuralPrepareLive(uv, lod, wo, live) takes their values from 0 to 1; neuralPrepare has those at
+ * `places.live` of packNumbers.
+ *
  * The text depends on the decoder's shape alone: materials of one shape share a program.
  *
  * @param {object} options `filter`: "sampled" (texture unit) or "exact"; `numbers`: "block" (uniform
@@ -34,6 +37,7 @@ export function decoderGlsl(material, { filter = "sampled", numbers = "block" } 
   const [Q, V, I] = [network.latents / 4, quads(network.latents + 2 * F), quads(headInputs(network))];
   const times = (at) => Array.from({ length: Q }, (_, i) => `neuralMatrix(${at} + ${4 * i}) * x[${i}]`).join(" + ");
   const n = literal;
+  const hasLive = network.live > 0;
   const source =
     numbers === "block"
       ? `layout(std140) uniform NeuralNumbers { highp vec4 neuralNumbers[${count}]; };
@@ -88,7 +92,7 @@ float neuralLod(vec2 dx, vec2 dy) {
   return 0.5 * log2(max(max(dot(dx, dx), dot(dy, dy)), 1e-12));
 }
 
-NeuralSurface neuralPrepare(vec2 uv, float lod, vec3 wo) {
+NeuralSurface ${hasLive ? "neuralPrepareLive(vec2 uv, float lod, vec3 wo, vec3 live)" : "neuralPrepare(vec2 uv, float lod, vec3 wo)"} {
   NeuralSurface s;
   s.wo = wo;
   vec4 x[${I}];
@@ -101,7 +105,9 @@ NeuralSurface neuralPrepare(vec2 uv, float lod, vec3 wo) {
     int at = ${places.frames} + ${8 * Q} * k;
     vec4 r0 = ${times("at")};
     vec4 r1 = ${times(`at + ${4 * Q}`)};
-    vec3 normal = neuralNormalize(r0.xyz + vec3(0.0, 0.0, 1.0));
+${hasLive ? `    r0 += neuralMatrix(${places.framesLive} + 8 * k) * vec4(live, 0.0);
+    r1 += neuralMatrix(${places.framesLive + 4} + 8 * k) * vec4(live, 0.0);
+` : ""}    vec3 normal = neuralNormalize(r0.xyz + vec3(0.0, 0.0, 1.0));
     vec3 along = vec3(r0.w + 1.0, r1.xy);
     vec3 tangent = neuralNormalize(along - normal * dot(normal, along));
     s.normal[k] = normal;
@@ -115,13 +121,17 @@ NeuralSurface neuralPrepare(vec2 uv, float lod, vec3 wo) {
   }
   int at = ${places.view};
   for (int row = 0; row < ${W}; row++) {
-    vec4 sum = neuralNumber(${places.bias0} + row);
+    vec4 sum = neuralNumber(${places.bias0} + row)${hasLive ? ` + neuralMatrix(${places.viewLive} + 4 * row) * vec4(live, 0.0)` : ""};
     for (int i = 0; i < ${V}; i++, at += 4) sum += neuralMatrix(at) * x[i];
     s.view[row] = sum;
   }
 ${sampler ? lobesGlsl(material, places, quads) : plainLobesGlsl(F)}  return s;
 }
-
+${hasLive ? `
+NeuralSurface neuralPrepare(vec2 uv, float lod, vec3 wo) {
+  return neuralPrepareLive(uv, lod, wo, neuralNumber(${places.live}).xyz);
+}
+` : ""}
 vec3 neuralShade(const in NeuralSurface s, vec3 wi) {
   if (wi.z <= 0.0 || s.wo.z <= 0.0) return vec3(0.0);
   vec4 light[${2 * F}];
@@ -172,6 +182,7 @@ vec4 neuralFetch(vec2 uv, float level, int last, int layer) {
 }`;
 
 function lobesGlsl({ network, sampler }, places, quads) {
+  const live = network.live ? ` + neuralMatrix(${places.headLive} + 4 * row) * vec4(live, 0.0)` : "";
   const [Q, F] = [network.latents / 4, network.frames];
   const [H, I, O] = [quads(sampler.hidden), quads(headInputs(network)), quads(sampler.outputs)];
   const cosine = `vec2(wo.z, neuralLog(wo.z))`;
@@ -180,7 +191,7 @@ function lobesGlsl({ network, sampler }, places, quads) {
   vec4 hidden[${H}];
   at = ${places.head0};
   for (int row = 0; row < ${H}; row++) {
-    vec4 sum = neuralNumber(${places.headBias0} + row);
+    vec4 sum = neuralNumber(${places.headBias0} + row)${live};
     for (int i = 0; i < ${I}; i++, at += 4) sum += neuralMatrix(at) * x[i];
     hidden[row] = max(sum, ${literal(sampler.slope)} * sum);
   }

@@ -14,6 +14,8 @@ export interface Network {
   /** Latent channels of a texel: 4 or 8. */
   latents: number;
   frames: number;
+  /** Number of live inputs. */
+  live: number;
   inputs: number;
   width: number;
   hiddenLayers: number;
@@ -30,6 +32,8 @@ export interface Reference {
   wo: Vector[];
   exported: Vector[];
   teacher?: Vector[];
+  /** With live inputs, their values. */
+  live?: number[][];
 }
 
 export type Vector = [number, number, number];
@@ -40,6 +44,8 @@ export class Material {
   readonly label: string;
   readonly manifest: Record<string, any>;
   readonly network: Network;
+  /** Inputs that stay open. An evaluation is given numbers from 0 (low) to 1 (high). */
+  readonly live: { name: string; type: "float" | "color3" | "time" | "frame"; low: number | number[]; high: number | number[]; default: number }[];
   readonly sampler: Record<string, number> | null;
   readonly tensors: Record<string, Float32Array>;
   readonly latents: Texture & { scale: number[]; offset: number[] };
@@ -83,7 +89,7 @@ export interface Prepared {
 /** Evaluates a material on the processor, in double precision. */
 export class Decoder {
   constructor(material: Material);
-  evaluate(uv: [number, number], lod: number, wi: Vector, wo: Vector): Vector;
+  evaluate(uv: [number, number], lod: number, wi: Vector, wo: Vector, live?: number[]): Vector;
   prepare(uv: [number, number], lod: number, wo: Vector): Prepared;
   shade(prepared: Prepared, wi: Vector): Vector;
   latent(uv: [number, number], lod: number): number[];

@@ -1,7 +1,7 @@
 import { VerdigrisError, shown } from "./errors.js";
 import { Fields, parseJson } from "./fields.js";
 import { readKtx2 } from "./ktx2.js";
-import { parseNetwork, parseSampler, readTensors } from "./network.js";
+import { parseLive, parseNetwork, parseSampler, readTensors } from "./network.js";
 import { openSource } from "./source.js";
 
 const MANIFEST = "manifest.json";
@@ -33,6 +33,7 @@ export async function loadMaterial(from, options = {}) {
   const manifest = new Fields(MANIFEST, parseJson(MANIFEST, await source.read(MANIFEST)));
   checkVersion(manifest);
   const network = parseNetwork(manifest);
+  const live = parseLive(manifest, network);
   const sampler = parseSampler(manifest, network);
   const read = (entry) => readRecorded(source, entry);
   const texture = async (name) => {
@@ -62,6 +63,7 @@ export async function loadMaterial(from, options = {}) {
     label: source.label,
     manifest: manifest.value,
     network,
+    live,
     sampler,
     tensors: readTensors(manifest, network, sampler, weights),
     latents: { ...latents, scale, offset },
@@ -69,7 +71,7 @@ export async function loadMaterial(from, options = {}) {
     opacity,
     proxies: proxies && { ...proxies, ...proxyFit(manifest.object("proxies")) },
     /** reference.json, loaded when asked for. */
-    reference: () => readReference(manifest, read),
+    reference: () => readReference(manifest, read, network.live),
     /** A file of the bundle that the manifest lists, such as preview.png. */
     file: (name) => readListed(manifest, read, name),
   });
@@ -126,7 +128,7 @@ async function readListed(manifest, read, name) {
   return read(entry);
 }
 
-async function readReference(manifest, read) {
+async function readReference(manifest, read, live) {
   const entry = manifest.object("reference");
   const count = entry.count("count", 1, 16384);
   const file = entry.text("file");
@@ -135,6 +137,10 @@ async function readReference(manifest, read) {
   const reference = { count };
   const widths = { uv: 2, wi: 3, wo: 3, exported: 3, teacher: 3, random: 2, drawn: 3, lod: 0, pdf: 0, drawn_pdf: 0 };
   const required = ["uv", "lod", "wi", "wo", "exported"];
+  if (live) {
+    widths.live = live;
+    required.push("live");
+  }
   for (const [name, width] of Object.entries(widths)) {
     if (!rows.has(name) && !required.includes(name)) continue;
     const column = rows.list(name, count, count);

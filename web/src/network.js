@@ -11,7 +11,9 @@ export function parseNetwork(manifest) {
   const latents = network.count("latent_channels", 4, 8);
   if (latents % 4) throw network.error("latent_channels", `is ${latents}: it must be 4 or 8`);
   const frames = network.count("frame_count", 1, 4);
-  const inputs = network.count("inputs", latents + 10 * frames, latents + 10 * frames);
+  const live = network.has("live_inputs") ? network.count("live_inputs", 0, 3) : 0;
+  const sum = latents + live + 10 * frames;
+  const inputs = network.count("inputs", sum, sum);
   const layers = network.objects("layers", 2, 9);
   const output = network.object("output");
   output.oneOf("transform", ["sum_of_exp"]);
@@ -33,6 +35,7 @@ export function parseNetwork(manifest) {
   return {
     latents,
     frames,
+    live,
     inputs,
     width,
     hiddenLayers: layers.length - 1,
@@ -64,7 +67,7 @@ export function parseSampler(manifest, network) {
   const isTilted = kind === SAMPLER_KINDS[0];
   const outputs = (isTilted ? 5 : 3) * network.frames + 2;
   const [first, last] = sampler.objects("layers", 2, 2);
-  const inputs = headInputs(network);
+  const inputs = headInputs(network) + network.live;
   first.count("inputs", inputs, inputs);
   const hidden = first.count("outputs", 1, 256);
   last.count("inputs", hidden, hidden);
@@ -83,16 +86,26 @@ export function parseSampler(manifest, network) {
   };
 }
 
+/** Names, ranges and defaults of the live inputs, which an evaluation is given from 0 (low) to 1 (high). */
+export function parseLive(manifest, network) {
+  if (!network.live) return [];
+  return manifest.objects("live", network.live, network.live).map((entry) => {
+    const type = entry.oneOf("type", ["float", "color3", "time", "frame"]);
+    const end = (name) => (type === "color3" ? entry.numbers(name, 3) : entry.number(name));
+    return { name: entry.text("name"), type, low: end("low"), high: end("high"), default: entry.number("default", 0, 1) };
+  });
+}
+
 /** Shapes by name of the tensors that decoder and sampler need. */
 function tensorShapes(network, sampler) {
-  const shapes = { frames: [8 * network.frames, network.latents] };
+  const shapes = { frames: [8 * network.frames, network.latents + network.live] };
   for (let layer = 0; layer <= network.hiddenLayers; layer++) {
     const outputs = layer < network.hiddenLayers ? network.width : 3 * network.lobes;
     shapes[`layer${layer}.weights`] = [outputs, layer ? network.width : network.inputs];
     shapes[`layer${layer}.bias`] = [outputs];
   }
   if (sampler) {
-    shapes["head0.weights"] = [sampler.hidden, headInputs(network)];
+    shapes["head0.weights"] = [sampler.hidden, headInputs(network) + network.live];
     shapes["head0.bias"] = [sampler.hidden];
     shapes["head1.weights"] = [sampler.outputs, sampler.hidden];
     shapes["head1.bias"] = [sampler.outputs];

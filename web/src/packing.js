@@ -8,7 +8,7 @@ import { headInputs } from "./network.js";
  */
 export function packNumbers(material) {
   const { network, sampler, tensors } = material;
-  const { latents, frames, width, inputs, hiddenLayers, lobes } = network;
+  const { latents, frames, width, inputs, hiddenLayers, lobes, live } = network;
   const values = [];
   const places = {};
   const begin = (name) => {
@@ -30,11 +30,14 @@ export function packNumbers(material) {
     }
   };
   const all = (count) => Array.from({ length: count }, (_, index) => index);
-  const perFrame = (offsets) => all(frames).flatMap((frame) => offsets.map((each) => latents + 10 * frame + each));
+  // inputs of a place: its latent, then the live values
+  const place = latents + live;
+  const ofLive = all(live).map((each) => latents + each);
+  const perFrame = (offsets) => all(frames).flatMap((frame) => offsets.map((each) => place + 10 * frame + each));
 
   vector("scale", material.latents.scale);
   vector("offset", material.latents.offset);
-  matrix("frames", tensors.frames, 8 * frames, latents, all(latents));
+  matrix("frames", tensors.frames, 8 * frames, place, all(latents));
   // c.z and l(c.z) are inputs 7 and 9 of a frame; g, d, a.z and l(a.z) the others
   matrix("view", tensors["layer0.weights"], width, inputs, [...all(latents), ...perFrame([7, 9])]);
   vector("bias0", tensors["layer0.bias"]);
@@ -45,11 +48,19 @@ export function packNumbers(material) {
     vector(`bias${layer}`, tensors[`layer${layer}.bias`]);
   }
   if (sampler) {
-    const seen = headInputs(network);
-    matrix("head0", tensors["head0.weights"], sampler.hidden, seen, all(seen));
+    const seen = headInputs(network) + live;
+    const others = all(seen).filter((each) => !ofLive.includes(each));
+    matrix("head0", tensors["head0.weights"], sampler.hidden, seen, others);
     vector("headBias0", tensors["head0.bias"]);
     matrix("head1", tensors["head1.weights"], sampler.outputs, sampler.hidden, all(sampler.hidden));
     vector("headBias1", tensors["head1.bias"]);
+  }
+  if (live) {
+    // what the live values add to raw frames and to sums of the first layers, and the values by default
+    matrix("framesLive", tensors.frames, 8 * frames, place, ofLive);
+    matrix("viewLive", tensors["layer0.weights"], width, inputs, ofLive);
+    if (sampler) matrix("headLive", tensors["head0.weights"], sampler.hidden, headInputs(network) + live, ofLive);
+    vector("live", material.live.map((each) => each.default));
   }
   return { floats: new Float32Array(values), count: values.length / 4, places };
 }

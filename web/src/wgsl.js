@@ -17,6 +17,9 @@ export function fitsUniform(packed) {
  *     let wi = neuralDraw(&surface, random);            // nearly in proportion to the response
  *     let density = neuralPdf(&surface, wi);
  *
+ * With live inputs, neuralPrepareLive(uv, lod, wo, live) takes their values from 0 to 1; neuralPrepare has those at
+ * `places.live` of packNumbers.
+ *
  * @param {object} options `group` and `binding`: the first of two places (three with `filter`
  *   "sampled"): latents, numbers, sampler. `filter`: "sampled" (texture unit) or "exact"
  */
@@ -29,6 +32,7 @@ export function decoderWgsl(material, { filter = "sampled", group = 0, binding =
   // layers of the latent texture; of the inputs that no light changes, and of the head's
   const [Q, V, I] = [network.latents / 4, quads(network.latents + 2 * F), quads(headInputs(network))];
   const times = (at) => Array.from({ length: Q }, (_, i) => `neuralMatrix(${at} + ${4 * i}) * x[${i}]`).join(" + ");
+  const hasLive = network.live > 0;
   const space = fitsUniform(packed) ? "uniform" : "storage, read";
   const product = (name, rows, start, place, input, inputs, activation = "") => `
   var ${name}: array<vec4f, ${rows}>;
@@ -82,7 +86,7 @@ fn neuralLod(dx: vec2f, dy: vec2f) -> f32 {
   return 0.5 * log2(max(max(dot(x, x), dot(y, y)), 1e-12));
 }
 
-fn neuralPrepare(uv: vec2f, lod: f32, wo: vec3f) -> NeuralSurface {
+fn ${hasLive ? "neuralPrepareLive(uv: vec2f, lod: f32, wo: vec3f, live: vec3f)" : "neuralPrepare(uv: vec2f, lod: f32, wo: vec3f)"} -> NeuralSurface {
   var s: NeuralSurface;
   s.wo = wo;
   var x: array<vec4f, ${I}>;
@@ -91,9 +95,11 @@ fn neuralPrepare(uv: vec2f, lod: f32, wo: vec3f) -> NeuralSurface {
   for (var i = 0; i < ${Q}; i++) { x[i] = neuralNumbers[${places.offset} + i] + neuralNumbers[${places.scale} + i] * neuralFetch(uv, level, last, i); }
   var at = ${places.frames};
   for (var k = 0; k < ${F}; k++) {
-    let r0 = ${times("at")};
-    let r1 = ${times(`at + ${4 * Q}`)};
-    at += ${8 * Q};
+    ${hasLive ? "var" : "let"} r0 = ${times("at")};
+    ${hasLive ? "var" : "let"} r1 = ${times(`at + ${4 * Q}`)};
+${hasLive ? `    r0 += neuralMatrix(${places.framesLive} + 8 * k) * vec4f(live, 0.0);
+    r1 += neuralMatrix(${places.framesLive + 4} + 8 * k) * vec4f(live, 0.0);
+` : ""}    at += ${8 * Q};
     let normal = neuralNormalize(r0.xyz + vec3f(0.0, 0.0, 1.0));
     let along = vec3f(r0.w + 1.0, r1.xy);
     let tangent = neuralNormalize(along - normal * dot(normal, along));
@@ -109,13 +115,17 @@ fn neuralPrepare(uv: vec2f, lod: f32, wo: vec3f) -> NeuralSurface {
   }
   at = ${places.view};
   for (var row = 0; row < ${W}; row++) {
-    var sum = neuralNumbers[${places.bias0} + row];
+    var sum = neuralNumbers[${places.bias0} + row]${hasLive ? ` + neuralMatrix(${places.viewLive} + 4 * row) * vec4f(live, 0.0)` : ""};
     for (var i = 0; i < ${V}; i++) { sum += neuralMatrix(at) * x[i]; at += 4; }
     s.view[row] = sum;
   }
 ${sampler ? lobesWgsl({ network, sampler }, places, quads) : plainLobesWgsl(F)}  return s;
 }
-
+${hasLive ? `
+fn neuralPrepare(uv: vec2f, lod: f32, wo: vec3f) -> NeuralSurface {
+  return neuralPrepareLive(uv, lod, wo, neuralNumbers[${places.live}].xyz);
+}
+` : ""}
 fn neuralShade(s: ptr<function, NeuralSurface>, wi: vec3f) -> vec3f {
   if (wi.z <= 0.0 || (*s).wo.z <= 0.0) { return vec3f(0.0); }
   var light: array<vec4f, ${2 * F}>;
@@ -170,6 +180,7 @@ fn neuralFetch(uv: vec2f, level: f32, last: i32, layer: i32) -> vec4f {
 }`;
 
 function lobesWgsl({ network, sampler }, places, quads) {
+  const live = network.live ? ` + neuralMatrix(${places.headLive} + 4 * row) * vec4f(live, 0.0)` : "";
   const [Q, F] = [network.latents / 4, network.frames];
   const [H, I, O] = [quads(sampler.hidden), quads(headInputs(network)), quads(sampler.outputs)];
   const y = (index) => `y[(${index}) >> 2][(${index}) & 3]`;
@@ -179,7 +190,7 @@ function lobesWgsl({ network, sampler }, places, quads) {
   var hidden: array<vec4f, ${H}>;
   at = ${places.head0};
   for (var row = 0; row < ${H}; row++) {
-    var sum = neuralNumbers[${places.headBias0} + row];
+    var sum = neuralNumbers[${places.headBias0} + row]${live};
     for (var i = 0; i < ${I}; i++) { sum += neuralMatrix(at) * x[i]; at += 4; }
     hidden[row] = max(sum, ${n(sampler.slope)} * sum);
   }

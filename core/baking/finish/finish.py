@@ -279,6 +279,7 @@ def _write(
         },
         bounds=bounds,
         arithmetic=arithmetic,
+        live=teacher.live_inputs,
         reference=reference,
         preview=preview,
         emission=maps.emission,
@@ -368,6 +369,7 @@ class _Students:
                 self._student = Student(parameters, self.run.teachers[material].device)
             else:
                 self._student.update(parameters)
+                self._student.live = parameters.live
         assert self._student is not None
         exported = self._last[1]
         stored = replace(exported.parameters, head=self.head)
@@ -401,6 +403,7 @@ def _fit_split(students: _Students, head: FloatArray, effort: SplitEffort) -> Fl
 
 @profiled("store latents: export")
 def _export(run: Run, trained: Parameters, material: int) -> Exported:
+    trained = replace(trained, live=run.teachers[material].live)
     if run.blocks:
         return export_with(trained, run.blocks[material], material)
     trainer, texel_format = run.learner.trainer, TEXEL_FORMATS[run.settings.latent_format]

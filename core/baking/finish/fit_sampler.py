@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from verdigris.core.base.colour import LUMINANCE
 from verdigris.core.base.profile import profiled
 from verdigris.core.bundle.files.reference import hemisphere
+from verdigris.core.network.parameters import with_live
 from verdigris.core.network.sampler import (
     Halves,
     View,
@@ -147,10 +148,12 @@ def draw_examples(parameters: Parameters, student: Student, effort: Effort) -> E
         chosen = min(level, layout.levels - 1)
         latents = gather(parameters.latents, *corners(layout, uv, chosen))
         wo = hemisphere(random, count, _LEAST_COSINE).T.astype(np.float32)
+        live = random.random((count, len(parameters.live))).astype(np.float32)
+        latents = with_live(parameters, latents, live)
         student.level = float(chosen)
         view = look_at(parameters, latents, wo)
         wi, density = _draw_broadly(view, effort.directions, random)
-        found.append(_examples(view, student, uv, wi, wo, density))
+        found.append(_examples(view, student, uv, live, wi, wo, density))
     student.level = 0.0
     return join(found)
 
@@ -183,6 +186,7 @@ def _examples(
     view: View,
     student: Student,
     uv: FloatArray,
+    live: FloatArray,
     wi: FloatArray,
     wo: FloatArray,
     density: FloatArray,
@@ -192,6 +196,7 @@ def _examples(
         np.tile(uv.T, (count, 1)),
         np.ascontiguousarray(wi.reshape(3, -1).T, np.float32),
         np.tile(wo.T, (count, 1)),
+        live=np.tile(live, (count, 1)) if live.size else None,
     )
     luminance = (response @ LUMINANCE.astype(np.float32)).reshape(count, -1)
     mass = luminance / density

@@ -26,6 +26,7 @@ from verdigris.core.network.environment_light import (
     split_lights,
     split_ratios,
 )
+from verdigris.core.network.parameters import with_live
 from verdigris.core.network.sampler import all_head_views, draw, lobes_of, look_at, pdf, run_head
 from verdigris.core.network.spec import HEAD_SLOPE, NetworkSpec
 from verdigris.core.network.texels import corners, gather
@@ -157,8 +158,10 @@ def draw_split_examples(
         chosen = min(level, parameters.layout.levels - 1)
         latents = gather(parameters.latents, *corners(parameters.layout, uv, chosen))
         wo = hemisphere(random, count, _LEAST_COSINE).T.astype(np.float32)
+        live = random.random((count, len(parameters.live))).astype(np.float32)
+        latents = with_live(parameters, latents, live)
         student.level = float(chosen)
-        found.append(_examples(parameters, student, lights, uv, latents, wo, random))
+        found.append(_examples(parameters, student, lights, uv, live, latents, wo, random))
     student.level = 0.0
     return join_split(found)
 
@@ -168,6 +171,7 @@ def _examples(
     student: Student,
     lights: SmallLights,
     uv: FloatArray,
+    live: FloatArray,
     latents: FloatArray,
     wo: FloatArray,
     random: np.random.Generator,
@@ -179,6 +183,7 @@ def _examples(
             np.tile(uv.T, (several, 1)),
             np.ascontiguousarray(wi.reshape(3, -1).T, np.float32),
             np.tile(wo.T, (several, 1)),
+            live=np.tile(live, (several, 1)) if live.size else None,
         )
         return np.asarray(found.T.reshape(wi.shape))
 

@@ -53,11 +53,14 @@ def is_constant(teacher: DeviceMaterial, resolution: int) -> bool:
     uv = ((corners + random.random(corners.shape)) / side).astype(np.float32)
     wi, wo = random_directions(random, _PAIRS), random_directions(random, _PAIRS)
     pair = random.integers(0, _PAIRS, len(uv))
+    # of a pair, the same at every place
+    live = random.random((_PAIRS, len(teacher.live))).astype(np.float32) if teacher.live else None
     first_place = np.ascontiguousarray(np.broadcast_to(uv[:1], (_PAIRS, 2)))
-    response = teacher.response(first_place, wi, wo)
+    response = teacher.response(first_place, wi, wo, live=live)
 
     def differs(part: slice) -> bool:
-        found = teacher.response(uv[part], wi[pair[part]], wo[pair[part]])
+        given = None if live is None else live[pair[part]]
+        found = teacher.response(uv[part], wi[pair[part]], wo[pair[part]], live=given)
         return not _are_same(found, response[pair[part]])
 
     if differs(slice(_FIRST_CELLS)) or differs(slice(_FIRST_CELLS, None)):

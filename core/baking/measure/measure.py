@@ -48,6 +48,8 @@ class HeldOut:
     wi: Floats
     wo: Floats
     response: Floats
+    live: Floats | None = None
+    """Of live inputs, if there are any."""
 
 
 def texel_footprint(size: int, level: int = 0) -> Footprint:
@@ -66,12 +68,15 @@ def draw_held_out(
     random = np.random.default_rng(HELD_OUT_SEED + seed)
     uv = random.random((count, 2), np.float32)
     wi, wo = random_directions(random, count), random_directions(random, count)
-    return HeldOut(uv, wi, wo, teacher.response(uv, wi, wo, footprint=footprint))
+    live = None
+    if teacher.live:
+        live = random.random((count, len(teacher.live)), np.float32)
+    return HeldOut(uv, wi, wo, teacher.response(uv, wi, wo, None, footprint, live), live)
 
 
 @profiled("measure samples")
 def measure_student(student: DeviceMaterial, held_out: HeldOut) -> SampleMetrics:
-    prediction = student.response(held_out.uv, held_out.wi, held_out.wo)
+    prediction = student.response(held_out.uv, held_out.wi, held_out.wo, live=held_out.live)
     return measure_samples(prediction, held_out.response)
 
 
@@ -123,7 +128,7 @@ def picture_of(teacher: DeviceMaterial, view: View) -> TeacherPicture:
 
 def error_map(student: DeviceMaterial, held_out: HeldOut, size: int) -> Floats:
     """Mean log error by place, (size, size), row 0 at v = 0."""
-    prediction = student.response(held_out.uv, held_out.wi, held_out.wo)
+    prediction = student.response(held_out.uv, held_out.wi, held_out.wo, live=held_out.live)
     errors = texel_errors(held_out.uv, prediction, held_out.response, size, size)
     return np.nan_to_num(errors).astype(np.float32)
 
@@ -134,10 +139,11 @@ def detail_below_texels(teacher: DeviceMaterial, resolution: int) -> float:
     count = _DETAIL_SAMPLES
     corner = random.integers(0, resolution, (count, 2))
     wi, wo = random_directions(random, count), random_directions(random, count)
-    first, second = (
-        teacher.response(((corner + random.random((count, 2))) / resolution).astype("f4"), wi, wo)
-        for _ in range(2)
-    )
+    places = [
+        ((corner + random.random((count, 2))) / resolution).astype(np.float32) for _ in range(2)
+    ]
+    live = random.random((count, len(teacher.live))).astype(np.float32) if teacher.live else None
+    first, second = (teacher.response(uv, wi, wo, live=live) for uv in places)
     return float(np.abs(np.log1p(first) - np.log1p(second)).mean())
 
 

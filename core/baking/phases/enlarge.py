@@ -65,7 +65,7 @@ def enlarge(run: Run) -> Iterator[Event]:
 def with_coarse_levels_of(small: Parameters, layout: LatentLayout) -> Parameters:
     """A large texture with the decoder and levels of the small one; finer levels are zero."""
     latents = np.zeros((layout.texel_count, small.spec.latent_channels), np.float32)
-    large = Parameters(small.spec, layout, small.decoder.copy(), latents)
+    large = replace(small, layout=layout, decoder=small.decoder.copy(), latents=latents)
     finer = layout.levels - small.layout.levels
     for level in range(small.layout.levels):
         large.level(finer + level)[:] = small.level(level)

@@ -71,16 +71,18 @@ def with_fewer_latents(
         parameters.layout,
         np.zeros(spec.parameter_count, np.float32),
         parameters.latents @ to_fewer,
+        live=parameters.live,
     )
     turn = axes_inside_blocks(fewer)
     fewer.latents[:] = fewer.latents @ turn
     to_more = turn.T @ to_more
     before = parameters.spec
-    fewer.frames()[:] = parameters.frames() @ to_more.T
     for layer, old in zip(spec.layers, before.layers, strict=True):
         fewer.weights(layer)[:] = parameters.weights(old)[:, -layer.inputs :]
         fewer.bias(layer)[:] = parameters.bias(old)
-    first = fewer.weights(spec.layers[0])
-    of_latents = parameters.weights(before.layers[0])[:, : before.latent_channels]
-    first[:, :channels] = of_latents @ to_more.T
+    # live values follow the latents of frames, too
+    fewer.frames()[:] = parameters.frames()[:, -spec.place_inputs :]
+    old_first, first = parameters.weights(before.layers[0]), fewer.weights(spec.layers[0])
+    for own, new in ((parameters.frames(), fewer.frames()), (old_first, first)):
+        new[:, :channels] = own[:, : before.latent_channels] @ to_more.T
     return fewer, squares @ (to_more.T * to_more.T)

@@ -23,7 +23,7 @@ def shrunk(large: Parameters, width: int, height: int) -> Parameters:
     before = large.layout
     layout = LatentLayout(width, height, max(width, height).bit_length(), before.materials)
     latents = np.empty((layout.texel_count, large.spec.latent_channels), large.latents.dtype)
-    small = Parameters(large.spec, layout, large.decoder.copy(), latents)
+    small = replace(large, layout=layout, decoder=large.decoder.copy(), latents=latents)
     # levels that both sides lose
     lost = min(before.width // width, before.height // height).bit_length() - 1
     for level in range(layout.levels):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verdigris.core.baking.state.options import BakeOptions
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 FIRST_RUN = 20
 
 
-def fresh_parameters(stage: Stage, materials: int, seed: int) -> Parameters:
-    return initialise(stage.settings.spec, stage.layout(materials), seed)
+def fresh_parameters(stage: Stage, teachers: Sequence[Teacher], seed: int) -> Parameters:
+    """Live inputs have the first material's values where an evaluation is given none."""
+    fresh = initialise(stage.settings.spec, stage.layout(len(teachers)), seed)
+    return replace(fresh, live=teachers[0].live)
 
 
 @profiled("open trainer")
@@ -31,7 +34,7 @@ def open_start(
     teachers: Sequence[Teacher], stage: Stage, options: BakeOptions, kind: str
 ) -> tuple[Trainer, DrawnSamples]:
     """A trainer of the first start, and the samples of all starts."""
-    parameters = fresh_parameters(stage, len(teachers), stage.settings.seed)
+    parameters = fresh_parameters(stage, teachers, stage.settings.seed)
     return open_with_parameters(teachers, stage, options, kind, parameters)
 
 

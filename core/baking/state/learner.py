@@ -89,6 +89,7 @@ class Learner:
         else:
             self.student.update(parameters)
         self.student.material = 0
+        self.student.live = self.teachers[0].live
         return self.student
 
     def live_student(self) -> Student:
@@ -99,6 +100,7 @@ class Learner:
         buffers = self.trainer.shared_buffers()
         if self.live is None:
             self.live = Student(self.trainer.parameters(), self.teachers[0].device)
+            self.live.live = self.teachers[0].live
         if buffers is not None:
             self.live.use_buffers(buffers)
         return self.live

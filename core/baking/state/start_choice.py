@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import SettingsError
@@ -74,7 +74,7 @@ class StartChoice:
             }
             try:
                 decoder, latents = named.pop("decoder"), named.pop("latents")
-                parameters = Parameters(like.spec, like.layout, decoder, latents)
+                parameters = replace(like, decoder=decoder, latents=latents)
             except (KeyError, SettingsError) as failure:
                 raise CheckpointError(f"the best start is damaged: {failure}") from None
             choice.best = BestStart(_number(facts, "best_loss"), parameters, named)

@@ -42,13 +42,17 @@ from verdigris.core.bundle.files.manifest_sampler import (
     sampler_json,
 )
 from verdigris.core.bundle.files.stored_proxies import ProxyFacts, parse_proxies
+from verdigris.core.material.live_inputs.live_input import LiveInput
+from verdigris.core.material.live_inputs.stored_inputs import live_json, parse_live
 from verdigris.core.network.spec import NetworkSpec
 
 FORMAT = "verdigris.material"
 # Suffix of a bundle's folder.
 SUFFIX = ".vdg"
 SCENE_FORMAT = "verdigris.scene"
-MAJOR, MINOR = 4, 4
+MAJOR, MINOR = 4, 5
+# The version of bundles without live inputs, which readers of 4.4 know.
+MINOR_WITHOUT_LIVE = 4
 LARGEST_MANIFEST = 4 << 20
 LARGEST_PREVIEW = 64 << 20
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
@@ -72,6 +76,8 @@ class Manifest:
     """Responses to check a decoder with."""
     reference_count: int
     """Rows of the reference."""
+    live: tuple[LiveInput, ...] = ()
+    """Names, ranges and defaults of the decoder's live inputs."""
     bounds: Bounds = field(default_factory=Bounds)
     """Largest allowed differences from the reference."""
     constants: FileRecord | None = None
@@ -96,6 +102,11 @@ class Manifest:
     """Errors measured on the stored numbers."""
     cost: Mapping[str, Any] = field(default_factory=dict)
     """Bytes, and operations of one evaluation."""
+
+    @property
+    def live_defaults(self) -> tuple[float, ...]:
+        """Values of the live inputs where an evaluation is given none."""
+        return tuple(each.default for each in self.live)
 
     @property
     def has_sampler(self) -> bool:
@@ -140,8 +151,9 @@ RESPONSE = {
 def _as_json(manifest: Manifest) -> dict[str, Any]:
     document: dict[str, Any] = {
         "format": FORMAT,
-        "version": f"{MAJOR}.{MINOR}",
+        "version": version_for(manifest.spec),
         "name": manifest.name,
+        **live_json(manifest.live),
         "network": network_json(manifest.spec),
         **({"sampler": sampler_json(manifest.spec)} if manifest.has_sampler else {}),
         "weights": {
@@ -169,6 +181,11 @@ def _as_json(manifest: Manifest) -> dict[str, Any]:
     return document
 
 
+def version_for(spec: NetworkSpec) -> str:
+    """The lowest version that can hold this decoder."""
+    return f"{MAJOR}.{MINOR if spec.live_inputs else MINOR_WITHOUT_LIVE}"
+
+
 def parse_manifest(data: bytes, file: str) -> Manifest:
     """Reads what encode() writes. An error names file and field."""
     fields = parse_json(data, file)
@@ -187,6 +204,7 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
         weights=parse_record(weights, LARGEST_WEIGHTS),
         tensors=parse_known_tensors(fields, spec, is_newer),
         latents=latents,
+        live=parse_live(fields, spec.live_inputs),
         constants=parse_constants(fields, 2 * LARGEST_WEIGHTS),
         reference=parse_record(reference, LARGEST_REFERENCE),
         reference_count=parse_count(reference),

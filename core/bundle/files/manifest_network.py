@@ -22,6 +22,7 @@ from verdigris.core.network.spec import (
 )
 from verdigris.core.settings.size_settings import LATENT_CHANNELS
 
+LIVE_INPUTS = "live_inputs"
 FRAMES = "frames"
 PARAMETERISATION = "stretched_half_difference_cosines"
 TRANSFORM = "sum_of_exp"
@@ -46,12 +47,22 @@ FORMULAS = (
     "response = sum over lobes k of exp(min(y[3k..3k+2] - shift, limit))",
 )
 
+# The same where live values follow the latent.
+LIVE_FORMULAS = (
+    "place = latent[0..7], then the live values",
+    *(
+        line.replace("frames * latent", "frames * place").replace("latent[0..7]", "place")
+        for line in FORMULAS
+    ),
+)
+
 
 def network_json(spec: NetworkSpec) -> dict[str, Any]:
     return {
         "latent_channels": spec.latent_channels,
         "frame_count": spec.frame_count,
         "frames": FRAMES,
+        **({LIVE_INPUTS: spec.live_inputs} if spec.live_inputs else {}),
         "inputs": spec.inputs,
         "layers": [
             {
@@ -77,7 +88,7 @@ def network_json(spec: NetworkSpec) -> dict[str, Any]:
             "stretch_limit": STRETCH_LIMIT,
             "cosine_offset": COSINE_OFFSET,
             "logarithm_share": LOGARITHM_SHARE,
-            "formulas": list(FORMULAS),
+            "formulas": list(LIVE_FORMULAS if spec.live_inputs else FORMULAS),
         },
     }
 
@@ -128,6 +139,7 @@ def _parse_spec(fields: Fields) -> NetworkSpec:
         hidden_layers=len(layers) - 1,
         activation=layers[0].chosen("activation", tuple(ACTIVATIONS)),
         latent_channels=_parse_channels(fields),
+        live_inputs=fields.whole(LIVE_INPUTS, *RANGES[LIVE_INPUTS]) if LIVE_INPUTS in fields else 0,
         frame_count=fields.whole("frame_count", *RANGES["frame_count"]),
         lobes=lobes,
         output_shift=output.number("shift"),

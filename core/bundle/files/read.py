@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.bundle.proxies.proxy_texture import Proxies
+    from verdigris.core.material.live_inputs.live_input import WantedInput
     from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
 
@@ -78,6 +79,11 @@ class Bundle:
         """The advised arithmetic, if known."""
         return self.manifest.arithmetic.advised if self.manifest.arithmetic else None
 
+    @property
+    def wanted_live(self) -> tuple[WantedInput, ...]:
+        """Requests that keep the same inputs of the document open."""
+        return tuple(each.wanted for each in self.manifest.live)
+
     def weights_bytes(self) -> bytes:
         """The bytes of weights.bin."""
         return read_recorded(self.folder, self.manifest.weights)
@@ -92,7 +98,14 @@ class Bundle:
         file = str(self.folder / manifest.weights.file)
         stored = unpack_weights(manifest.spec, manifest.tensors, self.weights_bytes(), file)
         latents = self.latents().values()
-        return Parameters(manifest.spec, self.layout, stored.decoder, latents, stored.head)
+        return Parameters(
+            manifest.spec,
+            self.layout,
+            stored.decoder,
+            latents,
+            stored.head,
+            manifest.live_defaults,
+        )
 
     def exact_parameters(self) -> Parameters:
         """The same for a decoder in double precision."""
@@ -102,7 +115,8 @@ class Bundle:
         """The responses to check a decoder with."""
         record = self.manifest.reference
         data = read_recorded(self.folder, record)
-        return parse_reference(data, self.manifest.reference_count, str(self.folder / record.file))
+        file = str(self.folder / record.file)
+        return parse_reference(data, self.manifest.reference_count, file, self.spec.live_inputs)
 
     def emission(self) -> list[NDArray[Any]] | None:
         """Mip levels [height, width, 4] in half floats, finest first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,9 +39,16 @@ class Points:
     lod: Floats
     wi: Floats
     wo: Floats
+    live: Floats | None = field(default=None, kw_only=True)
+    """Of live inputs [N, inputs], if there are any."""
 
     def __len__(self) -> int:
         return len(self.lod)
+
+    @property
+    def given_live(self) -> dict[str, Floats]:
+        """The argument `live` of decoders and samplers; none without live inputs."""
+        return {} if self.live is None else {"live": self.live}
 
 
 @dataclass(frozen=True)
@@ -74,8 +81,9 @@ class Reference(Points):
         return {name: values for name, values in columns.items() if values is not None}
 
 
-def choose_points(layout: LatentLayout) -> Points:
-    """512 points: ordinary ones, and the edge cases of decoders."""
+def choose_points(layout: LatentLayout, live_inputs: int = 0) -> Points:
+    """512 points: ordinary ones, and the edge cases of decoders. A quarter of the live values are
+    at an end of the range."""
     random = np.random.default_rng(_SEED)
     last = layout.levels - 1
     uv = [random.random((_UNIFORM, 2)), _edge_places(random, layout)]
@@ -103,7 +111,9 @@ def choose_points(layout: LatentLayout) -> Points:
     wi[begin:] = mirrored + spread * random.standard_normal((_MIRRORED, 3))
     wi[begin:, 2] = np.abs(wi[begin:, 2])
     wi[-1] = wo[-1] = [0, 0, 1]
+    live = np.clip(random.uniform(-1 / 6, 7 / 6, (count, live_inputs)), 0, 1).astype(np.float32)
     return Points(
+        live=live if live_inputs else None,
         uv=np.concatenate(uv).astype(np.float32),
         lod=lod.astype(np.float32),
         wi=_unit(wi),
@@ -139,23 +149,23 @@ def _unit(vectors: NDArray[np.float64]) -> Floats:
 @profiled("make reference rows")
 def make_reference(parameters: Parameters, teacher: DeviceMaterial | None = None) -> Reference:
     """The responses of stored numbers and of their graph."""
-    points = choose_points(parameters.layout)
+    points = choose_points(parameters.layout, parameters.spec.live_inputs)
+    places = points.uv, points.lod, points.wi, points.wo, points.live
     return Reference(
         points.uv,
         points.lod,
         points.wi,
         points.wo,
         exported=exported_response(parameters, points),
-        sampler=None
-        if parameters.head is None
-        else make_sampler_rows(parameters, points.uv, points.lod, points.wi, points.wo),
+        sampler=None if parameters.head is None else make_sampler_rows(parameters, *places),
+        live=points.live,
         teacher=teacher_response(teacher, points, parameters.layout) if teacher else None,
     )
 
 
 def exported_response(parameters: Parameters, points: Points) -> Floats:
     found = evaluate_at_lod(
-        parameters.with_double_decoder(), points.uv, points.lod, points.wi, points.wo
+        parameters.with_double_decoder(), points.uv, points.lod, points.wi, points.wo, points.live
     )
     return np.asarray(found, np.float32)
 
@@ -175,8 +185,9 @@ def teacher_response(teacher: DeviceMaterial, points: Points, layout: LatentLayo
         chosen = above & (lod == each)
         if chosen.any():
             footprint = Footprint(min(1.0, 2.0 ** float(each) / side), _PLACES)
+            live = None if points.live is None else points.live[chosen]
             result[chosen] = teacher.response(
-                uv[chosen], points.wi[chosen], points.wo[chosen], footprint=footprint
+                uv[chosen], points.wi[chosen], points.wo[chosen], None, footprint, live
             )
     return result
 
@@ -231,6 +242,8 @@ _COLUMNS = {
     "teacher": (3,),
     **TEXTURE_COLUMNS,
 }
+# With live inputs, one number for each.
+LIVE_COLUMN = "live"
 # Textures have few bits: their columns get this many decimals, which keeps files small.
 _DECIMALS = 5
 
@@ -240,7 +253,7 @@ def encode_reference(reference: Reference) -> bytes:
     columns = []
     sampler = reference.sampler
     for owner, name in (
-        *((reference, name) for name in _COLUMNS),
+        *((reference, name) for name in (*_COLUMNS, LIVE_COLUMN)),
         *((sampler, name) for name in SAMPLER_COLUMNS if sampler),
     ):
         values = getattr(owner, name)
@@ -263,7 +276,7 @@ def _decimals(name: str, values: Floats) -> Any:
     return np.array([float(str(each)) for each in singles.ravel()]).reshape(singles.shape).tolist()
 
 
-def parse_reference(data: bytes, count: int, file: str) -> Reference:
+def parse_reference(data: bytes, count: int, file: str, live_inputs: int = 0) -> Reference:
     fields = parse_json(data, file)
     fields.whole("count", count, count)
     columns = {
@@ -271,6 +284,10 @@ def parse_reference(data: bytes, count: int, file: str) -> Reference:
         for name, shape in _COLUMNS.items()
         if name in fields or not (name == "teacher" or name in TEXTURE_COLUMNS)
     }
+    if live_inputs:
+        live = _column(fields, LIVE_COLUMN, count, (live_inputs,))
+        fields.require(bool(((live >= 0) & (live <= 1)).all()), LIVE_COLUMN, "use 0 to 1")
+        columns[LIVE_COLUMN] = live
     sampler = None
     if "drawn" in fields:
         sampler = SamplerRows(

@@ -41,18 +41,30 @@ class SamplerRows:
     """Its density."""
 
 
-def lobes_at(parameters: Parameters, uv: FloatArray, lod: FloatArray, wo: FloatArray) -> Lobes:
+def lobes_at(
+    parameters: Parameters,
+    uv: FloatArray,
+    lod: FloatArray,
+    wo: FloatArray,
+    live: FloatArray | None = None,
+) -> Lobes:
     """The mixture at each uv [N, 2], lod [N] and wo [N, 3], in the decoder's precision."""
     dtype = parameters.decoder.dtype
-    latents = latents_at_lod(parameters, np.asarray(uv, dtype).T, np.asarray(lod, dtype))
+    latents = latents_at_lod(parameters, np.asarray(uv, dtype).T, np.asarray(lod, dtype), live)
     return lobes_of(parameters, look_at(parameters, latents, np.asarray(wo, dtype).T))
 
 
 def sample_rows(
-    parameters: Parameters, uv: Floats, lod: Floats, wi: Floats, wo: Floats, random: Floats
+    parameters: Parameters,
+    uv: Floats,
+    lod: Floats,
+    wi: Floats,
+    wo: Floats,
+    random: Floats,
+    live: Floats | None = None,
 ) -> SamplerRows:
     """The oracle's rows for these random numbers."""
-    lobes = lobes_at(parameters, uv, lod, wo)
+    lobes = lobes_at(parameters, uv, lod, wo, live)
     dtype = parameters.decoder.dtype
     drawn = draw(lobes, np.asarray(random, dtype).T)
     found = pdf(lobes, np.asarray(wi, dtype).T), drawn.T, pdf(lobes, drawn)
@@ -60,13 +72,18 @@ def sample_rows(
 
 
 def make_sampler_rows(
-    parameters: Parameters, uv: Floats, lod: Floats, wi: Floats, wo: Floats
+    parameters: Parameters,
+    uv: Floats,
+    lod: Floats,
+    wi: Floats,
+    wo: Floats,
+    live: Floats | None = None,
 ) -> SamplerRows:
     """Rows in double precision, of random numbers away from the edges of lobes."""
     parameters = parameters.with_double_decoder()
-    ends = np.cumsum(lobes_at(parameters, uv, lod, wo).weights, 0)
+    ends = np.cumsum(lobes_at(parameters, uv, lod, wo, live).weights, 0)
     generator = np.random.default_rng(_SEED)
     random = generator.uniform(_FROM_EDGE, 1 - _FROM_EDGE, (len(uv), 2))
     while (close := (np.abs(ends - random[:, 0]) < _FROM_EDGE).any(0)).any():
         random[close, 0] = generator.uniform(_FROM_EDGE, 1 - _FROM_EDGE, int(close.sum()))
-    return sample_rows(parameters, uv, lod, wi, wo, random.astype(np.float32))
+    return sample_rows(parameters, uv, lod, wi, wo, random.astype(np.float32), live)

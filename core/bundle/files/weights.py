@@ -49,7 +49,7 @@ def plan_tensors(spec: NetworkSpec, has_head: bool = True) -> tuple[tuple[Tensor
         tensors.append(Tensor(name, shape, start, stride))
         end = tensors[-1].end
 
-    add(FRAMES, spec.frame_rows, spec.latent_channels)
+    add(FRAMES, spec.frame_rows, spec.place_inputs)
     for index, layer in enumerate(spec.layers):
         add(weights_name(index), layer.outputs, layer.inputs)
         add(bias_name(index), layer.outputs)

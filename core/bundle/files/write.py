@@ -30,6 +30,8 @@ from verdigris.core.bundle.files.stored_textures import (
     store_latents,
 )
 from verdigris.core.bundle.files.weights import constant_floats, pack_weights, round_decoder
+from verdigris.core.material.live_inputs.live_input import LiveInput
+from verdigris.core.material.live_inputs.stored_inputs import unnamed_inputs
 from verdigris.core.network.parameters import FloatArray, Parameters
 
 if TYPE_CHECKING:
@@ -80,6 +82,8 @@ class Contents:
     """Largest allowed differences from the reference."""
     arithmetic: Arithmetic | None = None
     """The advised arithmetic, for which `runtime` is compiled."""
+    live: tuple[LiveInput, ...] = ()
+    """Names, ranges and defaults of live inputs; by default numbers from 0 to 1."""
     reference: Reference | None = None
     """By default made from the exported numbers, without teacher."""
     preview: bytes | None = None
@@ -117,7 +121,7 @@ def export_with(parameters: Parameters, latents: LatentTexture, material: int = 
     """The same with the material's latents, which are stored already."""
     own = parameters.of_material(material)
     decoder = round_decoder(parameters.decoder)
-    rounded = Parameters(own.spec, own.layout, decoder, latents.values(), own.head)
+    rounded = replace(own, decoder=decoder, latents=latents.values())
     return Exported(rounded, latents)
 
 
@@ -178,6 +182,7 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
             tuple(latents.scale.tolist()),
             tuple(latents.offset.tolist()),
         ),
+        live=contents.live or unnamed_inputs(exported.parameters.live),
         reference=records[REFERENCE_FILE],
         reference_count=len(reference),
         bounds=contents.bounds,

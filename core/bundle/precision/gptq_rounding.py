@@ -16,7 +16,7 @@ from verdigris.core.bundle.files.weights import round_decoder
 from verdigris.core.bundle.precision.half_errors import to_half
 from verdigris.core.network import activations
 from verdigris.core.network.numpy_mlp import decoder_inputs
-from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.parameters import FloatArray, Parameters, with_live
 from verdigris.core.network.texels import corners, gather
 
 _SEED = 20_021
@@ -71,7 +71,8 @@ def _round_layers(parameters: Parameters) -> NDArray[np.float32] | None:
 
 
 def _sample_inputs(parameters: Parameters) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Latents [channels, N], and directions [3, N] to the light and to the viewer."""
+    """Latents and live values [inputs of the place, N], and directions [3, N] to the light and to
+    the viewer."""
     random = np.random.default_rng(_SEED)
     layout = parameters.layout
     is_coarse = random.random(_SAMPLES) < _COARSE
@@ -84,7 +85,8 @@ def _sample_inputs(parameters: Parameters) -> tuple[FloatArray, FloatArray, Floa
     wi[:, mirrored] = wo[:, mirrored] * [[-1], [-1], [1]] + away
     wi[2] = np.maximum(np.abs(wi[2]), _LEAST_COSINE)
     wi /= np.linalg.norm(wi, axis=0)
-    return gather(parameters.latents, indices, weights).astype(np.float64), wi, wo
+    latent = gather(parameters.latents, indices, weights).astype(np.float64)
+    return with_live(parameters, latent, random.random((_SAMPLES, len(parameters.live)))), wi, wo
 
 
 def _with_ones(x: FloatArray) -> FloatArray:

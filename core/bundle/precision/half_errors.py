@@ -74,13 +74,14 @@ def rounded_errors(
 
 def _latents_of(numbers: Parameters, points: Points) -> FloatArray:
     uv, lod = points.uv.T.astype(np.float64), points.lod.astype(np.float64)
-    return latents_at_lod(numbers, uv, lod)
+    return latents_at_lod(numbers, uv, lod, points.live)
 
 
 def latent_errors(
     numbers: Parameters, latent: FloatArray, wi: FloatArray, wo: FloatArray, floor: float
 ) -> dict[tuple[int, int], float]:
-    """The same for latents [channels, N] and directions [3, N]; `numbers` are doubles."""
+    """The same for latents with live values [inputs of the place, N] and directions [3, N];
+    `numbers` are doubles."""
     spec, wi, wo = numbers.spec, wi.astype(np.float64), wo.astype(np.float64)
     inputs = decoder_inputs(spec, numbers.frames() @ latent, latent, wi, wo)
     is_above = (wi[2] > 0) & (wo[2] > 0)
@@ -194,7 +195,7 @@ def order_units(parameters: Parameters) -> Parameters:
     """Reorders the units of each hidden layer after the first: largest rounding error last, on the
     reference points of all materials."""
     rounded = replace(parameters, decoder=round_decoder(parameters.decoder))
-    points, floor = choose_points(parameters.layout), Bounds().floor
+    points, floor = choose_points(parameters.layout, parameters.spec.live_inputs), Bounds().floor
     materials = map(rounded.of_material, range(parameters.layout.materials))
     harms = [rounding_harm(numbers, points, floor) for numbers in materials]
     orders = [

@@ -47,6 +47,7 @@ class BundleMaterial(DeviceMaterial):
         )
         self._materials = DeviceMaterials([stored], self.device, chosen)
         self._maps = maps
+        self.live = stored.live
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
         return self._materials.kernel((source, _MATERIAL), entry)
@@ -57,10 +58,17 @@ class BundleMaterial(DeviceMaterial):
         names = ("width", "height", "levels", "texture", "weights")
         values: dict[str, Any] = {name: record[name].item() for name in names}
         values |= {f"matrix{layer}": int(at) for layer, at in enumerate(record["matrices"])}
+        bits = record["live"].view("<u4").tolist()
+        values |= {f"reserved{number}": value for number, value in enumerate(bits)}
         for name in ("scale", "offset"):
             values[name] = record[name].reshape(-1, 4).tolist()
         bound: dict[str, Any] = {
-            "gBundle": {"record": values, "lod": self.lod, "random": self.random},
+            "gBundle": {
+                "record": values,
+                "lod": self.lod,
+                "random": self.random,
+                "live": self.live_uniform,
+            },
             "gBundleWeights": materials.weights,
         }
         if materials.floats:

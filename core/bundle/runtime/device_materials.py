@@ -59,7 +59,7 @@ RECORD = np.dtype(
         ("texture", "<u4"),
         ("weights", "<u4"),
         ("matrices", "<u4", 8),
-        ("reserved", "<u4", 3),
+        ("live", "<f4", 3),
     ]
 )
 
@@ -95,7 +95,7 @@ class RuntimeChoice:
     def is_cooperative(self) -> bool:
         return self.decoder == "cooperative"
 
-    def defines(self, device: Device, textures: int) -> dict[str, str]:
+    def defines(self, device: Device, textures: int, has_live: bool = False) -> dict[str, str]:
         values = {
             "NEURAL_ROLLED": device.is_software,
             "NEURAL_COOPERATIVE": self.is_cooperative,
@@ -107,6 +107,7 @@ class RuntimeChoice:
             "NEURAL_MATRICES": self.is_together,
             "NEURAL_FILTER": FILTERS[self.filter],
             "NEURAL_TEXTURES": textures,
+            "NEURAL_LIVE": has_live,
         }
         return {name: str(int(value)) for name, value in values.items()}
 
@@ -118,11 +119,15 @@ class StoredMaterial:
     spec: NetworkSpec
     weights: bytes
     latents: LatentTexture
+    live: tuple[float, ...] = ()
+    """Values of live inputs from 0 to 1 where an evaluation is given none."""
 
 
 def read_stored(bundle: Bundle) -> StoredMaterial:
     """Reads a bundle's weights and latents."""
-    return StoredMaterial(bundle.spec, shader_weights(bundle), bundle.latents())
+    return StoredMaterial(
+        bundle.spec, shader_weights(bundle), bundle.latents(), bundle.manifest.live_defaults
+    )
 
 
 def shader_weights(bundle: Bundle) -> bytes:
@@ -187,7 +192,7 @@ class DeviceMaterials:
             raise DeviceError(f"{device} has no cooperative vectors: use the portable decoder")
         # bundles of one decoder shape find them compiled
         self._kernels: Kernels = device.shared_kernels(
-            self.choice.defines(device, len(materials)),
+            self.choice.defines(device, len(materials), self.spec.live_inputs > 0),
             [Source(NETWORK_MODULE, network_source(self.spec))],
         )
         self.records = np.zeros(len(materials), RECORD)
@@ -196,6 +201,7 @@ class DeviceMaterials:
         self.weights = self.buffer(self._place_weights(materials), 4)
         for index, each in enumerate(materials):
             self._fill_record(index, each.latents)
+            self.records["live"][index, : len(each.live)] = each.live
         self.record_buffer = self.buffer(self.records, RECORD.itemsize)
         self.floats = _constant_quads(materials[0]) if self.choice.is_constant else None
 
@@ -227,6 +233,13 @@ class DeviceMaterials:
         if self.floats:
             bound["neuralFloats"] = self.floats
         return bound
+
+    def live_of_queries(self, given: NDArray[Any] | None, count: int) -> NDArray[Any] | None:
+        """Live values [count, inputs], by default the first material's; None without."""
+        if not self.spec.live_inputs:
+            return None
+        own = self.records["live"][0, : self.spec.live_inputs]
+        return np.broadcast_to(own, (count, len(own))) if given is None else given
 
     def _place_weights(self, materials: Sequence[StoredMaterial]) -> NDArray[np.uint8]:
         """All different decoders one after another, then converted matrices."""

@@ -35,6 +35,8 @@ QUERY = np.dtype(
         ("random2", "<f4"),
     ]
 )
+# The same with live inputs.
+LIVE_QUERY = np.dtype([*QUERY.descr, ("live", "<f4", 3), ("reserved", "<f4")])
 # NeuralAnswer of evaluate_queries.slang.
 ANSWER = np.dtype(
     [
@@ -56,12 +58,15 @@ def as_queries(
     material: NDArray[Any] | int = 0,
     random: Floats | float = 0.0,
     random2: Floats | float = 0.0,
+    live: Floats | None = None,
 ) -> NDArray[Any]:
-    """Queries in QUERY."""
-    queries = np.zeros(len(uv), QUERY)
+    """Queries in QUERY, or with live values [N, inputs] in LIVE_QUERY."""
+    queries = np.zeros(len(uv), QUERY if live is None else LIVE_QUERY)
     columns = uv, lod, material, wi, random, wo, random2
     for name, column in zip(QUERY.names or (), columns, strict=True):
         queries[name] = column
+    if live is not None:
+        queries["live"][:, : live.shape[1]] = live
     return queries
 
 
@@ -77,7 +82,7 @@ def dispatch_queries(
         materials.kernel((QUERIES,), ENTRY_POINT),
         threads,
         {
-            "neuralQueries": materials.buffer(queries, QUERY.itemsize),
+            "neuralQueries": materials.buffer(queries, queries.itemsize),
             "neuralQueryCount": len(queries),
             "neuralAnswers": answers,
             **materials.bindings(),
@@ -105,16 +110,25 @@ class QueryEvaluator:
         wo: Floats,
         material: NDArray[Any] | int = 0,
         random: Floats | float = 0.0,
+        live: Floats | None = None,
     ) -> Floats:
-        """The response [N, 3]; `random`, from 0 to below 1, chooses in stochastic filtering."""
-        answers = self.answers(uv, lod, wi, wo, material, random)
+        """The response [N, 3]; `random`, from 0 to below 1, chooses in stochastic filtering. Live
+        values [N, inputs] are the first material's defaults if not given."""
+        answers = self.answers(uv, lod, wi, wo, material, random, live=live)
         return np.ascontiguousarray(answers["response"])
 
     def sample(
-        self, uv: Floats, lod: Floats, wi: Floats, wo: Floats, random: Floats, material: int = 0
+        self,
+        uv: Floats,
+        lod: Floats,
+        wi: Floats,
+        wo: Floats,
+        random: Floats,
+        material: int = 0,
+        live: Floats | None = None,
     ) -> SamplerRows:
         """Densities of wi, and what the sampler draws for `random` [N, 2]."""
-        found = self.answers(uv, lod, wi, wo, material, *random.T)
+        found = self.answers(uv, lod, wi, wo, material, random[:, 0], random[:, 1], live)
         columns = (found[name].copy() for name in ("pdf", "drawn", "drawn_pdf"))
         return SamplerRows(random, *columns)
 
@@ -127,9 +141,11 @@ class QueryEvaluator:
         material: NDArray[Any] | int = 0,
         random: Floats | float = 0.0,
         random2: Floats | float = 0.0,
+        live: Floats | None = None,
     ) -> NDArray[Any]:
         """Responses and densities, and what the sampler draws, in ANSWER."""
-        queries = as_queries(uv, lod, wi, wo, material, random, random2)
+        live = self.materials.live_of_queries(live, len(uv))
+        queries = as_queries(uv, lod, wi, wo, material, random, random2, live)
         output = self.materials.buffer(np.zeros(len(uv), ANSWER), ANSWER.itemsize)
         dispatch_queries(self.materials, self._device, queries, output, threads=len(uv))
         return np.asarray(

@@ -65,9 +65,11 @@ class MatrixEvaluator:
         wi: Floats,
         wo: Floats,
         material: NDArray[Any] | int = 0,
+        live: Floats | None = None,
     ) -> Floats:
         """The response [N, 3]."""
-        queries = as_queries(uv, lod, wi, wo, material)
+        live = self.materials.live_of_queries(live, len(uv))
+        queries = as_queries(uv, lod, wi, wo, material, live=live)
         output = self.materials.buffer(np.zeros((len(uv), 4), np.float32), 16)
         groups = -(-len(uv) // GROUP_QUERIES)
         dispatch_queries(self.materials, self._device, queries, output, groups * GROUP_THREADS)

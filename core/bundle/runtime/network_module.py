@@ -48,6 +48,8 @@ def network_source(spec: NetworkSpec) -> str:
     matrices = [places[weights_name(layer)] for layer in layers]
     numbers: dict[str, int | float] = {
         "kLatentChannels": spec.latent_channels,
+        "kLiveInputs": spec.live_inputs,
+        "kPlaceInputs": spec.place_inputs,
         "kPaddedLatents": places[FRAMES].row_stride // _HALVES,
         "kFrameCount": spec.frame_count,
         "kFrameInputs": FRAME_INPUTS,

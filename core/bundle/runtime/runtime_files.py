@@ -80,6 +80,8 @@ class Target:
     """The constants are in a texture."""
     is_together: bool = False
     """The points of a group of threads are evaluated together, with cooperative matrices."""
+    has_live: bool = False
+    """Its functions take live values."""
 
     @property
     def is_of_one(self) -> bool:
@@ -101,6 +103,8 @@ class Target:
                 "TEXTURES": self.textures,
                 "MATRICES": self.is_together,
             }
+        if self.has_live:
+            values["LIVE"] = True
         return tuple(f"-DNEURAL_{name}={int(value)}" for name, value in values.items())
 
 
@@ -174,7 +178,10 @@ def targets_of(
 ) -> dict[str, Target]:
     """The targets that a decoder fits and that its advice allows. A constant buffer holds one
     decoder, so cooperative code for several does without."""
-    plain = {name: target for name, target in TARGETS.items() if not target.is_cooperative}
+    known = TARGETS
+    if spec.live_inputs:
+        known = {name: replace(target, has_live=True) for name, target in TARGETS.items()}
+    plain = {name: target for name, target in known.items() if not target.is_cooperative}
     if not fits_in_constants(spec):
         plain = {
             name: replace(target, is_float_texture=True) if target.is_of_one else target
@@ -188,7 +195,7 @@ def targets_of(
     way = careful_level(advised)
     return plain | {
         name: replace(target, is_constant=constants, way=way)
-        for name, target in TARGETS.items()
+        for name, target in known.items()
         if target.is_cooperative
     }
 

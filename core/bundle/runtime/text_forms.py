@@ -50,17 +50,18 @@ _ES_HEAD = """\
 // texels wide, nearest: the floats of constants.bin, four in a texel.
 """
 # The short form for one light, which the entry point does not call.
-_SHORT = """{vec3} neuralEvaluate({index}{vec2} uv, float lod, {random}{vec3} wi, {vec3} wo)
+_SHORT = """{vec3} neuralEvaluate({index}{vec2} uv, float lod, {random}{vec3} wi, {vec3} wo{live})
 {{
-    return neuralShade({first}neuralPrepare({first}uv, lod, {second}wo), wi);
+    return neuralShade({first}neuralPrepare({first}uv, lod, {second}wo{given}), wi);
 }}
 """
 _WGSL_SHORT = """fn neuralEvaluate(
-    uv : vec2<f32>, lod : f32, wi : vec3<f32>, wo : vec3<f32>) -> vec3<f32>
-{
-    return neuralShade(neuralPrepare(uv, lod, wo), wi);
-}
+    uv : vec2<f32>, lod : f32, wi : vec3<f32>, wo : vec3<f32>{live}) -> vec3<f32>
+{{
+    return neuralShade(neuralPrepare(uv, lod, wo{given}), wi);
+}}
 """
+_TAKES_LIVE = re.compile(r"\bneuralPrepare\([^)]*\blive\b")
 # Left to the including shader: the version, and the layout of matrices (there are none here).
 _LEFT_OUT = re.compile(
     r"^(#version .*|#pragma pack_matrix\(.*|layout\((column|row)_major\) (uniform|buffer);)\n",
@@ -115,12 +116,14 @@ def _guarded(head: str, shared: str, short: str, own: str) -> str:
 
 def _hlsl(text: str, head: str) -> str:
     shared, own = _split(_with_textures(text, ".hlsl"), ".hlsl", _OF_ENTRY_POINT)
-    return _guarded(head + _INCLUDABLE, shared, _short("float2", "float3", True), own)
+    return _guarded(head + _INCLUDABLE, shared, _short("float2", "float3", True, shared), own)
 
 
 def _glsl(text: str, head: str) -> str:
     shared, own = _split(_with_textures(text, ".glsl"), ".glsl", _OF_ENTRY_POINT)
-    return _guarded(head + _INCLUDABLE + _NEEDS_VERSION, shared, _short("vec2", "vec3", True), own)
+    return _guarded(
+        head + _INCLUDABLE + _NEEDS_VERSION, shared, _short("vec2", "vec3", True, shared), own
+    )
 
 
 def _metal(text: str, head: str) -> str:
@@ -132,7 +135,10 @@ def _metal(text: str, head: str) -> str:
 def _es300(text: str, head: str) -> str:
     shared, own = _split(as_es300(text), ES_SUFFIX, _OF_ENTRY_POINT)
     return _guarded(
-        head + _INCLUDABLE + _ONE_MATERIAL + _ES_HEAD, shared, _short("vec2", "vec3", False), own
+        head + _INCLUDABLE + _ONE_MATERIAL + _ES_HEAD,
+        shared,
+        _short("vec2", "vec3", False, shared),
+        own,
     )
 
 
@@ -140,14 +146,24 @@ def _wgsl(text: str, head: str) -> str:
     text = re.sub(r"\bi32\((\d+)\)", r"\1i", re.sub(r"\bu32\((\d+)\)", r"\1u", text))
     text = re.sub(r", (\d+)i>", r", \1>", text)
     shared, own = _split(text, ".wgsl", _OF_ENTRY_POINT)
-    return f"{head}{_ONE_MATERIAL}{_WGSL_HEAD}{shared}\n{_WGSL_SHORT}\n{ENTRY_LINE}\n{own}\n"
+    live, given = (", live : vec3<f32>", ", live") if _TAKES_LIVE.search(shared) else ("", "")
+    short = _WGSL_SHORT.format(live=live, given=given)
+    return f"{head}{_ONE_MATERIAL}{_WGSL_HEAD}{shared}\n{short}\n{ENTRY_LINE}\n{own}\n"
 
 
-def _short(vec2: str, vec3: str, has_index: bool) -> str:
+def _short(vec2: str, vec3: str, has_index: bool, shared: str) -> str:
     first, second = ("material, ", "random, ") if has_index else ("", "")
     index, random = ("uint material, ", "float random, ") if has_index else ("", "")
+    live, given = (f", {vec3} live", ", live") if _TAKES_LIVE.search(shared) else ("", "")
     return _SHORT.format(
-        vec2=vec2, vec3=vec3, index=index, random=random, first=first, second=second
+        vec2=vec2,
+        vec3=vec3,
+        index=index,
+        random=random,
+        first=first,
+        second=second,
+        live=live,
+        given=given,
     )
 
 

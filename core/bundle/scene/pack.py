@@ -113,6 +113,7 @@ def _material(
         replace(manifest.latents, record=copy_texture(manifest.latents, "latents")),
         manifest.reference._replace(file=f"{name}.{_REFERENCE}"),
         manifest.reference_count,
+        live=manifest.live,
         bounds=manifest.bounds,
         # other writers may leave it out
         arithmetic=manifest.arithmetic

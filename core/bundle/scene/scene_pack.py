@@ -33,8 +33,6 @@ from verdigris.core.bundle.files.checked_files import (
 )
 from verdigris.core.bundle.files.manifest import (
     LARGEST_MANIFEST,
-    MAJOR,
-    MINOR,
     RESPONSE,
     SCENE_FORMAT,
     has_sampler,
@@ -42,6 +40,7 @@ from verdigris.core.bundle.files.manifest import (
     require_distinct_files,
     require_format,
     require_response,
+    version_for,
 )
 from verdigris.core.bundle.files.manifest_network import network_json, parse_network
 from verdigris.core.bundle.files.manifest_parts import (
@@ -75,6 +74,8 @@ from verdigris.core.bundle.files.weights import (
     unpack_weights,
 )
 from verdigris.core.bundle.runtime.device_materials import StoredMaterial, relayout_weights
+from verdigris.core.material.live_inputs.live_input import LiveInput
+from verdigris.core.material.live_inputs.stored_inputs import live_json, parse_live
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import NetworkSpec
 
@@ -103,6 +104,8 @@ class SceneMaterial:
     """Responses to check a decoder with."""
     reference_count: int
     """Rows of the reference."""
+    live: tuple[LiveInput, ...] = ()
+    """Names, ranges and defaults of live inputs."""
     emission: MapFacts | None = None
     """Emission map, if the material emits light."""
     opacity: MapFacts | None = None
@@ -129,6 +132,7 @@ class SceneMaterial:
         return {
             "name": self.name,
             "weights_offset": self.weights_offset,
+            **live_json(self.live),
             "latents": self.latents.as_json(),
             **{name: facts.as_json() for name, facts in maps.items() if facts},
             "reference": {**self.reference.as_json(), "count": self.reference_count},
@@ -163,6 +167,7 @@ class ScenePack:
                 self.spec,
                 relayout_weights(self.spec, self.tensors, self._decoder(material, data), file),
                 read_latents(self.folder, material.latents),
+                tuple(each.default for each in material.live),
             )
             for material in (self.materials[each] for each in chosen)
         ]
@@ -175,7 +180,8 @@ class ScenePack:
             stored = unpack_weights(self.spec, self.tensors, self._decoder(material, data), file)
             values = read_latents(self.folder, material.latents).values()
             layout = material.latents.layout
-            yield Parameters(self.spec, layout, stored.decoder, values, stored.head)
+            live = tuple(each.default for each in material.live)
+            yield Parameters(self.spec, layout, stored.decoder, values, stored.head, live)
 
     def check_files(self) -> None:
         """Checks length and digest of every file, and reads the maps, which no decoder reads."""
@@ -213,7 +219,10 @@ class ScenePack:
     def reference(self, material: SceneMaterial) -> Reference:
         data = read_recorded(self.folder, material.reference)
         return parse_reference(
-            data, material.reference_count, str(self.folder / material.reference.file)
+            data,
+            material.reference_count,
+            str(self.folder / material.reference.file),
+            self.spec.live_inputs,
         )
 
     def textures(
@@ -231,7 +240,7 @@ class ScenePack:
         """The manifest's bytes."""
         document: dict[str, Any] = {
             "format": SCENE_FORMAT,
-            "version": f"{MAJOR}.{MINOR}",
+            "version": version_for(self.spec),
             "network": network_json(self.spec),
             **({"sampler": sampler_json(self.spec)} if has_sampler(self.tensors) else {}),
             "weights": {
@@ -332,6 +341,7 @@ def _parse_material(fields: Fields, spec: NetworkSpec, last: int, is_newer: bool
         latents,
         parse_record(reference, LARGEST_REFERENCE),
         parse_count(reference),
+        parse_live(fields, spec.live_inputs),
         parse_map(fields, "emission", EMISSION_FORMATS),
         parse_map(fields, "opacity", OPACITY_FORMATS),
         parse_proxies(fields, latents),

@@ -111,7 +111,9 @@ def _by_decoder(scene: ScenePack, indices: Iterable[int]) -> list[list[int]]:
 
 
 def _decoder(evaluator: QueryEvaluator, material: int) -> Decoder:
-    def decode(uv: Floats, lod: Floats, wi: Floats, wo: Floats) -> NDArray[Any]:
-        return evaluator.response(uv, lod, wi, wo, material)
+    def decode(
+        uv: Floats, lod: Floats, wi: Floats, wo: Floats, live: Floats | None = None
+    ) -> NDArray[Any]:
+        return evaluator.response(uv, lod, wi, wo, material, live=live)
 
     return decode

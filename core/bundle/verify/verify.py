@@ -84,10 +84,12 @@ def numpy_decoder(bundle: Bundle) -> Decoder:
 def parameters_decoder(parameters: Parameters) -> Decoder:
     """The numpy decoder of these numbers."""
 
-    def decode(uv: Floats, lod: Floats, wi: Floats, wo: Floats) -> NDArray[Any]:
+    def decode(
+        uv: Floats, lod: Floats, wi: Floats, wo: Floats, live: Floats | None = None
+    ) -> NDArray[Any]:
         # an overflow is not finite and so exceeds every bound
         with np.errstate(over="ignore", invalid="ignore"):
-            return evaluate_at_lod(parameters, uv, lod, wi, wo)
+            return evaluate_at_lod(parameters, uv, lod, wi, wo, live)
 
     return decode
 
@@ -129,7 +131,8 @@ def decoder_rows(
     rows: list[Row] = []
     for name, decode in decoders:
         response = np.asarray(
-            decode(reference.uv, reference.lod, reference.wi, reference.wo), np.float64
+            decode(reference.uv, reference.lod, reference.wi, reference.wo, **reference.given_live),
+            np.float64,
         )
         rows += compare_decoder(name, response, reference, bounds)
     return rows

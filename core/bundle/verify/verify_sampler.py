@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 
-# (uv [N, 2], lod [N], wi [N, 3], wo [N, 3], random [N, 2]) -> rows
-Sampler = Callable[[Floats, Floats, Floats, Floats, Floats], SamplerRows]
+# (uv [N, 2], lod [N], wi [N, 3], wo [N, 3], random [N, 2]) -> rows; with live inputs `live` too
+Sampler = Callable[..., SamplerRows]
 
 # Largest difference of a component of a drawn direction.
 SAME_DIRECTION = 1e-3
@@ -30,10 +30,17 @@ def numpy_sampler(parameters: Parameters) -> list[tuple[str, Sampler]]:
     if parameters.head is None:
         return []
 
-    def sample(uv: Floats, lod: Floats, wi: Floats, wo: Floats, random: Floats) -> SamplerRows:
+    def sample(
+        uv: Floats,
+        lod: Floats,
+        wi: Floats,
+        wo: Floats,
+        random: Floats,
+        live: Floats | None = None,
+    ) -> SamplerRows:
         # an overflow is not finite and so exceeds every bound
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return sample_rows(parameters, uv, lod, wi, wo, random)
+            return sample_rows(parameters, uv, lod, wi, wo, random, live)
 
     return [("numpy", sample)]
 
@@ -47,7 +54,8 @@ def sampler_rows(
         return []
     rows = []
     for name, sample in samplers:
-        found = sample(reference.uv, reference.lod, reference.wi, reference.wo, wanted.random)
+        place = reference.uv, reference.lod, reference.wi, reference.wo
+        found = sample(*place, wanted.random, **reference.given_live)
         densities = np.concatenate(
             [
                 _relative(getattr(found, each), getattr(wanted, each), bounds.floor)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from verdigris.core.settings.recipe import Recipe
 
 GROUPS = {
-    "Basic": ("preset", "out", "name", "material", "search", "confined", "resume"),
+    "Basic": ("preset", "out", "name", "material", "search", "confined", "live", "resume"),
     "Quality": ("resolution", "most_bytes", "iterations", "time_limit", "target"),
     "Paint": ("importance", "directions"),
     "Mesh": ("mesh",),
@@ -103,6 +103,14 @@ def bake(
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue from the last checkpoint.")
     ] = False,
+    live: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=LOW..HIGH",
+            help="Keep an input of the graph open, as in wetness=0..1; 'inspect' lists them. "
+            "@DEFAULT or :DENSITY may follow. Up to three.",
+        ),
+    ] = None,
     resolution: Annotated[
         int | None,
         typer.Option(
@@ -192,11 +200,17 @@ def bake(
     from verdigris.core.cli.shared.bake_ending import BakeEnding
     from verdigris.core.cli.shared.if_changed import continued, is_up_to_date, show_up_to_date
     from verdigris.core.importance.maps import read_importance
+    from verdigris.core.material.live_inputs.live_input import parse_all_wanted
     from verdigris.core.material.load.mtlx_document import load_document, select_materials
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.pictures.verdict import require_target
     from verdigris.core.settings.json_changes import changed
-    from verdigris.core.settings.presets import NEXT_PRESET, default_preset, require_recipe
+    from verdigris.core.settings.presets import (
+        NEXT_PRESET,
+        default_preset,
+        for_live_inputs,
+        require_recipe,
+    )
 
     changes = parse_setting_changes(settings)
     options = {"resolution": resolution, "iterations": iterations, "seed": seed}
@@ -204,6 +218,7 @@ def bake(
     if most_bytes is not None:
         changes = with_most_bytes(changes, most_bytes)
     target = require_target(target) if target else ""
+    wanted = parse_all_wanted(live or ())
     check_limits(device)
     documents = [load_document(file, search or (), confined) for file in files]
     chosen = select_materials(documents, material or ())
@@ -227,6 +242,7 @@ def bake(
     map_facts = _file_facts(importance)
     weights = read_importance(importance) if importance else None
     recipe = require_recipe(preset or default_preset(kind), kind, len(chosen))
+    recipe = for_live_inputs(recipe, len(wanted))
     recipe = changed(recipe, changes)
     if directions is not None:
         recipe = _with_directions(recipe, directions)
@@ -235,7 +251,7 @@ def bake(
         points, weights = _on_mesh(mesh, uv, weights)
     elif uv is not None:
         raise typer.BadParameter("needs a mesh: name it with --mesh", param_hint="--uv")
-    teachers = [Teacher(document, each, opened, points) for document, each in chosen]
+    teachers = [Teacher(document, each, opened, points, live=wanted) for document, each in chosen]
     bake_options = BakeOptions(
         name=bundle_name,
         folder=out,
@@ -254,8 +270,8 @@ def bake(
     control = BakeControl()
     from verdigris.core.cli.shared.event_output import json_lines, live_line, result_only
 
-    live = partial(live_line, next_preset=NEXT_PRESET.get(bake_options.preset))
-    show = json_lines if as_json else result_only if quiet else live
+    on_terminal = partial(live_line, next_preset=NEXT_PRESET.get(bake_options.preset))
+    show = json_lines if as_json else result_only if quiet else on_terminal
     ending = BakeEnding(control)
 
     def shown(events: Iterable[Event]) -> None:

@@ -99,7 +99,7 @@ def measure(
     chosen = open_device(device)
     student = open_student(opened, chosen)
     name = material or opened.source_name
-    teacher = open_teacher(source, name, search, confined, chosen)
+    teacher = open_teacher(source, name, search, confined, chosen, opened.wanted_live)
     if error_map:
         check_apart(error_map, files_read(teacher.document, teacher.material))
     warnings = _warn_of_changes(opened, teacher)
@@ -213,7 +213,8 @@ def compare(
     names = material or [bundle.source_name for bundle in bundles.values()][:1]
     materials = _compared_materials(documents, names)
     opened = open_device(device)
-    teachers = [Teacher(*each, opened) for each in materials]
+    live = [each for bundle in bundles.values() for each in bundle.wanted_live]
+    teachers = [Teacher(*each, opened, live=live) for each in materials]
     for each in materials:
         check_apart(output, files_read(*each))
     for bundle in bundles.values():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +15,14 @@ from verdigris.core.cli.shared.lighting import (
     drawing_line,
     open_environment,
     parse_direction,
+)
+from verdigris.core.cli.shared.live_values import (
+    LiveValues,
+    bundle_values,
+    parse_moved,
+    parse_values,
+    values_of_frames,
+    wanted_values,
 )
 from verdigris.core.cli.shared.opening import open_teacher, require_own_material
 from verdigris.core.cli.shared.options import (
@@ -29,12 +39,13 @@ from verdigris.core.lighting.environment_names import ENVIRONMENTS
 from verdigris.core.pictures.picture_limits import largest_size
 
 if TYPE_CHECKING:
-    from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.material.evaluator import DeviceMaterial, Floats
 
 _STUDIO = 0.8
 _LIGHT = "-0.45,0.6,0.66"
 _STUDIO_SAMPLES, _SAMPLES = 32, 64
 _MOST_STOPS = 32.0
+_MOST_FRAMES, _HIGHEST_RATE = 9999, 120.0
 # Larger values could overflow single floats.
 _BRIGHTEST_STUDIO = 1e6
 
@@ -99,6 +110,20 @@ def render(
             show_default=False,
         ),
     ] = None,
+    live: LiveValues = None,
+    animate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Move a live input through its range, and write a .gif, an .mp4 (with ffmpeg) or "
+            "a folder of PNGs. NAME=LOW..HIGH for a part of it, or for a document.",
+        ),
+    ] = None,
+    frames: Annotated[int, typer.Option(help="With --animate: number of pictures.")] = 48,
+    rate: Annotated[float, typer.Option(help="With --animate: pictures a second.")] = 24.0,
+    there_and_back: Annotated[
+        bool, typer.Option("--there-and-back", help="With --animate: end where it begins.")
+    ] = False,
     material: MaterialName = None,
     search: Search = None,
     confined: Confined = False,
@@ -118,6 +143,7 @@ def render(
         draw_behind,
         render_under,
     )
+    from verdigris.core.pictures.moving.moving_files import check_moving_path, write_moving
     from verdigris.core.pictures.picture_files import (
         check_picture_path,
         with_shoulder,
@@ -126,12 +152,19 @@ def render(
     from verdigris.core.pictures.render import MOST_STUDIO_SAMPLES, Lighting, over_backdrop
     from verdigris.core.pictures.render import render as draw
 
-    check_picture_path(output)
+    if animate is None:
+        check_picture_path(output)
+    else:
+        check_moving_path(output)
+        require_in_range(frames, 2, _MOST_FRAMES, "--frames")
+        require_in_range(rate, 1.0, _HIGHEST_RATE, "--rate")
+    values = parse_values(live)
+    moved, part = parse_moved(animate) if animate else ("", None)
     require_in_range(size, 1, largest_size(), "--size")
     samples = samples if samples is not None else _SAMPLES if hdri else _STUDIO_SAMPLES
     require_in_range(samples, 1, MOST_STUDIO_SAMPLES, "--samples")
     stops = require_in_range(exposure or 0.0, -_MOST_STOPS, _MOST_STOPS, "--exposure")
-    chosen, is_png = choose_view(view, mesh), output.suffix.lower() == ".png"
+    chosen, is_png = choose_view(view, mesh), output.suffix.lower() != ".exr"
     bundle = open_bundle(file) if is_bundle(file) else None
     if bundle and reference:
         raise typer.BadParameter(
@@ -155,28 +188,56 @@ def render(
     drawn: DeviceMaterial
     if bundle:
         drawn, name, read = BundleMaterial(bundle, opened), bundle.manifest.name, []
+        inputs, drawn.live = bundle.manifest.live, bundle_values(bundle, values)
     else:
-        teacher = open_teacher(file, material, search, confined, opened)
+        wanted = [each for each in wanted_values(values) if part is None or each.name != moved]
+        if animate and part is None:
+            raise typer.BadParameter(
+                f"a document needs a range: use --animate {moved}=0..1", param_hint="--animate"
+            )
+        wanted += [part] if part else []
+        teacher = open_teacher(file, material, search, confined, opened, wanted)
+        inputs = teacher.live_inputs
         drawn, name = teacher, teacher.material.name
         read = list(files_read(teacher.document, teacher.material))
     check_apart(output, [*read, *([Path(hdri)] if hdri and hdri not in ENVIRONMENTS else [])])
     is_flat = reference or bundle is not None
-    if around is None:
-        picture = draw(drawn, chosen, size, shape, lighting, is_flat=is_flat)
-        picture = over_backdrop(picture) if is_png else picture
-    else:
-        lit = EnvironmentLighting.upload(opened, around, shape)
-        with drawing_line() as show:
+    lit = EnvironmentLighting.upload(opened, around, shape) if around else None
+    ground = None
+    if lit and behind not in ("", "plain"):
+        ground = draw_behind(opened, lit, behind, chosen, size, shape, samples)
+
+    def picture_of(show: Callable[[float], None]) -> Floats:
+        if lit is None:
+            picture = draw(drawn, chosen, size, shape, lighting, is_flat=is_flat)
+            picture = over_backdrop(picture) if is_png else picture
+        else:
             picture = render_under(
                 drawn, lit, chosen, size, shape, samples, is_flat=is_flat, on_progress=show
             )
-        if behind == "plain":
-            picture = over_backdrop(picture)
-        elif behind:
-            picture = over(picture, draw_behind(opened, lit, behind, chosen, size, shape, samples))
-    picture[..., :3] *= 2.0**stops
-    write_picture(output, with_shoulder(picture) if around and is_png else picture)
+            if behind == "plain":
+                picture = over_backdrop(picture)
+            elif ground is not None:
+                picture = over(picture, ground)
+        picture[..., :3] *= 2.0**stops
+        return with_shoulder(picture) if lit and is_png else picture
+
+    def moving(show: Callable[[float], None]) -> Iterator[Floats]:
+        start = drawn.live
+        each = values_of_frames(
+            inputs, start, moved, part if bundle else None, frames, there_and_back
+        )
+        for number, drawn.live in enumerate(each):
+            show(number / frames)
+            yield picture_of(lambda done: None)
+
+    with drawing_line() if around or animate else nullcontext(lambda done: None) as show:
+        if animate:
+            write_moving(output, moving(show), frames, rate)
+        else:
+            write_picture(output, picture_of(show))
     told = f", exposure {stops:+.1f}" if stops else ""
+    told += f", {frames} frames of {moved}" if animate else ""
     print(f"{output}: {name}, {size} x {size}{told}, on {opened}")
 
 

@@ -101,7 +101,7 @@ def view(
     reference = None
     if source:
         name = material or opened.source_name
-        reference = open_teacher(source, name, search, confined, on)
+        reference = open_teacher(source, name, search, confined, on, opened.wanted_live)
     viewer = Viewer(
         BundleMaterial(opened, on, choice),
         max(opened.layout.width, opened.layout.height),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import typer
 if TYPE_CHECKING:
     from verdigris.core.base.device import Device
     from verdigris.core.bundle.files.read import Bundle
+    from verdigris.core.material.live_inputs.live_input import WantedInput
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
 
@@ -20,13 +22,15 @@ def open_teacher(
     search: list[Path] | None,
     confined: bool,
     device: Device,
+    live: Sequence[WantedInput] = (),
 ) -> Teacher:
-    """The teacher of a document's material of this name, or of its only material."""
+    """The teacher of a document's material of this name, or of its only material, with these
+    inputs open."""
     from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.teacher.teacher import Teacher
 
     document = load_document(path, search or (), confined)
-    return Teacher(document, document.require_material(name), device)
+    return Teacher(document, document.require_material(name), device, live=live)
 
 
 def require_own_material(bundle: Bundle, file: Path, name: str | None) -> None:

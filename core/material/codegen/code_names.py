@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.codegen.image_graphs import counterpart
 from verdigris.core.material.graph.traversal import (
+    counterpart,
     implementing_graphs,
     own_graphs,
     own_implementations,

@@ -16,19 +16,18 @@ from verdigris.core.material.codegen.code_names import (
     rename_nodes_for_code,
 )
 from verdigris.core.material.codegen.code_repairs import repair
-from verdigris.core.material.codegen.image_graphs import (
-    counterpart,
-    inline_image_files,
-)
+from verdigris.core.material.codegen.image_graphs import inline_image_files
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.graph.library import OVERRIDE_FOLDER, standard_library
-from verdigris.core.material.graph.traversal import image_inputs
+from verdigris.core.material.graph.traversal import counterpart, image_inputs
+from verdigris.core.material.live_inputs.open_inputs import find_number, open_inputs, value_code
 from verdigris.core.material.mesh_points import MOST_SETS, QUADS
 
 if TYPE_CHECKING:
     import MaterialX as mx
     from MaterialX import PyMaterialXGenShader as Gen
 
+    from verdigris.core.material.live_inputs.live_input import LiveInput
     from verdigris.core.material.load.mtlx_document import Document, Material
     from verdigris.core.material.mesh_points import MeshPoints
 
@@ -64,6 +63,7 @@ class GeneratedMaterial:
     textures: tuple[TextureSlot, ...]
     uniforms: tuple[tuple[str, Any], ...]
     takes_slopes: bool
+    live: tuple[LiveInput, ...] = ()
 
     @property
     def lanes_per_sample(self) -> int:
@@ -76,7 +76,10 @@ class GeneratedMaterial:
 
 @profiled("generate material code")
 def generate(
-    document: Document, material: Material, mesh: MeshPoints | None = None
+    document: Document,
+    material: Material,
+    mesh: MeshPoints | None = None,
+    live: Sequence[LiveInput] = (),
 ) -> GeneratedMaterial:
     """Generates the Slang of one material, ready to link with the kernels that evaluate it. With a
     mesh, points of the unit square are those of its surface."""
@@ -85,8 +88,12 @@ def generate(
     document.check(material)
     generator, context = _generator()
     try:
-        nodes = list(document.nodes_of(material))
-        root = inline_image_files(document.root, nodes, standard_library(), generator.getTarget())
+        nodes, opened = list(document.nodes_of(material)), document.root
+        if live:
+            # kept, because the nodes live with it
+            opened = open_inputs(opened, live)
+            nodes = [counterpart(node, opened) for node in nodes]
+        root = inline_image_files(opened, nodes, standard_library(), generator.getTarget())
         root = rename_definitions_for_code(root, document.root, standard_library())
         element = counterpart(material.element, root)
         root, element = rename_nodes_for_code(root, element, document.root, standard_library())
@@ -110,11 +117,24 @@ def generate(
             '#include "material/teacher/prelude.slang"',
             code,
             *_mesh_lines(mesh),
-            _vertex_adapter(stage, mesh),
+            *(["uniform float3 gLiveValues;"] if live else []),
+            _vertex_adapter(stage, mesh, live),
             '#include "material/teacher/material.slang"',
         )
     )
-    return GeneratedMaterial(material.name, source, textures, uniforms, takes_slopes)
+    _require_reached(document, material, source, live)
+    return GeneratedMaterial(material.name, source, textures, uniforms, takes_slopes, tuple(live))
+
+
+def _require_reached(
+    document: Document, material: Material, source: str, live: Sequence[LiveInput]
+) -> None:
+    for number, each in enumerate(live):
+        if value_code(each, number) not in source:
+            raise DocumentError(
+                f"{document.name}: live input {each.name!r} does not reach material "
+                f"{material.name!r}: name the input that uses it by its path"
+            )
 
 
 def _lanes(takes_slopes: bool) -> int:
@@ -195,7 +215,9 @@ def _mesh_lines(mesh: MeshPoints | None) -> list[str]:
     ]
 
 
-def _vertex_adapter(stage: Gen.ShaderStage, mesh: MeshPoints | None = None) -> str:
+def _vertex_adapter(
+    stage: Gen.ShaderStage, mesh: MeshPoints | None = None, live: Sequence[LiveInput] = ()
+) -> str:
     """A function that fills the vertex data of this document.
 
     Geometry properties without a default are zero, or the texture coordinates if they are pairs of
@@ -204,7 +226,10 @@ def _vertex_adapter(stage: Gen.ShaderStage, mesh: MeshPoints | None = None) -> s
     lines = []
     for port in _ports(stage.getInputBlocks().get("VertexData")):
         name, kind = port.getVariable(), port.getType().getName()
-        if name in _VERTEX_FIELDS:
+        number = find_number(name)
+        if number is not None:
+            lines.append(f"    vertex.{name} = {value_code(live[number], number)};")
+        elif name in _VERTEX_FIELDS:
             lines.append(f"    vertex.{name} = {_VERTEX_FIELDS[name]};")
         elif name.startswith("texcoord"):
             number = int(name.rpartition("_")[2] or 0)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.graph.traversal import implementing_graphs
+from verdigris.core.material.graph.traversal import counterpart, implementing_graphs
 from verdigris.core.material.normalise.names import free_name, rename_nodes
 
 if TYPE_CHECKING:
@@ -38,12 +38,6 @@ def inline_image_files(
             apart = definition.createValidChildName(f"{definition.getName()}_{name}")
             rename_nodes(definition, {name: apart})
     return copied
-
-
-def counterpart(element: mx.Element, copied: mx.Document) -> mx.Element:
-    """The same element in a copy of its document. Names may contain path separators."""
-    parent = element.getParent()
-    return copied if parent is None else counterpart(parent, copied).getChild(element.getName())
 
 
 def _has_graph(node: mx.Node, target: str) -> bool:

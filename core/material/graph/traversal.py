@@ -52,6 +52,12 @@ def upstream_nodes(element: mx.TypedElement, document_name: str) -> Iterator[mx.
             yield following
 
 
+def counterpart(element: mx.Element, copied: mx.Document) -> mx.Element:
+    """The same element in a copy of its document. Names may contain path separators."""
+    parent = element.getParent()
+    return copied if parent is None else counterpart(parent, copied).getChild(element.getName())
+
+
 def count_expanded(nodes: Sequence[mx.Node]) -> int:
     """The number of nodes behind an element, with each use of a definition expanded. It is the only
     bound on the size of the generated code."""

@@ -30,6 +30,7 @@ from verdigris.core.material.analyse.misread_images import (
 from verdigris.core.material.analyse.parts import default_places, parts_of
 from verdigris.core.material.files.missing_files import describe_missing, repairing_folders
 from verdigris.core.material.graph.traversal import nodes_behind
+from verdigris.core.material.live_inputs.reach import Reach, reach_of_published
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -51,6 +52,8 @@ class MaterialReport:
     nodes: int
     textures: tuple[TextureFacts, ...] = ()
     varying_inputs: tuple[str, ...] = ()
+    live: tuple[Reach, ...] = ()
+    """Inputs that a bake can keep open."""
     parts: tuple[Part, ...] = ()
     problem: str = ""
     search_in: tuple[str, ...] = ()
@@ -108,6 +111,7 @@ def describe_material(
         nodes=len(nodes),
         textures=tuple(textures),
         varying_inputs=tuple(_varying(document, shaders)),
+        live=reach_of_published(document, material),
         parts=(
             *parts_of(nodes),
             *converted_types(document, nodes),
@@ -203,6 +207,8 @@ def print_reports(
             print(f"  varies    {', '.join(report.varying_inputs)}")
         elif report.surface_model:
             print("  varies    nothing: the material is constant")
+        for reach in report.live:
+            print(f"  input     {reach}")
         for part in report.parts:
             print(f"  {part.fate:<12}  {part.name}{': ' + part.how if part.how else ''}")
         if report.probe and max(report.probe.emission) > 0:

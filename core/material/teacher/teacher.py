@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from verdigris.core.base.profile import span
 from verdigris.core.material.analyse.unlit import is_dark_and_opaque
 from verdigris.core.material.codegen.generate_teacher import GeneratedMaterial, generate
 from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.material.live_inputs.find_inputs import find_live_inputs
 from verdigris.core.material.load.provenance import texture_files
 from verdigris.core.material.teacher.textures import TexturePool
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import slangpy
 
     from verdigris.core.material.evaluator import Floats, Frames
+    from verdigris.core.material.live_inputs.live_input import WantedInput
     from verdigris.core.material.load.mtlx_document import Document, Material
     from verdigris.core.material.mesh_points import MeshPoints
 
@@ -38,12 +40,18 @@ class Teacher(DeviceMaterial):
         material: Material | None = None,
         device: Device | None = None,
         mesh: MeshPoints | None = None,
+        live: Sequence[WantedInput] = (),
     ) -> None:
         """With a mesh, points of the unit square lie on its surface."""
         self.document = document
         self.material = material or document.require_material()
         self.device = device or open_device()
-        self.generated: GeneratedMaterial = generate(document, self.material, mesh)
+        self.live_inputs = find_live_inputs(document, self.material, live)
+        self.live_steps = tuple(each.density for each in self.live_inputs)
+        self.live = tuple(each.default for each in self.live_inputs)
+        self.generated: GeneratedMaterial = generate(
+            document, self.material, mesh, self.live_inputs
+        )
         self.lanes_per_sample = self.generated.lanes_per_sample
         self.is_dark_and_opaque = is_dark_and_opaque(document.nodes_of(self.material))
         self.kernels = self.device.material_kernels(self.generated.digest)
@@ -73,10 +81,16 @@ class Teacher(DeviceMaterial):
     def _digest_of_images(self) -> str:
         return self._pool.digest()
 
-    def unlit(self, uv: Floats, wo: Floats, frames: Frames | None = None) -> Floats:
+    def unlit(
+        self,
+        uv: Floats,
+        wo: Floats,
+        frames: Frames | None = None,
+        live: Floats | None = None,
+    ) -> Floats:
         if self.is_dark_and_opaque:
             return np.tile(_DARK_AND_OPAQUE, (len(uv), 1))
-        return super().unlit(uv, wo, frames)
+        return super().unlit(uv, wo, frames, live)
 
     def bindings(self) -> dict[str, Any]:
         block: dict[str, Any] = {name: bound.uniform() for name, bound in self._bound.items()}
@@ -84,6 +98,8 @@ class Teacher(DeviceMaterial):
         bound: dict[str, Any] = {"pixelCB": block} if block else {}
         if self._mesh is not None:
             bound["gMeshPoints"] = self._mesh
+        if self.live_inputs:
+            bound["gLiveValues"] = self.live_uniform
         return bound
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:

@@ -74,10 +74,12 @@ class Kernel:
             return rows(shape, points)
 
         channels, frames = spec.latent_channels, spec.frame_count
+        place = spec.place_inputs
         self._rows = np.empty((4 * points, channels), np.float32)
         self._corners = np.empty((channels, 4, points), np.float32)
 
-        self._latent = of_points(1 + channels)
+        # 1, the latent, the live values
+        self._latent = of_points(1 + place)
         self._latent[0] = 1
         self._g_latent = of_points(channels)
         self._rows_of_frames, self._g_rows_of_frames = (
@@ -96,7 +98,7 @@ class Kernel:
 
         self._inputs = of_samples(1 + spec.inputs)
         self._inputs[0] = 1
-        self._encoded, self._cosines, self._logarithms = self._split(self._inputs[1 + channels :])
+        self._encoded, self._cosines, self._logarithms = self._split(self._inputs[1 + place :])
         self._shifted = of_samples(frames, 2)
         self._half = of_samples(frames, 3)
         self._limited, self._factors = of_points(frames, 2), of_points(frames, 2)
@@ -159,8 +161,9 @@ class Kernel:
             self.round_latents(self._rows, texels)
         np.copyto(self._corners.reshape(channels, -1), self._rows.T)
         latent = self._latent[1:]
-        np.einsum("ckn,kn->cn", self._corners, batch.corner_weights, out=latent)
-        self._by_pair(self._inputs[1 : 1 + channels])[:] = latent[:, None]
+        np.einsum("ckn,kn->cn", self._corners, batch.corner_weights, out=latent[:channels])
+        latent[channels:] = batch.live[: self.spec.live_inputs]
+        self._by_pair(self._inputs[1 : 1 + len(latent)])[:] = latent[:, None]
 
     def _build_frames(self, decoder: PackedDecoder) -> None:
         raw = self._raw
@@ -247,7 +250,7 @@ class Kernel:
 
     def _encode_directions_backward(self, batch: PreparedBatch) -> None:
         half = self._half
-        gradient, g_cosines, g_logarithms = self._split(self._g_inputs[self.spec.latent_channels :])
+        gradient, g_cosines, g_logarithms = self._split(self._g_inputs[self.spec.place_inputs :])
         g_half, g_a = gradient[:, 0], gradient[:, 1]
         self._stretch_halves_backward(g_half)
         g_s = self._g_s
@@ -309,7 +312,7 @@ class Kernel:
         rows = self._g_rows_of_frames.reshape(-1, self.points)
         sum_outer_products(rows, self._latent, self.gradients.frames)
         self.gradients.frames[:, 0] = 0
-        np.matmul(decoder.frames[:, 1:].T, rows, out=self._g_latent)
+        np.matmul(decoder.frames[:, 1 : 1 + channels].T, rows, out=self._g_latent)
         for g_latent in self._by_pair(self._g_inputs[:channels]).swapaxes(0, 1):
             self._g_latent += g_latent
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from verdigris.core.network.parameters import FloatArray
-from verdigris.core.network.spec import CHANNELS, LENGTH_EPSILON, LatentLayout
+from verdigris.core.network.spec import CHANNELS, LENGTH_EPSILON, RANGES, LatentLayout
 from verdigris.core.network.texels import IndexArray, corners
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE, SampleArray
 
@@ -24,7 +24,8 @@ def _column(name: str) -> int:
 
 
 _LEVEL, _MATERIAL, _RESPONSE, _WEIGHT = map(_column, ("level", "material", "response", "weight"))
-_UV, _WI, _WO = map(_column, ("uv", "wi", "wo"))
+_UV, _WI, _WO, _LIVE = map(_column, ("uv", "wi", "wo", "live"))
+_LIVE_INPUTS = RANGES["live_inputs"][1]
 
 
 class PreparedBatch(NamedTuple):
@@ -42,6 +43,8 @@ class PreparedBatch(NamedTuple):
     """(3, samples)"""
     weight: FloatArray
     """(samples)"""
+    live: FloatArray
+    """(3, points)"""
 
 
 class BatchPreparation:
@@ -107,6 +110,7 @@ class BatchPreparation:
             self._cosine[number],
             self._columns[_RESPONSE : _RESPONSE + CHANNELS, number],
             self._columns[_WEIGHT, number],
+            self._columns[_LIVE : _LIVE + _LIVE_INPUTS, number, : self.points],
         )
 
 

@@ -83,7 +83,7 @@ def slot_count(spec: NetworkSpec) -> int:
         layer.padded_outputs * layer.padded_inputs + TILE * layer.padded_outputs
         for layer in spec.layers
     )
-    return layers + pad_to_tile(spec.frame_rows) * pad_to_tile(spec.latent_channels) + TILE
+    return layers + pad_to_tile(spec.frame_rows) * pad_to_tile(spec.place_inputs) + TILE
 
 
 def has_matrix_hardware(gpu: slangpy.Device) -> bool:

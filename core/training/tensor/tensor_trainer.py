@@ -85,6 +85,7 @@ class TensorTrainer:
         self._device, self._gpu = device, device.gpu
         self._source, self._settings = source, settings
         self._spec, self._layout = parameters.spec, parameters.layout
+        self._live = parameters.live
         self.plan = plan or plan_groups(
             self._spec, has_matrix_hardware(self._gpu), unrolls=not device.is_software
         )
@@ -219,7 +220,7 @@ class TensorTrainer:
     def parameters(self) -> Parameters:
         latents = np.ascontiguousarray(self._records()[:, 0])
         decoder = read_buffer(self._memory.decoder, np.float32)
-        return Parameters(self._spec, self._layout, decoder, latents)
+        return Parameters(self._spec, self._layout, decoder, latents, live=self._live)
 
     def _records(self) -> NDArray[np.float32]:
         """The records of all texels, read once for parameters and state."""

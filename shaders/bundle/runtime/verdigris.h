@@ -34,6 +34,7 @@ extern "C" {
 #define VD_MOST_LEVELS 14
 #define VD_MOST_LAYERS 9
 #define VD_CHANNELS 8 /* latent channels of a texel at most */
+#define VD_MOST_LIVE 3
 
 /* Values of VkFormat. */
 enum {
@@ -73,8 +74,15 @@ typedef struct {
     uint32_t texture;   /* yours: index of the texture in your array */
     uint32_t weights;   /* yours: first byte of this decoder in your buffer; add it to matrix[], too */
     uint32_t matrix[8]; /* first byte of each hidden layer's matrix, for cooperative vectors */
-    uint32_t reserved[3];
+    float live[VD_MOST_LIVE]; /* defaults of live inputs, from 0 to 1 */
 } VdRecord;
+
+/* An input that an evaluation is given, from 0 (low) to 1 (high). */
+typedef struct {
+    char name[128];
+    char type[16];       /* float, color3, time or frame */
+    float low[3], high[3]; /* three numbers of a color3, one of the others */
+} VdLiveInput;
 
 typedef struct {
     uint32_t inputs, outputs, weights, bias; /* first bytes in VdBundle.weights */
@@ -87,8 +95,10 @@ typedef struct {
     char advised[16]; /* arithmetic; "" where the bundle gives no advice */
     uint32_t channels; /* latent channels of a texel: 4 or 8, four in each layer of the texture */
     uint32_t frame_count, lobes, layer_count;
+    uint32_t live_count;
+    VdLiveInput live[VD_MOST_LIVE];
     VdLayer layer[VD_MOST_LAYERS];
-    uint32_t frames; /* first byte of the tensor `frames`, 16 bytes a row */
+    uint32_t frames, frames_stride; /* first byte of the tensor `frames`, bytes a row */
     float slope, width;
     float shift, limit;
     float half_z_minimum, length_epsilon, stretch_limit, cosine_offset, logarithm_share;
@@ -113,6 +123,7 @@ typedef struct {
 typedef struct {
     uint32_t count;
     VdQuery *queries;
+    float (*live)[4]; /* with live inputs: their values, and 0; a query of a shader is 64 bytes with them at its end */
     float (*responses)[3];
 } VdReference;
 
@@ -141,9 +152,13 @@ void vd_close(VdBundle *bundle);
 /* Replaces latents in blocks (BC7) by the same texels as R8G8B8A8, for devices without BC7. */
 int vd_unpack_latents(VdBundle *bundle, VdError *error);
 
-/* The response for one light: BSDF times cosine. Directions have unit length, in the tangent frame. */
+/* The response for one light: BSDF times cosine. Directions have unit length, in the tangent frame. Live inputs have
+   their defaults. */
 void vd_decode(const VdBundle *bundle, const float uv[2], float lod, const float wi[3], const float wo[3],
                float response[3]);
+/* The same at values of the live inputs, from 0 to 1. */
+void vd_decode_live(const VdBundle *bundle, const float uv[2], float lod, const float wi[3], const float wo[3],
+                    const float live[VD_MOST_LIVE], float response[3]);
 
 float vd_half_to_float(uint16_t half);
 
@@ -789,7 +804,7 @@ static int vd__tensors(VdBundle *bundle, const Vd__Field *root, const uint8_t *d
     const Vd__Field weights = vd__get(root, "weights"), tensors = vd__get(&weights, "tensors");
     const Vd__Field sampler = vd__get(root, "sampler"), split = vd__get(&sampler, "split");
     const Vd__Field kind = vd__get(&sampler, "kind");
-    const uint32_t frames = bundle->frame_count, seen = bundle->channels + 2 * frames + 2;
+    const uint32_t frames = bundle->frame_count, seen = bundle->channels + bundle->live_count + 2 * frames + 2;
     /* before 4.4 without rows for tilts, whose place stays free */
     const int is_untilted = vd__is(&kind, "visible_normals_cosine_uniform");
     const int is_known = is_untilted || vd__is(&kind, "tilted_visible_normals_cosine_uniform");
@@ -804,8 +819,8 @@ static int vd__tensors(VdBundle *bundle, const Vd__Field *root, const uint8_t *d
     uint32_t index, place, stride;
     char name[32];
     *end = 0;
-    if (!vd__tensor(&tensors, data, bytes, "frames", 8 * bundle->frame_count, bundle->channels, target, end,
-                    &bundle->frames, &stride))
+    if (!vd__tensor(&tensors, data, bytes, "frames", 8 * bundle->frame_count, bundle->channels + bundle->live_count,
+                    target, end, &bundle->frames, &bundle->frames_stride))
         return 0;
     for (index = 0; index < bundle->layer_count; index++) {
         VdLayer *layer = &bundle->layer[index];
@@ -870,6 +885,7 @@ static int vd__network(VdBundle *bundle, const Vd__Field *root) {
     const Vd__Field transform = vd__get(&output, "transform"), way = vd__get(&directions, "parameterisation");
     const Vd__Field constants = vd__get(&network, "activation_constants");
     const Vd__Field shift = vd__get(&output, "shift"), limit = vd__get(&output, "limit");
+    const Vd__Field live = vd__get(&network, "live_inputs");
     static const char *const direction_names[] = {"half_z_minimum", "length_epsilon", "stretch_limit",
                                                   "cosine_offset", "logarithm_share"};
     float *const direction[] = {&bundle->half_z_minimum, &bundle->length_epsilon, &bundle->stretch_limit,
@@ -880,7 +896,9 @@ static int vd__network(VdBundle *bundle, const Vd__Field *root) {
         return 0;
     if (bundle->channels % 4)
         return vd__wrong(&channels, "it must be 4 or 8");
-    first = bundle->channels + 10 * bundle->frame_count;
+    if (live.at && !vd__whole(&live, 0, VD_MOST_LIVE, &bundle->live_count))
+        return 0;
+    first = bundle->channels + bundle->live_count + 10 * bundle->frame_count;
     if (!vd__whole(&lobes, 1, 4, &bundle->lobes) || !vd__whole(&inputs, first, first, &unused) ||
         !vd__single(&shift, 3e38, &bundle->shift) || !vd__single(&limit, 3e38, &bundle->limit))
         return 0;
@@ -932,6 +950,29 @@ static int vd__network(VdBundle *bundle, const Vd__Field *root) {
     return 1;
 }
 
+static int vd__live(VdBundle *bundle, const Vd__Field *root) {
+    const Vd__Field inputs = vd__get(root, "live");
+    Vd__Field each = vd__first(&inputs);
+    uint32_t index;
+    for (index = 0; index < bundle->live_count; index++, each.at = vd__of(&each)->next) {
+        VdLiveInput *live = &bundle->live[index];
+        Vd__Field name, type, low, high, begin;
+        uint32_t count;
+        if (!each.at)
+            return vd__wrong(&inputs, "it must have an entry for each live input of the network");
+        name = vd__get(&each, "name"), type = vd__get(&each, "type"), begin = vd__get(&each, "default");
+        low = vd__get(&each, "low"), high = vd__get(&each, "high");
+        if (!vd__copy_text(&name, live->name, sizeof live->name) ||
+            !vd__copy_text(&type, live->type, sizeof live->type) || !vd__single(&begin, 1, &bundle->record.live[index]))
+            return 0;
+        count = vd__is(&type, "color3") ? 3 : 1;
+        if (count == 3 ? !vd__floats(&low, 3, 1e30, live->low) || !vd__floats(&high, 3, 1e30, live->high)
+                       : !vd__single(&low, 1e30, live->low) || !vd__single(&high, 1e30, live->high))
+            return 0;
+    }
+    return 1;
+}
+
 static int vd__bounds(VdBundle *bundle, const Vd__Field *root) {
     const Vd__Field bounds = vd__get(root, "bounds");
     const Vd__Field relative = vd__get(&bounds, "relative"), absolute = vd__get(&bounds, "absolute");
@@ -968,7 +1009,7 @@ static int vd__load(VdBundle *bundle, Vd__Json *json, VdRead read, void *user) {
         memcmp(vd__of(&version)->text, "4.", 2))
         return vd__wrong(&version, "this reads 4.x: use the verdigris.h of that version");
     if (!vd__copy_text(&name, bundle->name, sizeof bundle->name) || !vd__network(bundle, &root) ||
-        !vd__bounds(bundle, &root) || !vd__file_name(&reference, bundle->reference))
+        !vd__live(bundle, &root) || !vd__bounds(bundle, &root) || !vd__file_name(&reference, bundle->reference))
         return 0;
     if (advised.at && !vd__copy_text(&advised, bundle->advised, sizeof bundle->advised))
         return 0;
@@ -1257,20 +1298,28 @@ static void vd__frame_inputs(const VdBundle *bundle, const float r[8], const flo
 
 void vd_decode(const VdBundle *bundle, const float uv[2], float lod, const float wi[3], const float wo[3],
                float response[3]) {
+    vd_decode_live(bundle, uv, lod, wi, wo, bundle->record.live, response);
+}
+
+void vd_decode_live(const VdBundle *bundle, const float uv[2], float lod, const float wi[3], const float wo[3],
+                    const float live[VD_MOST_LIVE], float response[3]) {
+    const uint32_t place = bundle->channels + bundle->live_count;
     float x[256], y[256];
     uint32_t frame, row, column, index, lobe;
     response[0] = response[1] = response[2] = 0;
     if (!(wi[2] > 0) || !(wo[2] > 0))
         return;
     vd__latent(bundle, uv, lod, x);
+    for (index = 0; index < bundle->live_count; index++)
+        x[bundle->channels + index] = live[index];
     for (frame = 0; frame < bundle->frame_count; frame++) {
         float raw[8];
         for (row = 0; row < 8; row++) {
-            const uint8_t *from = bundle->weights + bundle->frames + 16 * (8 * frame + row);
-            for (raw[row] = 0, column = 0; column < bundle->channels; column++)
+            const uint8_t *from = bundle->weights + bundle->frames + bundle->frames_stride * (8 * frame + row);
+            for (raw[row] = 0, column = 0; column < place; column++)
                 raw[row] += vd__at(from + 2 * column) * x[column];
         }
-        vd__frame_inputs(bundle, raw, wi, wo, x + bundle->channels + 10 * frame);
+        vd__frame_inputs(bundle, raw, wi, wo, x + place + 10 * frame);
     }
     for (index = 0; index < bundle->layer_count; index++) {
         const VdLayer *layer = &bundle->layer[index];
@@ -1293,8 +1342,9 @@ void vd_decode(const VdBundle *bundle, const float uv[2], float lod, const float
 /* ---- the check ---- */
 
 int vd_open_reference_with(const VdBundle *bundle, VdRead read, void *user, VdReference *reference, VdError *error) {
-    static const char *const names[] = {"uv", "lod", "wi", "wo", "exported", "random"};
-    static const uint32_t widths[] = {2, 1, 3, 3, 3, 2};
+    /* the last two where there are live inputs, and a sampler */
+    static const char *const names[] = {"uv", "lod", "wi", "wo", "exported", "live", "random"};
+    const uint32_t widths[] = {2, 1, 3, 3, 3, bundle->live_count, 2};
     Vd__Json json;
     uint8_t *data = 0;
     size_t bytes = 0;
@@ -1307,28 +1357,31 @@ int vd_open_reference_with(const VdBundle *bundle, VdRead read, void *user, VdRe
     holds = vd__parse(&json, bundle->reference, data, bytes, error);
     if (holds) {
         const Vd__Field root = {&json, 1, ""}, count = vd__get(&root, "count");
-        Vd__Field column[6], row[6];
-        uint32_t rows = 0, columns, each, i;
+        Vd__Field column[7], row[7];
+        uint32_t rows = 0, each, i;
         holds = vd__whole(&count, 1, 16384, &rows);
-        for (i = 0; i < 6; i++) {
+        for (i = 0; i < 7; i++) {
             column[i] = vd__get(&root, names[i]);
             row[i] = vd__first(&column[i]);
         }
-        columns = row[5].at ? 6 : 5; /* without a sampler there are no random numbers */
         if (holds) {
             reference->queries = (VdQuery *)VD_MALLOC(rows * sizeof *reference->queries);
             reference->responses = (float(*)[3])VD_MALLOC(rows * sizeof *reference->responses);
-            if (!reference->queries || !reference->responses)
+            if (bundle->live_count)
+                reference->live = (float(*)[4])VD_MALLOC(rows * sizeof *reference->live);
+            if (!reference->queries || !reference->responses || (bundle->live_count && !reference->live))
                 holds = vd__fail(error, bundle->reference, "count", "too large for the memory", "free memory");
         }
         for (each = 0; holds && each < rows; each++) {
             VdQuery *query = &reference->queries[each];
-            float found[6][3];
+            float found[7][3];
             memset(found, 0, sizeof found);
-            for (i = 0; holds && i < columns; i++) {
+            for (i = 0; holds && i < 7; i++) {
+                if (i == 5 ? !bundle->live_count : i == 6 && !vd__first(&column[i]).at)
+                    continue; /* without a sampler there are no random numbers */
                 if (!row[i].at)
                     holds = vd__wrong(&column[i], "it has fewer rows than count");
-                else if (widths[i] == 1)
+                else if (widths[i] == 1 && i != 5)
                     holds = vd__single(&row[i], 1e30, found[i]);
                 else
                     holds = vd__floats(&row[i], widths[i], 1e30, found[i]);
@@ -1339,7 +1392,11 @@ int vd_open_reference_with(const VdBundle *bundle, VdRead read, void *user, VdRe
             query->lod = found[1][0];
             memcpy(query->wi, found[2], sizeof query->wi);
             memcpy(query->wo, found[3], sizeof query->wo);
-            query->random = found[5][0], query->random2 = found[5][1];
+            query->random = found[6][0], query->random2 = found[6][1];
+            if (reference->live) {
+                memcpy(reference->live[each], found[5], sizeof found[5]);
+                reference->live[each][3] = 0;
+            }
             memcpy(reference->responses[each], found[4], sizeof found[4]);
         }
         reference->count = rows;
@@ -1353,6 +1410,7 @@ int vd_open_reference_with(const VdBundle *bundle, VdRead read, void *user, VdRe
 
 void vd_close_reference(VdReference *reference) {
     VD_FREE(reference->queries);
+    VD_FREE(reference->live);
     VD_FREE(reference->responses);
     memset(reference, 0, sizeof *reference);
 }
@@ -1395,7 +1453,8 @@ int vd_check_with(const VdBundle *bundle, VdRead read, void *user, double *large
         else {
             for (each = 0; each < reference.count; each++) {
                 const VdQuery *query = &reference.queries[each];
-                vd_decode(bundle, query->uv, query->lod, query->wi, query->wo, found[each]);
+                vd_decode_live(bundle, query->uv, query->lod, query->wi, query->wo,
+                               reference.live ? reference.live[each] : bundle->record.live, found[each]);
             }
             holds = vd_compare(bundle, &reference, found[0], 3, largest, error);
         }

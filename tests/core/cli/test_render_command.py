@@ -1,9 +1,14 @@
 """Which picture `render` draws."""
 
+import sys
+
 import numpy as np
 import OpenImageIO as oiio
 
-from ..bundle.bundles import make_bundle
+from verdigris.core.material.live_inputs.live_input import LiveInput
+from verdigris.core.network.spec import NetworkSpec
+
+from ..bundle.bundles import made_up, make_bundle
 from ..in_process import run_command
 from ..material.documents import document, material
 from ..material.surfaces import node
@@ -126,3 +131,73 @@ def test_options_of_another_light_are_refused(tmp_path):
     assert code == 1 and "gone.hdr: there is no such file" in errors
     code, _, errors = run_command([*begin[:-1], hdri, "--hdri", hdri, "--device", "software"])
     assert code == 1 and "is an input of the result" in errors
+
+
+LIVING = NetworkSpec(6, 2, "silu", live_inputs=1)
+WETNESS = LiveInput("wetness", "float", (0.0,), (2.0,), 0.25)
+
+
+def draw_living(tmp_path, output, *options):
+    if not (tmp_path / "a.vdg").exists():
+        make_bundle(tmp_path / "a.vdg", made_up(LIVING), live=(WETNESS,))
+    arguments = ["render", tmp_path / "a.vdg", "-o", tmp_path / output, "--size", 16]
+    code, _, errors = run_command([*arguments, "--samples", 2, "--device", "software", *options])
+    return code, " ".join(errors.replace("\u2502", " ").split())
+
+
+def pixels(path):
+    return np.asarray(oiio.ImageBuf(str(path)).get_pixels("uint8"))[..., :3].astype(int)
+
+
+def test_an_animation_moves_a_live_input_through_its_range(tmp_path):
+    assert not draw_living(tmp_path, "a", "--animate", "wetness", "--frames", 3)[0]
+    frames = sorted(path.name for path in (tmp_path / "a").iterdir())
+    assert frames == ["frame_0001.png", "frame_0002.png", "frame_0003.png"]
+    for number, value in ((1, 0), (2, 1), (3, 2)):
+        assert not draw_living(tmp_path, "b.png", "--live", f"wetness={value}")[0]
+        drawn = pixels(tmp_path / "a" / frames[number - 1])
+        np.testing.assert_array_equal(drawn, pixels(tmp_path / "b.png"))
+    assert not draw_living(tmp_path, "a.gif", "--animate", "wetness=0..1", "--frames", 3)[0]
+    moving = oiio.ImageInput.open(str(tmp_path / "a.gif"))
+    assert [moving.seek_subimage(number, 0) for number in range(4)] == [True, True, True, False]
+    shown = np.zeros((16, 16, 3), int)
+    for number in range(3):
+        # what has not changed since the frame before is transparent
+        frame = moving.read_image(number, 0, 0, 4, "uint8").astype(int)
+        shown = np.where(frame[..., 3:] > 0, frame[..., :3], shown)
+        assert not draw_living(tmp_path, "b.png", "--live", f"wetness={number / 2}")[0]
+        # a palette of 256 colours
+        assert np.abs(shown - pixels(tmp_path / "b.png")).mean() < 4
+    # without a value it has its default
+    assert not draw_living(tmp_path, "c.png")[0]
+    assert not draw_living(tmp_path, "b.png", "--live", "wetness=.5")[0]
+    assert (tmp_path / "b.png").read_bytes() == (tmp_path / "c.png").read_bytes()
+
+
+def test_an_mp4_is_written_by_ffmpeg(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, told = draw_living(tmp_path, "a.mp4", "--animate", "wetness", "--frames", 2)
+    assert code == 1 and "MP4 is written by ffmpeg, which is not found: install it" in told
+    # stands for it: its last argument is the file
+    tool = tmp_path / "ffmpeg"
+    copy = "open(sys.argv[-1], 'wb').write(sys.stdin.buffer.read())"
+    tool.write_text(f"#!{sys.executable}\nimport sys\n{copy}")
+    tool.chmod(0o755)
+    assert not draw_living(tmp_path, "a.mp4", "--animate", "wetness", "--frames", 2)[0]
+    raw = np.frombuffer((tmp_path / "a.mp4").read_bytes(), np.uint8).reshape(2, 16, 16, 3)
+    assert not draw_living(tmp_path, "b.png", "--live", "wetness=2")[0]
+    np.testing.assert_array_equal(raw[1], pixels(tmp_path / "b.png"))
+
+
+def test_a_live_value_that_cannot_be_is_refused(tmp_path):
+    for options, told in (
+        (("--live", "rain=1"), "has no live input 'rain': it has wetness"),
+        (("--live", "wetness=3"), "wetness is 3: use a number from 0 to 2"),
+        (("--live", "wetness"), "is not NAME=VALUE"),
+        (("--animate", "rain"), "'rain' is not a live input: there are wetness"),
+    ):
+        code, found = draw_living(
+            tmp_path, "a.gif" if "--animate" in options else "a.png", *options
+        )
+        assert code == 2 and told in found
+    assert not list(tmp_path.glob("*.gif")) and not list(tmp_path.glob(".*"))

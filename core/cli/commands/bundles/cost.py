@@ -66,7 +66,8 @@ def cost(
             require_own_material(bundle, file, material)
         else:
             name = material or bundle.source_name
-            teacher = open_teacher(source, name, search, confined, opened)
+            live = bundle.wanted_live
+            teacher = open_teacher(source, name, search, confined, opened, live)
         found = cost_of_bundle(bundle, opened, teacher)
     else:
         trainer = choose_trainer(opened)

@@ -154,7 +154,9 @@ def _draw(
     from verdigris.core.publish.page import Published
     from verdigris.core.publish.references import draw_references
 
-    teacher = Teacher(document, document.require_material(bundle.source_name), device)
+    teacher = Teacher(
+        document, document.require_material(bundle.source_name), device, live=bundle.wanted_live
+    )
     for note in source_notes(bundle, teacher):
         print(f"verdigris: {bundle.manifest.name}: {note}", file=sys.stderr)
     return Published(bundle, draw_references(teacher, size, on_progress))

@@ -62,7 +62,7 @@ def verify(
         notes = device_notes(opened, on) if on else []
         if source and on:
             name = material or opened.source_name
-            teacher = open_teacher(source, name, search, confined, on)
+            teacher = open_teacher(source, name, search, confined, on, opened.wanted_live)
             notes = [*source_notes(opened, teacher), *notes]
         shipped = decoders_on(opened, on) if on else NOTHING
         result = prove(opened, shipped.decoders, teacher, notes, shipped.samplers)

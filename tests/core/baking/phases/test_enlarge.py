@@ -415,7 +415,7 @@ def with_outliers(parameters):
 class Slow:
     """A material that takes a hundredth of a millisecond per place, by its own clock."""
 
-    now = 0.0
+    now, live = 0.0, ()
 
     def monotonic(self):
         return self.now

@@ -60,6 +60,12 @@ def largest_of(done):
     return float(re.search(r"largest difference: ([\d.]+)", done.stdout)[1])
 
 
+def test_live_values_are_those_of_each_row(decoder, tmp_path):
+    spec = NetworkSpec(5, 2, "leaky_smelu", live_inputs=3)
+    living = write_bundle(tmp_path / "a.vdg", made_up(spec, 16, 12), Contents(name="living"))
+    assert largest_of(decode(decoder, living)) < 0.05
+
+
 @pytest.mark.parametrize(
     ("spec", "texel_format"),
     [

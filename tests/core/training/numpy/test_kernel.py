@@ -28,6 +28,7 @@ def random_batch(count, layout, seed=0):
         batch[name] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     batch["response"] = random.exponential(0.3, (count, 3))
     batch["weight"] = random.uniform(0.5, 2, count)
+    batch["live"] = random.random((count, 3))
     return batch
 
 
@@ -67,6 +68,7 @@ CASES = [
     *(pytest.param(spec, "cbrt_log", id=name) for name, spec in PRESETS.items()),
     *(pytest.param(NetworkSpec(16, 2, name), "cbrt_log", id=name) for name in ACTIVATIONS),
     *(pytest.param(NetworkSpec(16, 1, frame_count=3), name, id=name) for name in LOSSES),
+    pytest.param(NetworkSpec(16, 2, live_inputs=3), "cbrt_log", id="live"),
 ]
 
 

@@ -61,6 +61,7 @@ class Samples:
             batch[name] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         batch["response"] = random.exponential(0.3, (count, 3))
         batch["weight"] = random.uniform(0.5, 2, count)
+        batch["live"] = random.random((count, 3))
         self._change(batch)
         return batch
 
@@ -114,7 +115,8 @@ def without_kinks(spec, parameters):
         columns = (batch[name].astype("f8").T for name in ("uv", "wi", "wo", "response"))
         uv, wi, wo, response = columns
         level, material = batch["level"].astype(int), batch["material"].astype(int)
-        raw, tape = forward(spec, parameters.astype("f8"), uv, level, wi, wo, material)
+        live = batch["live"][:, : spec.live_inputs]
+        raw, tape = forward(spec, parameters.astype("f8"), uv, level, wi, wo, material, live)
         exponent, _ = exponent_of(spec, raw)
         batch["weight"][np.abs(exponent - np.log(response)).min(0) < 1e-2] = 0
         if spec.activation in ("relu", "leaky_relu"):
@@ -170,6 +172,7 @@ CASES = {
         NetworkSpec(16, 2, "relu", latent_channels=16, frame_count=3),
         "cbrt_log",
     ),
+    "live": (replace(SMALL, live_inputs=3), "cbrt_log"),
 }
 
 

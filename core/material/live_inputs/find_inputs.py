@@ -1,0 +1,204 @@
+"""Finds the inputs that a document offers as live inputs, and refuses those that cannot be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.graph.traversal import (
+    implementing_graphs,
+    is_connected,
+    is_of_document,
+)
+from verdigris.core.material.live_inputs.live_input import CLOCKS, LiveInput, WantedInput
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+
+    from verdigris.core.material.load.mtlx_document import Document, Material
+
+_COUNTS = {"float": 1, "color3": 3}
+_FOR_FILES = "filename"
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+
+
+@dataclass(frozen=True)
+class _Offer:
+    """An input of a node or of a graph; the port is in the document or in a definition."""
+
+    owner: mx.InterfaceElement
+    port: mx.Input
+
+    @property
+    def name(self) -> str:
+        return str(self.port.getName())
+
+    @property
+    def path(self) -> str:
+        return f"{self.owner.getNamePath()}/{self.name}"
+
+    @property
+    def given(self) -> mx.Input | None:
+        """The port of the document, if it has one."""
+        return self.owner.getInput(self.name)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has a value that could vary."""
+        given = self.given
+        if given is not None and is_connected(given):
+            return False
+        return self.port.getType() in _COUNTS and not self.is_uniform
+
+    @property
+    def is_uniform(self) -> bool:
+        return any(port.getIsUniform() for port in self._definitions())
+
+    def _definitions(self) -> Iterator[mx.Input]:
+        """Ports of definitions that the value gets to at once."""
+        import MaterialX as mx
+
+        pairs = [(self.owner, self.name)]
+        if isinstance(self.owner, mx.NodeGraph):
+            pairs = [
+                (node, port.getName())
+                for node in self.owner.getNodes()
+                for port in node.getInputs()
+                if port.getInterfaceName() == self.name
+            ]
+        for node, name in pairs:
+            definition = node.getNodeDef()
+            port = definition.getActiveInput(name) if definition is not None else None
+            if port is not None:
+                yield port
+
+
+def published_inputs(document: Document, material: Material) -> dict[str, str]:
+    """Names and types of the inputs that a bake can keep open: those of graphs, those that are set
+    on the surface, and clocks. Paths stand for names that several inputs have."""
+    nodes = list(document.nodes_of(material))
+    offers = [each for each in _offers(nodes) if each.is_open and each.given is not None]
+    names = [each.name for each in offers]
+    found = {
+        each.name if names.count(each.name) == 1 else each.path: each.port.getType()
+        for each in offers
+    }
+    for name in CLOCKS:
+        if any(node.getCategory() == name for node in nodes):
+            found[name] = "float"
+    return found
+
+
+def find_live_inputs(
+    document: Document, material: Material, wanted: Sequence[WantedInput]
+) -> tuple[LiveInput, ...]:
+    """The document's inputs for these requests. Raises DocumentError for one that is not there or
+    that cannot vary."""
+    nodes = list(document.nodes_of(material))
+    return tuple(_find(document, material, nodes, each) for each in wanted)
+
+
+def _find(
+    document: Document, material: Material, nodes: list[mx.Node], wanted: WantedInput
+) -> LiveInput:
+    shown = f"{document.name}: live input {wanted.name!r}"
+    clocks = [node for node in nodes if node.getCategory() == wanted.name]
+    if wanted.name in CLOCKS and clocks:
+        _require_count(shown, "float", wanted)
+        paths = tuple(node.getNamePath() for node in clocks)
+        return _live(wanted, wanted.name, (CLOCKS[wanted.name],), paths)
+    offers = [each for each in _offers(nodes) if wanted.name in (each.name, each.path)]
+    if not offers:
+        offers = [each for each in _offers_of_nodes(nodes) if each.path == wanted.name]
+    if not offers:
+        known = published_inputs(document, material)
+        listed = f"it has {', '.join(known)}" if known else "it has none"
+        raise DocumentError(
+            f"{shown} is not an input of material {material.name!r}: {listed}, or name any other "
+            "by its path, as in GRAPH/NODE/INPUT"
+        )
+    if len(offers) > 1:
+        listed = " or ".join(each.path for each in offers)
+        raise DocumentError(f"{shown} has several inputs of this name: name one as {listed}")
+    (offer,) = offers
+    kind = offer.port.getType()
+    if kind == _FOR_FILES:
+        raise DocumentError(f"{shown} names an image: another image needs a bake of its own")
+    if kind not in _COUNTS or offer.is_uniform:
+        raise DocumentError(
+            f"{shown} is of type {kind} and changes the graph itself: only numbers and colours "
+            "(float, color3) that nodes compute with can stay open"
+        )
+    if not offer.is_open:
+        raise DocumentError(
+            f"{shown} is connected to a node: name an input that has a value of its own"
+        )
+    _require_count(shown, kind, wanted)
+    value = (offer.given if offer.given is not None else offer.port).getResolvedValueString()
+    # as MaterialX reads numbers: what follows one is ignored
+    numbers = tuple(map(float, _NUMBER.findall(value)))
+    if len(numbers) != _COUNTS[kind]:
+        numbers = wanted.low
+    return _live(wanted, kind, numbers, (offer.path,))
+
+
+def _require_count(shown: str, kind: str, wanted: WantedInput) -> None:
+    if len(wanted.low) != _COUNTS[kind]:
+        example = "0..1" if kind == "float" else "1,1,1..1,.5,0"
+        raise DocumentError(f"{shown} is of type {kind}: give a range such as {example}")
+
+
+def _live(
+    wanted: WantedInput, kind: str, value: tuple[float, ...], paths: tuple[str, ...]
+) -> LiveInput:
+    """With the document's value, or the nearest of the range, as the default."""
+    found = LiveInput(wanted.name, kind, wanted.low, wanted.high, 0.0, wanted.density, paths)
+    if wanted.default is not None:
+        share = found.share_of(wanted.default)
+    else:
+        along = [high - low for low, high in zip(wanted.low, wanted.high, strict=True)]
+        offset = [at - low for low, at in zip(wanted.low, value, strict=True)]
+        share = sum(map(float.__mul__, along, offset)) / sum(each * each for each in along)
+    default = min(1.0, max(0.0, share))
+    return LiveInput(wanted.name, kind, wanted.low, wanted.high, default, wanted.density, paths)
+
+
+def _offers(nodes: Sequence[mx.Node]) -> list[_Offer]:
+    """Inputs of graphs, then of surfaces and of nodes that the document defines."""
+    import MaterialX as mx
+
+    root = nodes[0].getDocument()
+    implementing = implementing_graphs(root)
+    graphs = {node.getParent().getName(): node.getParent() for node in nodes}
+    found = [
+        _Offer(graph, port)
+        for name, graph in graphs.items()
+        if isinstance(graph, mx.NodeGraph) and name not in implementing
+        for port in graph.getInputs()
+    ]
+    shown = [
+        node
+        for node in nodes
+        if node.getType() == mx.SURFACE_SHADER_TYPE_STRING or _is_defined_by(node)
+    ]
+    return found + _offers_of_nodes(shown)
+
+
+def _is_defined_by(node: mx.Node) -> bool:
+    """Whether the document defines this kind of node."""
+    definition = node.getNodeDef()
+    return definition is not None and is_of_document(definition, node)
+
+
+def _offers_of_nodes(nodes: Sequence[mx.Node]) -> list[_Offer]:
+    found = []
+    for node in nodes:
+        ports = {port.getName(): port for port in node.getInputs()}
+        definition = node.getNodeDef()
+        for port in definition.getActiveInputs() if definition is not None else ():
+            ports.setdefault(port.getName(), port)
+        found += [_Offer(node, port) for port in ports.values()]
+    return found

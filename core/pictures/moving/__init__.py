@@ -1,0 +1,1 @@
+"""Moving pictures: GIF, MP4, or a folder of PNGs."""

@@ -1,0 +1,125 @@
+"""Writes moving pictures: a GIF, an MP4 where ffmpeg is installed, or a folder of PNGs."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.base.errors import VerdigrisError, reason
+from verdigris.core.base.outputs import check_output
+from verdigris.core.pictures.picture_files import rounded, srgb_from_linear, write_picture
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+SUFFIXES = (".gif", ".mp4")
+_FFMPEG = "ffmpeg"
+
+
+def check_moving_path(path: Path) -> Path:
+    """Checks, before any work, that a moving picture can be written to this path."""
+    if path.suffix and path.suffix.lower() not in SUFFIXES:
+        raise VerdigrisError(
+            f"{path}: moving pictures are written as {', '.join(SUFFIXES)} or into a folder of "
+            "PNGs: change the suffix, or leave it out"
+        )
+    if not path.parent.is_dir():
+        raise VerdigrisError(f"{path}: the folder {path.parent} does not exist: create it")
+    if path.suffix:
+        check_output(path)
+    elif path.exists():
+        raise VerdigrisError(f"{path}: exists: choose another name for the folder of PNGs")
+    if path.suffix.lower() == ".mp4" and shutil.which(_FFMPEG) is None:
+        raise VerdigrisError(
+            f"{path}: MP4 is written by ffmpeg, which is not found: install it, or use .gif or a "
+            "folder of PNGs"
+        )
+    return path
+
+
+def write_moving(path: Path, frames: Iterator[Floats], count: int, rate: float) -> None:
+    """Writes so many pictures of linear colours (H, W, 3 or 4), at `rate` a second. The path is as
+    check_moving_path found it, and gets its content at the end."""
+    check_moving_path(path)
+    write: Callable[[Path, Iterator[Floats], int, float], None] = {
+        ".gif": _write_gif,
+        ".mp4": _write_mp4,
+    }.get(path.suffix.lower(), _write_folder)
+    temporary = path.with_name(f".{path.stem}{secrets.token_hex(4)}{path.suffix}")
+    try:
+        write(temporary, frames, count, rate)
+        temporary.replace(path)
+    except OSError as failure:
+        raise VerdigrisError(
+            f"{path}: cannot be written ({reason(failure)}): choose another folder or name"
+        ) from None
+    finally:
+        if temporary.is_dir():
+            shutil.rmtree(temporary)
+        else:
+            temporary.unlink(missing_ok=True)
+
+
+def _bytes_of(frame: Floats) -> NDArray[np.uint8]:
+    return np.ascontiguousarray(rounded(srgb_from_linear(frame[..., :3])))
+
+
+def _write_gif(path: Path, frames: Iterator[Floats], count: int, rate: float) -> None:
+    import OpenImageIO as oiio
+
+    file = oiio.ImageOutput.create(str(path))
+    if file is None:
+        raise OSError(oiio.geterror())
+    specs: tuple[oiio.ImageSpec, ...] = ()
+    for number, frame in enumerate(frames):
+        texels = _bytes_of(frame)
+        if not number:
+            height, width, _ = texels.shape
+            spec = oiio.ImageSpec(width, height, 3, "uint8")
+            spec.attribute("FramesPerSecond", "rational", (round(100 * rate), 100))
+            specs = (spec,) * count
+            opened = file.open(str(path), specs)
+        else:
+            opened = file.open(str(path), specs[number], "AppendSubimage")
+        if not (opened and file.write_image(texels)):
+            raise OSError(" ".join(file.geterror().split()))
+    if not file.close():
+        raise OSError(" ".join(file.geterror().split()))
+
+
+def _write_mp4(path: Path, frames: Iterator[Floats], _: int, rate: float) -> None:
+    first = _bytes_of(next(frames))
+    height, width, _channels = first.shape
+    command = [shutil.which(_FFMPEG) or _FFMPEG, "-y", "-loglevel", "error"]
+    command += ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}"]
+    # players want even sizes and this format of pixels
+    command += ["-r", f"{rate:g}", "-i", "-", "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2"]
+    command += ["-pix_fmt", "yuv420p", "-movflags", "+faststart", str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stderr is not None
+        try:
+            process.stdin.write(first.tobytes())
+            for frame in frames:
+                process.stdin.write(_bytes_of(frame).tobytes())
+            process.stdin.close()
+        except BrokenPipeError:
+            # its own message follows
+            pass
+        told = process.stderr.read().decode(errors="replace").split("\n")[0]
+    if process.returncode:
+        raise OSError(f"ffmpeg: {told or f'exit code {process.returncode}'}")
+
+
+def _write_folder(path: Path, frames: Iterator[Floats], count: int, _: float) -> None:
+    path.mkdir()
+    digits = max(4, len(str(count)))
+    for number, frame in enumerate(frames, 1):
+        write_picture(path / f"frame_{number:0{digits}}.png", frame)
