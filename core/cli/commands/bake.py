@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from verdigris.core.settings.recipe import Recipe
 
 GROUPS = {
-    "Basic": ("preset", "out", "name", "material", "search", "confined", "live", "resume"),
-    "Quality": ("resolution", "most_bytes", "iterations", "time_limit", "target"),
+    "Basic": ("preset", "out", "name", "material", "search", "confined", "resume"),
+    "Material": ("live", "mesh"),
+    "Quality": ("resolution", "most_bytes", "time_limit", "target"),
     "Paint": ("importance", "directions"),
-    "Mesh": ("mesh",),
-    "Output": ("viewport_textures", "replace", "as_json", "quiet", "help"),
+    "Output": ("replace", "as_json", "quiet", "help"),
     "Expert": ("settings", "device"),
 }
 """Headings of the help, and the options below each."""
@@ -126,7 +126,8 @@ def bake(
             "texel for 8, whichever costs less.",
         ),
     ] = None,
-    iterations: Annotated[int | None, typer.Option(help="Number of training steps.")] = None,
+    # the same as --set iterations=N
+    iterations: Annotated[int | None, typer.Option(hidden=True)] = None,
     time_limit: Annotated[
         float | None, typer.Option(help="Train for at most this many seconds.")
     ] = None,
@@ -152,7 +153,11 @@ def bake(
     ] = None,
     viewport_textures: Annotated[
         bool,
-        typer.Option("--viewport-textures", help="Also write plain textures (PNG) for viewports."),
+        typer.Option(
+            "--viewport-textures",
+            hidden=True,
+            help="Also write plain textures (PNG) for viewports.",
+        ),
     ] = False,
     replace: Annotated[
         bool,
