@@ -1,6 +1,6 @@
 """A picture of 2D Gaussians, fitted by the gradient of its error.
 
-    python examples/learn/gaussians/gaussians.py [PICTURE] [--full] [--counts 200 2000]
+    python examples/learn gaussians [PICTURE] [--full] [--counts 200 2000]
 
 First 200 Gaussians the simple way, where each pixel visits all of them, then more with tiles.
 Writes the pictures, an animation of the last fit, and prints PSNR and time by number of Gaussians.
@@ -9,14 +9,10 @@ Writes the pictures, an animation of the last fit, and prints PSNR and time by n
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
-
-sys.path.append(str(Path(__file__).resolve().parents[1]))
-
 from kit import (
     TEXTURES,
     Adam,
@@ -28,7 +24,6 @@ from kit import (
     print_table,
     psnr,
     read,
-    run,
     save_animation,
     save_image,
 )
@@ -150,7 +145,3 @@ def arguments() -> argparse.ArgumentParser:
     )
     result.add_argument("--counts", type=int, nargs="+", help="numbers of Gaussians")
     return result
-
-
-if __name__ == "__main__":
-    run(main, arguments().parse_args())

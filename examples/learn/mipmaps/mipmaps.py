@@ -1,6 +1,6 @@
 """Learned mipmaps: coarse levels of colour and normals, fitted to the shading of the finest level.
 
-    python examples/learn/mipmaps/mipmaps.py [--full] [--out FOLDER]
+    python examples/learn mipmaps [--full] [--out FOLDER]
 
 Prints the error of each level beside a box filter and Toksvig's. Draws a floor with each.
 """
@@ -8,14 +8,10 @@ Prints the error of each level beside a box filter and Toksvig's. Draws a floor 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
-
-sys.path.append(str(Path(__file__).resolve().parents[1]))
-
 from kit import (
     TEXTURES,
     Floats,
@@ -26,7 +22,6 @@ from kit import (
     parser,
     print_table,
     read,
-    run,
     save_image,
     smaller,
     to_srgb,
@@ -154,6 +149,6 @@ def main(options: argparse.Namespace, device: Device) -> None:
     save_image(options.out / "mipmaps.png", to_srgb(0.6 * beside(*pictures)))
 
 
-if __name__ == "__main__":
+def arguments() -> argparse.ArgumentParser:
     small, full = (f"{each['size']} x {each['size']} texels" for each in (SMALL, FULL))
-    run(main, parser(__doc__, small, full).parse_args())
+    return parser(__doc__, small, full)

@@ -1,7 +1,7 @@
 """A mesh with a tenth of the triangles that looks the same: collapsed edges, then gradients of
 pictures.
 
-    python examples/learn/simplify_mesh/simplify_mesh.py [MESH …] [--full]
+    python examples/learn simplify_mesh [MESH …] [--full]
 
 Prints FLIP and PSNR over views that were not trained, before and after, and the error of skin
 weights. Writes a picture of the original, the collapsed and the trained mesh.
@@ -10,16 +10,13 @@ weights. Writes a picture of the original, the collapsed and the trained mesh.
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import slangpy as spy
-
-sys.path.append(str(Path(__file__).resolve().parents[1]))
-
+from demo_meshes import MESHES, arm
 from kit import (
     Floats,
     Program,
@@ -29,20 +26,20 @@ from kit import (
     print_table,
     psnr,
     read,
-    run,
     save_image,
     smaller,
 )
+from mesh import Mesh, welded
 from quadrics import collapse
-from shapes import MESHES, Mesh, arm, normals_of, welded
 from skinning import compare_weights
 
 from verdigris.core.base.device import Device
 from verdigris.core.pictures.metrics import ldr_flip
 
-HERE = Path(__file__).parent
+SHADER = Path(__file__).with_suffix(".slang")
 SMALL = {"detail": 12, "side": 64, "steps": 100, "views": 24}
 FULL = {"detail": 40, "side": 256, "steps": 1000, "views": 64}
+# what is left of the triangles, and points with colours along an edge
 PART, DETAIL = 0.1, 4
 VIEWS_A_STEP, HELD_OUT, FINE = 2, 6, 2
 SOFT = {"blur": 0.2, "sharpness": 300.0}
@@ -62,7 +59,7 @@ class Drawable:
     def __init__(
         self, device: Device, mesh: Mesh, colours: Floats, detail: int, spread: float
     ) -> None:
-        self._program = Program(device, HERE / "simplify_mesh.slang", DETAIL=detail)
+        self._program = Program(device, SHADER, DETAIL=detail)
         self.triangles = mesh.triangles
         self.parameters = [mesh.vertices.copy(), mesh.normals.copy(), colours.copy()]
         self._moments = [np.zeros((2, *each.shape), np.float32) for each in self.parameters]
@@ -107,6 +104,14 @@ class Drawable:
             read(buffer, *each.shape)
             for buffer, each in zip(self._gradients, self.parameters, strict=True)
         ]
+
+    def train(self, cameras: list[Any], pictures: list[Floats], steps: int) -> None:
+        wanted = [self._program.buffer(each) for each in pictures]
+        random = np.random.default_rng(1)
+        for step in range(steps):
+            for index in random.choice(len(cameras), VIEWS_A_STEP, replace=False):
+                self.draw(cameras[index], wanted[index])
+            self.step(0.05 ** (step / steps))
 
     def step(self, rate: float) -> None:
         """Adam with one scale for all vertices, on gradients that are spread over neighbours."""
@@ -185,27 +190,14 @@ def original(device: Device, mesh: Mesh) -> Drawable:
     return Drawable(device, mesh, corners, 1, 0)
 
 
-def train(
-    mesh: Drawable, program: Program, cameras: list[Any], pictures: list[Floats], steps: int
-) -> None:
-    wanted = [program.buffer(each) for each in pictures]
-    random = np.random.default_rng(1)
-    for step in range(steps):
-        for index in random.choice(len(cameras), VIEWS_A_STEP, replace=False):
-            mesh.draw(cameras[index], wanted[index])
-        mesh.step(0.05 ** (step / steps))
-
-
 def measure(
     mesh: Drawable, cameras: list[Any], pictures: list[Floats]
 ) -> tuple[float, float, Floats]:
     """Mean FLIP and PSNR, and the first picture."""
     drawn = [mesh.sharp(camera) for camera in cameras]
     # FLIP takes linear colours; these are as they are shown
-    flips = [
-        ldr_flip(from_srgb(found), from_srgb(aim))[0]
-        for found, aim in zip(drawn, pictures, strict=True)
-    ]
+    linear = ([from_srgb(each) for each in some] for some in (drawn, pictures))
+    flips = [ldr_flip(*pair)[0] for pair in zip(*linear, strict=True)]
     return float(np.mean(flips)), psnr(np.array(drawn), np.array(pictures)), drawn[0]
 
 
@@ -221,8 +213,7 @@ def main(options: argparse.Namespace, device: Device) -> None:
         aims = [reference.sharp(camera) for camera in others]
         pictures = [reference.sharp(camera) for camera in cameras]
         before = measure(simple, others, aims)
-        program = Program(device, HERE / "simplify_mesh.slang", DETAIL=DETAIL)
-        train(simple, program, cameras, pictures, sizes["steps"])
+        simple.train(cameras, pictures, sizes["steps"])
         after = measure(simple, others, aims)
         seconds = time.perf_counter() - start
         counts = f"{len(mesh.triangles)}, {len(simple.triangles)}"
@@ -232,10 +223,8 @@ def main(options: argparse.Namespace, device: Device) -> None:
     heads = ["mesh", "triangles", "collapsed: FLIP, PSNR", "trained: FLIP, PSNR", "seconds"]
     print_table(heads, rows)
     limb = arm(SKIN_DETAIL)
-    vertices, triangles = collapse(limb.vertices, limb.triangles, int(PART * len(limb.triangles)))
-    skin = compare_weights(
-        limb, Mesh(vertices, triangles, normals_of(vertices, triangles), vertices)
-    )
+    count = int(PART * len(limb.triangles))
+    skin = compare_weights(limb.vertices, *collapse(limb.vertices, limb.triangles, count))
     print(
         f"skin, mean distance over unseen poses: copied weights {skin.copied:.5f}, fitted "
         f"{skin.fitted:.5f}, vertices free in each pose {skin.free:.5f}"
@@ -247,7 +236,3 @@ def arguments() -> argparse.ArgumentParser:
     result = parser(__doc__, small, full)
     result.add_argument("meshes", nargs="*", choices=[*MESHES, []], help=", ".join(MESHES))
     return result
-
-
-if __name__ == "__main__":
-    run(main, arguments().parse_args())

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from kit import Floats
-from shapes import Mesh
+from quadrics import Triangles
 
 BONES = 4
 POSES, STEPS = 24, 400
@@ -55,9 +55,9 @@ def posed(vertices: Floats, weights: Floats, matrices: Floats) -> Floats:
     return np.einsum("vb,pvbi->pvi", weights, by_bones(vertices, matrices))
 
 
-def on_surface(places: Floats, mesh: Mesh) -> tuple[np.ndarray, Floats]:
-    """For each place the triangle of the nearest point on a mesh, and its shares of the corners."""
-    a, b, c = (mesh.vertices[mesh.triangles[:, i]].astype(float) for i in range(3))
+def on_surface(places: Floats, a: Floats, b: Floats, c: Floats) -> tuple[np.ndarray, Floats]:
+    """For each place the number of the triangle with the nearest point, and that point's shares of
+    the triangle's corners."""
     triangles, shares = np.empty(len(places), int), np.empty((len(places), 3))
     for index, place in enumerate(places):
         found = closest_shares(place, a, b, c)
@@ -75,9 +75,8 @@ def closest_shares(place: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
     scale = np.maximum(aa * cc - bb * bb, 1e-20)
     v, w = (cc * d - bb * e) / scale, (aa * e - bb * d) / scale
     inside = np.stack([1 - v - w, v, w], 1)
-    # else the nearest point of an edge
-    best = np.where((inside >= 0).all(1, keepdims=True), inside, np.inf)
-    least = np.where((inside >= 0).all(1), 0.0, np.inf)
+    # where the plane's nearest point is outside, that of an edge
+    best, least = inside, np.where((inside >= 0).all(1), 0.0, np.inf)
     corners = [a, b, c]
     for first, second in ((0, 1), (1, 2), (2, 0)):
         edge = corners[second] - corners[first]
@@ -85,11 +84,10 @@ def closest_shares(place: Floats, a: Floats, b: Floats, c: Floats) -> Floats:
         share = np.clip(share, 0, 1)
         point = corners[first] + share[:, None] * edge
         distance = ((point - place) ** 2).sum(1)
-        chosen = (distance < least) & ~np.isfinite(best[:, 0]) | (distance < least) & (least > 0)
-        least = np.where(chosen, distance, least)
         shares = np.zeros_like(inside)
         shares[:, first], shares[:, second] = 1 - share, share
-        best = np.where(chosen[:, None], shares, best)
+        best = np.where((distance < least)[:, None], shares, best)
+        least = np.minimum(distance, least)
     return best
 
 
@@ -104,27 +102,25 @@ class SkinErrors(NamedTuple):
     """With the best place for each vertex in each pose: flat triangles allow no better."""
 
 
-def compare_weights(original: Mesh, simple: Mesh) -> SkinErrors:
-    weights = bone_weights(original.vertices)
-    triangles, shares = on_surface(original.vertices, simple)
-    holds = np.zeros((len(original.vertices), len(simple.vertices)))
-    for corner in range(3):
-        np.add.at(
-            holds, (np.arange(len(holds)), simple.triangles[triangles, corner]), shares[:, corner]
-        )
+def compare_weights(original: Floats, simple: Floats, triangles: Triangles) -> SkinErrors:
+    """Of the original's vertices, and of the vertices and triangles of the simple mesh."""
+    weights = bone_weights(original)
+    nearest, shares = on_surface(original, *simple[triangles].astype(float).swapaxes(0, 1))
+    holds = np.zeros((len(original), len(simple)))
+    np.add.at(holds, (np.arange(len(holds))[:, None], triangles[nearest]), shares)
     fitted_to, unseen = poses(POSES, 1), poses(POSES, 2)
     # a place on the simple mesh and its vertex differ at rest: that part turns with the vertex
-    rest = holds @ simple.vertices - original.vertices
-    aims = [posed(original.vertices + rest, weights, each) for each in (fitted_to, unseen)]
-    distances = ((simple.vertices[:, None] - original.vertices) ** 2).sum(-1)
+    rest = holds @ simple - original
+    aims = [posed(original + rest, weights, each) for each in (fitted_to, unseen)]
+    distances = ((simple[:, None] - original) ** 2).sum(-1)
     copied = weights[distances.argmin(1)]
 
     def error(moved: Floats) -> float:
         return float(np.linalg.norm(holds @ moved - aims[1], axis=-1).mean())
 
-    fitted = fit(copied, by_bones(simple.vertices, fitted_to), holds, aims[0])
+    fitted = fit(copied, by_bones(simple, fitted_to), holds, aims[0])
     return SkinErrors(
-        *(error(posed(simple.vertices, each, unseen)) for each in (copied, fitted)),
+        *(error(posed(simple, each, unseen)) for each in (copied, fitted)),
         error(np.linalg.pinv(holds) @ aims[1]),
     )
 

@@ -1,6 +1,6 @@
 """Neural texture compression: all textures of a material in two textures of BC7 and a network.
 
-    python examples/learn/texture_compression/texture_compression.py [MATERIAL …] [--full]
+    python examples/learn texture_compression [MATERIAL …] [--full]
         [--sizes 0.5,0.25 1,0.5] [--target PSNR]
 
 Prints PSNR and bits a texel, beside BC7 of each texture at the same bits. `--target` takes the
@@ -11,37 +11,22 @@ the originals, the network's and BC7's.
 from __future__ import annotations
 
 import argparse
-import sys
 import time
+from math import hypot
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-
-sys.path.append(str(Path(__file__).resolve().parents[1]))
-
 from blocks import QUAD, lines_of, pack_lines, unpack_lines, whole_blocks
 from compressed_set import CompressedSet, write_set
-from kit import (
-    TEXTURES,
-    Adam,
-    Floats,
-    Program,
-    beside,
-    parser,
-    psnr,
-    read,
-    resized,
-    run,
-    save_image,
-)
+from kit import TEXTURES, Adam, Floats, Program, beside, parser, psnr, read, resized, save_image
 from mlp import Layer, Network, first_layers, network_defines
+from numpy.typing import NDArray
 from texture_set import Plain, TextureSet, load_textures, plain_blocks
 
 from verdigris.core.base.device import Device
+from verdigris.core.base.errors import VerdigrisError
 
-HERE = Path(__file__).parent
 # inputs of the network: two reads of four channels from each of two textures, and eight numbers
 # for the place
 INPUTS = 2 * 2 * QUAD + 8
@@ -127,7 +112,7 @@ class Compressor:
         layers[-1].bias[:] = textures.texels.mean((0, 1))
         layers[-1].matrix[:] *= 0.1
         self._program = Program(
-            device, HERE / "texture_compression.slang", **network_defines(device, layers)
+            device, Path(__file__).with_suffix(".slang"), **network_defines(device, layers)
         )
         self._network = Network(self._program, layers, samples)
         self._textures = self._program.buffer(textures.texels)
@@ -210,16 +195,14 @@ def compress(
 
 def main(options: argparse.Namespace, device: Device) -> None:
     sizes = FULL if options.full else SMALL
-    ladder = [tuple(map(float, each.split(","))) for each in options.sizes or []]
-    ladder = ladder or (LADDER if options.full or options.target else [(0.5, 0.5)])
+    ladder = options.sizes or (LADDER if options.full or options.target else [(0.5, 0.5)])
     gains: dict[str, list[float]] = {}
     print(HEADS + "\n" + "| --- " * (HEADS.count("|") - 1) + "|")
     for material in options.materials or (every_material() if options.full else ["copper_tray"]):
         textures = load_textures(material, sizes["side"])
         rivals = plain_blocks(textures)
-        # larger than plain BC7 is no compression
-        whole = len(textures.textures)
-        for shares in [each for each in ladder if sum(side**2 for side in each) < whole]:
+        whole, results = len(textures.textures), []
+        for shares in smaller_than(whole, ladder):
             start = time.perf_counter()
             found = compress(device, textures, shares, sizes)
             seconds = time.perf_counter() - start
@@ -233,8 +216,15 @@ def main(options: argparse.Namespace, device: Device) -> None:
                 f"{equal_decibels:.1f} | {gain:+.1f} | {equal_bits:.2f} | {seconds:.1f} |",
                 flush=True,
             )
+            results.append(found)
             if options.target and found.decibels >= options.target:
                 break
+        if options.target and found.decibels < options.target:
+            found = max(results, key=lambda each: each.decibels)
+            print(
+                f"{material}: no size reaches {options.target:g} dB; the best has "
+                f"{found.decibels:.1f} dB with {found.bits:.1f} bits a texel"
+            )
         write_set(options.out / material, found.compressed)
         rival = min(rivals, key=lambda each: abs(each.bits - found.bits))
         images = (textures.texels, found.texels, rival.texels)
@@ -242,6 +232,28 @@ def main(options: argparse.Namespace, device: Device) -> None:
         save_image(options.out / f"texture_compression_{material}.png", beside(*shown))
     for size, each in gains.items():
         print(f"latents {size}: median gain over BC7 at equal bits {np.median(each):+.1f} dB")
+
+
+def smaller_than(whole: int, ladder: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Sizes with fewer texels than `whole` textures have, the smallest first: a larger one is no
+    compression."""
+    ordered = sorted(ladder, key=lambda each: hypot(*each))
+    found = [each for each in ordered if hypot(*each) ** 2 < whole]
+    if not found:
+        raise VerdigrisError(f"sizes {ladder}: not smaller than {whole} textures: use 0.5,0.5")
+    return found
+
+
+def two_sides(text: str) -> tuple[float, float]:
+    try:
+        fine, coarse = map(float, text.split(","))
+    except ValueError:
+        fine = coarse = 0.0
+    if not 0 < coarse <= fine <= 1:
+        raise argparse.ArgumentTypeError(
+            f"{text}: give two parts of the material's side, the larger first, such as 1,0.5"
+        )
+    return fine, coarse
 
 
 def beside_plain(rivals: list[Plain], found: Result) -> tuple[float, float]:
@@ -271,14 +283,8 @@ def arguments() -> argparse.ArgumentParser:
     small, full = (f"textures of {each['side']} x {each['side']}" for each in (SMALL, FULL))
     result = parser(__doc__, small, full + ", all examples")
     result.add_argument("materials", nargs="*", help="names of examples, such as copper_tray")
-    result.add_argument(
-        "--sizes", nargs="+", help="of both latent textures, in parts of the material's: 1,0.25"
-    )
-    result.add_argument(
-        "--target", type=float, help="PSNR; the smallest size that reaches it is taken"
-    )
+    sizes = "of both latent textures, in parts of the material's: 1,0.25"
+    result.add_argument("--sizes", nargs="+", type=two_sides, help=sizes)
+    target = "PSNR; the smallest size that reaches it is taken, else the best"
+    result.add_argument("--target", type=float, help=target)
     return result
-
-
-if __name__ == "__main__":
-    run(main, arguments().parse_args())

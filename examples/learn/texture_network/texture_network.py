@@ -1,6 +1,6 @@
 """A texture that is a network: colours of a picture, learned as a function of the place.
 
-    python examples/learn/texture_network/texture_network.py [PICTURE] [--full] [--window]
+    python examples/learn texture_network [PICTURE] [--full] [--window]
         [--transform zoom] [--network FILE.bin] [--steps N]
 
 Writes the original, the network's picture and the error beside each other, an animation of the
@@ -10,14 +10,10 @@ training, and the network as NVIDIA's RTXNS loads it. `--network` goes on with s
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
-
-sys.path.append(str(Path(__file__).resolve().parents[1]))
-
 from kit import (
     TEXTURES,
     Floats,
@@ -28,7 +24,6 @@ from kit import (
     parser,
     psnr,
     read,
-    run,
     save_animation,
     save_image,
 )
@@ -148,7 +143,3 @@ def arguments() -> argparse.ArgumentParser:
     result.add_argument("--steps", type=int, help="of training")
     result.add_argument("--window", action="store_true", help="show the training in a window")
     return result
-
-
-if __name__ == "__main__":
-    run(main, arguments().parse_args())

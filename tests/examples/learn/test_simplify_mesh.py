@@ -11,7 +11,12 @@ def example(learn):
 
 @pytest.fixture(scope="module")
 def meshes(learn):
-    return learn("shapes")
+    return learn("demo_meshes")
+
+
+@pytest.fixture(scope="module")
+def welded(learn):
+    return learn("mesh").welded
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +29,7 @@ def volume(vertices, triangles):
     return np.einsum("ni,ni->", a, np.cross(b, c)) / 6
 
 
-def test_collapses_leave_a_cube_a_cube(meshes, quadrics):
+def test_collapses_leave_a_cube_a_cube(meshes, quadrics, welded):
     side = np.linspace(0, 1, 5)
     faces, corners = [], []
     for axis in range(3):
@@ -37,7 +42,7 @@ def test_collapses_leave_a_cube_a_cube(meshes, quadrics):
             outward = np.cross(b - a, c - a)[axis] * (2 * end - 1) > 0
             faces.append((flat if outward else flat[:, ::-1]) + 25 * len(corners))
             corners.append(place)
-    cube = meshes.welded(
+    cube = welded(
         meshes.Mesh(np.concatenate(corners), np.concatenate(faces), *[np.zeros((150, 3))] * 2)
     )
     assert len(cube.triangles) == 6 * 32
@@ -47,8 +52,8 @@ def test_collapses_leave_a_cube_a_cube(meshes, quadrics):
     assert {tuple(each) for each in np.round(vertices).astype(int)} == set(np.ndindex(2, 2, 2))
 
 
-def test_a_closed_mesh_stays_closed(meshes, quadrics):
-    stone = meshes.welded(meshes.stone(8))
+def test_a_closed_mesh_stays_closed(meshes, quadrics, welded):
+    stone = welded(meshes.stone(8))
     vertices, triangles = quadrics.collapse(stone.vertices, stone.triangles, 100)
     edges = np.sort(np.concatenate([triangles[:, [i, (i + 1) % 3]] for i in range(3)]), 1)
     assert (np.unique(edges, axis=0, return_counts=True)[1] == 2).all()
@@ -58,8 +63,8 @@ def test_a_closed_mesh_stays_closed(meshes, quadrics):
     )
 
 
-def test_gradients_of_the_picture_agree_with_finite_differences(example, meshes, device):
-    stone = meshes.welded(meshes.stone(6))
+def test_gradients_of_the_picture_agree_with_finite_differences(example, meshes, device, welded):
+    stone = welded(meshes.stone(6))
     mesh = example.simplified(device, stone, 0.2)
     (view,) = example.views(1, 24, 3)
     view = {**view, "blur": 0.5}
@@ -87,13 +92,13 @@ def test_gradients_of_the_picture_agree_with_finite_differences(example, meshes,
         assert np.corrcoef(found[largest], changes)[0, 1] > least
 
 
-def test_training_brings_pictures_nearer(example, meshes, device):
-    stone = meshes.welded(meshes.stone(6))
+def test_training_brings_pictures_nearer(example, meshes, device, welded):
+    stone = welded(meshes.stone(6))
     mesh = example.simplified(device, stone, 0.2)
     cameras = example.views(4, 24, 1)
     pictures = [example.original(device, stone).sharp(camera) for camera in cameras]
     _, before, _ = example.measure(mesh, cameras, pictures)
-    example.train(mesh, mesh._program, cameras, pictures, 25)
+    mesh.train(cameras, pictures, 25)
     _, after, _ = example.measure(mesh, cameras, pictures)
     assert after > before + 0.4
 
@@ -108,6 +113,5 @@ def test_fitted_skin_weights_follow_unseen_poses_better_than_copied_ones(learn, 
     skinning = learn("skinning")
     limb = meshes.arm(5)
     vertices, triangles = quadrics.collapse(limb.vertices, limb.triangles, 80)
-    simple = meshes.Mesh(vertices, triangles, vertices, vertices)
-    found = skinning.compare_weights(limb, simple)
+    found = skinning.compare_weights(limb.vertices, vertices, triangles)
     assert found.free < found.fitted < 0.95 * found.copied

@@ -1,5 +1,7 @@
 """examples/learn/texture_compression: gradients of latents, sizes, and the comparison with BC7."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -124,3 +126,31 @@ def test_a_short_training_beats_bc7_and_its_files_decode_to_the_same(
     (tmp_path / "sizes.json").write_text("{}")
     with pytest.raises(VerdigrisError, match="no compressed material"):
         files.read_set(tmp_path)
+
+
+def test_a_target_takes_the_smallest_size_that_reaches_it(
+    example, device, tmp_path, monkeypatch, capsys
+):
+    small = {"side": 32, "width": 16, "hidden": 1, "samples": 256, "steps": 10}
+    monkeypatch.setattr(example, "SMALL", small)
+    arguments = ["glazed_tile", "--out", str(tmp_path), "--sizes", "0.5,0.5", "0.25,0.25"]
+    for target, sizes in (("1", [8]), ("99", [8, 16])):
+        options = example.arguments().parse_args([*arguments, "--target", target])
+        example.main(options, device)
+        printed = capsys.readouterr().out
+        tried = [each.split("|")[3] for each in printed.splitlines() if "| glazed_tile" in each]
+        assert [32 * float(each.split(",")[0]) for each in tried] == sizes
+        assert ("no size reaches 99 dB; the best has" in printed) == (target == "99")
+    stored = json.loads((tmp_path / "glazed_tile" / "sizes.json").read_text())
+    assert stored["latents"][0] in ([8, 8], [16, 16])
+    assert (tmp_path / "texture_compression_glazed_tile.png").stat().st_size > 1000
+
+
+def test_sizes_that_cannot_be_are_refused(example, capsys):
+    for text in ("1", "0.5,1", "0,0", "2,1", "big,small"):
+        with pytest.raises(SystemExit):
+            example.arguments().parse_args(["--sizes", text])
+        assert f"{text}: give two parts" in capsys.readouterr().err
+    assert example.smaller_than(2, [(1, 1), (1, 0.5), (0.5, 0.5)]) == [(0.5, 0.5), (1, 0.5)]
+    with pytest.raises(VerdigrisError, match="not smaller than 1 textures"):
+        example.smaller_than(1, [(1, 1)])

@@ -1,24 +1,17 @@
-"""Meshes to simplify, each with a colour for every vertex, of about unit size."""
+"""Meshes to try the example on, of about unit size: stripes and spots make errors visible."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from kit import Floats
+from mesh import Mesh, normals_of
 from numpy.typing import NDArray
 
 from verdigris.core.geometry.mesh import load_mesh
 
 TRAY = Path(__file__).resolve().parents[2] / "tray.obj"
-
-
-class Mesh(NamedTuple):
-    vertices: Floats
-    triangles: NDArray[np.int32]
-    normals: Floats
-    colours: Floats
 
 
 def with_looks(vertices: Floats, triangles: NDArray[np.integer], spots: float) -> Mesh:
@@ -30,16 +23,6 @@ def with_looks(vertices: Floats, triangles: NDArray[np.integer], spots: float) -
     colours = np.outer(share, [0.95, 0.6, 0.2]) + np.outer(1 - share, [0.1, 0.25, 0.5])
     triangles = triangles.astype(np.int32)
     return Mesh(vertices, triangles, normals_of(vertices, triangles), colours.astype(np.float32))
-
-
-def normals_of(vertices: Floats, triangles: NDArray[np.integer]) -> Floats:
-    """Of vertices: sums over their triangles, larger ones count more."""
-    a, b, c = (vertices[triangles[:, i]] for i in range(3))
-    face = np.cross(b - a, c - a)
-    total = np.zeros_like(vertices)
-    for corner in range(3):
-        np.add.at(total, triangles[:, corner], face)
-    return total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-12)
 
 
 def grid(rows: int, columns: int, closes_rows: bool) -> NDArray[np.int32]:
@@ -95,18 +78,6 @@ def arm(detail: int) -> Mesh:
     r = np.broadcast_to(radius[:, None], x.shape)
     vertices = np.stack([x, r * np.cos(a), r * np.sin(a)], -1).reshape(-1, 3)
     return with_looks(vertices, grid(len(along), len(around), False), 9)
-
-
-def welded(mesh: Mesh) -> Mesh:
-    """Vertices at one place become one, and triangles without area go."""
-    places, first, index = np.unique(
-        np.round(mesh.vertices, 5), axis=0, return_index=True, return_inverse=True
-    )
-    triangles = index.reshape(-1)[mesh.triangles]
-    a, b, c = triangles.T
-    triangles = triangles[(a != b) & (b != c) & (c != a)].astype(np.int32)
-    normals = normals_of(places.astype(np.float32), triangles)
-    return Mesh(places.astype(np.float32), triangles, normals, mesh.colours[first])
 
 
 MESHES = {"tray": tray, "knot": knot, "stone": stone}
