@@ -37,8 +37,8 @@ from verdigris.core.base.device import Device
 from verdigris.core.pictures.metrics import ldr_flip
 
 SHADER = Path(__file__).with_suffix(".slang")
-SMALL = {"detail": 12, "side": 64, "steps": 100, "views": 24}
-FULL = {"detail": 40, "side": 256, "steps": 1000, "views": 64}
+SMALL = {"detail": 12, "side": 64, "steps": 100, "views": 24, "rate": 5e-4}
+FULL = {"detail": 40, "side": 256, "steps": 1000, "views": 64, "rate": 2e-3}
 # what is left of the triangles, and points with colours along an edge
 PART, DETAIL = 0.1, 4
 VIEWS_A_STEP, HELD_OUT, FINE = 2, 6, 2
@@ -46,9 +46,8 @@ SOFT = {"blur": 0.2, "sharpness": 300.0}
 HARD = {"blur": 0.05, "sharpness": 4000.0}
 # below this part of the mean square of gradients, numbers move less
 QUIET = 0.1
-# of places, normals and colours
-RATES = 0.002, 0.01, 0.01
-SKIN_DETAIL = 12
+# of normals and colours; that of places goes with the size
+RATES = 0.01, 0.01
 # how far a gradient spreads over neighbours (Nicolet et al. 2021)
 SPREAD = 12.0
 
@@ -105,15 +104,15 @@ class Drawable:
             for buffer, each in zip(self._gradients, self.parameters, strict=True)
         ]
 
-    def train(self, cameras: list[Any], pictures: list[Floats], steps: int) -> None:
+    def train(self, cameras: list[Any], pictures: list[Floats], steps: int, rate: float) -> None:
         wanted = [self._program.buffer(each) for each in pictures]
         random = np.random.default_rng(1)
         for step in range(steps):
             for index in random.choice(len(cameras), VIEWS_A_STEP, replace=False):
                 self.draw(cameras[index], wanted[index])
-            self.step(0.05 ** (step / steps))
+            self.step([0.05 ** (step / steps) * each for each in (rate, *RATES)])
 
-    def step(self, rate: float) -> None:
+    def step(self, rates: list[float]) -> None:
         """Adam with one scale for all vertices, on gradients that are spread over neighbours."""
         self._steps += 1
         for index, gradient in enumerate(self.gradients()):
@@ -125,7 +124,7 @@ class Drawable:
             # numbers that hardly show would else move at random, and glitter from other sides
             scale = np.sqrt(second.max() if index == 0 else second + QUIET * second.mean()) + 1e-12
             correction = (1 - 0.99**self._steps) ** 0.5 / (1 - 0.9**self._steps)
-            self.parameters[index] -= rate * RATES[index] * correction * first / scale
+            self.parameters[index] -= rates[index] * correction * first / scale
             self._values[index].copy_from_numpy(self.parameters[index].ravel())
             self._gradients[index].copy_from_numpy(np.zeros(gradient.size, np.float32))
 
@@ -213,7 +212,7 @@ def main(options: argparse.Namespace, device: Device) -> None:
         aims = [reference.sharp(camera) for camera in others]
         pictures = [reference.sharp(camera) for camera in cameras]
         before = measure(simple, others, aims)
-        simple.train(cameras, pictures, sizes["steps"])
+        simple.train(cameras, pictures, sizes["steps"], sizes["rate"])
         after = measure(simple, others, aims)
         seconds = time.perf_counter() - start
         counts = f"{len(mesh.triangles)}, {len(simple.triangles)}"
@@ -222,7 +221,7 @@ def main(options: argparse.Namespace, device: Device) -> None:
         save_image(options.out / f"simplify_mesh_{name}.png", beside(aims[0], before[2], after[2]))
     heads = ["mesh", "triangles", "collapsed: FLIP, PSNR", "trained: FLIP, PSNR", "seconds"]
     print_table(heads, rows)
-    limb = arm(SKIN_DETAIL)
+    limb = arm(SMALL["detail"])
     count = int(PART * len(limb.triangles))
     skin = compare_weights(limb.vertices, *collapse(limb.vertices, limb.triangles, count))
     print(

@@ -96,9 +96,10 @@ def test_training_brings_pictures_nearer(example, meshes, device, welded):
     stone = welded(meshes.stone(6))
     mesh = example.simplified(device, stone, 0.2)
     cameras = example.views(4, 24, 1)
-    pictures = [example.original(device, stone).sharp(camera) for camera in cameras]
+    original = example.original(device, stone)
+    pictures = [original.sharp(camera) for camera in cameras]
     _, before, _ = example.measure(mesh, cameras, pictures)
-    mesh.train(cameras, pictures, 25)
+    mesh.train(cameras, pictures, 15, 2e-3)
     _, after, _ = example.measure(mesh, cameras, pictures)
     assert after > before + 0.4
 
