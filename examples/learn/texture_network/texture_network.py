@@ -36,7 +36,7 @@ from verdigris.core.base.errors import VerdigrisError
 HERE = Path(__file__).parent
 BANDS, OUTPUTS = 6, 3
 TRANSFORMS = ("copy", "zoom", "mirror", "swirl")
-SMALL = {"width": 32, "hidden": 3, "samples": 1024, "steps": 600, "side": 64, "rate": 4e-3}
+SMALL = {"width": 32, "hidden": 3, "samples": 1024, "steps": 1500, "side": 64, "rate": 4e-3}
 FULL = {"width": 64, "hidden": 4, "samples": 16384, "steps": 20_000, "side": 256, "rate": 3e-3}
 FRAMES = 24  # of the animation
 
