@@ -16,7 +16,7 @@ from verdigris.core.material.teacher.probe import (
     mean_albedo,
     probe,
 )
-from verdigris.core.material.teacher.unlit_maps import view_dependence
+from verdigris.core.material.teacher.unlit_maps import live_dependence, view_dependence
 from verdigris.core.network.spec import RESPONSE_LIMIT
 from verdigris.core.progress.events import Warning
 
@@ -104,13 +104,21 @@ def risen_loss(watch: LossWatch) -> Iterator[Warning]:
 
 
 def varying_maps(teacher: Teacher, name: str) -> Iterator[Warning]:
-    """Warns if emission or opacity vary with the view, which their maps cannot hold."""
+    """Warns if emission or opacity vary with the view or with live inputs, which their maps cannot
+    hold."""
     varies = view_dependence(teacher)
     if varies > _LEAST_VARIATION:
         yield Warning(
             f"{name}: emission or opacity vary by {100 * varies:.0f}% with the view: their maps "
             "hold the values seen along the normal"
         )
+    changes = zip(teacher.live_inputs, live_dependence(teacher), strict=True)
+    for live, change in changes:
+        if change > _LEAST_VARIATION:
+            yield Warning(
+                f"{name}: emission or opacity vary by {100 * change:.0f}% with the live input "
+                f"{live.name}: their maps hold the values at {live.wanted.default:.3g}"
+            )
 
 
 def cut_glow(emission: NDArray[Any] | None, name: str) -> Iterator[Warning]:

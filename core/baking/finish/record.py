@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.baking.measure.once import once
+from verdigris.core.baking.state.differences import live_facts
 from verdigris.core.bundle.cost.source_bytes import SourceBytes, source_bytes
 from verdigris.core.bundle.files.write import version
 from verdigris.core.material.report.report import describe_teacher
@@ -39,6 +40,7 @@ def source_of(run: Run, material: int, is_first: bool = False) -> Mapping[str, A
         **({"size": run.size_choice.facts()} if run.size_choice else {}),
         # its figures are rough, and its texture may be the small one
         **({"is_first": True} if is_first else {}),
+        **({"live": live} if (live := live_facts(run.teachers[material])) else {}),
         **_request(run, material),
     }
 

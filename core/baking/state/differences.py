@@ -29,10 +29,17 @@ def source_digest(teachers: Sequence[Teacher], importance: NDArray[Any] | None) 
     for teacher in teachers:
         digest.update(teacher.generated.digest.encode())
         digest.update(teacher.texture_digest().encode())
+        for each in live_facts(teacher):
+            digest.update(each.encode())
     if importance is not None:
         digest.update(str(importance.shape).encode())
         digest.update(np.ascontiguousarray(importance, np.float32).tobytes())
     return digest.hexdigest()
+
+
+def live_facts(teacher: Teacher) -> list[str]:
+    """Each live input with range, default and density, as `--live` takes them."""
+    return [str(each.wanted) for each in teacher.live_inputs]
 
 
 def material_facts(teachers: Sequence[Teacher]) -> dict[str, list[str]]:
@@ -68,11 +75,23 @@ def changed_source(
         for old, teacher in zip(made_of, teachers, strict=False)
         for reason in changed_sources(old, source_facts(teacher.document, teacher.material))
     )
-    if reasons := [*changed, *_changed_map(facts, options)]:
+    reasons = [*changed, *_changed_live(facts, teachers), *_changed_map(facts, options)]
+    if reasons:
         return f"was begun with other sources: {first_of(reasons)}"
     if made_of:
         return "was begun with the same files by a version that generates other code from them"
     return "is of another material, texture or importance map than it is now"
+
+
+def _changed_live(facts: Mapping[str, Any], teachers: Sequence[Teacher]) -> list[str]:
+    before, now = _listed(facts, "live"), [live_facts(teacher) for teacher in teachers]
+    if before == now or not (before or any(now)):
+        return []
+    shown = (
+        ", ".join(dict.fromkeys(str(each) for inputs in materials for each in inputs)) or "none"
+        for materials in (now, before)
+    )
+    return ["its live inputs were {1}, and are now {0}".format(*shown)]
 
 
 def _changed_map(facts: Mapping[str, Any], options: BakeOptions) -> list[str]:

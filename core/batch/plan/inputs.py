@@ -13,6 +13,7 @@ from verdigris.core.base.json_fields import find_table, find_whole
 from verdigris.core.base.text import counted, printable
 from verdigris.core.batch.scene.entry import Entry
 from verdigris.core.bundle.files.write import version
+from verdigris.core.material.live_inputs.find_inputs import find_live_inputs
 from verdigris.core.material.load.provenance import (
     Digest,
     changed_sources,
@@ -40,6 +41,8 @@ class BundleInputs:
     """Document, files and images, as manifests record them."""
     asked: Mapping[str, Any]
     """The section `asked` of the manifest: importance map and group."""
+    live: tuple[str, ...] = ()
+    """Live inputs, as manifests record them."""
 
     @property
     def digest(self) -> str:
@@ -58,7 +61,13 @@ def collect_inputs(entry: Entry, document: Document, digest: Digest = file_diges
         if not importance.is_file():
             raise SceneError(f"{importance}: there is no such importance map")
         asked["importance"] = file_facts(importance, digest)
-    return BundleInputs(material.name, source_facts(document, material, digest), asked)
+    live = find_live_inputs(document, material, entry.request.live)
+    return BundleInputs(
+        material.name,
+        source_facts(document, material, digest),
+        asked,
+        tuple(str(each.wanted) for each in live),
+    )
 
 
 def with_group(inputs: Sequence[BundleInputs], name: str) -> list[BundleInputs]:
@@ -77,6 +86,7 @@ def find_differences(
         reasons.append(f"is of the material {found.get('material')!r}")
     now = inputs.sources
     reasons += changed_sources(found, now)
+    reasons += _changed_live(found.get("live"), inputs.live)
     asked = find_table(found, "asked")
     reasons += _changed_map(found, asked, inputs.asked)
     if asked.get("group") != inputs.asked.get("group"):
@@ -93,6 +103,14 @@ def find_differences(
     reasons += _changed_settings(entry, found)
     # texts of a bundle come from outside, and are printed on terminals
     return [printable(each) for each in reasons]
+
+
+def _changed_live(before: Any, now: Sequence[str]) -> list[str]:
+    old = list(map(str, before)) if isinstance(before, list) else []
+    if old == [*now]:
+        return []
+    shown, earlier = (", ".join(each) or "none" for each in (now, old))
+    return [f"live inputs are {shown}, were {earlier}"]
 
 
 def _changed_map(

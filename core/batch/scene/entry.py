@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.settings.bake_settings import TABLES, BakeSettings
 from verdigris.core.settings.json_changes import changed, check_kinds
-from verdigris.core.settings.presets import default_preset, require_recipe
+from verdigris.core.settings.presets import default_preset, for_live_inputs, require_recipe
 from verdigris.core.settings.recipe import Recipe
 
 if TYPE_CHECKING:
+    from verdigris.core.material.live_inputs.live_input import WantedInput
     from verdigris.core.material.load.mtlx_document import Document
 
 # Settings that are compatible with every value of any other field.
@@ -41,6 +42,8 @@ class BakeRequest:
     """The log MAE at which training stops."""
     target: str = ""
     """What training shall reach, a key of TARGETS in core/pictures/verdict.py."""
+    live: tuple[WantedInput, ...] = ()
+    """Inputs that stay open."""
     group: str = ""
     """Materials of one group share a decoder."""
     folder: str = ""
@@ -50,7 +53,7 @@ class BakeRequest:
         """The settings for this trainer. Materials that share a decoder train for the steps of all,
         because each batch is divided among them."""
         changes = json.dumps(self.settings)
-        return _resolved(self.preset, changes, self.directions, trainer, materials)
+        return _resolved(self.preset, changes, self.directions, trainer, materials, len(self.live))
 
 
 @dataclass(frozen=True)
@@ -139,9 +142,12 @@ class Entry:
 
 
 @lru_cache(maxsize=512)
-def _resolved(preset: str, changes: str, directions: str, trainer: str, materials: int) -> Recipe:
+def _resolved(
+    preset: str, changes: str, directions: str, trainer: str, materials: int, live: int
+) -> Recipe:
     """cached: most materials of a scene have the same settings"""
     chosen = require_recipe(preset or default_preset(trainer), trainer, materials)
+    chosen = for_live_inputs(chosen, live)
     found = _directed(changed(chosen, json.loads(changes)), directions)
     return found.map(lambda each: replace(each, iterations=each.iterations * materials))
 

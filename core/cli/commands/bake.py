@@ -235,7 +235,14 @@ def bake(
                 param_hint="--if-changed",
             )
         request = BakeRequest(
-            preset, changes, importance, directions or "", time_limit, target_error, target
+            preset,
+            changes,
+            importance,
+            directions or "",
+            time_limit,
+            target_error,
+            target,
+            wanted,
         )
         bundle = out / f"{bundle_name}{SUFFIX}"
         if is_up_to_date(*chosen[0], bundle, request, trainer, viewport_textures):

@@ -67,7 +67,7 @@ class WantedInput:
         return f"{_text(self.low)}..{_text(self.high)}"
 
     def __str__(self) -> str:
-        default = "" if self.default is None else f"@{self.default:g}"
+        default = "" if self.default is None else f"@{_text((self.default,))}"
         density = "" if self.density == 1 else f":{self.density}"
         return f"{self.name}={self.range}{default}{density}"
 
@@ -165,4 +165,5 @@ def live_values(
 
 
 def _text(values: tuple[float, ...]) -> str:
-    return ",".join(f"{value:g}" for value in values)
+    # digits of single precision, which the network computes in
+    return ",".join(f"{value:.9g}" for value in values)

@@ -88,8 +88,33 @@ def view_dependence(teacher: DeviceMaterial) -> float:
     aside = np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], 1).astype(np.float32)
     above = _straight_up(_VIEWS)
     ahead, other = teacher.unlit(uv, above), teacher.unlit(uv, aside)
-    most = max(float(ahead[:, :3].sum()), float(other[:, :3].sum()), 1e-6)
-    change = np.abs(other - ahead)
+    return _change(ahead, other)
+
+
+def live_dependence(teacher: DeviceMaterial) -> tuple[float, ...]:
+    """For each live input, how much emission and coverage change from its default to an end of its
+    range, the others at their defaults. Maps hold the values of the defaults."""
+    if teacher.is_dark_and_opaque or not teacher.live:
+        return (0.0,) * len(teacher.live)
+    uv, above = np.random.default_rng(_SEED).random((_VIEWS, 2), np.float32), _straight_up(_VIEWS)
+
+    def seen(values: tuple[float, ...]) -> Floats:
+        live = np.tile(np.array(values, np.float32), (_VIEWS, 1))
+        return teacher.unlit(uv, above, live=live)
+
+    found: list[float] = []
+    stored = seen(teacher.live)
+    for index in range(len(teacher.live)):
+        before, after = teacher.live[:index], teacher.live[index + 1 :]
+        changes = [_change(stored, seen((*before, end, *after))) for end in (0.0, 1.0)]
+        found.append(max(changes))
+    return tuple(found)
+
+
+def _change(before: Floats, after: Floats) -> float:
+    """The larger of the relative change of the emission and the mean change of the coverage."""
+    most = max(float(before[:, :3].sum()), float(after[:, :3].sum()), 1e-6)
+    change = np.abs(after - before)
     return max(float(change[:, :3].sum()) / most, float(change[:, 3].mean()))
 
 

@@ -1,6 +1,7 @@
 """`verdigris bake --if-changed`: bakes what is not up to date, and continues what was cut off."""
 
 import json
+import shutil
 
 import pytest
 
@@ -72,6 +73,7 @@ def test_the_same_again_bakes_nothing_and_says_so(baked):
         ("--directions", "grazing"),
         ("--trainer", "tensor"),
         ("--viewport-textures",),
+        ("--live", "d/roughness=0..1"),
     ],
     ids=lambda change: change[0],
 )
@@ -92,6 +94,24 @@ def test_another_document_or_importance_map_bakes(baked, tmp_path):
         assert bakes(baked)
     finally:
         (baked / "chalk.mtlx").write_text(text)
+
+
+def test_other_live_inputs_bake(baked, tmp_path):
+    for each in ("chalk.mtlx", "chalk.vdg"):
+        copied = shutil.copytree if (baked / each).is_dir() else shutil.copy
+        copied(baked / each, tmp_path / each)
+    path = tmp_path / "chalk.vdg" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    # what a bake with this live input records
+    manifest["source"]["live"] = ["d/roughness=0..1@0"]
+    manifest["source"]["settings"]["live_inputs"] = 1
+    path.write_text(json.dumps(manifest))
+    # the document's value is the default
+    for same in ("d/roughness=0..1", "d/roughness=0..1.0@0"):
+        assert not bakes(tmp_path, "--live", same)
+    for other in ("0..0.5", "0..1@0.5", "0..1:4"):
+        assert bakes(tmp_path, "--live", f"d/roughness={other}")
+    assert bakes(tmp_path)
 
 
 def test_several_materials_are_wrong_usage(tmp_path):

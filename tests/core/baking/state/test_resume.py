@@ -9,9 +9,17 @@ import pytest
 
 from verdigris.core.baking.bake import BakeOptions, bake
 from verdigris.core.baking.state import checkpoint
+from verdigris.core.baking.state.differences import (
+    changed_source,
+    live_facts,
+    material_facts,
+    source_digest,
+)
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.live_inputs.live_input import parse_all_wanted
 from verdigris.core.material.load.mtlx_document import load_document
+from verdigris.core.material.load.provenance import source_facts
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError
 from verdigris.core.pictures.picture_files import encode_png
@@ -322,3 +330,28 @@ def test_a_texture_that_changes_before_the_bake_begins_is_an_error(tmp_path):
     assert str(failure.value).startswith(f"{tmp_path / 'tile.png'}: ")
     assert not [*tmp_path.glob("*.vdg")]
     run([now], tmp_path, BRIEF)
+
+
+def test_other_live_inputs_are_another_source(tmp_path):
+    options = BakeOptions(name="clay", folder=tmp_path)
+    before = living_chalk("d/roughness=0..1")
+    facts = {**material_facts([before]), "live": [live_facts(before)]}
+    facts["made_of"] = [source_facts(before.document, before.material)]
+    digests = {source_digest([before], None)}
+    for number, now in enumerate(("0..0.5", "0..1@0.25", "0..1:4"), 2):
+        after = living_chalk(f"d/roughness={now}")
+        digests.add(source_digest([after], None))
+        assert len(digests) == number
+        *_, shown = live_facts(after)
+        assert changed_source(facts, [after], options) == (
+            "was begun with other sources: its live inputs were d/roughness=0..1@0, and are now "
+            + shown
+        )
+    # a still material has the digest that it had before there were live inputs
+    assert live_facts(chalk_teacher()) == []
+
+
+def living_chalk(*live):
+    """Chalk with these live inputs."""
+    document = chalk_teacher().document
+    return Teacher(document, device=open_device("software"), live=parse_all_wanted(live))

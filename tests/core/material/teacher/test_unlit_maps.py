@@ -9,9 +9,15 @@ import pytest
 from verdigris.core.baking.finish.notices import varying_maps
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.material.live_inputs.live_input import parse_all_wanted
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.material.teacher.unlit_maps import levels, unlit_maps, view_dependence
+from verdigris.core.material.teacher.unlit_maps import (
+    levels,
+    live_dependence,
+    unlit_maps,
+    view_dependence,
+)
 
 from ..surfaces import UV, document, node, shader, surface_material, write_image
 
@@ -159,6 +165,26 @@ def test_glow_that_varies_with_the_view_is_taken_from_straight_ahead_and_reporte
     assert view_dependence(teacher) == pytest.approx(expected, rel=0.05)
     (warning,) = varying_maps(teacher, "lamp")
     assert f"lamp: emission or opacity vary by {100 * expected:.0f}% with the view" in warning.text
+
+
+def test_maps_that_depend_on_a_live_input_are_named():
+    ports = {"color": ("color3", "0.5,0.5,0.5")}
+    teacher = Teacher(
+        document(
+            node("oren_nayar_diffuse_bsdf", "d", "BSDF", {"roughness": ("float", "0")})
+            + node("uniform_edf", "e", "EDF", ports)
+            + node("surface", "s", "surfaceshader", {"bsdf": ("BSDF", "@d"), "edf": ("EDF", "@e")})
+            + surface_material("s")
+        ),
+        device=open_device("software"),
+        live=parse_all_wanted(["d/roughness=0..1", "e/color=0.5,0.5,0.5..1,1,1"]),
+    )
+    # twice the light at the other end
+    assert live_dependence(teacher) == pytest.approx((0, 0.5))
+    assert [each.text for each in varying_maps(teacher, "lamp")] == [
+        "lamp: emission or opacity vary by 50% with the live input e/color: their maps hold the "
+        "values at 0"
+    ]
 
 
 def test_a_map_without_texels_is_refused():
