@@ -4,9 +4,18 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 
+from verdigris.core.material.evaluator import Frames
 from verdigris.core.material.teacher.teacher import Teacher
 
 from .surfaces import UV, document, glow, node, probe, respond, surface_material
+
+# Nodes that give the number of the body that a sample looks at: 64 of them along u, or the cell of
+# x, which leaves u and v to the bodies.
+BY_U = node("multiply", "scaled", "float", {"in1": ("float", "@u"), "in2": ("float", "64")})
+BY_U += node("floor", "pick", "float", {"in": ("float", "@scaled")})
+BY_X = node("position", "spot", "vector3", {})
+BY_X += node("extract", "spot_x", "float", {"in": ("vector3", "@spot")})
+BY_X += node("floor", "pick", "float", {"in": ("float", "@spot_x")})
 
 
 def apart(body, mark):
@@ -32,18 +41,16 @@ def apart(body, mark):
     return "".join(ET.tostring(each, encoding="unicode") for each in root)
 
 
-def each_of(bodies):
-    """A document that returns what the node `lobe` of one of these returns, by u."""
-    text = _sum_of(bodies, "BSDF", "lobe")
+def each_of(bodies, pick=BY_U):
+    """A document that returns what the node `lobe` of one of these returns."""
+    text = _sum_of(bodies, "BSDF", "lobe", pick)
     text += node("surface", "surf", "surfaceshader", {"bsdf": ("BSDF", "@sum")})
     return document(UV + text + surface_material("surf"))
 
 
-def _sum_of(bodies, kind, name):
-    """The nodes of all bodies, and `sum`: what the node of this name gives in one of them, by u."""
-    text = node("multiply", "scaled", "float", {"in1": ("float", "@u"), "in2": ("float", "64")})
-    text += node("floor", "pick", "float", {"in": ("float", "@scaled")})
-    before = None
+def _sum_of(bodies, kind, name, pick=BY_U):
+    """The nodes of all bodies, and `sum`: what the node of this name gives in one of them."""
+    text, before = pick, None
     for at, body in enumerate(bodies):
         choice = {"value1": ("float", "@pick"), "value2": ("float", str(at))}
         choice |= {"in1": ("float", "1"), "in2": ("float", "0")}
@@ -71,6 +78,21 @@ def colours(bodies, **options):
 def responses(bodies, *directions):
     """What each of them returns, (bodies, directions, 3), by one kernel."""
     return look_at_each(len(bodies), Teacher(each_of(bodies)), *directions)
+
+
+def responses_over_uv(bodies, uv, wi, wo):
+    """The same at the same samples for each, (bodies, samples, 3). Bodies may read u and v."""
+    return look_over_uv(len(bodies), Teacher(each_of(bodies, BY_X)), uv, wi, wo)
+
+
+def look_over_uv(count, teacher, uv, wi, wo):
+    size = len(uv)
+    position = np.full((count * size, 3), 0.5)
+    position[:, 0] += np.repeat(np.arange(count), size)
+    axes = (np.tile(axis, (count * size, 1)) for axis in np.eye(3))
+    samples = (np.tile(each, (count, 1)) for each in (uv, wi, wo))
+    found = respond(teacher, *samples, Frames(position, *axes))
+    return found.reshape(count, size, 3)
 
 
 def look_at_each(count, teacher, wi, wo):

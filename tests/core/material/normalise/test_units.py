@@ -11,18 +11,20 @@ from verdigris.core.material.codegen.generate_teacher import generate
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 
-from ..apart import responses
+from ..apart import responses, responses_over_uv
 from ..documents import document, material
 from ..surfaces import UV, node
 
 IN = np.float32([[0.6, 0, 0.8], [0.3, 0.2, 0.93]])
 OUT = np.float32([[-0.6, 0, 0.8], [-0.2, -0.3, 0.93]])
+SURFACE = (
+    '<surface name="shader" type="surfaceshader">'
+    '<input name="bsdf" type="BSDF" nodename="lobe"/></surface>'
+)
 LOBE = (
     '<conductor_bsdf name="lobe" type="BSDF">'
     '<input name="roughness" type="vector2" value="0.4, 0.4"/>'
-    '<input name="thinfilm_ior" type="float" value="1.5"/>{film}</conductor_bsdf>'
-    '<surface name="shader" type="surfaceshader">'
-    '<input name="bsdf" type="BSDF" nodename="lobe"/></surface>'
+    '<input name="thinfilm_ior" type="float" value="1.5"/>{film}</conductor_bsdf>' + SURFACE
 )
 SHADERS = {
     "thinfilm_thickness": (LOBE, 400.0),
@@ -52,19 +54,16 @@ def test_an_angle_needs_no_word_of_what_it_is():
         '<input name="rotate" type="float" value="{}"/></place2d>'
         '<separate2 name="apart" type="multioutput">'
         '<input name="in" type="vector2" nodename="turned"/></separate2>'
-        '<standard_surface name="shader" type="surfaceshader">'
-        '<input name="specular" type="float" value="0"/>'
-        '<input name="base" type="float" nodename="apart" output="outx"/></standard_surface>'
+        '<oren_nayar_diffuse_bsdf name="lobe" type="BSDF">'
+        '<input name="weight" type="float" nodename="apart" output="outx"/>'
+        "</oren_nayar_diffuse_bsdf>"
     )
-
-    def seen(rotation):
-        teacher = Teacher(parse_document(document(turned.format(rotation), material())))
-        return teacher.response(np.float32([[0.8, 0.3]] * 2), IN, OUT)
-
-    expected = slang(turned.format("30"))
-    assert np.abs(seen("0") / seen("30") - 1).min() > 0.01
+    uv = np.float32([[0.8, 0.3]] * 2)
+    unturned, by_30 = responses_over_uv([turned.format(each) for each in ("0", "30")], uv, IN, OUT)
+    assert np.abs(unturned / by_30 - 1).min() > 0.01
+    expected = slang(turned.format("30"), SURFACE)
     for rotation in ('30" unit="degree', '0.5235988" unit="radian'):
-        assert slang(turned.format(rotation)) == expected
+        assert slang(turned.format(rotation), SURFACE) == expected
 
 
 @pytest.mark.parametrize("name", SHADERS)
@@ -251,27 +250,28 @@ def test_a_film_keeps_its_unit_on_the_way_and_into_a_definition(films, way):
 
 
 def test_one_thickness_feeds_films_of_two_units_and_what_is_no_film():
-    film = response(MODEL.format('value="400"'))
-    open_pbr = SHADERS["thin_film_thickness of open_pbr_surface"][0]
-    port = '<input name="thin_film_thickness" type="float" {}/>'
+    of_standard, of_open_pbr = (
+        SHADERS[f"thin_film_thickness of {model}"][0].format(
+            film='<input name="thin_film_thickness" type="float" nodename="thick"/>'
+        )
+        for model in ("standard_surface", "open_pbr_surface")
+    )
     shared = constant(0.4, MICRONS)
-    other = open_pbr.format(film=port.format('nodename="thick"'))
-    metal = MODEL.format('nodename="thick"')
-    renamed = other.replace('"shader"', '"other"')
-    np.testing.assert_allclose(response(shared, renamed, metal), film, rtol=1e-5)
-    expected = response(open_pbr.format(film=port.format('value="0.4"')))
-    renamed = metal.replace('"shader"', '"other"')
-    np.testing.assert_allclose(response(shared, renamed, other), expected, rtol=1e-5)
+    for shader, other, thickness in (
+        (of_standard, of_open_pbr, "400"),
+        (of_open_pbr, of_standard, "0.4"),
+    ):
+        found = slang(shared, other.replace('"shader"', '"other"'), shader)
+        assert found == slang(constant(thickness), shader) != slang(constant("40"), shader)
     # in metres it is next to nothing
     scaled = by_two("multiply", 'nodename="thick"', 'value="1e6"')
-    lit = (
+    lit = METAL.format('nodename="thick"') + (
         '<convert name="colour" type="color3"><input name="in" type="float" nodename="it"/>'
-        '</convert><standard_surface name="shader" type="surfaceshader">'
-        '<input name="thin_film_thickness" type="float" nodename="thick"/>'
-        '<input name="emission" type="float" value="1"/>'
-        '<input name="emission_color" type="color3" nodename="colour"/></standard_surface>'
+        '</convert><uniform_edf name="glow" type="EDF">'
+        '<input name="color" type="color3" nodename="colour"/></uniform_edf>'
     )
-    teacher = Teacher(parse_document(document(shared, scaled, lit, material())))
+    both = SURFACE.replace("</surface>", '<input name="edf" type="EDF" nodename="glow"/></surface>')
+    teacher = Teacher(parse_document(document(shared, scaled, lit, both, material())))
     emission = teacher.unlit(np.float32([[0.5, 0.5]]), np.float32([[0, 0, 1]]))[0, :3]
     np.testing.assert_allclose(emission, [0.4] * 3, rtol=1e-5)
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..surfaces import UV, document, hemisphere, node, respond, shader, surface_material
@@ -184,14 +183,19 @@ def test_a_threshold_makes_usd_preview_opacity_a_mask(samples):
 
 def test_usd_preview_opacity_is_transmission_unless_it_means_presence(samples):
     """The default mode keeps the highlight of glass: only what is diffuse fades."""
-    solid = Teacher(shader("UsdPreviewSurface", {}))
-    clear = Teacher(shader("UsdPreviewSurface", {"opacity": ("float", "0.5")}))
-    assert (cover(clear, samples) == 1).all()
-    ratio = respond(clear, *samples) / respond(solid, *samples)
+    half = {"value1": ("float", "@u"), "value2": ("float", "0.5"), "in1": ("float", "0.5")}
+    opacity = node("ifgreater", "opacity", "float", half | {"in2": ("float", "1")})
+    glass = Teacher(shader("UsdPreviewSurface", {"opacity": ("float", "@opacity")}, opacity))
+    assert (cover(glass, samples) == 1).all()
+    solid, clear = (respond(glass, np.full((COUNT, 2), u), *samples[1:]) for u in (0.25, 0.75))
+    ratio = clear / solid
     assert ratio.min() > 0.499 and np.median(ratio) < 0.9
 
 
 def test_a_bare_surface_shader_is_a_material(samples):
-    text = '<materialx version="1.39">' + node("standard_surface", "only", "surfaceshader", {})
-    teacher = Teacher(parse_document(text + "</materialx>"))
-    assert respond(teacher, *samples).min() > 0
+    model = document(node("standard_surface", "only", "surfaceshader", {}))
+    assert [each.name for each in model.materials] == ["only"]
+    lobe = node("oren_nayar_diffuse_bsdf", "lobe", "BSDF", {"color": COLOUR})
+    bare = document(lobe + node("surface", "only", "surfaceshader", {"bsdf": ("BSDF", "@lobe")}))
+    lambert = COLOUR_VALUE / np.pi * samples[1][:, 2:]
+    np.testing.assert_allclose(respond(Teacher(bare), *samples), lambert, rtol=1e-5)
