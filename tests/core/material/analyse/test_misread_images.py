@@ -7,7 +7,7 @@ from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.report.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 
-from ..documents import with_surface
+from ..documents import document, material, with_surface
 from ..surfaces import node, normalised, respond, write_image
 
 # Straight up, as normal maps store it.
@@ -47,17 +47,23 @@ def cosine_of_light(folder, text):
     return respond(teacher, [[0.5, 0.5]], [LIGHT], [[0, 0, 1]])[0, 0] * np.pi
 
 
-LAMBERT = (
-    '<input name="base" type="float" value="1"/><input name="specular" type="float" value="0"/>'
-    '<input name="base_color" type="color3" value="1, 1, 1"/>'
-)
+def lambert(inputs, *nodes):
+    """A white lobe with these inputs."""
+    return document(
+        *nodes,
+        '<oren_nayar_diffuse_bsdf name="lobe" type="BSDF">'
+        f'<input name="color" type="color3" value="1, 1, 1"/>{inputs}</oren_nayar_diffuse_bsdf>'
+        '<surface name="shader" type="surfaceshader">'
+        '<input name="bsdf" type="BSDF" nodename="lobe"/></surface>',
+        material(),
+    )
 
 
 def test_an_image_that_a_normal_takes_without_a_normal_map_is_reported(folder):
-    bare = with_surface(LAMBERT + NORMAL.format("i"), image())
-    assert "normalmap" in reported(folder, bare)["'normal' of 'shader'"]
+    bare = lambert(NORMAL.format("i"), image())
+    assert "normalmap" in reported(folder, bare)["'normal' of 'lobe'"]
     assert cosine_of_light(folder, bare) == pytest.approx(UP @ LIGHT / 255, abs=0.002)
-    mapped = with_surface(LAMBERT + NORMAL.format("map"), image(), MAP.format("i"))
+    mapped = lambert(NORMAL.format("map"), image(), MAP.format("i"))
     assert not reported(folder, mapped)
     assert cosine_of_light(folder, mapped) == pytest.approx(LIGHT[2], abs=0.004)
 
@@ -70,8 +76,7 @@ def test_directions_in_a_file_of_floats_are_no_mistake(folder):
 def test_a_normal_map_that_is_decoded_like_colours_is_reported(folder):
     def mapped(space):
         picture = image("color3", f'colorspace="{space}"')
-        inputs = LAMBERT + NORMAL.format("map")
-        return with_surface(inputs, picture, AS_VECTOR, MAP.format("vector"))
+        return lambert(NORMAL.format("map"), picture, AS_VECTOR, MAP.format("vector"))
 
     bent = mapped("srgb_texture")
     assert "srgb_texture" in reported(folder, bent)["numbers of 'i'"]
@@ -118,12 +123,12 @@ def test_slopes_that_a_normal_takes_without_a_normal_map_are_reported(folder):
         '<heighttonormal name="slopes" type="vector3"><input name="in" type="float" value="0.5"/>'
         '<input name="scale" type="float" value="2"/></heighttonormal>'
     )
-    bare = with_surface(LAMBERT + NORMAL.format("slopes"), slopes)
-    assert "'slopes', from 0 to 1" in reported(folder, bare)["'normal' of 'shader'"]
+    bare = lambert(NORMAL.format("slopes"), slopes)
+    assert "'slopes', from 0 to 1" in reported(folder, bare)["'normal' of 'lobe'"]
     # of a flat height, (0.5, 0.5, 1)
     assert cosine_of_light(folder, bare) == pytest.approx([0.5, 0.5, 1] @ LIGHT, abs=0.002)
-    mapped = with_surface(LAMBERT + NORMAL.format("map"), slopes, MAP.format("slopes"))
-    assert "'normal' of 'shader'" not in reported(folder, mapped)
+    mapped = lambert(NORMAL.format("map"), slopes, MAP.format("slopes"))
+    assert "'normal' of 'lobe'" not in reported(folder, mapped)
     assert cosine_of_light(folder, mapped) == pytest.approx(LIGHT[2], abs=0.002)
 
 
