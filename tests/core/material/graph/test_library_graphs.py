@@ -116,20 +116,38 @@ def test_a_switch_gives_its_first_input_below_and_its_last_above():
     assert got.std(1).max() < 1e-6
 
 
-@pytest.mark.parametrize("interpolation", [0, 1, 2], ids=["linear", "smooth", "step"])
-@pytest.mark.parametrize("places", [(0, 0.5, 0.5), (0, 0.5, 0.5, 1), (0.5, 0.5)], ids=len)
-def test_a_ramp_has_an_edge_where_two_colours_stand_at_one_place(places, interpolation):
-    colours = [(1, 0, 0, 1), (0.2, 0.1, 0.4, 1), (0, 1, 0, 1), (0, 1, 0, 1)][: len(places)]
+RAMPS = [
+    (places, interpolation)
+    for interpolation in (0, 1, 2)
+    for places in ((0, 0.5, 0.5), (0, 0.5, 0.5, 1), (0.5, 0.5))
+]
+RAMP_COLOURS = [(1, 0, 0, 1), (0.2, 0.1, 0.4, 1), (0, 1, 0, 1), (0, 1, 0, 1)]
+
+
+def ramp(places, interpolation):
     inputs = {"num_intervals": ("integer", str(len(places)))}
     inputs["interpolation"] = ("integer", str(interpolation))
-    for at, (place, colour) in enumerate(zip(places, colours, strict=True), 1):
+    for at, (place, colour) in enumerate(zip(places, RAMP_COLOURS, strict=False), 1):
         inputs[f"interval{at}"] = ("float", str(place))
         inputs[f"color{at}"] = numbers("color4", colour)
-    uv, (got,) = values_of([("ramp", "color4", inputs)])
-    x, edge = uv[0, :, 0], places.index(0.5)
+    return "ramp", "color4", inputs
+
+
+@pytest.fixture(scope="module")
+def ramps():
+    """uv and values of each ramp."""
+    return dict(
+        zip(RAMPS, zip(*values_of([ramp(*each) for each in RAMPS]), strict=True), strict=True)
+    )
+
+
+@pytest.mark.parametrize(("places", "interpolation"), RAMPS)
+def test_a_ramp_has_an_edge_where_two_colours_stand_at_one_place(places, interpolation, ramps):
+    uv, got = ramps[places, interpolation]
+    x, edge = uv[:, 0], places.index(0.5)
     share = np.clip(x / 0.5, 0, 1)
     share = [share, share**2 * (3 - 2 * share), np.zeros_like(x)][interpolation][:, None]
-    first, last, behind = (np.array(colours[at][:3]) for at in (0, edge, edge + 1))
+    first, last, behind = (np.array(RAMP_COLOURS[at][:3]) for at in (0, edge, edge + 1))
     expected = np.where(x[:, None] > 0.5, behind, first + (last - first) * share)
     np.testing.assert_allclose(got, expected, atol=2e-6)
 
