@@ -26,11 +26,8 @@ _TRANSMISSION = re.compile(
     re.DOTALL,
 )
 _ALMOST_A_THIRD = "float3(0.3333)"
-_DECODED_IMAGE = re.compile(
-    r"(?P<call>(?P<indent> *)mx_image_color[34]\((?P<arguments>[^\n]*, (?P<raw>\w+))\);\n)"
-    r"(?P<transform> *float[34] (?P<result>\w+)[^\n]*;\n"
-    r" *NG_\w+_to_\w+_color[34]\((?P=raw), (?P=result)\);\n)"
-)
+_IMAGE_CALL = re.compile(r" *mx_image_color[34]\((?P<arguments>[^\n]*, (?P<raw>\w+))\);\n")
+_DECODING = re.compile(r"(?P<indent> *)NG_\w+_to_\w+_color[34]\((?P<raw>\w+), (?P<result>\w+)\);\n")
 _IS_ZERO = re.compile(r"float[34]\((0\.0+(, )?)+\)")
 _FIRST_COLUMN = "float4 col0 = float4({0}[0][0], {0}[1][0], {0}[2][0], {0}[3][0]);"
 _HAIR_PATHS = "(1.0 / 2.0 * M_PI)"
@@ -113,19 +110,24 @@ def make_zero_opacity_a_hole(code: str) -> str:
 
 
 def keep_image_defaults(code: str) -> str:
-    """Returns the default of an image node without decoding it."""
-
-    def with_default(found: re.Match[str]) -> str:
-        call, transform, result = found["call"], found["transform"], found["result"]
-        arguments = _split_arguments(found["arguments"])
-        image, _, default, uv, u_mode, v_mode, *_, scale, offset, _ = arguments
-        if _IS_ZERO.fullmatch(default):
-            return found[0]
-        place = f"{uv} * {scale} + {offset}"
-        where = f"readsFallback({image}, {place}, {u_mode}, {v_mode})"
-        return f"{call}{transform}{found['indent']}if ({where}) {result} = {default};\n"
-
-    return _DECODED_IMAGE.sub(with_default, code)
+    """Returns the default of an image node without decoding it. Calls of other nodes may lie
+    between that of the image and that which decodes it."""
+    lines: list[str] = []
+    images: dict[str, str] = {}
+    for line in code.splitlines(keepends=True):
+        lines.append(line)
+        if line.startswith("}"):
+            images.clear()
+        elif found := _IMAGE_CALL.fullmatch(line):
+            images[found["raw"]] = found["arguments"]
+        elif (found := _DECODING.fullmatch(line)) and found["raw"] in images:
+            arguments = _split_arguments(images[found["raw"]])
+            image, _, default, uv, u_mode, v_mode, *_, scale, offset, _ = arguments
+            if not _IS_ZERO.fullmatch(default):
+                place = f"{uv} * {scale} + {offset}"
+                where = f"readsFallback({image}, {place}, {u_mode}, {v_mode})"
+                lines.append(f"{found['indent']}if ({where}) {found['result']} = {default};\n")
+    return "".join(lines)
 
 
 def correct_matrix_inverse(code: str) -> str:

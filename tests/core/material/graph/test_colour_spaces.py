@@ -10,6 +10,7 @@ from verdigris.core.material.graph.library import COLOUR_SPACE_ALIASES, known_co
 from verdigris.core.material.report.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 
+from ..apart import colours as colours_of
 from ..images import bilinear, decoded_srgb, image, look
 from ..many_nodes import glow_by_turn
 from ..surfaces import glow, probe, write_image
@@ -60,22 +61,21 @@ def test_a_colour_space_by_another_name_is_the_same_and_known(alias, space):
     assert (sources[0] == sources[2]) == (space == "lin_rec709")
 
 
-@pytest.mark.parametrize(
-    ("name", "decode"),
-    [
-        ("sRGB", decoded_srgb),
-        ("Utility - sRGB - Texture", decoded_srgb),
-        ("ACEScg", lambda x: x @ np.transpose(ACESCG_TO_REC709)),
-        ("scene-linear Rec.709-sRGB", lambda x: x),
-        ("Raw", lambda x: x),
-    ],
-)
-def test_a_colour_space_may_have_the_name_that_applications_give_it(name, decode):
-    document = constant(name)
-    [report] = describe(document, probe=False)
+NAMES = {
+    "sRGB": decoded_srgb,
+    "Utility - sRGB - Texture": decoded_srgb,
+    "ACEScg": lambda x: x @ np.transpose(ACESCG_TO_REC709),
+    "scene-linear Rec.709-sRGB": lambda x: x,
+    "Raw": lambda x: x,
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_colour_space_may_have_the_name_that_applications_give_it(name, evaluated):
+    [report] = describe(constant(name), probe=False)
     assert "colour space" not in " ".join(part.name for part in report.parts)
-    expected = np.maximum(decode(np.array([0.5, 0.25, 0.1])), 0)
-    np.testing.assert_allclose(glow(Teacher(document), [[0.5, 0.5]])[0], expected, atol=1e-4)
+    expected = np.maximum(NAMES[name](np.array([0.5, 0.25, 0.1])), 0)
+    np.testing.assert_allclose(evaluated[name], expected, atol=1e-4)
 
 
 # Spaces for textures in OpenColorIO's configurations whose primaries MaterialX has nothing for.
@@ -135,24 +135,26 @@ def test_an_image_without_a_colour_space_takes_its_documents(tmp_path, uv, colou
     np.testing.assert_allclose(glow(Teacher(document), uv), expected, atol=1e-4)
 
 
-def missing(given, attributes='colorspace="srgb_texture"', kind="color3"):
-    """An image without a file, and its default."""
-    return glow(Teacher(probe(image("", kind, attributes, default=given), "texels")), [[0.3, 0.7]])[
-        0
-    ]
+def missing(space, of_default=""):
+    """An image of this colour space without a file, and its default."""
+    written = f'colorspace="{space}"'
+    body = image("", "color3", written, default=("color3", "0.1, 0.2, 0.3"))
+    return body.replace('"texels"', '"colour"').replace(
+        'name="default"', f'name="default" {of_default}'
+    )
 
 
-@pytest.mark.parametrize("space", ["srgb_texture", "g22_rec709", "acescg", "lin_rec709"])
-def test_the_default_of_an_image_is_not_of_the_colour_space_of_its_file(space):
-    found = missing(("color3", "0.1, 0.2, 0.3"), f'colorspace="{space}"')
-    np.testing.assert_allclose(found, [0.1, 0.2, 0.3], atol=1e-6)
+SPACES = ("srgb_texture", "g22_rec709", "acescg", "lin_rec709")
 
 
-def test_a_default_of_a_colour_space_of_its_own_is_decoded_once():
-    body = image("", "color3", 'colorspace="srgb_texture"', default=("color3", "0.1, 0.2, 0.3"))
-    body = body.replace('name="default"', 'name="default" colorspace="srgb_texture"')
-    found = glow(Teacher(probe(body, "texels")), [[0.3, 0.7]])[0]
-    np.testing.assert_allclose(found, decoded_srgb(np.array([0.1, 0.2, 0.3])), atol=1e-6)
+@pytest.mark.parametrize("space", SPACES)
+def test_the_default_of_an_image_is_not_of_the_colour_space_of_its_file(space, evaluated):
+    np.testing.assert_allclose(evaluated[f"default: {space}"], [0.1, 0.2, 0.3], atol=1e-6)
+
+
+def test_a_default_of_a_colour_space_of_its_own_is_decoded_once(evaluated):
+    expected = decoded_srgb(np.array([0.1, 0.2, 0.3]))
+    np.testing.assert_allclose(evaluated["default of its own"], expected, atol=1e-6)
 
 
 def test_a_default_is_given_beside_a_constant_border_and_texels_are_decoded_within(tmp_path):
@@ -184,7 +186,18 @@ OF_USD = (
 )
 
 
-@pytest.mark.parametrize("body", [TILED, OF_USD], ids=["tiledimage", "UsdUVTexture"])
-def test_so_it_is_where_a_graph_reads_the_image(body):
-    found = glow(Teacher(probe(body, "colour")), [[0.3, 0.7]])[0]
-    np.testing.assert_allclose(found, [0.5, 0.25, 0.1], atol=1e-6)
+READERS = {"tiledimage": TILED, "UsdUVTexture": OF_USD}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_so_it_is_where_a_graph_reads_the_image(name, evaluated):
+    np.testing.assert_allclose(evaluated[name], [0.5, 0.25, 0.1], atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def evaluated():
+    """What each of the constants and of the images without a file gives, of one document."""
+    bodies = {name: constant_in(name) for name in NAMES} | READERS
+    bodies |= {f"default: {space}": missing(space) for space in SPACES}
+    bodies["default of its own"] = missing("srgb_texture", 'colorspace="srgb_texture"')
+    return dict(zip(bodies, colours_of(bodies.values()), strict=True))
