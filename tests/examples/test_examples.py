@@ -17,7 +17,7 @@ from MaterialX import PyMaterialXGenSlang as GenSlang
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DOCUMENTS = sorted(EXAMPLES.glob("*.mtlx"))
 TEXTURES = sorted(p for p in (EXAMPLES / "textures").iterdir() if p.is_file())
-BUDGET = 8_000_000
+BUDGET = 10_000_000
 
 each_document = pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.stem)
 each_texture = pytest.mark.parametrize("path", TEXTURES, ids=lambda p: p.name)

@@ -11,11 +11,13 @@ import pytest
 
 from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA16F
 from verdigris.core.bundle.runtime import runtime_files as runtime
+from verdigris.core.material.live_inputs.live_input import LiveInput
 from verdigris.core.network.spec import NetworkSpec
 from verdigris.core.pictures.picture_files import encode_png
 
 from ..core.bundle.bundles import (
     lively_parameters,
+    made_up,
     make_bundle,
     without_tilts,
     write_as_4_3,
@@ -24,6 +26,10 @@ from ..core.in_process import run_command
 
 WEB = Path(__file__).resolve().parents[2] / "web"
 ERRORS = {"samples": {"log_mae": 0.004}, "sphere": {"psnr": 40.0, "ldr_flip": 0.01}}
+LIVE_INPUTS = (
+    LiveInput("wetness", "float", (0.0,), (2.0,), 0.25),
+    LiveInput("tint", "color3", (1.0, 0.5, 0.0), (0.0, 0.0, 1.0), 0.75),
+)
 FOR_BROWSERS = (".es300.glsl", ".wgsl")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -83,12 +89,16 @@ def bundles(tmp_path_factory):
     texts = texts_for_browsers(small)
     if texts:
         make_bundle(folder / "d_shipped.vdg", lively_parameters(small), runtime=texts)
+    living = NetworkSpec(6, 2, "silu", frame_count=1, live_inputs=2)
+    exported, texts = made_up(living), texts_for_browsers(living)
+    make_bundle(folder / "e_living.vdg", exported, live=LIVE_INPUTS, runtime=texts)
     return folder
 
 
 @pytest.fixture(scope="session")
 def pages(bundles, tmp_path_factory):
-    """A page of one bundle, and one whose second bundle was damaged on its way."""
+    """A page of one bundle; and one of three: the second was damaged on its way, the third has live
+    inputs."""
     folder = tmp_path_factory.mktemp("pages")
     whole, broken = folder / "review.html", folder / "broken.html"
     first, second = bundles / "a_small.vdg", folder / "second.vdg"
@@ -99,7 +109,7 @@ def pages(bundles, tmp_path_factory):
     from verdigris.core.bundle.files.read import open_bundle
     from verdigris.core.publish.page import Published, make_page
 
-    opened = [open_bundle(path) for path in (first, second)]
+    opened = [open_bundle(path) for path in (first, second, bundles / "e_living.vdg")]
     latents = bytearray((second / "latents.ktx2").read_bytes())
     latents[-1] ^= 1
     (second / "latents.ktx2").write_bytes(latents)

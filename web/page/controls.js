@@ -1,3 +1,4 @@
+import { endsOf, liveNumbers } from "verdigris/live.js";
 import { ENVIRONMENTS } from "./environments.js";
 
 const HEAT_TOPS = [0.05, 0.1, 0.25, 0.5];
@@ -79,18 +80,28 @@ export function makeControls(viewer, data, on) {
     leaveComparison();
     viewer.change({ tiles: count });
   });
+  const live = element("div", { className: "lives", hidden: true });
+  let sliders = [];
   const which = element("div", { className: "group", hidden: true });
   const buttons = element("div", { className: "group" },
     element("button", { type: "button", textContent: "Reset", title: "The view and light at the start (double-click)", onclick: reset }),
     element("button", { type: "button", textContent: "Save PNG", onclick: save }),
   );
-  tools.append(compare.group, which, shape.group, environment.group, dragging.group, exposure.group, tiles.group, buttons);
+  tools.append(compare.group, which, shape.group, environment.group, dragging.group, exposure.group, tiles.group, live, buttons);
 
   function reset() {
     exposure.set(0);
     tiles.set(1);
+    resetLive();
     viewer.change({ turn: 0, pitch: 0, zoom: 1, x: 0, y: 0, lightYaw: 0, lightPitch: 0, stops: 0, tiles: 1, wipe: 0 });
     place();
+  }
+
+  /** Live inputs as the bundle has them by default, which pictures of the source show. */
+  function resetLive() {
+    if (!sliders.length) return;
+    sliders.forEach(({ set, start }) => set(start));
+    viewer.change({ live: liveNumbers(viewer.loaded) });
   }
 
   function save() {
@@ -107,11 +118,13 @@ export function makeControls(viewer, data, on) {
     which.hidden = !value || references.length < 2;
     // the reference picture settles these
     for (const { group } of [shape, environment, dragging, exposure, tiles]) group.hidden = Boolean(value);
+    live.hidden = Boolean(value) || !sliders.length;
     if (value && reference) {
       shape.set(reference.shape);
       environment.set(reference.environment);
       exposure.set(0);
       tiles.set(1);
+      resetLive();
       viewer.change({
         shape: reference.shape, environment: reference.environment, emission: reference.emission ? 1 : 0,
         turn: 0, pitch: 0, zoom: viewer.state.zoom, lightYaw: 0, lightPitch: 0, stops: 0, tiles: 1, compare: value,
@@ -224,6 +237,21 @@ export function makeControls(viewer, data, on) {
 
   return {
     setBroken: (index) => cards[index]?.label.classList.add("is-broken"),
+    /** A slider for each live input of a material. */
+    setLive(material) {
+      sliders = material.live.map((input) => {
+        const [min, max] = endsOf(input);
+        const start = min + (max - min) * input.default;
+        const shown = (value) => String(Number(value.toPrecision(3)));
+        const slider = range(input.name, { min, max, step: (max - min) / 200, value: start, shown }, (value) => {
+          leaveComparison();
+          viewer.change({ live: liveNumbers(material, { [input.name]: value }, viewer.state.live) }, true);
+        });
+        return { ...slider, start };
+      });
+      live.replaceChildren(...sliders.map(({ group }) => group));
+      live.hidden = !sliders.length;
+    },
     /** The pictures that there are to compare with. */
     setReferences(list) {
       references = list;

@@ -55,6 +55,7 @@ async function start() {
       if (current !== index) return;
       review.material = material;
       viewer.setMaterial(material);
+      controls.setLive(material);
       describe(byId("facts"), material, entry, data);
       const known = checked.get(index);
       if (known) showCheck(known);

@@ -40,6 +40,9 @@ uniform float tiles;
 uniform float earlier;        // passes before this one
 uniform float emissionScale;
 uniform sampler2D before;
+#ifdef HAS_LIVE
+uniform vec3 live;            // values of live inputs, from 0 to 1
+#endif
 #ifdef HAS_EMISSION
 uniform sampler2D emissionMap;
 #endif
@@ -53,7 +56,11 @@ vec4 lit(vec3 normal, vec3 tangent, vec3 bitangent, vec3 toEye, vec2 uv, vec2 dx
   vec3 wo = toEye * frame;
   wo = normalize(vec3(wo.xy, max(wo.z, 1e-3)));
   float lod = neuralLod(dx, dy);
+#ifdef HAS_LIVE
+  NeuralSurface s = neuralPrepareLive(uv, lod, wo, live);
+#else
   NeuralSurface s = neuralPrepare(uv, lod, wo);
+#endif
   vec2 random = fract(shift + 52.9829189 * fract(vec2(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715)),
                                                       dot(gl_FragCoord.yx, vec2(0.06711056, 0.00583715)))));
   vec3 sum = neuralLight(s, toLight * frame, lightColour, lightTurn * frame, samples, width, random);
@@ -74,7 +81,7 @@ void keep(vec4 seen) {
 `;
 
 function defines(loaded) {
-  return `${loaded.emission ? "#define HAS_EMISSION\n" : ""}${loaded.opacity ? "#define HAS_OPACITY\n" : ""}`;
+  return `${loaded.emission ? "#define HAS_EMISSION\n" : ""}${loaded.opacity ? "#define HAS_OPACITY\n" : ""}${loaded.live.length ? "#define HAS_LIVE\n" : ""}`;
 }
 
 /** A sphere or a plane, hit by the ray of each pixel. Adds one pass to the mean of those before. */

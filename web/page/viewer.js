@@ -1,4 +1,5 @@
 import { CUBE_WIDTH, irradianceHarmonics, makeCubeMap } from "verdigris/environment.js";
+import { liveNumbers, liveVector } from "verdigris/live.js";
 import { GlMaterial, isSoftware, makeProgram } from "verdigris/webgl2.js";
 import { ENVIRONMENTS, irradianceFromAbove } from "./environments.js";
 import { freeTarget, makeCube, makeTarget } from "./targets.js";
@@ -39,6 +40,7 @@ export class Viewer {
     this.state = {
       shape: "sphere", environment: "studio", turn: 0, pitch: 0, zoom: 1, x: 0, y: 0, lightYaw: 0, lightPitch: 0,
       stops: 0, tiles: 1, emission: 1, compare: 0, wipe: 0, heatTop: HEAT_TOP,
+      live: [],
     };
     this.targets = [];
     this.fences = [];
@@ -57,6 +59,7 @@ export class Viewer {
     this.material?.dispose();
     this.material = new GlMaterial(this.gl, loaded);
     this.loaded = loaded;
+    this.state.live = liveNumbers(loaded);
     this.programs = new Map();
     this.restart();
     this.wake();
@@ -254,6 +257,7 @@ export class Viewer {
     gl.uniform1i(at("samples"), samples);
     gl.uniform1f(at("width"), this.phase === "coarse" ? 8 : FINAL_SAMPLES);
     gl.uniform2f(at("shift"), (this.passes * 0.7548776662) % 1, (this.passes * 0.5698402909) % 1);
+    if (state.live.length) gl.uniform3fv(at("live"), liveVector(state.live));
     gl.uniform1f(at("tiles"), state.tiles);
     gl.uniform1f(at("earlier"), this.passes);
     gl.uniform1f(at("emissionScale"), state.emission);

@@ -90,7 +90,7 @@ export interface Prepared {
 export class Decoder {
   constructor(material: Material);
   evaluate(uv: [number, number], lod: number, wi: Vector, wo: Vector, live?: number[]): Vector;
-  prepare(uv: [number, number], lod: number, wo: Vector): Prepared;
+  prepare(uv: [number, number], lod: number, wo: Vector, live?: number[]): Prepared;
   shade(prepared: Prepared, wi: Vector): Vector;
   latent(uv: [number, number], lod: number): number[];
 }
@@ -111,6 +111,14 @@ export function compareWithReference(
   responses: number[][],
   bounds?: { floor?: number },
 ): Comparison;
+
+/**
+ * Values by name, in the units of their inputs, as the numbers from 0 to 1 that decoders take; by default those of the
+ * bundle.
+ */
+export function liveNumbers(material: Material, values?: Record<string, number>, before?: number[]): number[];
+/** The values by name of such numbers. */
+export function liveValues(material: Material, numbers: number[]): Record<string, number>;
 
 export function readKtx2(
   bytes: Uint8Array,

@@ -1,4 +1,5 @@
 export { VerdigrisError } from "./errors.js";
 export { Material, loadMaterial } from "./material.js";
+export { liveNumbers, liveValues } from "./live.js";
 export { Decoder, compareWithReference } from "./decoder.js";
 export { readKtx2 } from "./ktx2.js";

@@ -25,6 +25,9 @@ export class NeuralMaterial extends ShaderMaterial {
   readonly loaded: Material;
   environment: Environment | null;
   environmentIntensity: number;
+  /** Values of the live inputs by name, in their own units. Those left out stay as they are. */
+  get live(): Record<string, number>;
+  set live(values: Record<string, number>);
   tile(u: number, v?: number, offsetU?: number, offsetV?: number): this;
 }
 

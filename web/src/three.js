@@ -21,6 +21,7 @@ import {
 } from "three";
 import { CUBE_WIDTH, environmentGlsl, irradianceHarmonics } from "./environment.js";
 import { decoderGlsl } from "./glsl.js";
+import { liveNumbers, liveValues, liveVector } from "./live.js";
 import { packNumbers } from "./packing.js";
 import { makeTexture } from "./three_textures.js";
 import { isSoftware, paddedNumbers } from "./webgl2.js";
@@ -74,6 +75,7 @@ export class NeuralMaterial extends ShaderMaterial {
         neuralIntensity: new Uniform(1),
         ...(isBlock ? {} : { neuralNumbers: new Uniform(numbersTexture(packed)) }),
         ...(emission && { neuralEmission: new Uniform(makeTexture(emission, reads, loaded.manifest.emission.file)) }),
+        ...(loaded.live.length && { neuralLive: new Uniform(new Vector3(...liveVector(liveNumbers(loaded)))) }),
         ...(opacity && { neuralOpacity: new Uniform(makeTexture(opacity, reads)) }),
       },
       vertexShader: VERTEX,
@@ -108,6 +110,17 @@ export class NeuralMaterial extends ShaderMaterial {
 
   set environmentIntensity(value) {
     this.uniforms.neuralIntensity.value = value;
+  }
+
+  /** Values of the live inputs by name, in their own units: `material.live = { wetness: 0.5 }`. Others stay. */
+  get live() {
+    return liveValues(this.loaded, this.uniforms.neuralLive?.value.toArray() ?? []);
+  }
+
+  set live(values) {
+    const vector = this.uniforms.neuralLive?.value;
+    const numbers = liveNumbers(this.loaded, values, vector?.toArray() ?? []);
+    vector?.set(...liveVector(numbers));
   }
 
   /** Repetitions of the material along u and v, and their offset. */
@@ -225,6 +238,7 @@ void main() {
 }`;
 
 function fragment(loaded, isBlock, filter) {
+  const hasLive = loaded.live.length > 0;
   return `
 #include <common>
 #include <packing>
@@ -247,6 +261,7 @@ uniform sampler2D neuralEmission;
 uniform sampler2D neuralOpacity;
 #endif
 uniform float neuralIntensity;
+${hasLive ? "uniform vec3 neuralLive;" : ""}
 layout(location = 0) out highp vec4 neuralColor;
 #define gl_FragColor neuralColor
 ${decoderGlsl(loaded, { filter, numbers: isBlock ? "block" : "texture" })}
@@ -282,7 +297,7 @@ void main() {
   // smooth normals at a silhouette can point away from the eye
   wo = normalize(vec3(wo.xy, max(wo.z, 1e-3)));
   float lod = neuralLod(uvX, uvY);
-  NeuralSurface neuralPlace = neuralPrepare(neuralUv, lod, wo);
+  NeuralSurface neuralPlace = ${hasLive ? "neuralPrepareLive(neuralUv, lod, wo, neuralLive)" : "neuralPrepare(neuralUv, lod, wo)"};
   vec3 neuralSum = vec3(0.0);
   ${LIGHTS}
   #ifdef NEURAL_SAMPLES

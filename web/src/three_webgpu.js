@@ -9,6 +9,7 @@ import {
   LinearMipmapLinearFilter,
   NodeMaterial,
   SRGBColorSpace,
+  Vector3,
   Vector4,
 } from "three/webgpu";
 import {
@@ -35,6 +36,7 @@ import {
 } from "three/tsl";
 import { CUBE_WIDTH, irradianceHarmonics } from "./environment.js";
 import { VerdigrisError } from "./errors.js";
+import { liveNumbers, liveValues, liveVector } from "./live.js";
 import { packNumbers } from "./packing.js";
 import { makeTexture } from "./three_textures.js";
 import { decoderWgsl } from "./wgsl.js";
@@ -81,6 +83,7 @@ export class NeuralNodeMaterial extends NodeMaterial {
     this._environment = null;
     this._intensity = uniform(1);
     this._tiles = uniform(new Vector4(1, 1, 0, 0));
+    this._live = uniform(new Vector3(...liveVector(liveNumbers(loaded))));
 
     const reads = readerOfBlocks(backend.device);
     const { emission, opacity, manifest } = loaded;
@@ -91,7 +94,7 @@ export class NeuralNodeMaterial extends NodeMaterial {
     };
     const place = flipV ? uv().mul(vec4(1, -1, 0, 0).xy).add(vec4(0, 1, 0, 0).xy) : uv();
     const places = place.mul(this._tiles.xy).add(this._tiles.zw);
-    this._decoder = new Decoder(loaded, this._textures.latents, filter, places, tangents);
+    this._decoder = new Decoder(loaded, this._textures.latents, filter, places, tangents, this._live);
     this.colorNode = vec4(1);
     if (opacity) this.opacityNode = textureOf(this._textures.opacity, places).level(this._decoder.lodOf(places)).r;
     if (emission) this.emissiveNode = textureOf(this._textures.emission, places).level(this._decoder.lodOf(places)).rgb;
@@ -114,6 +117,15 @@ export class NeuralNodeMaterial extends NodeMaterial {
 
   set environmentIntensity(value) {
     this._intensity.value = value;
+  }
+
+  /** Values of the live inputs by name, in their own units: `material.live = { wetness: 0.5 }`. Others stay. */
+  get live() {
+    return liveValues(this.loaded, this._live.value.toArray());
+  }
+
+  set live(values) {
+    this._live.value.set(...liveVector(liveNumbers(this.loaded, values, this._live.value.toArray())));
   }
 
   /** Repetitions of the material along u and v, and their offset. */
@@ -149,7 +161,7 @@ export class NeuralNodeMaterial extends NodeMaterial {
 
 /** The shader text, and the nodes that call it. */
 class Decoder {
-  constructor(loaded, latents, filter, places, tangents) {
+  constructor(loaded, latents, filter, places, tangents, live) {
     this.loaded = loaded;
     const { floats, count } = packNumbers(loaded);
     if (floats.byteLength > LARGEST_UNIFORM) {
@@ -166,7 +178,8 @@ class Decoder {
       .replaceAll("neuralSampler", "neuralLatents_sampler")
       .replaceAll("ptr<function, NeuralSurface>", "ptr<private, NeuralSurface>");
     this.code = wgsl(`${text}${PLACE}`);
-    const begin = wgslFn(BEGIN, [this.code]);
+    const hasLive = loaded.live.length > 0;
+    const begin = wgslFn(beginWgsl(hasLive), [this.code]);
     const along = tangents ? vec4(tangentView, attribute("tangent", "vec4").w) : vec4(0);
     // each later call takes its result, so that it comes first
     this.begun = begin({
@@ -179,6 +192,7 @@ class Decoder {
       upward: normalViewGeometry,
       along,
       facing: select(frontFacing, float(1), float(-1)),
+      ...(hasLive && { live }),
     }).toVar();
     this.shade = wgslFn(SHADE, [this.code]);
     // of the maps
@@ -267,7 +281,7 @@ var<private> neuralPlace: NeuralSurface;
 var<private> neuralToView: mat3x3f;  // tangent, bitangent, normal
 `;
 
-const BEGIN = `fn neuralBegin(latents: texture_2d_array<f32>, latentsSampler: sampler, first: vec4f, place: vec2f, position: vec3f, toEye: vec3f, upward: vec3f, along: vec4f, facing: f32) -> f32 {
+const beginWgsl = (hasLive) => `fn neuralBegin(latents: texture_2d_array<f32>, latentsSampler: sampler, first: vec4f, place: vec2f, position: vec3f, toEye: vec3f, upward: vec3f, along: vec4f, facing: f32${hasLive ? ", live: vec3f" : ""}) -> f32 {
   // dP/du, y towards growing v
   let uvX = dpdx(place);
   let uvY = dpdy(place);
@@ -290,7 +304,8 @@ const BEGIN = `fn neuralBegin(latents: texture_2d_array<f32>, latentsSampler: sa
   let wo = normalize(toEye) * neuralToView;
   let lod = neuralLod(uvX, uvY);
   // smooth normals at a silhouette can point away from the eye
-  neuralPlace = neuralPrepare(place, lod, normalize(vec3f(wo.xy, max(wo.z, 1e-3))));
+  let seen = normalize(vec3f(wo.xy, max(wo.z, 1e-3)));
+  neuralPlace = ${hasLive ? "neuralPrepareLive(place, lod, seen, live)" : "neuralPrepare(place, lod, seen)"};
   return lod;
 }`;
 

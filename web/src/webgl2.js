@@ -1,6 +1,7 @@
 import { compareWithReference } from "./decoder.js";
 import { NUMBERS_WIDTH, decoderGlsl } from "./glsl.js";
 import { withoutBlocks } from "./ktx2.js";
+import { liveVector } from "./live.js";
 import { packNumbers } from "./packing.js";
 
 const HEAD = "#version 300 es\nprecision highp float;\nprecision highp int;\nprecision highp sampler2D;\nprecision highp sampler2DArray;\n";
@@ -169,6 +170,9 @@ export function evaluateRows(gl, material, reference, options = {}) {
     throw new Error("this device cannot draw to float textures, so the decoder cannot be checked on it");
   }
   const uploaded = new GlMaterial(gl, material, { filter: "exact", ...options });
+  const evaluate = reference.live
+    ? "neuralShade(neuralPrepareLive(first.xy, first.z, wo, vec3(first.w, light.w, view.w)), wi)"
+    : "neuralEvaluate(first.xy, first.z, wi, wo)";
   const program = makeProgram(
     gl,
     COVERING_VERTEX,
@@ -178,15 +182,18 @@ out vec4 color;
 void main() {
   ivec2 at = ivec2(gl_FragCoord.xy);
   vec4 first = texelFetch(rows, ivec2(3 * at.x, at.y), 0);
-  vec3 wi = texelFetch(rows, ivec2(3 * at.x + 1, at.y), 0).xyz;
-  vec3 wo = texelFetch(rows, ivec2(3 * at.x + 2, at.y), 0).xyz;
-  color = vec4(neuralEvaluate(first.xy, first.z, wi, wo), 1.0);
+  vec4 light = texelFetch(rows, ivec2(3 * at.x + 1, at.y), 0);
+  vec4 view = texelFetch(rows, ivec2(3 * at.x + 2, at.y), 0);
+  vec3 wi = light.xyz;
+  vec3 wo = view.xyz;
+  color = vec4(${evaluate}, 1.0);
 }`,
   );
   const height = Math.ceil(reference.count / ROWS_WIDTH);
   const input = new Float32Array(12 * ROWS_WIDTH * height);
   for (let row = 0; row < reference.count; row++) {
-    input.set([...reference.uv[row], reference.lod[row], 0, ...reference.wi[row], 0, ...reference.wo[row], 0], 12 * row);
+    const [x, y, z] = liveVector(reference.live?.[row] ?? []);
+    input.set([...reference.uv[row], reference.lod[row], x, ...reference.wi[row], y, ...reference.wo[row], z], 12 * row);
   }
   const rows = floatTexture(gl, input, 3 * ROWS_WIDTH, height);
   const target = gl.createTexture();

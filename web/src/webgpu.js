@@ -1,5 +1,6 @@
 import { compareWithReference } from "./decoder.js";
 import { isBlocks, withoutBlocks } from "./ktx2.js";
+import { liveVector } from "./live.js";
 import { packNumbers } from "./packing.js";
 import { decoderWgsl, fitsUniform } from "./wgsl.js";
 
@@ -83,6 +84,12 @@ export function uploadTexture(device, texture, file) {
  */
 export async function evaluateRows(device, material, reference) {
   const uploaded = new GpuMaterial(device, material, { filter: "exact" });
+  const [prepared, evaluated] = reference.live
+    ? [
+        "var surface = neuralPrepareLive(row.place.xy, row.place.z, row.wo.xyz, vec3f(row.place.w, row.wi.w, row.wo.w));",
+        "neuralShade(&surface, row.wi.xyz)",
+      ]
+    : ["", "neuralEvaluate(row.place.xy, row.place.z, row.wi.xyz, row.wo.xyz)"];
   const module = device.createShaderModule({
     code: `${uploaded.wgsl}
 struct Row { place: vec4f, wi: vec4f, wo: vec4f }
@@ -91,14 +98,16 @@ struct Row { place: vec4f, wi: vec4f, wo: vec4f }
 @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
   if (id.x >= arrayLength(&responses)) { return; }
   let row = rows[id.x];
-  responses[id.x] = vec4f(neuralEvaluate(row.place.xy, row.place.z, row.wi.xyz, row.wo.xyz), 1.0);
+  ${prepared}
+  responses[id.x] = vec4f(${evaluated}, 1.0);
 }`,
   });
   const problems = (await module.getCompilationInfo()).messages.filter((each) => each.type === "error");
   if (problems.length) throw new Error(`the shader does not compile on this device: ${problems[0].message}`);
   const input = new Float32Array(12 * reference.count);
   for (let row = 0; row < reference.count; row++) {
-    input.set([...reference.uv[row], reference.lod[row], 0, ...reference.wi[row], 0, ...reference.wo[row], 0], 12 * row);
+    const [x, y, z] = liveVector(reference.live?.[row] ?? []);
+    input.set([...reference.uv[row], reference.lod[row], x, ...reference.wi[row], y, ...reference.wo[row], z], 12 * row);
   }
   const size = 16 * reference.count;
   const rows = device.createBuffer({ size: input.byteLength, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST });

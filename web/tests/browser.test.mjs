@@ -1,5 +1,5 @@
 // What needs a browser, in one Chromium. VERDIGRIS_BUNDLES names a folder of bundles; VERDIGRIS_PAGE a page
-// of `verdigris publish` of the first and of a damaged bundle.
+// of `verdigris publish` of the first, of a damaged one, and of the one with live inputs.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
@@ -52,11 +52,13 @@ after(async () => {
   server?.close();
 });
 
-const shipped = bundles.find((name) => readdirSync(path.join(folder, name)).includes("runtime"));
+const shipped = bundles.filter((name) => readdirSync(path.join(folder, name)).includes("runtime"));
+const living = bundles.find((name) => name.includes("living"));
+const plain = bundles.filter((name) => name === living || !shipped.includes(name));
 
-for (const name of bundles.filter((each) => each !== shipped)) {
+for (const name of plain) {
   // a block of numbers takes this browser seconds to compile
-  for (const numbers of name === bundles.at(-2) ? ["block", "texture"] : ["texture"]) {
+  for (const numbers of name === plain.at(-2) ? ["block", "texture"] : ["texture"]) {
     test(`${name}: WebGL 2 gives all rows of the reference, numbers in a ${numbers}`, ALL, async () => {
       const found = await page.evaluate(`(async () => {
         const { compareWithReference } = await import("/src/index.js");
@@ -168,11 +170,11 @@ for (const [kind, constant] of [["bc7", "COMPRESSED_RGBA_BPTC_UNORM_EXT"], ["bc6
   });
 }
 
-const SHIPPED = { skip: reason || (shipped ? false : "no bundle has shaders and constants.bin") };
+const SHIPPED = { skip: reason || (shipped.length ? false : "no bundle has shaders and constants.bin") };
 
 /** Rows of 16 floats (response and pdf, direction drawn and its pdf, and its response) against the reference. */
-async function compareAnswers(answers) {
-  const rows = JSON.parse(readFileSync(path.join(folder, shipped, "reference.json")));
+async function compareAnswers(name, answers) {
+  const rows = JSON.parse(readFileSync(path.join(folder, name, "reference.json")));
   const wrong = { response: 0, pdf: 0, drawn: 0 };
   answers.forEach((answer, row) => {
     for (let channel = 0; channel < 3; channel++) {
@@ -187,130 +189,134 @@ async function compareAnswers(answers) {
   assert.ok(wrong.response < LARGEST && wrong.pdf < LARGEST && wrong.drawn < 1e-4, JSON.stringify(wrong));
 }
 
-test("the bundle's portable.es300.glsl compiles unchanged and gives all rows", SHIPPED, async () => {
-  const answers = await page.evaluate(`(async () => {
-    const material = await load("${shipped}");
-    const rows = await (await fetch("/bundles/${shipped}/reference.json")).json();
-    const text = new TextDecoder().decode(await material.file("runtime/portable.es300.glsl"));
-    const floats = new Float32Array((await material.file("constants.bin")).slice().buffer);
-    const program = gl.createProgram();
-    for (const [kind, source] of [
-      [gl.VERTEX_SHADER, "void main() { gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0); }"],
-      [gl.FRAGMENT_SHADER, text],
-    ]) {
-      const shader = gl.createShader(kind);
-      gl.shaderSource(shader, "#version 300 es\\n" + source);
-      gl.compileShader(shader);
-      if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader));
-      gl.attachShader(program, shader);
-    }
-    gl.linkProgram(program);
-    if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
-    gl.useProgram(program);
-    const at = (name) => gl.getUniformLocation(program, name);
-    const plain = (unit, name, data, width) => {
-      const padded = new Float32Array(4 * width * Math.ceil(data.length / 4 / width));
-      padded.set(data);
-      gl.activeTexture(gl.TEXTURE0 + unit);
-      gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
-      gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, width, padded.length / 4 / width, 0, gl.RGBA, gl.FLOAT, padded);
-      for (const filter of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, filter, gl.NEAREST);
-      gl.uniform1i(at(name), unit);
-    };
-    const W = 64, H = Math.ceil(rows.count / W);
-    plain(0, "neuralFloats", floats, 16);
-    const queries = rows.uv.flatMap((uv, row) => [...uv, rows.lod[row], 0, ...rows.wi[row], rows.random[row][0], ...rows.wo[row], rows.random[row][1]]);
-    plain(1, "neuralQueries", queries, 3 * W);
-    gl.activeTexture(gl.TEXTURE2);
-    gl.bindTexture(gl.TEXTURE_2D_ARRAY, webgl2.uploadTexture(gl, material.latents));
-    gl.uniform1i(at("neuralLatents"), 2);
-    gl.uniform4fv(at("neuralRecord.scale[0]"), material.latents.scale);
-    gl.uniform4fv(at("neuralRecord.offset[0]"), material.latents.offset);
-    gl.uniform1ui(at("neuralRecord.width"), material.latents.width);
-    gl.uniform1ui(at("neuralRecord.height"), material.latents.height);
-    gl.uniform1ui(at("neuralRecord.levels"), material.latents.levels.length);
-    gl.getExtension("EXT_color_buffer_float");
-    const targets = [0, 1, 2].map((index) => {
-      const texture = gl.createTexture();
-      gl.activeTexture(gl.TEXTURE3);
-      gl.bindTexture(gl.TEXTURE_2D, texture);
-      gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RGBA32F, W, H);
-      return texture;
-    });
-    gl.bindFramebuffer(gl.FRAMEBUFFER, gl.createFramebuffer());
-    targets.forEach((texture, index) => gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0 + index, gl.TEXTURE_2D, texture, 0));
-    gl.drawBuffers(targets.map((_, index) => gl.COLOR_ATTACHMENT0 + index));
-    gl.viewport(0, 0, W, H);
-    gl.drawArrays(gl.TRIANGLES, 0, 3);
-    const read = targets.map((_, index) => {
-      const texels = new Float32Array(4 * W * H);
-      gl.readBuffer(gl.COLOR_ATTACHMENT0 + index);
-      gl.readPixels(0, 0, W, H, gl.RGBA, gl.FLOAT, texels);
-      return texels;
-    });
-    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-    return rows.uv.map((_, row) => read.flatMap((texels) => [...texels.subarray(4 * row, 4 * row + 4)]));
-  })()`);
-  await compareAnswers(answers);
-});
+for (const name of shipped) {
+  test(`${name}: portable.es300.glsl compiles unchanged and gives all rows`, SHIPPED, async () => {
+    const answers = await page.evaluate(`(async () => {
+      const material = await load("${name}");
+      const rows = await (await fetch("/bundles/${name}/reference.json")).json();
+      const text = new TextDecoder().decode(await material.file("runtime/portable.es300.glsl"));
+      const floats = new Float32Array((await material.file("constants.bin")).slice().buffer);
+      const program = gl.createProgram();
+      for (const [kind, source] of [
+        [gl.VERTEX_SHADER, "void main() { gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0); }"],
+        [gl.FRAGMENT_SHADER, text],
+      ]) {
+        const shader = gl.createShader(kind);
+        gl.shaderSource(shader, "#version 300 es\\n" + source);
+        gl.compileShader(shader);
+        if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader));
+        gl.attachShader(program, shader);
+      }
+      gl.linkProgram(program);
+      if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
+      gl.useProgram(program);
+      const at = (name) => gl.getUniformLocation(program, name);
+      const plain = (unit, name, data, width) => {
+        const padded = new Float32Array(4 * width * Math.ceil(data.length / 4 / width));
+        padded.set(data);
+        gl.activeTexture(gl.TEXTURE0 + unit);
+        gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
+        gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, width, padded.length / 4 / width, 0, gl.RGBA, gl.FLOAT, padded);
+        for (const filter of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, filter, gl.NEAREST);
+        gl.uniform1i(at(name), unit);
+      };
+      const liveOf = (row) => (rows.live ? [0, 1, 2, 3].map((each) => rows.live[row][each] ?? 0) : []);
+      const W = 64, H = Math.ceil(rows.count / W);
+      plain(0, "neuralFloats", floats, 16);
+      const queries = rows.uv.flatMap((uv, row) => [...uv, rows.lod[row], 0, ...rows.wi[row], rows.random[row][0], ...rows.wo[row], rows.random[row][1], ...liveOf(row)]);
+      plain(1, "neuralQueries", queries, (rows.live ? 4 : 3) * W);
+      gl.activeTexture(gl.TEXTURE2);
+      gl.bindTexture(gl.TEXTURE_2D_ARRAY, webgl2.uploadTexture(gl, material.latents));
+      gl.uniform1i(at("neuralLatents"), 2);
+      gl.uniform4fv(at("neuralRecord.scale[0]"), material.latents.scale);
+      gl.uniform4fv(at("neuralRecord.offset[0]"), material.latents.offset);
+      gl.uniform1ui(at("neuralRecord.width"), material.latents.width);
+      gl.uniform1ui(at("neuralRecord.height"), material.latents.height);
+      gl.uniform1ui(at("neuralRecord.levels"), material.latents.levels.length);
+      gl.getExtension("EXT_color_buffer_float");
+      const targets = [0, 1, 2].map((index) => {
+        const texture = gl.createTexture();
+        gl.activeTexture(gl.TEXTURE3);
+        gl.bindTexture(gl.TEXTURE_2D, texture);
+        gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RGBA32F, W, H);
+        return texture;
+      });
+      gl.bindFramebuffer(gl.FRAMEBUFFER, gl.createFramebuffer());
+      targets.forEach((texture, index) => gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0 + index, gl.TEXTURE_2D, texture, 0));
+      gl.drawBuffers(targets.map((_, index) => gl.COLOR_ATTACHMENT0 + index));
+      gl.viewport(0, 0, W, H);
+      gl.drawArrays(gl.TRIANGLES, 0, 3);
+      const read = targets.map((_, index) => {
+        const texels = new Float32Array(4 * W * H);
+        gl.readBuffer(gl.COLOR_ATTACHMENT0 + index);
+        gl.readPixels(0, 0, W, H, gl.RGBA, gl.FLOAT, texels);
+        return texels;
+      });
+      gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+      return rows.uv.map((_, row) => read.flatMap((texels) => [...texels.subarray(4 * row, 4 * row + 4)]));
+    })()`);
+    await compareAnswers(name, answers);
+  });
 
-test("the bundle's portable.wgsl is taken unchanged and gives all rows", SHIPPED, async (context) => {
-  const answers = await page.evaluate(`(async () => {
-    const adapter = await navigator.gpu?.requestAdapter();
-    if (!adapter) return null;
-    globalThis.device ??= await adapter.requestDevice();
-    const material = await load("${shipped}");
-    const rows = await (await fetch("/bundles/${shipped}/reference.json")).json();
-    const code = new TextDecoder().decode(await material.file("runtime/portable.wgsl"));
-    const module = device.createShaderModule({ code });
-    const { messages } = await module.getCompilationInfo();
-    if (messages.length) return messages.map(({ type, message }) => type + " " + message);
-    const pipeline = await device.createComputePipelineAsync({ layout: "auto", compute: { module, entryPoint: "evaluateQueries" } });
-    const buffer = (data, usage) => {
-      const made = device.createBuffer({ size: data.byteLength, usage: usage | GPUBufferUsage.COPY_DST });
-      device.queue.writeBuffer(made, 0, data);
-      return made;
-    };
-    const { latents } = material;
-    const record = new DataView(new ArrayBuffer(128));
-    latents.scale.forEach((each, index) => record.setFloat32(4 * index, each, true));
-    latents.offset.forEach((each, index) => record.setFloat32(32 + 4 * index, each, true));
-    [latents.width, latents.height, latents.levels.length].forEach((each, index) => record.setUint32(64 + 4 * index, each, true));
-    const queries = rows.uv.flatMap((uv, row) => [...uv, rows.lod[row], 0, ...rows.wi[row], rows.random[row][0], ...rows.wo[row], rows.random[row][1]]);
-    const size = 48 * rows.count;
-    const found = buffer(new Uint8Array(size), GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC);
-    const back = device.createBuffer({ size, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
-    const bound = [
-      { buffer: buffer(record, GPUBufferUsage.UNIFORM) },
-      { buffer: buffer((await material.file("constants.bin")).slice(), GPUBufferUsage.UNIFORM) },
-      webgpu.uploadTexture(device, latents, "latents.ktx2").createView({ dimension: "2d-array" }),
-      device.createSampler(),
-      { buffer: buffer(new Float32Array(queries), GPUBufferUsage.STORAGE) },
-      { buffer: found },
-      { buffer: buffer(new Uint32Array([rows.count, 0, 0, 0]), GPUBufferUsage.UNIFORM) },
-    ];
-    const commands = device.createCommandEncoder();
-    const pass = commands.beginComputePass();
-    pass.setPipeline(pipeline);
-    pass.setBindGroup(0, device.createBindGroup({
-      layout: pipeline.getBindGroupLayout(0),
-      entries: bound.map((resource, binding) => ({ binding, resource })),
-    }));
-    pass.dispatchWorkgroups(Math.ceil(rows.count / 64));
-    pass.end();
-    commands.copyBufferToBuffer(found, 0, back, 0, size);
-    device.queue.submit([commands.finish()]);
-    await back.mapAsync(GPUMapMode.READ);
-    const floats = new Float32Array(back.getMappedRange());
-    return rows.uv.map((_, row) => [...floats.subarray(12 * row, 12 * row + 12)]);
-  })()`);
-  if (!answers) {
-    context.skip("this Chromium has no WebGPU");
-    return;
-  }
-  assert.ok(Array.isArray(answers[0]), answers[0]);
-  await compareAnswers(answers);
-});
+  test(`${name}: portable.wgsl is taken unchanged and gives all rows`, SHIPPED, async (context) => {
+    const answers = await page.evaluate(`(async () => {
+      const adapter = await navigator.gpu?.requestAdapter();
+      if (!adapter) return null;
+      globalThis.device ??= await adapter.requestDevice();
+      const material = await load("${name}");
+      const rows = await (await fetch("/bundles/${name}/reference.json")).json();
+      const code = new TextDecoder().decode(await material.file("runtime/portable.wgsl"));
+      const module = device.createShaderModule({ code });
+      const { messages } = await module.getCompilationInfo();
+      if (messages.length) return messages.map(({ type, message }) => type + " " + message);
+      const pipeline = await device.createComputePipelineAsync({ layout: "auto", compute: { module, entryPoint: "evaluateQueries" } });
+      const buffer = (data, usage) => {
+        const made = device.createBuffer({ size: data.byteLength, usage: usage | GPUBufferUsage.COPY_DST });
+        device.queue.writeBuffer(made, 0, data);
+        return made;
+      };
+      const { latents } = material;
+      const record = new DataView(new ArrayBuffer(128));
+      latents.scale.forEach((each, index) => record.setFloat32(4 * index, each, true));
+      latents.offset.forEach((each, index) => record.setFloat32(32 + 4 * index, each, true));
+      [latents.width, latents.height, latents.levels.length].forEach((each, index) => record.setUint32(64 + 4 * index, each, true));
+      const liveOf = (row) => (rows.live ? [0, 1, 2, 3].map((each) => rows.live[row][each] ?? 0) : []);
+      const queries = rows.uv.flatMap((uv, row) => [...uv, rows.lod[row], 0, ...rows.wi[row], rows.random[row][0], ...rows.wo[row], rows.random[row][1], ...liveOf(row)]);
+      const size = 48 * rows.count;
+      const found = buffer(new Uint8Array(size), GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC);
+      const back = device.createBuffer({ size, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
+      const bound = [
+        { buffer: buffer(record, GPUBufferUsage.UNIFORM) },
+        { buffer: buffer((await material.file("constants.bin")).slice(), GPUBufferUsage.UNIFORM) },
+        webgpu.uploadTexture(device, latents, "latents.ktx2").createView({ dimension: "2d-array" }),
+        device.createSampler(),
+        { buffer: buffer(new Float32Array(queries), GPUBufferUsage.STORAGE) },
+        { buffer: found },
+        { buffer: buffer(new Uint32Array([rows.count, 0, 0, 0]), GPUBufferUsage.UNIFORM) },
+      ];
+      const commands = device.createCommandEncoder();
+      const pass = commands.beginComputePass();
+      pass.setPipeline(pipeline);
+      pass.setBindGroup(0, device.createBindGroup({
+        layout: pipeline.getBindGroupLayout(0),
+        entries: bound.map((resource, binding) => ({ binding, resource })),
+      }));
+      pass.dispatchWorkgroups(Math.ceil(rows.count / 64));
+      pass.end();
+      commands.copyBufferToBuffer(found, 0, back, 0, size);
+      device.queue.submit([commands.finish()]);
+      await back.mapAsync(GPUMapMode.READ);
+      const floats = new Float32Array(back.getMappedRange());
+      return rows.uv.map((_, row) => [...floats.subarray(12 * row, 12 * row + 12)]);
+    })()`);
+    if (!answers) {
+      context.skip("this Chromium has no WebGPU");
+      return;
+    }
+    assert.ok(Array.isArray(answers[0]), answers[0]);
+    await compareAnswers(name, answers);
+  });
+}
 
 test("three.js lights a plane as the processor's decoder says", IN_THREE, async () => {
   // Seen from straight above; the light's direction and the texel are known at every pixel.
@@ -349,6 +355,76 @@ test("three.js lights a plane as the processor's decoder says", IN_THREE, async 
       }
     }
   }
+});
+
+test("three.js takes live values as uniforms, on WebGL and on WebGPU", IN_THREE, async () => {
+  const side = 8;
+  const found = await page.evaluate(`(async () => {
+    const loaded = await load("${living}");
+    const values = { wetness: 1.5, tint: 0.25 };
+    const camera = new THREE.OrthographicCamera(-0.5, 0.5, 0.5, -0.5, 0.1, 10);
+    camera.position.z = 2;
+    const world = (library, material) => {
+      const sun = new library.DirectionalLight(0xffffff, 2);
+      sun.position.set(1, 2, 3);
+      return new library.Scene().add(new library.Mesh(new library.PlaneGeometry(1, 1), material), sun);
+    };
+    const material = new neural.NeuralMaterial(loaded, renderer, { filter: "exact" });
+    const scene = world(THREE, material);
+    const target = new THREE.WebGLRenderTarget(${side}, ${side}, { type: THREE.FloatType });
+    renderer.setRenderTarget(target);
+    const draw = () => {
+      renderer.render(scene, camera);
+      const texels = new Float32Array(4 * ${side} * ${side});
+      renderer.readRenderTargetPixels(target, 0, 0, ${side}, ${side}, texels);
+      return Array.from(texels);
+    };
+    const before = material.live;
+    const webgl = [draw()];
+    material.live = values;
+    webgl.push(draw());
+    let refused = "";
+    try { material.live = { rain: 1 }; } catch (failure) { refused = failure.message; }
+    let webgpu = null;
+    if (await navigator.gpu?.requestAdapter()) {
+      const GPU3 = await import("three/webgpu");
+      const { NeuralNodeMaterial } = await import("/src/three_webgpu.js");
+      const renderer = new GPU3.WebGPURenderer();
+      await renderer.init();
+      const target = new GPU3.RenderTarget(${side}, ${side}, { type: GPU3.FloatType });
+      renderer.setRenderTarget(target);
+      const material = new NeuralNodeMaterial(loaded, renderer, { filter: "exact" });
+      const scene = world(GPU3, material);
+      const eye = new GPU3.OrthographicCamera(-0.5, 0.5, 0.5, -0.5, 0.1, 10);
+      eye.position.z = 2;
+      webgpu = [];
+      for (const live of [{}, values]) {
+        material.live = live;
+        renderer.render(scene, eye);
+        webgpu.push(Array.from(await renderer.readRenderTargetPixelsAsync(target, 0, 0, ${side}, ${side})));
+      }
+    }
+    return { before, after: material.live, refused, webgl, webgpu };
+  })()`);
+  assert.deepEqual([found.before, found.after], [{ wetness: 0.5, tint: 0.75 }, { wetness: 1.5, tint: 0.25 }]);
+  assert.match(found.refused, /no live input rain: it has wetness, tint/);
+  const decoder = new Decoder(await loadFrom(living));
+  const light = [1, 2, 3].map((each) => each / Math.sqrt(14));
+  const { width, height } = decoder.material.latents;
+  const lod = Math.log2(Math.max(width, height) / side);
+  for (const [pictures, isFromTop] of [[found.webgl, false], [found.webgpu ?? [], true]]) {
+    pictures.forEach((texels, index) => {
+      for (let at = 0; at < side * side; at++) {
+        const row = Math.floor(at / side);
+        const uv = [((at % side) + 0.5) / side, ((isFromTop ? side - 1 - row : row) + 0.5) / side];
+        decoder.evaluate(uv, lod, light, [0, 0, 1], index ? [0.75, 0.25] : undefined).forEach((exact, channel) => {
+          const seen = texels[4 * at + channel];
+          assert.ok(Math.abs(seen - 2 * exact) < 2e-3 * Math.max(2 * exact, 0.01), `picture ${index}, pixel ${at}: ${seen} and ${2 * exact}`);
+        });
+      }
+    });
+  }
+  assert.deepEqual(page.problems, []);
 });
 
 test("an environment of floats, halves or bytes has the same light, and mip levels", IN_THREE, async () => {
@@ -567,6 +643,31 @@ async function loadFrom(name) {
   return loadMaterial(files);
 }
 
+/** Pixels of the page's square, seen exactly and lit by one light, against the decoder. */
+function compareSquare(material, pixels, turns, live) {
+  const decoder = new Decoder(material);
+  const { width, height, values } = pixels;
+  const tan = Math.tan((12 * Math.PI) / 180);
+  let compared = 0;
+  for (let at = 0; at < width * height; at += 37) {
+    const place = [(2 * ((at % width) + 0.5)) / width - 1, (2 * (Math.floor(at / width) + 0.5)) / height - 1];
+    const xy = place.map((each, axis) => each * turns.window[axis] + turns.window[2 + axis]);
+    if (Math.max(...xy.map(Math.abs)) > 0.95) continue;
+    const toEye = [-xy[0] / 2, -xy[1] / 2, 0.5 / tan];
+    const length = Math.hypot(...toEye);
+    const uv = xy.map((each) => each / 2 + 0.5);
+    const lod = Math.log2(Math.max(material.latents.width * turns.window[0] / width, material.latents.height * turns.window[1] / height));
+    const exact = decoder.evaluate(uv, lod, turns.toLight, toEye.map((each) => each / length), live);
+    for (let channel = 0; channel < 3; channel++) {
+      const wanted = exact[channel] * turns.colour[channel];
+      // the texture unit's filter
+      assert.ok(Math.abs(values[4 * at + channel] - wanted) < 0.06 * Math.max(wanted, 0.02), `pixel ${at}: ${values[4 * at + channel]} and ${wanted}`);
+    }
+    compared++;
+  }
+  assert.ok(compared > 100);
+}
+
 test("a published page draws the decoder's pixels without a network, and says what is damaged", PAGE, async () => {
   const shown = await browser.open(`file://${process.env.VERDIGRIS_PAGE}`, { width: 320, height: 300 });
   await shown.evaluate("new Promise((resolve) => (document.readyState === 'complete' ? resolve() : addEventListener('load', resolve)))");
@@ -581,28 +682,7 @@ test("a published page draws the decoder's pixels without a network, and says wh
     viewer.wake = () => {};
     return { pixels: viewer.pixels(), turns: { toLight: viewer.toLight, window: viewer.window(), colour: viewer.lightColour, canvas: [viewer.canvas.width, viewer.canvas.height] } };
   })()`);
-  const material = await loadFrom(bundles[0]);
-  const decoder = new Decoder(material);
-  const { width, height, values } = pixels;
-  const tan = Math.tan((12 * Math.PI) / 180);
-  let compared = 0;
-  for (let at = 0; at < width * height; at += 37) {
-    const place = [(2 * ((at % width) + 0.5)) / width - 1, (2 * (Math.floor(at / width) + 0.5)) / height - 1];
-    const xy = place.map((each, axis) => each * turns.window[axis] + turns.window[2 + axis]);
-    if (Math.max(...xy.map(Math.abs)) > 0.95) continue;
-    const toEye = [-xy[0] / 2, -xy[1] / 2, 0.5 / tan];
-    const length = Math.hypot(...toEye);
-    const uv = xy.map((each) => each / 2 + 0.5);
-    const lod = Math.log2(Math.max(material.latents.width * turns.window[0] / width, material.latents.height * turns.window[1] / height));
-    const exact = decoder.evaluate(uv, lod, turns.toLight, toEye.map((each) => each / length));
-    for (let channel = 0; channel < 3; channel++) {
-      const wanted = exact[channel] * turns.colour[channel];
-      // the texture unit's filter
-      assert.ok(Math.abs(values[4 * at + channel] - wanted) < 0.06 * Math.max(wanted, 0.02), `pixel ${at}: ${values[4 * at + channel]} and ${wanted}`);
-    }
-    compared++;
-  }
-  assert.ok(compared > 100);
+  compareSquare(await loadFrom(bundles[0]), pixels, turns);
   assert.deepEqual(shown.requests.filter((url) => !/^(data|blob|file):/.test(url)), []);
   assert.deepEqual(shown.problems, []);
   // on a phone nothing is wider than the screen
@@ -619,5 +699,26 @@ test("a published page draws the decoder's pixels without a network, and says wh
     return textContent;
   })()`);
   assert.match(failure, /cannot be shown.*latents\.ktx2: does not have the digest of manifest\.json \(latents\.sha256\)/);
+  // the third has live inputs, and a slider for each
+  const moved = await shown.evaluate(`(async () => {
+    const { viewer } = verdigrisReview;
+    document.querySelectorAll("#picker input")[2].click();
+    while (!verdigrisReview.material?.live.length) await new Promise((resolve) => setTimeout(resolve, 20));
+    const sliders = [...document.querySelectorAll(".lives input")];
+    const before = sliders.map((each) => [each.getAttribute("aria-label"), Number(each.min), Number(each.max), Number(each.value)]);
+    delete viewer.wake;
+    const drawn = new Promise((resolve) => { viewer.onPicture = resolve; });
+    viewer.change({ shape: "plane", environment: "dark" });
+    sliders[0].value = 2;
+    sliders[0].dispatchEvent(new Event("input"));
+    await drawn;
+    viewer.wake = () => {};
+    const texts = [...document.querySelectorAll(".lives output")].map((each) => each.textContent);
+    return { before, texts, pixels: viewer.pixels(), turns: { toLight: viewer.toLight, window: viewer.window(), colour: viewer.lightColour } };
+  })()`);
+  assert.deepEqual(moved.before, [["wetness", 0, 2, 0.5], ["tint", 0, 1, 0.75]]);
+  assert.deepEqual(moved.texts, ["2", "0.75"]);
+  compareSquare(await loadFrom(living), moved.pixels, moved.turns, [1, 0.75]);
+  assert.deepEqual(shown.problems.filter((each) => !/latents\.ktx2/.test(each)), []);
   await shown.close();
 });

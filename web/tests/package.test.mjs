@@ -4,7 +4,7 @@ import { readFileSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
-import { Decoder, VerdigrisError, compareWithReference, loadMaterial } from "../src/index.js";
+import { Decoder, VerdigrisError, compareWithReference, liveNumbers, liveValues, loadMaterial } from "../src/index.js";
 import { decodeBc7 } from "../src/bc7.js";
 import { halfToFloat } from "../src/halves.js";
 import { readKtx2 } from "../src/ktx2.js";
@@ -63,13 +63,29 @@ for (const name of bundles) {
     const decoder = new Decoder(material);
     const single = (v) => v.map(Math.fround);
     const rows = reference.uv.map((uv, row) =>
-      decoder.evaluate(single(uv), Math.fround(reference.lod[row]), single(reference.wi[row]), single(reference.wo[row])),
+      decoder.evaluate(single(uv), Math.fround(reference.lod[row]), single(reference.wi[row]), single(reference.wo[row]), reference.live?.[row]),
     );
     const found = compareWithReference(reference, rows);
     assert.ok(found.relative < 2e-6 && found.absolute < 1e-8, JSON.stringify(found));
     assert.ok(reference.exported.flat().some((each) => each > 0.01));
   });
 }
+
+test("live inputs take values of their ranges by name, and wrong ones are refused", without, async () => {
+  const material = await loadMaterial(filesOf(bundles.find((each) => each.includes("living"))));
+  const defaults = liveNumbers(material);
+  assert.deepEqual(defaults, [0.25, 0.75]);
+  assert.deepEqual(liveNumbers(material, { wetness: 1.5 }), [0.75, 0.75]);
+  assert.deepEqual(liveNumbers(material, { tint: 0 }, [0.75, 0.5]), [0.75, 0]);
+  assert.deepEqual(liveValues(material, defaults), { wetness: 0.5, tint: 0.75 });
+  for (const [values, message] of [
+    [{ rain: 1 }, /has no live input rain: it has wetness, tint$/],
+    [{ wetness: 3 }, /wetness of 3: use a number from 0 to 2$/],
+    [{ tint: NaN }, /tint of NaN: use a number from 0 to 1$/],
+  ]) {
+    assert.throws(() => liveNumbers(material, values), (failure) => failure instanceof VerdigrisError && message.test(failure.message));
+  }
+});
 
 test("a zip is read with and without compression, at its top and in one folder", without, async () => {
   const files = filesOf(bundles[0]);

@@ -10,6 +10,7 @@ from verdigris.core.bundle.files.weights import pack_weights
 from verdigris.core.bundle.files.write import Contents, Exported, export_numbers, write_bundle
 from verdigris.core.bundle.runtime.device_materials import StoredMaterial
 from verdigris.core.bundle.verify.verify import numpy_decoder
+from verdigris.core.material.evaluator import POINT
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.sampler import head_views
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
@@ -95,7 +96,7 @@ class Graph:
         self._last = bundle.layout.levels
         self._width = bundle.layout.width
 
-    def response(self, uv, wi, wo, footprint):
+    def response(self, uv, wi, wo, frames=None, footprint=POINT, live=None):
         # the point's lod, by the width of the patch that is asked for
         found = np.clip(np.log2(footprint.width * self._width), 0, self._last)
         lod = np.full(len(uv), found, np.float32)

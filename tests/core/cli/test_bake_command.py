@@ -158,7 +158,7 @@ def test_what_measure_prints_is_what_the_oracle_finds_in_the_file(source, result
     parameters = open_bundle(result).parameters()
 
     class Oracle:
-        def response(self, uv, wi, wo):
+        def response(self, uv, wi, wo, live=None):
             return evaluate(parameters.spec, parameters, uv, 0, wi, wo)
 
     for prefix, footprint in (("", [texel_footprint(16)]), ("point_", [])):

@@ -17,10 +17,12 @@ from verdigris.core.settings.recipe import Kind
 class Stripes:
     """White and black in turns along u: half of the pairs of places in a coarser texel differ."""
 
+    live = ()
+
     def __init__(self, count, white=1.0):
         self._count, self._white = count, white
 
-    def response(self, uv, wi, wo):
+    def response(self, uv, wi, wo, live=None):
         is_white = np.floor(uv[:, :1] * self._count) % 2 == 0
         return np.repeat(is_white * np.float32(self._white), 3, axis=1)
 

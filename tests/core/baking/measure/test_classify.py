@@ -42,10 +42,12 @@ HOLES = """<combine3 name="holes" type="color3"><input name="in1" type="float" n
 class Spotted:
     """Black, except for a value in some texels of a grid."""
 
+    live = ()
+
     def __init__(self, spots, size=RESOLUTION, value=0.5):
         self._spots, self._size, self._value = set(spots), size, value
 
-    def response(self, uv, wi, wo):
+    def response(self, uv, wi, wo, live=None):
         cells = np.floor(uv * self._size).astype(int)
         hit = np.array([(x, y) in self._spots for x, y in cells.tolist()])
         return np.where(hit[:, None], np.float32(self._value), np.float32(0)).repeat(3, 1)
@@ -57,11 +59,13 @@ class Spotted:
 class Waves:
     """A response of 1 + amplitude sin(2 pi cycles u): detail below texels where cycles are many."""
 
+    live = ()
+
     def __init__(self, amplitude, cycles):
         self._amplitude, self._cycles = amplitude, cycles
         self.calls = 0
 
-    def response(self, uv, wi, wo):
+    def response(self, uv, wi, wo, live=None):
         self.calls += 1
         wave = 1 + self._amplitude * np.sin(2 * np.pi * self._cycles * uv[:, :1].astype(float))
         return wave.astype(np.float32).repeat(3, 1)
