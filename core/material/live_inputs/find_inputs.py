@@ -54,6 +54,11 @@ class _Offer:
         return self.port.getType() in _COUNTS and not self.is_uniform
 
     @property
+    def is_offered(self) -> bool:
+        """Whether the document sets it to such a value."""
+        return self.is_open and self.given is not None
+
+    @property
     def is_uniform(self) -> bool:
         return any(port.getIsUniform() for port in self._definitions())
 
@@ -80,7 +85,7 @@ def published_inputs(document: Document, material: Material) -> dict[str, str]:
     """Names and types of the inputs that a bake can keep open: those of graphs, those that are set
     on the surface, and clocks. Paths stand for names that several inputs have."""
     nodes = list(document.nodes_of(material))
-    offers = [each for each in _offers(nodes) if each.is_open and each.given is not None]
+    offers = [each for each in _offers(nodes) if each.is_offered]
     names = [each.name for each in offers]
     found = {
         each.name if names.count(each.name) == 1 else each.path: each.port.getType()
@@ -111,6 +116,8 @@ def _find(
         paths = tuple(node.getNamePath() for node in clocks)
         return _live(wanted, wanted.name, (CLOCKS[wanted.name],), paths)
     offers = [each for each in _offers(nodes) if wanted.name in (each.name, each.path)]
+    # a bare name is that of the input that is offered by it, whatever else has the name
+    offers = [each for each in offers if each.is_offered] or offers
     if not offers:
         offers = [each for each in _offers_of_nodes(nodes) if each.path == wanted.name]
     if not offers:

@@ -58,7 +58,8 @@ def reach_of(
     reached: list[list[str]] = [[] for _ in inputs]
     beside_uv: list[bool] = [False for _ in inputs]
     for surface in surfaces:
-        for port in surface.getInputs():
+        # surfaces that a mix takes speak for themselves
+        for port in (each for each in surface.getInputs() if each.getType() != "surfaceshader"):
             for number in _numbers_behind(port, leaves_out=()):
                 reached[number].append(port.getName())
             for number in _numbers_behind(port, leaves_out=_PLACES):

@@ -140,6 +140,23 @@ def test_an_input_that_cannot_stay_open_is_refused_by_name(text, told):
     assert text.partition("=")[0] in str(failure.value)
 
 
+def test_a_name_is_that_of_the_surface_that_sets_it():
+    """Two surfaces have a metalness, and one of them sets it."""
+    surfaces = (
+        '<standard_surface name="a" type="surfaceshader">'
+        '<input name="metalness" type="float" value="0.5"/></standard_surface>'
+        '<standard_surface name="b" type="surfaceshader"/>'
+        '<mix name="s" type="surfaceshader"><input name="fg" type="surfaceshader" nodename="a"/>'
+        '<input name="bg" type="surfaceshader" nodename="b"/></mix>'
+    )
+    found = parse_document(document(surfaces + material("s")), "two.mtlx")
+    (chosen,) = found.materials
+    assert published_inputs(found, chosen) == {"metalness": "float"}
+    (live,) = find_live_inputs(found, chosen, [parse_wanted("metalness=0..1")])
+    assert live.paths == ("a/metalness",)
+    assert [str(each) for each in reach_of_published(found, chosen)] == ["metalness: metalness"]
+
+
 def test_defaults_are_the_documents_values_within_the_range():
     wanted = parse_all_wanted(["wetness=0..0.5", "tint=0,0,0..1,0.4,0.2", "specular=.5..1"])
     source = stone()
