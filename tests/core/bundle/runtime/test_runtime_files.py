@@ -345,7 +345,7 @@ def test_records_and_bindings_are_those_of_the_guide(files):
     assert [places[name] for name in ("scale", "offset", "width", "texture", "weights")] == [
         *(0, 32, 64, 76, 80)
     ]
-    assert (places["matrices"], places["reserved"]) == (84, 116)
+    assert (places["matrices"], places["live"]) == (84, 116)
     for name, register in (
         ("neuralRecords", "t1"),
         ("neuralWeights", "t2"),

@@ -2,6 +2,7 @@
 
 import os
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,8 +14,10 @@ from verdigris.core.bundle.runtime.readable_text import readable
 from verdigris.core.bundle.runtime.text_forms import ENTRY_LINE
 
 from ..bundles import made_up, stored
-from .shader_files import NETWORKS, require_tool, run
+from .shader_files import NETWORKS, StrictFiles, require_tool, run
 from .web_gpu import COMPILERS, QUERY, evaluate_spirv, evaluate_wgsl, open_gpu
+
+LIVING = StrictFiles(replace(NETWORKS["2x5 leaky_smelu"], live_inputs=2))
 
 
 @pytest.fixture(scope="module", params=COMPILERS, ids=COMPILERS.values())
@@ -211,3 +214,17 @@ vec4 both(vec3 at, float s)
 }
 """
     )
+
+
+def test_other_compilers_take_the_wgsl_of_live_inputs(gpu):
+    """Tests of the browser package evaluate it."""
+    gpu[1].create_shader_module(code=LIVING["portable.wgsl"].decode())
+
+
+def test_opengl_es_takes_live_values(tmp_path):
+    text = LIVING["portable.es300.glsl"].decode()
+    main = ES_MAIN.replace(", up)", ", up, up)")
+    for name, shader in (("whole", "#version 300 es\n" + text), ("own", ES_SHADER + text + main)):
+        path = tmp_path / f"{name}.frag"
+        path.write_text(shader)
+        run(require_tool("glslangValidator"), path)
