@@ -6,6 +6,7 @@ import re
 import shutil
 import struct
 import subprocess
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 
 from verdigris.core.bundle.files.ktx2 import BC7, RGBA8, RGBA16F
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.files.write import Contents, write_bundle
+from verdigris.core.bundle.files.write import Contents, Exported, write_bundle
 from verdigris.core.bundle.runtime.evaluate_queries import QUERY
 from verdigris.core.bundle.runtime.runtime_files import EXAMPLES, RUNTIME_SHADERS
 from verdigris.core.network.spec import NetworkSpec
@@ -201,10 +202,12 @@ def test_bc7_decodes_as_elsewhere(tmp_path):
         levels.append(blocks.tobytes())
         whole = [decoded_elsewhere(each, 4 * wide, 4 * high, tmp_path) for each in blocks]
         texels.append(np.stack(whole)[:, :rows, :columns])
-    for data, other in zip(exported.latents.levels, texels, strict=True):
-        data[:] = other
-    exported.parameters.latents[:] = exported.latents.values()
-    plain = write_bundle(tmp_path / "plain.vdg", exported, Contents(name="made up"))
+    latents = replace(exported.latents, levels=texels)
+    plain = write_bundle(
+        tmp_path / "plain.vdg",
+        Exported(replace(exported.parameters, latents=latents.values()), latents),
+        Contents(name="made up"),
+    )
     header = bytearray((plain / "latents.ktx2").read_bytes()[: 80 + 24 * len(levels)])
     struct.pack_into("<I", header, 12, 145)
     end = len(header)
