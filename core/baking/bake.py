@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import replace
 from typing import TypeVar
 
 from verdigris.core.baking.finish.finish import finish, keep_first, preparing_finish
@@ -172,7 +171,7 @@ def with_live_inputs(recipe: Recipe, teachers: Sequence[Teacher]) -> Recipe:
             "one by one"
         )
     (count,) = {*counts.values()}
-    return recipe.map(lambda each: replace(each, live_inputs=count)) if count else recipe
+    return recipe.map(lambda each: each.with_live_inputs(count)) if count else recipe
 
 
 def _next(run: Run, events: Iterator[Event]) -> Event | None:

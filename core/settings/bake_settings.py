@@ -89,9 +89,6 @@ class BakeSettings:
     encoded_latent_rate: float = 3e-3
     """Peak learning rate of latents that an encoder has initialised."""
 
-    live_inputs: int = 0
-    """Number of live inputs; a bake sets it to those of its materials."""
-
     draw: DrawSettings = field(default_factory=DrawSettings)
     """How places and directions are sampled."""
 
@@ -108,8 +105,11 @@ class BakeSettings:
             require_preset(self.network),
             activation=self.activation,
             latent_channels=self.size.channels[0],
-            live_inputs=self.live_inputs,
+            live_inputs=self.draw.live_inputs,
         )
+
+    def with_live_inputs(self, count: int) -> BakeSettings:
+        return replace(self, draw=replace(self.draw, live_inputs=count))
 
     def layout(self, materials: int = 1) -> LatentLayout:
         """The latent textures with all mip levels."""
@@ -183,9 +183,9 @@ class BakeSettings:
 
     def to_json(self) -> dict[str, Any]:
         values = asdict(self)
-        if not self.live_inputs:
+        if not self.draw.live_inputs:
             # as in bundles before there were any
-            del values["live_inputs"]
+            del values["draw"]["live_inputs"]
         return values
 
     @classmethod

@@ -55,6 +55,9 @@ class DrawSettings:
     """How often the numpy trainer uses a drawn sample, some steps apart. Steps are up to twice as
     fast where drawing is slow, and reach a few percent less."""
 
+    live_inputs: int = 0
+    """Number of live inputs whose values are drawn; a bake sets it to those of its materials."""
+
     importance_in_loss: float = 0.0
     """Weight of the loss: the importance of the place to this power. 0 uses importance for sampling
     only, 1 counts it twice."""

@@ -165,7 +165,7 @@ def for_live_inputs(recipe: Recipe, count: int) -> Recipe:
         return recipe
     return recipe.map(
         lambda each: replace(
-            each, live_inputs=count, iterations=round(_LIVE_STEPS * each.iterations)
+            each.with_live_inputs(count), iterations=round(_LIVE_STEPS * each.iterations)
         )
     )
 

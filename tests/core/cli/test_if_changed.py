@@ -104,7 +104,7 @@ def test_other_live_inputs_bake(baked, tmp_path):
     manifest = json.loads(path.read_text())
     # what a bake with this live input records
     manifest["source"]["live"] = ["d/roughness=0..1@0"]
-    manifest["source"]["settings"]["live_inputs"] = 1
+    manifest["source"]["settings"]["draw"]["live_inputs"] = 1
     path.write_text(json.dumps(manifest))
     # the document's value is the default
     for same in ("d/roughness=0..1", "d/roughness=0..1.0@0"):
