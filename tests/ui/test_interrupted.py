@@ -24,7 +24,8 @@ def test_a_folder_without_access_and_a_closed_application_lose_nothing(
     folder.write_text("")
     model.start()
     qtbot.waitUntil(lambda: model.state == "failed", timeout=SECONDS)
-    assert banner.toPlainText() == f"{folder}: is a file: choose a folder for the result"
+    assert banner.toPlainText() == "neural: is a file: choose a folder for the result"
+    assert f"{folder}: is a file" in banner.toolTip()
     folder.unlink()
     model.start()
     qtbot.waitUntil(lambda: model.bake.checkpoint_step is not None, timeout=SECONDS)
