@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # On a GPU: value, mean square, gradient, and a copy for pictures, in fp32. On the processor: value,
 # mean square, copies for checkpoints, measurements and bundles, what fitting blocks takes, and what
 # the end prepares beside training. Numpy's memory grew by 374 bytes per texel from 64 to 256.
-_BYTES_A_CHANNEL = {"tensor": 4 * 4, "numpy": 4 * 12}
+_BYTES_A_CHANNEL = {"tensor": 4 * 4, "numpy": 4 * 13}
 _USABLE = 0.8
 _SMALLEST = 4
 # Largest buffer of a kernel: Vulkan counts the range of a storage buffer in 32 bits, and Mesa's
