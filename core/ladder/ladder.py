@@ -124,10 +124,9 @@ def make_ladder(
         seen.append(see(surface, camera, number))
         on_progress("views", number / len(cameras))
     weights = _painted(seen, surface, importance)
+    pixels = _Lazy(scene, seen, settings, weights, on_progress)
     found = [
-        _fit(name, scene, seen, settings, weights, neural, pixels, on_progress)
-        for pixels in [_Lazy(scene, seen, settings, weights, on_progress)]
-        for name in names
+        _fit(name, scene, seen, settings, weights, neural, pixels, on_progress) for name in names
     ]
     held = cameras_around(
         surface,

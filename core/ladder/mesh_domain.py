@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,7 +79,7 @@ def coverage_weights(points: MeshPoints, importance: Floats | None) -> Floats:
     return np.asarray(weights * importance[rows][:, columns])
 
 
-def _colour(surface: Surface, mixed, count: int) -> Floats:  # type: ignore[no-untyped-def]
+def _colour(surface: Surface, mixed: Callable[[Floats], Floats], count: int) -> Floats:
     for name in _COLOURS:
         values = surface.primvars.get(name)
         if values is not None and values.shape[-1] >= 3:

@@ -265,6 +265,7 @@ def test_a_material_of_houdini_that_is_deleted_during_its_bake_keeps_its_result(
     scene.hou.node("/mat/gold").destroy()
     finish(panel, client, tmp_path / "gold.vdg")
     assert shown(panel).startswith("Written: gold.vdg\nThe result is written, but ")
+    assert f"Written: {tmp_path / 'gold.vdg'}\n" in told(panel)
     assert "it is not noted in the scene: " in shown(panel)
 
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 # On a GPU: value, mean square, gradient, and a copy for pictures, in fp32. On the processor: value,
 # mean square, copies for checkpoints, measurements and bundles, what fitting blocks takes, and what
-# the end prepares beside training. Numpy's memory grew by 374 bytes per texel from 64 to 256.
+# the end keeps. Numpy's memory grew by 374 to 386 bytes per texel from 64 to 256, with what came
+# before in the process.
 _BYTES_A_CHANNEL = {"tensor": 4 * 4, "numpy": 4 * 13}
 _USABLE = 0.8
 _SMALLEST = 4
