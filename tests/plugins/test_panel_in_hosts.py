@@ -236,7 +236,7 @@ def test_a_scene_that_was_never_saved_is_baked_into_a_folder_that_is_named(
     panel, client = open_panel(host)
     bake(panel, client, None)
     folder = tmp_path / "neural"
-    assert f"The scene was never saved, so the result goes to {folder}." in told(panel)
+    assert f"The scene was never saved, so the result goes to {folder}." in shown(panel)
     assert client.sent[-1].folder == str(folder)
 
 

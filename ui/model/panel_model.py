@@ -235,7 +235,7 @@ class PanelModel(WorkerLink):
                 f"The scene was never saved, so the result goes to {self.result_folder()}. Save "
                 "the scene, or choose a folder, to have it elsewhere."
             )
-            self.notices.add(WARNING, text)
+            self.notices.add(WARNING, text, names_folder=True)
         self._send_weights()
         self._has_run, self._is_attached = True, False
         self._awaits_start = self.state == REFINING

@@ -20,11 +20,13 @@ class Notice:
 
     severity: str
     text: str
+    names_folder: bool = False
+    """Whether it tells a folder, which then is shown whole."""
 
     @property
     def short(self) -> str:
-        """The text without folders."""
-        return short_paths(self.text)
+        """The text without folders, unless it tells one."""
+        return self.text if self.names_folder else short_paths(self.text)
 
 
 # Folders of a path: names may have spaces inside, but the blank before another path is none.
@@ -62,9 +64,9 @@ class Notices(Sequence[Notice]):
     def __len__(self) -> int:
         return len(self._notices)
 
-    def add(self, severity: str, text: str) -> None:
+    def add(self, severity: str, text: str, names_folder: bool = False) -> None:
         """Adds a message. A recent repetition is moved to the end instead."""
-        notice = Notice(severity, text)
+        notice = Notice(severity, text, names_folder)
         if notice in self._notices[-_REPEAT_WINDOW:]:
             # deletes the last occurrence: an older one keeps its place
             del self._notices[len(self._notices) - 1 - self._notices[::-1].index(notice)]
