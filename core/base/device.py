@@ -210,10 +210,14 @@ class Device:
         threads: int,
         variables: Mapping[str, Any],
         encoder: slangpy.CommandEncoder | None = None,
+        **arguments: Any,
     ) -> None:
-        """Runs or records a kernel. This builds its pipeline, which can fail."""
+        """Runs or records a kernel with global variables, and arguments of its entry point. This
+        builds its pipeline, which can fail."""
         try:
-            kernel.dispatch([threads, 1, 1], vars=dict(variables), command_encoder=encoder)
+            kernel.dispatch(
+                [threads, 1, 1], vars=dict(variables), command_encoder=encoder, **arguments
+            )
         except RuntimeError as failure:
             raise DeviceError(
                 f"{self} failed: {_last_line(failure)}: it may be lost, out of memory, or its "

@@ -19,6 +19,7 @@ from verdigris.core.base.errors import BROKEN_PIPE, EndedError, VerdigrisError, 
 from verdigris.core.base.outputs import redirect_to_null
 from verdigris.core.base.profile import begin_profile, write_profile
 from verdigris.core.cli.commands.bake import BakeCommand, bake
+from verdigris.core.cli.commands.bundles.compress import compress
 from verdigris.core.cli.commands.bundles.cost import cost
 from verdigris.core.cli.commands.bundles.export import export
 from verdigris.core.cli.commands.bundles.inspect import inspect
@@ -121,7 +122,7 @@ def before_any_command(
 app.command(cls=BakeCommand)(bake)
 for command in (
     *(inspect, render, measure, compare, verify, export),
-    *(versions, pack, publish, cost, view, panel, selftest, ladder),
+    *(versions, pack, publish, cost, view, panel, selftest, ladder, compress),
 ):
     app.command()(command)
 app.add_typer(weights)

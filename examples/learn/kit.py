@@ -13,80 +13,24 @@ import OpenImageIO as oiio
 import slangpy as spy
 from numpy.typing import NDArray
 
-from verdigris.core.base.device import Device, Kernels, Source, open_device
+from verdigris.core.base.device import Device, open_device
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.compress import program
+from verdigris.core.compress.program import Adam, read
+from verdigris.core.compress.resampling import resized
 
+__all__ = ["Adam", "read", "resized"]
 HERE = Path(__file__).parent
 TEXTURES = HERE.parent / "textures"
 Floats = NDArray[np.float32]
 
 
-class Program:
-    """The kernels of a Slang file. It can import `kit`, its neighbours, and project modules."""
+class Program(program.Program):
+    """The kernels of an example's Slang file. It can import `kit`, its neighbours, and project
+    modules."""
 
     def __init__(self, device: Device, path: Path, **defines: Any) -> None:
-        self.device = device
-        options = dict(device.compiler_options)
-        options["include_paths"] = [path.parent, HERE, *options["include_paths"]]
-        options["defines"] = {name: str(value) for name, value in defines.items()}
-        session = device.gpu.create_slang_session(compiler_options=options)
-        self._kernels, self._source = Kernels(device.gpu, session), Source(path.stem)
-
-    def run(self, entry: str, threads: int, source: str | None = None, **variables: Any) -> None:
-        """Runs a kernel on this many threads."""
-        kernel = self._kernels.get([Source(source) if source else self._source], entry)
-        kernel.dispatch([threads, 1, 1], **variables)
-
-    def buffer(self, values: NDArray[Any]) -> spy.Buffer:
-        """A buffer of numbers that kernels read and write."""
-        usage = spy.BufferUsage.shader_resource | spy.BufferUsage.unordered_access
-        data = np.ascontiguousarray(values)
-        return self.device.gpu.create_buffer(
-            element_count=data.size, struct_size=data.itemsize, usage=usage, data=data.reshape(-1)
-        )
-
-    def zeros(self, *shape: int) -> spy.Buffer:
-        return self.buffer(np.zeros(shape, np.float32))
-
-    def clear(self, buffer: spy.Buffer) -> None:
-        encoder = self.device.gpu.create_command_encoder()
-        encoder.clear_buffer(buffer)
-        self.device.gpu.submit_command_buffer(encoder.finish())
-
-
-def read(buffer: spy.Buffer, *shape: int, kind: type = np.float32) -> NDArray[Any]:
-    """The numbers of a buffer."""
-    return buffer.to_numpy().view(kind).reshape(shape).copy()
-
-
-class Adam:
-    """Parameters that Adam moves against their gradients (Kingma and Ba 2015)."""
-
-    BETAS = 0.9, 0.999
-
-    def __init__(self, program: Program, values: Floats) -> None:
-        self._program, self.count = program, values.size
-        self.values = program.buffer(values.astype(np.float32))
-        self.gradients = program.zeros(values.size)
-        self._moments = program.zeros(values.size, 2)
-        self._steps = 0
-
-    def step(self, rate: float) -> None:
-        """One step, which also sets the gradients to zero."""
-        self._steps += 1
-        first, second = (1 - beta**self._steps for beta in self.BETAS)
-        self._program.run(
-            "stepAdam",
-            self.count,
-            source="kit",
-            count=self.count,
-            rate=rate * second**0.5 / first,
-            beta1=self.BETAS[0],
-            beta2=self.BETAS[1],
-            values=self.values,
-            gradients=self.gradients,
-            moments=self._moments,
-        )
+        super().__init__(device, path.stem, [path.parent, HERE], **defines)
 
 
 class Window:
@@ -188,29 +132,6 @@ def smaller(texels: Floats, factor: int) -> Floats:
     """Means of squares of texels."""
     rows, columns = (side // factor for side in texels.shape[:2])
     return texels.reshape(rows, factor, columns, factor, -1).mean((1, 3))
-
-
-def resized(texels: Floats, rows: int, columns: int) -> Floats:
-    """Linear interpolation; means of areas where it becomes smaller. Edges repeat the other side,
-    as textures that tile."""
-    for axis, size in ((0, rows), (1, columns)):
-        texels = np.moveaxis(_resized_rows(np.moveaxis(texels, axis, 0), size), 0, axis)
-    return np.ascontiguousarray(texels, np.float32)
-
-
-def _resized_rows(texels: Floats, size: int) -> Floats:
-    before = len(texels)
-    if size >= before:
-        at = (np.arange(size) + 0.5) * before / size - 0.5
-        low = np.floor(at).astype(int)
-        share = (at - low).reshape(-1, *[1] * (texels.ndim - 1))
-        return texels[low % before] * (1 - share) + texels[(low + 1) % before] * share
-    ends = np.arange(size + 1) * before / size
-    sums = np.concatenate([np.zeros_like(texels[:1], float), np.cumsum(texels, 0, float)])
-    low = np.minimum(ends.astype(int), before - 1)
-    share = (ends - low).reshape(-1, *[1] * (texels.ndim - 1))
-    at_ends = sums[low] + share * texels[low]
-    return np.diff(at_ends, axis=0) * size / before
 
 
 def to_srgb(linear: Floats) -> Floats:

@@ -10,10 +10,10 @@ import struct
 from pathlib import Path
 
 import numpy as np
-from mlp import Layer
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.bundle.export.rtxns import MAGIC, MOST_LAYERS, layers_bin
+from verdigris.core.compress.mlp import Layer
 
 _HEADER, _LAYER = struct.Struct("<7I4x"), struct.Struct("<2I2Q2I")
 _END = struct.Struct("<I4xQ")

@@ -50,6 +50,7 @@ FORMAT = "verdigris.material"
 # Suffix of a bundle's folder.
 SUFFIX = ".vdg"
 SCENE_FORMAT = "verdigris.scene"
+TEXTURES_FORMAT = "verdigris.textures"
 MAJOR, MINOR = 4, 5
 # The version of bundles without live inputs, which readers of 4.4 know.
 MINOR_WITHOUT_LIVE = 4

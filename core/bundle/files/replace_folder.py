@@ -23,13 +23,18 @@ from verdigris.core.base.outputs import (
     temporary_name,
 )
 from verdigris.core.base.text import is_of_a_device
-from verdigris.core.bundle.files.manifest import FORMAT, SUFFIX
+from verdigris.core.bundle.files.manifest import FORMAT, SCENE_FORMAT, SUFFIX, TEXTURES_FORMAT
 
 # The bytes of a file, or a function that reads them late, to save memory.
 Content = bytes | Callable[[], bytes]
 # Takes a folder that was replaced: it removes it, or keeps it elsewhere.
 Dispose = Callable[[Path], None]
 
+_KINDS = {
+    FORMAT: "bundle",
+    SCENE_FORMAT: "scene pack",
+    TEXTURES_FORMAT: "compressed set of textures",
+}
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
@@ -174,7 +179,7 @@ def check_replaceable(target: Path, kind: str) -> None:
             "or choose another name"
         ) from None
     if target.exists() or target.is_symlink():
-        what = "bundle" if kind == FORMAT else "scene pack"
+        what = _KINDS.get(kind, kind)
         raise BundleError(
             f"{target}: already exists and is not a {what}: move it away or choose another name"
         )

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from blocks import QUAD, whole_blocks
 from kit import TEXTURES, Floats, load_image, psnr, resized, smaller
 
+from verdigris.core.compress.blocks import QUAD, whole_blocks
 from verdigris.core.network.block_lines import decode, encode
 from verdigris.core.network.quantise import LatentRange
 

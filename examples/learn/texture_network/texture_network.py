@@ -27,11 +27,11 @@ from kit import (
     save_animation,
     save_image,
 )
-from mlp import Layer, Network, first_layers, network_defines
 from rtxns_file import read_network, write_network
 
 from verdigris.core.base.device import Device
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.compress.mlp import Layer, Network, first_layers, network_defines
 
 HERE = Path(__file__).parent
 BANDS, OUTPUTS = 6, 3

@@ -8,6 +8,7 @@ import pytest
 
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.compress.mlp import network_defines
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +71,7 @@ def test_gradients_are_the_change_of_the_error(example, device, picture):
         assert found[row, column] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=0.25)
 
 
-def test_transposed_rows_are_whole_for_matrix_hardware(learn, example, device, picture):
+def test_transposed_rows_are_whole_for_matrix_hardware(example, device, picture):
     texture, layers = small(example, device, picture)
     stored = texture.network.buffers["transposed"].to_numpy().view(np.float16)
     before = sum(part.size for layer in layers[:-1] for part in layer)
@@ -78,7 +79,7 @@ def test_transposed_rows_are_whole_for_matrix_hardware(learn, example, device, p
     np.testing.assert_array_equal(rows[:, :3], layers[-1].matrix.T.astype(np.float16))
     assert not rows[:, 3:].any()
     with pytest.raises(VerdigrisError, match="multiples of 8"):
-        learn("mlp").network_defines(device, example.first_layers([20, 16, 3]))
+        network_defines(device, example.first_layers([20, 16, 3]))
 
 
 @pytest.mark.gpu

@@ -33,11 +33,15 @@ def inspect(
     device: DeviceChoice = None,
 ) -> None:
     """Lists a document's materials, and what a bake of each keeps, approximates or drops. For a
-    bundle, lists its contents."""
+    bundle or a compressed set of textures (.vdt), lists its contents."""
     from verdigris.core.bundle.files.read import is_bundle
+    from verdigris.core.compress.set_files import is_texture_set
     from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.report.report import describe, print_reports
 
+    if is_texture_set(file):
+        _inspect_set(file, as_json)
+        return
     if is_bundle(file):
         _inspect_bundle(file, material, as_json)
         return
@@ -73,6 +77,32 @@ def _inspect_bundle(path: Path, material: str | None, as_json: bool) -> None:
         print(json.dumps(parse_json(data, MANIFEST_FILE).values, indent=1))
     else:
         _print_bundle(bundle)
+
+
+def _inspect_set(path: Path, as_json: bool) -> None:
+    from verdigris.core.base.text import printable
+    from verdigris.core.compress.set_files import open_set
+
+    stored = open_set(path)
+    if as_json:
+        print(json.dumps(stored.manifest, indent=1))
+        return
+    compressed = stored.compressed
+    rows, columns = compressed.size
+    print(f"{path}: textures of {printable(stored.name)}")
+    print(f"  textures  {columns} x {rows}, {compressed.levels} levels")
+    for each in stored.textures:
+        reaches = ", ".join(each.reaches) or "nothing"
+        print(f"    {each.name:<16}  {len(each.channels)} channels, {printable(each.colour_space)}")
+        print(f"    {'':<16}  {printable(each.file)}, for {printable(reaches)}")
+    sizes = [f"{each.columns} x {each.rows}" for each in compressed.latents]
+    print(f"  latents   {' and '.join(sizes)}, 4 channels each in BC7 blocks")
+    layers = compressed.layers
+    print(f"  network   {len(layers) - 1}x{len(layers[0].bias)}")
+    print(f"  bytes     {compressed.bytes:,} loaded, {compressed.bits:.1f} bits a texel")
+    errors = stored.manifest.get("errors")
+    if isinstance(errors, dict) and isinstance(errors.get("psnr"), float):
+        print(f"  PSNR      {errors['psnr']:.1f} dB")
 
 
 # By texel format.

@@ -30,8 +30,9 @@ def verify(
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Compares every decoder of a bundle or scene pack with the values stored in it, and with the
-    material's graph if --source is given. Exit code 1 if a difference exceeds its bound."""
+    """Compares every decoder of a bundle, a scene pack or a compressed set of textures (.vdt) with
+    the values stored in it, and with the material's graph if --source is given. Exit code 1 if a
+    difference exceeds its bound."""
     from verdigris.core.base.errors import SettingsError
     from verdigris.core.bundle.files.read import open_bundle
     from verdigris.core.bundle.scene.scene_pack import is_scene, open_scene
@@ -45,8 +46,17 @@ def verify(
     from verdigris.core.bundle.verify.verify import print_verification, source_notes
     from verdigris.core.bundle.verify.verify import verify as prove
     from verdigris.core.cli.shared.opening import open_teacher, require_own_material
+    from verdigris.core.compress.set_files import is_texture_set, open_set
+    from verdigris.core.compress.verify_set import verify_set
 
-    if is_scene(bundle):
+    if is_texture_set(bundle):
+        if source or material:
+            raise SettingsError(
+                f"{bundle} is a compressed set of textures: leave out --source and --material; "
+                "`verdigris compress --picture` compares it with its images"
+            )
+        result = verify_set(open_set(bundle), find_device(device, _warn))
+    elif is_scene(bundle):
         if source or material:
             raise SettingsError(
                 f"{bundle} is a scene pack of several documents: leave out --source and "

@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
 
 _DEFAULT_RUNGS = "pbr,unlit,reflection,detail,vertex"
-_LINE_SECONDS = 0.2
 
 
 def ladder(
@@ -80,6 +79,7 @@ def ladder(
 
     from verdigris.core.base.device import open_device
     from verdigris.core.base.outputs import check_no_bundle
+    from verdigris.core.cli.shared.progress_line import ProgressLine
     from verdigris.core.importance.camera import read_camera
     from verdigris.core.importance.maps import read_importance
     from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladder, with_work
@@ -105,7 +105,7 @@ def ladder(
     if NEURAL in names:
         neural = _neural(file, bundle, output, teacher.material.name, search, opened, device)
     has_tiles = any(is_tiled(slot.file) for slot in teacher.generated.textures)
-    line = _Line()
+    line = ProgressLine()
     result = make_ladder(
         teacher,
         surface,
@@ -157,21 +157,3 @@ def _neural(
     loaded = (each for each in bundle.iterdir() if each.suffix in (".bin", ".ktx2"))
     bytes_ = sum(each.stat().st_size for each in loaded)
     return BundleMaterial(opened_bundle, opened), bytes_, time.monotonic() - begun
-
-
-class _Line:
-    """One line on a terminal with the current work."""
-
-    def __init__(self) -> None:
-        self._last: Any = 0.0
-
-    def show(self, what: str, part: float) -> None:
-        now = time.monotonic()
-        if now - self._last < _LINE_SECONDS or not sys.stderr.isatty():
-            return
-        self._last = now
-        print(f"\r\x1b[K{what}: {part:.0%}", end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        if self._last:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -91,11 +91,12 @@ def evaluate_spirv(opened, code, stored, queries):
     return run_shader(opened, code, "main", bound, len(queries))
 
 
-def run_shader(opened, code, entry, bound, count):
-    """Runs 64 threads a group. `bound` is by binding; the answers go where it has None."""
+def run_shader(opened, code, entry, bound, count, numbers=12):
+    """Runs 64 threads a group. `bound` is by binding; the answers, so many numbers a thread, go
+    where it has None."""
     gpu, device = opened
     usage = gpu.BufferUsage.STORAGE | gpu.BufferUsage.COPY_SRC
-    answers = device.create_buffer(size=48 * count, usage=usage)
+    answers = device.create_buffer(size=4 * numbers * count, usage=usage)
 
     def resource(each):
         if each is None:
@@ -121,4 +122,6 @@ def run_shader(opened, code, entry, bound, count):
     commands.dispatch_workgroups(-(-count // 64))
     commands.end()
     device.queue.submit([encoder.finish()])
-    return np.frombuffer(device.queue.read_buffer(answers), "<f4").reshape(-1, 12).astype(float)
+    return (
+        np.frombuffer(device.queue.read_buffer(answers), "<f4").reshape(-1, numbers).astype(float)
+    )

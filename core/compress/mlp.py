@@ -1,22 +1,28 @@
-"""A small network on a device, and its training; mlp.slang has the kernels."""
+"""A small network on a device, and its training; shaders/compress/mlp.slang has the kernels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import slangpy as spy
-from kit import Floats, Program, read
 from numpy.typing import NDArray
 
 from verdigris.core.base.device import Device
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.compress.program import Program, read
+
+if TYPE_CHECKING:
+    import slangpy as spy
+
+_KERNELS = "compress/mlp"
 
 FIRST_SCALE = 128.0
 # samples that a thread of sumGradients visits
 PART = 1024
+SLOPE = 0.01
+"""Of the leaky rectifier."""
 # numbers that the rows of a matrix are a multiple of, for matrix hardware
 ROW = 8
 
@@ -36,8 +42,10 @@ def first_layers(widths: Sequence[int], seed: int = 1) -> list[Layer]:
     ]
 
 
-def network_defines(device: Device, layers: list[Layer]) -> dict[str, int]:
+def network_defines(device: Device, layers: list[Layer]) -> dict[str, float]:
     """Definitions for mlp.slang."""
+    import slangpy as spy
+
     width, inputs = layers[0].matrix.shape
     if inputs % ROW or width % ROW:
         raise VerdigrisError(
@@ -48,6 +56,7 @@ def network_defines(device: Device, layers: list[Layer]) -> dict[str, int]:
         "INPUTS": inputs,
         "WIDTH": width,
         "HIDDEN": len(layers) - 1,
+        "SLOPE": SLOPE,
         "OUTPUTS": layers[-1].matrix.shape[0],
         "COOPERATIVE": int(device.gpu.has_feature(spy.Feature.cooperative_vector)),
     }
@@ -74,7 +83,7 @@ class Network:
             "errors": _halves(program, samples * widths),
             "scaling": program.buffer(np.array([FIRST_SCALE, 0, 0], np.float32)),
         }
-        self.training = {"network": self.buffers, "tape": self._tape}
+        self.training: dict[str, Any] = {"network": self.buffers, "tape": self._tape}
         """For kernels that go forwards and back."""
         # with a rate of 0 it only makes the halves
         self._move(0.0)
@@ -86,20 +95,20 @@ class Network:
         self._program.run(
             "sumGradients",
             self._count * -(-self._tape["samples"] // PART),
-            "mlp",
+            _KERNELS,
             count=self._count,
             part=PART,
             tape=self._tape,
             gradients=self._gradients,
         )
         self._move(rate * (1 - 0.999**self.steps) ** 0.5 / (1 - 0.9**self.steps))
-        self._program.run("updateScale", 1, "mlp", scaling=self._tape["scaling"])
+        self._program.run("updateScale", 1, _KERNELS, scaling=self._tape["scaling"])
 
     def _move(self, rate: float) -> None:
         self._program.run(
             "stepWeights",
             self._count,
-            "mlp",
+            _KERNELS,
             count=self._count,
             rate=rate,
             master=self._master,
@@ -121,7 +130,7 @@ class Network:
         """Gradients of the last step."""
         return self._split(read(self._gradients, self._count))
 
-    def _split(self, flat: Floats) -> list[Layer]:
+    def _split(self, flat: NDArray[np.float32]) -> list[Layer]:
         layers = []
         for rows, columns in self._shapes:
             matrix, bias, flat = np.split(flat, [rows * columns, rows * columns + rows])

@@ -1,0 +1,170 @@
+"""`verdigris compress`"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from verdigris.core.cli.shared.options import (
+    AsJson,
+    Confined,
+    DeviceChoice,
+    MaterialName,
+    Search,
+    as_usage_error,
+    path_argument,
+    require_in_range,
+)
+
+if TYPE_CHECKING:
+    from verdigris.core.compress.compress import Compressed
+
+_LEAST_TARGET, _MOST_TARGET = 10.0, 60.0
+_LEAST_SIDE = 16
+_MOST_STEPS = 1_000_000
+
+
+def compress(
+    file: Annotated[Path, path_argument("FILE", "A MaterialX document (.mtlx).")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="The folder to write. Default: NAME.vdt of the material here."
+        ),
+    ] = None,
+    target: Annotated[
+        float | None,
+        typer.Option(
+            help="Take the smallest size with this quality: PSNR of all channels in dB. 30 shows "
+            "some blur, 40 hardly any."
+        ),
+    ] = None,
+    most_bytes: Annotated[
+        str | None,
+        typer.Option(
+            "--bytes", metavar="SIZE", help="Take at most this many bytes, such as 500K or 2M."
+        ),
+    ] = None,
+    size: Annotated[
+        int | None,
+        typer.Option(
+            help="Largest side of the textures in texels. Default: that of the largest image, up "
+            "to 4096."
+        ),
+    ] = None,
+    texture: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Compress only this image, by the name of its node. Repeatable. Default: all."
+        ),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(help="Steps of the training. Default: 6000 on a GPU, 800 on a processor."),
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(help="Also draw originals, decoded textures and differences (.png)."),
+    ] = None,
+    material: MaterialName = None,
+    search: Search = None,
+    confined: Confined = False,
+    as_json: AsJson = False,
+    device: DeviceChoice = None,
+) -> None:
+    """Compresses all images of a material together: two textures of BC7 and a small network.
+
+    A shader gets all channels, with mip levels, from two reads of four texels and the network. The
+    folder NAME.vdt holds them with shaders in Slang and GLSL, and values to check a decoder with.
+    Unlike `bake` this keeps textures as textures: the material's graph stays as it is. `verify`
+    and `inspect` take the folder, too. docs/COMPRESS.md explains the rest.
+    """
+    from verdigris.core.base.device import open_device
+    from verdigris.core.base.text import parse_bytes
+    from verdigris.core.cli.shared.progress_line import ProgressLine
+    from verdigris.core.compress.choose_size import Limits
+    from verdigris.core.compress.compress import compress_material
+    from verdigris.core.compress.compress import picture as draw
+    from verdigris.core.compress.set_files import SUFFIX
+    from verdigris.core.compress.texture_set import LARGEST_SIDE
+    from verdigris.core.material.load.mtlx_document import load_document
+    from verdigris.core.pictures.picture_files import check_picture_path, write_data
+
+    if target is not None:
+        require_in_range(target, _LEAST_TARGET, _MOST_TARGET, "--target")
+    if steps is not None:
+        require_in_range(steps, 10, _MOST_STEPS, "--steps")
+    if size is not None:
+        require_in_range(size, _LEAST_SIDE, LARGEST_SIDE, "--size")
+    with as_usage_error("--bytes"):
+        limits = Limits(target, parse_bytes(most_bytes) if most_bytes is not None else None)
+    if picture:
+        check_picture_path(picture)
+    document = load_document(file, search or (), confined)
+    chosen = document.require_material(material)
+    line = ProgressLine()
+    try:
+        done = compress_material(
+            document,
+            chosen,
+            output or Path(f"{chosen.file_name}{SUFFIX}"),
+            open_device(device),
+            limits,
+            texture or (),
+            size or LARGEST_SIDE,
+            steps,
+            line.show,
+        )
+    finally:
+        line.end()
+    if picture:
+        write_data(picture, draw(done))
+    if target is not None and not done.result.reached:
+        within = f" within {most_bytes}" if most_bytes else ""
+        print(
+            f"verdigris: no size{within} reaches {target:g} dB: the best has "
+            f"{done.result.psnr:.1f} dB; more --steps come closer",
+            file=sys.stderr,
+        )
+    if as_json:
+        print(json.dumps(_facts(done), indent=1))
+    else:
+        _print(done)
+
+
+def _facts(done: Compressed) -> dict[str, object]:
+    compressed = done.result.compressed
+    return {
+        "folder": str(done.path),
+        "bytes": compressed.bytes,
+        "bits_a_texel": compressed.bits,
+        "block_bytes_of_images": done.block_bytes,
+        "sides": list(done.result.shares),
+        "reached": done.result.reached,
+        "seconds": done.result.seconds,
+        "errors": done.errors,
+    }
+
+
+def _print(done: Compressed) -> None:
+    from verdigris.core.base.text import counted, format_bytes, format_seconds
+    from verdigris.core.compress.choose_size import describe_size
+
+    result, textures = done.result, done.textures
+    rows, columns = textures.size
+    images = counted(len(textures.textures), "image")
+    channels = counted(result.compressed.channels, "channel")
+    print(f"{done.path}: {images} with {channels}, {columns} x {rows}")
+    print(
+        f"  {format_bytes(result.compressed.bytes)} with mip levels, as BC7 and BC4 "
+        f"{format_bytes(done.block_bytes)}; latent textures with {describe_size(result.shares)}, "
+        f"{format_seconds(result.seconds)}"
+    )
+    each = ", ".join(
+        f"{name} {found:.1f}" for name, found in done.errors["psnr_by_texture"].items()
+    )
+    print(f"  PSNR {result.psnr:.1f} dB: {each}")

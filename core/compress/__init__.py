@@ -1,0 +1,1 @@
+"""Compresses all textures of a material into two textures of BC7 and a small network."""

@@ -1,0 +1,103 @@
+"""Verifies a compressed set: decoders must give its reference values."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verdigris.core.base.device import Kernels, Source
+from verdigris.core.bundle.files.checked_files import digest
+from verdigris.core.bundle.files.ktx2 import BC7, RGBA8
+from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER
+from verdigris.core.bundle.runtime.device_materials import has_blocks, upload_texture
+from verdigris.core.bundle.verify.rows import Row, largest
+from verdigris.core.bundle.verify.verify import Verification
+from verdigris.core.compress.compressed_set import CompressedSet, Latents
+from verdigris.core.compress.program import new_buffer, read
+from verdigris.core.compress.runtime_text import ENTRY_POINT, SLANG_FILE, slang_files
+from verdigris.core.compress.set_files import BOUND, StoredSet, pack_weights
+
+if TYPE_CHECKING:
+    import slangpy as spy
+
+    from verdigris.core.base.device import Device
+
+Numbers = NDArray[np.floating[Any]]
+
+
+def verify_set(stored: StoredSet, device: Device | None) -> Verification:
+    """Compares numpy in single floats, and the shader on a device, with the reference."""
+    reference = stored.reference
+    uv, level = reference.uv.astype(np.float32), reference.level
+    found: dict[str, Numbers] = {"numpy": evaluate(stored.compressed, uv, level)}
+    notes = []
+    own = slang_files(stored.compressed, stored.textures)
+    if device is not None:
+        found[f"shader on {device}"] = evaluate_on(device, own, stored.compressed, uv, level)
+    shipped = {each.file: each for each in stored.runtime}
+    other = [
+        name
+        for name, data in own.items()
+        if f"{RUNTIME_FOLDER}{name}" not in shipped
+        or shipped[f"{RUNTIME_FOLDER}{name}"].sha256 != digest(data)
+    ]
+    if other:
+        files = ", ".join(other)
+        notes.append(f"not checked, because this Verdigris writes other files: {files}")
+    rows = []
+    for name, values in found.items():
+        difference = np.abs(values.astype(np.float64) - reference.values)
+        difference[~np.isfinite(values)] = np.inf
+        what = f"{name} - reference"
+        rows.append(Row(what, difference.size, "absolute", largest(difference), BOUND))
+    return Verification(str(stored.folder), tuple(rows), tuple(notes))
+
+
+def evaluate(compressed: CompressedSet, uv: Numbers, level: NDArray[np.int64]) -> Numbers:
+    """All channels in numpy, at places of several levels."""
+    values = np.empty((len(uv), compressed.channels), uv.dtype)
+    for each in np.unique(level):
+        values[level == each] = compressed.evaluate(uv[level == each], int(each))
+    return values
+
+
+def evaluate_on(
+    device: Device,
+    files: dict[str, bytes],
+    compressed: CompressedSet,
+    uv: Numbers,
+    level: NDArray[np.int64],
+) -> Numbers:
+    """The same by a set's shader, whose files are given by name."""
+    options = dict(device.compiler_options)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, data in files.items():
+            (Path(folder) / name).write_bytes(data)
+        options["include_paths"] = [Path(folder)]
+        session = device.gpu.create_slang_session(compiler_options=options)
+        kernel = Kernels(device.gpu, session).get([Source(Path(SLANG_FILE).stem)], ENTRY_POINT)
+    queries = np.zeros((len(uv), 4), np.float32)
+    queries[:, :2], queries[:, 2] = uv, level
+    answers = new_buffer(device, np.zeros((len(uv), compressed.channels), np.float32))
+    weights = np.frombuffer(pack_weights(compressed.layers), np.uint32)
+    fine, coarse = (_upload(device, each) for each in compressed.latents)
+    variables = {
+        "neuralSetFine": fine,
+        "neuralSetCoarse": coarse,
+        "neuralSetWeights": new_buffer(device, weights),
+        "neuralSetQueries": new_buffer(device, queries, queries.shape[-1]),
+        "neuralSetAnswers": answers,
+    }
+    device.dispatch(kernel, len(uv), variables)
+    return read(answers, len(uv), compressed.channels)
+
+
+def _upload(device: Device, latents: Latents) -> spy.Texture:
+    if has_blocks(device):
+        return upload_texture(device, BC7, latents.levels, (latents.rows, latents.columns))
+    texels = [latents.texels(level) for level in range(len(latents.levels))]
+    return upload_texture(device, RGBA8, [np.rint(255 * each).astype(np.uint8) for each in texels])
