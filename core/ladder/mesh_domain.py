@@ -12,6 +12,7 @@ from verdigris.core.geometry.mesh import Mesh, normalized
 from verdigris.core.geometry.raster import rasterize
 from verdigris.core.ladder.texels import Grid, fill_holes
 from verdigris.core.material.mesh_points import MOST_SETS, QUADS, MeshPoints
+from verdigris.core.material.tiles import MOST_ALONG_A_SIDE, Tiles
 from verdigris.core.pictures.views import frame_from
 
 if TYPE_CHECKING:
@@ -28,15 +29,20 @@ _COLOURS = ("displayColor", "color", "Cd")
 
 
 def mesh_points(surface: Surface, name: str | None = None, side: int = SIDE) -> MeshPoints:
-    """The points of a mesh in a uv set, which must lie in one unit square."""
+    """The points of a mesh in a uv set. Unit squares become an atlas of tiles."""
     chosen = surface.require_set(name)
-    report = surface.reports[chosen]
-    if report.tiles != ((0, 0),):
-        raise MeshError(
-            f"{surface.name}: the uv set {chosen!r} covers {len(report.tiles)} unit squares, and a "
-            "bake has one: name a set inside of it with --uv"
-        )
-    mesh, uv = surface.mesh, surface.sets[chosen]
+    uv, tiles = surface.sets[chosen], None
+    if surface.reports[chosen].tiles != ((0, 0),):
+        tiles = Tiles.around(surface.reports[chosen].tiles)
+        if tiles.side > MOST_ALONG_A_SIDE:
+            raise MeshError(
+                f"{surface.name}: the uv set {chosen!r} reaches over {tiles.side} unit squares a "
+                f"side, and an atlas over {MOST_ALONG_A_SIDE} at most: name another set with --uv"
+            )
+        uv = tiles.to_atlas(uv)
+        # a texel must not lie in two tiles
+        side = -(-side // tiles.side) * tiles.side
+    mesh = surface.mesh
     depth = np.zeros(uv.shape[:2], np.float32)
     cover = rasterize(np.asarray(uv * side, np.float32), depth, side, side)
     owner, weights = cover.triangle.reshape(-1), cover.weights.reshape(-1, 3)
@@ -62,7 +68,7 @@ def mesh_points(surface: Surface, name: str | None = None, side: int = SIDE) -> 
     grid = Grid(side, side, np.zeros((side * side, 4 * QUADS), np.float32))
     grid.values[inside] = found
     fill_holes(grid, inside, _MARGIN)
-    return MeshPoints(grid.image, inside.reshape(side, side), len(sets))
+    return MeshPoints(grid.image, inside.reshape(side, side), len(sets), tiles)
 
 
 def coverage_weights(points: MeshPoints, importance: Floats | None) -> Floats:

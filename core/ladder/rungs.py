@@ -96,6 +96,10 @@ class Rung:
     stored: dict[str, Any] = field(default_factory=dict)
     """Grids and curves to write."""
     notes: list[str] = field(default_factory=list)
+    material: DeviceMaterial | None = None
+    """What is evaluated for each light; None for rungs that store light."""
+    nanoseconds: float | None = None
+    """Of an evaluation of it; None where it is not measured."""
 
 
 def fit_pbr_rung(
@@ -134,7 +138,7 @@ def fit_pbr_rung(
         stored |= {"emission": emission, "strength": strength}
         channels += 3
     seconds = time.monotonic() - begun
-    return Rung(PBR, size, size * size * channels, seconds, draw, stored)
+    return Rung(PBR, size, size * size * channels, seconds, draw, stored, material=material)
 
 
 def emission_grid(scene: Scene, seen: Sequence[Seen], size: int) -> Grid:

@@ -12,6 +12,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.material.tiles import Tiles
+
     Floats = NDArray[np.float32]
 
 QUADS = 5
@@ -31,6 +33,8 @@ class MeshPoints:
     """(size, size): whether a triangle is there."""
     sets: int
     """Number of uv sets that the graph can read, at most MOST_SETS."""
+    tiles: Tiles | None = None
+    """UDIM tiles of the uv, whose atlas the texels are."""
 
     @property
     def size(self) -> int:

@@ -68,7 +68,7 @@ def main() -> None:
 
 def run(document, mesh, light, settings, given, device) -> None:
     begun = time.monotonic()
-    teacher = Teacher(load_document(document), None, device)
+    teacher = Teacher(load_document(document), None, device, has_atlas=False)
     has_tiles = any(is_tiled(slot.file) for slot in teacher.generated.textures)
     found = make_ladder(
         teacher, open_surface(mesh), find_environment(light), given["rungs"].split(","), settings,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.outputs import write_file
+from verdigris.core.ladder.output.lods import choose_lods
 from verdigris.core.ladder.measure import SWITCH_FLIP
 from verdigris.core.ladder.output.gltf import write_gltf
 from verdigris.core.ladder.output.page import make_page
@@ -15,9 +16,20 @@ from verdigris.core.ladder.rungs import COSTS, TITLES
 
 if TYPE_CHECKING:
     from verdigris.core.ladder.ladder import Ladder
+    from verdigris.core.ladder.rungs import Rung
 
 FORMAT = "verdigris.ladder"
 REPORT, PAGE = "ladder.json", "ladder.html"
+
+
+def _bundle(rung: Rung, folder: Path) -> dict[str, str]:
+    """Where the bundle of the neural rung lies, from the folder of the ladder if it is there."""
+    bundle = rung.stored.get("bundle")
+    if bundle is None:
+        return {}
+    is_inside = bundle.resolve().is_relative_to(folder.resolve())
+    name = bundle.resolve().relative_to(folder.resolve()) if is_inside else bundle.resolve()
+    return {"bundle": name.as_posix(), "uv_set": rung.stored["uv_set"]}
 
 
 def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) -> dict[str, Any]:
@@ -39,6 +51,7 @@ def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) 
         "held_out_views": len(ladder.held_out.seen),
         "switch_flip": SWITCH_FLIP,
         "warnings": ladder.warnings,
+        "lods": [each.as_json() for each in choose_lods(ladder)],
         "models": models,
         "rungs": [
             {
@@ -48,7 +61,9 @@ def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) 
                 "size": rung.size,
                 "bytes": rung.byte_size,
                 "seconds": round(rung.seconds, 2),
+                "nanoseconds": rung.nanoseconds,
                 "files": files.files,
+                **_bundle(rung, folder),
                 **files.numbers,
                 **ladder.measured[rung.name].as_json(),
                 "notes": rung.notes,

@@ -17,6 +17,7 @@ from verdigris.core.material.codegen.code_names import (
 )
 from verdigris.core.material.codegen.code_repairs import repair
 from verdigris.core.material.codegen.image_graphs import inline_image_files
+from verdigris.core.material.files.atlas import find_atlas
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.graph.library import OVERRIDE_FOLDER, standard_library
 from verdigris.core.material.graph.traversal import counterpart, image_inputs
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.live_inputs.live_input import LiveInput
     from verdigris.core.material.load.mtlx_document import Document, Material
     from verdigris.core.material.mesh_points import MeshPoints
+    from verdigris.core.material.tiles import Tiles
 
 _LANES_FOR_SLOPES = 4
 _VERTEX_FIELDS = {
@@ -64,6 +66,8 @@ class GeneratedMaterial:
     uniforms: tuple[tuple[str, Any], ...]
     takes_slopes: bool
     live: tuple[LiveInput, ...] = ()
+    tiles: Tiles | None = None
+    """UDIM tiles whose atlas the unit square is."""
 
     @property
     def lanes_per_sample(self) -> int:
@@ -80,9 +84,11 @@ def generate(
     material: Material,
     mesh: MeshPoints | None = None,
     live: Sequence[LiveInput] = (),
+    has_atlas: bool = True,
 ) -> GeneratedMaterial:
     """Generates the Slang of one material, ready to link with the kernels that evaluate it. With a
-    mesh, points of the unit square are those of its surface."""
+    mesh, points of the unit square are those of its surface. With `has_atlas`, they are those of
+    all UDIM tiles."""
     import MaterialX as mx
 
     document.check(material)
@@ -107,6 +113,9 @@ def generate(
     takes_slopes = "mx_heighttonormal" in code
     textures, uniforms = _bindings(stage, document.name, nodes)
     has_tiles = any(is_tiled(slot.file) or not slot.file for slot in textures)
+    tiles = mesh.tiles if mesh else None
+    if mesh is None and has_atlas:
+        tiles = find_atlas([slot.file for slot in textures], document.search)
     source = "\n".join(
         (
             "import material.teacher.interface;",
@@ -117,13 +126,16 @@ def generate(
             '#include "material/teacher/prelude.slang"',
             code,
             *_mesh_lines(mesh),
+            *_atlas_lines(tiles if mesh is None else None),
             *(["uniform float3 gLiveValues;"] if live else []),
             _vertex_adapter(stage, mesh, live),
             '#include "material/teacher/material.slang"',
         )
     )
     _require_reached(document, material, source, live)
-    return GeneratedMaterial(material.name, source, textures, uniforms, takes_slopes, tuple(live))
+    return GeneratedMaterial(
+        material.name, source, textures, uniforms, takes_slopes, tuple(live), tiles
+    )
 
 
 def _require_reached(
@@ -205,13 +217,28 @@ def _mesh_lines(mesh: MeshPoints | None) -> list[str]:
     """Constants and variables of a mesh. Its digest makes the code that of this mesh."""
     if mesh is None:
         return []
+    side = mesh.tiles.side if mesh.tiles else 1
     return [
         "#define VERDIGRIS_MESH 1",
         f"// {mesh.digest}",
         f"static const uint kMeshSize = {mesh.size};",
         f"static const uint kMeshQuads = {QUADS};",
+        f"static const float kMeshTiles = {side}.0;",
+        f"static const uint kMeshTexels = {mesh.size // side};",
         "static float3 gMeshColour;",
         f"static float2 gMeshSets[{MOST_SETS}];",
+    ]
+
+
+def _atlas_lines(tiles: Tiles | None) -> list[str]:
+    """Constants of an atlas, whose points are moved to their tiles."""
+    if tiles is None:
+        return []
+    first = ", ".join(f"{each}.0" for each in tiles.first)
+    return [
+        "#define VERDIGRIS_ATLAS 1",
+        f"static const float2 kFirstTile = float2({first});",
+        f"static const float kTilesAlongSide = {tiles.side}.0;",
     ]
 
 

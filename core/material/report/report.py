@@ -21,7 +21,7 @@ from verdigris.core.material.analyse.image_facts import (
     non_finite,
     orientations,
     other_files,
-    tiles_left_out,
+    parts_of_tiles,
 )
 from verdigris.core.material.analyse.misread_images import (
     numbers_decoded_as_colours,
@@ -117,7 +117,7 @@ def describe_material(
             *converted_types(document, nodes),
             *images_without_file(nodes),
             *other_files(textures),
-            *tiles_left_out(textures),
+            *parts_of_tiles(textures, document.search),
             *orientations(textures),
             *undecoded_normals(nodes, textures),
             *numbers_decoded_as_colours(nodes, textures),

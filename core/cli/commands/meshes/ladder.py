@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -20,10 +20,6 @@ from verdigris.core.cli.shared.options import (
     Search,
     path_argument,
 )
-
-if TYPE_CHECKING:
-    from verdigris.core.base.device import Device
-    from verdigris.core.material.evaluator import DeviceMaterial
 
 _DEFAULT_RUNGS = "pbr,unlit,reflection,detail,vertex"
 _LINE_SECONDS = 0.2
@@ -64,6 +60,7 @@ def ladder(
     bundle: Annotated[
         Path | None, typer.Option(help="The bundle of the rung neural. Default: bake one.")
     ] = None,
+    preset: Annotated[str, typer.Option(help="Of the bake of the rung neural.")] = "",
     held_out: Annotated[
         int | None, typer.Option(help="Number of views that are only measured.")
     ] = None,
@@ -78,11 +75,15 @@ def ladder(
     """Fits one material on a mesh for every device: from a neural material to vertex colours."""
     from dataclasses import replace
 
+    from verdigris.core.baking.on_mesh import NeuralRequest, bake_neural
     from verdigris.core.base.device import open_device
     from verdigris.core.base.outputs import check_no_bundle
+    from verdigris.core.bundle.files.read import open_bundle
+    from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
     from verdigris.core.importance.camera import read_camera
     from verdigris.core.importance.maps import read_importance
     from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladder, with_work
+    from verdigris.core.ladder.neural_rung import Neural
     from verdigris.core.ladder.output.write_ladder import PAGE, write_ladder
     from verdigris.core.ladder.rungs import NEURAL
     from verdigris.core.ladder.surface import load_surface
@@ -99,13 +100,21 @@ def ladder(
     cameras = [read_camera(each) for each in camera or ()]
     weights = read_importance(importance) if importance else None
     environment = open_environment(hdri or STUDIO, rotate)
-    teacher = open_teacher(file, material, search, confined, opened)
+    teacher = open_teacher(file, material, search, confined, opened, has_atlas=False)
     output.mkdir(parents=True, exist_ok=True)
     neural = None
-    if NEURAL in names:
-        neural = _neural(file, bundle, output, teacher.material.name, search, opened, device)
-    has_tiles = any(is_tiled(slot.file) for slot in teacher.generated.textures)
     line = _Line()
+    if NEURAL in names:
+        if bundle is not None:
+            found = open_bundle(bundle)
+            neural = Neural.of(found, BundleMaterial(found, opened))
+        else:
+            request = NeuralRequest(output, preset, uv)
+            neural = bake_neural(
+                teacher.document, teacher.material, surface, opened, request,
+                lambda part: line.show("neural", part),
+            )  # fmt: skip
+    has_tiles = any(is_tiled(slot.file) for slot in teacher.generated.textures)
     result = make_ladder(
         teacher,
         surface,
@@ -135,28 +144,6 @@ def ladder(
             f"{rung['seconds']:.0f} s"
         )
     print(f"{output / PAGE}: {len(report['rungs'])} rungs on {mesh}")
-
-
-def _neural(
-    file: Path, bundle: Path | None, folder: Path, name: str, search: list[Path] | None,
-    opened: Device, device: str | None,
-) -> tuple[DeviceMaterial, int, float]:  # fmt: skip
-    """The material, bytes and seconds of a bundle, which is baked if none is given."""
-    from verdigris.core import api
-    from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
-    from verdigris.core.progress.events import Finished
-
-    begun = time.monotonic()
-    if bundle is None:
-        document = api.load(file, search or ())
-        for event in api.bake(document, folder=folder, material=name, device=device):
-            if isinstance(event, Finished):
-                bundle = Path(event.results[0])
-    assert bundle is not None
-    opened_bundle = api.open_bundle(bundle)
-    loaded = (each for each in bundle.iterdir() if each.suffix in (".bin", ".ktx2"))
-    bytes_ = sum(each.stat().st_size for each in loaded)
-    return BundleMaterial(opened_bundle, opened), bytes_, time.monotonic() - begun
 
 
 class _Line:

@@ -1,0 +1,39 @@
+"""Whether a material depends on the mesh that wears it, beyond its texture coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from verdigris.core.material.analyse.parts import default_places, directions_used_as_masks
+from verdigris.core.material.normalise.geometry_properties import (
+    UNIFORM_VALUE,
+    VALUE,
+    reads_texture_coordinates,
+)
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+
+_READS_MESH = ("position", "geomcolor")
+_PROPERTIES = (VALUE, UNIFORM_VALUE)
+_FIRST = ("", "0")
+
+
+def depends_on_mesh(nodes: Sequence[mx.Node]) -> bool:
+    """Whether two meshes with equal uv show the material differently: by positions, directions in
+    space, painted colours, properties of the geometry, or a second uv set."""
+    return any(map(_reads_mesh, nodes)) or bool(directions_used_as_masks(nodes))
+
+
+def _reads_mesh(node: mx.Node) -> bool:
+    category = node.getCategory()
+    if category in _PROPERTIES:
+        return not reads_texture_coordinates(node)
+    if category == "texcoord":
+        index = node.getInputValue("index") if node.getInput("index") is not None else 0
+        return bool(index)
+    return category in _READS_MESH or any(
+        each.getGeomProp() == "position" or each.getIndex() not in _FIRST
+        for each in default_places(node)
+    )
