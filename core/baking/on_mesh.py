@@ -13,7 +13,7 @@ from verdigris.core.baking.state.options import BakeControl, BakeOptions
 from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
-from verdigris.core.ladder.mesh_domain import coverage_weights, mesh_points
+from verdigris.core.ladder.mesh_domain import coverage_weights, find_properties, mesh_points
 from verdigris.core.ladder.neural_rung import Neural
 from verdigris.core.material.analyse.on_mesh import depends_on_mesh
 from verdigris.core.material.teacher.teacher import Teacher
@@ -54,9 +54,11 @@ def bake_neural(
     bake."""
     begun = time.monotonic()
     points = weights = uv_set = None
-    if depends_on_mesh(list(document.nodes_of(material))):
+    nodes = list(document.nodes_of(material))
+    if depends_on_mesh(nodes):
         uv_set = request.uv_set or surface.require_unique_set()
-        points = mesh_points(surface, uv_set)
+        properties, _ = find_properties(surface, nodes, document.name)
+        points = mesh_points(surface, uv_set, properties=properties)
         weights = coverage_weights(points, None)
     teacher = Teacher(document, material, device, points)
     kind = choose_trainer(device)

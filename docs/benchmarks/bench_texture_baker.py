@@ -35,6 +35,7 @@ def main() -> None:
     parser.add_argument("--views", type=int, default=24)
     parser.add_argument("--view-size", type=int, default=256)
     parser.add_argument("--samples", type=int, default=64)
+    parser.add_argument("--responses", type=int, default=4_000_000)
     given = parser.parse_args()
     device = open_device(given.device)
     print(f"{device}\n| case | what | FLIP mesh | dB | s |", flush=True)
@@ -50,7 +51,7 @@ def compare(case, given, device) -> None:
     teacher = Teacher(load_document(document), None, device, has_atlas=False)
     settings = LadderSettings(
         size=given.size, views=given.views, view_size=given.view_size, held_out=8,
-        held_out_size=256, held_out_samples=given.samples, responses=4_000_000,
+        held_out_size=256, held_out_samples=given.samples, responses=given.responses,
     )  # fmt: skip
     surface, begun = open_surface(Path(mesh)), time.monotonic()
     found = make_ladder(teacher, surface, find_environment(light), ["pbr"], settings)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.outputs import write_file
-from verdigris.core.ladder.output.lods import choose_lods
 from verdigris.core.ladder.measure import SWITCH_FLIP
 from verdigris.core.ladder.output.gltf import write_gltf
+from verdigris.core.ladder.output.lods import choose_lods
 from verdigris.core.ladder.output.page import make_page
 from verdigris.core.ladder.output.texture_files import write_textures
 from verdigris.core.ladder.rungs import COSTS, TITLES

@@ -17,12 +17,13 @@ from verdigris.core.material.codegen.code_names import (
 )
 from verdigris.core.material.codegen.code_repairs import repair
 from verdigris.core.material.codegen.image_graphs import inline_image_files
+from verdigris.core.material.codegen.mesh_properties import property_code, read_properties
 from verdigris.core.material.files.atlas import find_atlas
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.graph.library import OVERRIDE_FOLDER, standard_library
 from verdigris.core.material.graph.traversal import counterpart, image_inputs
 from verdigris.core.material.live_inputs.open_inputs import find_number, open_inputs, value_code
-from verdigris.core.material.mesh_points import MOST_SETS, QUADS
+from verdigris.core.material.mesh_points import MOST_SETS
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -98,6 +99,9 @@ def generate(
         if live:
             # kept, because the nodes live with it
             opened = open_inputs(opened, live)
+            nodes = [counterpart(node, opened) for node in nodes]
+        if mesh and mesh.properties:
+            opened = read_properties(opened, mesh.properties)
             nodes = [counterpart(node, opened) for node in nodes]
         root = inline_image_files(opened, nodes, standard_library(), generator.getTarget())
         root = rename_definitions_for_code(root, document.root, standard_library())
@@ -222,11 +226,13 @@ def _mesh_lines(mesh: MeshPoints | None) -> list[str]:
         "#define VERDIGRIS_MESH 1",
         f"// {mesh.digest}",
         f"static const uint kMeshSize = {mesh.size};",
-        f"static const uint kMeshQuads = {QUADS};",
+        f"static const uint kMeshQuads = {mesh.quads};",
         f"static const float kMeshTiles = {side}.0;",
         f"static const uint kMeshTexels = {mesh.size // side};",
         "static float3 gMeshColour;",
         f"static float2 gMeshSets[{MOST_SETS}];",
+        f"static const uint kMeshProperties = {len(mesh.properties)};",
+        f"static float4 gMeshProperties[{max(1, len(mesh.properties))}];",
     ]
 
 
@@ -256,6 +262,8 @@ def _vertex_adapter(
         number = find_number(name)
         if number is not None:
             lines.append(f"    vertex.{name} = {value_code(live[number], number)};")
+        elif (value := property_code(name, kind)) is not None:
+            lines.append(f"    vertex.{name} = {value};")
         elif name in _VERTEX_FIELDS:
             lines.append(f"    vertex.{name} = {_VERTEX_FIELDS[name]};")
         elif name.startswith("texcoord"):
