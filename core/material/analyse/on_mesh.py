@@ -38,7 +38,8 @@ def depends_on_mesh(nodes: Sequence[mx.Node]) -> bool:
 def parts_on_mesh(parts: Sequence[Part], mesh: MeshPoints) -> tuple[Part, ...]:
     """The parts of a material that is baked on a mesh: what it reads there is kept."""
     kept = {NODE_FEATURES["position"].name, FACING.name}
-    kept |= {name_of_property(each) for each in mesh.properties}
+    for each in mesh.properties:
+        kept |= {name_of_property(each), name_of_property(f"primvars:{each}")}
     kept |= {name_of_coordinates(str(number)) for number in range(1, mesh.sets)}
     if mesh.has_colours:
         kept.add(NODE_FEATURES["geomcolor"].name)

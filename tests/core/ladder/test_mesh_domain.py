@@ -10,6 +10,7 @@ from verdigris.core.ladder.mesh_domain import coverage_weights, find_properties,
 from verdigris.core.ladder.surface import Surface
 from verdigris.core.material.analyse.on_mesh import depends_on_mesh
 from verdigris.core.material.load.mtlx_document import parse_document
+from verdigris.core.material.report.report import describe_teacher
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..material.documents import document, material
@@ -129,8 +130,10 @@ def test_a_property_is_read_from_the_mesh_and_else_has_its_default():
     assert (names, warnings) == (["wear"], [])
     points = mesh_points(surface, side=64, properties=names)
     uv = np.array([[0.2, 0.3], [0.4, 0.8]], np.float32)
-    found, _ = glow_of(text, points, uv)
+    found, teacher = glow_of(text, points, uv)
     assert found[:, 0] == pytest.approx(uv[:, 1] * 0.5, abs=1e-3)
+    kept = {part.name: part.fate for part in describe_teacher(teacher).parts}
+    assert kept["property 'primvars:wear' of the geometry"] == "kept"
     text = with_property("rust")
     _read, nodes = opened(text)
     names, (warning,) = find_properties(surface, nodes, "a.mtlx")
