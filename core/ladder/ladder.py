@@ -15,20 +15,10 @@ from verdigris.core.ladder.image_fit import ImageFitSettings, Pixels
 from verdigris.core.ladder.measure import SUBPIXELS, HeldOut, Measured, measure_rung
 from verdigris.core.ladder.neural_rung import Neural, neural_rung, time_rung
 from verdigris.core.ladder.reference import lights_of
-from verdigris.core.ladder.rungs import (
-    DETAIL,
-    NEURAL,
-    PBR,
-    REFLECTION,
-    RUNGS,
-    UNLIT,
-    VERTEX,
-    Rung,
-    Scene,
-    pixels_of,
-)
+from verdigris.core.ladder.rungs import Rung, Scene, pixels_of
 from verdigris.core.ladder.visibility import Seen, cameras_around, see
 from verdigris.core.pictures.environment_render import EnvironmentLighting
+from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, REFLECTION, RUNGS, UNLIT, VERTEX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

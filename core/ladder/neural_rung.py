@@ -10,7 +10,8 @@ import numpy as np
 
 from verdigris.core.bundle.cost.time_responses import time_material
 from verdigris.core.ladder.reference import light_of
-from verdigris.core.ladder.rungs import NEURAL, Rung, Scene
+from verdigris.core.ladder.rungs import Rung, Scene
+from verdigris.core.settings.rung_names import NEURAL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import typer
 
 from verdigris.core.cli.shared.lighting import Hdri, Rotate, open_environment
-from verdigris.core.cli.shared.opening import open_teacher
 from verdigris.core.cli.shared.options import (
     AsJson,
     Confined,
@@ -73,67 +72,36 @@ def ladder(
     device: DeviceChoice = None,
 ) -> None:
     """Fits one material on a mesh for every device: from a neural material to vertex colours."""
-    from dataclasses import replace
-
-    from verdigris.core.baking.on_mesh import NeuralRequest, bake_neural
+    from verdigris.core.baking.fit_ladder import LadderRequest, fit_ladder
     from verdigris.core.base.device import open_device
-    from verdigris.core.base.outputs import check_no_bundle
-    from verdigris.core.bundle.files.read import open_bundle
-    from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
     from verdigris.core.importance.camera import read_camera
     from verdigris.core.importance.maps import read_importance
-    from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladder, with_work
-    from verdigris.core.ladder.neural_rung import Neural
-    from verdigris.core.ladder.output.write_ladder import PAGE, write_ladder
-    from verdigris.core.ladder.rungs import NEURAL
+    from verdigris.core.ladder.output.write_ladder import PAGE
     from verdigris.core.ladder.surface import load_surface
     from verdigris.core.lighting.environment_names import STUDIO
-    from verdigris.core.material.files.paths import is_tiled
+    from verdigris.core.material.load.mtlx_document import load_document
 
-    names = check_rungs([word.strip() for word in rungs.split(",") if word.strip()])
-    check_no_bundle(output)
-    opened = open_device(device)
-    settings = with_work(LadderSettings(size=size, views=views, steps=steps), opened.is_software)
+    names = tuple(word.strip() for word in rungs.split(",") if word.strip())
+    changes = {"views": views, "steps": steps}
     if held_out is not None:
-        settings = replace(settings, held_out=held_out)
+        changes["held_out"] = held_out
+    request = LadderRequest(output, names, size, changes, uv, preset, bundle, ktx)
+    opened = open_device(device)
     surface = load_surface(mesh)
     cameras = [read_camera(each) for each in camera or ()]
     weights = read_importance(importance) if importance else None
     environment = open_environment(hdri or STUDIO, rotate)
-    teacher = open_teacher(file, material, search, confined, opened, has_atlas=False)
-    output.mkdir(parents=True, exist_ok=True)
-    neural = None
+    document = load_document(file, search or (), confined)
+    chosen = document.require_material(material)
     line = _Line()
-    if NEURAL in names:
-        if bundle is not None:
-            found = open_bundle(bundle)
-            neural = Neural.of(found, BundleMaterial(found, opened))
-        else:
-            request = NeuralRequest(output, preset, uv)
-            neural = bake_neural(
-                teacher.document, teacher.material, surface, opened, request,
-                lambda part: line.show("neural", part),
-            )  # fmt: skip
-    has_tiles = any(is_tiled(slot.file) for slot in teacher.generated.textures)
-    result = make_ladder(
-        teacher,
-        surface,
-        environment,
-        names,
-        settings,
-        cameras,
-        uv,
-        weights,
-        has_tiles,
-        neural,
-        line.show,
+    report = fit_ladder(
+        document, chosen, surface, environment, opened, request, cameras, weights, line.show
     )
     line.end()
-    report = write_ladder(result, output, teacher.material.file_name, ktx)
     if as_json:
         print(json.dumps(report, indent=1))
         return
-    for warning in result.warnings:
+    for warning in report["warnings"]:
         print(f"verdigris: {warning}", file=sys.stderr)
     for rung in report["rungs"]:
         switch = rung["switch_pixels"]
