@@ -17,6 +17,7 @@ from verdigris.ui.cards.learning import Learning
 from verdigris.ui.cards.overlay import CardOverlay
 from verdigris.ui.first_run.selftest_offer import SelftestOffer
 from verdigris.ui.first_run.set_up_box import SetUpBox
+from verdigris.ui.ladder.ladder_page import LadderPage
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
@@ -77,6 +78,7 @@ class Panel(QWidget):
         self.settings = SettingsForm(model)
         self.paint = PaintPage(model, self.viewport)
         self.history = HistoryPage(model)
+        self.ladder = LadderPage(model)
         messages = (self.set_up, self.selftest, self.banner)
         self.cards = CardOverlay(model, self.viewport, messages)
         self.closing = Closing(model, self, self._close_window)
@@ -125,6 +127,7 @@ class Panel(QWidget):
             (self.settings, "Settings"),
             (self.paint, "Paint"),
             (self.history, "History"),
+            (self.ladder, "Ladder"),
         ):
             self.pages.add(name, page)
         self.summaries = Summaries(self.model, self.pages)

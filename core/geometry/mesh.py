@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -17,6 +17,8 @@ from verdigris.core.geometry.polygons import triangulate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from verdigris.core.material.tiles import Tiles
 
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]
@@ -47,6 +49,11 @@ class Mesh:
         along_u = sign * (edge1 * step2[:, 1:] - edge2 * step1[:, 1:])
         along_v = sign * (edge2 * step1[:, :1] - edge1 * step2[:, :1])
         return normalized(along_u), normalized(along_v)
+
+
+def in_atlas(mesh: Mesh, tiles: Tiles | None) -> Mesh:
+    """A mesh with the uv of the atlas of these UDIM tiles, if there are any."""
+    return replace(mesh, uv=tiles.to_atlas(mesh.uv)) if tiles else mesh
 
 
 @dataclass(frozen=True)

@@ -13,21 +13,12 @@ from verdigris.core.ladder import rungs as all_rungs
 from verdigris.core.ladder.fit_pbr import FitSettings
 from verdigris.core.ladder.image_fit import ImageFitSettings, Pixels
 from verdigris.core.ladder.measure import SUBPIXELS, HeldOut, Measured, measure_rung
-from verdigris.core.ladder.reference import light_of, lights_of
-from verdigris.core.ladder.rungs import (
-    DETAIL,
-    NEURAL,
-    PBR,
-    REFLECTION,
-    RUNGS,
-    UNLIT,
-    VERTEX,
-    Rung,
-    Scene,
-    pixels_of,
-)
+from verdigris.core.ladder.neural_rung import Neural, neural_rung, time_rung
+from verdigris.core.ladder.reference import lights_of
+from verdigris.core.ladder.rungs import Rung, Scene, pixels_of
 from verdigris.core.ladder.visibility import Seen, cameras_around, see
 from verdigris.core.pictures.environment_render import EnvironmentLighting
+from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, REFLECTION, RUNGS, UNLIT, VERTEX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,14 +93,14 @@ def make_ladder(
     uv_set: str | None = None,
     importance: Floats | None = None,
     has_tiles: bool = False,
-    neural: tuple[DeviceMaterial, int, float] | None = None,
+    neural: Neural | None = None,
     on_progress: OnProgress = lambda *_: None,
 ) -> Ladder:
     """Fits and measures the rungs of these names, of RUNGS.
 
-    `neural` is a bundle's material, its bytes, and the seconds that its bake took. `importance` are
-    painted weights in the first uv set, row 0 at v = 0. With `has_tiles`, unit squares of uv are
-    UDIM tiles, and else a texture repeats.
+    `neural` is the bundle of the rung of that name. `importance` are painted weights in the first
+    uv set, row 0 at v = 0. With `has_tiles`, unit squares of uv are UDIM tiles, and else a texture
+    repeats.
     """
     settings = settings or LadderSettings()
     names = check_rungs(names)
@@ -141,6 +132,7 @@ def make_ladder(
     measured = {}
     for number, rung in enumerate(found, 1):
         measured[rung.name] = measure_rung(rung, held_out)
+        rung.nanoseconds = time_rung(rung)
         on_progress("measure", number / len(found))
     return Ladder(scene, settings, found, measured, held_out, warnings)
 
@@ -181,7 +173,7 @@ def _fit(
     seen: Sequence[Seen],
     settings: LadderSettings,
     weights: Sequence[Floats] | None,
-    neural: tuple[DeviceMaterial, int, float] | None,
+    neural: Neural | None,
     reference: _Lazy,
     on_progress: OnProgress,
 ) -> Rung:
@@ -189,7 +181,9 @@ def _fit(
         on_progress(name, part)
 
     if name == NEURAL:
-        return _neural_rung(scene, neural)
+        if neural is None:
+            raise SettingsError("the rung 'neural' needs a bundle: bake one with `verdigris bake`")
+        return neural_rung(scene, neural)
     if name == PBR:
         fit = FitSettings(steps=settings.steps, is_soft=settings.is_soft, seed=settings.seed)
         return all_rungs.fit_pbr_rung(
@@ -205,18 +199,6 @@ def _fit(
         DETAIL: all_rungs.fit_detail_rung,
     }[name]
     return fit_rung(scene, pixels, settings.size, image, show)
-
-
-def _neural_rung(scene: Scene, neural: tuple[DeviceMaterial, int, float] | None) -> Rung:
-    if neural is None:
-        raise SettingsError("the rung 'neural' needs a bundle: bake one, and name it with --bundle")
-    material, byte_size, seconds = neural
-
-    def draw(each: Seen, samples: int) -> Floats:
-        light = light_of(material, each.view, scene.lighting, samples, is_flat=True)[:, :3]
-        return np.asarray(light * scene.exposure, np.float32)
-
-    return Rung(NEURAL, 0, byte_size, seconds, draw)
 
 
 def _scene_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,10 +11,17 @@ from verdigris.core.base.errors import MeshError
 from verdigris.core.geometry.mesh import Mesh, normalized
 from verdigris.core.geometry.raster import rasterize
 from verdigris.core.ladder.texels import Grid, fill_holes
+from verdigris.core.material.codegen.mesh_properties import is_read_from_mesh, plain_name
 from verdigris.core.material.mesh_points import MOST_SETS, QUADS, MeshPoints
+from verdigris.core.material.normalise.geometry_properties import (
+    DEFAULT,
+    is_unnamed_coordinate_set,
+)
+from verdigris.core.material.tiles import MOST_ALONG_A_SIDE, Tiles
 from verdigris.core.pictures.views import frame_from
 
 if TYPE_CHECKING:
+    import MaterialX as mx
     from numpy.typing import NDArray
 
     from verdigris.core.ladder.surface import Surface
@@ -27,16 +34,24 @@ _MARGIN = 8
 _COLOURS = ("displayColor", "color", "Cd")
 
 
-def mesh_points(surface: Surface, name: str | None = None, side: int = SIDE) -> MeshPoints:
-    """The points of a mesh in a uv set, which must lie in one unit square."""
+def mesh_points(
+    surface: Surface, name: str | None = None, side: int = SIDE, properties: Sequence[str] = ()
+) -> MeshPoints:
+    """The points of a mesh in a uv set, with these properties. Unit squares become an atlas of
+    tiles."""
     chosen = surface.require_set(name)
-    report = surface.reports[chosen]
-    if report.tiles != ((0, 0),):
-        raise MeshError(
-            f"{surface.name}: the uv set {chosen!r} covers {len(report.tiles)} unit squares, and a "
-            "bake has one: name a set inside of it with --uv"
-        )
-    mesh, uv = surface.mesh, surface.sets[chosen]
+    uv, tiles = surface.sets[chosen], None
+    if surface.reports[chosen].tiles != ((0, 0),):
+        tiles = Tiles.around(surface.reports[chosen].tiles)
+        if tiles.side > MOST_ALONG_A_SIDE:
+            raise MeshError(
+                f"{surface.name}: the uv set {chosen!r} reaches over {tiles.side} unit squares a "
+                f"side, and an atlas over {MOST_ALONG_A_SIDE} at most: name another set with --uv"
+            )
+        uv = tiles.to_atlas(uv)
+        # a texel must not lie in two tiles
+        side = -(-side // tiles.side) * tiles.side
+    mesh = surface.mesh
     depth = np.zeros(uv.shape[:2], np.float32)
     cover = rasterize(np.asarray(uv * side, np.float32), depth, side, side)
     owner, weights = cover.triangle.reshape(-1), cover.weights.reshape(-1, 3)
@@ -49,7 +64,8 @@ def mesh_points(surface: Surface, name: str | None = None, side: int = SIDE) -> 
     normal = normalized(mixed(mesh.normal))
     part = Mesh(mesh.position[owner], mesh.normal[owner], uv[owner])
     tangent, bitangent = frame_from(normal, *part.tangents())
-    found = np.zeros((len(owner), 4 * QUADS), np.float32)
+    quads = QUADS + len(properties)
+    found = np.zeros((len(owner), 4 * quads), np.float32)
     axes = (mixed(mesh.position), normal, tangent, bitangent)
     colour = _colour(surface, mixed, len(owner))
     for number, axis in enumerate(axes):
@@ -59,10 +75,58 @@ def mesh_points(surface: Surface, name: str | None = None, side: int = SIDE) -> 
     for number, each in enumerate(sets):
         at = 4 * len(axes) + 2 * number
         found[:, at : at + 2] = mixed(each)
-    grid = Grid(side, side, np.zeros((side * side, 4 * QUADS), np.float32))
+    for number, named in enumerate(properties):
+        values = mixed(_values_of(surface, named))[:, :4]
+        at = 4 * (QUADS + number)
+        found[:, at + 3] = 1
+        found[:, at : at + values.shape[1]] = values
+    grid = Grid(side, side, np.zeros((side * side, 4 * quads), np.float32))
     grid.values[inside] = found
     fill_holes(grid, inside, _MARGIN)
-    return MeshPoints(grid.image, inside.reshape(side, side), len(sets))
+    return MeshPoints(
+        grid.image,
+        inside.reshape(side, side),
+        len(sets),
+        tiles,
+        tuple(properties),
+        any(each in surface.primvars for each in _COLOURS),
+    )
+
+
+def _values_of(surface: Surface, name: str) -> Floats:
+    values = surface.primvars.get(name)
+    return surface.sets[name] if values is None else values
+
+
+def find_properties(
+    surface: Surface, nodes: Sequence[mx.Node], file: str
+) -> tuple[list[str], list[str]]:
+    """The properties of the geometry that a material's nodes read and the mesh has, and warnings of
+    those that it lacks. A node without a default needs its property."""
+    found: list[str] = []
+    warnings: list[str] = []
+    known = {**surface.primvars, **surface.sets}
+    has_names = ", ".join(sorted(known)) or "none"
+    for node in nodes:
+        if node.getCategory() == "geomcolor" and not any(each in known for each in _COLOURS):
+            warnings.append(
+                f"{surface.name} has no painted colours ({', '.join(_COLOURS)}), which "
+                f"{node.getName()!r} reads: it reads white. The mesh has {has_names}"
+            )
+        if not is_read_from_mesh(node):
+            continue
+        name = plain_name(node)
+        if name in known:
+            found.append(name)
+            continue
+        lacks = f"{surface.name} has no primvar {name!r}, which {node.getName()!r} reads"
+        if node.getInput(DEFAULT) is None and not is_unnamed_coordinate_set(node):
+            raise MeshError(
+                f"{file}: {lacks} without a default: add it to the mesh (it has {has_names}), or "
+                "give the node a default"
+            )
+        warnings.append(f"{lacks}: it reads its default. The mesh has {has_names}")
+    return list(dict.fromkeys(found)), list(dict.fromkeys(warnings))
 
 
 def coverage_weights(points: MeshPoints, importance: Floats | None) -> Floats:

@@ -24,6 +24,13 @@ from verdigris.core.ladder.unlit_models import (
     mean_at,
     mirror_directions,
 )
+from verdigris.core.settings.rung_names import (
+    DETAIL,
+    PBR,
+    REFLECTION,
+    UNLIT,
+    VERTEX,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,25 +43,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Progress = Callable[[float], None]
 
-NEURAL, PBR, UNLIT, REFLECTION, DETAIL, VERTEX = RUNGS = (
-    "neural", "pbr", "unlit", "reflection", "detail", "vertex",
-)  # fmt: skip
-TITLES = {
-    NEURAL: "Neural material",
-    PBR: "glTF textures",
-    UNLIT: "One unlit texture",
-    REFLECTION: "Unlit texture and reflection map",
-    DETAIL: "Detail and low colours",
-    VERTEX: "Vertex colours",
-}
-COSTS = {
-    NEURAL: "the bundle's latent texture and its network",
-    PBR: "3 texture reads (5 with coat and emission), one light loop",
-    UNLIT: "1 texture read, 1 division",
-    REFLECTION: "3 texture reads, 2 divisions, no light loop",
-    DETAIL: "2 texture reads, 1 division",
-    VERTEX: "no texture read, 1 division",
-}
 # Sides of the reflection map, and how much smaller colours are than detail.
 MIRROR_SIDE, COLOUR_DIVISOR = 64, 4
 _START_SHARE = 0.15
@@ -96,6 +84,10 @@ class Rung:
     stored: dict[str, Any] = field(default_factory=dict)
     """Grids and curves to write."""
     notes: list[str] = field(default_factory=list)
+    material: DeviceMaterial | None = None
+    """What is evaluated for each light; None for rungs that store light."""
+    nanoseconds: float | None = None
+    """Of an evaluation of it; None where it is not measured."""
 
 
 def fit_pbr_rung(
@@ -134,7 +126,7 @@ def fit_pbr_rung(
         stored |= {"emission": emission, "strength": strength}
         channels += 3
     seconds = time.monotonic() - begun
-    return Rung(PBR, size, size * size * channels, seconds, draw, stored)
+    return Rung(PBR, size, size * size * channels, seconds, draw, stored, material=material)
 
 
 def emission_grid(scene: Scene, seen: Sequence[Seen], size: int) -> Grid:

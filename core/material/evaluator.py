@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import slangpy
     from numpy.typing import NDArray
 
+    from verdigris.core.material.tiles import Tiles
+
     Floats = NDArray[np.float32]
 
 EVALUATE = Source("material/teacher/evaluate")
@@ -63,6 +65,8 @@ class DeviceMaterial(ABC):
     """Threads that evaluate one sample together."""
     is_dark_and_opaque: bool = False
     """Whether it certainly emits nothing and is opaque, at all places and for all views."""
+    tiles: Tiles | None = None
+    """UDIM tiles whose atlas the unit square is."""
     live_steps: tuple[int, ...] = ()
     """Of each live input, steps of its range that training draws more often."""
     live: tuple[float, ...] = ()

@@ -12,6 +12,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.material.tiles import Tiles
+
     Floats = NDArray[np.float32]
 
 QUADS = 5
@@ -26,15 +28,26 @@ class MeshPoints:
     """Points of a mesh at the texel centres of its uv."""
 
     texels: Floats
-    """(size, size, 4 * QUADS), row 0 at v = 0. Texels beside islands continue them."""
+    """(size, size, 4 * quads), row 0 at v = 0. Texels beside islands continue them."""
     covered: NDArray[np.bool_]
     """(size, size): whether a triangle is there."""
     sets: int
     """Number of uv sets that the graph can read, at most MOST_SETS."""
+    tiles: Tiles | None = None
+    """UDIM tiles of the uv, whose atlas the texels are."""
+    properties: tuple[str, ...] = ()
+    """Names of properties of the geometry; each has four more numbers in a texel."""
+    has_colours: bool = True
+    """Whether the mesh has painted colours."""
 
     @property
     def size(self) -> int:
         return len(self.texels)
+
+    @property
+    def quads(self) -> int:
+        """Groups of four numbers in a texel, with those of properties."""
+        return QUADS + len(self.properties)
 
     @cached_property
     def digest(self) -> str:

@@ -18,12 +18,12 @@ from verdigris.core.base.device import open_device
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.ladder.ladder import LadderSettings, make_ladder, with_work
 from verdigris.core.ladder.output.write_ladder import write_ladder
-from verdigris.core.ladder.rungs import RUNGS
 from verdigris.core.ladder.surface import Surface, load_surface
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.settings.rung_names import RUNGS
 
 
 def open_surface(path: Path) -> Surface:
@@ -68,7 +68,7 @@ def main() -> None:
 
 def run(document, mesh, light, settings, given, device) -> None:
     begun = time.monotonic()
-    teacher = Teacher(load_document(document), None, device)
+    teacher = Teacher(load_document(document), None, device, has_atlas=False)
     has_tiles = any(is_tiled(slot.file) for slot in teacher.generated.textures)
     found = make_ladder(
         teacher, open_surface(mesh), find_environment(light), given["rungs"].split(","), settings,

@@ -121,6 +121,26 @@ class PanelModel(WorkerLink):
 
     def _read_history(self) -> None:
         self.history.open(self.result_folder(), self._result_name())
+        name = self._result_name() or "material"
+        self.ladder.open(self.result_folder() / f"{name}_ladder")
+
+    @property
+    def can_bake_ladder(self) -> bool:
+        """Whether a material, a mesh and a rung are chosen, and no ladder is being fitted."""
+        chosen = self.ladder.choices
+        is_chosen = bool(self.current and chosen.mesh and chosen.rungs)
+        return is_chosen and not self.ladder.is_running and not self.is_refused
+
+    def bake_ladder(self) -> None:
+        """Fits the chosen rungs on the chosen mesh."""
+        document = self._read_document() if self.can_bake_ladder else None
+        if document is None:
+            return
+        name = self.ladder.choices.mesh
+        mesh = self.meshes.load(name, self.current) if name in self.meshes.names else None
+        if name in self.meshes.names and mesh is None:
+            return
+        self.ladder.start(document, self.search_folders, self.view, self.choices.preset, mesh)
 
     def locate(self, folder: str) -> None:
         """Searches missing images in a folder and the folders in it."""
@@ -302,6 +322,7 @@ class PanelModel(WorkerLink):
     def close(self) -> None:
         """Ends the worker and a set-up, and does not wait for them."""
         self.set_up.cancel()
+        self.ladder.close()
         self._drop_client()
 
     def result_folder(self) -> Path:

@@ -18,6 +18,7 @@ from verdigris.ui.model import states
 from verdigris.ui.model.bake_history import BakeHistory
 from verdigris.ui.model.bake_log import BakeLog
 from verdigris.ui.model.choices import BakeChoices
+from verdigris.ui.model.ladder_work import LadderWork
 from verdigris.ui.model.own_presets import OwnPresets
 from verdigris.ui.model.scene_meshes import SceneMeshes
 from verdigris.ui.model.worker_pictures import Pictures
@@ -82,6 +83,7 @@ class PanelState:
         self.bake_clock = BakeClock()
         self.set_up = WorkerSetUp()
         self.meshes = SceneMeshes(host, self.notices)
+        self.ladder = LadderWork(self.notices, make_client)
         self.effects = Effects()
         self._paint = ScenePaint(host, self.weights, self.notices)
         self._owners = WeightOwners(host, self.weights, self.notices)

@@ -40,6 +40,7 @@ class WorkerLink(PanelState):
         """Handles new messages, checks the worker and sends new weights."""
         self._paint.poll()
         self.set_up.poll()
+        self.ladder.poll()
         if self._client is None:
             return
         for message in self._client.poll():

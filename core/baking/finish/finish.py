@@ -280,6 +280,7 @@ def _write(
         bounds=bounds,
         arithmetic=arithmetic,
         live=teacher.live_inputs,
+        tiles=teacher.tiles,
         reference=reference,
         preview=preview,
         emission=maps.emission,

@@ -44,6 +44,7 @@ from verdigris.core.bundle.files.manifest_sampler import (
 from verdigris.core.bundle.files.stored_proxies import ProxyFacts, parse_proxies
 from verdigris.core.material.live_inputs.live_input import LiveInput
 from verdigris.core.material.live_inputs.stored_inputs import live_json, parse_live
+from verdigris.core.material.tiles import Tiles, parse_tiles
 from verdigris.core.network.spec import NetworkSpec
 
 FORMAT = "verdigris.material"
@@ -51,9 +52,10 @@ FORMAT = "verdigris.material"
 SUFFIX = ".vdg"
 SCENE_FORMAT = "verdigris.scene"
 TEXTURES_FORMAT = "verdigris.textures"
-MAJOR, MINOR = 4, 5
-# The version of bundles without live inputs, which readers of 4.4 know.
-MINOR_WITHOUT_LIVE = 4
+MAJOR, MINOR = 4, 6
+# Bundles without tiles have a lower version, and without live inputs the one that readers of 4.4
+# know.
+MINOR_WITHOUT_TILES, MINOR_WITHOUT_LIVE = 5, 4
 LARGEST_MANIFEST = 4 << 20
 LARGEST_PREVIEW = 64 << 20
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
@@ -79,6 +81,8 @@ class Manifest:
     """Rows of the reference."""
     live: tuple[LiveInput, ...] = ()
     """Names, ranges and defaults of the decoder's live inputs."""
+    tiles: Tiles | None = None
+    """UDIM tiles whose atlas the unit square is."""
     bounds: Bounds = field(default_factory=Bounds)
     """Largest allowed differences from the reference."""
     constants: FileRecord | None = None
@@ -152,9 +156,10 @@ RESPONSE = {
 def _as_json(manifest: Manifest) -> dict[str, Any]:
     document: dict[str, Any] = {
         "format": FORMAT,
-        "version": version_for(manifest.spec),
+        "version": version_for(manifest.spec, manifest.tiles is not None),
         "name": manifest.name,
         **live_json(manifest.live),
+        **({"tiles": manifest.tiles.as_json()} if manifest.tiles else {}),
         "network": network_json(manifest.spec),
         **({"sampler": sampler_json(manifest.spec)} if manifest.has_sampler else {}),
         "weights": {
@@ -182,9 +187,10 @@ def _as_json(manifest: Manifest) -> dict[str, Any]:
     return document
 
 
-def version_for(spec: NetworkSpec) -> str:
+def version_for(spec: NetworkSpec, has_tiles: bool = False) -> str:
     """The lowest version that can hold this decoder."""
-    return f"{MAJOR}.{MINOR if spec.live_inputs else MINOR_WITHOUT_LIVE}"
+    minor = MINOR_WITHOUT_TILES if spec.live_inputs else MINOR_WITHOUT_LIVE
+    return f"{MAJOR}.{MINOR if has_tiles else minor}"
 
 
 def parse_manifest(data: bytes, file: str) -> Manifest:
@@ -206,6 +212,7 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
         tensors=parse_known_tensors(fields, spec, is_newer),
         latents=latents,
         live=parse_live(fields, spec.live_inputs),
+        tiles=parse_tiles(fields),
         constants=parse_constants(fields, 2 * LARGEST_WEIGHTS),
         reference=parse_record(reference, LARGEST_REFERENCE),
         reference_count=parse_count(reference),

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.bundle.proxies.proxy_texture import Proxies
+    from verdigris.core.material.tiles import Tiles
     from verdigris.core.network.quantise import LatentRange
     from verdigris.core.network.spec import NetworkSpec
 
@@ -84,6 +85,8 @@ class Contents:
     """The advised arithmetic, for which `runtime` is compiled."""
     live: tuple[LiveInput, ...] = ()
     """Names, ranges and defaults of live inputs; by default numbers from 0 to 1."""
+    tiles: Tiles | None = None
+    """UDIM tiles whose atlas the unit square is."""
     reference: Reference | None = None
     """By default made from the exported numbers, without teacher."""
     preview: bytes | None = None
@@ -183,6 +186,7 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
             tuple(latents.offset.tolist()),
         ),
         live=contents.live or unnamed_inputs(exported.parameters.live),
+        tiles=contents.tiles,
         reference=records[REFERENCE_FILE],
         reference_count=len(reference),
         bounds=contents.bounds,

@@ -41,6 +41,7 @@ class BundleMaterial(DeviceMaterial):
         self.lod = lod
         self.random = 0.0
         maps = {} if isinstance(bundle, StoredMaterial) else _maps(bundle, self.device)
+        self.tiles = None if isinstance(bundle, StoredMaterial) else bundle.manifest.tiles
         stored = bundle if isinstance(bundle, StoredMaterial) else read_stored(bundle)
         chosen = replace(
             choice or RuntimeChoice(), from_registers=from_registers, has_maps=bool(maps)

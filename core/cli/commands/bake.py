@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from verdigris.core.material.load.mtlx_document import Document, Material
     from verdigris.core.material.mesh_points import MeshPoints
     from verdigris.core.progress.events import Event
     from verdigris.core.settings.recipe import Recipe
@@ -42,6 +43,7 @@ GROUPS = {
     "Expert": ("settings", "device"),
 }
 """Headings of the help, and the options below each."""
+_ONE_PLACE = "islands that overlap get one of their places, and those without area one texel"
 _OLD_OPTIONS = {
     "--no-encoder": "use --set encode_from=0",
     "--compare-uniform": "docs/benchmarks/bench_paint.py makes this comparison",
@@ -260,7 +262,7 @@ def bake(
         recipe = _with_directions(recipe, directions)
     points = None
     if mesh is not None:
-        points, weights = _on_mesh(mesh, uv, weights)
+        points, weights = _on_mesh(mesh, uv, weights, chosen)
     elif uv is not None:
         raise typer.BadParameter("needs a mesh: name it with --mesh", param_hint="--uv")
     teachers = [Teacher(document, each, opened, points, live=wanted) for document, each in chosen]
@@ -295,20 +297,26 @@ def bake(
 
 
 def _on_mesh(
-    mesh: Path, uv: str | None, weights: NDArray[np.float32] | None
+    mesh: Path,
+    uv: str | None,
+    weights: NDArray[np.float32] | None,
+    chosen: Sequence[tuple[Document, Material]],
 ) -> tuple[MeshPoints, NDArray[np.float32]]:
     """The surface on which materials are evaluated, and the weights of its places."""
-    from verdigris.core.ladder.mesh_domain import coverage_weights, mesh_points
+    from verdigris.core.ladder.mesh_domain import coverage_weights, find_properties, mesh_points
     from verdigris.core.ladder.surface import load_surface
 
     surface = load_surface(mesh)
-    points = mesh_points(surface, uv)
+    properties: list[str] = []
+    for document, material in chosen:
+        found, warnings = find_properties(surface, list(document.nodes_of(material)), document.name)
+        properties += found
+        for warning in warnings:
+            print(f"verdigris: {warning}", file=sys.stderr)
+    points = mesh_points(surface, uv, properties=list(dict.fromkeys(properties)))
     report = surface.reports[surface.require_set(uv)]
-    if not report.is_unique:
-        print(
-            f"verdigris: {mesh}: {report.describe()}: overlapping islands get one of their places",
-            file=sys.stderr,
-        )
+    if not report.is_unique or report.without_area:
+        print(f"verdigris: {mesh}: {report.describe()}: {_ONE_PLACE}", file=sys.stderr)
     return points, coverage_weights(points, weights)
 
 

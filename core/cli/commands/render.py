@@ -134,7 +134,7 @@ def render(
     from verdigris.core.base.outputs import check_apart
     from verdigris.core.bundle.files.read import is_bundle, open_bundle
     from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
-    from verdigris.core.geometry.mesh import load_mesh
+    from verdigris.core.geometry.mesh import in_atlas, load_mesh
     from verdigris.core.geometry.shapes import find_shape
     from verdigris.core.material.load.provenance import files_read
     from verdigris.core.pictures.backdrop import over
@@ -200,6 +200,8 @@ def render(
         inputs = teacher.live_inputs
         drawn, name = teacher, teacher.material.name
         read = list(files_read(teacher.document, teacher.material))
+    if shape and mesh:
+        shape = in_atlas(shape, drawn.tiles)
     check_apart(output, [*read, *([Path(hdri)] if hdri and hdri not in ENVIRONMENTS else [])])
     is_flat = reference or bundle is not None
     lit = EnvironmentLighting.upload(opened, around, shape) if around else None

@@ -71,7 +71,7 @@ def view(
     from verdigris.core.bundle.runtime.device_materials import fastest_advised
     from verdigris.core.bundle.runtime.network_module import fits_in_constants
     from verdigris.core.cli.shared.opening import open_teacher, require_own_material
-    from verdigris.core.geometry.mesh import load_mesh
+    from verdigris.core.geometry.mesh import in_atlas, load_mesh
     from verdigris.core.geometry.shapes import find_shape
     from verdigris.core.pictures.picture_files import check_picture_path, write_picture
     from verdigris.core.pictures.render import MOST_STUDIO_SAMPLES
@@ -108,7 +108,7 @@ def view(
         opened.layout.levels,
         reference,
         chosen,
-        load_mesh(mesh) if mesh else find_shape(chosen),
+        in_atlas(load_mesh(mesh), opened.manifest.tiles) if mesh else find_shape(chosen),
         samples,
     )
     if environment:

@@ -23,9 +23,10 @@ from verdigris.core.ladder.output.texture_files import (
     SHOWN,
     Written,
 )
-from verdigris.core.ladder.rungs import PBR, TITLES, VERTEX, Rung, Scene
+from verdigris.core.ladder.rungs import Rung, Scene
 from verdigris.core.ladder.unlit_models import VertexColours
 from verdigris.core.pictures.views import frame_from
+from verdigris.core.settings.rung_names import PBR, TITLES, VERTEX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.ladder.measure import SWITCH_FLIP
-from verdigris.core.ladder.rungs import COSTS, TITLES
+from verdigris.core.ladder.output.lods import choose_lods
 from verdigris.core.pictures.heat import heat_colours
 from verdigris.core.pictures.picture_files import encode_jpeg, with_shoulder
+from verdigris.core.settings.rung_names import COSTS, TITLES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,9 +53,11 @@ def make_page(ladder: Ladder, name: str) -> str:
             f"<td style='text-align:left'>{html.escape(COSTS[rung.name])}</td></tr>"
         )
         text = f"FLIP {found.flip:.3f}, {_size(rung.byte_size)}"
+        if rung.nanoseconds:
+            text += f", {rung.nanoseconds:.2f} ns for each light"
         maps = [heat_colours(each, _TOP) for each in found.maps]
         cards.append(_card(TITLES[rung.name], text, found.pictures, maps, rung.notes))
-    notes = "".join(f"<p>{html.escape(each)}</p>" for each in ladder.warnings)
+    notes = _lods(ladder) + "".join(f"<p>{html.escape(each)}</p>" for each in ladder.warnings)
     title = html.escape(name)
     views = len(ladder.held_out.seen)
     return (
@@ -68,6 +71,15 @@ def make_page(ladder: Ladder, name: str) -> str:
         "<th>good below</th><th>fitted in</th><th>cost</th></tr>"
         f"{''.join(rows)}</table>{notes}<div class='rungs'>{''.join(cards)}</div></html>"
     )
+
+
+def _lods(ladder: Ladder) -> str:
+    """The levels of detail as a sentence."""
+    first, *others = choose_lods(ladder)
+    text = f"Levels of detail: {TITLES[first.rung]}"
+    for each in others:
+        text += f"; below {each.below_pixels} px, {TITLES[each.rung]}"
+    return f"<p>{html.escape(text)}.</p>"
 
 
 def _card(

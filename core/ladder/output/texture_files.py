@@ -12,7 +12,7 @@ from verdigris.core.base.outputs import write_file
 from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA8_SRGB, write_ktx2
 from verdigris.core.flatten.flat_model import LARGEST_SLANT
 from verdigris.core.ladder import pbr_model
-from verdigris.core.ladder.rungs import PBR, Rung
+from verdigris.core.ladder.rungs import Rung
 from verdigris.core.ladder.texels import quantise
 from verdigris.core.ladder.unlit_models import (
     DETAIL_SCALE,
@@ -22,6 +22,7 @@ from verdigris.core.ladder.unlit_models import (
     WithReflection,
 )
 from verdigris.core.pictures.picture_files import srgb_from_linear, write_data
+from verdigris.core.settings.rung_names import PBR
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

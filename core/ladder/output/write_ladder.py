@@ -9,15 +9,36 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.outputs import write_file
 from verdigris.core.ladder.measure import SWITCH_FLIP
 from verdigris.core.ladder.output.gltf import write_gltf
+from verdigris.core.ladder.output.lods import choose_lods
 from verdigris.core.ladder.output.page import make_page
 from verdigris.core.ladder.output.texture_files import write_textures
-from verdigris.core.ladder.rungs import COSTS, TITLES
+from verdigris.core.pictures.picture_files import encode_jpeg, with_shoulder
+from verdigris.core.settings.rung_names import COSTS, TITLES
 
 if TYPE_CHECKING:
     from verdigris.core.ladder.ladder import Ladder
+    from verdigris.core.ladder.rungs import Rung
 
 FORMAT = "verdigris.ladder"
 REPORT, PAGE = "ladder.json", "ladder.html"
+
+
+def _bundle(rung: Rung, folder: Path) -> dict[str, str]:
+    """Where the bundle of the neural rung lies, from the folder of the ladder if it is there."""
+    bundle = rung.stored.get("bundle")
+    if bundle is None:
+        return {}
+    is_inside = bundle.resolve().is_relative_to(folder.resolve())
+    name = bundle.resolve().relative_to(folder.resolve()) if is_inside else bundle.resolve()
+    return {"bundle": name.as_posix(), "uv_set": rung.stored["uv_set"]}
+
+
+def _write_picture(ladder: Ladder, rung: Rung, folder: Path) -> str:
+    """Writes the first picture of a rung, for programs that show a list. Returns its name."""
+    name = f"{rung.name}_shown.jpg"
+    picture = ladder.measured[rung.name].pictures[0]
+    write_file(folder / name, encode_jpeg(with_shoulder(picture)))
+    return name
 
 
 def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) -> dict[str, Any]:
@@ -39,6 +60,7 @@ def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) 
         "held_out_views": len(ladder.held_out.seen),
         "switch_flip": SWITCH_FLIP,
         "warnings": ladder.warnings,
+        "lods": [each.as_json() for each in choose_lods(ladder)],
         "models": models,
         "rungs": [
             {
@@ -48,7 +70,10 @@ def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) 
                 "size": rung.size,
                 "bytes": rung.byte_size,
                 "seconds": round(rung.seconds, 2),
+                "nanoseconds": rung.nanoseconds,
                 "files": files.files,
+                **_bundle(rung, folder),
+                "picture": _write_picture(ladder, rung, folder),
                 **files.numbers,
                 **ladder.measured[rung.name].as_json(),
                 "notes": rung.notes,

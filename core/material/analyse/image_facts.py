@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import MissingTextureError, VerdigrisError
-from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, Part
+from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, KEPT, Part
+from verdigris.core.material.files.atlas import find_atlas
 from verdigris.core.material.files.image_headers import read_info
 from verdigris.core.material.files.similar_names import EXACT, pattern_of
 from verdigris.core.material.graph.traversal import image_inputs, is_connected, is_of_document
+from verdigris.core.material.tiles import MOST_ALONG_A_SIDE, Tiles
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -40,7 +42,7 @@ class TextureFacts:
     kind: str = ""
     tiles: int = 1
     tiles_left_out: int = 0
-    """Tiles outside of the unit square, which alone is baked."""
+    """Tiles that are too far from each other for one atlas."""
     orientation: int = 1
     """EXIF orientation: viewers rotate or mirror the image unless it is 1."""
     problem: str = ""
@@ -88,9 +90,15 @@ def _with_header(facts: TextureFacts, info: ImageInfo, search: SearchPath) -> Te
         channels=info.channels,
         kind=info.kind,
         tiles=len(info.tiles),
-        tiles_left_out=sum((tile.column, tile.row) != (0, 0) for tile in info.tiles),
+        tiles_left_out=_left_out(info),
         orientation=info.orientation,
     )
+
+
+def _left_out(info: ImageInfo) -> int:
+    others = [each for each in info.tiles if (each.column, each.row) != (0, 0)]
+    atlas = Tiles.around((each.column, each.row) for each in info.tiles)
+    return len(others) if atlas.side > MOST_ALONG_A_SIDE else 0
 
 
 def _is_tile_of(path: Path, patterns: Sequence[Path]) -> bool:
@@ -109,14 +117,17 @@ def other_files(textures: Sequence[TextureFacts]) -> list[Part]:
     ]
 
 
-def tiles_left_out(textures: Sequence[TextureFacts]) -> list[Part]:
-    """Tiles that are not baked."""
-    worst = max(textures, key=lambda facts: facts.tiles_left_out, default=None)
-    if worst is None or not worst.tiles_left_out:
+def parts_of_tiles(textures: Sequence[TextureFacts], search: SearchPath) -> list[Part]:
+    """Tiles beyond the first, which are baked as one atlas."""
+    tiles = find_atlas([facts.file for facts in textures], search)
+    if tiles is not None:
+        side = f"{tiles.side} x {tiles.side}"
+        return [Part("UDIM tiles", KEPT, f"side by side in one square of {side} tiles")]
+    if not any(facts.tiles_left_out for facts in textures):
         return []
     how = (
-        f"{worst.tiles_left_out} of {worst.tiles} are outside of the unit square and not baked: to "
-        "bake another tile than 1001, write its number instead of the token"
+        "only tile 1001 is baked, since the others are further away than "
+        f"{MOST_ALONG_A_SIDE} tiles: move them together, or write a tile's number for the token"
     )
     return [Part("UDIM tiles", DROPPED, how)]
 

@@ -137,8 +137,17 @@ def _property(reader: mx.Node) -> list[Part]:
         return [_further_coordinates(repr(name))]
     if reads_texture_coordinates(reader):
         return []
-    which = f"property {name!r}" if name else "property"
-    return [Part(f"{which} of the geometry", DROPPED, NOT_ON_A_SAMPLE)]
+    return [Part(name_of_property(name), DROPPED, NOT_ON_A_SAMPLE)]
+
+
+def name_of_property(name: str) -> str:
+    """The name of the part of a property of the geometry."""
+    return f"property {name!r} of the geometry" if name else "property of the geometry"
+
+
+def name_of_coordinates(index: str) -> str:
+    """The name of the part of a further uv set."""
+    return f"texture coordinates {index}"
 
 
 def _overruled(nodes: Sequence[mx.Node]) -> list[Part]:
@@ -251,7 +260,7 @@ def _is_other_than_the_surface(node: mx.Node, port: mx.Input, text: str) -> bool
 
 def _further_coordinates(index: str) -> Part:
     how = "there is one set of texture coordinates, which is used for all"
-    return Part(f"texture coordinates {index}", APPROXIMATED, how)
+    return Part(name_of_coordinates(index), APPROXIMATED, how)
 
 
 def directions_used_as_masks(nodes: Sequence[mx.Node]) -> list[mx.Node]:

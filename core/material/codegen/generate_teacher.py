@@ -17,11 +17,13 @@ from verdigris.core.material.codegen.code_names import (
 )
 from verdigris.core.material.codegen.code_repairs import repair
 from verdigris.core.material.codegen.image_graphs import inline_image_files
+from verdigris.core.material.codegen.mesh_properties import property_code, read_properties
+from verdigris.core.material.files.atlas import find_atlas
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.graph.library import OVERRIDE_FOLDER, standard_library
 from verdigris.core.material.graph.traversal import counterpart, image_inputs
 from verdigris.core.material.live_inputs.open_inputs import find_number, open_inputs, value_code
-from verdigris.core.material.mesh_points import MOST_SETS, QUADS
+from verdigris.core.material.mesh_points import MOST_SETS
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.live_inputs.live_input import LiveInput
     from verdigris.core.material.load.mtlx_document import Document, Material
     from verdigris.core.material.mesh_points import MeshPoints
+    from verdigris.core.material.tiles import Tiles
 
 _LANES_FOR_SLOPES = 4
 _VERTEX_FIELDS = {
@@ -64,6 +67,8 @@ class GeneratedMaterial:
     uniforms: tuple[tuple[str, Any], ...]
     takes_slopes: bool
     live: tuple[LiveInput, ...] = ()
+    tiles: Tiles | None = None
+    """UDIM tiles whose atlas the unit square is."""
 
     @property
     def lanes_per_sample(self) -> int:
@@ -80,9 +85,11 @@ def generate(
     material: Material,
     mesh: MeshPoints | None = None,
     live: Sequence[LiveInput] = (),
+    has_atlas: bool = True,
 ) -> GeneratedMaterial:
     """Generates the Slang of one material, ready to link with the kernels that evaluate it. With a
-    mesh, points of the unit square are those of its surface."""
+    mesh, points of the unit square are those of its surface. With `has_atlas`, they are those of
+    all UDIM tiles."""
     import MaterialX as mx
 
     document.check(material)
@@ -92,6 +99,9 @@ def generate(
         if live:
             # kept, because the nodes live with it
             opened = open_inputs(opened, live)
+            nodes = [counterpart(node, opened) for node in nodes]
+        if mesh and mesh.properties:
+            opened = read_properties(opened, mesh.properties)
             nodes = [counterpart(node, opened) for node in nodes]
         root = inline_image_files(opened, nodes, standard_library(), generator.getTarget())
         root = rename_definitions_for_code(root, document.root, standard_library())
@@ -107,6 +117,9 @@ def generate(
     takes_slopes = "mx_heighttonormal" in code
     textures, uniforms = _bindings(stage, document.name, nodes)
     has_tiles = any(is_tiled(slot.file) or not slot.file for slot in textures)
+    tiles = mesh.tiles if mesh else None
+    if mesh is None and has_atlas:
+        tiles = find_atlas([slot.file for slot in textures], document.search)
     source = "\n".join(
         (
             "import material.teacher.interface;",
@@ -117,13 +130,16 @@ def generate(
             '#include "material/teacher/prelude.slang"',
             code,
             *_mesh_lines(mesh),
+            *_atlas_lines(tiles if mesh is None else None),
             *(["uniform float3 gLiveValues;"] if live else []),
             _vertex_adapter(stage, mesh, live),
             '#include "material/teacher/material.slang"',
         )
     )
     _require_reached(document, material, source, live)
-    return GeneratedMaterial(material.name, source, textures, uniforms, takes_slopes, tuple(live))
+    return GeneratedMaterial(
+        material.name, source, textures, uniforms, takes_slopes, tuple(live), tiles
+    )
 
 
 def _require_reached(
@@ -205,13 +221,30 @@ def _mesh_lines(mesh: MeshPoints | None) -> list[str]:
     """Constants and variables of a mesh. Its digest makes the code that of this mesh."""
     if mesh is None:
         return []
+    side = mesh.tiles.side if mesh.tiles else 1
     return [
         "#define VERDIGRIS_MESH 1",
         f"// {mesh.digest}",
         f"static const uint kMeshSize = {mesh.size};",
-        f"static const uint kMeshQuads = {QUADS};",
+        f"static const uint kMeshQuads = {mesh.quads};",
+        f"static const float kMeshTiles = {side}.0;",
+        f"static const uint kMeshTexels = {mesh.size // side};",
         "static float3 gMeshColour;",
         f"static float2 gMeshSets[{MOST_SETS}];",
+        f"static const uint kMeshProperties = {len(mesh.properties)};",
+        f"static float4 gMeshProperties[{max(1, len(mesh.properties))}];",
+    ]
+
+
+def _atlas_lines(tiles: Tiles | None) -> list[str]:
+    """Constants of an atlas, whose points are moved to their tiles."""
+    if tiles is None:
+        return []
+    first = ", ".join(f"{each}.0" for each in tiles.first)
+    return [
+        "#define VERDIGRIS_ATLAS 1",
+        f"static const float2 kFirstTile = float2({first});",
+        f"static const float kTilesAlongSide = {tiles.side}.0;",
     ]
 
 
@@ -229,6 +262,8 @@ def _vertex_adapter(
         number = find_number(name)
         if number is not None:
             lines.append(f"    vertex.{name} = {value_code(live[number], number)};")
+        elif (value := property_code(name, kind)) is not None:
+            lines.append(f"    vertex.{name} = {value};")
         elif name in _VERTEX_FIELDS:
             lines.append(f"    vertex.{name} = {_VERTEX_FIELDS[name]};")
         elif name.startswith("texcoord"):

@@ -21,12 +21,13 @@ from verdigris.core.material.analyse.image_facts import (
     non_finite,
     orientations,
     other_files,
-    tiles_left_out,
+    parts_of_tiles,
 )
 from verdigris.core.material.analyse.misread_images import (
     numbers_decoded_as_colours,
     undecoded_normals,
 )
+from verdigris.core.material.analyse.on_mesh import parts_on_mesh
 from verdigris.core.material.analyse.parts import default_places, parts_of
 from verdigris.core.material.files.missing_files import describe_missing, repairing_folders
 from verdigris.core.material.graph.traversal import nodes_behind
@@ -117,7 +118,7 @@ def describe_material(
             *converted_types(document, nodes),
             *images_without_file(nodes),
             *other_files(textures),
-            *tiles_left_out(textures),
+            *parts_of_tiles(textures, document.search),
             *orientations(textures),
             *undecoded_normals(nodes, textures),
             *numbers_decoded_as_colours(nodes, textures),
@@ -149,6 +150,8 @@ def _with_missing(report: MaterialReport, document: Document) -> MaterialReport:
 def describe_teacher(teacher: Teacher) -> MaterialReport:
     """The report of a loaded material, without a probe."""
     report = describe_material(teacher.document, teacher.material, probe=False)
+    if teacher.mesh is not None:
+        report = replace(report, parts=parts_on_mesh(report.parts, teacher.mesh))
     return _with_images(report, teacher)
 
 

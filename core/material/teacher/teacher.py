@@ -41,8 +41,10 @@ class Teacher(DeviceMaterial):
         device: Device | None = None,
         mesh: MeshPoints | None = None,
         live: Sequence[WantedInput] = (),
+        has_atlas: bool = True,
     ) -> None:
-        """With a mesh, points of the unit square lie on its surface."""
+        """With a mesh, points of the unit square lie on its surface. Without `has_atlas`, uv are
+        those of a mesh with UDIM tiles, and else those of the atlas of all tiles."""
         self.document = document
         self.material = material or document.require_material()
         self.device = device or open_device()
@@ -50,12 +52,14 @@ class Teacher(DeviceMaterial):
         self.live_steps = tuple(each.density for each in self.live_inputs)
         self.live = tuple(each.default for each in self.live_inputs)
         self.generated: GeneratedMaterial = generate(
-            document, self.material, mesh, self.live_inputs
+            document, self.material, mesh, self.live_inputs, has_atlas
         )
+        self.tiles = self.generated.tiles
         self.lanes_per_sample = self.generated.lanes_per_sample
         self.is_dark_and_opaque = is_dark_and_opaque(document.nodes_of(self.material))
         self.kernels = self.device.material_kernels(self.generated.digest)
         self.source = Source(f"material_{self.generated.digest}", self.generated.source)
+        self.mesh = mesh
         self._mesh = None if mesh is None else self.buffer(mesh.texels.size, mesh.texels, stride=16)
         self._pool = TexturePool(self.device, document.search)
         try:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.geometry.mesh import Mesh, load_mesh
+from verdigris.core.geometry.mesh import Mesh, in_atlas, load_mesh
 from verdigris.core.geometry.shapes import SHAPES, shape_mesh
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.pictures.render import make_view
@@ -359,10 +359,10 @@ class Painter:
             return None
         given = self._given.get(command.mesh)
         if given is not None:
-            return given
+            return in_atlas(given, self.teacher.tiles)
         key = _file_key(command.mesh)
         if key not in self._meshes:
-            self._meshes = {key: load_mesh(Path(command.mesh))}
+            self._meshes = {key: in_atlas(load_mesh(Path(command.mesh)), self.teacher.tiles)}
         return self._meshes[key]
 
     def _is_current(self, command: ViewCommand) -> bool:

@@ -116,6 +116,23 @@ class Forecast(Command):
 
 
 @dataclass(frozen=True)
+class Ladder(Command):
+    """Fits the open material on a mesh in several forms, and writes them into a folder. The worker
+    answers nothing else until then; to cancel it, end the worker."""
+
+    folder: str
+    mesh: str
+    """The name of a mesh from `SetMesh`, or a file."""
+    rungs: tuple[str, ...]
+    size: int = 256
+    """Texels a side of textures."""
+    lit_by: str = ""
+    """An environment, by name or file; by default the studio."""
+    preset: str = ""
+    """Of the bake of the neural rung."""
+
+
+@dataclass(frozen=True)
 class Pause(Command):
     """Pauses after the current steps. The view can still be changed."""
 
@@ -293,6 +310,7 @@ NAMES: dict[type[Command], str] = {
     Start: "start",
     Show: "show",
     Forecast: "forecast",
+    Ladder: "ladder",
     Pause: "pause",
     Resume: "resume",
     Finish: "finish",

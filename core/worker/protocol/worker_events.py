@@ -97,6 +97,25 @@ class Shown(Event):
 
 
 @dataclass(frozen=True)
+class Fitting(Event):
+    """What a ladder is at."""
+
+    what: str
+    """A rung, or a step such as `views`."""
+    part: float
+    """From 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Fitted(Event):
+    """A ladder is written."""
+
+    folder: str
+    report: Mapping[str, Any]
+    """As in ladder.json."""
+
+
+@dataclass(frozen=True)
 class Opened(Event):
     """A document was read, and the teacher of one material compiled."""
 

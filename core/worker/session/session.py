@@ -78,6 +78,7 @@ class Session:
             commands.Start: self._start,
             commands.Show: self._show_bundle,
             commands.Forecast: self._forecast,
+            commands.Ladder: self._fit_ladder,
             commands.Pause: self._pause,
             commands.Resume: self._resume,
             commands.Finish: self._finish,
@@ -229,6 +230,19 @@ class Session:
         self._enter(before, "measuring the cost", LONG_PATIENCE)
         try:
             self._post(measure(teacher, recipe[classify([teacher], recipe)]))
+        finally:
+            self._enter(before)
+
+    def _fit_ladder(self, command: commands.Ladder) -> None:
+        from verdigris.core.worker.session.ladder_job import run_ladder
+
+        self._refuse_while_busy("ladder")
+        self._require_teacher("ladder")
+        assert self._opened is not None
+        before = self.state
+        self._enter(before, "fitting the ladder", LONG_PATIENCE)
+        try:
+            run_ladder(command, self._opened, self._meshes.get(command.mesh), self._post)
         finally:
             self._enter(before)
 

@@ -14,12 +14,12 @@ from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladde
 from verdigris.core.ladder.output.write_ladder import write_ladder
 from verdigris.core.ladder.pbr_material import PbrMaterial
 from verdigris.core.ladder.reference import draw_lights
-from verdigris.core.ladder.rungs import RUNGS
 from verdigris.core.ladder.surface import Surface
 from verdigris.core.ladder.texels import Grid
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.settings.rung_names import RUNGS
 
 from ..material.documents import document, material, with_surface
 

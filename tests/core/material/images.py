@@ -46,7 +46,9 @@ def image(name, kind="color3", attributes="", **inputs):
 
 
 def look(folder, uv, name, **options):
-    teacher = Teacher(probe(image(name, **options), "texels", search_paths=[folder]))
+    made = probe(image(name, **options), "texels", search_paths=[folder])
+    # uv are those of tiles, not of an atlas
+    teacher = Teacher(made, has_atlas=False)
     return glow(teacher, uv)
 
 

@@ -64,7 +64,7 @@ def publish(
     from verdigris.core.base.outputs import check_output, write_file
     from verdigris.core.bundle.files.read import open_bundle
     from verdigris.core.bundle.files.write import version
-    from verdigris.core.geometry.mesh import load_mesh
+    from verdigris.core.geometry.mesh import in_atlas, load_mesh
     from verdigris.core.publish.page import make_page
 
     if output.suffix.lower() not in SUFFIXES:
@@ -74,7 +74,12 @@ def publish(
     opened = [open_bundle(path) for path in bundles]
     for bundle in opened:
         bundle.check_files()
-    shape = load_mesh(mesh) if mesh else None
+    tiles = {bundle.manifest.tiles for bundle in opened}
+    if mesh and len(tiles) > 1:
+        raise VerdigrisError(
+            f"{mesh}: these bundles have different UDIM tiles: publish each with the mesh by itself"
+        )
+    shape = in_atlas(load_mesh(mesh), tiles.pop()) if mesh else None
     sources = _open_sources(source, opened, search, confined)
     published = _with_references(opened, sources, size, device)
     now = datetime.now(UTC).date().isoformat()

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from verdigris.core.cli.shared.lighting import Hdri, Rotate, open_environment
-from verdigris.core.cli.shared.opening import open_teacher
 from verdigris.core.cli.shared.options import (
     AsJson,
     Confined,
@@ -20,10 +18,6 @@ from verdigris.core.cli.shared.options import (
     Search,
     path_argument,
 )
-
-if TYPE_CHECKING:
-    from verdigris.core.base.device import Device
-    from verdigris.core.material.evaluator import DeviceMaterial
 
 _DEFAULT_RUNGS = "pbr,unlit,reflection,detail,vertex"
 
@@ -63,6 +57,7 @@ def ladder(
     bundle: Annotated[
         Path | None, typer.Option(help="The bundle of the rung neural. Default: bake one.")
     ] = None,
+    preset: Annotated[str, typer.Option(help="Of the bake of the rung neural.")] = "",
     held_out: Annotated[
         int | None, typer.Option(help="Number of views that are only measured.")
     ] = None,
@@ -75,56 +70,37 @@ def ladder(
     device: DeviceChoice = None,
 ) -> None:
     """Fits one material on a mesh for every device: from a neural material to vertex colours."""
-    from dataclasses import replace
-
+    from verdigris.core.baking.fit_ladder import LadderRequest, fit_ladder
     from verdigris.core.base.device import open_device
-    from verdigris.core.base.outputs import check_no_bundle
     from verdigris.core.cli.shared.progress_line import ProgressLine
     from verdigris.core.importance.camera import read_camera
     from verdigris.core.importance.maps import read_importance
-    from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladder, with_work
-    from verdigris.core.ladder.output.write_ladder import PAGE, write_ladder
-    from verdigris.core.ladder.rungs import NEURAL
+    from verdigris.core.ladder.output.write_ladder import PAGE
     from verdigris.core.ladder.surface import load_surface
     from verdigris.core.lighting.environment_names import STUDIO
-    from verdigris.core.material.files.paths import is_tiled
+    from verdigris.core.material.load.mtlx_document import load_document
 
-    names = check_rungs([word.strip() for word in rungs.split(",") if word.strip()])
-    check_no_bundle(output)
-    opened = open_device(device)
-    settings = with_work(LadderSettings(size=size, views=views, steps=steps), opened.is_software)
+    names = tuple(word.strip() for word in rungs.split(",") if word.strip())
+    changes = {"views": views, "steps": steps}
     if held_out is not None:
-        settings = replace(settings, held_out=held_out)
+        changes["held_out"] = held_out
+    request = LadderRequest(output, names, size, changes, uv, preset, bundle, ktx)
+    opened = open_device(device)
     surface = load_surface(mesh)
     cameras = [read_camera(each) for each in camera or ()]
     weights = read_importance(importance) if importance else None
     environment = open_environment(hdri or STUDIO, rotate)
-    teacher = open_teacher(file, material, search, confined, opened)
-    output.mkdir(parents=True, exist_ok=True)
-    neural = None
-    if NEURAL in names:
-        neural = _neural(file, bundle, output, teacher.material.name, search, opened, device)
-    has_tiles = any(is_tiled(slot.file) for slot in teacher.generated.textures)
+    document = load_document(file, search or (), confined)
+    chosen = document.require_material(material)
     line = ProgressLine()
-    result = make_ladder(
-        teacher,
-        surface,
-        environment,
-        names,
-        settings,
-        cameras,
-        uv,
-        weights,
-        has_tiles,
-        neural,
-        line.show,
+    report = fit_ladder(
+        document, chosen, surface, environment, opened, request, cameras, weights, line.show
     )
     line.end()
-    report = write_ladder(result, output, teacher.material.file_name, ktx)
     if as_json:
         print(json.dumps(report, indent=1))
         return
-    for warning in result.warnings:
+    for warning in report["warnings"]:
         print(f"verdigris: {warning}", file=sys.stderr)
     for rung in report["rungs"]:
         switch = rung["switch_pixels"]
@@ -135,25 +111,3 @@ def ladder(
             f"{rung['seconds']:.0f} s"
         )
     print(f"{output / PAGE}: {len(report['rungs'])} rungs on {mesh}")
-
-
-def _neural(
-    file: Path, bundle: Path | None, folder: Path, name: str, search: list[Path] | None,
-    opened: Device, device: str | None,
-) -> tuple[DeviceMaterial, int, float]:  # fmt: skip
-    """The material, bytes and seconds of a bundle, which is baked if none is given."""
-    from verdigris.core import api
-    from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
-    from verdigris.core.progress.events import Finished
-
-    begun = time.monotonic()
-    if bundle is None:
-        document = api.load(file, search or ())
-        for event in api.bake(document, folder=folder, material=name, device=device):
-            if isinstance(event, Finished):
-                bundle = Path(event.results[0])
-    assert bundle is not None
-    opened_bundle = api.open_bundle(bundle)
-    loaded = (each for each in bundle.iterdir() if each.suffix in (".bin", ".ktx2"))
-    bytes_ = sum(each.stat().st_size for each in loaded)
-    return BundleMaterial(opened_bundle, opened), bytes_, time.monotonic() - begun

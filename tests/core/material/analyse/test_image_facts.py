@@ -133,17 +133,23 @@ def test_a_texture_is_described_by_its_header(tmp_path):
     assert texture.colour_space == "lin_rec709"
 
 
-@pytest.mark.parametrize(("cells", "left_out"), [([1001], 0), ([1001, 1002, 1011], 2), ([1003], 1)])
-def test_tiles_outside_of_the_unit_square_are_reported_as_dropped(tmp_path, cells, left_out):
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ([1001], []),
+        ([1001, 1002, 1011], [("kept", "side by side in one square of 2 x 2 tiles")]),
+        ([1003], [("kept", "side by side in one square of 1 x 1 tiles")]),
+        ([1001, 1901], [("dropped", "only tile 1001 is baked")]),
+    ],
+)
+def test_tiles_are_reported_with_the_square_that_they_become(tmp_path, cells, expected):
     for cell in cells:
         write_image(tmp_path / f"t.{cell}.png", np.full((2, 2, 3), 99, np.uint8))
     [found] = describe(parse_document(with_image("t.&lt;UDIM&gt;.png"), [tmp_path]), probe=False)
     written = [
-        part.how for part in found.parts if (part.name, part.fate) == ("UDIM tiles", "dropped")
+        (part.fate, part.how.partition(",")[0]) for part in found.parts if part.name == "UDIM tiles"
     ]
-    assert [how.partition(" are outside")[0] for how in written] == (
-        [f"{left_out} of {len(cells)}"] if left_out else []
-    )
+    assert written == expected
 
 
 def without_a_file(file, category="image"):

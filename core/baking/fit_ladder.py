@@ -1,0 +1,101 @@
+"""A whole ladder: bakes the neural rung, fits the others, measures all, and writes the folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verdigris.core.baking.on_mesh import NeuralRequest, bake_neural
+from verdigris.core.base.outputs import check_no_bundle
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladder, with_work
+from verdigris.core.ladder.mesh_domain import find_properties
+from verdigris.core.ladder.neural_rung import Neural
+from verdigris.core.ladder.output.write_ladder import write_ladder
+from verdigris.core.material.files.paths import is_tiled
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.settings.rung_names import NEURAL
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from verdigris.core.base.device import Device
+    from verdigris.core.importance.camera import Camera
+    from verdigris.core.ladder.surface import Surface
+    from verdigris.core.lighting.environment import Environment
+    from verdigris.core.material.load.mtlx_document import Document, Material
+
+    OnProgress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class LadderRequest:
+    """What a ladder is made of, and where it goes."""
+
+    folder: Path
+    rungs: tuple[str, ...]
+    size: int = 256
+    """Texels a side of textures."""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Other fields of LadderSettings."""
+    uv_set: str | None = None
+    """The set of pbr and detail; None is the mesh's first."""
+    preset: str = ""
+    """Of the bake of the neural rung."""
+    bundle: Path | None = None
+    """The neural rung, if it is baked already."""
+    has_ktx: bool = True
+    """Whether KTX 2.0 files are written, too."""
+
+    def __post_init__(self) -> None:
+        check_rungs(self.rungs)
+        check_no_bundle(self.folder)
+
+
+def fit_ladder(
+    document: Document,
+    material: Material,
+    surface: Surface,
+    environment: Environment,
+    device: Device,
+    request: LadderRequest,
+    cameras: Sequence[Camera] = (),
+    importance: NDArray[np.float32] | None = None,
+    on_progress: OnProgress = lambda *_: None,
+) -> dict[str, Any]:
+    """Writes the ladder and returns its report. An error in `on_progress` ends it."""
+    names = check_rungs(request.rungs)
+    settings = with_work(LadderSettings(size=request.size), device.is_software)
+    settings = replace(settings, **request.changes)
+    teacher = Teacher(document, material, device, has_atlas=False)
+    _, lacking = find_properties(surface, list(document.nodes_of(material)), document.name)
+    request.folder.mkdir(parents=True, exist_ok=True)
+    neural: Neural | None = None
+    if NEURAL in names and request.bundle is not None:
+        bundle = open_bundle(request.bundle)
+        neural = Neural.of(bundle, BundleMaterial(bundle, device))
+    elif NEURAL in names:
+        wanted = NeuralRequest(request.folder, request.preset, request.uv_set)
+        neural = bake_neural(
+            document, material, surface, device, wanted, lambda part: on_progress(NEURAL, part)
+        )
+    has_tiles = any(is_tiled(slot.file) for slot in teacher.generated.textures)
+    ladder = make_ladder(
+        teacher,
+        surface,
+        environment,
+        names,
+        settings,
+        cameras,
+        request.uv_set,
+        importance,
+        has_tiles,
+        neural,
+        on_progress,
+    )
+    ladder.warnings += lacking
+    return write_ladder(ladder, request.folder, material.file_name, request.has_ktx)

@@ -1,0 +1,75 @@
+"""The neural rung: a bundle on the mesh, drawn as an engine does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.bundle.cost.time_responses import time_material
+from verdigris.core.ladder.reference import light_of
+from verdigris.core.ladder.rungs import Rung, Scene
+from verdigris.core.settings.rung_names import NEURAL
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.bundle.files.read import Bundle
+    from verdigris.core.ladder.visibility import Seen
+    from verdigris.core.material.evaluator import DeviceMaterial
+
+    Floats = NDArray[np.float32]
+
+# Files that an engine loads.
+_LOADED = (".bin", ".ktx2")
+
+
+@dataclass(frozen=True)
+class Neural:
+    """A bundle as a rung."""
+
+    material: DeviceMaterial
+    folder: Path
+    byte_size: int
+    seconds: float = 0.0
+    """Of its bake; 0 for a bundle that was given."""
+    uv_set: str | None = None
+    """The set in which it was baked on the mesh; None for the mesh's first."""
+
+    @classmethod
+    def of(
+        cls, bundle: Bundle, material: DeviceMaterial, seconds: float = 0.0,
+        uv_set: str | None = None,
+    ) -> Neural:  # fmt: skip
+        """The rung of a bundle, with this material of it."""
+        files = (each for each in bundle.folder.iterdir() if each.suffix in _LOADED)
+        return cls(
+            material, bundle.folder, sum(each.stat().st_size for each in files), seconds, uv_set
+        )
+
+
+def neural_rung(scene: Scene, neural: Neural) -> Rung:
+    """The rung of a bundle, which is not fitted here."""
+    material = neural.material
+    uv_set = neural.uv_set or scene.surface.first_set
+
+    def draw(each: Seen, samples: int) -> Floats:
+        view = each.on_set(scene.surface, uv_set)
+        if material.tiles:
+            view = replace(view, uv=material.tiles.to_atlas(view.uv))
+        light = light_of(material, view, scene.lighting, samples, is_flat=True)[:, :3]
+        return np.asarray(light * scene.exposure, np.float32)
+
+    stored = {"bundle": neural.folder, "uv_set": uv_set}
+    return Rung(NEURAL, 0, neural.byte_size, neural.seconds, draw, stored, material=material)
+
+
+def time_rung(rung: Rung) -> float | None:
+    """Nanoseconds of an evaluation of a rung with a light loop; None of others, and on a processor,
+    which does not predict a graphics card."""
+    material = rung.material
+    if material is None or material.device.is_software:
+        return None
+    return time_material(material).nanoseconds

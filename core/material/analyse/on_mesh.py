@@ -1,0 +1,62 @@
+"""Whether a material depends on the mesh that wears it, beyond its texture coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from verdigris.core.material.analyse.features import FACING, KEPT, NODE_FEATURES, Part
+from verdigris.core.material.analyse.parts import (
+    default_places,
+    directions_used_as_masks,
+    name_of_coordinates,
+    name_of_property,
+)
+from verdigris.core.material.normalise.geometry_properties import (
+    UNIFORM_VALUE,
+    VALUE,
+    reads_texture_coordinates,
+)
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+
+    from verdigris.core.material.mesh_points import MeshPoints
+
+_READS_MESH = ("position", "geomcolor")
+_PROPERTIES = (VALUE, UNIFORM_VALUE)
+_FIRST = ("", "0")
+
+
+def depends_on_mesh(nodes: Sequence[mx.Node]) -> bool:
+    """Whether two meshes with equal uv show the material differently: by positions, directions in
+    space, painted colours, properties of the geometry, or a second uv set."""
+    return any(map(_reads_mesh, nodes)) or bool(directions_used_as_masks(nodes))
+
+
+def parts_on_mesh(parts: Sequence[Part], mesh: MeshPoints) -> tuple[Part, ...]:
+    """The parts of a material that is baked on a mesh: what it reads there is kept."""
+    kept = {NODE_FEATURES["position"].name, FACING.name}
+    for each in mesh.properties:
+        kept |= {name_of_property(each), name_of_property(f"primvars:{each}")}
+    kept |= {name_of_coordinates(str(number)) for number in range(1, mesh.sets)}
+    if mesh.has_colours:
+        kept.add(NODE_FEATURES["geomcolor"].name)
+    return tuple(
+        replace(each, fate=KEPT, how="as it is on the mesh") if each.name in kept else each
+        for each in parts
+    )
+
+
+def _reads_mesh(node: mx.Node) -> bool:
+    category = node.getCategory()
+    if category in _PROPERTIES:
+        return not reads_texture_coordinates(node)
+    if category == "texcoord":
+        index = node.getInputValue("index") if node.getInput("index") is not None else 0
+        return bool(index)
+    return category in _READS_MESH or any(
+        each.getGeomProp() == "position" or each.getIndex() not in _FIRST
+        for each in default_places(node)
+    )

@@ -1,0 +1,23 @@
+"""The rungs of a ladder, from the dearest to the cheapest."""
+
+from __future__ import annotations
+
+NEURAL, PBR, UNLIT, REFLECTION, DETAIL, VERTEX = RUNGS = (
+    "neural", "pbr", "unlit", "reflection", "detail", "vertex",
+)  # fmt: skip
+TITLES = {
+    NEURAL: "Neural material",
+    PBR: "glTF textures",
+    UNLIT: "One unlit texture",
+    REFLECTION: "Unlit texture and reflection map",
+    DETAIL: "Detail and low colours",
+    VERTEX: "Vertex colours",
+}
+COSTS = {
+    NEURAL: "the bundle's latent texture and its network",
+    PBR: "3 texture reads (5 with coat and emission), one light loop",
+    UNLIT: "1 texture read, 1 division",
+    REFLECTION: "3 texture reads, 2 divisions, no light loop",
+    DETAIL: "2 texture reads, 1 division",
+    VERTEX: "no texture read, 1 division",
+}

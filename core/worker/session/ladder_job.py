@@ -1,0 +1,55 @@
+"""Fits a ladder of the open material."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verdigris.core.worker.protocol.worker_events import Fitted, Fitting
+
+if TYPE_CHECKING:
+    from verdigris.core.geometry.mesh import Mesh
+    from verdigris.core.progress.events import Event
+    from verdigris.core.worker.protocol.commands import Ladder
+    from verdigris.core.worker.session.opening import OpenDocument
+
+# Seconds between two events.
+_INTERVAL = 0.1
+# The uv set of a mesh that a host hands over.
+_SCENE_SET = "st"
+
+
+def run_ladder(
+    command: Ladder, opened: OpenDocument, mesh: Mesh | None, post: Callable[[Event], None]
+) -> None:
+    """Posts what is fitted, and the report at the end. `mesh` is one of the host's scene."""
+    from verdigris.core.baking.fit_ladder import LadderRequest, fit_ladder
+    from verdigris.core.ladder.surface import Surface, load_surface
+    from verdigris.core.lighting.environment_names import STUDIO
+    from verdigris.core.lighting.named_environments import find_environment
+
+    teacher = opened.teacher
+    assert teacher is not None
+    request = LadderRequest(
+        Path(command.folder), command.rungs, command.size, preset=command.preset
+    )
+    if mesh is None:
+        surface = load_surface(Path(command.mesh))
+    else:
+        surface = Surface(mesh, {_SCENE_SET: mesh.uv}, name=command.mesh)
+    last = 0.0
+
+    def show(what: str, part: float) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if part >= 1 or now - last > _INTERVAL:
+            last = now
+            post(Fitting(what, part))
+
+    report = fit_ladder(
+        opened.document, teacher.material, surface, find_environment(command.lit_by or STUDIO),
+        teacher.device, request, on_progress=show,
+    )  # fmt: skip
+    post(Fitted(command.folder, report))

@@ -1,0 +1,103 @@
+"""The page of the ladder: choices, the worker of its own, progress, cancel, and the cards."""
+
+import json
+
+import pytest
+
+from verdigris.core.worker.client.client import GONE, Health
+from verdigris.core.worker.protocol import commands
+from verdigris.ui.signals.notices import ERROR, INFO
+
+REPORT = {
+    "format": "verdigris.ladder",
+    "warnings": ["uv set 'st': 2 of 3 islands overlap"],
+    "rungs": [
+        {"name": "neural", "bytes": 206_000, "flip": 0.021, "switch_pixels": 512,
+         "nanoseconds": 0.9, "picture": "neural_shown.jpg"},
+        {"name": "vertex", "bytes": 8000, "flip": 0.2, "switch_pixels": None,
+         "nanoseconds": None, "picture": "vertex_shown.jpg"},
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture
+def page(fake_panel):
+    session, panel = fake_panel
+    session.ready()
+    session.model.ladder.cancel()
+    session.model.ladder.report = None
+    session.model.ladder.choose(mesh="/meshes/figure.usda", rungs=("neural", "vertex"))
+    panel.pages.show_only(["Ladder"])
+    return session, panel.ladder
+
+
+def test_bake_all_opens_the_material_in_a_worker_of_its_own(page):
+    session, ladder = page
+    before, own = len(session.clients), session.clients[0]
+    ladder.bake.click()
+    assert len(session.clients) == before + 1
+    opened = session.client.sent[-1]
+    assert isinstance(opened, commands.Open) and opened.material == "clay"
+    session.receive("opened", chosen="clay", materials=[])
+    sent = session.client.sent[-1]
+    assert isinstance(sent, commands.Ladder)
+    assert (sent.mesh, sent.rungs, sent.size) == ("/meshes/figure.usda", ("neural", "vertex"), 256)
+    assert sent.folder.endswith("clay_ladder") and sent.lit_by == session.model.view.lit_by
+    session.receive("fitting", what="vertex", part=0.25)
+    assert ladder.doing.text() == "Vertex colours, 25%" and ladder.progress.isVisible()
+    assert not ladder.bake.isEnabled() and ladder.cancel.isVisible()
+    session.receive("fitted", folder=sent.folder, report=REPORT)
+    assert session.client.ended == "closed" and own.ended == ""
+    cards = ladder.cards
+    assert cards["neural"].figures.text() == "206 KB, FLIP 0.021, 0.90 ns for each light"
+    assert cards["neural"].use.text() == "Suffices below 512 px on the screen"
+    assert cards["vertex"].use.text() == "Differs at every size"
+    assert cards["pbr"].use.text() == "Not baked"
+    assert ladder.page.isVisible() and ladder.bake.isEnabled()
+    texts = [notice.text for notice in session.model.notices]
+    assert REPORT["warnings"][0] in texts and any(text.startswith("Written: ") for text in texts)
+
+
+def test_cancel_kills_the_worker_and_keeps_the_ladder_before(page):
+    session, ladder = page
+    session.model.ladder.report = REPORT
+    ladder.bake.click()
+    ladder.cancel.click()
+    assert session.client.ended == "killed"
+    assert session.model.ladder.report == REPORT and ladder.bake.isEnabled()
+    last = list(session.model.notices)[-1]
+    assert (last.severity, last.text.startswith("The ladder was cancelled")) == (INFO, True)
+
+
+def test_an_error_and_a_worker_that_is_gone_are_told(page):
+    session, ladder = page
+    ladder.bake.click()
+    session.receive("error", text="figure.usda has no uv set without overlaps", command="ladder")
+    assert list(session.model.notices)[-1].severity == ERROR
+    assert "figure.usda has no uv set" in list(session.model.notices)[-1].text
+    ladder.bake.click()
+    session.client.now = Health(GONE, "The worker has ended")
+    session.model.tick()
+    assert "The worker has ended" in list(session.model.notices)[-1].text
+    assert not session.model.ladder.is_running
+
+
+def test_a_ladder_that_is_there_is_shown_with_the_material(page, tmp_path):
+    session, ladder = page
+    (tmp_path / "ladder.json").write_text(json.dumps(REPORT))
+    session.model.ladder.open(tmp_path)
+    assert "FLIP 0.200" in ladder.cards["vertex"].figures.text()
+    (tmp_path / "ladder.json").write_text("[]")
+    session.model.ladder.open(tmp_path)
+    assert session.model.ladder.report is None and not ladder.page.isVisible()
+
+
+def test_without_a_mesh_or_a_rung_there_is_nothing_to_bake(page):
+    session, ladder = page
+    for box in ("neural", "vertex"):
+        ladder.cards[box].box.setChecked(False)
+    assert session.model.ladder.choices.rungs == () and not ladder.bake.isEnabled()
+    ladder.cards["unlit"].box.setChecked(True)
+    assert session.model.ladder.choices.rungs == ("unlit",) and ladder.bake.isEnabled()
+    session.model.ladder.choose(mesh="")
+    assert not ladder.bake.isEnabled()

@@ -1,0 +1,1 @@
+"""The queue: several documents, baked one after the other."""

@@ -1,0 +1,154 @@
+"""The page of the ladder: a mesh, a card for each rung, and one button that bakes them all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from verdigris.core.settings.rung_names import RUNGS
+from verdigris.ui.ladder.rung_card import RungCard
+from verdigris.ui.model.ladder_work import PAGE, SIZES
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.qt.binding import bind
+from verdigris.ui.qt.flow_layout import FlowLayout
+from verdigris.ui.qt.text_widgets import Elided, Line
+from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.status.progress_view import ProgressLine
+from verdigris.ui.style.metrics import GAP
+
+_EXPLAINED = (
+    "One material for every device: a neural material, textures and vertex colours, fitted on a "
+    "mesh under the light of the view."
+)
+_FILES = "Meshes (*.obj *.usd *.usda *.usdc *.usdz)"
+_OPEN = "Open a file…"
+
+
+class LadderPage(QWidget):
+    """Binds the widgets to the model's `ladder`."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self._model, self._work = model, model.ladder
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GAP)
+        explained = Line()
+        explained.setText(_EXPLAINED)
+        column.addWidget(explained)
+        column.addLayout(self._row_of_choices())
+        self.cards = {name: RungCard(name) for name in RUNGS}
+        for name, card in self.cards.items():
+            card.box.toggled.connect(lambda is_on, name=name: self._work.set_rung(name, is_on))
+            column.addWidget(card)
+        self.progress = ProgressLine()
+        self.progress.setToolTip("Progress of the rung")
+        self.progress.setAccessibleName("Progress of the ladder")
+        self.doing = Elided()
+        column.addWidget(self.progress)
+        column.addWidget(self.doing)
+        column.addWidget(self._row_of_buttons())
+        bind(self, self._work.changed, self._show)
+        bind(self, model.meshes.changed, self._show_meshes)
+        bind(self, model.state_changed, self._show)
+        bind(self, model.materials_changed, self._show)
+
+    def _row_of_choices(self) -> QHBoxLayout:
+        self.mesh, self.size = QComboBox(), QComboBox()
+        self.mesh.setToolTip("The mesh on which all rungs are fitted")
+        self.mesh.setMinimumContentsLength(8)
+        self.mesh.activated.connect(self._choose_mesh)
+        for side in SIZES:
+            self.size.addItem(f"{side} x {side}", side)
+        self.size.setToolTip("Size of the textures in texels")
+        self.size.activated.connect(lambda at: self._work.choose(size=self.size.itemData(at)))
+        row = QHBoxLayout()
+        row.setSpacing(GAP)
+        for text, widget in (("&Mesh", self.mesh), ("Te&xtures", self.size)):
+            label = QLabel(text)
+            label.setBuddy(widget)
+            row.addWidget(label)
+            row.addWidget(widget, 1 if widget is self.mesh else 0)
+        return row
+
+    def _row_of_buttons(self) -> QWidget:
+        self.bake = QPushButton("Bake &all")
+        self.bake.setToolTip("Bakes and fits the chosen rungs, measures them, and writes a page")
+        self.bake.clicked.connect(lambda _: self._model.bake_ladder())
+        self.cancel = QPushButton("Cance&l")
+        self.cancel.setToolTip("Ends the work; a ladder that is there stays")
+        self.cancel.clicked.connect(lambda _: self._work.cancel())
+        self.page = QPushButton("Open &page")
+        self.page.setToolTip("Shows all rungs with their error maps in the browser")
+        self.page.clicked.connect(lambda _: self._open(self._work.folder / PAGE))
+        self.folder = QPushButton("Open &folder")
+        self.folder.setToolTip("Shows the textures, the glTF and the bundle")
+        self.folder.clicked.connect(lambda _: self._open(self._work.folder))
+        row = QWidget()
+        flow = FlowLayout(row)
+        for button in (self.bake, self.cancel, self.page, self.folder):
+            flow.addWidget(button)
+        return row
+
+    def _choose_mesh(self, at: int) -> None:
+        name = self.mesh.itemData(at)
+        if name is None:
+            name, _ = QFileDialog.getOpenFileName(self, "Mesh of the ladder", "", _FILES)
+        if name:
+            self._work.choose(mesh=name)
+        self._show_meshes()
+
+    def _show_meshes(self) -> None:
+        names, chosen = list(self._model.meshes.names), self._work.choices.mesh
+        if not chosen and names:
+            self._work.choose(mesh=names[0])
+            return
+        self.mesh.blockSignals(True)
+        self.mesh.clear()
+        if not chosen:
+            self.mesh.addItem("Choose a mesh", "")
+        for name in dict.fromkeys([*names, *([chosen] if chosen else [])]):
+            self.mesh.addItem(name if name in names else Path(name).name, name)
+        self.mesh.addItem(_OPEN, None)
+        self.mesh.setCurrentIndex(max(0, self.mesh.findData(chosen)))
+        self.mesh.setToolTip(chosen or "The mesh on which all rungs are fitted")
+        self.mesh.blockSignals(False)
+
+    def _show(self) -> None:
+        work = self._work
+        if self.mesh.currentData() != work.choices.mesh or not self.mesh.count():
+            self._show_meshes()
+        self.size.setCurrentIndex(self.size.findData(work.choices.size))
+        fitted = {each["name"]: each for each in (work.report or {}).get("rungs", ())}
+        is_running = work.is_running
+        for name, card in self.cards.items():
+            card.box.blockSignals(True)
+            card.box.setChecked(name in work.choices.rungs)
+            card.box.blockSignals(False)
+            card.box.setEnabled(not is_running)
+            card.show_rung(fitted.get(name), work.folder)
+        self.progress.setVisible(is_running)
+        self.doing.setVisible(is_running)
+        if is_running:
+            self.progress.show_share(work.part)
+            self.doing.setText(f"{capitalise(work.what)}, {work.part:.0%}")
+        for widget in (self.mesh, self.size):
+            widget.setEnabled(not is_running)
+        self.bake.setEnabled(self._model.can_bake_ladder)
+        self.cancel.setVisible(is_running)
+        for button in (self.page, self.folder):
+            button.setVisible(work.report is not None)
+
+    def _open(self, path: Path) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))

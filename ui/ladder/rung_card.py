@@ -1,0 +1,71 @@
+"""A rung as a card: picture, bytes, error, and where it suffices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPixmap
+from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QLabel
+
+from verdigris.core.settings.rung_names import COSTS, TITLES
+from verdigris.ui.qt.text_widgets import Line
+from verdigris.ui.style.metrics import GAP, HALF
+from verdigris.ui.widgets.thumbnails import blank
+from verdigris.ui.widgets.wording import format_bytes
+
+PICTURE = 64
+
+
+class RungCard(QFrame):
+    """One rung, with a box that takes it into the ladder."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.box = QCheckBox(TITLES[name])
+        self.box.setToolTip(f"Bakes this rung with the others. An engine needs: {COSTS[name]}")
+        self.picture = QLabel()
+        self.picture.setFixedSize(PICTURE, PICTURE)
+        self.picture.setAccessibleName(f"Picture: {TITLES[name]}")
+        self.figures, self.use = Line(), Line()
+        grid = QGridLayout(self)
+        grid.setContentsMargins(GAP, HALF, GAP, HALF)
+        grid.setHorizontalSpacing(GAP)
+        grid.setVerticalSpacing(HALF)
+        grid.addWidget(self.picture, 0, 0, 3, 1, Qt.AlignmentFlag.AlignTop)
+        grid.addWidget(self.box, 0, 1)
+        grid.addWidget(self.figures, 1, 1)
+        grid.addWidget(self.use, 2, 1)
+        grid.setColumnStretch(1, 1)
+
+    def show_rung(self, rung: Mapping[str, Any] | None, folder: Path) -> None:
+        """Shows what was measured; nothing for a rung that is not fitted."""
+        if rung is None:
+            self.picture.setPixmap(blank(PICTURE))
+            self.figures.setText(COSTS[self.name][0].upper() + COSTS[self.name][1:])
+            self.use.setText("Not baked")
+            return
+        found = QPixmap(str(folder / str(rung.get("picture", ""))))
+        smooth, whole = (
+            Qt.TransformationMode.SmoothTransformation,
+            Qt.AspectRatioMode.KeepAspectRatio,
+        )
+        self.picture.setPixmap(
+            blank(PICTURE) if found.isNull() else found.scaled(PICTURE, PICTURE, whole, smooth)
+        )
+        parts = [format_bytes(int(rung.get("bytes", 0))), f"FLIP {float(rung.get('flip', 0)):.3f}"]
+        if rung.get("nanoseconds"):
+            parts.append(f"{float(rung['nanoseconds']):.2f} ns for each light")
+        self.figures.setText(", ".join(parts))
+        self.figures.setToolTip("Size of the files, and mean error over views that no fit has seen")
+        pixels = rung.get("switch_pixels")
+        self.use.setText(
+            f"Suffices below {pixels} px on the screen" if pixels else "Differs at every size"
+        )
+        self.use.setToolTip(
+            "The height of the mesh on the screen below which its FLIP is under .02"
+        )

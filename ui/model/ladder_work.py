@@ -1,0 +1,166 @@
+"""Fits the ladder of the chosen material in a worker of its own, beside the panel's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.hosts.host import HostDocument
+from verdigris.core.settings.rung_names import NEURAL, PBR, RUNGS, TITLES, UNLIT
+from verdigris.core.worker.client.client import GONE, WorkerClient
+from verdigris.core.worker.protocol import commands
+from verdigris.core.worker.protocol.messages import Message
+from verdigris.ui.signals.notices import ERROR, INFO, WARNING, Notices
+from verdigris.ui.signals.signal import Signal
+
+REPORT, PAGE = "ladder.json", "ladder.html"
+SIZES = (128, 256, 512, 1024, 2048)
+
+
+@dataclass(frozen=True)
+class LadderChoices:
+    """What is fitted, and on what."""
+
+    mesh: str = ""
+    """The name of a mesh of the scene, or a file."""
+    rungs: tuple[str, ...] = (NEURAL, PBR, UNLIT)
+    size: int = 256
+
+
+class LadderWork:
+    """Call `poll` a few times a second. No method waits."""
+
+    def __init__(self, notices: Notices, make_client: Callable[[], WorkerClient]) -> None:
+        self._notices, self._make_client = notices, make_client
+        self._client: WorkerClient | None = None
+        self._waiting: commands.Ladder | None = None
+        self.choices = LadderChoices()
+        self.folder = Path()
+        self.report: Mapping[str, Any] | None = None
+        """That of the ladder in the folder, if there is one."""
+        self.what = ""
+        """What is fitted at the moment."""
+        self.part = 0.0
+        self.changed = Signal()
+
+    @property
+    def is_running(self) -> bool:
+        return self._client is not None
+
+    def choose(self, **values: Any) -> None:
+        """Changes some of the choices."""
+        self.choices = replace(self.choices, **values)
+        self.changed.emit()
+
+    def set_rung(self, name: str, is_on: bool) -> None:
+        """Takes a rung in, or leaves it out."""
+        chosen = {*self.choices.rungs, name} if is_on else {*self.choices.rungs} - {name}
+        self.choose(rungs=tuple(each for each in RUNGS if each in chosen))
+
+    def open(self, folder: Path) -> None:
+        """Shows the ladder of a folder, if there is one."""
+        if self.is_running:
+            return
+        self.folder, self.report = folder, None
+        try:
+            found = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+            self.report = found if isinstance(found.get("rungs"), list) else None
+        except (OSError, ValueError, AttributeError):
+            # there is none, or another program's
+            pass
+        self.changed.emit()
+
+    def start(
+        self, document: HostDocument, search: tuple[str, ...], view: commands.View, preset: str,
+        mesh: commands.SetMesh | None,
+    ) -> None:  # fmt: skip
+        """Begins a ladder. `mesh` is the scene's, if one of its meshes is chosen."""
+        if self.is_running or not self.choices.mesh or not self.choices.rungs:
+            return
+        try:
+            self._client = self._make_client()
+        except VerdigrisError as failure:
+            self._notices.add(ERROR, str(failure))
+            return
+        if mesh is not None:
+            self._client.send(mesh)
+        self._client.send(
+            commands.Open(
+                name=document.name,
+                search=(*map(str, document.search), *search),
+                confined=document.confined,
+                material=document.material,
+                payload=document.text.encode(),
+            )
+        )
+        self._waiting = commands.Ladder(
+            str(self.folder), self.choices.mesh, self.choices.rungs, self.choices.size,
+            view.lit_by, preset,
+        )  # fmt: skip
+        self.what, self.part = "opening the material", 0.0
+        self.changed.emit()
+
+    def cancel(self) -> None:
+        """Ends the work. What is written already stays."""
+        client, self._client = self._client, None
+        if client is not None:
+            client.kill()
+            self._end()
+            self._notices.add(INFO, "The ladder was cancelled. The one before is unchanged.")
+
+    def close(self) -> None:
+        """Ends the worker with the panel."""
+        if self._client is not None:
+            self._client.kill()
+            self._client = None
+
+    def poll(self) -> None:
+        """Handles new messages."""
+        client = self._client
+        for message in client.poll() if client is not None else ():
+            if self._client is not None:
+                self._handle(message)
+        if self._client is not None and (health := self._client.health()).state == GONE:
+            self._fail(health.reason)
+
+    def _handle(self, message: Message) -> None:
+        event = message.header
+        kind = event.get("event")
+        if kind == "opened" and self._waiting is not None:
+            if not event.get("chosen"):
+                problems = [each.get("problem", "") for each in event.get("materials", ())]
+                self._fail(next(filter(None, problems), "the material cannot be opened"))
+                return
+            waiting, self._waiting = self._waiting, None
+            assert self._client is not None
+            self._client.send(waiting)
+        elif kind == "fitting":
+            what = str(event.get("what", ""))
+            self.what, self.part = TITLES.get(what, what), float(event.get("part", 0.0))
+            self.changed.emit()
+        elif kind == "fitted":
+            report = event.get("report")
+            self.report = report if isinstance(report, dict) else None
+            for warning in (self.report or {}).get("warnings", ()):
+                self._notices.add(WARNING, str(warning))
+            self._end()
+            self._notices.add(INFO, f"Written: {self.folder / PAGE}")
+        elif kind == "error":
+            self._fail(str(event.get("text", "")))
+
+    def _fail(self, reason: str) -> None:
+        if self._client is not None:
+            self._client.close()
+        self._end()
+        self._notices.add(ERROR, f"The ladder was not written: {reason}")
+
+    def _end(self) -> None:
+        client, self._client, self._waiting = self._client, None, None
+        if client is not None:
+            client.close()
+        self.what, self.part = "", 0.0
+        self.changed.emit()
