@@ -1,8 +1,7 @@
 """Draws training samples of materials on the device, with draw_samples.slang.
 
-For the numpy trainer, drawn chunks can be trained several times (`repeats`), because drawing a
-sample can take longer than training it. The order depends only on the step, so a resumed run gets
-the same samples.
+Drawn chunks can be trained several times (`repeats`), because drawing a sample can take longer than
+training it. The order depends only on the step, so a resumed run gets the same samples.
 """
 
 from __future__ import annotations
@@ -110,6 +109,10 @@ class DrawnSamples:
     def pairs(self) -> int:
         return self.settings.pairs
 
+    @property
+    def repeats(self) -> int:
+        return self.settings.repeats
+
     def draw(self, step: int, count: int) -> SampleArray:
         """Samples of a step. Draws ahead: the device fills the next chunk during training."""
         number, place = divmod(step, NUMPY_CHUNK_STEPS)
@@ -156,8 +159,10 @@ class DrawnSamples:
         step: int,
         steps: int,
         count: int,
+        before: int = 0,
     ) -> None:
-        """Records commands that draw the batches of some steps to the start of the buffer."""
+        """Records commands that draw the batches of some steps to the buffer, in which so many
+        batches are before them."""
         # samples at one position belong to one material
         points, parts = count // self.pairs, len(self.materials)
         if points < parts:
@@ -169,10 +174,14 @@ class DrawnSamples:
         for index, (material, end) in enumerate(zip(self.materials, ends, strict=True)):
             threads = (end - first) // self._together * material.lanes_per_sample
             at_once = max(1, MOST_THREADS // threads)
-            for before in range(0, steps, at_once):
-                these = min(at_once, steps - before)
-                arguments = self._arguments(index, step + before, these, count)
-                arguments |= {"stepsBefore": before, "firstSlot": first, "slots": end - first}
+            for done in range(0, steps, at_once):
+                these = min(at_once, steps - done)
+                arguments = self._arguments(index, step + done, these, count)
+                arguments |= {
+                    "stepsBefore": before + done,
+                    "firstSlot": first,
+                    "slots": end - first,
+                }
                 self._device.dispatch(
                     self._kernels[index],
                     these * threads,
@@ -248,11 +257,11 @@ class Turn(NamedTuple):
     """How often the chunk was trained before."""
 
 
-def turn_of(number: int, repeats: int) -> Turn:
-    """Of each `repeats` chunks in a row the first is new. The next was drawn `DISTANCE` chunks ago,
+def turn_of(number: int, repeats: int, distance: int = DISTANCE) -> Turn:
+    """Of each `repeats` chunks in a row the first is new. The next was drawn `distance` chunks ago,
     the one after it twice as long ago, and so on."""
     newest, turn = divmod(number, repeats)
-    return Turn(newest - turn * DISTANCE, turn)
+    return Turn(newest - turn * distance, turn)
 
 
 def oldest_wanted(number: int, repeats: int) -> int:

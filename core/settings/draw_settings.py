@@ -9,7 +9,7 @@ from verdigris.core.base.plain_values import convert_numbers
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP
 from verdigris.core.settings.direction_profiles import Table, checked_table, profile_table
 
-# How often the numpy trainer trains a drawn sample at most.
+# How often a drawn sample is trained at most.
 MOST_REPEATS = 16
 
 
@@ -52,8 +52,8 @@ class DrawSettings:
     """Consecutive samples that share their place."""
 
     repeats: int = 1
-    """How often the numpy trainer uses a drawn sample, some steps apart. Steps are up to twice as
-    fast where drawing is slow, and reach a few percent less."""
+    """How often a drawn sample is trained, some steps apart. Steps are faster where drawing is
+    slow, and reach a few percent less on a processor."""
 
     live_inputs: int = 0
     """Number of live inputs whose values are drawn; a bake sets it to those of its materials."""

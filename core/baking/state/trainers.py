@@ -29,12 +29,6 @@ def open_trainer(
     device: Device,
 ) -> Trainer:
     """A trainer at step 0."""
-    repeats = source.settings.repeats
-    if kind == "tensor" and repeats != 1:
-        raise SettingsError(
-            f"draw.repeats is {repeats}: the tensor trainer draws every sample anew; "
-            "use 1, or the numpy trainer"
-        )
     if kind == "numpy":
         from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
 

@@ -6,7 +6,7 @@ integers or have a fixed order.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,12 @@ from verdigris.core.training.latent_rotation import rotate_latents
 from verdigris.core.training.optimiser import DECODER_BETA_2, adam_rate, scaled_rate
 from verdigris.core.training.protocols import SampleSource, StepReport
 from verdigris.core.training.rotated_adam import square_side
+from verdigris.core.training.tensor.drawn_chunks import (
+    DeviceSampleSource,
+    DrawnChunks,
+    Place,
+    chunks_of,
+)
 from verdigris.core.training.tensor.group_plan import GroupPlan, has_matrix_hardware, plan_groups
 from verdigris.core.training.tensor.step_kernels import StepKernels, StudentKernels
 from verdigris.core.training.tensor.trainer_memory import (
@@ -51,26 +57,6 @@ if TYPE_CHECKING:
 SUBMISSION_STEPS = 16
 
 
-@runtime_checkable
-class DeviceSampleSource(Protocol):
-    """A source that draws batches to a buffer of the device."""
-
-    revision: int
-    """Changes with the distribution of the samples. The trainer then draws again what it had drawn
-    ahead."""
-
-    def record(
-        self,
-        encoder: slangpy.CommandEncoder,
-        samples: slangpy.Buffer,
-        step: int,
-        steps: int,
-        count: int,
-    ) -> None:
-        """Records commands that draw `steps` batches, from `step` on, to the start of `samples`."""
-        ...
-
-
 class TensorTrainer:
     """Implements Trainer; see protocols.py."""
 
@@ -83,14 +69,20 @@ class TensorTrainer:
         plan: GroupPlan | None = None,
     ) -> None:
         self._device, self._gpu = device, device.gpu
-        self._source, self._settings = source, settings
+        self._settings = settings
+        self._source = None if isinstance(source, DeviceSampleSource) else source
         self._spec, self._layout = parameters.spec, parameters.layout
         self._live = parameters.live
         self.plan = plan or plan_groups(
             self._spec, has_matrix_hardware(self._gpu), unrolls=not device.is_software
         )
-        self._memory = TensorMemory.allocate(self._gpu, parameters, self.plan, settings.batch)
-        self._step, self._drawn = 0, (-1, -1)
+        draws = source if isinstance(source, DeviceSampleSource) else None
+        chunks = chunks_of(draws.repeats) if draws else 1
+        self._memory = TensorMemory.allocate(
+            self._gpu, parameters, self.plan, settings.batch, chunks
+        )
+        self._chunks = DrawnChunks(draws, self._memory.samples, settings.batch) if draws else None
+        self._step = 0
         self._grid: LatentGrid | None = None
         self._early_ranges: tuple[LatentRange, ...] | None = None
         # cache of the texel records, None after a step
@@ -171,11 +163,12 @@ class TensorTrainer:
     def _record(self, encoder: slangpy.CommandEncoder, steps: int) -> None:
         """Records some steps of one chunk."""
         place = self._step % TENSOR_CHUNK_STEPS
+        samples = self._record_samples(encoder, steps)
         rates = np.array(
-            [self._rates(step) for step in range(self._step, self._step + steps)], np.float32
+            [(*self._rates(step), *samples) for step in range(self._step, self._step + steps)],
+            np.float32,
         )
         encoder.upload_buffer_data(self._memory.rates, place * rates[0].nbytes, rates)
-        self._record_samples(encoder, steps)
         with encoder.begin_compute_pass() as compute:
             for step in range(self._step, self._step + steps):
                 if self._settings.line_strength(step):
@@ -183,7 +176,7 @@ class TensorTrainer:
                 self._kernels.record_step(compute)
 
     def _rates(self, step: int) -> tuple[float, ...]:
-        """The struct StepRates of trainer_state.slang."""
+        """The struct StepRates of trainer_state.slang, without the place of the samples."""
         schedule, rounding = self._settings.schedule, self._settings.rounding(step)
         factor = schedule.factor(step)
         rates = (
@@ -194,20 +187,17 @@ class TensorTrainer:
         shares = self._settings.light_share(step), self._settings.line_strength(step)
         return *rates, *rounded, *shares
 
-    def _record_samples(self, encoder: slangpy.CommandEncoder, steps: int) -> None:
+    def _record_samples(self, encoder: slangpy.CommandEncoder, steps: int) -> Place:
+        """Records the samples of some steps of one chunk, and finds their place."""
         batch, samples = self._settings.batch, self._memory.samples
-        if isinstance(self._source, DeviceSampleSource):
-            wanted = (self._step // TENSOR_CHUNK_STEPS, self._source.revision)
-            if wanted != self._drawn:
-                self._source.record(
-                    encoder, samples, wanted[0] * TENSOR_CHUNK_STEPS, TENSOR_CHUNK_STEPS, batch
-                )
-                self._drawn = wanted
-            return
+        if self._chunks:
+            return self._chunks.place(self._step, encoder)
+        assert self._source
         for step in range(self._step, self._step + steps):
             drawn = np.ascontiguousarray(self._source.draw(step, batch))
             offset = step % TENSOR_CHUNK_STEPS * drawn.nbytes
             encoder.upload_buffer_data(samples, offset, drawn.view(np.uint8).reshape(-1))
+        return Place()
 
     def _report(self, steps: int) -> StepReport:
         counts = read_buffer(self._memory.state, np.uint32)
@@ -280,10 +270,10 @@ class TensorTrainer:
         with encoder.begin_compute_pass() as compute:
             self._kernels.record_copies(compute)
         self._gpu.submit_command_buffer(encoder.finish())
-        self._step, self._drawn, self._records_read = step, (-1, -1), None
+        self._step, self._records_read = step, None
         self._counts = np.zeros(STATE_SIZE, np.uint32)
 
     def close(self) -> None:
         self._gpu.wait_for_idle()
-        for name in ("_kernels", "_memory", "_source", "_records_read"):
+        for name in ("_kernels", "_memory", "_chunks", "_source", "_records_read"):
             self.__dict__.pop(name, None)

@@ -23,7 +23,7 @@ TENSOR_CHUNK_STEPS = 32
 # Parts of a texel record, one number per channel each, in the order of latent_gradients.slang.
 RECORD_PARTS = ("value", "v", "gradient")
 # Numbers of the struct StepRates in trainer_state.slang.
-STEP_RATES = 6
+STEP_RATES = 8
 # Indices of the state buffer, in the order of trainer_state.slang, and its size.
 TRAIN_STEP, UPDATE_STEP, BAD_STEP, SKIPPED, REJECTED = range(5)
 STATE_SIZE = 8
@@ -72,9 +72,9 @@ class TensorMemory:
 
     @classmethod
     def allocate(
-        cls, gpu: slangpy.Device, start: Parameters, plan: GroupPlan, batch: int
+        cls, gpu: slangpy.Device, start: Parameters, plan: GroupPlan, batch: int, chunks: int = 1
     ) -> TensorMemory:
-        sizes = buffer_sizes(start.spec, start.layout, plan, batch)
+        sizes = buffer_sizes(start.spec, start.layout, plan, batch, chunks)
         buffers = {
             # whole words, as they are cleared
             name: gpu.create_buffer(size=max(-(-size // 4), 1) * 4, usage=_usage())
@@ -116,9 +116,9 @@ def _fill(buffer: slangpy.Buffer, values: NDArray[Any], kind: type[np.generic]) 
 
 
 def buffer_sizes(
-    spec: NetworkSpec, layout: LatentLayout, plan: GroupPlan, batch: int
+    spec: NetworkSpec, layout: LatentLayout, plan: GroupPlan, batch: int, chunks: int = 1
 ) -> dict[str, int]:
-    """Bytes of each buffer of TensorMemory."""
+    """Bytes of each buffer of TensorMemory, with so many chunks of samples."""
     slots, latents = slot_count(spec), layout.texel_count * spec.latent_channels
     return {
         "decoder": 4 * spec.parameter_count,
@@ -135,7 +135,7 @@ def buffer_sizes(
         "losses": 4,
         "state": 4 * STATE_SIZE,
         "rates": 4 * STEP_RATES * TENSOR_CHUNK_STEPS,
-        "samples": TRAINING_SAMPLE.itemsize * batch * TENSOR_CHUNK_STEPS,
+        "samples": TRAINING_SAMPLE.itemsize * batch * TENSOR_CHUNK_STEPS * chunks,
     }
 
 

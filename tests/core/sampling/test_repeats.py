@@ -6,7 +6,6 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from verdigris.core.baking.state.trainers import open_trainer
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, require_preset
@@ -122,9 +121,3 @@ def test_a_resumed_run_ends_with_the_bits_of_one_that_was_not_interrupted(teache
 def test_too_few_or_too_many_repeats_are_refused(repeats):
     with pytest.raises(SettingsError, match=f"repeats is {repeats}: use 1 to 16"):
         DrawSettings(repeats=repeats)
-
-
-def test_the_tensor_trainer_refuses_repeats(teacher):
-    start = initialise(require_preset("2x16"), LAYOUT, 0)
-    with pytest.raises(SettingsError, match=r"draw\.repeats is 2: .* use 1, or the numpy trainer"):
-        open_trainer("tensor", start, source(teacher, 2), TrainingSettings(), teacher.device)

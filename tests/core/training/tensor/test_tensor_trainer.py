@@ -12,6 +12,7 @@ from verdigris.core.network.output import exponent_of, response_of
 from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, LatentLayout, NetworkSpec
 from verdigris.core.network.student import Student
+from verdigris.core.sampling.draw_samples import turn_of
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 from verdigris.core.settings.schedule import Quantisation, Schedule, TrainingSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
@@ -25,7 +26,11 @@ from verdigris.core.training.tensor.group_plan import (
 )
 from verdigris.core.training.tensor.step_kernels import StudentKernels
 from verdigris.core.training.tensor.tensor_trainer import TensorTrainer
-from verdigris.core.training.tensor.trainer_memory import create_buffer, read_buffer
+from verdigris.core.training.tensor.trainer_memory import (
+    TENSOR_CHUNK_STEPS,
+    create_buffer,
+    read_buffer,
+)
 
 from ..latent_gradients import latent_error
 
@@ -489,3 +494,62 @@ def test_kernels_that_come_out_wrong_in_haste_are_compiled_with_care(monkeypatch
     (hasty, squares), (careful, wanted) = step(True), step(False)
     assert hasty.loss == pytest.approx(careful.loss, rel=1e-6)
     np.testing.assert_allclose(squares, wanted, rtol=1e-3, atol=1e-14)
+
+
+class Repeated(Samples):
+    """Implements DeviceSampleSource: each sample is trained twice."""
+
+    revision, repeats = 1, 2
+
+    def __init__(self):
+        super().__init__()
+        self.drawn = []
+
+    def draw(self, step, count):
+        return super().draw(step % 1000, count)
+
+    def record(self, encoder, samples, step, steps, count, before=0):
+        self.drawn.append(step // TENSOR_CHUNK_STEPS)
+        batches = np.concatenate([self.draw(each, count) for each in range(step, step + steps)])
+        start = before * count * TRAINING_SAMPLE.itemsize
+        encoder.upload_buffer_data(samples, start, batches.view(np.uint8))
+
+
+class Mixed(Repeated):
+    """Implements SampleSource: what a step should train, mixed by numpy."""
+
+    record = None
+
+    def draw(self, step, count):
+        number, place = divmod(step, TENSOR_CHUNK_STEPS)
+        drawn, turn = turn_of(number, self.repeats, 1)
+        points = np.arange(count)
+        rows = (place + (2 * turn - 1 if turn else 0) * (points // 32)) % TENSOR_CHUNK_STEPS
+        batch = np.zeros(count, TRAINING_SAMPLE)
+        for row in np.unique(rows):
+            found = super().draw(drawn * TENSOR_CHUNK_STEPS + int(row), count)
+            batch[rows == row] = found[rows == row]
+        return batch
+
+
+def test_samples_that_are_trained_twice_are_those_that_their_step_says_also_after_a_resume():
+    device, start = open_or_skip("software"), random_parameters(SMALL)
+    settings = TrainingSettings(batch=70, schedule=Schedule(steps=200))
+    steps, ends = 4 * TENSOR_CHUNK_STEPS, []
+    source = Repeated()
+    for each, first in ((Mixed(), steps), (source, steps), (Repeated(), 100)):
+        trainer = open_trainer(device, start, each, settings)
+        trainer.step_many(first)
+        if first < steps:
+            parameters, state = trainer.parameters(), trainer.state()
+            trainer.close()
+            trainer = open_trainer(device, start, Repeated(), settings)
+            trainer.restore(parameters, state)
+            trainer.step_many(steps - first)
+        ends.append(trainer.parameters())
+        trainer.close()
+    for other in ends[1:]:
+        np.testing.assert_array_equal(other.latents, ends[0].latents)
+        np.testing.assert_array_equal(other.decoder, ends[0].decoder)
+    # chunk 0 is drawn once, for the first and the last of the four
+    assert source.drawn == [0, -1, 1]
