@@ -257,9 +257,10 @@ def _write(
     sky = measure_sky(teacher, student, resolution, effort.sky)
     preview = _preview(teacher, student, effort.preview)
     yield from _closing(run, 3)
+    # a graphics card needs no head for them
+    proxies, lit_errors = _proxies(exported.parameters, student, effort.proxies)
     if heads is not None:
         exported = replace(exported, parameters=replace(exported.parameters, head=heads()))
-    proxies, lit_errors = _proxies(exported.parameters, student, effort.proxies)
     reference, bounds, arithmetic = _judged(exported, teacher)
     bounds = replace(bounds, albedo=_MARGIN * lit_errors["albedo"]["median"] + _ALBEDO_MARGIN)
     yield from coarse_halves(arithmetic, bounds, name)

@@ -1,5 +1,7 @@
 """Presets by name, and those for materials that share a decoder."""
 
+from dataclasses import replace
+
 import pytest
 
 from verdigris.core import api
@@ -35,10 +37,14 @@ def test_several_materials_share_a_wide_decoder_by_standard(trainer, steps):
     assert (several.largest.network, several.largest.iterations) == ("3x64", steps)
     for kind in Kind:
         undone = {
-            name: getattr(alone[kind], name) for name in ("network", "iterations", "decoder_rate")
+            name: getattr(alone[kind], name)
+            for name in ("network", "iterations", "decoder_rate", "draw")
         }
         assert several[kind].changed(undone) == alone[kind]
         assert several[kind].iterations == alone[kind].iterations // 2
+        # each of them has fewer samples of its own
+        assert several[kind].draw.repeats <= 2
+        assert replace(several[kind].draw, repeats=1) == replace(alone[kind].draw, repeats=1)
     for preset in ("draft", "final"):
         assert require_recipe(preset, trainer, 4) == require_recipe(preset, trainer)
 
@@ -101,3 +107,11 @@ def test_bakes_of_all_presets_choose_their_size_but_for_constant_materials():
             assert recipe.largest.spec.latent_channels == 8
             both = {"resolution": 64, "size": {"most_bytes": 9_000}}
             assert recipe.changed(both).largest.size.most_bytes == 9_000
+
+
+def test_long_bakes_on_a_card_train_samples_again_but_for_constant_materials():
+    standard = require_recipe("standard", "tensor")
+    repeats = {kind: settings.draw.repeats for kind, settings in standard.by_kind.items()}
+    assert repeats == {kind: 1 if kind is Kind.CONSTANT else 4 for kind in Kind}
+    # what moves has more to learn
+    assert presets.for_live_inputs(standard, 1).largest.draw.repeats == 2
