@@ -15,7 +15,7 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.text import format_bytes
 from verdigris.core.compress.blocks import whole_blocks
 from verdigris.core.compress.compressed_set import INPUTS, CompressedSet
-from verdigris.core.compress.compressor import Compressor, Effort
+from verdigris.core.compress.compressor import Compressor, Effort, channel_weights
 from verdigris.core.compress.resampling import level_sizes
 from verdigris.core.network import bc7
 
@@ -142,7 +142,8 @@ def _compress(
     """None for a size that is given up."""
     begun = time.monotonic()
     what = describe_size(shares)
-    compressor = Compressor(device, textures.levels, shares, effort)
+    weights = channel_weights(textures.levels[0])
+    compressor = Compressor(device, textures.levels, shares, effort, weights)
 
     def tell(done: float) -> None:
         if show:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 NETWORK_RATE, LATENT_RATE = 3e-3, 2e-2
 # Parts of the steps from which indices are rounded, and from which blocks rest.
 ROUNDED_FROM, FROZEN_FROM = 0.4, 0.85
+# Of weights: 0 counts all errors alike, 2 all errors relative to how much their channel varies.
+_EVENNESS, _LEAST_SPREAD = 1.5, 0.02
 _KERNELS = "compress/textures"
 
 
@@ -103,12 +105,15 @@ class Compressor:
         levels: Sequence[Floats],
         shares: tuple[float, float],
         effort: Effort,
+        weights: Floats | None = None,
     ) -> None:
         """`levels` are the mip levels [rows, columns, channels] of the textures, finest first, with
-        numbers from 0 to 1. `shares` are sides of both latent textures, in those of the finest."""
+        numbers from 0 to 1. `shares` are sides of both latent textures, in those of the finest.
+        `weights` are those of the square errors of each channel, by default equal."""
         rows, columns, channels = levels[0].shape
         self._shapes = [level.shape[:2] for level in levels]
         self._effort, self._channels = effort, channels
+        weights = np.ones(channels, np.float32) if weights is None else weights
         layers = first_layers([INPUTS, *[effort.width] * effort.hidden, channels])
         # the network starts with the mean of each channel
         layers[-1].bias[:] = levels[0].mean((0, 1))
@@ -124,8 +129,9 @@ class Compressor:
             "levels": len(levels),
             "sizes": self._program.buffer(np.array(table, np.uint32)),
             "texels": self._program.buffer(np.concatenate([each.ravel() for each in levels])),
+            "weights": self._program.buffer(weights),
         }
-        parts = principal_components(levels, 2 * QUAD)
+        parts = principal_components([np.sqrt(weights) * each for each in levels], 2 * QUAD)
         # each texture has its own line in a block, so the two largest components are apart
         self._grids = [
             Grid(
@@ -196,6 +202,13 @@ class Compressor:
         ]
         latents = self._latents or [grid.pack() for grid in self._grids]
         return CompressedSet(self._shapes[0], len(self._shapes), latents, halves)
+
+
+def channel_weights(texels: Floats) -> Floats:
+    """Larger ones for channels that vary little, such as normals, which a mean over all channels
+    would give up for a strong mask. Their mean is 1."""
+    weights = (texels.std((0, 1)) + _LEAST_SPREAD) ** -_EVENNESS
+    return np.asarray(weights / weights.mean(), np.float32)
 
 
 def principal_components(levels: Sequence[Floats], count: int) -> list[Floats]:

@@ -7,7 +7,7 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.compress import choose_size
 from verdigris.core.compress.blocks import lines_of, pack_lines, unpack_lines
 from verdigris.core.compress.choose_size import SIZES, Limits, forecast, sizes_within
-from verdigris.core.compress.compressor import Compressor, Effort
+from verdigris.core.compress.compressor import Compressor, Effort, channel_weights
 from verdigris.core.compress.program import read
 from verdigris.core.compress.resampling import level_sizes, resized
 from verdigris.core.compress.texture_set import TextureSet
@@ -31,7 +31,8 @@ def test_texels_on_lines_survive_their_blocks():
 def test_gradients_of_blocks_agree_with_finite_differences(device):
     texels = np.random.default_rng(2).random((8, 8, 9)).astype("f4")
     levels = [resized(texels, *size) for size in level_sizes(8, 8)]
-    made = Compressor(device, levels, (1, 0.5), Effort(16, 1, 1024, 100))
+    weights = np.linspace(0.5, 1.5, 9, dtype="f4")
+    made = Compressor(device, levels, (1, 0.5), Effort(16, 1, 1024, 100), weights)
     batch = {"latents": made._arguments, "textures": made._textures}
     # some, since each draws texels at random
     for step in range(BATCHES):
@@ -58,7 +59,7 @@ def test_gradients_of_blocks_agree_with_finite_differences(device):
                 grid.expand(is_rounded=False)
                 # the mean over texels and channels, as the training draws them
                 errors = [
-                    np.mean((made.decode(number) - level) ** 2)
+                    np.mean(weights * (made.decode(number) - level) ** 2)
                     for number, level in enumerate(levels)
                 ]
                 ends.append(drawn @ errors)
@@ -71,6 +72,15 @@ def test_gradients_of_blocks_agree_with_finite_differences(device):
     made._program.run("trainTexels", 1024, step=0, **batch, **made._network.training)
     for grid in made._grids:
         assert np.isfinite(read(grid.arguments["byTexels"], -1)).all()
+
+
+def test_channels_that_vary_little_count_more_and_not_without_end():
+    random = np.random.default_rng(3)
+    spreads = np.array([0.3, 0.03, 0.0])
+    weights = channel_weights(0.5 + spreads * random.choice([-1, 1], (64, 64, 3)))
+    assert weights.mean() == pytest.approx(1, rel=1e-5)
+    # 1 / (spread + .02) ^ 1.5
+    np.testing.assert_allclose(weights[1:] / weights[0], [6.4**1.5, 16**1.5], rtol=0.01)
 
 
 def test_all_levels_are_learnt_and_numpy_decodes_them(device):
