@@ -83,9 +83,12 @@ class Effort:
     steps: int
 
 
-# Only a long bake has a long fit. Samplers of others need a few percent more samples.
-LARGE, SMALL = Effort(2048, 64, 450), Effort(960, 64, 300)
-# Training samples of a long bake on a graphics card: `final`.
+# Rare surfaces, such as those at edges of masks, decide about the noise of a picture, so that a fit
+# gains by many of them. Drafts, and bakes on a processor, need some percent more samples.
+LARGE, SMALL = Effort(4096, 64, 450), Effort(960, 64, 300)
+# Training samples of a bake with a large fit, on a graphics card: `standard` and `final`.
+_MANY = 5e8
+# Those of a long bake: `final`.
 LONG = 1.2e9
 
 
@@ -143,7 +146,7 @@ class Examples:
 
 def effort_on(device: Device, samples: float = LONG) -> Effort:
     """The effort for a bake of so many training samples. Bakes on a processor are short."""
-    return SMALL if device.is_software or samples < LONG else LARGE
+    return SMALL if device.is_software or samples < _MANY else LARGE
 
 
 @profiled("sampler examples")
