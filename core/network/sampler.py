@@ -2,9 +2,10 @@
 
 It is a mixture of a GGX lobe near each learned frame, a cosine lobe and the uniform hemisphere. A
 small head computes the widths, weights and tilts of the lobes from the latents and the view. The
-tilts are for highlights that the decoder moves away from its frames. A GGX lobe draws visible
-normals (Heitz 2018) and reflects the view at them, so its density is exact and has integral 1 over
-all directions. What it draws below the horizon carries no light: draw it, and count it as zero.
+tilts are for highlights that the decoder moves away from its frames: anywhere, or towards the next
+frame, as at the edge between two materials of different normals. A GGX lobe draws visible normals
+(Heitz 2018) and reflects the view at them, so its density is exact and has integral 1 over all
+directions. What it draws below the horizon carries no light: draw it, and count it as zero.
 
 Arrays are channel-first. A surface has [..., N]; directions are [3, N] or [3, S, N], several for
 each surface.
@@ -25,6 +26,7 @@ from verdigris.core.network.spec import (
     AXIS_ROWS,
     FRAME_ROWS,
     HEAD_SLOPE,
+    LEAST_LEAN_COSINE,
     LEAST_LOBE_WEIGHT,
     LEAST_LOBE_WIDTH,
     LEAST_VIEW_COSINE,
@@ -46,6 +48,8 @@ class View:
     """The view in each frame, [3, N]."""
     stretch: list[FloatArray]
     """Factors of each frame's half vectors, [2, N]."""
+    towards: list[FloatArray]
+    """Where each frame has the normal of the next one, as tangents, [2, N]."""
     inputs: FloatArray
     """Inputs of the head, [channels, N]."""
 
@@ -96,7 +100,16 @@ def look_at(parameters: Parameters, latents: FloatArray, wo: FloatArray) -> View
         seen.append(local)
         stretch.append(stretch_factors(rows[AXIS_ROWS:]))
     inputs += [wo[2:], logarithms(wo[2:])]
-    return View(frames, seen, stretch, np.concatenate(inputs))
+    towards = [
+        _tangents(into_frame(frame, following[2]))
+        for frame, following in zip(frames, [*frames[1:], frames[0]], strict=True)
+    ]
+    return View(frames, seen, stretch, towards, np.concatenate(inputs))
+
+
+def _tangents(normal: FloatArray) -> FloatArray:
+    result: FloatArray = normal[:2] / np.maximum(normal[2], LEAST_LEAN_COSINE)
+    return result
 
 
 def above_horizon(view: FloatArray) -> FloatArray:
@@ -108,7 +121,7 @@ def lobes_of(parameters: Parameters, view: View) -> Lobes:
     """The mixture that the head gives."""
     assert parameters.head is not None
     _, _, raw = run_head(head_views(parameters.spec, parameters.head), view.inputs)
-    turns = turns_of(parameters.spec, raw)
+    turns = [turn_by(tilt) for tilt in tilts_of(parameters.spec, raw, np.stack(view.towards))]
     frames = [_turned(turn, frame) for turn, frame in zip(turns, view.frames, strict=True)]
     seen = [above_horizon(turned(*each)) for each in zip(turns, view.seen, strict=True)]
     return Lobes(view, frames, seen, *mixture(parameters.spec, raw, np.stack(view.stretch)))
@@ -119,14 +132,15 @@ def untilted_lobes(view: View, widths: FloatArray, weights: FloatArray) -> Lobes
     return Lobes(view, view.frames, [above_horizon(each) for each in view.seen], widths, weights)
 
 
-def turns_of(spec: NetworkSpec, raw: FloatArray) -> list[FloatArray]:
-    """Tangent, bitangent and normal of each tilted frame in its learned frame, [3, 3, N]."""
-    tilts = raw[spec.untilted_outputs :].reshape(spec.frame_count, 2, -1)
-    return [turn_by(np.clip(TILT_SHARE * tilt, -MOST_TILT, MOST_TILT)) for tilt in tilts]
+def tilts_of(spec: NetworkSpec, raw: FloatArray, towards: FloatArray) -> FloatArray:
+    """Tangents [frames, 2, N] of the normals of tilted frames in the learned ones."""
+    tilts = raw[spec.untilted_outputs : spec.tilted_outputs].reshape(towards.shape)
+    leans = raw[spec.tilted_outputs :][:, None]
+    return np.asarray(np.clip(TILT_SHARE * tilts + leans * towards, -MOST_TILT, MOST_TILT))
 
 
 def turn_by(tilt: FloatArray) -> FloatArray:
-    """Axes [3, 3, N] of a frame that is tilted by tangents [2, N]."""
+    """Tangent, bitangent and normal, [3, 3, N], of a frame that is tilted by tangents [2, N]."""
     normal = normalise(np.stack([*tilt, np.ones_like(tilt[0])]))
     along = -normal[0] * normal
     along[0] += 1

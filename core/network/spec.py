@@ -68,6 +68,8 @@ MOST_LOBE_WIDTH = 4.0
 # Tilt of a lobe by an output of the head, as a tangent, and its limit.
 TILT_SHARE = 0.2
 MOST_TILT = 1.0
+# Least cosine between a frame's normal and that of the next frame, where a lobe leans towards it.
+LEAST_LEAN_COSINE = 0.2
 # Least share of each lobe, so that no direction with light is never drawn.
 LEAST_LOBE_WEIGHT = 0.005
 # Least cosine of the view in a learned frame, for lobes: frames can tilt away from the view.
@@ -248,8 +250,13 @@ class NetworkSpec:
 
     @property
     def head_outputs(self) -> int:
-        """Two widths for each frame, a weight for each of frame_count + 2 lobes, and a tilt along
-        both tangents of each frame."""
+        """Two widths for each frame, a weight for each of frame_count + 2 lobes, a tilt along both
+        tangents of each frame, and how far it leans towards the next frame."""
+        return self.tilted_outputs + self.frame_count
+
+    @property
+    def tilted_outputs(self) -> int:
+        """Those without leaning, which are all that bundles before 4.6 have."""
         return self.untilted_outputs + 2 * self.frame_count
 
     @property

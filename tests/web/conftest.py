@@ -19,8 +19,8 @@ from ..core.bundle.bundles import (
     lively_parameters,
     made_up,
     make_bundle,
-    without_tilts,
-    write_as_4_3,
+    with_older_head,
+    write_as_older,
 )
 from ..core.in_process import run_command
 
@@ -78,13 +78,15 @@ def bundles(tmp_path_factory):
     emission = [np.full((1, 1, 4), 0.5, np.float16)]
     opacity = [np.full((2, 2, 1), 200, np.uint8), np.full((1, 1, 1), 200, np.uint8)]
     odd = NetworkSpec(10, 3, "leaky_smelu", frame_count=3, lobes=3, output_limit=9.0)
-    halves = without_tilts(lively_parameters(odd))
+    halves = with_older_head(lively_parameters(odd), "4.3")
     make_bundle(folder / "b_halves.vdg", halves, RGBA16F, emission=emission, opacity=opacity)
-    write_as_4_3(folder / "b_halves.vdg", odd)
+    write_as_older(folder / "b_halves.vdg", odd, "4.3")
     without = lively_parameters(NetworkSpec(16, 2, "relu", frame_count=1, lobes=1))
     without.head = None
     make_bundle(folder / "c_no_sampler.vdg", without, RGBA8)
-    make_bundle(folder / "c_eight_latents.vdg", lively_parameters())
+    eight = with_older_head(lively_parameters(), "4.5")
+    make_bundle(folder / "c_eight_latents.vdg", eight)
+    write_as_older(folder / "c_eight_latents.vdg", eight.spec, "4.5")
     small = NetworkSpec(5, 2, "leaky_smelu", latent_channels=4, frame_count=1)
     texts = texts_for_browsers(small)
     if texts:

@@ -216,7 +216,14 @@ function lobesGlsl({ network, sampler }, places, quads) {
     s.lobe[k] = mat3(s.tangent[k], s.bitangent[k], s.normal[k]);
 ${
   sampler.isTilted
-    ? `    vec2 tilt = clamp(${literal(sampler.tiltShare)} * vec2(${y(`${3 * F + 2} + 2 * k`)}, ${y(`${3 * F + 3} + 2 * k`)}), ${literal(-sampler.tiltMaximum)}, ${literal(sampler.tiltMaximum)});
+    ? `    vec2 tilt = ${literal(sampler.tiltShare)} * vec2(${y(`${3 * F + 2} + 2 * k`)}, ${y(`${3 * F + 3} + 2 * k`)});
+${
+  sampler.isLeaning
+    ? `    vec3 next = s.normal[(k + 1) % ${F}] * s.lobe[k];
+    tilt += ${y(`${5 * F + 2} + k`)} * next.xy / max(next.z, ${literal(sampler.leanCosineMinimum)});
+`
+    : ""
+}    tilt = clamp(tilt, ${literal(-sampler.tiltMaximum)}, ${literal(sampler.tiltMaximum)});
     vec3 n = normalize(s.lobe[k] * vec3(tilt, 1.0));
     vec3 t = normalize(s.tangent[k] - n * dot(n, s.tangent[k]));
     s.lobe[k] = mat3(t, cross(n, t), n);

@@ -2,8 +2,13 @@ import { shown } from "./errors.js";
 import { halvesToFloats } from "./halves.js";
 
 const ACTIVATIONS = ["silu", "relu", "leaky_relu", "leaky_smelu"];
-// the second: of bundles before 4.4, without tilts
-export const SAMPLER_KINDS = ["tilted_visible_normals_cosine_uniform", "visible_normals_cosine_uniform"];
+// Outputs of a sampler's head for each frame, beside two, by its kind: with lobes that lean towards the next frame, of
+// bundles before 4.6 without these, and before 4.4 without tilts.
+export const SAMPLER_KINDS = {
+  leaning_visible_normals_cosine_uniform: 6,
+  tilted_visible_normals_cosine_uniform: 5,
+  visible_normals_cosine_uniform: 3,
+};
 
 /** The decoder's shape and constants, from the manifest's table `network`. */
 export function parseNetwork(manifest) {
@@ -63,9 +68,10 @@ export function parseSampler(manifest, network) {
   if (!manifest.has("sampler")) return null;
   const sampler = manifest.object("sampler");
   const kind = sampler.text("kind");
-  if (!SAMPLER_KINDS.includes(kind)) return null;
-  const isTilted = kind === SAMPLER_KINDS[0];
-  const outputs = (isTilted ? 5 : 3) * network.frames + 2;
+  if (!Object.hasOwn(SAMPLER_KINDS, kind)) return null;
+  const outputs = SAMPLER_KINDS[kind] * network.frames + 2;
+  const isTilted = SAMPLER_KINDS[kind] >= 5;
+  const isLeaning = SAMPLER_KINDS[kind] >= 6;
   const [first, last] = sampler.objects("layers", 2, 2);
   const inputs = headInputs(network) + network.live;
   first.count("inputs", inputs, inputs);
@@ -76,8 +82,10 @@ export function parseSampler(manifest, network) {
     hidden,
     outputs,
     isTilted,
+    isLeaning,
     tiltShare: isTilted ? sampler.number("tilt_share", 0, 100) : 0,
     tiltMaximum: isTilted ? sampler.number("tilt_maximum", 0, 100) : 0,
+    leanCosineMinimum: isLeaning ? sampler.number("lean_cosine_minimum", 1e-6, 1) : 0,
     slope: sampler.number("slope", 0, 1),
     widthMinimum: sampler.number("width_minimum", 1e-6, 1e3),
     widthMaximum: sampler.number("width_maximum", 1e-6, 1e6),

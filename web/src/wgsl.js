@@ -217,7 +217,14 @@ function lobesWgsl({ network, sampler }, places, quads) {
     s.lobe[k] = mat3x3f(s.tangent[k], s.bitangent[k], s.normal[k]);
 ${
   sampler.isTilted
-    ? `    let tilt = clamp(${n(sampler.tiltShare)} * vec2f(${y(`${3 * F + 2} + 2 * k`)}, ${y(`${3 * F + 3} + 2 * k`)}), vec2f(${n(-sampler.tiltMaximum)}), vec2f(${n(sampler.tiltMaximum)}));
+    ? `    var tilt = ${n(sampler.tiltShare)} * vec2f(${y(`${3 * F + 2} + 2 * k`)}, ${y(`${3 * F + 3} + 2 * k`)});
+${
+  sampler.isLeaning
+    ? `    let next = s.normal[(k + 1) % ${F}] * s.lobe[k];
+    tilt += ${y(`${5 * F + 2} + k`)} * next.xy / max(next.z, ${n(sampler.leanCosineMinimum)});
+`
+    : ""
+}    tilt = clamp(tilt, vec2f(${n(-sampler.tiltMaximum)}), vec2f(${n(sampler.tiltMaximum)}));
     let normal = normalize(s.lobe[k] * vec3f(tilt, 1.0));
     let tangent = normalize(s.tangent[k] - normal * dot(normal, s.tangent[k]));
     s.lobe[k] = mat3x3f(tangent, cross(normal, tangent), normal);

@@ -18,9 +18,12 @@ from numpy.typing import NDArray
 from verdigris.core.base.colour import LUMINANCE
 from verdigris.core.base.profile import profiled
 from verdigris.core.bundle.files.reference import hemisphere
+from verdigris.core.network.directions import into_frame
+from verdigris.core.network.frames import build_frame, normalise
 from verdigris.core.network.parameters import with_live
 from verdigris.core.network.sampler import (
     Halves,
+    Lobes,
     View,
     above_horizon,
     draw,
@@ -31,8 +34,9 @@ from verdigris.core.network.sampler import (
     mixture,
     pdf,
     run_head,
+    tilts_of,
+    turn_by,
     turned,
-    turns_of,
     untilted_lobes,
 )
 from verdigris.core.network.spec import (
@@ -58,7 +62,10 @@ _SEED = 20_051
 LEVELS = {0: 0.6, 2: 0.2, 4: 0.2}
 _LEAST_COSINE = 0.05
 # Alphas of the mixture that draws directions, beside a cosine lobe and the uniform hemisphere.
-_BROAD_WIDTHS = (0.02, 0.08, 0.3)
+_BROAD_WIDTHS = (0.02, 0.06, 0.15, 0.3, 0.6)
+# Alphas of lobes around directions that reflect much.
+_PEAK_WIDTHS = (0.02, 0.06, 0.02, 0.06)
+_UP = np.array([0, 0, 1, 0, 0, 0], np.float32)[:, None]
 _BATCH, _RATE = 64, 0.03
 # Weight of the variance in the loss; the rest is cross-entropy.
 _VARIANCE = 0.9
@@ -76,9 +83,12 @@ class Effort:
     steps: int
 
 
-# Only a long bake has a long fit. Samplers of others need a few percent more samples.
-LARGE, SMALL = Effort(2048, 64, 450), Effort(960, 64, 300)
-# Training samples of a long bake on a graphics card: `final`.
+# Rare surfaces, such as those at edges of masks, decide about the noise of a picture, so that a fit
+# gains by many of them. Drafts, and bakes on a processor, need some percent more samples.
+LARGE, SMALL = Effort(4096, 64, 450), Effort(960, 64, 300)
+# Training samples of a bake with a large fit, on a graphics card: `standard` and `final`.
+_MANY = 5e8
+# Those of a long bake: `final`.
 LONG = 1.2e9
 
 
@@ -107,6 +117,8 @@ class Examples:
     """Of the head, [channels, N]."""
     stretch: FloatArray
     """[frames, 2, N]"""
+    towards: FloatArray
+    """Tangents to the next frame, [frames, 2, N]."""
     frames: list[InFrame]
     """Directions in each learned frame."""
     cosine: FloatArray
@@ -120,6 +132,7 @@ class Examples:
         return Examples(
             self.inputs[:, chosen],
             self.stretch[..., chosen],
+            self.towards[..., chosen],
             [each.part(chosen) for each in self.frames],
             self.cosine[:, chosen],
             self.mass[:, chosen],
@@ -133,7 +146,7 @@ class Examples:
 
 def effort_on(device: Device, samples: float = LONG) -> Effort:
     """The effort for a bake of so many training samples. Bakes on a processor are short."""
-    return SMALL if device.is_software or samples < LONG else LARGE
+    return SMALL if device.is_software or samples < _MANY else LARGE
 
 
 @profiled("sampler examples")
@@ -152,8 +165,8 @@ def draw_examples(parameters: Parameters, student: Student, effort: Effort) -> E
         latents = with_live(parameters, latents, live)
         student.level = float(chosen)
         view = look_at(parameters, latents, wo)
-        wi, density = _draw_broadly(view, effort.directions, random)
-        found.append(_examples(view, student, uv, live, wi, wo, density))
+        surfaces = _Surfaces(view, student, uv, live, wo)
+        found.append(surfaces.examples(effort.directions, random))
     student.level = 0.0
     return join(found)
 
@@ -169,6 +182,7 @@ def join(parts: Sequence[Examples]) -> Examples:
     return Examples(
         joined([each.inputs for each in parts]),
         joined([each.stretch for each in parts]),
+        joined([each.towards for each in parts]),
         [
             InFrame(
                 joined([each.frames[frame].wi for each in parts]),
@@ -182,60 +196,102 @@ def join(parts: Sequence[Examples]) -> Examples:
     )
 
 
-def _examples(
-    view: View,
-    student: Student,
-    uv: FloatArray,
-    live: FloatArray,
-    wi: FloatArray,
-    wo: FloatArray,
-    density: FloatArray,
-) -> Examples:
-    count = wi.shape[1]
-    response = student.response(
-        np.tile(uv.T, (count, 1)),
-        np.ascontiguousarray(wi.reshape(3, -1).T, np.float32),
-        np.tile(wo.T, (count, 1)),
-        live=np.tile(live, (count, 1)) if live.size else None,
-    )
-    luminance = (response @ LUMINANCE.astype(np.float32)).reshape(count, -1)
-    mass = luminance / density
-    total = np.maximum(mass.sum(0), 1e-12)
-    return Examples(
-        view.inputs,
-        np.stack(view.stretch),
-        [
-            InFrame(turned(frame, wi), seen)
-            for frame, seen in zip(view.frames, view.seen, strict=True)
-        ],
-        np.maximum(wi[2], 0),
-        mass / total,
-        luminance / (total / count),
-    )
+@dataclass
+class _Surfaces:
+    """Surfaces of one level under views."""
+
+    view: View
+    student: Student
+    uv: FloatArray
+    live: FloatArray
+    wo: FloatArray
+
+    def examples(self, directions: int, random: np.random.Generator) -> Examples:
+        """About half of the directions are drawn broadly, the others around those of the first
+        that reflect much: a highlight may be narrow, and far from the learned frames."""
+        view, count = self.view, round(directions / 2 / len(_BROAD_WIDTHS))
+        parts = [(lobes, count) for lobes in _broad_lobes(view)]
+        wi = np.concatenate([_drawn(lobes, count, random) for lobes, count in parts], 1)
+        luminance = self._luminance(wi)
+        peaks = _lobes_at_peaks(view, self.wo, wi, luminance / _density(parts, wi), random)
+        parts.append((peaks, directions - wi.shape[1]))
+        around = _drawn(*parts[-1], random)
+        wi = np.concatenate([wi, around], 1)
+        luminance = np.concatenate([luminance, self._luminance(around)])
+        mass = luminance / _density(parts, wi)
+        total = np.maximum(mass.sum(0), 1e-12)
+        return Examples(
+            view.inputs,
+            np.stack(view.stretch),
+            np.stack(view.towards),
+            [
+                InFrame(turned(frame, wi), seen)
+                for frame, seen in zip(view.frames, view.seen, strict=True)
+            ],
+            np.maximum(wi[2], 0),
+            mass / total,
+            luminance / (total / directions),
+        )
+
+    def _luminance(self, wi: FloatArray) -> FloatArray:
+        """Of the responses, [S, N]."""
+        count = wi.shape[1]
+        response = self.student.response(
+            np.tile(self.uv.T, (count, 1)),
+            np.ascontiguousarray(wi.reshape(3, -1).T, np.float32),
+            np.tile(self.wo.T, (count, 1)),
+            live=np.tile(self.live, (count, 1)) if self.live.size else None,
+        )
+        return np.asarray((response @ LUMINANCE.astype(np.float32)).reshape(count, -1))
 
 
-def _draw_broadly(
-    view: View, directions: int, random: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    """Directions [3, S, N] of a mixture of wide and narrow lobes, and their density."""
+def _drawn(lobes: Lobes, count: int, random: np.random.Generator) -> FloatArray:
+    """[3, count, N]"""
+    points = random.random((count, 2, lobes.weights.shape[1])).astype(np.float32)
+    return np.asarray(draw(lobes, np.moveaxis(points, 0, 1)), np.float32)
+
+
+def _density(parts: Sequence[tuple[Lobes, int]], wi: FloatArray) -> FloatArray:
+    """Of all directions together, of which each mixture drew so many."""
+    whole = sum(count for _, count in parts)
+    return np.maximum(sum(count / whole * pdf(lobes, wi) for lobes, count in parts), 1e-9)
+
+
+def _broad_lobes(view: View) -> list[Lobes]:
+    """Mixtures with wide and with narrow lobes in the learned frames."""
     frames, count = len(view.frames), view.inputs.shape[1]
     # a quarter each for the cosine lobe and the uniform hemisphere
     weights = np.full((frames + 2, count), 0.25, np.float32)
     weights[:frames] = 0.5 / frames
     stretch = np.stack(view.stretch)
     limits = LEAST_LOBE_WIDTH, MOST_LOBE_WIDTH
-    mixtures = [
+    return [
         untilted_lobes(view, np.clip(alpha / stretch, *limits), weights) for alpha in _BROAD_WIDTHS
     ]
-    parts = np.array_split(np.arange(directions), len(mixtures))
-    wi = np.empty((3, directions, count), np.float32)
-    for lobes, part in zip(mixtures, parts, strict=True):
-        points = random.random((len(part), 2, count)).astype(np.float32)
-        wi[:, part] = draw(lobes, np.moveaxis(points, 0, 1))
-    density = sum(
-        len(part) / directions * pdf(lobes, wi) for lobes, part in zip(mixtures, parts, strict=True)
+
+
+def _lobes_at_peaks(
+    view: View, wo: FloatArray, wi: FloatArray, mass: FloatArray, random: np.random.Generator
+) -> Lobes:
+    """Narrow lobes around directions that are chosen in proportion to what they reflect."""
+    count, ends = wi.shape[2], np.cumsum(mass, 0)
+    frames = []
+    for index in range(len(_PEAK_WIDTHS)):
+        at = (index + random.random(count)) / len(_PEAK_WIDTHS) * ends[-1]
+        chosen = np.minimum((ends <= at).sum(0), len(ends) - 1)
+        half = normalise(wi[:, chosen, np.arange(count)] + wo)
+        # a frame's raw values are relative to the axes
+        frames.append(build_frame(np.concatenate([half, np.zeros_like(half)]) - _UP))
+    widths = np.array(_PEAK_WIDTHS, np.float32)[:, None, None]
+    weights = np.zeros((len(frames) + 2, count), np.float32)
+    weights[:-2] = 1 / len(frames)
+    return Lobes(
+        view,
+        frames,
+        [above_horizon(into_frame(frame, wo)) for frame in frames],
+        np.broadcast_to(widths, (len(frames), 2, count)),
+        weights,
     )
-    return wi, np.maximum(density, 1e-9)
 
 
 @profiled("fit sampler")
@@ -299,7 +355,8 @@ def _slopes(
 def _slope_by_raw(spec: NetworkSpec, raw: FloatArray, examples: Examples) -> FloatArray:
     widths, share = mixture(spec, raw, examples.stretch)
     squares = widths * widths
-    turns = turns_of(spec, raw)
+    tilts = tilts_of(spec, raw, examples.towards)
+    turns = [turn_by(tilt) for tilt in tilts]
     lobes = [each.halves(turn) for each, turn in zip(examples.frames, turns, strict=True)]
     densities = [
         *(ggx_density(lobe, each) for lobe, each in zip(lobes, squares, strict=True)),
@@ -318,14 +375,15 @@ def _slope_by_raw(spec: NetworkSpec, raw: FloatArray, examples: Examples) -> Flo
     slope = np.empty_like(raw)
     slope[2 * count : spec.untilted_outputs] = soft * (by_soft - (by_soft * soft).sum(0))
     is_free = (widths > LEAST_LOBE_WIDTH) & (widths < MOST_LOBE_WIDTH)
-    tilts = TILT_SHARE * raw[spec.untilted_outputs :].reshape(count, 2, -1)
     for frame, lobe in enumerate(lobes):
         by_log = share[frame] * by_density * densities[frame]
         for axis, part in enumerate(_slopes_of_logarithm(lobe, squares[frame])):
             slope[2 * frame + axis] = (by_log * part).sum(0) * is_free[frame, axis]
         turning = [(by_log * part).sum(0) for part in _slopes_of_turns(lobe, squares[frame])]
         start = spec.untilted_outputs + 2 * frame
-        slope[start : start + 2] = TILT_SHARE * _slopes_of_tilt(tilts[frame], turns[frame], turning)
+        by_tilt = _slopes_of_tilt(tilts[frame], turns[frame], turning)
+        slope[start : start + 2] = TILT_SHARE * by_tilt
+        slope[spec.tilted_outputs + frame] = (by_tilt * examples.towards[frame]).sum(0)
     return slope
 
 

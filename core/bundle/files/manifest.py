@@ -53,12 +53,10 @@ SUFFIX = ".vdg"
 SCENE_FORMAT = "verdigris.scene"
 TEXTURES_FORMAT = "verdigris.textures"
 MAJOR, MINOR = 4, 6
-# Bundles without tiles have a lower version, and without live inputs the one that readers of 4.4
-# know.
-MINOR_WITHOUT_TILES, MINOR_WITHOUT_LIVE = 5, 4
+VERSION = f"{MAJOR}.{MINOR}"
 LARGEST_MANIFEST = 4 << 20
 LARGEST_PREVIEW = 64 << 20
-_VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
+_VERSION_PATTERN = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 
 
 @dataclass(frozen=True)
@@ -156,7 +154,7 @@ RESPONSE = {
 def _as_json(manifest: Manifest) -> dict[str, Any]:
     document: dict[str, Any] = {
         "format": FORMAT,
-        "version": version_for(manifest.spec, manifest.tiles is not None),
+        "version": VERSION,
         "name": manifest.name,
         **live_json(manifest.live),
         **({"tiles": manifest.tiles.as_json()} if manifest.tiles else {}),
@@ -185,12 +183,6 @@ def _as_json(manifest: Manifest) -> dict[str, Any]:
     for name in ("source", "report", "errors", "cost"):
         document[name] = dict(getattr(manifest, name))
     return document
-
-
-def version_for(spec: NetworkSpec, has_tiles: bool = False) -> str:
-    """The lowest version that can hold this decoder."""
-    minor = MINOR_WITHOUT_TILES if spec.live_inputs else MINOR_WITHOUT_LIVE
-    return f"{MAJOR}.{MINOR if has_tiles else minor}"
 
 
 def parse_manifest(data: bytes, file: str) -> Manifest:
@@ -246,7 +238,7 @@ def require_format(fields: Fields, name: str, whose: str) -> bool:
     if found == SCENE_FORMAT:
         remedy += ": this is a scene pack, which only verify reads: name one of its bundles"
     fields.require(found == name, "format", remedy)
-    version = _VERSION.fullmatch(fields.text("version"))
+    version = _VERSION_PATTERN.fullmatch(fields.text("version"))
     if version is None:
         fields.refuse("version", "it must be MAJOR.MINOR")
     major = int(version[1])

@@ -8,6 +8,7 @@ from typing import Any
 from verdigris.core.base.json_fields import Fields
 from verdigris.core.network.spec import (
     HEAD_SLOPE,
+    LEAST_LEAN_COSINE,
     LEAST_LOBE_WEIGHT,
     LEAST_LOBE_WIDTH,
     LEAST_VIEW_COSINE,
@@ -18,9 +19,9 @@ from verdigris.core.network.spec import (
     NetworkSpec,
 )
 
-KIND = "tilted_visible_normals_cosine_uniform"
-# Of bundles before 4.4, whose last layer has no outputs for tilts; these count as zeros.
-_UNTILTED = "visible_normals_cosine_uniform"
+KIND = "leaning_visible_normals_cosine_uniform"
+# Of bundles before 4.6 and before 4.4. Outputs that their last layers do not have count as zeros.
+_TILTED, _UNTILTED = "tilted_visible_normals_cosine_uniform", "visible_normals_cosine_uniform"
 _HEADS = ("head0", "head1")
 _SPLIT_HEADS = ("split0", "split1")
 _CONSTANTS = {
@@ -31,6 +32,7 @@ _CONSTANTS = {
     "view_cosine_minimum": LEAST_VIEW_COSINE,
 }
 _TILTS = {"tilt_share": TILT_SHARE, "tilt_maximum": MOST_TILT}
+_LEANS = {"lean_cosine_minimum": LEAST_LEAN_COSINE}
 
 
 def head_names() -> tuple[str, ...]:
@@ -46,6 +48,7 @@ def sampler_json(spec: NetworkSpec) -> dict[str, Any]:
         "split": {"layers": _layers_json(_SPLIT_HEADS, spec.head_layers[2:])},
         **_CONSTANTS,
         **_TILTS,
+        **_LEANS,
     }
 
 
@@ -66,16 +69,18 @@ def parse_sampler(manifest: Fields, spec: NetworkSpec, is_newer: bool) -> bool:
     if "sampler" not in manifest:
         return False
     fields = manifest.table("sampler")
-    kinds = KIND, _UNTILTED
+    kinds = {
+        KIND: (spec.head_outputs, _TILTS | _LEANS),
+        _TILTED: (spec.tilted_outputs, _TILTS),
+        _UNTILTED: (spec.untilted_outputs, {}),
+    }
     if is_newer and fields.text("kind") not in kinds:
         return False
-    is_tilted = fields.chosen("kind", kinds) == KIND
+    outputs, constants = kinds[fields.chosen("kind", tuple(kinds))]
     hidden, last = spec.head_layers[:2]
-    if not is_tilted:
-        last = replace(last, outputs=spec.untilted_outputs)
-    _check_layers(fields, _HEADS, (hidden, last))
+    _check_layers(fields, _HEADS, (hidden, replace(last, outputs=outputs)))
     _check_layers(fields.table("split"), _SPLIT_HEADS, spec.head_layers[2:])
-    for name, value in (_CONSTANTS | (_TILTS if is_tilted else {})).items():
+    for name, value in (_CONSTANTS | constants).items():
         fields.require(fields.number(name) == value, name, f"this version needs {value}")
     return True
 

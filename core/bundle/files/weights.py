@@ -124,9 +124,10 @@ def check_tensors(spec: NetworkSpec, tensors: tuple[Tensor, ...], size: int, fil
 
 
 def _own_shape(spec: NetworkSpec, tensor: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Bundles before 4.4 have no rows for tilts."""
-    is_untilted = tensor.name in head_names()[2:4] and tensor.shape[:1] == (spec.untilted_outputs,)
-    return (spec.untilted_outputs, *shape[1:]) if is_untilted else shape
+    """Older bundles have no rows for leaning, or for tilts."""
+    older = {spec.untilted_outputs, spec.tilted_outputs}
+    is_older = tensor.name in head_names()[2:4] and not older.isdisjoint(tensor.shape[:1])
+    return (tensor.shape[0], *shape[1:]) if is_older else shape
 
 
 def _check_tensor(tensor: Tensor, shape: tuple[int, ...], size: int, file: str) -> None:

@@ -15,6 +15,7 @@ from verdigris.core.network.spec import (
     HEAD_SLOPE,
     HEAD_WIDTH,
     LEAKY_SLOPE,
+    LEAST_LEAN_COSINE,
     LEAST_LOBE_WEIGHT,
     LEAST_LOBE_WIDTH,
     LEAST_VIEW_COSINE,
@@ -87,6 +88,7 @@ def network_source(spec: NetworkSpec) -> str:
         "kViewCosineMinimum": LEAST_VIEW_COSINE,
         "kTiltShare": TILT_SHARE,
         "kTiltMaximum": MOST_TILT,
+        "kLeanCosineMinimum": LEAST_LEAN_COSINE,
     }
     lines = [
         "// Generated: one decoder's shape, and where its numbers lie in weights.bin, in bytes.",

@@ -35,12 +35,12 @@ from verdigris.core.bundle.files.manifest import (
     LARGEST_MANIFEST,
     RESPONSE,
     SCENE_FORMAT,
+    VERSION,
     has_sampler,
     parse_known_tensors,
     require_distinct_files,
     require_format,
     require_response,
-    version_for,
 )
 from verdigris.core.bundle.files.manifest_network import network_json, parse_network
 from verdigris.core.bundle.files.manifest_parts import (
@@ -240,7 +240,7 @@ class ScenePack:
         """The manifest's bytes."""
         document: dict[str, Any] = {
             "format": SCENE_FORMAT,
-            "version": version_for(self.spec),
+            "version": VERSION,
             "network": network_json(self.spec),
             **({"sampler": sampler_json(self.spec)} if has_sampler(self.tensors) else {}),
             "weights": {

@@ -805,15 +805,16 @@ static int vd__tensors(VdBundle *bundle, const Vd__Field *root, const uint8_t *d
     const Vd__Field sampler = vd__get(root, "sampler"), split = vd__get(&sampler, "split");
     const Vd__Field kind = vd__get(&sampler, "kind");
     const uint32_t frames = bundle->frame_count, seen = bundle->channels + bundle->live_count + 2 * frames + 2;
-    /* before 4.4 without rows for tilts, whose place stays free */
+    /* before 4.6 without rows for leaning, and before 4.4 without those for tilts, whose place stays free */
     const int is_untilted = vd__is(&kind, "visible_normals_cosine_uniform");
-    const int is_known = is_untilted || vd__is(&kind, "tilted_visible_normals_cosine_uniform");
-    const uint32_t tilts = 2 * frames, free_rows = is_untilted ? tilts : 0;
+    const int is_tilted = vd__is(&kind, "tilted_visible_normals_cosine_uniform");
+    const int is_known = is_untilted || is_tilted || vd__is(&kind, "leaning_visible_normals_cosine_uniform");
+    const uint32_t rows = 6 * frames + 2, free_rows = is_untilted ? 3 * frames : is_tilted ? frames : 0;
     const struct {
         const char *name;
         uint32_t rows, columns, free;
     } heads[4] = {{"head0", 16, seen, 0},
-                  {"head1", 3 * frames + 2 + tilts - free_rows, 16, free_rows},
+                  {"head1", rows - free_rows, 16, free_rows},
                   {"split0", 24, seen + 3 * frames + 2, 0},
                   {"split1", 2 * frames + 3, 24, 0}};
     uint32_t index, place, stride;

@@ -106,24 +106,33 @@ class Graph:
         return np.tile(self._unlit, (len(uv), 1))
 
 
-def without_tilts(parameters):
-    """The same with a sampler whose lobes stay in their frames."""
+def with_older_head(parameters, version):
+    """The same with zeros for what samplers of this older version do not have."""
     _, _, last, bias = head_views(parameters.spec, parameters.head)
-    last[parameters.spec.untilted_outputs :] = 0
-    bias[parameters.spec.untilted_outputs :] = 0
+    outputs = _older_outputs(parameters.spec, version)
+    last[outputs:] = 0
+    bias[outputs:] = 0
     return parameters
 
 
-def write_as_4_3(folder, spec):
-    """Makes a bundle of without_tilts() one of version 4.3, whose sampler has no tilts."""
+def _older_outputs(spec, version):
+    return {"4.3": spec.untilted_outputs, "4.5": spec.tilted_outputs}[version]
+
+
+def write_as_older(folder, spec, version):
+    """Makes a bundle of with_older_head() one of that version: 4.3 had no tilts of lobes, and 4.5
+    no leaning."""
     path = folder / "manifest.json"
     document = json.loads(path.read_text())
-    document["version"] = "4.3"
-    sampler = document["sampler"]
-    sampler["kind"] = "visible_normals_cosine_uniform"
-    del sampler["tilt_share"], sampler["tilt_maximum"]
-    sampler["layers"][1]["outputs"] = spec.untilted_outputs
+    document["version"] = version
+    sampler, outputs = document["sampler"], _older_outputs(spec, version)
+    kinds = {"4.3": "visible_normals", "4.5": "tilted_visible_normals"}
+    sampler["kind"] = f"{kinds[version]}_cosine_uniform"
+    del sampler["lean_cosine_minimum"]
+    if version == "4.3":
+        del sampler["tilt_share"], sampler["tilt_maximum"]
+    sampler["layers"][1]["outputs"] = outputs
     for tensor in document["weights"]["tensors"]:
         if tensor["name"].startswith("head1."):
-            tensor["shape"][0] = spec.untilted_outputs
+            tensor["shape"][0] = outputs
     path.write_text(json.dumps(document))

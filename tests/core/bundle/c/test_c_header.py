@@ -21,7 +21,7 @@ from verdigris.core.bundle.runtime.evaluate_queries import QUERY
 from verdigris.core.bundle.runtime.runtime_files import EXAMPLES, RUNTIME_SHADERS
 from verdigris.core.network.spec import NetworkSpec
 
-from ..bundles import lively_parameters, made_up, make_bundle, without_tilts, write_as_4_3
+from ..bundles import lively_parameters, made_up, make_bundle, with_older_head, write_as_older
 from ..runtime.shader_files import StrictFiles, require_tool, run
 
 HERE = Path(__file__).parent
@@ -146,13 +146,14 @@ int main(int count, char **words)
     hidden = [places[f"layer{index}.weights"] for index in range(2)]
     assert struct.unpack("<16I", found[64:128]) == (*size, 0, 0, *hidden, *(0,) * 9)
 
-    # a sampler without tilts, whose places are filled with zeros
-    parameters = without_tilts(lively_parameters())
-    older = make_bundle(tmp_path / "older.vdg", parameters).folder
-    write_as_4_3(older, parameters.spec)
-    done = subprocess.run([program, older], capture_output=True, check=True)
-    stored = (older / "weights.bin").read_bytes() + (older / "constants.bin").read_bytes()
-    assert done.stdout.endswith(stored)
+    # what older samplers do not have is filled with zeros
+    for version in "4.3", "4.5":
+        parameters = with_older_head(lively_parameters(), version)
+        older = make_bundle(tmp_path / f"{version}.vdg", parameters).folder
+        write_as_older(older, parameters.spec, version)
+        done = subprocess.run([program, older], capture_output=True, check=True)
+        stored = (older / "weights.bin").read_bytes() + (older / "constants.bin").read_bytes()
+        assert done.stdout.endswith(stored)
 
 
 def bc7_blocks(random, count):

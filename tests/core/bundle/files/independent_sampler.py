@@ -12,7 +12,7 @@ class Sampler:
     def __init__(self, folder):
         manifest = json.loads((Path(folder) / "manifest.json").read_text())
         self.table, self.network = manifest["sampler"], manifest["network"]
-        assert self.table["kind"] == "tilted_visible_normals_cosine_uniform"
+        assert self.table["kind"] == "leaning_visible_normals_cosine_uniform"
         names = {self.network["frames"]}
         for layer in (*self.table["layers"], *self.table["split"]["layers"]):
             names |= {layer["weights"], layer["bias"]}
@@ -69,7 +69,8 @@ class Surface:
             )
             for k in range(frames)
         ]
-        self.axes = [self.tilted(axes, y, k, table) for k, axes in enumerate(self.axes)]
+        learned = self.axes
+        self.axes = [self.tilted(learned, y, k, table) for k in range(frames)]
         for t, b, n in self.axes:
             c = np.hstack([dot(t, wo), dot(b, wo), dot(n, wo)])
             least = table["view_cosine_minimum"]
@@ -80,10 +81,15 @@ class Surface:
         least = table["weight_minimum"]
         self.weights = least + (1 - least * (frames + 2)) * share
 
-    def tilted(self, axes, y, k, table):
-        t, b, n = axes
+    def tilted(self, learned, y, k, table):
+        t, b, n = learned[k]
+        following = learned[(k + 1) % self.frames][2]
+        tangents = np.hstack([dot(t, following), dot(b, following)])
+        tangents /= np.maximum(dot(n, following), table["lean_cosine_minimum"])
         most, first = table["tilt_maximum"], 3 * self.frames + 2 + 2 * k
-        tilt = np.clip(table["tilt_share"] * y[:, first : first + 2], -most, most)
+        lean = y[:, 5 * self.frames + 2 + k, None]
+        tilt = table["tilt_share"] * y[:, first : first + 2] + lean * tangents
+        tilt = np.clip(tilt, -most, most)
         n = self.normalise(n + t * tilt[:, :1] + b * tilt[:, 1:])
         t = self.normalise(t - n * dot(n, t))
         return t, np.cross(n, t), n

@@ -9,7 +9,7 @@ import pytest
 from verdigris.core import api
 from verdigris.core.bundle.runtime.device_materials import shader_weights
 
-from ..bundles import lively_parameters, make_bundle, without_tilts, write_as_4_3
+from ..bundles import lively_parameters, make_bundle, with_older_head, write_as_older
 
 STORED = Path(__file__).parents[1] / "data" / "bundle_4_0.zip"
 
@@ -37,10 +37,11 @@ def test_it_verifies_with_numpy_and_on_the_device(older):
     }
 
 
-def test_a_sampler_of_4_3_has_no_tilts(tmp_path):
-    parameters = without_tilts(lively_parameters())
+@pytest.mark.parametrize("version", ["4.3", "4.5"])
+def test_what_an_older_sampler_lacks_is_zero(tmp_path, version):
+    parameters = with_older_head(lively_parameters(), version)
     written = make_bundle(tmp_path / "a.vdg", parameters)
-    write_as_4_3(written.folder, parameters.spec)
+    write_as_older(written.folder, parameters.spec, version)
     older = api.open_bundle(written.folder)
     np.testing.assert_array_equal(older.parameters().head, parameters.head)
     assert shader_weights(older) == shader_weights(written)

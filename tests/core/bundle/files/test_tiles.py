@@ -20,8 +20,8 @@ def test_a_bundle_names_the_square_of_its_tiles(tmp_path):
     assert open_bundle(found.folder).manifest.tiles == Tiles((9, 1), 2)
 
 
-def test_a_bundle_without_tiles_keeps_its_version(bundle):
-    assert json.loads((bundle.folder / "manifest.json").read_text())["version"] == "4.4"
+def test_a_bundle_without_tiles_does_not_name_them(bundle):
+    assert "tiles" not in json.loads((bundle.folder / "manifest.json").read_text())
 
 
 @pytest.mark.parametrize(

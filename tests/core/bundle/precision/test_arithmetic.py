@@ -8,6 +8,7 @@ import pytest
 from verdigris.core.baking.finish.notices import coarse_halves
 from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.files.arithmetic import ADVICE, Arithmetic, slowest_arithmetic
+from verdigris.core.bundle.files.manifest import VERSION
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.reference import choose_points
@@ -93,7 +94,7 @@ def test_a_bundle_stores_its_arithmetic(tmp_path):
     bundle = make_bundle(tmp_path / "a.vdg", arithmetic=CAREFUL)
     assert (bundle.advised, bundle.manifest.arithmetic) == ("careful", CAREFUL)
     document = json.loads((bundle.folder / "manifest.json").read_text())
-    assert document["version"] == "4.4"
+    assert document["version"] == VERSION
     assert document["arithmetic"] == {
         "advised": "careful",
         "errors": {"cooperative": 0.023, "careful": 0.006},

@@ -9,6 +9,7 @@ import pytest
 
 from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.files.checked_files import digest
+from verdigris.core.bundle.files.manifest import VERSION
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.proxies.make_proxies import check_albedo
@@ -54,7 +55,7 @@ def test_proxies_are_read_back_as_written(lit):
     for wrote, read in zip(random_proxies().levels, found.levels, strict=True):
         np.testing.assert_array_equal(wrote, read)
     document = json.loads((lit.folder / "manifest.json").read_text())
-    assert document["version"] == "4.4"
+    assert document["version"] == VERSION
     facts = document["proxies"]
     assert (facts["width"], facts["height"], facts["layers"]) == (4, 2, 5)
     assert facts["format"] == "R8G8B8A8_SRGB"

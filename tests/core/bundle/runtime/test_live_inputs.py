@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import BundleError
+from verdigris.core.bundle.files.manifest import VERSION
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.reference import choose_points
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
@@ -53,7 +54,7 @@ def test_a_bundle_is_read_as_it_was_written(living):
     assert living.manifest.live == INPUTS
     assert living.parameters().live == (0.25, 0.75)
     manifest = json.loads((living.folder / "manifest.json").read_text())
-    assert manifest["version"] == "4.5"
+    assert manifest["version"] == VERSION
     assert manifest["live"][1]["low"] == [1, 0.5, 0]
     reference = living.reference()
     assert reference.live.shape == (len(reference), 2)

@@ -7,6 +7,7 @@ import numpy as np
 
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.arithmetic import Arithmetic, slowest_arithmetic
+from verdigris.core.bundle.files.manifest import VERSION
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.precision.half_errors import judge
 from verdigris.core.bundle.runtime import runtime_files
@@ -64,7 +65,7 @@ def test_the_most_careful_material_counts(bundles, scene, tmp_path):
     for chosen, advised in ((mixed[:1], "cooperative"), (mixed, "portable")):
         packed = pack(chosen, tmp_path / f"{advised}.vdg")
         document = json.loads((packed.folder / "manifest.json").read_text())
-        assert (document["version"], document["arithmetic"]) == ("4.4", {"advised": advised})
+        assert (document["version"], document["arithmetic"]) == (VERSION, {"advised": advised})
         assert document["materials"][-1]["arithmetic"]["advised"] == advised
         names = {path.name for path in (packed.folder / "runtime").iterdir()}
         assert ("cooperative.hlsl" in names) == (advised == "cooperative")
