@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,7 +12,13 @@ from verdigris.core.material.graph.traversal import (
     is_connected,
     is_of_document,
 )
-from verdigris.core.material.live_inputs.live_input import CLOCKS, LiveInput, WantedInput
+from verdigris.core.material.live_inputs.live_input import (
+    CLOCKS,
+    LiveInput,
+    PublishedInput,
+    WantedInput,
+)
+from verdigris.core.material.live_inputs.ranges import numbers_in, published
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -22,7 +27,6 @@ if TYPE_CHECKING:
 
 _COUNTS = {"float": 1, "color3": 3}
 _FOR_FILES = "filename"
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -60,9 +64,16 @@ class _Offer:
 
     @property
     def is_uniform(self) -> bool:
-        return any(port.getIsUniform() for port in self._definitions())
+        return any(port.getIsUniform() for port in self.definitions())
 
-    def _definitions(self) -> Iterator[mx.Input]:
+    @property
+    def value(self) -> tuple[float, ...]:
+        """As MaterialX reads numbers; without those that its type needs, nothing."""
+        given = self.given if self.given is not None else self.port
+        found = numbers_in(given.getResolvedValueString())
+        return found if len(found) == _COUNTS[self.port.getType()] else ()
+
+    def definitions(self) -> Iterator[mx.Input]:
         """Ports of definitions that the value gets to at once."""
         import MaterialX as mx
 
@@ -81,19 +92,23 @@ class _Offer:
                 yield port
 
 
-def published_inputs(document: Document, material: Material) -> dict[str, str]:
-    """Names and types of the inputs that a bake can keep open: those of graphs, those that are set
-    on the surface, and clocks. Paths stand for names that several inputs have."""
+def published_inputs(document: Document, material: Material) -> dict[str, PublishedInput]:
+    """The inputs that a bake can keep open, by name: those of graphs, those that are set on the
+    surface, and clocks. Paths stand for names that several inputs have."""
+    import MaterialX as mx
+
     nodes = list(document.nodes_of(material))
     offers = [each for each in _offers(nodes) if each.is_offered]
     names = [each.name for each in offers]
-    found = {
-        each.name if names.count(each.name) == 1 else each.path: each.port.getType()
-        for each in offers
-    }
+    found = {}
+    for each in offers:
+        name = each.name if names.count(each.name) == 1 else each.path
+        ports = [port for port in (each.given, each.port, *each.definitions()) if port is not None]
+        is_of_surface = each.owner.getType() == mx.SURFACE_SHADER_TYPE_STRING
+        found[name] = published(name, each.port.getType(), each.value, ports, is_of_surface)
     for name in CLOCKS:
         if any(node.getCategory() == name for node in nodes):
-            found[name] = "float"
+            found[name] = published(name, name, (CLOCKS[name],), ())
     return found
 
 
@@ -144,12 +159,7 @@ def _find(
             f"{shown} is connected to a node: name an input that has a value of its own"
         )
     _require_count(shown, kind, wanted)
-    value = (offer.given if offer.given is not None else offer.port).getResolvedValueString()
-    # as MaterialX reads numbers: what follows one is ignored
-    numbers = tuple(map(float, _NUMBER.findall(value)))
-    if len(numbers) != _COUNTS[kind]:
-        numbers = wanted.low
-    return _live(wanted, kind, numbers, (offer.path,))
+    return _live(wanted, kind, offer.value or wanted.low, (offer.path,))
 
 
 def _require_count(shown: str, kind: str, wanted: WantedInput) -> None:

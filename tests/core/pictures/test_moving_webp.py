@@ -42,5 +42,5 @@ def test_other_suffixes_are_refused_before_any_picture(tmp_path):
         VerdigrisError, match=r"a\.avi: moving pictures are written as \.gif, \.webp"
     ):
         check_moving_path(tmp_path / "a.avi")
-    with pytest.raises(VerdigrisError, match="the folder .* does not exist: create it"):
+    with pytest.raises(VerdigrisError, match=r"the folder .* does not exist: create it"):
         check_moving_path(tmp_path / "gone" / "a.webp")
