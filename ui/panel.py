@@ -90,6 +90,7 @@ class Panel(QWidget):
         self.closing = Closing(model, self, self._close_window)
         self._compose()
         self._bind_keys()
+        bind(self, self.live_bar.built, self._order_tabs)
         bind(self, model.state_changed, self._place_presets)
         bind(self, model.history.changed, self._store_outcomes)
         bind(self, model.choices_changed, self._store_live)
@@ -199,10 +200,13 @@ class Panel(QWidget):
         across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
         self.splitter.setOrientation(across if is_wide else down)
         (self._column if is_wide else self._outer).insertWidget(0, self.head)
-        view_box = self.splitter.widget(0)
-        order_tabs(self, (view_box, self.head, self.status, self.pages))
+        self._order_tabs()
         # after the widgets have their new size
         QTimer.singleShot(0, self._divide)
+
+    def _order_tabs(self) -> None:
+        view = (self.viewport, self.live_bar, self.view_bar)
+        order_tabs(self, (*view, self.head, self.status, self.pages))
 
     def _place_presets(self) -> None:
         """Shows the presets once: in the place of the chart, or with the settings."""

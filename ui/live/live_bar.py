@@ -13,6 +13,7 @@ from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.qt.number_boxes import RealBox
 from verdigris.ui.qt.scrub import Scrub
+from verdigris.ui.signals.signal import Signal
 from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP, HALF, bold
 
@@ -93,6 +94,8 @@ class LiveBar(QWidget):
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
         self._model = model
+        self.built = Signal()
+        """New widgets come last in the order of the Tab key."""
         self.rows: list[_Row] = []
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -120,10 +123,5 @@ class LiveBar(QWidget):
             _Row(self._model, each, self._grid, number) for number, each in enumerate(sliders)
         ]
         self._grid.addWidget(self.strip, len(sliders), 1)
-        before: QWidget = self
-        for row in self.rows:
-            for widget in (row.slider, row.box, row.reset):
-                QWidget.setTabOrder(before, widget)
-                before = widget
-        QWidget.setTabOrder(before, self.strip)
         self.setVisible(bool(sliders))
+        self.built.emit()

@@ -18,7 +18,8 @@ from verdigris.core.material.live_inputs.live_input import (
     PublishedInput,
     WantedInput,
 )
-from verdigris.core.material.live_inputs.ranges import numbers_in, published
+from verdigris.core.material.live_inputs.ranges import linear, numbers_in, published
+from verdigris.core.material.load.published_attributes import PUBLISHED, PUBLISHED_LABEL
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -63,15 +64,24 @@ class _Offer:
         return self.is_open and self.given is not None
 
     @property
+    def is_of_material(self) -> bool:
+        """Whether its value is that of an input of the material."""
+        given = self.given
+        return given is not None and bool(given.getAttribute(PUBLISHED))
+
+    @property
     def is_uniform(self) -> bool:
         return any(port.getIsUniform() for port in self.definitions())
 
     @property
     def value(self) -> tuple[float, ...]:
-        """As MaterialX reads numbers; without those that its type needs, nothing."""
+        """As MaterialX reads numbers, colours linear; without those that its type needs,
+        nothing."""
         given = self.given if self.given is not None else self.port
         found = numbers_in(given.getResolvedValueString())
-        return found if len(found) == _COUNTS[self.port.getType()] else ()
+        if len(found) != _COUNTS[self.port.getType()]:
+            return ()
+        return linear(found, given.getActiveColorSpace()) if len(found) == 3 else found
 
     def definitions(self) -> Iterator[mx.Input]:
         """Ports of definitions that the value gets to at once."""
@@ -98,9 +108,13 @@ def published_inputs(document: Document, material: Material) -> dict[str, Publis
     import MaterialX as mx
 
     nodes = list(document.nodes_of(material))
-    offers = [each for each in _offers(nodes) if each.is_offered]
-    names = [each.name for each in offers]
     found = {}
+    for name, ports in _of_material(nodes).items():
+        first = ports[0]
+        label = first.port.getAttribute(PUBLISHED_LABEL)
+        found[name] = published(name, first.port.getType(), first.value, (), label=label)
+    offers = [each for each in _offers(nodes) if each.is_offered and not each.is_of_material]
+    names = [each.name for each in offers] + [*found]
     for each in offers:
         name = each.name if names.count(each.name) == 1 else each.path
         ports = [port for port in (each.given, each.port, *each.definitions()) if port is not None]
@@ -130,6 +144,12 @@ def _find(
         _require_count(shown, "float", wanted)
         paths = tuple(node.getNamePath() for node in clocks)
         return _live(wanted, wanted.name, (CLOCKS[wanted.name],), paths)
+    shared = _of_material(nodes).get(wanted.name)
+    if shared:
+        kind = shared[0].port.getType()
+        _require_count(shown, kind, wanted)
+        paths = tuple(each.path for each in shared)
+        return _live(wanted, kind, shared[0].value or wanted.low, paths)
     offers = [each for each in _offers(nodes) if wanted.name in (each.name, each.path)]
     # a bare name is that of the input that is offered by it, whatever else has the name
     offers = [each for each in offers if each.is_offered] or offers
@@ -202,6 +222,21 @@ def _offers(nodes: Sequence[mx.Node]) -> list[_Offer]:
         if node.getType() == mx.SURFACE_SHADER_TYPE_STRING or _is_defined_by(node)
     ]
     return found + _offers_of_nodes(shown)
+
+
+def _of_material(nodes: Sequence[mx.Node]) -> dict[str, list[_Offer]]:
+    """Inputs of nodes by the input of the material that they read, if all of them can vary."""
+    found: dict[str, list[_Offer]] = {}
+    for node in nodes:
+        for port in node.getInputs():
+            name = port.getAttribute(PUBLISHED)
+            if name:
+                found.setdefault(name, []).append(_Offer(node, port))
+    return {
+        name: ports
+        for name, ports in found.items()
+        if all(each.is_open for each in ports) and len({p.port.getType() for p in ports}) == 1
+    }
 
 
 def _is_defined_by(node: mx.Node) -> bool:

@@ -16,6 +16,8 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _ENDS = (("uisoftmin", "uimin"), ("uisoftmax", "uimax"))
 _LARGEST_END = 1e4
 _OF_CLOCKS = {"time": (0.0, 10.0), "frame": (1.0, 100.0)}
+# Of spaces with the primaries of the teacher; MaterialX's own conversions.
+_POWERS = {"g18_rec709": 1.8, "g22_rec709": 2.2, "rec709_display": 2.4}
 _BLACK, _WHITE = (0.0,) * 3, (1.0,) * 3
 
 
@@ -24,15 +26,26 @@ def numbers_in(text: str) -> tuple[float, ...]:
     return tuple(map(float, _NUMBER.findall(text)))
 
 
+def linear(colour: tuple[float, ...], space: str) -> tuple[float, ...]:
+    """A colour in the space in which ranges are: that of the teacher, without a curve."""
+    if space == "srgb_texture":
+        return tuple(
+            each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in colour
+        )
+    power = _POWERS.get(space, 1.0)
+    return tuple(max(0.0, each) ** power for each in colour) if power != 1 else colour
+
+
 def published(
     name: str,
     kind: str,
     value: tuple[float, ...],
     ports: Sequence[mx.Input],
     is_of_surface: bool = False,
+    label: str = "",
 ) -> PublishedInput:
     """An input with a range to begin with. The first port that has a limit or a label counts."""
-    label = next((text for port in ports if (text := port.getAttribute("uiname"))), "")
+    label = label or next((text for port in ports if (text := port.getAttribute("uiname"))), "")
     if kind == "color3":
         value = value or _BLACK
         return PublishedInput(name, kind, value, value, _contrast(value), label, is_of_surface)
