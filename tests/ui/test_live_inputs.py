@@ -1,4 +1,4 @@
-"""Live inputs in the panel: what is offered and chosen, sliders, the strip, undo and memory."""
+"""Live inputs in the panel: what is offered and chosen, sliders, pictures, undo and memory."""
 
 from types import SimpleNamespace
 
@@ -52,7 +52,7 @@ def opened(*requests):
 @pytest.fixture
 def living(fake_panel, monkeypatch):
     monkeypatch.setattr(worker_link, "_LIVE_INTERVAL", -1.0)
-    monkeypatch.setattr(worker_link, "_STRIP_INTERVAL", -1.0)
+    monkeypatch.setattr(worker_link, "_RANGE_INTERVAL", -1.0)
     session, panel = fake_panel
     model = session.model
     session.ready()
@@ -198,46 +198,46 @@ def test_a_slider_moves_the_view_by_mouse_and_keyboard(living):
     assert not bar.isVisible() and model.view.live == ()
 
 
-def test_the_strip_shows_the_range_and_a_click_sets_the_value(living):
-    session, strip = living.session, living.panel.live_bar.strip
+def test_the_pictures_show_the_range_and_a_click_sets_the_value(living):
+    session, pictures = living.session, living.panel.live_bar.pictures
     session.receive("opened", **opened("wetness=0..1", "age=0..10"))
     living.model.tick()
-    assert sent(living, commands.Strip)[-1].input == 0
+    assert sent(living, commands.Range)[-1].input == 0
     pixels = np.zeros((8, 64, 3), np.uint8)
     pixels[:, 56:] = 255
     header = {"shape": [8, 64, 3], "type": "|u1", "part": "reference"}
-    session.client.emit("stripdrawn", pixels.tobytes(), input=0, **header)
+    session.client.emit("rangedrawn", pixels.tobytes(), input=0, **header)
     # of an input that is not shown any more
-    session.client.emit("stripdrawn", pixels[::-1].tobytes(), input=1, **header)
+    session.client.emit("rangedrawn", pixels[::-1].tobytes(), input=1, **header)
     living.model.tick()
     living.panel.resize(900, 900)
-    places = strip.places()
-    shot = strip.grab().toImage()
+    places = pictures.places()
+    shot = pictures.grab().toImage()
     lights = [shot.pixelColor(place.center().toPoint()).lightness() for place in places]
     assert lights == [0] * 7 + [255]
-    QTest.mouseClick(strip, Qt.MouseButton.LeftButton, pos=places[7].center().toPoint())
+    QTest.mouseClick(pictures, Qt.MouseButton.LeftButton, pos=places[7].center().toPoint())
     assert living.model.live.share("wetness") == 1
-    QTest.keyClick(strip, Qt.Key.Key_Left)
+    QTest.keyClick(pictures, Qt.Key.Key_Left)
     assert living.model.live.share("wetness") == pytest.approx(6 / 7)
     living.model.set_live("wetness", 0.5)
-    QTest.keyClick(strip, Qt.Key.Key_Right)
+    QTest.keyClick(pictures, Qt.Key.Key_Right)
     assert living.model.live.share("wetness") == pytest.approx(4 / 7)
-    QTest.keyClick(strip, Qt.Key.Key_Home)
+    QTest.keyClick(pictures, Qt.Key.Key_Home)
     assert living.model.live.share("wetness") == 0
-    # the slider that is touched has the strip
+    # the slider that is touched has the pictures
     session.client.sent.clear()
     living.panel.live_bar.rows[1].slider.setValue(10)
     living.model.tick()
-    assert sent(living, commands.Strip)[-1].input == 1
+    assert sent(living, commands.Range)[-1].input == 1
     # the light changes all of its pictures, and the value of its own input none
     session.client.sent.clear()
     living.panel.live_bar.rows[1].slider.setValue(20)
     living.model.tick()
-    assert not sent(living, commands.Strip)
+    assert not sent(living, commands.Range)
     living.model.set_view(rotate=40.0)
     living.model.tick()
-    assert len(sent(living, commands.Strip)) == 1
-    assert strip.number_at(QPointF(places[3].center()).x()) == 3
+    assert len(sent(living, commands.Range)) == 1
+    assert pictures.number_at(QPointF(places[3].center()).x()) == 3
 
 
 def test_a_version_is_shown_with_its_own_live_inputs(living, tmp_path):

@@ -172,7 +172,7 @@ def test_tab_goes_through_the_panel_from_the_viewport_down(done):
     stops = [
         done.viewport,
         done.live_bar.rows[0].slider,
-        done.live_bar.strip,
+        done.live_bar.pictures,
         done.view_bar.mode,
         done.picker.combo,
         done.help,

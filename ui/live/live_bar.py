@@ -7,7 +7,7 @@ import math
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QSlider, QToolButton, QWidget
 
-from verdigris.ui.live.range_strip import RangeStrip
+from verdigris.ui.live.range_pictures import RangePictures
 from verdigris.ui.model.live_values import Slider, label_of
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
@@ -69,7 +69,7 @@ class _Row:
             grid.addWidget(widget, number, column)
 
     def _activate(self) -> None:
-        self._model.live.show_strip_of(self.input.name)
+        self._model.live.show_range_of(self.input.name)
 
     def _take(self, share: float) -> None:
         self._activate()
@@ -89,7 +89,7 @@ class _Row:
 
 
 class LiveBar(QWidget):
-    """One row for each live input that is open, and a strip. Hidden without any."""
+    """One row for each live input that is open, and pictures over a range. Hidden without any."""
 
     def __init__(self, model: PanelModel) -> None:
         super().__init__()
@@ -102,7 +102,7 @@ class LiveBar(QWidget):
         self._grid.setHorizontalSpacing(GAP)
         self._grid.setVerticalSpacing(HALF)
         self._grid.setColumnStretch(1, 1)
-        self.strip = RangeStrip(model)
+        self.pictures = RangePictures(model)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.hide()
         bind(self, model.live.changed, self._show)
@@ -122,6 +122,6 @@ class LiveBar(QWidget):
         self.rows = [
             _Row(self._model, each, self._grid, number) for number, each in enumerate(sliders)
         ]
-        self._grid.addWidget(self.strip, len(sliders), 1)
+        self._grid.addWidget(self.pictures, len(sliders), 1)
         self.setVisible(bool(sliders))
         self.built.emit()

@@ -11,7 +11,7 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.material.live_inputs.live_input import WantedInput, parse_wanted
 from verdigris.ui.signals.signal import Signal
 
-STRIP_PICTURES = 8
+RANGE_PICTURES = 8
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Slider:
 
 
 class LiveValues:
-    """The sliders of the view, and a strip of pictures over the range of one of them."""
+    """The sliders of the view, and small pictures over the range of one of them."""
 
     def __init__(self) -> None:
         self.sliders: tuple[Slider, ...] = ()
@@ -62,12 +62,12 @@ class LiveValues:
         """Those that opened them, with their defaults, as bakes note them."""
         self._shares: dict[str, float] = {}
         self.active = ""
-        """The name of the input that the strip shows."""
-        self.strip: Any = None
+        """The name of the input whose range is in pictures."""
+        self.pictures: Any = None
         """Pictures side by side, (height, width, 3) bytes; None before they have come."""
-        self.is_strip_outdated = False
+        self.is_range_outdated = False
         self.changed = Signal()
-        self.strip_changed = Signal()
+        self.pictures_changed = Signal()
 
     def take(self, opened: Sequence[Mapping[str, Any]]) -> None:
         """The inputs that the worker has opened. One of the same name keeps its value."""
@@ -81,7 +81,7 @@ class LiveValues:
         names = [each.name for each in self.sliders]
         if self.active not in names:
             self.active = names[0] if names else ""
-        self._drop_strip()
+        self._drop_pictures()
         self.changed.emit()
 
     def clear(self) -> None:
@@ -98,20 +98,20 @@ class LiveValues:
             return
         self._shares[name] = share
         if name != self.active:
-            self.is_strip_outdated = True
+            self.is_range_outdated = True
         self.changed.emit()
 
-    def show_strip_of(self, name: str) -> None:
+    def show_range_of(self, name: str) -> None:
         if name != self.active and name in self._shares:
             self.active = name
-            self._drop_strip()
+            self._drop_pictures()
             self.changed.emit()
 
-    def take_strip(self, number: int, pixels: Any) -> None:
+    def take_pictures(self, number: int, pixels: Any) -> None:
         """Pictures of the input with this number, which may not be shown any more."""
         if [each.name for each in self.sliders[number : number + 1]] == [self.active]:
-            self.strip = pixels
-            self.strip_changed.emit()
+            self.pictures = pixels
+            self.pictures_changed.emit()
 
     @property
     def active_number(self) -> int:
@@ -125,9 +125,9 @@ class LiveValues:
             return ()
         return tuple(self._shares[each.name] for each in self.sliders)
 
-    def _drop_strip(self) -> None:
-        self.strip, self.is_strip_outdated = None, bool(self.sliders)
-        self.strip_changed.emit()
+    def _drop_pictures(self) -> None:
+        self.pictures, self.is_range_outdated = None, bool(self.sliders)
+        self.pictures_changed.emit()
 
 
 def offers_of(report: Mapping[str, Any] | None) -> tuple[Offer, ...]:

@@ -93,7 +93,7 @@ class PanelState:
         """Those that the document was sent with."""
         self._live_changed = 0.0
         """When other live inputs were chosen, which the worker does not know yet; else 0."""
-        self._strip_sent = 0.0
+        self._range_sent = 0.0
         self._paint = ScenePaint(host, self.weights, self.notices)
         self._owners = WeightOwners(host, self.weights, self.notices)
 

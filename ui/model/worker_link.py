@@ -23,7 +23,7 @@ from verdigris.core.worker.protocol.worker_events import (
 )
 from verdigris.core.worker.session.forecast import estimate
 from verdigris.ui.model import states
-from verdigris.ui.model.live_values import STRIP_PICTURES
+from verdigris.ui.model.live_values import RANGE_PICTURES
 from verdigris.ui.model.panel_state import PanelState
 from verdigris.ui.paint.effect import Measured
 from verdigris.ui.signals.notices import ERROR, INFO, WARNING, capitalise
@@ -33,8 +33,8 @@ _PAINT_INTERVAL = 0.25
 # Seconds for further changes: the material is compiled again.
 _LIVE_INTERVAL = 0.7
 # The minimum number of seconds between two strips.
-_STRIP_INTERVAL = 0.3
-STRIP_SIZE = 64
+_RANGE_INTERVAL = 0.3
+RANGE_SIZE = 64
 _LIGHT = ("lit_by", "rotate", "light", "exposure", "environment", "tone")
 _ENDINGS = ("closing", "kept", "finished")
 
@@ -135,7 +135,7 @@ class WorkerLink(PanelState):
         self.forecast_changed.emit()
 
     def _handle_kept(self, _event: Mapping[str, Any]) -> None:
-        self.live.is_strip_outdated = True
+        self.live.is_range_outdated = True
         # plain textures for the scene come with the result
         if self.bake.result is not None and not (self._started and self._started.viewport_textures):
             self.history.note_curve(self.bake.history.errors())
@@ -144,7 +144,7 @@ class WorkerLink(PanelState):
 
     def _handle_finished(self, event: Mapping[str, Any]) -> None:
         # the neural material can be drawn now
-        self.live.is_strip_outdated = True
+        self.live.is_range_outdated = True
         if self.bake.result is not None:
             self._learn_time()
             self._note_effect()
@@ -238,11 +238,11 @@ class WorkerLink(PanelState):
             for path in (str(event.get("path")), str(event.get("against")))
         ]
         self.history.set_shown(*keys)
-        self.live.is_strip_outdated = True
+        self.live.is_range_outdated = True
 
     def _handle_pixels(self, header: Mapping[str, Any], pixels: Any) -> None:
-        if header.get("event") == "stripdrawn":
-            self.live.take_strip(int(header.get("input", 0)), pixels)
+        if header.get("event") == "rangedrawn":
+            self.live.take_pictures(int(header.get("input", 0)), pixels)
         elif header.get("event") == "importance":
             self.weights.replace(np.array(pixels, np.float32))
         elif not self._is_outdated:
@@ -282,7 +282,7 @@ class WorkerLink(PanelState):
         if changed == self.view:
             return
         if any(getattr(changed, name) != getattr(self.view, name) for name in _LIGHT):
-            self.live.is_strip_outdated = True
+            self.live.is_range_outdated = True
         self.view = replace(changed, number=self.view.number + 1)
         self.view_changed.emit()
         self._send(self.view)
@@ -294,16 +294,16 @@ class WorkerLink(PanelState):
 
     def _follow_live(self) -> None:
         """Opens the material with other live inputs once the artist has chosen them, and draws the
-        strip again."""
+        pictures of a range again."""
         now = time.monotonic()
         is_free = not self.is_busy and self.state != REFINING
         if self._live_changed and is_free and now - self._live_changed > _LIVE_INTERVAL:
             self._open_living()
         number = self.live.active_number
-        if self.live.is_strip_outdated and number >= 0 and now - self._strip_sent > _STRIP_INTERVAL:
-            self.live.is_strip_outdated = False
-            self._strip_sent = now
-            self._send(commands.Strip(number, STRIP_PICTURES, STRIP_SIZE))
+        if self.live.is_range_outdated and number >= 0 and now - self._range_sent > _RANGE_INTERVAL:
+            self.live.is_range_outdated = False
+            self._range_sent = now
+            self._send(commands.Range(number, RANGE_PICTURES, RANGE_SIZE))
 
     def _open_living(self) -> None:
         raise NotImplementedError

@@ -23,7 +23,7 @@ from verdigris.core.worker.drawing.canvas import Canvas, heat_of
 from verdigris.core.worker.drawing.frame import Frame, Shape, Tile
 from verdigris.core.worker.drawing.live_drawing import LiveDrawing
 from verdigris.core.worker.drawing.live_network import LitView
-from verdigris.core.worker.drawing.range_strip import draw_strip
+from verdigris.core.worker.drawing.range_pictures import draw_range
 from verdigris.core.worker.drawing.side import Side, shift_of
 from verdigris.core.worker.drawing.studio import Studio, few_lights
 from verdigris.core.worker.protocol.commands import (
@@ -32,7 +32,7 @@ from verdigris.core.worker.protocol.commands import (
     PIXELATED_FROM,
     REFERENCE,
     WIPE,
-    Strip,
+    Range,
 )
 from verdigris.core.worker.protocol.commands import View as ViewCommand
 from verdigris.core.worker.protocol.worker_events import Picture, Places
@@ -320,9 +320,9 @@ class Painter:
         canvas.put(view.pixel, self._studio.quick(self.teacher, view, command))
         return Picture(canvas.pixels(), TEXTURE, self.command.number, 0, 1.0)
 
-    def strip(self, material: Teacher | Student, command: Strip) -> NDArray[np.uint8]:
+    def range_pictures(self, material: Teacher | Student, command: Range) -> NDArray[np.uint8]:
         """Small pictures over the range of a live input, side by side."""
-        return draw_strip(self._studio, self.teacher, material, self.command, command)
+        return draw_range(self._studio, self.teacher, material, self.command, command)
 
     def know_inputs(self, inputs_of: Mapping[int, Sequence[LiveInput]]) -> None:
         """Live inputs of bundles by the identity of their students, before they are shown."""

@@ -26,7 +26,7 @@ SOFT, GREY = "soft", "grey"
 FILM, CLIP = "film", "clip"
 ALL, WIPE, REFERENCE, NEURAL = SHOWS = ("all", "wipe", "reference", "neural")
 LARGEST_ZOOM = 4096.0
-MOST_STRIP, LARGEST_STRIP = 32, 256
+MOST_RANGE, LARGEST_RANGE = 32, 256
 # The coarsest level of a texture of 8192 texels per side, the largest size.
 LARGEST_LEVEL = 13
 # Zoom from which pixels, and large texels, are drawn as squares.
@@ -258,7 +258,7 @@ class View(Command):
 
 
 @dataclass(frozen=True)
-class Strip(Command):
+class Range(Command):
     """Draws small pictures over the range of a live input, under the light of the view."""
 
     input: int = 0
@@ -267,8 +267,8 @@ class Strip(Command):
     size: int = 48
 
     def __post_init__(self) -> None:
-        _within("strip: count", self.count, 2, MOST_STRIP)
-        _within("strip: size", self.size, LEAST_PICTURE, LARGEST_STRIP)
+        _within("range: count", self.count, 2, MOST_RANGE)
+        _within("range: size", self.size, LEAST_PICTURE, LARGEST_RANGE)
 
 
 @dataclass(frozen=True)
@@ -340,7 +340,7 @@ NAMES: dict[type[Command], str] = {
     SetImportance: "importance",
     Focus: "focus",
     View: "view",
-    Strip: "strip",
+    Range: "range",
     SetMesh: "mesh",
     ReadMap: "read_map",
     WriteMap: "write_map",

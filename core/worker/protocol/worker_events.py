@@ -218,7 +218,7 @@ class Picture(Pixels):
 
 
 @dataclass(frozen=True, eq=False)
-class StripDrawn(Pixels):
+class RangeDrawn(Pixels):
     """Small pictures over the range of a live input, from left to right: (size, count * size, 3)
     bytes of sRGB."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.worker.drawing.painter import Painter
 from verdigris.core.worker.drawing.texel_inspector import RollingErrors
-from verdigris.core.worker.protocol.worker_events import ErrorMap, Errors, StripDrawn
+from verdigris.core.worker.protocol.worker_events import ErrorMap, Errors, RangeDrawn
 from verdigris.core.worker.session.budget import SHARE, Budget, ProcessClock
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from verdigris.core.network.student import Student
     from verdigris.core.progress.events import Event
     from verdigris.core.training.numpy.numpy_trainer import LiveNetwork
-    from verdigris.core.worker.protocol.commands import Strip, View
+    from verdigris.core.worker.protocol.commands import Range, View
     from verdigris.core.worker.protocol.worker_events import Picture
     from verdigris.core.worker.session.exhibit import Exhibit
     from verdigris.core.worker.session.job import Job
@@ -145,13 +145,13 @@ class LivePictures:
         self._send()
         self._charge_request(begun)
 
-    def strip(self, command: Strip) -> StripDrawn:
+    def range_pictures(self, command: Range) -> RangeDrawn:
         """Small pictures over the range of a live input: of the student, once it is trained."""
         begun = self._clock()
         student = None if self._is_training else self.student
-        pixels = self._painter.strip(student or self._teacher, command)
+        pixels = self._painter.range_pictures(student or self._teacher, command)
         self._charge_request(begun)
-        return StripDrawn(pixels, command.input, "reference" if student is None else "neural")
+        return RangeDrawn(pixels, command.input, "reference" if student is None else "neural")
 
     def _charge_request(self, begun: float) -> None:
         """Charges what was drawn on request since then."""

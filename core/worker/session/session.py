@@ -92,7 +92,7 @@ class Session:
             commands.SetImportance: self._set_importance,
             commands.Focus: self._set_focus,
             commands.View: self._set_view,
-            commands.Strip: self._draw_strip,
+            commands.Range: self._draw_range,
             commands.SetMesh: self._take_mesh,
             commands.ReadMap: self._read_map,
             commands.WriteMap: self._write_map,
@@ -322,13 +322,13 @@ class Session:
         if self._focus.where == commands.IN_VIEW:
             self._update_weights()
 
-    def _draw_strip(self, command: commands.Strip) -> None:
-        teacher = self._require_teacher("strip")
+    def _draw_range(self, command: commands.Range) -> None:
+        teacher = self._require_teacher("range")
         count = len(teacher.live_inputs)
         if not 0 <= command.input < count:
-            raise ProtocolError(f"strip: input is {command.input}: there are {count} live inputs")
+            raise ProtocolError(f"range: input is {command.input}: there are {count} live inputs")
         assert self._show is not None
-        self._post(self._show.strip(command))
+        self._post(self._show.range_pictures(command))
 
     def _take_mesh(self, command: commands.SetMesh) -> None:
         self._meshes.pop(command.name, None)

@@ -112,9 +112,9 @@ def test_errors_while_it_trains_are_those_at_the_values_of_the_samples(teacher, 
         assert rolling.figures().log_mae == pytest.approx(expected.log_mae, rel=1e-3)
 
 
-def test_a_strip_has_the_pictures_of_each_value(teacher):
+def test_a_range_has_the_pictures_of_each_value(teacher):
     painter = Painter(teacher, commands.View(size=24, turn=90.0, level=2), 8)
-    found = painter.strip(teacher, commands.Strip(count=3, size=24)).astype(int)
+    found = painter.range_pictures(teacher, commands.Range(count=3, size=24)).astype(int)
     assert found.shape == (24, 72, 3)
     for number in range(3):
         alone = Painter(teacher, commands.View(size=24, live=(number / 2,), backdrop="grey"), 8)
@@ -158,7 +158,7 @@ def test_a_worker_trains_a_living_material_and_moves_its_pictures(tmp_path, monk
         worker.wait_for("picture", part="reference")
         told = [each.header["text"] for each in worker.all("warning")]
         assert "'rain' is not an input" in told[0] and "grey is given twice" in told[1]
-        worker.send(commands.Strip(input=1))
+        worker.send(commands.Range(input=1))
         assert "there are 1 live inputs" in worker.wait_for("error").header["text"]
         worker.start(tmp_path, QUICK)
         worker.wait_for("finished")
@@ -172,10 +172,10 @@ def test_a_worker_trains_a_living_material_and_moves_its_pictures(tmp_path, monk
             ]
             light.append([pixels_of(each).astype(float).mean() for each in pair])
         assert light[1][0] > light[0][0] + 10 and light[1][1] > light[0][1] + 10
-        worker.send(commands.Strip(count=4, size=16))
-        strip = worker.wait_for("stripdrawn")
-        assert strip.header["part"] == "neural"
-        parts = np.split(pixels_of(strip).astype(float), 4, 1)
+        worker.send(commands.Range(count=4, size=16))
+        drawn = worker.wait_for("rangedrawn")
+        assert drawn.header["part"] == "neural"
+        parts = np.split(pixels_of(drawn).astype(float), 4, 1)
         assert np.all(np.diff([part.mean() for part in parts]) > 1)
         (result,) = worker.all("finished")[0].header["results"]
         bundle = open_bundle(tmp_path / "clay.vdg")

@@ -7,7 +7,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
 
-from verdigris.ui.model.live_values import STRIP_PICTURES, label_of
+from verdigris.ui.model.live_values import RANGE_PICTURES, label_of
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.style.metrics import HALF, RADIUS
@@ -16,7 +16,7 @@ from verdigris.ui.style.sheet import mixed
 _HEIGHT = 44
 
 
-class RangeStrip(QWidget):
+class RangePictures(QWidget):
     """A click on a picture sets its value. The pictures stand where the slider has their values."""
 
     def __init__(self, model: PanelModel) -> None:
@@ -30,7 +30,7 @@ class RangeStrip(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         bind(self, model.live.changed, self._show)
-        bind(self, model.live.strip_changed, self._read)
+        bind(self, model.live.pictures_changed, self._read)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
         return QSize(200, _HEIGHT)
@@ -45,7 +45,7 @@ class RangeStrip(QWidget):
         self.update()
 
     def _read(self) -> None:
-        pixels = self._model.live.strip
+        pixels = self._model.live.pictures
         self._image = None
         if pixels is not None and pixels.ndim == 3:
             height, width, _ = pixels.shape
@@ -59,16 +59,16 @@ class RangeStrip(QWidget):
         # the slider's handle is as far from the ends
         inset = self.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength) / 2
         room = self.width() - 2 * inset
-        side = min(_HEIGHT - 2.0, room / (STRIP_PICTURES - 1) - 2)
-        first, step = inset, room / (STRIP_PICTURES - 1)
+        side = min(_HEIGHT - 2.0, room / (RANGE_PICTURES - 1) - 2)
+        first, step = inset, room / (RANGE_PICTURES - 1)
         # those at the ends stay inside
         first, step = max(first, side / 2 + 1), step
         last = min(self.width() - side / 2 - 1, inset + room)
-        step = (last - first) / (STRIP_PICTURES - 1)
+        step = (last - first) / (RANGE_PICTURES - 1)
         top = (_HEIGHT - side) / 2
         found = [
             QRectF(first + number * step - side / 2, top, side, side)
-            for number in range(STRIP_PICTURES)
+            for number in range(RANGE_PICTURES)
         ]
         is_mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
         return found[::-1] if is_mirrored else found
@@ -80,12 +80,12 @@ class RangeStrip(QWidget):
 
     def choose(self, number: int) -> None:
         live = self._model.live
-        if live.active and 0 <= number < STRIP_PICTURES:
-            self._model.set_live(live.active, number / (STRIP_PICTURES - 1))
+        if live.active and 0 <= number < RANGE_PICTURES:
+            self._model.set_live(live.active, number / (RANGE_PICTURES - 1))
 
     def _present(self) -> float:
         live = self._model.live
-        return live.share(live.active) * (STRIP_PICTURES - 1) if live.active else 0.0
+        return live.share(live.active) * (RANGE_PICTURES - 1) if live.active else 0.0
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         if event.button() == Qt.MouseButton.LeftButton:
@@ -112,10 +112,10 @@ class RangeStrip(QWidget):
             keys.Key_Left: -int(-(present - 1.001) // 1),
             keys.Key_Down: -int(-(present - 1.001) // 1),
             keys.Key_Home: 0,
-            keys.Key_End: STRIP_PICTURES - 1,
+            keys.Key_End: RANGE_PICTURES - 1,
         }
         if event.key() in targets:
-            self.choose(min(STRIP_PICTURES - 1, max(0, targets[event.key()])))
+            self.choose(min(RANGE_PICTURES - 1, max(0, targets[event.key()])))
         else:
             super().keyPressEvent(event)
 
@@ -132,7 +132,7 @@ class RangeStrip(QWidget):
             path.addRoundedRect(place, RADIUS, RADIUS)
             painter.fillPath(path, faint)
             if self._image is not None:
-                side = self._image.width() / STRIP_PICTURES
+                side = self._image.width() / RANGE_PICTURES
                 painter.save()
                 painter.setClipPath(path)
                 source = QRectF(number * side, 0, side, self._image.height())

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
     from verdigris.core.worker.drawing.studio import Studio
-    from verdigris.core.worker.protocol.commands import Strip
+    from verdigris.core.worker.protocol.commands import Range
 
 
-def draw_strip(
-    studio: Studio, teacher: Teacher, material: Teacher | Student, seen: View, strip: Strip
+def draw_range(
+    studio: Studio, teacher: Teacher, material: Teacher | Student, seen: View, wanted: Range
 ) -> NDArray[np.uint8]:
     """Spheres from the low end of the range to the high one, side by side, under the light of the
     view. The other live inputs have their values of the view."""
@@ -30,17 +30,17 @@ def draw_strip(
         light=seen.light,
         environment=seen.environment,
         exposure=seen.exposure,
-        size=strip.size,
+        size=wanted.size,
         lit_by=seen.lit_by,
         rotate=seen.rotate,
         backdrop=GREY,
         tone=seen.tone,
     )
-    frame = Frame.of(Shape(command, None), strip.size, 1.0)
+    frame = Frame.of(Shape(command, None), wanted.size, 1.0)
     view = frame.view(frame.whole())
     pictures = []
-    for number in range(strip.count):
-        values[strip.input] = number / (strip.count - 1)
+    for number in range(wanted.count):
+        values[wanted.input] = number / (wanted.count - 1)
         at = replace(command, live=tuple(values))
         canvas = Canvas(frame, studio.tone(at))
         canvas.put(view.pixel, studio.quick(material, view, at, places=1))
