@@ -116,6 +116,18 @@ class Shooter:
             self.model.weights.dab(0.3 + 0.02 * number, 0.45 + 0.008 * number, Brush())
         self.model.weights.end_stroke()
 
+    def live(self) -> None:
+        """A live input is chosen, and moved after a bake."""
+        model = self.model
+        self.window.open(self.document.with_name("street_stone.mtlx"))
+        self.wait(lambda: model.can("start"))
+        model.set_choices(live=("wetness=0..1",))
+        self.wait(lambda: model.live.pictures is not None)
+        model.set_live("wetness", 0.6)
+        self.shoot("live", ("Live",))
+        self.bake(**SHORT)
+        self.shoot("live_done", ("Bake", "Live"))
+
     def run(self) -> None:
         model, panel = self.model, self.panel
         self.shoot("welcome")
@@ -156,6 +168,7 @@ class Shooter:
         self.wait(lambda: False, 0.2)
         self.shoot("queue", ("Bake",))
         self.window.dock.hide()
+        self.live()
         broken = self.folder / "oak.mtlx"
         broken.write_text(WITHOUT)
         self.window.open(broken)

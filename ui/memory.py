@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,10 @@ from PySide6.QtCore import QByteArray, QSettings
 from verdigris.ui.model.choices import BakeChoices
 
 _ORGANISATION, _APPLICATION = "Verdigris", "panel"
-# These belong to one bake and to one scene, or have no control in the panel.
-_NOT_STORED = ("resume", "folder", "activation", "batch", "starts")
+# These belong to one bake, to one scene and to one material, or have no control in the panel.
+_NOT_STORED = ("resume", "folder", "live", "activation", "batch", "starts")
 _MOST_RECENT = 8
+_MOST_LIVING = 200
 
 
 class Memory:
@@ -42,6 +44,17 @@ class Memory:
 
     def store_outcomes(self, outcomes: list[list[Any]]) -> None:
         self._settings.setValue("outcomes", json.dumps({"bakes": outcomes}))
+
+    def live(self) -> dict[str, tuple[str, ...]]:
+        """Live inputs of materials by their identities, those of the last one at the end."""
+        found = self._read_json("live")
+        return {
+            name: tuple(map(str, texts)) for name, texts in found.items() if isinstance(texts, list)
+        }
+
+    def store_live(self, live: Mapping[str, Sequence[str]]) -> None:
+        last = [*live.items()][-_MOST_LIVING:]
+        self._settings.setValue("live", json.dumps({name: [*texts] for name, texts in last}))
 
     def recent(self) -> list[Path]:
         """Documents that were open before, the last one first, if they still exist."""

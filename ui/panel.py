@@ -18,6 +18,8 @@ from verdigris.ui.cards.overlay import CardOverlay
 from verdigris.ui.first_run.selftest_offer import SelftestOffer
 from verdigris.ui.first_run.set_up_box import SetUpBox
 from verdigris.ui.ladder.ladder_page import LadderPage
+from verdigris.ui.live.live_bar import LiveBar
+from verdigris.ui.live.live_page import LivePage
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
@@ -61,8 +63,10 @@ class Panel(QWidget):
         self._memory = memory or Memory()
         model.set_choices(**vars(self._memory.choices()))
         model.predictions.read_json(self._memory.outcomes())
+        model.living.update(self._memory.live())
         self.setWindowTitle("Verdigris")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+        self._stored_living = dict(model.living)
         self._is_wide: bool | None = None
         self._wear()
         self.picker = MaterialPicker(model)
@@ -76,6 +80,8 @@ class Panel(QWidget):
         self.learning = Learning(model)
         self.report = MaterialPage(model)
         self.settings = SettingsForm(model)
+        self.live_page = LivePage(model, self.settings.history)
+        self.live_bar = LiveBar(model)
         self.paint = PaintPage(model, self.viewport)
         self.history = HistoryPage(model)
         self.ladder = LadderPage(model)
@@ -84,8 +90,10 @@ class Panel(QWidget):
         self.closing = Closing(model, self, self._close_window)
         self._compose()
         self._bind_keys()
+        bind(self, self.live_bar.built, self._order_tabs)
         bind(self, model.state_changed, self._place_presets)
         bind(self, model.history.changed, self._store_outcomes)
+        bind(self, model.choices_changed, self._store_live)
         self._restore()
         model.own_presets.refresh()
         self._timer = QTimer(self)
@@ -119,11 +127,13 @@ class Panel(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GAP)
         column.addWidget(self.viewport, 1)
+        column.addWidget(self.live_bar)
         column.addWidget(self.view_bar)
         self.pages = Sections()
         for page, name in (
             (self.learning, "Bake"),
             (self.report, "Material"),
+            (self.live_page, "Live"),
             (self.settings, "Settings"),
             (self.paint, "Paint"),
             (self.history, "History"),
@@ -190,10 +200,13 @@ class Panel(QWidget):
         across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
         self.splitter.setOrientation(across if is_wide else down)
         (self._column if is_wide else self._outer).insertWidget(0, self.head)
-        view_box = self.splitter.widget(0)
-        order_tabs(self, (view_box, self.head, self.status, self.pages))
+        self._order_tabs()
         # after the widgets have their new size
         QTimer.singleShot(0, self._divide)
+
+    def _order_tabs(self) -> None:
+        view = (self.viewport, self.live_bar, self.view_bar)
+        order_tabs(self, (*view, self.head, self.status, self.pages))
 
     def _place_presets(self) -> None:
         """Shows the presets once: in the place of the chart, or with the settings."""
@@ -245,6 +258,11 @@ class Panel(QWidget):
     def _store_outcomes(self) -> None:
         """At once, as a host may end without closing the panel."""
         self._memory.store_outcomes(self.model.predictions.as_json())
+
+    def _store_live(self) -> None:
+        if self.model.living != self._stored_living:
+            self._stored_living = dict(self.model.living)
+            self._memory.store_live(self._stored_living)
 
     def shutdown(self) -> None:
         """Ends the worker and stores the choices."""

@@ -29,6 +29,7 @@ from verdigris.ui.window import Window
 
 from .cards.test_cards import DETAIL, finish, report
 from .fake_session import Session
+from .test_live_inputs import OFFERS, opened
 
 # Terms of the people who write the program: what is trained and how, names of nodes and metrics.
 JARGON = (
@@ -95,11 +96,14 @@ def done(qapp, folder):
     panel.show()
     names = ("oren_nayar_diffuse_bsdf", "generalized_schlick_bsdf", "uniform_edf")
     parts = [{"name": name, "fate": "kept", "how": ""} for name in names]
-    report(session, varying_inputs=["base_color"], parts=parts)
+    report(session, varying_inputs=["base_color"], parts=parts, live=OFFERS)
+    session.model.set_choices(live=("wetness=0..1", "tint=0,0,0..1,1,1"))
+    session.model.live.take(opened(*session.model.choices.live)["live"])
     finish(session, hints=[DETAIL])
     panel.pages.show_only([*panel.pages.all])
     panel.settings.more.setChecked(True)
     panel.learning.verdict.fold.setChecked(True)
+    panel.live_page.fold.setChecked(True)
     qapp.processEvents()
     yield panel
     panel.shutdown()
@@ -167,6 +171,8 @@ def test_tab_goes_through_the_panel_from_the_viewport_down(done):
     heads = [section.head for section in done.pages.all.values()]
     stops = [
         done.viewport,
+        done.live_bar.rows[0].slider,
+        done.live_bar.pictures,
         done.view_bar.mode,
         done.picker.combo,
         done.help,

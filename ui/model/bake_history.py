@@ -32,6 +32,8 @@ class Interrupted:
     time_limit: float
     is_kept: bool
     """Whether the present bundle is its result until then."""
+    live: tuple[str, ...] = ()
+    """Its live inputs."""
 
 
 class BakeHistory:
@@ -158,4 +160,11 @@ class BakeHistory:
             dict(settings),
             find_number(facts, "time_limit") or 0.0,
             is_kept and present is not None and present.stopped_by == "request",
+            _first_texts(facts.get("live")),
         )
+
+
+def _first_texts(found: Any) -> tuple[str, ...]:
+    """The live inputs of the first material of a bake."""
+    first = found[0] if isinstance(found, list) and found else ()
+    return tuple(map(str, first)) if isinstance(first, list) else ()

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.presets import default_preset, require_recipe
+from verdigris.core.settings.presets import default_preset, for_live_inputs, require_recipe
 from verdigris.core.settings.recipe import Kind
 from verdigris.core.worker.protocol.commands import Start
 
@@ -48,6 +48,10 @@ class BakeChoices:
     """Also fits plain textures, for viewports that cannot show a neural material. In Maya and
     Houdini, a material with these textures is added to the scene."""
 
+    live: tuple[str, ...] = ()
+    """Inputs of the material that stay open, as `bake --live` takes them. Each material has its
+    own."""
+
     resume: bool = False
     """Continues from the last checkpoint in the folder, if there is one of the same bake."""
 
@@ -63,7 +67,7 @@ class BakeChoices:
     def settings(self, trainer: str, is_constant: bool = False) -> BakeSettings:
         """The settings of a bake with this trainer. Widgets ask for them at each change."""
         recipe = require_recipe(self.preset or default_preset(trainer), trainer)
-        changed = recipe.changed(self.changes())
+        changed = for_live_inputs(recipe, len(self.live)).changed(self.changes())
         return changed[Kind.CONSTANT] if is_constant else changed.largest
 
     def start(self, folder: str, name: str = "") -> Start:

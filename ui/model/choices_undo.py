@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from verdigris.ui.model.choices import BakeChoices
@@ -18,7 +20,7 @@ class ChoicesUndo:
 
     def __init__(self, model: PanelModel) -> None:
         self._model = model
-        self._known = model.choices
+        self._known, self._material = model.choices, model.current
         self._past: list[BakeChoices] = []
         self._future: list[BakeChoices] = []
         self._is_held = False
@@ -48,6 +50,13 @@ class ChoicesUndo:
 
     def _note(self) -> None:
         now = self._model.choices
+        if self._material != self._model.current:
+            # each material has its own live inputs, which no step of another one changes
+            self._material = self._model.current
+            self._known = replace(self._known, live=now.live)
+            self._past = _without_repeats([*self._with_live(self._past), self._known])[:-1]
+            self._future = _without_repeats([self._known, *self._with_live(self._future)[::-1]])
+            self._future = self._future[:0:-1]
         if self._is_held or now == self._known:
             return
         self._past.append(self._known)
@@ -55,6 +64,9 @@ class ChoicesUndo:
         self._future.clear()
         self._known = now
         self.changed.emit()
+
+    def _with_live(self, steps: list[BakeChoices]) -> list[BakeChoices]:
+        return [replace(each, live=self._known.live) for each in steps]
 
     def _swap(self, source: list[BakeChoices], target: list[BakeChoices]) -> None:
         # a bake has the choices that it was begun with
@@ -64,3 +76,8 @@ class ChoicesUndo:
         self._known = source.pop()
         self._model.set_choices(**vars(self._known))
         self.changed.emit()
+
+
+def _without_repeats(steps: list[BakeChoices]) -> list[BakeChoices]:
+    """Steps without those that change nothing."""
+    return [each for each, _ in groupby(steps)]

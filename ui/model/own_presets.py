@@ -18,8 +18,8 @@ from verdigris.ui.signals.signal import Signal
 
 SUFFIX = ".vdpreset"
 _KIND, _VERSION = "verdigris preset", 1
-# These belong to one bake and to one scene.
-_NOT_STORED = ("resume", "folder")
+# These belong to one bake, to one scene and to one material.
+_NOT_STORED = ("resume", "folder", "live")
 _DELETED = ".deleted"
 _LARGEST, _MOST, _LONGEST_NAME = 1 << 16, 64, 40
 
@@ -93,7 +93,7 @@ class OwnPresets:
             problem = f"the name {name!r} is that of a preset of Verdigris: choose another"
         if problem:
             raise SettingsError(problem)
-        found = OwnPreset(name, choices.with_values({"resume": False, "folder": ""}))
+        found = OwnPreset(name, choices.with_values({"resume": False, "folder": "", "live": ()}))
         self._write(self._file(name), found)
         self.refresh()
         return found

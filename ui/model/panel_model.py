@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -102,15 +104,25 @@ class PanelModel(WorkerLink):
         self._open()
 
     def show_version(self, version: Version, against: Version | None = None) -> None:
-        """Shows a version in place of the bake, or in comparison with another one."""
-        if not self.is_busy:
-            other = str(against.folder) if against else ""
-            self._send(commands.Show(str(version.folder), other))
+        """Shows a version in place of the bake, or in comparison with another one. Its live inputs
+        become those of the material, so that both sides of the picture move."""
+        if self.is_busy:
+            return
+        if version.live and version.live not in (self.choices.live, self.live.requests):
+            self.set_choices(live=version.live)
+            self._open_living()
+        other = str(against.folder) if against else ""
+        self._send(commands.Show(str(version.folder), other))
 
     def continue_interrupted(self) -> None:
         """Continues an interrupted bake with the settings that it was begun with."""
         found = self.history.interrupted
         if found is None or not self.can(states.START):
+            return
+        if found.live not in (self.choices.live, self.live.requests):
+            self.set_choices(live=found.live)
+        if self._live_changed:
+            self._open_living(self.continue_interrupted)
             return
         before = self.choices
         self.choices = replace(
@@ -155,7 +167,8 @@ class PanelModel(WorkerLink):
     def _clear_material(self) -> None:
         """Drops the report, the pictures and the bake of a material, but not its weights."""
         self._owners.switch_to(self.current, self.materials)
-        self._after_open = None
+        self._recall_live()
+        self._after_open, self._live_changed = None, 0.0
         self._is_outdated = True
         self.report = self.forecast = None
         self.pictures.clear()
@@ -235,7 +248,9 @@ class PanelModel(WorkerLink):
         if not self.can(states.START):
             return
         document = self._read_document()
-        if document == self._document:
+        if document == self._document and self._live_changed:
+            self._open_living(self._begin)
+        elif document == self._document:
             self._owners.switch_to(self.current, self.materials)
             self._begin()
         elif document is not None:
@@ -310,10 +325,52 @@ class PanelModel(WorkerLink):
         before, self.choices = self.choices, self.choices.with_values(values)
         if before.folder != self.choices.folder:
             self._read_history()
+        if before.live != self.choices.live:
+            self._note_live()
         self.choices_changed.emit()
         sizes = [(each.preset, each.changes()) for each in (before, self.choices)]
         if self.report and not self._is_outdated and not self.is_busy and sizes[0] != sizes[1]:
             self._estimate()
+
+    def _identity(self) -> str:
+        """That of the chosen material; empty without one."""
+        if self.current is None:
+            return ""
+        try:
+            return self.host.identity(self.current)
+        except VerdigrisError:
+            return ""
+
+    def _recall_live(self) -> None:
+        """Takes the live inputs that were chosen for this material before."""
+        self.live.clear()
+        self.set_choices(live=self.living.get(self._identity(), ()))
+
+    def _note_live(self) -> None:
+        """Keeps the choice for this material, and opens it so a moment later."""
+        identity, live = self._identity(), self.choices.live
+        if identity:
+            self.living.pop(identity, None)
+            if live:
+                self.living[identity] = live
+        is_known = self._document is None or live == self._sent_live
+        self._live_changed = 0.0 if is_known else time.monotonic()
+
+    def _open_living(self, after: Callable[[], None] | None = None) -> None:
+        """Opens the same document with the live inputs that are chosen now."""
+        self._live_changed = 0.0
+        if self._document is None or self.current is None:
+            return
+        shown = self.history.find(self.history.shown[0])
+        bundle = shown.folder if shown is not None else None
+        if bundle is None and self.bake.result is not None:
+            bundle = self.bake.result.bundle
+        if after is None and bundle is not None:
+            # the neural side stays in sight
+            after = partial(self._send, commands.Show(str(bundle)))
+        self.pictures.drop_neural()
+        self._after_open = after
+        self._send_document(self._document, is_again=True)
 
     def texel_at(self, x: float, y: float) -> Texel | None:
         """The texel at a point of the view. None unless texels are drawn as squares."""
@@ -354,9 +411,10 @@ class PanelModel(WorkerLink):
         if document is not None:
             self._send_document(document)
 
-    def _send_document(self, document: HostDocument) -> None:
+    def _send_document(self, document: HostDocument, is_again: bool = False) -> None:
         """Sends a document to the worker, which is started if there is none."""
-        self._document = document
+        self._document, self._sent_live = document, self.choices.live
+        self._live_changed = 0.0
         if self._client is None:
             try:
                 self._client = self._make_client()
@@ -367,7 +425,7 @@ class PanelModel(WorkerLink):
                 text = str(failure)
                 self._handle_error({"command": "open", "text": text, "is_offered": is_offered})
                 return
-        for note in document.notes:
+        for note in () if is_again else document.notes:
             self.notices.add(INFO, note)
         if self.meshes.loaded is not None:
             self._send(self.meshes.loaded)
@@ -379,6 +437,7 @@ class PanelModel(WorkerLink):
                 search=(*map(str, document.search), *self.search_folders),
                 confined=document.confined,
                 material=document.material,
+                live=self.choices.live,
                 payload=document.text.encode(),
             )
         )

@@ -19,6 +19,7 @@ from verdigris.ui.model.bake_history import BakeHistory
 from verdigris.ui.model.bake_log import BakeLog
 from verdigris.ui.model.choices import BakeChoices
 from verdigris.ui.model.ladder_work import LadderWork
+from verdigris.ui.model.live_values import LiveValues
 from verdigris.ui.model.own_presets import OwnPresets
 from verdigris.ui.model.scene_meshes import SceneMeshes
 from verdigris.ui.model.worker_pictures import Pictures
@@ -85,6 +86,14 @@ class PanelState:
         self.meshes = SceneMeshes(host, self.notices)
         self.ladder = LadderWork(self.notices, make_client)
         self.effects = Effects()
+        self.live = LiveValues()
+        self.living: dict[str, tuple[str, ...]] = {}
+        """Chosen live inputs of materials, by their identities."""
+        self._sent_live: tuple[str, ...] = ()
+        """Those that the document was sent with."""
+        self._live_changed = 0.0
+        """When other live inputs were chosen, which the worker does not know yet; else 0."""
+        self._range_sent = 0.0
         self._paint = ScenePaint(host, self.weights, self.notices)
         self._owners = WeightOwners(host, self.weights, self.notices)
 

@@ -14,15 +14,28 @@ from verdigris.core.hosts.host import BakedResult, Host, HostMaterial
 from verdigris.core.worker.client.client import GONE, SILENT, WELL, Health, WorkerClient, pixels_of
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import Message
-from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PAUSED, PREPARING
+from verdigris.core.worker.protocol.worker_events import (
+    FAILED,
+    IDLE,
+    PAUSED,
+    PREPARING,
+    REFINING,
+)
 from verdigris.core.worker.session.forecast import estimate
 from verdigris.ui.model import states
+from verdigris.ui.model.live_values import RANGE_PICTURES
 from verdigris.ui.model.panel_state import PanelState
 from verdigris.ui.paint.effect import Measured
 from verdigris.ui.signals.notices import ERROR, INFO, WARNING, capitalise
 
 # The minimum number of seconds between two maps of weights.
 _PAINT_INTERVAL = 0.25
+# Seconds for further changes: the material is compiled again.
+_LIVE_INTERVAL = 0.7
+# The minimum number of seconds between two strips.
+_RANGE_INTERVAL = 0.3
+RANGE_SIZE = 64
+_LIGHT = ("lit_by", "rotate", "light", "exposure", "environment", "tone")
 _ENDINGS = ("closing", "kept", "finished")
 
 
@@ -47,6 +60,7 @@ class WorkerLink(PanelState):
             self._handle(message)
         if self._client is not None:
             self._handle_health(self._client.health())
+        self._follow_live()
         if self._weights_changed and time.monotonic() - self._weights_sent > _PAINT_INTERVAL:
             self._send_weights()
 
@@ -94,8 +108,10 @@ class WorkerLink(PanelState):
         self.report = found[0] if found else None
         self._is_outdated = not event.get("chosen")
         self.trainer, self.device = str(event.get("trainer", "")), str(event.get("device", ""))
+        self.live.take([each for each in event.get("live", ()) if isinstance(each, dict)])
         self.report_changed.emit()
         self._set_state(self.state)
+        self.set_view(live=self.live.shares())
         after, self._after_open = self._after_open, None
         if after is not None and event.get("chosen"):
             after()
@@ -119,6 +135,7 @@ class WorkerLink(PanelState):
         self.forecast_changed.emit()
 
     def _handle_kept(self, _event: Mapping[str, Any]) -> None:
+        self.live.is_range_outdated = True
         # plain textures for the scene come with the result
         if self.bake.result is not None and not (self._started and self._started.viewport_textures):
             self.history.note_curve(self.bake.history.errors())
@@ -126,6 +143,8 @@ class WorkerLink(PanelState):
             self._is_attached = True
 
     def _handle_finished(self, event: Mapping[str, Any]) -> None:
+        # the neural material can be drawn now
+        self.live.is_range_outdated = True
         if self.bake.result is not None:
             self._learn_time()
             self._note_effect()
@@ -219,9 +238,12 @@ class WorkerLink(PanelState):
             for path in (str(event.get("path")), str(event.get("against")))
         ]
         self.history.set_shown(*keys)
+        self.live.is_range_outdated = True
 
     def _handle_pixels(self, header: Mapping[str, Any], pixels: Any) -> None:
-        if header.get("event") == "importance":
+        if header.get("event") == "rangedrawn":
+            self.live.take_pictures(int(header.get("input", 0)), pixels)
+        elif header.get("event") == "importance":
             self.weights.replace(np.array(pixels, np.float32))
         elif not self._is_outdated:
             self.pictures.handle(header, pixels)
@@ -259,9 +281,32 @@ class WorkerLink(PanelState):
         changed = replace(self.view, **values)
         if changed == self.view:
             return
+        if any(getattr(changed, name) != getattr(self.view, name) for name in _LIGHT):
+            self.live.is_range_outdated = True
         self.view = replace(changed, number=self.view.number + 1)
         self.view_changed.emit()
         self._send(self.view)
+
+    def set_live(self, name: str, share: float) -> None:
+        """Moves a live input in the view, 0 to 1."""
+        self.live.set_share(name, share)
+        self.set_view(live=self.live.shares())
+
+    def _follow_live(self) -> None:
+        """Opens the material with other live inputs once the artist has chosen them, and draws the
+        pictures of a range again."""
+        now = time.monotonic()
+        is_free = not self.is_busy and self.state != REFINING
+        if self._live_changed and is_free and now - self._live_changed > _LIVE_INTERVAL:
+            self._open_living()
+        number = self.live.active_number
+        if self.live.is_range_outdated and number >= 0 and now - self._range_sent > _RANGE_INTERVAL:
+            self.live.is_range_outdated = False
+            self._range_sent = now
+            self._send(commands.Range(number, RANGE_PICTURES, RANGE_SIZE))
+
+    def _open_living(self) -> None:
+        raise NotImplementedError
 
     def set_focus(self, where: str) -> None:
         """Sets the places that training samples: all, painted ones only, or mostly visible ones."""

@@ -60,6 +60,12 @@ class Pictures:
         self.changed.emit()
         self.clear_errors()
 
+    def drop_neural(self) -> None:
+        """The worker has opened the material again, and has no student."""
+        for part in ("neural", "heat"):
+            self.parts.pop(part, None)
+        self.changed.emit()
+
     def clear_errors(self) -> None:
         """Drops the map of errors, for another bake."""
         self.error_map = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from verdigris.core.settings.presets import default_preset
+from verdigris.ui.model.live_values import label_of
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.signals.notices import capitalise
@@ -21,6 +22,7 @@ class Summaries(QWidget):
         bind(self, model.report_changed, self._show_material)
         bind(self, model.choices_changed, self._show_settings)
         bind(self, model.report_changed, self._show_settings)
+        bind(self, model.choices_changed, self._show_live)
         bind(self, model.weights.changed, self._show_paint)
         bind(self, model.history.changed, self._show_history)
         bind(self, model.history.changed, self._show_bake)
@@ -46,6 +48,10 @@ class Summaries(QWidget):
         preset = choices.preset or default_preset(self._model.trainer or "numpy")
         size = f", {choices.resolution} x {choices.resolution}" if choices.resolution else ""
         self._heads["Settings"].show_summary(capitalise(preset) + size)
+
+    def _show_live(self) -> None:
+        names = [label_of(text.partition("=")[0]) for text in self._model.choices.live]
+        self._heads["Live"].show_summary(", ".join(names))
 
     def _show_paint(self) -> None:
         weights = self._model.weights

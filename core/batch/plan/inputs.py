@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.errors import SceneError
+from verdigris.core.base.errors import SceneError, VerdigrisError
 from verdigris.core.base.json_fields import find_table, find_whole
 from verdigris.core.base.text import counted, printable
 from verdigris.core.batch.scene.entry import Entry
+from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.write import version
 from verdigris.core.material.live_inputs.find_inputs import find_live_inputs
+from verdigris.core.material.live_inputs.live_input import WantedInput, parse_all_wanted
 from verdigris.core.material.load.provenance import (
     Digest,
     changed_sources,
@@ -61,13 +65,29 @@ def collect_inputs(entry: Entry, document: Document, digest: Digest = file_diges
         if not importance.is_file():
             raise SceneError(f"{importance}: there is no such importance map")
         asked["importance"] = file_facts(importance, digest)
-    live = find_live_inputs(document, material, entry.request.live)
+    live = find_live_inputs(document, material, entry.request.live or ())
     return BundleInputs(
         material.name,
         source_facts(document, material, digest),
         asked,
         tuple(str(each.wanted) for each in live),
     )
+
+
+def with_live_of_bundle(entry: Entry, document: Document, bundle: Path) -> Entry:
+    """The entry with the live inputs of its bundle, unless the scene names some: a bake by hand
+    has them, and another one must not close them."""
+    if entry.request.live is not None:
+        return entry
+    wanted: tuple[WantedInput, ...] = ()
+    # without a bundle, or with one of a graph that had other inputs, there are none
+    with contextlib.suppress(VerdigrisError):
+        found = open_bundle(bundle).manifest.source.get("live")
+        texts = list(map(str, found)) if isinstance(found, list) else []
+        asked = parse_all_wanted(texts)
+        find_live_inputs(document, document.require_material(entry.material or None), asked)
+        wanted = asked
+    return replace(entry, request=replace(entry.request, live=wanted))
 
 
 def with_group(inputs: Sequence[BundleInputs], name: str) -> list[BundleInputs]:

@@ -18,6 +18,7 @@ from verdigris.core.batch.plan.inputs import (
     collect_inputs,
     find_differences,
     with_group,
+    with_live_of_bundle,
 )
 from verdigris.core.batch.plan.packs import require_packable
 from verdigris.core.batch.plan.task import Member, Task
@@ -162,7 +163,9 @@ def _inspect(entry: Entry, out: Path, hashes: DigestCache, documents: DocumentCa
     try:
         if entry.problem:
             return replace(planned, state=State.BROKEN, reasons=(entry.problem,))
-        inputs = collect_inputs(entry, documents.load(entry.source), hashes)
+        document = documents.load(entry.source)
+        entry = with_live_of_bundle(entry, document, planned.bundle)
+        inputs = collect_inputs(entry, document, hashes)
         for trainer in TRAINERS:
             entry.request.recipe_for(trainer)
         _is_there(planned.bundle)
@@ -170,7 +173,7 @@ def _inspect(entry: Entry, out: Path, hashes: DigestCache, documents: DocumentCa
         return replace(planned, state=State.BROKEN, reasons=(str(failure),))
     except OSError as failure:
         return replace(planned, state=State.BROKEN, reasons=(_describe_unreadable(failure),))
-    return replace(planned, inputs=inputs)
+    return replace(planned, entry=entry, inputs=inputs)
 
 
 def _describe_unreadable(failure: OSError) -> str:
@@ -218,7 +221,11 @@ def _grouped(
 
 
 def _why_not_together(name: str, members: Sequence[Planned]) -> str:
-    requests = [replace(each.entry.request, group="") for each in members]
+    # a decoder has so many live inputs, whatever they are in each material
+    requests = [
+        (replace(each.entry.request, group="", live=None), len(each.entry.request.live or ()))
+        for each in members
+    ]
     if all(request == requests[0] for request in requests):
         return ""
     other = next(
@@ -226,8 +233,8 @@ def _why_not_together(name: str, members: Sequence[Planned]) -> str:
     )
     return (
         f"group {name}: {members[0].entry.name} and {other.entry.name} are to be baked "
-        "differently: materials that share a decoder have the same settings, importance map and "
-        "folder"
+        "differently: materials that share a decoder have the same settings, importance map, "
+        "folder and number of live inputs"
     )
 
 
@@ -287,7 +294,13 @@ def _work(members: Sequence[Planned], choices: Choices, estimate: Estimate) -> W
         bake_name(first),
         first.bundle.parent,
         tuple(
-            Member(each.entry.name, each.entry.source, _of(each).material, _of(each).asked)
+            Member(
+                each.entry.name,
+                each.entry.source,
+                _of(each).material,
+                _of(each).asked,
+                tuple(map(str, each.entry.request.live or ())),
+            )
             for each in members
         ),
         {kind: recipe.to_json() for kind, recipe in recipes.items()},

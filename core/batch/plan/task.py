@@ -24,6 +24,8 @@ class Member:
     """Its name in the document."""
     asked: Mapping[str, Any] = field(default_factory=dict)
     """The section `asked` of its manifest."""
+    live: tuple[str, ...] = ()
+    """Inputs that stay open, as `verdigris bake --live` takes them."""
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -31,6 +33,7 @@ class Member:
             "source": self.source.as_json(),
             "material": self.material,
             "asked": dict(self.asked),
+            "live": list(self.live),
         }
 
 
@@ -104,7 +107,13 @@ class Task:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Task:
         members = tuple(
-            Member(each["name"], Source.from_json(each["source"]), each["material"], each["asked"])
+            Member(
+                each["name"],
+                Source.from_json(each["source"]),
+                each["material"],
+                each["asked"],
+                tuple(each.get("live", ())),
+            )
             for each in values["members"]
         )
         importance = values["importance"]

@@ -207,13 +207,16 @@ def run(task: Task, post: Any) -> int:
 
 def _compile(task: Task, device: Device, post: Any) -> list[Teacher]:
     from verdigris.core.batch.scene.entry import DocumentCache
+    from verdigris.core.material.live_inputs.live_input import parse_all_wanted
     from verdigris.core.material.teacher.teacher import Teacher
 
     documents, teachers = DocumentCache(), []
     for member in task.members:
         try:
             document = documents.load(member.source)
-            teachers.append(Teacher(document, document.require_material(member.material), device))
+            material = document.require_material(member.material)
+            live = parse_all_wanted(member.live)
+            teachers.append(Teacher(document, material, device, live=live))
         except DeviceError:
             raise
         except VerdigrisError as failure:

@@ -42,8 +42,8 @@ class BakeRequest:
     """The log MAE at which training stops."""
     target: str = ""
     """What training shall reach, a key of TARGETS in core/pictures/verdict.py."""
-    live: tuple[WantedInput, ...] = ()
-    """Inputs that stay open."""
+    live: tuple[WantedInput, ...] | None = None
+    """Inputs that stay open. None: those of the bundle, if it has any."""
     group: str = ""
     """Materials of one group share a decoder."""
     folder: str = ""
@@ -53,7 +53,8 @@ class BakeRequest:
         """The settings for this trainer. Materials that share a decoder train for the steps of all,
         because each batch is divided among them."""
         changes = json.dumps(self.settings)
-        return _resolved(self.preset, changes, self.directions, trainer, materials, len(self.live))
+        count = len(self.live or ())
+        return _resolved(self.preset, changes, self.directions, trainer, materials, count)
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,14 @@ from verdigris.core.base.errors import SceneError, SettingsError
 from verdigris.core.base.json_fields import fields_of
 from verdigris.core.base.text import why_invalid_name
 from verdigris.core.batch.scene.entry import BakeRequest, check_changes
+from verdigris.core.material.live_inputs.live_input import WantedInput, parse_all_wanted
 from verdigris.core.pictures.verdict import require_target
 from verdigris.core.settings.bake_settings import TABLES, TRAINERS
 from verdigris.core.settings.presets import require_recipe
 
 REQUEST_FIELDS = (
     *("preset", "settings", "importance", "directions"),
-    *("time_limit", "target_error", "target", "group", "out", "skip"),
+    *("time_limit", "target_error", "target", "live", "group", "out", "skip"),
 )
 _FIELDS = ("match", *REQUEST_FIELDS)
 _NAME = "{name}"
@@ -42,6 +43,8 @@ class Rule:
     time_limit: float | None = None
     target_error: float | None = None
     target: str | None = None
+    live: tuple[WantedInput, ...] | None = None
+    """Inputs that stay open; none closes those of an earlier rule or of the bundle."""
     group: str | None = None
     folder: str | None = None
     skip: bool | None = None
@@ -77,6 +80,7 @@ def parse_rule(values: Any, file: str, path: str, base: Path, match: tuple[str, 
             require_recipe(preset, TRAINERS[0])
         target = text("target")
         target = require_target(target) if target else target
+        live = parse_all_wanted(found.texts("live")) if "live" in found else None
     except SettingsError as failure:
         raise SceneError(f"{where}: {failure}") from None
     return Rule(
@@ -88,6 +92,7 @@ def parse_rule(values: Any, file: str, path: str, base: Path, match: tuple[str, 
         found.find_positive("time_limit"),
         found.find_positive("target_error"),
         target,
+        live,
         group,
         folder,
         found.typed("skip", bool, None),
@@ -102,7 +107,7 @@ def resolve_request(name: str, rules: Sequence[Rule]) -> BakeRequest | None:
         if not rule.fits(name):
             continue
         changes: dict[str, Any] = {"settings": merged(request.settings, rule.settings)}
-        for what in ("preset", "time_limit", "target_error", "target", "group", "folder"):
+        for what in ("preset", "time_limit", "target_error", "target", "live", "group", "folder"):
             value = getattr(rule, what)
             if value is not None:
                 changes[what] = value

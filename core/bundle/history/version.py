@@ -40,6 +40,8 @@ class Version:
     loaded_bytes: int | None = None
     errors: Mapping[str, Mapping[str, Any]] | None = None
     """The measured errors: tables `samples`, `sphere`, `sky`."""
+    live: tuple[str, ...] = ()
+    """Its live inputs, as `bake --live` takes them."""
     label: str = ""
     """A name that the artist gave."""
     is_pinned: bool = False
@@ -96,6 +98,7 @@ def read_version(
         seconds=find_number(source, "seconds"),
         loaded_bytes=find_whole(find_table(manifest, "cost"), "loaded_bytes"),
         errors={name: find_table(errors, name) for name in _ERRORS},
+        live=_texts(source, "live"),
         label=_text(note, "label"),
         is_pinned=note.get("is_pinned") is True,
     )
@@ -104,3 +107,8 @@ def read_version(
 def _text(values: Mapping[str, Any], name: str) -> str:
     value = values.get(name)
     return value if isinstance(value, str) else ""
+
+
+def _texts(values: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    found = values.get(name)
+    return tuple(map(str, found)) if isinstance(found, list) else ()

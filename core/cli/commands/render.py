@@ -115,8 +115,8 @@ def render(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Move a live input through its range, and write a .gif, an .mp4 (with ffmpeg) or "
-            "a folder of PNGs. NAME=LOW..HIGH for a part of it, or for a document.",
+            help="Move a live input through its range, and write a .gif, a .webp, an .mp4 (with "
+            "ffmpeg) or a folder of PNGs. NAME=LOW..HIGH for a part of it, or for a document.",
         ),
     ] = None,
     frames: Annotated[int, typer.Option(help="With --animate: number of pictures.")] = 48,

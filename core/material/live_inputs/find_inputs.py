@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,7 +12,14 @@ from verdigris.core.material.graph.traversal import (
     is_connected,
     is_of_document,
 )
-from verdigris.core.material.live_inputs.live_input import CLOCKS, LiveInput, WantedInput
+from verdigris.core.material.live_inputs.live_input import (
+    CLOCKS,
+    LiveInput,
+    PublishedInput,
+    WantedInput,
+)
+from verdigris.core.material.live_inputs.ranges import linear, numbers_in, published
+from verdigris.core.material.load.published_attributes import PUBLISHED, PUBLISHED_LABEL
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -22,7 +28,6 @@ if TYPE_CHECKING:
 
 _COUNTS = {"float": 1, "color3": 3}
 _FOR_FILES = "filename"
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -59,10 +64,26 @@ class _Offer:
         return self.is_open and self.given is not None
 
     @property
-    def is_uniform(self) -> bool:
-        return any(port.getIsUniform() for port in self._definitions())
+    def is_of_material(self) -> bool:
+        """Whether its value is that of an input of the material."""
+        given = self.given
+        return given is not None and bool(given.getAttribute(PUBLISHED))
 
-    def _definitions(self) -> Iterator[mx.Input]:
+    @property
+    def is_uniform(self) -> bool:
+        return any(port.getIsUniform() for port in self.definitions())
+
+    @property
+    def value(self) -> tuple[float, ...]:
+        """As MaterialX reads numbers, colours linear; without those that its type needs,
+        nothing."""
+        given = self.given if self.given is not None else self.port
+        found = numbers_in(given.getResolvedValueString())
+        if len(found) != _COUNTS[self.port.getType()]:
+            return ()
+        return linear(found, given.getActiveColorSpace()) if len(found) == 3 else found
+
+    def definitions(self) -> Iterator[mx.Input]:
         """Ports of definitions that the value gets to at once."""
         import MaterialX as mx
 
@@ -81,19 +102,27 @@ class _Offer:
                 yield port
 
 
-def published_inputs(document: Document, material: Material) -> dict[str, str]:
-    """Names and types of the inputs that a bake can keep open: those of graphs, those that are set
-    on the surface, and clocks. Paths stand for names that several inputs have."""
+def published_inputs(document: Document, material: Material) -> dict[str, PublishedInput]:
+    """The inputs that a bake can keep open, by name: those of graphs, those that are set on the
+    surface, and clocks. Paths stand for names that several inputs have."""
+    import MaterialX as mx
+
     nodes = list(document.nodes_of(material))
-    offers = [each for each in _offers(nodes) if each.is_offered]
-    names = [each.name for each in offers]
-    found = {
-        each.name if names.count(each.name) == 1 else each.path: each.port.getType()
-        for each in offers
-    }
+    found = {}
+    for name, ports in _of_material(nodes).items():
+        first = ports[0]
+        label = first.port.getAttribute(PUBLISHED_LABEL)
+        found[name] = published(name, first.port.getType(), first.value, (), label=label)
+    offers = [each for each in _offers(nodes) if each.is_offered and not each.is_of_material]
+    names = [each.name for each in offers] + [*found]
+    for each in offers:
+        name = each.name if names.count(each.name) == 1 else each.path
+        ports = [port for port in (each.given, each.port, *each.definitions()) if port is not None]
+        is_of_surface = each.owner.getType() == mx.SURFACE_SHADER_TYPE_STRING
+        found[name] = published(name, each.port.getType(), each.value, ports, is_of_surface)
     for name in CLOCKS:
         if any(node.getCategory() == name for node in nodes):
-            found[name] = "float"
+            found[name] = published(name, name, (CLOCKS[name],), ())
     return found
 
 
@@ -115,6 +144,12 @@ def _find(
         _require_count(shown, "float", wanted)
         paths = tuple(node.getNamePath() for node in clocks)
         return _live(wanted, wanted.name, (CLOCKS[wanted.name],), paths)
+    shared = _of_material(nodes).get(wanted.name)
+    if shared:
+        kind = shared[0].port.getType()
+        _require_count(shown, kind, wanted)
+        paths = tuple(each.path for each in shared)
+        return _live(wanted, kind, shared[0].value or wanted.low, paths)
     offers = [each for each in _offers(nodes) if wanted.name in (each.name, each.path)]
     # a bare name is that of the input that is offered by it, whatever else has the name
     offers = [each for each in offers if each.is_offered] or offers
@@ -144,12 +179,7 @@ def _find(
             f"{shown} is connected to a node: name an input that has a value of its own"
         )
     _require_count(shown, kind, wanted)
-    value = (offer.given if offer.given is not None else offer.port).getResolvedValueString()
-    # as MaterialX reads numbers: what follows one is ignored
-    numbers = tuple(map(float, _NUMBER.findall(value)))
-    if len(numbers) != _COUNTS[kind]:
-        numbers = wanted.low
-    return _live(wanted, kind, numbers, (offer.path,))
+    return _live(wanted, kind, offer.value or wanted.low, (offer.path,))
 
 
 def _require_count(shown: str, kind: str, wanted: WantedInput) -> None:
@@ -192,6 +222,21 @@ def _offers(nodes: Sequence[mx.Node]) -> list[_Offer]:
         if node.getType() == mx.SURFACE_SHADER_TYPE_STRING or _is_defined_by(node)
     ]
     return found + _offers_of_nodes(shown)
+
+
+def _of_material(nodes: Sequence[mx.Node]) -> dict[str, list[_Offer]]:
+    """Inputs of nodes by the input of the material that they read, if all of them can vary."""
+    found: dict[str, list[_Offer]] = {}
+    for node in nodes:
+        for port in node.getInputs():
+            name = port.getAttribute(PUBLISHED)
+            if name:
+                found.setdefault(name, []).append(_Offer(node, port))
+    return {
+        name: ports
+        for name, ports in found.items()
+        if all(each.is_open for each in ports) and len({p.port.getType() for p in ports}) == 1
+    }
 
 
 def _is_defined_by(node: mx.Node) -> bool:

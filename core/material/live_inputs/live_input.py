@@ -73,6 +73,24 @@ class WantedInput:
 
 
 @dataclass(frozen=True)
+class PublishedInput:
+    """An input that a bake can keep open, as the document has it."""
+
+    name: str
+    kind: str
+    """`float`, `color3`, `time` or `frame`."""
+    value: tuple[float, ...]
+    """Of the document; of a clock, its first value."""
+    low: tuple[float, ...]
+    """A range to begin with: that of its slider in the document, or a guess around the value."""
+    high: tuple[float, ...]
+    label: str = ""
+    """Its name for people; empty where the document has none."""
+    is_of_surface: bool = False
+    """It is set on the surface itself, and not published by a graph."""
+
+
+@dataclass(frozen=True)
 class LiveInput:
     """A live input of a material. Networks know it as a number from 0 (low) to 1 (high)."""
 

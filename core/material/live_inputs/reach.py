@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.graph.traversal import counterpart, own_graph, source_of
 from verdigris.core.material.live_inputs.find_inputs import find_live_inputs, published_inputs
-from verdigris.core.material.live_inputs.live_input import LiveInput, WantedInput
+from verdigris.core.material.live_inputs.live_input import (
+    LiveInput,
+    PublishedInput,
+    WantedInput,
+)
 from verdigris.core.material.live_inputs.open_inputs import open_inputs, reader_number
 
 if TYPE_CHECKING:
@@ -29,6 +33,8 @@ class Reach:
     """Of the surface."""
     only_by_uv: bool
     """It only moves where images and patterns are looked up."""
+    input: PublishedInput | None = None
+    """The input itself, if it is one that the document offers."""
 
     def __str__(self) -> str:
         how = " (only through uv)" if self.only_by_uv else ""
@@ -39,10 +45,10 @@ def reach_of_published(document: Document, material: Material) -> tuple[Reach, .
     """What each input that a bake can keep open reaches."""
     found: list[Reach] = []
     names = published_inputs(document, material)
-    for name, kind in names.items():
-        ends = ((0.0,), (1.0,)) if kind == "float" else ((0.0,) * 3, (1.0,) * 3)
-        wanted = WantedInput(name, *ends)
-        found += reach_of(document, material, find_live_inputs(document, material, [wanted]))
+    for name, each in names.items():
+        wanted = WantedInput(name, each.low, each.high)
+        reached = reach_of(document, material, find_live_inputs(document, material, [wanted]))
+        found += [replace(one, input=each) for one in reached]
     return tuple(found)
 
 

@@ -25,6 +25,10 @@ class Port:
     link: Link | None = None
     colour_space: str = ""
     interface: str = ""
+    published: str = ""
+    """The input of the material that has the value."""
+    label: str = ""
+    """The name of that input, or of the graph's, for people."""
 
 
 @dataclass(frozen=True)

@@ -201,12 +201,16 @@ def _read_port(port: UsdShade.Input, graph: str, network: Network) -> Port | Non
     else:
         text = value_text(value)
     space = colour_space(attribute) if usd_type.startswith(_COLOURED) else ""
-    interface = ""
+    interface = published = label = ""
     # names of geometry properties must be values of the node itself
     is_text = usd_type in ("string", "token")
-    if attribute != port.GetAttr() and not is_text and str(attribute.GetPrim().GetPath()) == graph:
-        interface = UsdShade.Input(attribute).GetBaseName()
-    return Port(name, usd_type, text, None, space, interface)
+    if attribute != port.GetAttr() and not is_text:
+        owner = str(attribute.GetPrim().GetPath())
+        given = UsdShade.Input(attribute).GetBaseName()
+        interface = given if owner == graph else ""
+        published = given if owner == network.path else ""
+        label = attribute.GetDisplayName() if interface or published else ""
+    return Port(name, usd_type, text, None, space, interface, published, label)
 
 
 def _authored(attribute: Usd.Attribute, asker: str, network: Network) -> object:

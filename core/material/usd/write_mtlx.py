@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from xml.etree import ElementTree as xml
 
 from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.load.published_attributes import PUBLISHED, PUBLISHED_LABEL
 from verdigris.core.material.usd.network import Link, Network, Port, Shader
 from verdigris.core.material.usd.signatures import CURRENT_VERSION, Signature, find_signature
 from verdigris.core.material.usd.usd_values import fitting_type
@@ -187,6 +188,10 @@ def _set_value(element: xml.Element, port: Port) -> None:
     element.set("value", port.value or "")
     if port.colour_space:
         element.set("colorspace", port.colour_space)
+    if port.published:
+        element.set(PUBLISHED, port.published)
+    if port.label:
+        element.set(PUBLISHED_LABEL if port.published else "uiname", port.label)
 
 
 def _require_signature(shader: Shader, version: tuple[int, int]) -> Signature:

@@ -1,1 +1,1 @@
-"""Moving pictures: GIF, MP4, or a folder of PNGs."""
+"""Moving pictures: GIF, WebP, MP4, or a folder of PNGs."""

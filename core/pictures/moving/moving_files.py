@@ -1,4 +1,4 @@
-"""Writes moving pictures: a GIF, an MP4 where ffmpeg is installed, or a folder of PNGs."""
+"""Writes moving pictures: a GIF, a WebP, an MP4 where ffmpeg is installed, or a folder of PNGs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from verdigris.core.base.errors import VerdigrisError, reason
 from verdigris.core.base.outputs import check_output
+from verdigris.core.pictures.moving.webp_file import write_webp
 from verdigris.core.pictures.picture_files import rounded, srgb_from_linear, write_picture
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-SUFFIXES = (".gif", ".mp4")
+SUFFIXES = (".gif", ".webp", ".mp4")
 _FFMPEG = "ffmpeg"
 
 
@@ -51,6 +52,7 @@ def write_moving(path: Path, frames: Iterator[Floats], count: int, rate: float) 
     check_moving_path(path)
     write: Callable[[Path, Iterator[Floats], int, float], None] = {
         ".gif": _write_gif,
+        ".webp": _write_webp,
         ".mp4": _write_mp4,
     }.get(path.suffix.lower(), _write_folder)
     temporary = path.with_name(f".{path.stem}{secrets.token_hex(4)}{path.suffix}")
@@ -93,6 +95,10 @@ def _write_gif(path: Path, frames: Iterator[Floats], count: int, rate: float) ->
             raise OSError(" ".join(file.geterror().split()))
     if not file.close():
         raise OSError(" ".join(file.geterror().split()))
+
+
+def _write_webp(path: Path, frames: Iterator[Floats], _: int, rate: float) -> None:
+    write_webp(path, map(_bytes_of, frames), rate)
 
 
 def _write_mp4(path: Path, frames: Iterator[Floats], _: int, rate: float) -> None:

@@ -37,9 +37,16 @@ class PreparedPlaces:
     """Places and directions that a network evaluates repeatedly."""
 
     def __init__(
-        self, network: LiveNetwork, uv: Floats, wi: Floats, wo: Floats, level: int = 0
+        self,
+        network: LiveNetwork,
+        uv: Floats,
+        wi: Floats,
+        wo: Floats,
+        level: int = 0,
+        live: Floats | None = None,
     ) -> None:
-        """For networks of this layout. `uv` is (N, 2), `wi` (N, directions, 3), `wo` (N, 3)."""
+        """For networks of this layout. `uv` is (N, 2), `wi` (N, directions, 3), `wo` (N, 3), and
+        `live` (N, live inputs)."""
         spec, layout = network.decoder.spec, network.layout
         self.count, self.directions = len(wi), wi.shape[1]
         self.parts: int = max(1, -(-self.count // _POINTS))
@@ -56,6 +63,8 @@ class PreparedPlaces:
             batch["uv"][:size] = uv[part, None]
             batch["wi"][:size] = wi[part]
             batch["wo"][:size] = wo[part, None]
+            if live is not None:
+                batch["live"][:size, :, : live.shape[1]] = live[part, None]
             preparation = BatchPreparation(layout, batch.size, self.directions)
             preparation.load(0, batch.reshape(-1))
             preparation.prepare()
@@ -84,7 +93,12 @@ class LitView:
     """The pixels of a view under a few lights."""
 
     def __init__(
-        self, network: LiveNetwork, view: View, lights: Sequence[Light], level: int
+        self,
+        network: LiveNetwork,
+        view: View,
+        lights: Sequence[Light],
+        level: int,
+        live: Sequence[float] = (),
     ) -> None:
         self.pixel = view.pixel
         frame = np.stack([view.tangent, view.bitangent, view.normal], 1)
@@ -98,7 +112,8 @@ class LitView:
         self._gain = np.where(is_lit[..., None], colours, 0).astype(np.float32)
         # any valid direction: no light comes from there
         wi[~is_lit] = (0.0, 0.0, 1.0)
-        self._places = PreparedPlaces(network, view.uv, wi, wo, level)
+        values = np.tile(np.array(live, np.float32), (len(wi), 1))
+        self._places = PreparedPlaces(network, view.uv, wi, wo, level, values)
 
     @property
     def parts(self) -> int:

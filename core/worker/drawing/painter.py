@@ -23,17 +23,26 @@ from verdigris.core.worker.drawing.canvas import Canvas, heat_of
 from verdigris.core.worker.drawing.frame import Frame, Shape, Tile
 from verdigris.core.worker.drawing.live_drawing import LiveDrawing
 from verdigris.core.worker.drawing.live_network import LitView
+from verdigris.core.worker.drawing.range_pictures import draw_range
 from verdigris.core.worker.drawing.side import Side, shift_of
 from verdigris.core.worker.drawing.studio import Studio, few_lights
-from verdigris.core.worker.protocol.commands import ALL, NEURAL, PIXELATED_FROM, REFERENCE, WIPE
+from verdigris.core.worker.protocol.commands import (
+    ALL,
+    NEURAL,
+    PIXELATED_FROM,
+    REFERENCE,
+    WIPE,
+    Range,
+)
 from verdigris.core.worker.protocol.commands import View as ViewCommand
 from verdigris.core.worker.protocol.worker_events import Picture, Places
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from verdigris.core.material.live_inputs.live_input import LiveInput
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
     from verdigris.core.pictures.views import View
@@ -311,6 +320,14 @@ class Painter:
         canvas.put(view.pixel, self._studio.quick(self.teacher, view, command))
         return Picture(canvas.pixels(), TEXTURE, self.command.number, 0, 1.0)
 
+    def range_pictures(self, material: Teacher | Student, command: Range) -> NDArray[np.uint8]:
+        """Small pictures over the range of a live input, side by side."""
+        return draw_range(self._studio, self.teacher, material, self.command, command)
+
+    def know_inputs(self, inputs_of: Mapping[int, Sequence[LiveInput]]) -> None:
+        """Live inputs of bundles by the identity of their students, before they are shown."""
+        self._studio.inputs_of = inputs_of
+
     def places(self) -> Places:
         """The uv of the pixels of a picture that may be smaller."""
         frame, seen = self._places_frame, self._places_view()
@@ -346,7 +363,8 @@ class Painter:
         return np.concatenate([lit.draw(material, number)[1] for number in range(lit.parts)])
 
     def lit_view(self, network: LiveNetwork, view: View) -> LitView:
-        return LitView(network, view, few_lights(self.command), self.command.level)
+        live = self._studio.live_of(network, self.command)
+        return LitView(network, view, few_lights(self.command), self.command.level, live)
 
     @property
     def original(self) -> Drawn:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -23,11 +25,14 @@ from verdigris.core.pictures.render import Lighting, shade
 from verdigris.core.worker.drawing.canvas import Tone
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.lighting.environment import Environment
     from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.material.live_inputs.live_input import LiveInput
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
     from verdigris.core.pictures.views import View
@@ -57,6 +62,8 @@ class Studio:
         self.resolution = resolution
         self._uploaded: dict[tuple[str, int], DeviceEnvironment] = {}
         self._occluders: tuple[Mesh | None, DeviceBvh] | None = None
+        self.inputs_of: Mapping[int, Sequence[LiveInput]] = {}
+        """Live inputs of bundles, by the identity of their students: others have the teacher's."""
 
     def check(self, command: ViewCommand) -> None:
         """Reads the environment of a view; raises an error if that is not possible."""
@@ -138,15 +145,26 @@ class Studio:
     ) -> Floats:
         if not len(view.pixel):
             return np.zeros((0, 4), np.float32)
+        # the bake measures with the same materials meanwhile, on the finest level and at defaults
+        shown = copy(material)
+        shown.live = self.live_of(material, command)
         if material is self._teacher:
-            return np.asarray(light(material, view, command, footprint))
-        student: Student = material  # type: ignore[assignment]
+            return np.asarray(light(shown, view, command, footprint))
+        student: Student = shown  # type: ignore[assignment]
         student.level = float(command.level)
-        try:
-            return np.asarray(light(student, view, command, Footprint()))
-        finally:
-            # the bake measures with the same student, on its finest level
-            student.level = 0.0
+        return np.asarray(light(student, view, command, Footprint()))
+
+    def live_of(self, material: object, command: ViewCommand) -> tuple[float, ...]:
+        """Values of a material's live inputs in a view, from 0 to 1."""
+        inputs, values = self._teacher.live_inputs, command.live
+        if len(values) != len(inputs):
+            # of the material that was open before
+            values = self._teacher.live
+        own = self.inputs_of.get(id(material), inputs)
+        if own == inputs:
+            return tuple(values)
+        known = {each.name: each.value_of(at) for each, at in zip(inputs, values, strict=True)}
+        return tuple(_share(each, known.get(each.name)) for each in own)
 
     def _by_few(
         self, material: DeviceMaterial, view: View, command: ViewCommand, footprint: Footprint
@@ -182,6 +200,14 @@ class Studio:
             return Footprint()
         places = max(places, _COARSE_LEVEL_PLACES) if level else places
         return Footprint(footprint_width(max(1, self.resolution >> level), level), places)
+
+
+def _share(live: LiveInput, value: float | None) -> float:
+    """A value as a part of the range, or the nearest of it; without one the default."""
+    if value is None:
+        return live.default
+    low, high = live.value_of(0.0), live.value_of(1.0)
+    return live.share_of(min(high, max(low, value)))
 
 
 def few_lights(command: ViewCommand) -> Lights:

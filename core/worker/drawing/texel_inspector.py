@@ -62,11 +62,16 @@ class RollingErrors:
         if isinstance(student, DeviceMaterial):
             part = slice(start, start + _SAMPLES_AT_ONCE)
             self._prediction[part] = student.response(
-                held_out.uv[part], held_out.wi[part], held_out.wo[part]
+                held_out.uv[part],
+                held_out.wi[part],
+                held_out.wo[part],
+                live=None if held_out.live is None else held_out.live[part],
             )
             return part.stop
         if self._places is None:
-            self._places = PreparedPlaces(student, held_out.uv, held_out.wi[:, None], held_out.wo)
+            self._places = PreparedPlaces(
+                student, held_out.uv, held_out.wi[:, None], held_out.wo, live=held_out.live
+            )
         part, response = self._places.evaluate(student, self._places.part_of(start))
         self._prediction[part] = response[:, 0]
         return part.stop

@@ -26,6 +26,7 @@ SOFT, GREY = "soft", "grey"
 FILM, CLIP = "film", "clip"
 ALL, WIPE, REFERENCE, NEURAL = SHOWS = ("all", "wipe", "reference", "neural")
 LARGEST_ZOOM = 4096.0
+MOST_RANGE, LARGEST_RANGE = 32, 256
 # The coarsest level of a texture of 8192 texels per side, the largest size.
 LARGEST_LEVEL = 13
 # Zoom from which pixels, and large texels, are drawn as squares.
@@ -69,6 +70,8 @@ class Open(Command):
     material: str = ""
     """By default the first material that can be baked."""
     device: str = ""
+    live: tuple[str, ...] = ()
+    """Inputs that stay open, as of `bake --live`."""
     payload: bytes = field(default=b"", repr=False)
 
     def __post_init__(self) -> None:
@@ -229,6 +232,8 @@ class View(Command):
     """The place of the wipe, 0 to 1."""
     wants_places: bool = False
     """Whether to send the uv of every pixel, for painting."""
+    live: tuple[float, ...] = ()
+    """Of each live input of the open material a number from 0 to 1; by default the defaults."""
 
     def __post_init__(self) -> None:
         _one_of("view: shape", self.shape, VIEWS)
@@ -244,10 +249,26 @@ class View(Command):
         _one_of("view: tone", self.tone, (FILM, CLIP))
         for name in ("turn", "pitch", "x", "y", "rotate"):
             _within(f"view: {name}", getattr(self, name), -1e6, 1e6)
+        for value in self.live:
+            _within("view: live", value, 0.0, 1.0)
         if not 1e-6 < math.hypot(*self.light) < 1e6:
             raise ProtocolError(f"view: light is {self.light}: it must have a direction")
         if self.shape == "mesh" and not self.mesh:
             raise ProtocolError("view: the shape 'mesh' needs a name or a path: set mesh")
+
+
+@dataclass(frozen=True)
+class Range(Command):
+    """Draws small pictures over the range of a live input, under the light of the view."""
+
+    input: int = 0
+    """The number of the live input; the others have their values of the view."""
+    count: int = 8
+    size: int = 48
+
+    def __post_init__(self) -> None:
+        _within("range: count", self.count, 2, MOST_RANGE)
+        _within("range: size", self.size, LEAST_PICTURE, LARGEST_RANGE)
 
 
 @dataclass(frozen=True)
@@ -319,6 +340,7 @@ NAMES: dict[type[Command], str] = {
     SetImportance: "importance",
     Focus: "focus",
     View: "view",
+    Range: "range",
     SetMesh: "mesh",
     ReadMap: "read_map",
     WriteMap: "write_map",

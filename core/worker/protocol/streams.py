@@ -10,7 +10,14 @@ from collections import deque
 from collections.abc import Callable
 from typing import BinaryIO
 
-from verdigris.core.worker.protocol.commands import Command, Quit, SetImportance, View, parse
+from verdigris.core.worker.protocol.commands import (
+    Command,
+    Quit,
+    Range,
+    SetImportance,
+    View,
+    parse,
+)
 from verdigris.core.worker.protocol.messages import (
     Decoder,
     Fault,
@@ -95,7 +102,7 @@ _CHUNK = 1 << 16
 # Seconds of a wait for a command: a signal that comes just before a wait is handled after it.
 _LONGEST_WAIT = 0.2
 # Of successive commands of these types, only the last is kept.
-_REPLACEABLE = (View, SetImportance)
+_REPLACEABLE = (View, SetImportance, Range)
 
 
 class Inbox:

@@ -125,6 +125,8 @@ class Opened(Event):
     """Reports as of `verdigris inspect --json`."""
     device: str
     trainer: str
+    live: tuple[Mapping[str, Any], ...] = ()
+    """The live inputs that are open, as in manifests; `request` is that of `bake --live`."""
 
 
 @dataclass(frozen=True)
@@ -213,6 +215,18 @@ class Picture(Pixels):
     @property
     def replaces(self) -> str:
         return f"picture {self.part}"
+
+
+@dataclass(frozen=True, eq=False)
+class RangeDrawn(Pixels):
+    """Small pictures over the range of a live input, from left to right: (size, count * size, 3)
+    bytes of sRGB."""
+
+    array: NDArray[np.uint8]
+    input: int
+    """The number of the live input."""
+    part: str
+    """What is drawn: `reference` or `neural`."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,20 +10,27 @@ from verdigris.core.base.errors import BundleError
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.files.read import Bundle
+    from verdigris.core.material.live_inputs.live_input import LiveInput
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
     from verdigris.core.worker.protocol.commands import Show
 
 
-def open_students(command: Show, teacher: Teacher) -> tuple[Student, int, Student | None]:
-    """The bundle's student, its resolution, and the student to compare it with, if any."""
+@dataclass(frozen=True)
+class Exhibit:
+    """A bundle in the pictures."""
+
+    student: Student
+    resolution: int
+    live: tuple[LiveInput, ...]
+    """Its own live inputs, which need not be those of the open material."""
+
+
+def open_students(command: Show, teacher: Teacher) -> tuple[Exhibit, Exhibit | None]:
+    """The bundle, and the one to compare it with, if any."""
     bundle = _open(command.path, teacher)
     other = _open(command.against, teacher) if command.against else None
-    return (
-        _student(bundle, teacher),
-        bundle.layout.width,
-        _student(other, teacher) if other else None,
-    )
+    return _exhibit(bundle, teacher), _exhibit(other, teacher) if other else None
 
 
 def _open(path: str, teacher: Teacher) -> Bundle:
@@ -37,7 +45,8 @@ def _open(path: str, teacher: Teacher) -> Bundle:
     return bundle
 
 
-def _student(bundle: Bundle, teacher: Teacher) -> Student:
+def _exhibit(bundle: Bundle, teacher: Teacher) -> Exhibit:
     from verdigris.core.network.student import Student
 
-    return Student(bundle.parameters(), teacher.device)
+    student = Student(bundle.parameters(), teacher.device)
+    return Exhibit(student, bundle.layout.width, bundle.manifest.live)

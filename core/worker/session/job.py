@@ -20,7 +20,7 @@ from verdigris.core.progress.events import (
     TRAINING,
 )
 from verdigris.core.settings.json_changes import changed
-from verdigris.core.settings.presets import default_preset, require_recipe
+from verdigris.core.settings.presets import default_preset, for_live_inputs, require_recipe
 from verdigris.core.settings.recipe import Recipe
 from verdigris.core.worker.protocol.worker_events import Plan
 
@@ -44,7 +44,8 @@ def recipe_for(teacher: Teacher, preset: str, changes: dict[str, Any]) -> Recipe
     """A preset for the teacher's device with changed fields; fields of `draw` are changed one by
     one."""
     kind = choose_trainer(teacher.device)
-    return changed(require_recipe(preset or default_preset(kind), kind), changes)
+    recipe = require_recipe(preset or default_preset(kind), kind)
+    return changed(for_live_inputs(recipe, len(teacher.live_inputs)), changes)
 
 
 class Job:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.worker.drawing.painter import Painter
 from verdigris.core.worker.drawing.texel_inspector import RollingErrors
-from verdigris.core.worker.protocol.worker_events import ErrorMap, Errors
+from verdigris.core.worker.protocol.worker_events import ErrorMap, Errors, RangeDrawn
 from verdigris.core.worker.session.budget import SHARE, Budget, ProcessClock
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from verdigris.core.network.student import Student
     from verdigris.core.progress.events import Event
     from verdigris.core.training.numpy.numpy_trainer import LiveNetwork
-    from verdigris.core.worker.protocol.commands import View
+    from verdigris.core.worker.protocol.commands import Range, View
     from verdigris.core.worker.protocol.worker_events import Picture
+    from verdigris.core.worker.session.exhibit import Exhibit
     from verdigris.core.worker.session.job import Job
 
 # Seconds between pictures while nothing trains, and of drawing between commands.
@@ -98,12 +99,16 @@ class LivePictures:
         """Whether all pixels are drawn in full size."""
         return self._painter.is_complete(self._student)
 
-    def exhibit(self, student: Student, resolution: int, against: Student | None) -> None:
+    def exhibit(self, shown: Exhibit, against: Exhibit | None) -> None:
         """Shows a bundle's student, beside the material or beside another one."""
+        student, resolution = shown.student, shown.resolution
         self.end()
+        self._painter.know_inputs(
+            {id(each.student): each.live for each in (shown, against) if each is not None}
+        )
         self._student = student
         self._painter.forget_network()
-        self._painter.compare_with(against or self._teacher, resolution)
+        self._painter.compare_with(against.student if against else self._teacher, resolution)
         self._painter.expect(has_student=True)
         self._painter.draw_neural(student)
         self._post_places()
@@ -138,6 +143,18 @@ class LivePictures:
                 self._painter.draw_neural(self._student)
         self._post_places()
         self._send()
+        self._charge_request(begun)
+
+    def range_pictures(self, command: Range) -> RangeDrawn:
+        """Small pictures over the range of a live input: of the student, once it is trained."""
+        begun = self._clock()
+        student = None if self._is_training else self.student
+        pixels = self._painter.range_pictures(student or self._teacher, command)
+        self._charge_request(begun)
+        return RangeDrawn(pixels, command.input, "reference" if student is None else "neural")
+
+    def _charge_request(self, begun: float) -> None:
+        """Charges what was drawn on request since then."""
         # may exceed the budget, but the next live picture must come soon
         if not self._budget.is_left:
             self._budget.start()

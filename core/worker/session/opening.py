@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.material.files.paths import FileMark, file_mark
 from verdigris.core.worker.protocol.messages import ProtocolError
 
 if TYPE_CHECKING:
+    from verdigris.core.material.live_inputs.live_input import WantedInput
     from verdigris.core.material.load.mtlx_document import Document
     from verdigris.core.material.report.report import MaterialReport
     from verdigris.core.material.teacher.teacher import Teacher
@@ -28,6 +29,8 @@ class OpenDocument:
     teacher: Teacher | None
     """The teacher of the chosen material; None if none can be baked."""
     command: Open
+    refused: tuple[str, ...] = ()
+    """Why requested live inputs are left out."""
     marks: Mapping[Path, FileMark | None] = field(default_factory=dict)
     """States of the teacher's files before they were read."""
 
@@ -50,9 +53,10 @@ def open_document(command: Open) -> OpenDocument:
     for number, report in enumerate(reports):
         if report.name in wanted and not report.problem:
             marks = _marks(document, report.name)
-            reports[number], teacher = _compile(document, report, command.device)
+            live, refused = _wanted(document, report.name, command.live)
+            reports[number], teacher = _compile(document, report, command.device, live)
             if teacher is not None:
-                return OpenDocument(document, tuple(reports), teacher, command, marks)
+                return OpenDocument(document, tuple(reports), teacher, command, refused, marks)
     return OpenDocument(document, tuple(reports), None, command)
 
 
@@ -79,8 +83,30 @@ def _read(command: Open) -> Document:
     return parse_document(text, command.search, command.name, confined, has_options=False)
 
 
+def _wanted(
+    document: Document, material: str, texts: Sequence[str]
+) -> tuple[list[WantedInput], tuple[str, ...]]:
+    """The requests that the material can fulfil, and why others cannot be. An input that a document
+    has lost must not keep it from being opened."""
+    from verdigris.core.material.live_inputs.find_inputs import find_live_inputs
+    from verdigris.core.material.live_inputs.live_input import parse_all_wanted, parse_wanted
+
+    wanted: list[WantedInput] = []
+    refused: list[str] = []
+    chosen = document.require_material(material)
+    for text in texts:
+        try:
+            each = parse_wanted(text)
+            find_live_inputs(document, chosen, [each])
+            parse_all_wanted([*map(str, wanted), text])
+            wanted.append(each)
+        except VerdigrisError as failure:
+            refused.append(str(failure))
+    return wanted, tuple(refused)
+
+
 def _compile(
-    document: Document, report: MaterialReport, device: str
+    document: Document, report: MaterialReport, device: str, live: Sequence[WantedInput]
 ) -> tuple[MaterialReport, Teacher | None]:
     from verdigris.core.base.device import open_device
     from verdigris.core.material.teacher.probe import probe
@@ -88,7 +114,7 @@ def _compile(
 
     opened = open_device(device or None)
     try:
-        teacher = Teacher(document, document.require_material(report.name), opened)
+        teacher = Teacher(document, document.require_material(report.name), opened, live=live)
         return replace(report, probe=probe(teacher)), teacher
     except VerdigrisError as failure:
         return replace(report, problem=str(failure)), None
@@ -99,3 +125,8 @@ def trainer_of(opened: OpenDocument) -> str:
     from verdigris.core.baking.state.trainers import choose_trainer
 
     return choose_trainer(opened.teacher.device) if opened.teacher else ""
+
+
+def live_facts(teacher: Teacher) -> tuple[Mapping[str, Any], ...]:
+    """The live inputs of a teacher for the other side."""
+    return tuple({**each.as_json(), "request": str(each.wanted)} for each in teacher.live_inputs)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import LightingError, MeshError, VerdigrisError
-from verdigris.core.progress.events import Finished, Kept, Phase, Started, Step
+from verdigris.core.progress.events import Finished, Kept, Phase, Started, Step, Warning
 from verdigris.core.worker.drawing.texel_inspector import weigh_places
 from verdigris.core.worker.protocol import commands, worker_events
 from verdigris.core.worker.protocol.heartbeat import LONG_PATIENCE, PATIENCE, REST_PATIENCE
@@ -21,7 +21,12 @@ from verdigris.core.worker.session.budget import Turns
 from verdigris.core.worker.session.forecast import estimate, measure
 from verdigris.core.worker.session.job import Job, recipe_for
 from verdigris.core.worker.session.live_pictures import LivePictures
-from verdigris.core.worker.session.opening import OpenDocument, open_document, trainer_of
+from verdigris.core.worker.session.opening import (
+    OpenDocument,
+    live_facts,
+    open_document,
+    trainer_of,
+)
 from verdigris.core.worker.session.report_picture import write_pictures
 
 if TYPE_CHECKING:
@@ -87,6 +92,7 @@ class Session:
             commands.SetImportance: self._set_importance,
             commands.Focus: self._set_focus,
             commands.View: self._set_view,
+            commands.Range: self._draw_range,
             commands.SetMesh: self._take_mesh,
             commands.ReadMap: self._read_map,
             commands.WriteMap: self._write_map,
@@ -176,8 +182,11 @@ class Session:
                     tuple(report.as_json() for report in opened.reports),
                     device,
                     trainer_of(opened),
+                    live_facts(teacher) if teacher else (),
                 )
             )
+            for text in opened.refused:
+                self._post(Warning(text))
             if teacher:
                 settings = recipe_for(teacher, "", {}).largest
                 self._show = self._make_show(teacher, settings.resolution)
@@ -312,6 +321,14 @@ class Session:
         self._view = command
         if self._focus.where == commands.IN_VIEW:
             self._update_weights()
+
+    def _draw_range(self, command: commands.Range) -> None:
+        teacher = self._require_teacher("range")
+        count = len(teacher.live_inputs)
+        if not 0 <= command.input < count:
+            raise ProtocolError(f"range: input is {command.input}: there are {count} live inputs")
+        assert self._show is not None
+        self._post(self._show.range_pictures(command))
 
     def _take_mesh(self, command: commands.SetMesh) -> None:
         self._meshes.pop(command.name, None)

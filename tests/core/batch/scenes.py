@@ -80,6 +80,7 @@ def write_baked(planned, trainer="numpy", log_mae=0.01, kind=Kind.DETAILED, **ch
         "stopped_by": "steps",
         **({"importance_sha256": "0"} if "importance" in wanted.asked else {}),
         **({"asked": dict(wanted.asked)} if wanted.asked else {}),
+        **({"live": list(wanted.live)} if wanted.live else {}),
         **changes,
     }
     planned.bundle.parent.mkdir(parents=True, exist_ok=True)

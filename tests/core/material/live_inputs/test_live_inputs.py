@@ -120,6 +120,47 @@ def test_a_document_lists_what_it_offers_and_what_that_reaches():
     assert reach["shift"].only_by_uv
 
 
+def test_an_offer_has_its_value_and_a_range_to_begin_with():
+    made = (
+        '<nodegraph name="g">'
+        '<input name="wet" type="float" value="0.25" uiname="Wetness" uimin="0" uimax="2"/>'
+        '<input name="big" type="float" value="40"/><input name="low" type="float" value="-3"/>'
+        '<input name="out" type="float" value="5" uimin="0" uisoftmax="2"/>'
+        '<input name="ior" type="float" value="1.5" uimin="1" uimax="99999"/>'
+        '<input name="tint" type="color3" value="0.1, 0.2, 0.3"/>'
+        '<input name="snow" type="color3" value="1, 1, 1"/>'
+        + "".join(
+            f'<add name="{at}" type="float"><input name="in1" type="float" interfacename="{at}_"/>'
+            "</add>"
+            for at in "ab"
+        )
+        .replace("a_", "wet")
+        .replace("b_", "big")
+        + '<output name="o" type="float" nodename="a"/></nodegraph>'
+    )
+    surface = (
+        SURFACE.replace("color3", "float")
+        .replace("base_color", "base")
+        .replace('output="color"', 'output="o"')
+        .replace('output="rough"', 'output="o"')
+    )
+    found = parsed(made, surface, material("s"))
+    offered = published_inputs(found, found.require_material())
+    ranges = {name: (each.value, each.low, each.high) for name, each in offered.items()}
+    assert ranges["wet"] == ((0.25,), (0,), (2,))
+    assert ranges["big"] == ((40,), (0,), (80,)) and ranges["low"] == ((-3,), (-6,), (0,))
+    # a value outside of its slider
+    assert ranges["out"] == ((5,), (0,), (5,))
+    # a limit of what is possible at all is none of a slider
+    assert ranges["ior"] == ((1.5,), (1,), (3,))
+    assert ranges["tint"] == ((0.1, 0.2, 0.3), (0.1, 0.2, 0.3), (1, 1, 1))
+    assert ranges["snow"][2] == (0, 0, 0)
+    # the slider of the definition
+    assert ranges["specular"] == ((0.4,), (0,), (1,))
+    labels = {name: (each.label, each.is_of_surface) for name, each in offered.items()}
+    assert labels["wet"] == ("Wetness", False) and labels["specular"] == ("Specular", True)
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -151,7 +192,8 @@ def test_a_name_is_that_of_the_surface_that_sets_it():
     )
     found = parse_document(document(surfaces + material("s")), "two.mtlx")
     (chosen,) = found.materials
-    assert published_inputs(found, chosen) == {"metalness": "float"}
+    offered = published_inputs(found, chosen)
+    assert {name: each.kind for name, each in offered.items()} == {"metalness": "float"}
     (live,) = find_live_inputs(found, chosen, [parse_wanted("metalness=0..1")])
     assert live.paths == ("a/metalness",)
     assert [str(each) for each in reach_of_published(found, chosen)] == ["metalness: metalness"]

@@ -1,0 +1,81 @@
+"""Values and ranges of inputs, as documents write them for the sliders of an application."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from verdigris.core.material.live_inputs.live_input import PublishedInput
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+# Limits are often those of what is possible at all, as of an index of refraction.
+_ENDS = (("uisoftmin", "uimin"), ("uisoftmax", "uimax"))
+_LARGEST_END = 1e4
+_OF_CLOCKS = {"time": (0.0, 10.0), "frame": (1.0, 100.0)}
+# Of spaces with the primaries of the teacher; MaterialX's own conversions.
+_POWERS = {"g18_rec709": 1.8, "g22_rec709": 2.2, "rec709_display": 2.4}
+_BLACK, _WHITE = (0.0,) * 3, (1.0,) * 3
+
+
+def numbers_in(text: str) -> tuple[float, ...]:
+    """As MaterialX reads numbers: what follows one is ignored."""
+    return tuple(map(float, _NUMBER.findall(text)))
+
+
+def linear(colour: tuple[float, ...], space: str) -> tuple[float, ...]:
+    """A colour in the space in which ranges are: that of the teacher, without a curve."""
+    if space == "srgb_texture":
+        return tuple(
+            each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in colour
+        )
+    power = _POWERS.get(space, 1.0)
+    return tuple(max(0.0, each) ** power for each in colour) if power != 1 else colour
+
+
+def published(
+    name: str,
+    kind: str,
+    value: tuple[float, ...],
+    ports: Sequence[mx.Input],
+    is_of_surface: bool = False,
+    label: str = "",
+) -> PublishedInput:
+    """An input with a range to begin with. The first port that has a limit or a label counts."""
+    label = label or next((text for port in ports if (text := port.getAttribute("uiname"))), "")
+    if kind == "color3":
+        value = value or _BLACK
+        return PublishedInput(name, kind, value, value, _contrast(value), label, is_of_surface)
+    if kind in _OF_CLOCKS:
+        low, high = _OF_CLOCKS[kind]
+        return PublishedInput(name, kind, (max(low, value[0]),), (low,), (high,), label)
+    number = value[0] if value else 0.0
+    low, high = _range_of(number, ports)
+    return PublishedInput(name, kind, (number,), (low,), (high,), label, is_of_surface)
+
+
+def _range_of(number: float, ports: Sequence[mx.Input]) -> tuple[float, float]:
+    """That of the slider, widened to the value; without one, a guess."""
+    guess = (min(0.0, 2 * number), 1.0 if 0 <= number <= 1 else max(0.0, 2 * number))
+    if number < 0:
+        guess = (2 * number, 0.0)
+    low, high = (_limit(names, ports, other) for names, other in zip(_ENDS, guess, strict=True))
+    low, high = min(low, number), max(high, number)
+    return (low, high) if low < high else guess
+
+
+def _limit(names: Sequence[str], ports: Sequence[mx.Input], other: float) -> float:
+    for name in names:
+        for port in ports:
+            found = numbers_in(port.getAttribute(name))
+            if len(found) == 1 and abs(found[0]) <= _LARGEST_END:
+                return found[0]
+    return other
+
+
+def _contrast(colour: tuple[float, ...]) -> tuple[float, ...]:
+    """Another colour, for the end of a range that begins with one."""
+    return _BLACK if sum(colour) > 1.5 else _WHITE

@@ -1,0 +1,1 @@
+"""Live inputs of the panel: the page that chooses them, and their sliders below the viewport."""
