@@ -23,8 +23,8 @@ from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.qt.text_widgets import Elided, Line
-from verdigris.ui.signals.notices import capitalise
 from verdigris.ui.status.progress_view import ProgressLine
+from verdigris.ui.style.combo import Combo
 from verdigris.ui.style.metrics import GAP
 
 _EXPLAINED = (
@@ -48,26 +48,29 @@ class LadderPage(QWidget):
         explained.setText(_EXPLAINED)
         column.addWidget(explained)
         column.addLayout(self._row_of_choices())
-        self.cards = {name: RungCard(name) for name in RUNGS}
-        for name, card in self.cards.items():
-            card.box.toggled.connect(lambda is_on, name=name: self._work.set_rung(name, is_on))
-            column.addWidget(card)
+        column.addWidget(self._row_of_buttons())
         self.progress = ProgressLine()
         self.progress.setToolTip("Progress of the rung")
         self.progress.setAccessibleName("Progress of the ladder")
         self.doing = Elided()
         column.addWidget(self.progress)
         column.addWidget(self.doing)
-        column.addWidget(self._row_of_buttons())
+        self.cards = {name: RungCard(name) for name in RUNGS}
+        for name, card in self.cards.items():
+            card.box.toggled.connect(lambda is_on, name=name: self._work.set_rung(name, is_on))
+            column.addWidget(card)
         bind(self, self._work.changed, self._show)
         bind(self, model.meshes.changed, self._show_meshes)
         bind(self, model.state_changed, self._show)
         bind(self, model.materials_changed, self._show)
 
     def _row_of_choices(self) -> QHBoxLayout:
-        self.mesh, self.size = QComboBox(), QComboBox()
+        self.mesh, self.size = Combo(), Combo()
         self.mesh.setToolTip("The mesh on which all rungs are fitted")
         self.mesh.setMinimumContentsLength(8)
+        self.mesh.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
         self.mesh.activated.connect(self._choose_mesh)
         for side in SIZES:
             self.size.addItem(f"{side} x {side}", side)
@@ -142,7 +145,7 @@ class LadderPage(QWidget):
         self.doing.setVisible(is_running)
         if is_running:
             self.progress.show_share(work.part)
-            self.doing.setText(f"{capitalise(work.what)}, {work.part:.0%}")
+            self.doing.setText(f"{work.what}, {work.part:.0%}")
         for widget in (self.mesh, self.size):
             widget.setEnabled(not is_running)
         self.bake.setEnabled(self._model.can_bake_ladder)

@@ -14,7 +14,7 @@ from verdigris.core.settings.rung_names import NEURAL, PBR, RUNGS, TITLES, UNLIT
 from verdigris.core.worker.client.client import GONE, WorkerClient
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import Message
-from verdigris.ui.signals.notices import ERROR, INFO, WARNING, Notices
+from verdigris.ui.signals.notices import ERROR, INFO, WARNING, Notices, capitalise
 from verdigris.ui.signals.signal import Signal
 
 REPORT, PAGE = "ladder.json", "ladder.html"
@@ -101,7 +101,7 @@ class LadderWork:
             str(self.folder), self.choices.mesh, self.choices.rungs, self.choices.size,
             view.lit_by, preset,
         )  # fmt: skip
-        self.what, self.part = "opening the material", 0.0
+        self.what, self.part = "Opening the material", 0.0
         self.changed.emit()
 
     def cancel(self) -> None:
@@ -140,7 +140,8 @@ class LadderWork:
             self._client.send(waiting)
         elif kind == "fitting":
             what = str(event.get("what", ""))
-            self.what, self.part = TITLES.get(what, what), float(event.get("part", 0.0))
+            self.what = TITLES.get(what) or capitalise(what)
+            self.part = float(event.get("part", 0.0))
             self.changed.emit()
         elif kind == "fitted":
             report = event.get("report")

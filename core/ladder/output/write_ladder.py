@@ -34,9 +34,12 @@ def _bundle(rung: Rung, folder: Path) -> dict[str, str]:
 
 
 def _write_picture(ladder: Ladder, rung: Rung, folder: Path) -> str:
-    """Writes the first picture of a rung, for programs that show a list. Returns its name."""
+    """Writes the picture in which the mesh is largest, for programs that show a list. Returns its
+    name."""
     name = f"{rung.name}_shown.jpg"
-    picture = ladder.measured[rung.name].pictures[0]
+    pictures = ladder.measured[rung.name].pictures
+    seen = [len(each.triangle) for each in ladder.held_out.seen[: len(pictures)]]
+    picture = pictures[seen.index(max(seen))]
     write_file(folder / name, encode_jpeg(with_shoulder(picture)))
     return name
 
