@@ -12,6 +12,7 @@ from verdigris.core.ladder.output.gltf import write_gltf
 from verdigris.core.ladder.output.lods import choose_lods
 from verdigris.core.ladder.output.page import make_page
 from verdigris.core.ladder.output.texture_files import write_textures
+from verdigris.core.ladder.output.usd import write_usd
 from verdigris.core.pictures.picture_files import encode_jpeg, with_shoulder
 from verdigris.core.settings.rung_names import COSTS, TITLES
 
@@ -51,6 +52,9 @@ def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) 
         (rung, write_textures(rung, folder, has_ktx, ladder.scene.atlas)) for rung in ladder.rungs
     ]
     models = write_gltf(ladder.scene, written, folder, name)
+    lods = [each.as_json() for each in choose_lods(ladder)]
+    named = [_bundle(rung, folder).get("bundle", "") for rung in ladder.rungs]
+    models += write_usd(ladder.scene, written, folder, name, lods, "".join(named))
     scene = ladder.scene
     report: dict[str, Any] = {
         "format": FORMAT,
@@ -63,7 +67,7 @@ def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) 
         "held_out_views": len(ladder.held_out.seen),
         "switch_flip": SWITCH_FLIP,
         "warnings": ladder.warnings,
-        "lods": [each.as_json() for each in choose_lods(ladder)],
+        "lods": lods,
         "models": models,
         "rungs": [
             {
