@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.settings.rung_names import RUNGS
 from verdigris.ui.ladder.rung_card import RungCard
 from verdigris.ui.model.ladder_work import PAGE, SIZES
@@ -92,6 +93,12 @@ class LadderPage(QWidget):
         self.cancel = QPushButton("Cance&l")
         self.cancel.setToolTip("Ends the work; a ladder that is there stays")
         self.cancel.clicked.connect(lambda _: self._work.cancel())
+        self.attach = QPushButton("&Use in scene")
+        self.attach.setToolTip(
+            "Notes the neural material in the scene, and adds a material of the glTF textures. For "
+            "all rungs as variants, reference the .usdc file of the folder."
+        )
+        self.attach.clicked.connect(lambda _: self._model.attach_ladder())
         self.page = QPushButton("Open &page")
         self.page.setToolTip("Shows all rungs with their error maps in the browser")
         self.page.clicked.connect(lambda _: self._open(self._work.folder / PAGE))
@@ -100,7 +107,7 @@ class LadderPage(QWidget):
         self.folder.clicked.connect(lambda _: self._open(self._work.folder))
         row = QWidget()
         flow = FlowLayout(row)
-        for button in (self.bake, self.cancel, self.page, self.folder):
+        for button in (self.bake, self.cancel, self.attach, self.page, self.folder):
             flow.addWidget(button)
         return row
 
@@ -150,6 +157,8 @@ class LadderPage(QWidget):
             widget.setEnabled(not is_running)
         self.bake.setEnabled(self._model.can_bake_ladder)
         self.cancel.setVisible(is_running)
+        can_attach = not isinstance(self._model.host, FilesHost) and work.result is not None
+        self.attach.setVisible(can_attach and not is_running)
         for button in (self.page, self.folder):
             button.setVisible(work.report is not None)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.hosts.host import HostDocument
+from verdigris.core.hosts.host import BakedResult, HostDocument
 from verdigris.core.settings.rung_names import NEURAL, PBR, RUNGS, TITLES, UNLIT
 from verdigris.core.worker.client.client import GONE, WorkerClient
 from verdigris.core.worker.protocol import commands
@@ -73,6 +73,21 @@ class LadderWork:
             # there is none, or another program's
             pass
         self.changed.emit()
+
+    @property
+    def result(self) -> BakedResult | None:
+        """What the scene can show of the ladder: the bundle, or else the USD file, with the glTF
+        textures. None if there is neither."""
+        rungs = {each.get("name"): each for each in (self.report or {}).get("rungs", ())}
+        bundle = rungs.get(NEURAL, {}).get("bundle")
+        usd = [each for each in (self.report or {}).get("models", ()) if each.endswith(".usdc")]
+        if not bundle and not usd:
+            return None
+        textures = rungs.get(PBR, {}).get("scene_textures", {})
+        return BakedResult(
+            self.folder / (bundle or usd[0]),
+            {kind: self.folder / file for kind, file in textures.items()},
+        )
 
     def start(
         self, document: HostDocument, search: tuple[str, ...], view: commands.View, preset: str,
