@@ -72,7 +72,7 @@ def fit_ladder(
     settings = with_work(LadderSettings(size=request.size), device.is_software)
     settings = replace(settings, **request.changes)
     teacher = Teacher(document, material, device, has_atlas=False)
-    _, lacking = find_properties(surface, list(document.nodes_of(material)), document.name)
+    read, lacking = find_properties(surface, list(document.nodes_of(material)), document.name)
     request.folder.mkdir(parents=True, exist_ok=True)
     neural: Neural | None = None
     if NEURAL in names and request.bundle is not None:
@@ -98,4 +98,9 @@ def fit_ladder(
         on_progress,
     )
     ladder.warnings += lacking
+    if read and names != [NEURAL]:
+        ladder.warnings.append(
+            f"only the rung neural reads {', '.join(read)} of the mesh: the others show the "
+            "material with its defaults"
+        )
     return write_ladder(ladder, request.folder, material.file_name, request.has_ktx)

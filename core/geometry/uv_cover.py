@@ -67,6 +67,8 @@ def touches(corners: Floats, width: int, height: int) -> Iterator[Touches]:
     low, high = np.clip(low, 0, size), np.clip(high, 0, size)
     extent = high - low
     busy = np.flatnonzero((extent[:, 0] > 0) & (extent[:, 1] > 0))
+    if not len(busy):
+        return
     rounded = _round_up(extent[busy])
     key = rounded[:, 1] << 32 | rounded[:, 0]
     order = np.argsort(key, kind="stable")

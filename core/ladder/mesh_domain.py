@@ -41,6 +41,11 @@ def mesh_points(
     tiles."""
     chosen = surface.require_set(name)
     uv, tiles = surface.sets[chosen], None
+    if not surface.reports[chosen].tiles:
+        raise MeshError(
+            f"{surface.name}: no triangle has an area in the uv set {chosen!r}: unwrap it, or name "
+            "another set with --uv"
+        )
     if surface.reports[chosen].tiles != ((0, 0),):
         tiles = Tiles.around(surface.reports[chosen].tiles)
         if tiles.side > MOST_ALONG_A_SIDE:

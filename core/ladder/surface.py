@@ -117,7 +117,8 @@ class Surface:
         raise MeshError(
             f"{self.name} has no uv set without overlaps in one unit square (of "
             f"{', '.join(self.sets)}; in {self.first_set!r} {first.overlapping} of {first.islands} "
-            "islands overlap): unwrap a second set (uv1, st1), or leave out the rungs that need it"
+            f"islands overlap and {first.without_area} triangles have no area): unwrap a second "
+            "set (uv1, st1), or leave out the rungs that need it"
         )
 
     def with_atlas(self, name: str) -> tuple[Surface, Atlas]:

@@ -25,7 +25,7 @@ from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 
-_TEXTURE = Path(__file__).parents[2] / "examples/textures/painted_wood_color.jpg"
+_TEXTURE = Path(__file__).parents[2] / "examples/textures/painted_wood_wood.jpg"
 _SURFACE = (
     '<standard_surface name="shader" type="surfaceshader">'
     '<input name="base_color" type="color3" nodename="colour"/>'

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.settings.rung_names import RUNGS
 from verdigris.ui.ladder.rung_card import RungCard
 from verdigris.ui.model.ladder_work import PAGE, SIZES
@@ -23,8 +24,8 @@ from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.qt.text_widgets import Elided, Line
-from verdigris.ui.signals.notices import capitalise
 from verdigris.ui.status.progress_view import ProgressLine
+from verdigris.ui.style.combo import Combo
 from verdigris.ui.style.metrics import GAP
 
 _EXPLAINED = (
@@ -48,26 +49,29 @@ class LadderPage(QWidget):
         explained.setText(_EXPLAINED)
         column.addWidget(explained)
         column.addLayout(self._row_of_choices())
-        self.cards = {name: RungCard(name) for name in RUNGS}
-        for name, card in self.cards.items():
-            card.box.toggled.connect(lambda is_on, name=name: self._work.set_rung(name, is_on))
-            column.addWidget(card)
+        column.addWidget(self._row_of_buttons())
         self.progress = ProgressLine()
         self.progress.setToolTip("Progress of the rung")
         self.progress.setAccessibleName("Progress of the ladder")
         self.doing = Elided()
         column.addWidget(self.progress)
         column.addWidget(self.doing)
-        column.addWidget(self._row_of_buttons())
+        self.cards = {name: RungCard(name) for name in RUNGS}
+        for name, card in self.cards.items():
+            card.box.toggled.connect(lambda is_on, name=name: self._work.set_rung(name, is_on))
+            column.addWidget(card)
         bind(self, self._work.changed, self._show)
         bind(self, model.meshes.changed, self._show_meshes)
         bind(self, model.state_changed, self._show)
         bind(self, model.materials_changed, self._show)
 
     def _row_of_choices(self) -> QHBoxLayout:
-        self.mesh, self.size = QComboBox(), QComboBox()
+        self.mesh, self.size = Combo(), Combo()
         self.mesh.setToolTip("The mesh on which all rungs are fitted")
         self.mesh.setMinimumContentsLength(8)
+        self.mesh.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
         self.mesh.activated.connect(self._choose_mesh)
         for side in SIZES:
             self.size.addItem(f"{side} x {side}", side)
@@ -89,6 +93,12 @@ class LadderPage(QWidget):
         self.cancel = QPushButton("Cance&l")
         self.cancel.setToolTip("Ends the work; a ladder that is there stays")
         self.cancel.clicked.connect(lambda _: self._work.cancel())
+        self.attach = QPushButton("&Use in scene")
+        self.attach.setToolTip(
+            "Notes the neural material in the scene, and adds a material of the glTF textures. For "
+            "all rungs as variants, reference the .usdc file of the folder."
+        )
+        self.attach.clicked.connect(lambda _: self._model.attach_ladder())
         self.page = QPushButton("Open &page")
         self.page.setToolTip("Shows all rungs with their error maps in the browser")
         self.page.clicked.connect(lambda _: self._open(self._work.folder / PAGE))
@@ -97,7 +107,7 @@ class LadderPage(QWidget):
         self.folder.clicked.connect(lambda _: self._open(self._work.folder))
         row = QWidget()
         flow = FlowLayout(row)
-        for button in (self.bake, self.cancel, self.page, self.folder):
+        for button in (self.bake, self.cancel, self.attach, self.page, self.folder):
             flow.addWidget(button)
         return row
 
@@ -142,11 +152,13 @@ class LadderPage(QWidget):
         self.doing.setVisible(is_running)
         if is_running:
             self.progress.show_share(work.part)
-            self.doing.setText(f"{capitalise(work.what)}, {work.part:.0%}")
+            self.doing.setText(f"{work.what}, {work.part:.0%}")
         for widget in (self.mesh, self.size):
             widget.setEnabled(not is_running)
         self.bake.setEnabled(self._model.can_bake_ladder)
         self.cancel.setVisible(is_running)
+        can_attach = not isinstance(self._model.host, FilesHost) and work.result is not None
+        self.attach.setVisible(can_attach and not is_running)
         for button in (self.page, self.folder):
             button.setVisible(work.report is not None)
 

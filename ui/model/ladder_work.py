@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.hosts.host import HostDocument
+from verdigris.core.hosts.host import BakedResult, HostDocument
 from verdigris.core.settings.rung_names import NEURAL, PBR, RUNGS, TITLES, UNLIT
 from verdigris.core.worker.client.client import GONE, WorkerClient
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import Message
-from verdigris.ui.signals.notices import ERROR, INFO, WARNING, Notices
+from verdigris.ui.signals.notices import ERROR, INFO, WARNING, Notices, capitalise
 from verdigris.ui.signals.signal import Signal
 
 REPORT, PAGE = "ladder.json", "ladder.html"
@@ -74,6 +74,21 @@ class LadderWork:
             pass
         self.changed.emit()
 
+    @property
+    def result(self) -> BakedResult | None:
+        """What the scene can show of the ladder: the bundle, or else the USD file, with the glTF
+        textures. None if there is neither."""
+        rungs = {each.get("name"): each for each in (self.report or {}).get("rungs", ())}
+        bundle = rungs.get(NEURAL, {}).get("bundle")
+        usd = [each for each in (self.report or {}).get("models", ()) if each.endswith(".usdc")]
+        if not bundle and not usd:
+            return None
+        textures = rungs.get(PBR, {}).get("scene_textures", {})
+        return BakedResult(
+            self.folder / (bundle or usd[0]),
+            {kind: self.folder / file for kind, file in textures.items()},
+        )
+
     def start(
         self, document: HostDocument, search: tuple[str, ...], view: commands.View, preset: str,
         mesh: commands.SetMesh | None,
@@ -101,7 +116,7 @@ class LadderWork:
             str(self.folder), self.choices.mesh, self.choices.rungs, self.choices.size,
             view.lit_by, preset,
         )  # fmt: skip
-        self.what, self.part = "opening the material", 0.0
+        self.what, self.part = "Opening the material", 0.0
         self.changed.emit()
 
     def cancel(self) -> None:
@@ -140,7 +155,8 @@ class LadderWork:
             self._client.send(waiting)
         elif kind == "fitting":
             what = str(event.get("what", ""))
-            self.what, self.part = TITLES.get(what, what), float(event.get("part", 0.0))
+            self.what = TITLES.get(what) or capitalise(what)
+            self.part = float(event.get("part", 0.0))
             self.changed.emit()
         elif kind == "fitted":
             report = event.get("report")

@@ -143,6 +143,19 @@ class PanelModel(WorkerLink):
         is_chosen = bool(self.current and chosen.mesh and chosen.rungs)
         return is_chosen and not self.ladder.is_running and not self.is_refused
 
+    def attach_ladder(self) -> None:
+        """Notes the ladder in the scene: its bundle, and a material of the glTF textures."""
+        result = self.ladder.result
+        if self.current is None or result is None:
+            return
+        try:
+            self._attach_to(self.current, result)
+        except VerdigrisError as failure:
+            self.notices.add(WARNING, f"The ladder is not noted in the scene: {failure}")
+        else:
+            names = ", ".join(path.name for path in (result.bundle, *result.textures.values()))
+            self.notices.add(INFO, f"Noted in the scene: {names}")
+
     def bake_ladder(self) -> None:
         """Fits the chosen rungs on the chosen mesh."""
         document = self._read_document() if self.can_bake_ladder else None

@@ -6,14 +6,24 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from verdigris.core.base.outputs import write_file
+from verdigris.core.hosts.host import BASE_COLOR, EMISSION, METALNESS, NORMAL_MAP, ROUGHNESS
+from verdigris.core.ladder import pbr_model
 from verdigris.core.ladder.measure import SWITCH_FLIP
 from verdigris.core.ladder.output.gltf import write_gltf
 from verdigris.core.ladder.output.lods import choose_lods
 from verdigris.core.ladder.output.page import make_page
-from verdigris.core.ladder.output.texture_files import write_textures
-from verdigris.core.pictures.picture_files import encode_jpeg, with_shoulder
-from verdigris.core.settings.rung_names import COSTS, TITLES
+from verdigris.core.ladder.output.texture_files import (
+    BASE_COLOUR,
+    EMISSIVE,
+    NORMAL,
+    write_textures,
+)
+from verdigris.core.ladder.output.usd import write_usd
+from verdigris.core.pictures.picture_files import encode_jpeg, with_shoulder, write_data
+from verdigris.core.settings.rung_names import COSTS, PBR, TITLES
 
 if TYPE_CHECKING:
     from verdigris.core.ladder.ladder import Ladder
@@ -34,11 +44,32 @@ def _bundle(rung: Rung, folder: Path) -> dict[str, str]:
 
 
 def _write_picture(ladder: Ladder, rung: Rung, folder: Path) -> str:
-    """Writes the first picture of a rung, for programs that show a list. Returns its name."""
+    """Writes the picture in which the mesh is largest, for programs that show a list. Returns its
+    name."""
     name = f"{rung.name}_shown.jpg"
-    picture = ladder.measured[rung.name].pictures[0]
+    pictures = ladder.measured[rung.name].pictures
+    seen = [len(each.triangle) for each in ladder.held_out.seen[: len(pictures)]]
+    picture = pictures[seen.index(max(seen))]
     write_file(folder / name, encode_jpeg(with_shoulder(picture)))
     return name
+
+
+def _write_for_scenes(
+    rung: Rung, files: dict[str, str], folder: Path, has_atlas: bool
+) -> dict[str, dict[str, str]]:
+    """The textures of pbr by the kinds of the plug-ins, whose materials read one number a file.
+    None for an atlas, whose uv set a scene does not have."""
+    if rung.name != PBR or has_atlas:
+        return {}
+    image = rung.stored["grid"].image
+    found = {BASE_COLOR: files[BASE_COLOUR], NORMAL_MAP: files[NORMAL]}
+    if EMISSIVE in files:
+        found[EMISSION] = files[EMISSIVE]
+    for kind, channel in ((ROUGHNESS, pbr_model.ROUGHNESS), (METALNESS, pbr_model.METALNESS)):
+        found[kind] = f"{PBR}_{kind}.png"
+        values = np.ascontiguousarray(image[::-1, :, channel : channel + 1], np.float32)
+        write_data(folder / found[kind], values)
+    return {"scene_textures": found}
 
 
 def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) -> dict[str, Any]:
@@ -48,6 +79,9 @@ def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) 
         (rung, write_textures(rung, folder, has_ktx, ladder.scene.atlas)) for rung in ladder.rungs
     ]
     models = write_gltf(ladder.scene, written, folder, name)
+    lods = [each.as_json() for each in choose_lods(ladder)]
+    named = [_bundle(rung, folder).get("bundle", "") for rung in ladder.rungs]
+    models += write_usd(ladder.scene, written, folder, name, lods, "".join(named))
     scene = ladder.scene
     report: dict[str, Any] = {
         "format": FORMAT,
@@ -60,7 +94,7 @@ def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) 
         "held_out_views": len(ladder.held_out.seen),
         "switch_flip": SWITCH_FLIP,
         "warnings": ladder.warnings,
-        "lods": [each.as_json() for each in choose_lods(ladder)],
+        "lods": lods,
         "models": models,
         "rungs": [
             {
@@ -74,6 +108,7 @@ def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) 
                 "files": files.files,
                 **_bundle(rung, folder),
                 "picture": _write_picture(ladder, rung, folder),
+                **_write_for_scenes(rung, files.files, folder, scene.atlas is not None),
                 **files.numbers,
                 **ladder.measured[rung.name].as_json(),
                 "notes": rung.notes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
     from verdigris.core.material.files.paths import SearchPath
 
+# Tokens of other programs: of Arnold and Maya, of Houdini, and of Maya for Mudbox' tiles.
+_TOKENS = {
+    re.compile(r"<udim>|%\(udim\)d", re.IGNORECASE): "<UDIM>",
+    re.compile(r"<uvtile>|%\(uvtile\)[ds]|u<U>_v<V>", re.IGNORECASE): "<UVTILE>",
+}
 # category of a node that passes a file name on -> its input
 _PASSED_ON = {"constant": "value", "dot": "in"}
 
@@ -53,6 +59,22 @@ def _name_from(outer: Path | None, folder: Path, file: str) -> str:
     if start and whole.is_relative_to(start):
         whole = whole.relative_to(start)
     return (whole / file.replace("\\", "/")).as_posix()
+
+
+def unify_tile_tokens(root: mx.Document) -> None:
+    """Replaces tokens of other programs for UDIM tiles by those of MaterialX."""
+    import MaterialX as mx
+
+    for port in root.traverseTree():
+        if isinstance(port, mx.ValueElement) and port.getType() == "filename":
+            file = port.getValueString()
+            # ZBrush counts from 0, as the lower case says
+            if "u<u>_v<v>" in file:
+                continue
+            for tokens, known in _TOKENS.items():
+                file = tokens.sub(known, file)
+            if file != port.getValueString():
+                port.setValueString(file)
 
 
 def inline_file_names(root: mx.Document) -> None:

@@ -15,7 +15,7 @@ from verdigris.core.material.normalise.dropped_nodes import (
     empty_volumes_and_displacements,
     use_front_shader_for_back,
 )
-from verdigris.core.material.normalise.file_names import inline_file_names
+from verdigris.core.material.normalise.file_names import inline_file_names, unify_tile_tokens
 from verdigris.core.material.normalise.geometry_properties import replace_geometry_readers
 from verdigris.core.material.normalise.graph_inputs import (
     inline_graph_inputs,
@@ -70,6 +70,12 @@ PASSES = (
         f"{_ISSUES}/2620",
         rename_library_clashes,
         after=("namespaced definitions",),
+    ),
+    Pass(
+        "tile tokens",
+        "Maya, Houdini and Arnold write other tokens for tiles than MaterialX knows.",
+        None,
+        unify_tile_tokens,
     ),
     Pass(
         "inherited inputs",

@@ -12,6 +12,7 @@ from verdigris.core.geometry.shapes import shape_mesh
 from verdigris.core.geometry.uv_islands import report_uv
 from verdigris.core.geometry.uv_sets import load_primvars
 from verdigris.core.importance.camera import look_at
+from verdigris.core.ladder.mesh_domain import mesh_points
 from verdigris.core.ladder.surface import Surface, load_surface
 from verdigris.core.ladder.visibility import cameras_around, see
 
@@ -77,6 +78,17 @@ def test_islands_without_area_are_counted_and_not_read():
     assert report.covered == pytest.approx(0.5, abs=0.01)
     surface = Surface(square(flat), {"st": square(flat).uv})
     assert "1 of 2 triangles have no area" in surface.warnings()[0]
+
+
+def test_a_set_without_any_area_is_refused_where_a_texture_needs_one():
+    point = square([[0.5, 0.5]] * 6)
+    report = report_uv(point.uv)
+    assert (report.without_area, report.islands, report.covered) == (2, 0, 0)
+    surface = Surface(point, {"st": point.uv}, name="dot")
+    with pytest.raises(MeshError, match=r"dot has no uv set .* and 2 triangles have no area"):
+        surface.require_unique_set()
+    with pytest.raises(MeshError, match="dot: no triangle has an area in the uv set 'st'"):
+        mesh_points(surface, side=16)
 
 
 def test_primvars_of_an_obj_are_its_uvs():

@@ -92,6 +92,25 @@ def test_a_ladder_that_is_there_is_shown_with_the_material(page, tmp_path):
     assert session.model.ladder.report is None and not ladder.page.isVisible()
 
 
+def test_the_ladder_is_noted_in_the_scene_with_its_textures(page, tmp_path):
+    session, ladder = page
+    neural, vertex = REPORT["rungs"]
+    pbr = {"name": "pbr", "scene_textures": {"base_color": "pbr_base_color.png"}}
+    rungs = [{**neural, "bundle": "clay.vdg"}, pbr, vertex]
+    (tmp_path / "ladder.json").write_text(json.dumps({**REPORT, "rungs": rungs}))
+    session.model.ladder.open(tmp_path)
+    result = session.model.ladder.result
+    assert result.bundle == tmp_path / "clay.vdg"
+    assert result.textures == {"base_color": tmp_path / "pbr_base_color.png"}
+    ladder.attach.click()
+    assert session.host.attached_results[-1][1] == tmp_path / "clay.vdg"
+    (tmp_path / "ladder.json").write_text(json.dumps({**REPORT, "models": ["a.usdc"]}))
+    session.model.ladder.open(tmp_path)
+    assert session.model.ladder.result.bundle == tmp_path / "a.usdc"
+    session.model.ladder.open(tmp_path / "none")
+    assert session.model.ladder.result is None and not ladder.attach.isVisible()
+
+
 def test_without_a_mesh_or_a_rung_there_is_nothing_to_bake(page):
     session, ladder = page
     for box in ("neural", "vertex"):

@@ -76,17 +76,23 @@ def test_a_folder_in_the_place_of_a_texture_is_refused_as_one(whole):
 
 
 @pytest.mark.parametrize(
-    ("name", "token"),
+    ("name", "file"),
     [
-        ("wood.&lt;udim&gt;.png", "<UDIM>"),
-        ("wood.%(UDIM)d.png", "<UDIM>"),
-        ("&lt;uvtile&gt;.png", "<UVTILE>"),
+        ("wood.&lt;udim&gt;.png", "wood.1001.png"),
+        ("wood.%(UDIM)d.png", "wood.1001.png"),
+        ("wood_u&lt;U&gt;_v&lt;V&gt;.png", "wood_u1_v1.png"),
+        ("&lt;uvtile&gt;.png", "u1_v1.png"),
     ],
 )
-def test_a_token_as_others_write_it_is_refused_with_the_one_that_is_known(whole, name, token):
+def test_tokens_of_other_programs_are_read(whole, name, file):
+    whole.rename(whole.with_name(file))
+    load(whole.parent, name)
+
+
+def test_an_unknown_token_is_refused_with_the_one_that_is_known(whole):
     whole.rename(whole.with_name("wood.1001.png"))
-    with pytest.raises(TextureError, match=f"was not found in .*; the token for tiles is {token}$"):
-        load(whole.parent, name)
+    with pytest.raises(TextureError, match=r"was not found in .*; the token for tiles is <UDIM>$"):
+        load(whole.parent, "wood.$UDIM.png")
 
 
 @pytest.mark.parametrize(

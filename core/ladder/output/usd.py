@@ -1,0 +1,175 @@
+"""Writes rungs as USD: the mesh with a variant set `rung`, for Houdini, Maya, Blender and others.
+
+Each variant binds a UsdPreviewSurface with the rung's textures. That of the neural rung shows the
+glTF textures and names its bundle in `verdigris:bundle`, as the plug-ins do.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.ladder.output.texture_files import (
+    BASE_COLOUR,
+    EMISSIVE,
+    NORMAL,
+    ORM,
+    SHOWN,
+    Written,
+)
+from verdigris.core.ladder.rungs import Rung, Scene
+from verdigris.core.ladder.unlit_models import VertexColours
+from verdigris.core.settings.rung_names import NEURAL, PBR, VERTEX
+
+if TYPE_CHECKING:
+    from pxr import Usd, UsdShade
+
+VARIANTS, ATTRIBUTE, LOD = "rung", "verdigris:bundle", "verdigris:below_pixels"
+_FIRST, _LIGHT = "st", "st1"
+_COLOUR = "displayColor"
+# Of a texture's output: the input of the surface, its type, and the texture's channel.
+_LIT = (
+    (BASE_COLOUR, "diffuseColor", "Color3f", "rgb", "sRGB"),
+    (ORM, "roughness", "Float", "g", "raw"),
+    (ORM, "metallic", "Float", "b", "raw"),
+    (NORMAL, "normal", "Normal3f", "rgb", "raw"),
+    (EMISSIVE, "emissiveColor", "Color3f", "rgb", "sRGB"),
+)
+
+
+def write_usd(
+    scene: Scene, rungs: list[tuple[Rung, Written]], folder: Path, name: str,
+    lods: list[dict[str, Any]], bundle: str = "",
+) -> list[str]:  # fmt: skip
+    """Writes `NAME.usdc`. Returns its name, or nothing where USD is not installed."""
+    try:
+        from pxr import Sdf, Usd, UsdGeom
+    except ImportError:
+        return []
+    path = folder / f"{name}.usdc"
+    stage = Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    root = UsdGeom.Xform.Define(stage, "/ladder").GetPrim()
+    stage.SetDefaultPrim(root)
+    files = {rung.name: written.files for rung, written in rungs}
+    mesh = _define_mesh(stage, scene, [rung for rung, _ in rungs])
+    chosen = root.GetVariantSets().AddVariantSet(VARIANTS)
+    below = {each["rung"]: each["below_pixels"] for each in lods}
+    for rung, written in rungs:
+        chosen.AddVariant(rung.name)
+        chosen.SetVariantSelection(rung.name)
+        with chosen.GetVariantEditContext():
+            shown = files.get(PBR, {}) if rung.name == NEURAL else written.files
+            material = _define_material(stage, rung, shown, written.numbers)
+            if rung.name == NEURAL and bundle:
+                attribute = material.GetPrim().CreateAttribute(
+                    ATTRIBUTE, Sdf.ValueTypeNames.Asset, True
+                )
+                attribute.Set(Sdf.AssetPath(bundle))
+            if below.get(rung.name):
+                attribute = mesh.GetPrim().CreateAttribute(LOD, Sdf.ValueTypeNames.Int, True)
+                attribute.Set(below[rung.name])
+            _bind(mesh, material)
+    chosen.SetVariantSelection(rungs[0][0].name)
+    stage.GetRootLayer().Export(str(path))
+    return [path.name]
+
+
+def _bind(mesh: Any, material: UsdShade.Material) -> None:
+    from pxr import UsdShade
+
+    UsdShade.MaterialBindingAPI.Apply(mesh.GetPrim()).Bind(material)
+
+
+def _define_mesh(stage: Usd.Stage, scene: Scene, rungs: list[Rung]) -> Any:
+    from pxr import Sdf, UsdGeom, Vt
+
+    surface = scene.surface
+    count = len(surface.mesh.position)
+    mesh = UsdGeom.Mesh.Define(stage, "/ladder/mesh")
+    points, index = np.unique(surface.mesh.position.reshape(-1, 3), axis=0, return_inverse=True)
+    mesh.CreatePointsAttr(Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(points, np.float32)))
+    mesh.CreateFaceVertexCountsAttr(Vt.IntArray.FromNumpy(np.full(count, 3, np.int32)))
+    mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(index.reshape(-1).astype(np.int32)))
+    mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
+    primvars, types = UsdGeom.PrimvarsAPI(mesh), Sdf.ValueTypeNames
+    corner = UsdGeom.Tokens.faceVarying
+    normals = np.ascontiguousarray(surface.mesh.normal.reshape(-1, 3), np.float32)
+    primvars.CreatePrimvar("normals", types.Normal3fArray, corner).Set(
+        Vt.Vec3fArray.FromNumpy(normals)
+    )
+    for name, uv_set in ((_FIRST, scene.first_set), (_LIGHT, scene.unique_set or scene.first_set)):
+        uv = np.ascontiguousarray(surface.sets[uv_set].reshape(-1, 2), np.float32)
+        primvars.CreatePrimvar(name, types.TexCoord2fArray, corner).Set(Vt.Vec2fArray.FromNumpy(uv))
+    model = next((each.stored.get("model") for each in rungs if each.name == VERTEX), None)
+    if isinstance(model, VertexColours):
+        light = model.curve.to_light(model.colours.values)[surface.vertices[0].reshape(-1)]
+        shown = np.ascontiguousarray(np.clip(light, 0, 1), np.float32)
+        primvars.CreatePrimvar(_COLOUR, types.Color3fArray, corner).Set(
+            Vt.Vec3fArray.FromNumpy(shown)
+        )
+    mesh.CreateExtentAttr([tuple(map(float, points.min(0))), tuple(map(float, points.max(0)))])
+    return mesh
+
+
+def _define_material(
+    stage: Usd.Stage, rung: Rung, files: dict[str, str], numbers: dict[str, Any]
+) -> UsdShade.Material:
+    from pxr import Sdf, UsdShade
+
+    path = f"/ladder/materials/{rung.name}"
+    material = UsdShade.Material.Define(stage, path)
+    surface = UsdShade.Shader.Define(stage, f"{path}/surface")
+    surface.CreateIdAttr("UsdPreviewSurface")
+    material.CreateSurfaceOutput().ConnectToSource(surface.ConnectableAPI(), "surface")
+    types = Sdf.ValueTypeNames
+    for use, port, kind, channel, space in _LIT if BASE_COLOUR in files else ():
+        if use in files:
+            scale = 2.0 if use == NORMAL else numbers.get("emissive_strength", 1.0)
+            texture = _texture(stage, f"{path}/{port}", files[use], space, _FIRST)
+            if use in (NORMAL, EMISSIVE):
+                texture.CreateInput("scale", types.Float4).Set((scale, scale, scale, 1))
+            if use == NORMAL:
+                texture.CreateInput("bias", types.Float4).Set((-1, -1, -1, 0))
+            source = texture.CreateOutput(channel, getattr(types, kind))
+            surface.CreateInput(port, getattr(types, kind)).ConnectToSource(source)
+    if BASE_COLOUR in files:
+        return material
+    # light that is stored: nothing but emission
+    for port in ("diffuseColor", "specularColor"):
+        surface.CreateInput(port, types.Color3f).Set((0, 0, 0))
+    surface.CreateInput("useSpecularWorkflow", types.Int).Set(1)
+    if rung.name == VERTEX:
+        reader = UsdShade.Shader.Define(stage, f"{path}/colour")
+        reader.CreateIdAttr("UsdPrimvarReader_float3")
+        reader.CreateInput("varname", types.String).Set(_COLOUR)
+        light = reader.CreateOutput("result", types.Float3)
+    elif SHOWN in files:
+        texture = _texture(stage, f"{path}/light", files[SHOWN], "sRGB", _LIGHT)
+        light = texture.CreateOutput("rgb", types.Color3f)
+    else:
+        return material
+    surface.CreateInput("emissiveColor", types.Color3f).ConnectToSource(light)
+    return material
+
+
+def _texture(stage: Usd.Stage, path: str, file: str, space: str, uv_set: str) -> UsdShade.Shader:
+    from pxr import Sdf, UsdShade
+
+    types = Sdf.ValueTypeNames
+    reader = UsdShade.Shader.Define(stage, f"{path}_uv")
+    reader.CreateIdAttr("UsdPrimvarReader_float2")
+    reader.CreateInput("varname", types.String).Set(uv_set)
+    texture = UsdShade.Shader.Define(stage, f"{path}_texture")
+    texture.CreateIdAttr("UsdUVTexture")
+    texture.CreateInput("file", types.Asset).Set(Sdf.AssetPath(f"./{file}"))
+    texture.CreateInput("sourceColorSpace", types.Token).Set(space)
+    for wrap in ("wrapS", "wrapT"):
+        texture.CreateInput(wrap, types.Token).Set("repeat")
+    texture.CreateInput("st", types.Float2).ConnectToSource(
+        reader.CreateOutput("result", types.Float2)
+    )
+    return texture
