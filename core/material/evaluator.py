@@ -98,7 +98,7 @@ class DeviceMaterial(ABC):
     ) -> Floats:
         """The response, (N, 3): BSDF x cos for light from `wi` and view `wo`. `live`: values of
         the live inputs, (N, inputs)."""
-        return self._evaluate("evaluateResponse", 3, uv, wi, wo, frames, footprint, live)
+        return self._evaluate(3, uv, wi, wo, frames, footprint, live)
 
     def unlit(
         self,
@@ -108,11 +108,10 @@ class DeviceMaterial(ABC):
         live: Floats | None = None,
     ) -> Floats:
         """Emission towards `wo`, and coverage, (N, 4)."""
-        return self._evaluate("evaluateUnlit", 4, uv, wo, wo, frames, live=live)
+        return self._evaluate(4, uv, wo, wo, frames, live=live)
 
     def _evaluate(
         self,
-        entry: str,
         channels: int,
         uv: Floats,
         wi: Floats,
@@ -121,7 +120,6 @@ class DeviceMaterial(ABC):
         footprint: Footprint = POINT,
         live: Floats | None = None,
     ) -> Floats:
-        kernel = self.kernel(EVALUATE, entry)
         packed = frames.packed() if frames else None
         count = len(uv)
         result = np.empty((count, channels), np.float32)
@@ -135,7 +133,7 @@ class DeviceMaterial(ABC):
             frames_of = None if packed is None else packed[part]
             live_of = None if live is None else live[part]
             output = self._dispatch(
-                kernel, channels, size, places, towards, outwards, frames_of, footprint, live_of
+                channels, size, places, towards, outwards, frames_of, footprint, live_of
             )
             result[part] = output.to_numpy().view(np.float32).reshape(size, channels)
         return result
@@ -149,12 +147,10 @@ class DeviceMaterial(ABC):
         footprint: Footprint = POINT,
     ) -> slangpy.Buffer:
         """`response` on the unit square, from and into device buffers, in one dispatch."""
-        kernel = self.kernel(EVALUATE, "evaluateResponse")
-        return self._dispatch(kernel, 3, count, uv, wi, wo, None, footprint)
+        return self._dispatch(3, count, uv, wi, wo, None, footprint)
 
     def _dispatch(
         self,
-        kernel: slangpy.ComputeKernel,
         channels: int,
         count: int,
         uv: slangpy.Buffer,
@@ -170,7 +166,7 @@ class DeviceMaterial(ABC):
             values[:, : live.shape[1]] = live
         output = self.buffer(channels * count, None)
         self.device.dispatch(
-            kernel,
+            self.kernel(EVALUATE, "evaluate"),
             count * self.lanes_per_sample,
             {
                 "gParameters": {
@@ -178,6 +174,7 @@ class DeviceMaterial(ABC):
                     "slopeStep": DEFAULT_SLOPE_STEP,
                     "hasFrames": int(packed is not None),
                     "hasLive": int(live is not None),
+                    "isLit": int(channels == 3),
                     "footprint": footprint.uniform(),
                 },
                 "gUv": uv,

@@ -80,12 +80,13 @@ def samples_a_second(file: str, device: str, search: list[str], count: int) -> f
 
     teacher = Teacher(load_document(file, search), device=open_device(device))
     random = np.random.default_rng(0)
-    kernel = teacher.kernel(EVALUATE, "evaluateResponse")
+    kernel = teacher.kernel(EVALUATE, "evaluate")
     variables = {
         "gParameters": {
             "count": count,
             "slopeStep": DEFAULT_SLOPE_STEP,
             "hasFrames": 0,
+            "isLit": 1,
             "footprint": POINT.uniform(),
         },
         "gUv": teacher.buffer(2 * count, random.random((count, 2), np.float32)),
