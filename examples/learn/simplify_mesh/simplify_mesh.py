@@ -37,8 +37,8 @@ from verdigris.core.base.device import Device
 from verdigris.core.pictures.metrics import ldr_flip
 
 SHADER = Path(__file__).with_suffix(".slang")
-SMALL = {"detail": 12, "side": 64, "steps": 100, "views": 24, "rate": 5e-4}
-FULL = {"detail": 40, "side": 256, "steps": 1000, "views": 64, "rate": 2e-3}
+SMALL = {"detail": 12, "arm": 12, "side": 64, "steps": 100, "views": 24, "rate": 5e-4}
+FULL = {"detail": 40, "arm": 24, "side": 256, "steps": 1000, "views": 64, "rate": 2e-3}
 # what is left of the triangles, and points with colours along an edge
 PART, DETAIL = 0.1, 4
 VIEWS_A_STEP, HELD_OUT, FINE = 2, 6, 2
@@ -221,7 +221,7 @@ def main(options: argparse.Namespace, device: Device) -> None:
         save_image(options.out / f"simplify_mesh_{name}.png", beside(aims[0], before[2], after[2]))
     heads = ["mesh", "triangles", "collapsed: FLIP, PSNR", "trained: FLIP, PSNR", "seconds"]
     print_table(heads, rows)
-    limb = arm(SMALL["detail"])
+    limb = arm(sizes["arm"])
     count = int(PART * len(limb.triangles))
     skin = compare_weights(limb.vertices, *collapse(limb.vertices, limb.triangles, count))
     print(

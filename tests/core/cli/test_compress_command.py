@@ -30,7 +30,8 @@ def folder(tmp_path_factory):
 def written(folder):
     folder.mkdir()
     path = folder / "tile.vdt"
-    code, out, err = compress("-o", path, "--picture", folder / "tile.png", "--target", "60")
+    limits = ("--target", "60", "--bytes", "1500")
+    code, out, err = compress("-o", path, "--picture", folder / "tile.png", *limits)
     assert code == 0, err
     return path, out, err
 
@@ -40,7 +41,10 @@ def test_a_set_is_written_and_described(written):
     assert out.startswith(f"{path}: 3 images with 9 channels, 32 x 32\n")
     assert "with mip levels, as BC7 and BC4 4.2 KB" in out
     assert "color" in out and "normal_texture" in out
-    assert "no size reaches 60 dB: the best has" in err
+    assert "no size within 1500 reaches 60 dB: the best has" in err
+    loaded = sum((path / f).stat().st_size for f in ("fine.ktx2", "coarse.ktx2", "weights.bin"))
+    # beside the heads of two KTX files
+    assert loaded < 1500 + 2 * 600
     picture = oiio.ImageBuf(str(path.with_name("tile.png"))).get_pixels(oiio.FLOAT)
     assert picture.shape == (96, 96, 3)
     # beside each other: the original, what is decoded, and four times their difference
