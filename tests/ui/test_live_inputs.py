@@ -96,7 +96,9 @@ def test_a_tick_opens_the_material_with_the_input_and_the_bake_has_it(living):
     (opening,) = sent(living, commands.Open)
     assert opening.live == ("wetness=0..1",)
     living.session.receive("opened", **opened("wetness=0..1"))
-    assert [row.input.name for row in living.panel.live_bar.rows] == ["wetness"]
+    (row,) = living.panel.live_bar.rows
+    # by the application's name
+    assert (row.input.name, row.label.text()) == ("wetness", "Wetness")
     living.session.client.sent.clear()
     living.model.start()
     # it is open already

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QSlider, QToolButton, QWidget
 
 from verdigris.ui.live.range_pictures import RangePictures
-from verdigris.ui.model.live_values import Slider, label_of
+from verdigris.ui.model.live_values import Slider
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.qt.number_boxes import RealBox
@@ -32,7 +32,7 @@ class _Row:
 
     def __init__(self, model: PanelModel, slider: Slider, grid: QGridLayout, number: int) -> None:
         self._model, self.input = model, slider
-        name = label_of(slider.name)
+        name = slider.label
         self.label = QLabel(name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…")
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setRange(0, _STEPS)

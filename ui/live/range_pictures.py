@@ -7,7 +7,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
 
-from verdigris.ui.model.live_values import RANGE_PICTURES, label_of
+from verdigris.ui.model.live_values import RANGE_PICTURES
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.style.metrics import HALF, RADIUS
@@ -36,7 +36,7 @@ class RangePictures(QWidget):
         return QSize(200, _HEIGHT)
 
     def _show(self) -> None:
-        name = label_of(self._model.live.active)
+        name = self._model.live.active_label
         self.setAccessibleName(f"Pictures over the range of {name}")
         self.setToolTip(
             f"The material over the range of {name}. Click a picture to set its value (left and "

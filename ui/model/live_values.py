@@ -44,6 +44,8 @@ class Slider:
     """Of a colour, 0 and 1: the part of the way from the first to the second."""
     default: float
     """From 0 to 1, as all values here."""
+    label: str
+    """The application's name for it."""
 
     def value_of(self, share: float) -> float:
         return self.low + (self.high - self.low) * share
@@ -69,10 +71,14 @@ class LiveValues:
         self.changed = Signal()
         self.pictures_changed = Signal()
 
-    def take(self, opened: Sequence[Mapping[str, Any]]) -> None:
-        """The inputs that the worker has opened. One of the same name keeps its value."""
+    def take(
+        self, opened: Sequence[Mapping[str, Any]], report: Mapping[str, Any] | None = None
+    ) -> None:
+        """The inputs that the worker has opened, which the report names. One of the same name keeps
+        its value."""
+        labels = {each.name: each.label for each in offers_of(report)}
         before = {each.name: each.value_of(self._shares[each.name]) for each in self.sliders}
-        self.sliders = tuple(map(_slider, opened))
+        self.sliders = tuple(_slider(each, labels) for each in opened)
         self.requests = tuple(str(each.get("request", "")) for each in opened)
         self._shares = {
             each.name: each.share_of(before[each.name]) if each.name in before else each.default
@@ -112,6 +118,10 @@ class LiveValues:
         if [each.name for each in self.sliders[number : number + 1]] == [self.active]:
             self.pictures = pixels
             self.pictures_changed.emit()
+
+    @property
+    def active_label(self) -> str:
+        return self.sliders[self.active_number].label if self.sliders else ""
 
     @property
     def active_number(self) -> int:
@@ -183,7 +193,8 @@ def _offer(values: Mapping[str, Any]) -> Offer:
     )
 
 
-def _slider(values: Mapping[str, Any]) -> Slider:
+def _slider(values: Mapping[str, Any], labels: Mapping[str, str]) -> Slider:
     is_colour = values["type"] == "color3"
     low, high = (0.0, 1.0) if is_colour else (float(values["low"]), float(values["high"]))
-    return Slider(str(values["name"]), low, high, float(values["default"]))
+    name = str(values["name"])
+    return Slider(name, low, high, float(values["default"]), labels.get(name, label_of(name)))

@@ -108,7 +108,9 @@ class WorkerLink(PanelState):
         self.report = found[0] if found else None
         self._is_outdated = not event.get("chosen")
         self.trainer, self.device = str(event.get("trainer", "")), str(event.get("device", ""))
-        self.live.take([each for each in event.get("live", ()) if isinstance(each, dict)])
+        self.live.take(
+            [each for each in event.get("live", ()) if isinstance(each, dict)], self.report
+        )
         self.report_changed.emit()
         self._set_state(self.state)
         self.set_view(live=self.live.shares())
