@@ -18,7 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from verdigris.core.baking.finish.fit_sampler import draw_examples, effort_on, fit_head
+from verdigris.core.baking.finish.fit_sampler import effort_on, fit_head
+from verdigris.core.baking.finish.sampler_examples import draw_examples
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.read import Bundle, open_bundle
 from verdigris.core.bundle.proxies.device_sums import sums_on

@@ -23,12 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 from runs import EXAMPLES, bake_and_load, begin, describe
 
-from verdigris.core.baking.finish.fit_sampler import draw_examples, effort_on, fit_head
+from verdigris.core.baking.finish.fit_sampler import effort_on, fit_head
 from verdigris.core.baking.finish.fit_split import (
     draw_split_examples,
     fit_split,
     split_effort_on,
 )
+from verdigris.core.baking.finish.sampler_examples import draw_examples
 from verdigris.core.baking.measure.sky import FULL_PLAN, SUN, sky, views_of
 from verdigris.core.base.device import Device
 from verdigris.core.bundle.files.read import is_bundle, open_bundle

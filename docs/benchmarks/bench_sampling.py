@@ -28,7 +28,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.baking.finish.fit_sampler import LARGE, draw_examples, fit_head
+from verdigris.core.baking.finish.fit_sampler import LARGE, fit_head
+from verdigris.core.baking.finish.sampler_examples import draw_examples
 from verdigris.core.baking.measure.sky import LEAST_COSINE, SUN, random_rotations, sky
 from verdigris.core.base.colour import LUMINANCE
 from verdigris.core.base.device import Device, Source, open_device

@@ -9,6 +9,7 @@ import numpy as np
 
 from verdigris.core.baking import bake
 from verdigris.core.baking.finish import finish, fit_sampler, fit_split
+from verdigris.core.baking.finish.sampler_examples import Effort
 from verdigris.core.baking.measure import measure, sky
 from verdigris.core.baking.measure.measure import sphere_to_compare
 from verdigris.core.baking.phases import early_stopping, time_limit
@@ -37,7 +38,7 @@ def _guess_split(students, head, _effort):
 
 
 def _little_at_first():
-    effort = fit_sampler.Effort(surfaces=24, directions=12, steps=3)
+    effort = Effort(surfaces=24, directions=12, steps=3)
     view = sphere_to_compare(size=16)
     return finish._Effort(
         effort, fit_split.SMALL, 1 << 10, view, sky.SkyPlan(16, 64, 1), (16, 1, 4), 1 << 11
@@ -62,7 +63,7 @@ SMALL_ENDINGS = (
     (finish, "_PROXY_EVALUATIONS", (1 << 11, 1 << 11)),
     # verify allows any error of proxies of a texel
     (finish, "check_albedo", lambda _parameters, _proxies: AlbedoError(1.0, 1.0, 32)),
-    (fit_sampler, "SMALL", fit_sampler.Effort(surfaces=24, directions=12, steps=3)),
+    (fit_sampler, "SMALL", Effort(surfaces=24, directions=12, steps=3)),
     (finish, "_fit_split", _guess_split),
     (finish, "_first_effort", _little_at_first),
     (gptq_rounding, "_SAMPLES", 256),

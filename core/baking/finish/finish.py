@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from verdigris.core.baking.finish.fit_sampler import (
-    Effort,
-    draw_examples,
-    effort_on,
-    fit_head,
-    join,
-)
+from verdigris.core.baking.finish.fit_sampler import effort_on, fit_head
 from verdigris.core.baking.finish.fit_split import (
     SplitEffort,
     draw_split_examples,
@@ -30,6 +24,7 @@ from verdigris.core.baking.finish.hints import hint_of
 from verdigris.core.baking.finish.notices import coarse_halves, cut_glow, lost_light
 from verdigris.core.baking.finish.outputs import bundle_paths
 from verdigris.core.baking.finish.record import report_of, source_of
+from verdigris.core.baking.finish.sampler_examples import Effort, draw_examples, join
 from verdigris.core.baking.measure.measure import (
     draw_held_out,
     measure_pictures,

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.baking.finish.fit_sampler import LEVELS, LONG
+from verdigris.core.baking.finish.fit_sampler import LONG
+from verdigris.core.baking.finish.sampler_examples import LEVELS
 from verdigris.core.base.profile import profiled
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.network.environment_light import (

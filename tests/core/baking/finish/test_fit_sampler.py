@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from verdigris.core.baking.finish import fit_sampler
-from verdigris.core.baking.finish.fit_sampler import Effort, InFrame, draw_examples, fit_head, join
+from verdigris.core.baking.finish.fit_sampler import fit_head
+from verdigris.core.baking.finish.sampler_examples import Effort, InFrame, draw_examples, join
 from verdigris.core.base.device import open_device
 from verdigris.core.network.sampler import ggx_density, mixture, run_head, tilts_of, turn_by, turned
 from verdigris.core.network.student import Student

@@ -1,0 +1,252 @@
+"""Surfaces and directions that the head of the sampler is fitted to, with their responses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from verdigris.core.base.colour import LUMINANCE
+from verdigris.core.base.profile import profiled
+from verdigris.core.bundle.files.reference import hemisphere
+from verdigris.core.network.directions import into_frame
+from verdigris.core.network.frames import build_frame, normalise
+from verdigris.core.network.parameters import with_live
+from verdigris.core.network.sampler import (
+    Halves,
+    Lobes,
+    View,
+    above_horizon,
+    draw,
+    local_halves,
+    look_at,
+    pdf,
+    turned,
+    untilted_lobes,
+)
+from verdigris.core.network.spec import LEAST_LOBE_WIDTH, MOST_LOBE_WIDTH
+from verdigris.core.network.texels import corners, gather
+
+if TYPE_CHECKING:
+    from verdigris.core.network.parameters import FloatArray, Parameters
+    from verdigris.core.network.student import Student
+
+SEED = 20_051
+# Shares of surfaces on these mip levels.
+LEVELS = {0: 0.6, 2: 0.2, 4: 0.2}
+_LEAST_COSINE = 0.05
+# Alphas of the mixture that draws directions, beside a cosine lobe and the uniform hemisphere.
+_BROAD_WIDTHS = (0.02, 0.06, 0.15, 0.3, 0.6)
+# Alphas of lobes around directions that reflect much.
+_PEAK_WIDTHS = (0.02, 0.06, 0.02, 0.06)
+_UP = np.array([0, 0, 1, 0, 0, 0], np.float32)[:, None]
+
+
+@dataclass
+class Effort:
+    """How much a fit takes."""
+
+    surfaces: int
+    directions: int
+    """For each surface."""
+    steps: int
+
+
+@dataclass
+class InFrame:
+    """Directions in a learned frame."""
+
+    wi: FloatArray
+    """[3, S, N]"""
+    wo: FloatArray
+    """[3, N]"""
+
+    def part(self, chosen: slice | NDArray[np.bool_]) -> InFrame:
+        return InFrame(self.wi[..., chosen], self.wo[:, chosen])
+
+    def halves(self, turn: FloatArray) -> Halves:
+        """In the frame that is tilted by `turn`."""
+        return local_halves(turned(turn, self.wi), above_horizon(turned(turn, self.wo)))
+
+
+@dataclass
+class Examples:
+    """Surfaces [N], directions [S, N] for each, and the responses there."""
+
+    inputs: FloatArray
+    """Of the head, [channels, N]."""
+    stretch: FloatArray
+    """[frames, 2, N]"""
+    towards: FloatArray
+    """Tangents to the next frame, [frames, 2, N]."""
+    frames: list[InFrame]
+    """Directions in each learned frame."""
+    cosine: FloatArray
+    """Of the surface and each direction, [S, N]; 0 below the horizon."""
+    mass: FloatArray
+    """Share of a direction in the surface's reflected light: response over density, [S, N]."""
+    response: FloatArray
+    """Response over the reflected light, [S, N]."""
+
+    def part(self, chosen: slice | NDArray[np.bool_]) -> Examples:
+        return Examples(
+            self.inputs[:, chosen],
+            self.stretch[..., chosen],
+            self.towards[..., chosen],
+            [each.part(chosen) for each in self.frames],
+            self.cosine[:, chosen],
+            self.mass[:, chosen],
+            self.response[:, chosen],
+        )
+
+    @property
+    def count(self) -> int:
+        return int(self.inputs.shape[1])
+
+
+@profiled("sampler examples")
+def draw_examples(parameters: Parameters, student: Student, effort: Effort) -> Examples:
+    """Examples of one material, whose numbers the student has."""
+    random = np.random.default_rng(SEED)
+    layout = parameters.layout
+    found = []
+    for level, part in LEVELS.items():
+        count = max(1, round(part * effort.surfaces))
+        uv = random.random((2, count)).astype(np.float32)
+        chosen = min(level, layout.levels - 1)
+        latents = gather(parameters.latents, *corners(layout, uv, chosen))
+        wo = hemisphere(random, count, _LEAST_COSINE).T.astype(np.float32)
+        live = random.random((count, len(parameters.live))).astype(np.float32)
+        latents = with_live(parameters, latents, live)
+        student.level = float(chosen)
+        view = look_at(parameters, latents, wo)
+        surfaces = _Surfaces(view, student, uv, live, wo)
+        found.append(surfaces.examples(effort.directions, random))
+    student.level = 0.0
+    return join(found)
+
+
+def join(parts: Sequence[Examples]) -> Examples:
+    """Examples of several materials or levels as one set, mixed evenly."""
+    order = np.random.default_rng(SEED).permutation(sum(each.count for each in parts))
+
+    def joined(arrays: Sequence[FloatArray]) -> FloatArray:
+        return np.ascontiguousarray(np.concatenate(arrays, -1)[..., order])
+
+    frames = range(len(parts[0].frames))
+    return Examples(
+        joined([each.inputs for each in parts]),
+        joined([each.stretch for each in parts]),
+        joined([each.towards for each in parts]),
+        [
+            InFrame(
+                joined([each.frames[frame].wi for each in parts]),
+                joined([each.frames[frame].wo for each in parts]),
+            )
+            for frame in frames
+        ],
+        joined([each.cosine for each in parts]),
+        joined([each.mass for each in parts]),
+        joined([each.response for each in parts]),
+    )
+
+
+@dataclass
+class _Surfaces:
+    """Surfaces of one level under views."""
+
+    view: View
+    student: Student
+    uv: FloatArray
+    live: FloatArray
+    wo: FloatArray
+
+    def examples(self, directions: int, random: np.random.Generator) -> Examples:
+        """About half of the directions are drawn broadly, the others around those of the first
+        that reflect much: a highlight may be narrow, and far from the learned frames."""
+        view, count = self.view, round(directions / 2 / len(_BROAD_WIDTHS))
+        parts = [(lobes, count) for lobes in _broad_lobes(view)]
+        wi = np.concatenate([_drawn(lobes, count, random) for lobes, count in parts], 1)
+        luminance = self._luminance(wi)
+        peaks = _lobes_at_peaks(view, self.wo, wi, luminance / _density(parts, wi), random)
+        parts.append((peaks, directions - wi.shape[1]))
+        around = _drawn(*parts[-1], random)
+        wi = np.concatenate([wi, around], 1)
+        luminance = np.concatenate([luminance, self._luminance(around)])
+        mass = luminance / _density(parts, wi)
+        total = np.maximum(mass.sum(0), 1e-12)
+        return Examples(
+            view.inputs,
+            np.stack(view.stretch),
+            np.stack(view.towards),
+            [
+                InFrame(turned(frame, wi), seen)
+                for frame, seen in zip(view.frames, view.seen, strict=True)
+            ],
+            np.maximum(wi[2], 0),
+            mass / total,
+            luminance / (total / directions),
+        )
+
+    def _luminance(self, wi: FloatArray) -> FloatArray:
+        """Of the responses, [S, N]."""
+        count = wi.shape[1]
+        response = self.student.response(
+            np.tile(self.uv.T, (count, 1)),
+            np.ascontiguousarray(wi.reshape(3, -1).T, np.float32),
+            np.tile(self.wo.T, (count, 1)),
+            live=np.tile(self.live, (count, 1)) if self.live.size else None,
+        )
+        return np.asarray((response @ LUMINANCE.astype(np.float32)).reshape(count, -1))
+
+
+def _drawn(lobes: Lobes, count: int, random: np.random.Generator) -> FloatArray:
+    """[3, count, N]"""
+    points = random.random((count, 2, lobes.weights.shape[1])).astype(np.float32)
+    return np.asarray(draw(lobes, np.moveaxis(points, 0, 1)), np.float32)
+
+
+def _density(parts: Sequence[tuple[Lobes, int]], wi: FloatArray) -> FloatArray:
+    """Of all directions together, of which each mixture drew so many."""
+    whole = sum(count for _, count in parts)
+    return np.maximum(sum(count / whole * pdf(lobes, wi) for lobes, count in parts), 1e-9)
+
+
+def _broad_lobes(view: View) -> list[Lobes]:
+    """Mixtures with wide and with narrow lobes in the learned frames."""
+    frames, count = len(view.frames), view.inputs.shape[1]
+    # a quarter each for the cosine lobe and the uniform hemisphere
+    weights = np.full((frames + 2, count), 0.25, np.float32)
+    weights[:frames] = 0.5 / frames
+    stretch = np.stack(view.stretch)
+    limits = LEAST_LOBE_WIDTH, MOST_LOBE_WIDTH
+    return [
+        untilted_lobes(view, np.clip(alpha / stretch, *limits), weights) for alpha in _BROAD_WIDTHS
+    ]
+
+
+def _lobes_at_peaks(
+    view: View, wo: FloatArray, wi: FloatArray, mass: FloatArray, random: np.random.Generator
+) -> Lobes:
+    """Narrow lobes around directions that are chosen in proportion to what they reflect."""
+    count, ends = wi.shape[2], np.cumsum(mass, 0)
+    frames = []
+    for index in range(len(_PEAK_WIDTHS)):
+        at = (index + random.random(count)) / len(_PEAK_WIDTHS) * ends[-1]
+        chosen = np.minimum((ends <= at).sum(0), len(ends) - 1)
+        half = normalise(wi[:, chosen, np.arange(count)] + wo)
+        # a frame's raw values are relative to the axes
+        frames.append(build_frame(np.concatenate([half, np.zeros_like(half)]) - _UP))
+    widths = np.array(_PEAK_WIDTHS, np.float32)[:, None, None]
+    weights = np.zeros((len(frames) + 2, count), np.float32)
+    weights[:-2] = 1 / len(frames)
+    return Lobes(
+        view,
+        frames,
+        [above_horizon(into_frame(frame, wo)) for frame in frames],
+        np.broadcast_to(widths, (len(frames), 2, count)),
+        weights,
+    )
