@@ -2,130 +2,225 @@
 
 The fit goes from coarse to fine: one texel for the whole material, then more. Each size starts from
 the one before, so that roughness and metalness, which one pixel under one light cannot tell apart,
-start near their values.
+start near their values. At the coarse sizes it is also found out which layers of glTF's extensions
+(coat, anisotropy, sheen) the material needs.
+
+The loss is a Tweedie deviance of power 4/3. It weighs differences as a cube root does, and its
+minimum is the mean: with absolute differences, one lobe that stands for several loses a fifth of
+the light. Responses count as at most 20 times the fitted value, because a mirror's peaks would take
+all steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.base.device import Device, Source
 from verdigris.core.ladder import pbr_model
+from verdigris.core.ladder.pbr_material import layout_uniform
 from verdigris.core.ladder.reference import Responses, batches
 from verdigris.core.ladder.texels import (
+    HARDEST,
     Grid,
     fill_holes,
     quantise,
     rate_at,
-    scatter,
-    soft_quantise,
     softness_at,
 )
-from verdigris.core.network import losses
-from verdigris.core.network.texels import gather
+from verdigris.core.training.optimiser import BETA_1, BETA_2, EPSILON, adam_rate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.network.parameters import FloatArray
 
-# Added to response and target, because the slope of a cube root is unbounded at 0.
-_DARKEST = 1e-3
-# Texels a side of the coarser sizes, and the share of the steps that each takes.
-_SIDES, _SHARES = (1, 16, 64), (0.12, 0.10, 0.14)
+_SHADER = Source("ladder/pbr_fit")
+# Texels a side of the coarser sizes, and the steps of each.
+_COARSE = ((1, 80), (16, 80), (64, 100))
+_TRIAL_STEPS = 60
+# A layer is kept if it lowers the loss by this part.
+_WORTH = 0.03
 _FIRST_RATE, _PEAK_RATE = 0.04, 0.02
 _COARSE_BATCH = 4096
-# Responses count as at most so many times the fitted value: a mirror's peaks would take all steps.
-_LARGEST_RATIO = 20.0
+# Fixed point of gradients, for samples whose texels nobody shares.
+_UNIT_BITS = 16
 
 
 @dataclass(frozen=True)
 class FitSettings:
     """Work of a fit."""
 
-    steps: int = 900
-    batch: int = 16_384
+    steps: int = 500
+    """At the full size."""
+    batch: int = 32_768
     is_soft: bool = True
     """Whether the last steps go through soft quantisation. Without it, values are only rounded."""
     seed: int = 1
+    layers: tuple[str, ...] | None = None
+    """Layers of extensions, of `pbr_model.LAYERS`; None finds out which are needed."""
 
 
-@dataclass
-class PbrLoss:
-    """The mean loss and its gradient by stored texels."""
+class PbrFit:
+    """Samples on a device, and the steps of a fit to them."""
 
-    loss: float
-    gradient: FloatArray
+    def __init__(self, samples: Responses, device: Device) -> None:
+        self._device, self.count = device, samples.count
+        kernels = device.shared_kernels({}, pbr_model.CONSTANTS)
+        self._step, self._update, self._decode = (
+            kernels.get((_SHADER,), entry)
+            for entry in ("fitResponses", "updateTexels", "decodeTexels")
+        )
+        directions = np.concatenate([samples.wi, samples.wo]).T
+        targets = np.concatenate([samples.value, samples.weight[None]]).T
+        self._samples = {
+            "gPlaces": self._buffer(samples.uv.T),
+            "gDirections": self._buffer(directions),
+            "gTargets": self._buffer(targets),
+        }
 
+    def start(self, grid: Grid, fitted: int) -> None:
+        """Begins with these texels; `fitted` has a bit for each channel that may change."""
+        count = len(grid.values)
+        self._grid, self._fitted = grid, fitted
+        self._texels = {
+            "gStored": self._buffer(grid.values),
+            "gMoments": self._buffer(np.zeros((count, 2 * pbr_model.CHANNELS)), 8),
+            "gGradients": self._buffer(np.zeros((count, pbr_model.CHANNELS))),
+            "gTexels": self._buffer(np.zeros((count, pbr_model.DEVICE_CHANNELS)), 16),
+        }
 
-def loss_and_gradient(
-    stored: FloatArray, grid: Grid, batch: Responses, softness: float = 0.0
-) -> PbrLoss:
-    """Of stored texels (texels, 9) laid out like the grid."""
-    soft, soft_slope = soft_quantise(stored, softness)
-    indices, weights = grid.corners(batch.uv)
-    tape = pbr_model.evaluate(gather(pbr_model.decode(soft), indices, weights), batch.wi, batch.wo)
-    dtype = stored.dtype.type
-    value = tape.value + dtype(_DARKEST)
-    target = losses.clamp_response(batch.value) + dtype(_DARKEST)
-    each, gradient = deviance(value, target)
-    share = batch.weight / dtype(len(batch.weight))
-    by_texel = pbr_model.evaluate_backward(tape, gradient * share)
-    by_decoded = scatter(by_texel, indices, weights, len(stored))
-    by_stored = pbr_model.decode_backward(soft, by_decoded) * soft_slope
-    return PbrLoss(float((each * batch.weight).mean()), by_stored)
+    def step(self, chosen: slice, rate: float, number: int, softness: float = 0.0) -> None:
+        """One step of Adam on these samples."""
+        self.differentiate(chosen, softness)
+        self._run(self._update, len(self._grid.values), rate=rate * adam_rate(1.0, number))
 
+    def differentiate(self, chosen: slice, softness: float = 0.0) -> None:
+        """Decodes the texels and adds the gradients of these samples."""
+        size = chosen.stop - chosen.start
+        shared = max(1, 4 * size // len(self._grid.values))
+        self._uniforms = {
+            "first": chosen.start,
+            "layout": layout_uniform(self._grid.layout),
+            "scale": 2.0 ** (_UNIT_BITS - shared.bit_length() // 2),
+            "hardness": HARDEST * softness,
+            "fitted": self._fitted,
+            "adam": {"beta1": BETA_1, "scale": {"beta2": BETA_2, "epsilon": EPSILON}},
+        }
+        self._losses = self._buffer(np.zeros(size))
+        self._run(self._decode, len(self._grid.values))
+        self._run(self._step, size)
 
-def deviance(value: FloatArray, target: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Tweedie deviance of power 4/3 (N,), a mean over channels, and its derivative by the value.
+    @property
+    def loss(self) -> float:
+        """Mean loss of the last step's samples."""
+        return float(self._losses.to_numpy().view(np.float32).mean())
 
-    It weighs differences as a cube root does, and its minimum is the mean: with absolute
-    differences, one lobe that stands for several loses a fifth of the light.
-    """
-    root = np.cbrt(value)
-    ratio = np.minimum(target / value, _LARGEST_RATIO)
-    square = root * root
-    whole = np.cbrt(target) ** 2
-    # where the ratio is limited, the slope is that of the limit
-    largest = 1.5 * (1 - _LARGEST_RATIO) * square + 4.5 * _LARGEST_RATIO ** (1 / 3) * whole
-    is_limited = ratio == _LARGEST_RATIO
-    each = np.where(is_limited, largest, square * (1.5 + 3 * ratio)) - 4.5 * whole
-    return each.mean(0), (1 - ratio) / (root * value.dtype.type(len(value)))
+    @property
+    def gradient(self) -> FloatArray:
+        """The sum over samples of gradients by decoded texels, (texels, channels)."""
+        units = self._texels["gGradients"].to_numpy().view(np.int32)
+        scaled = units.reshape(-1, pbr_model.CHANNELS) / np.float32(self._uniforms["scale"])
+        return np.asarray(scaled)
+
+    def finish(self) -> None:
+        """Reads the stored texels back into the grid."""
+        found = self._texels["gStored"].to_numpy().view(np.float32)
+        self._grid.values[:] = found.reshape(self._grid.values.shape)
+
+    def _run(self, kernel: Any, count: int, rate: float = 0.0) -> None:
+        fit = {**self._uniforms, "count": count, "rate": rate}
+        variables = {"gFit": fit, **self._samples, **self._texels, "gLosses": self._losses}
+        self._device.dispatch(kernel, count, variables)
+
+    def _buffer(self, values: NDArray[Any], stride: int = 4) -> Any:
+        import slangpy
+
+        usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
+        flat = np.ascontiguousarray(values, np.float32).reshape(-1)
+        return self._device.gpu.create_buffer(
+            element_count=flat.size * 4 // stride, struct_size=stride, usage=usage, data=flat
+        )
 
 
 def fit_pbr(
     samples: Responses,
     size: int,
+    device: Device,
     settings: FitSettings | None = None,
     on_progress: Callable[[float], None] = lambda _: None,
-) -> Grid:
-    """Textures of this size, as bytes from 0 to 1."""
+) -> tuple[Grid, tuple[str, ...]]:
+    """Textures of this size, as bytes from 0 to 1, and the layers of extensions that they use."""
     settings = settings or FitSettings()
-    sides = [side for side in _SIDES if side < size] + [size]
-    shares = [*_SHARES[: len(sides) - 1]]
-    shares.append(1 - sum(shares))
-    grid = Grid.of(1, 1, np.array(pbr_model.START, np.float32))
-    samples, done = samples.shuffled(settings.seed), 0
-    for side, share in zip(sides, shares, strict=True):
-        grid = grid.resized(side, side)
-        steps = max(1, round(share * settings.steps))
-        is_last = side == size
-        batch = settings.batch if is_last else min(_COARSE_BATCH, settings.batch)
-        peak = _FIRST_RATE if side == 1 else _PEAK_RATE
-        for step, chosen in enumerate(batches(samples.count, batch, steps)):
-            softness = softness_at(step, steps) if is_last and settings.is_soft else 0.0
-            found = loss_and_gradient(grid.values, grid, samples.take(chosen), softness)
-            rate = rate_at(step, steps, peak) if is_last else peak
-            grid.step(found.gradient, rate, step)
-            pbr_model.keep_in_range(grid.values)
-            done += 1
-            on_progress(done / settings.steps)
+    samples = samples.shuffled(settings.seed)
+    fit = PbrFit(samples, device)
+    small = min(_COARSE_BATCH, settings.batch)
+
+    def run(grid: Grid, layers: tuple[str, ...], steps: int, rate: float) -> Grid:
+        fit.start(grid, _bits(layers))
+        for number, chosen in enumerate(batches(samples.count, small, steps)):
+            fit.step(chosen, rate, number)
+        fit.finish()
+        return grid
+
+    first, *coarse = [each for each in _COARSE if each[0] < size] or [(size, 0)]
+    grid = run(Grid.of(1, 1, np.array(pbr_model.START, np.float32)), (), first[1], _FIRST_RATE)
+    layers = settings.layers
+    if layers is None:
+        side = min(16, size)
+        layers = _needed(fit, run, grid.resized(side, side), samples.count)
+    for each in layers:
+        channels, start = pbr_model.LAYERS[each]
+        grid.values[:, channels] = start
+    for side, steps in coarse:
+        grid = run(grid.resized(side, side), layers, steps, _PEAK_RATE)
+    grid = grid.resized(size, size)
+    fit.start(grid, _bits(layers))
+    for number, chosen in enumerate(batches(samples.count, settings.batch, settings.steps)):
+        softness = softness_at(number, settings.steps) if settings.is_soft else 0.0
+        fit.step(chosen, rate_at(number, settings.steps, _PEAK_RATE), number, softness)
+        on_progress((number + 1) / settings.steps)
+    fit.finish()
     fill_holes(grid, seen_texels(grid, samples.uv))
     grid.values[:] = quantise(grid.values)
-    return grid
+    return grid, layers
+
+
+def _needed(fit: PbrFit, run: Callable[..., Grid], grid: Grid, count: int) -> tuple[str, ...]:
+    """The layers without which the loss at a coarse size is clearly larger."""
+    every = slice(0, min(count, 16 * _COARSE_BATCH))
+
+    def loss_with(layers: tuple[str, ...]) -> float:
+        start = Grid(grid.width, grid.height, grid.values.copy())
+        for each in layers:
+            channels, values = pbr_model.LAYERS[each]
+            start.values[:, channels] = values
+        run(start, layers, _TRIAL_STEPS, _PEAK_RATE)
+        fit.start(start, 0)
+        fit.differentiate(every)
+        return fit.loss
+
+    found: tuple[str, ...] = ()
+    best = loss_with(())
+    for layer in pbr_model.LAYERS:
+        loss = loss_with((*found, layer))
+        if loss < (1 - _WORTH) * best:
+            found, best = (*found, layer), loss
+    return found
+
+
+def _bits(layers: tuple[str, ...]) -> int:
+    """A bit for each channel that is fitted with these layers."""
+    left_out = {
+        channel
+        for name, (channels, _) in pbr_model.LAYERS.items()
+        for channel in channels
+        if name not in layers
+    }
+    return sum(1 << channel for channel in range(pbr_model.CHANNELS) if channel not in left_out)
 
 
 def seen_texels(grid: Grid, uv: FloatArray) -> NDArray[np.bool_]:

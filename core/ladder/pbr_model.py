@@ -1,58 +1,69 @@
-"""The metallic-roughness material of glTF 2.0 with its clear coat, and its gradient.
+"""The metallic-roughness material of glTF 2.0 with coat, anisotropy and sheen: what a texel stores.
 
-core/flatten/flat_model.py has the layer below the coat, as a diffuse albedo and an F0. Here both
-come from a base colour and a metalness, as in glTF. With fr = .04 + .96 (1 - n.wo)^5, the coat
-(KHR_materials_clearcoat) covers the response f below it:
+`evaluate` computes the same as shaders/ladder/pbr_model.slang, which is differentiated for the
+fit; tests compare both. core/flatten/flat_model.py has the isotropic layer, whose albedo and F0 here
+come from a base colour and a metalness. With its response f and fr = .04 + .96 (1 - n.wo)^5:
 
-    (1 - coat fr) f + coat fr (n.wi) D V
+    (1 - coat fr) ((1 - .157 max(sheen)) f + sheen (n.wi) D V) + coat fr (n.wi) D V
 
-where n is the normal of the surface, and D and V are those of the coat's roughness.
+The coat (KHR_materials_clearcoat) has the normal of the surface. Anisotropy
+(KHR_materials_anisotropy) is stored as strength^2 times the cosine and sine of twice the angle: a
+direction and its opposite are the same, and the mean of two texels is between them. Sheen
+(KHR_materials_sheen) has the distribution of Estevez and Kulla (2017), and what engines take for
+its visibility and its loss of light: Neubelt and Pettineo's, and .157 of the strongest channel.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.base.device import constants_module
 from verdigris.core.flatten.flat_model import (
-    ALBEDO,
-    F0,
     LARGEST_SLANT,
     LEAST_ROUGHNESS,
     LEAST_VIEW_COSINE,
-    Tape,
-    shade,
-    shade_backward,
+    stored_normal,
 )
-from verdigris.core.flatten.flat_model import CHANNELS as FLAT_CHANNELS
-from verdigris.core.flatten.flat_model import NORMAL as FLAT_NORMAL
-from verdigris.core.flatten.flat_model import ROUGHNESS as FLAT_ROUGHNESS
 from verdigris.core.flatten.viewport import DIELECTRIC_F0
 
 if TYPE_CHECKING:
     from verdigris.core.network.parameters import FloatArray
 
-# Channels of a stored texel. Base colour is stored in sRGB, the normal's x and y as (1 + x) / 2.
+# Channels of a stored texel. Colours are stored in sRGB, signed numbers as (1 + x) / 2.
 BASE, ROUGHNESS, METALNESS, NORMAL = slice(0, 3), 3, 4, slice(5, 7)
-COAT, COAT_ROUGHNESS = 7, 8
-CHANNELS = 9
-START = (0.6, 0.6, 0.6, 0.5, 0.3, 0.5, 0.5, 0.1, 0.2)
-# The smallest that all engines draw without fireflies.
-_LEAST = LEAST_ROUGHNESS
-
-
-@dataclass
-class PbrTape:
-    """Intermediate values for the backward pass."""
-
-    texel: FloatArray
-    below: Tape
-    fresnel: FloatArray
-    lobe: FloatArray
-    slope: FloatArray
-    value: FloatArray
+COAT, COAT_ROUGHNESS, STRETCH, SHEEN, SHEEN_ROUGHNESS = 7, 8, slice(9, 11), slice(11, 14), 14
+CHANNELS = 15
+# Of a texel on the device: emission follows, and a texel has whole quads.
+EMISSION = slice(15, 18)
+DEVICE_CHANNELS = 20
+START = (0.6, 0.6, 0.6, 0.5, 0.3, 0.5, 0.5, 0, 0.2, 0.5, 0.5, 0, 0, 0, 0.5)
+# What layers a fit may leave out, by their channels, and what they start with.
+LAYERS = {
+    "coat": ((COAT, COAT_ROUGHNESS), (0.1, 0.2)),
+    "anisotropy": ((9, 10), (0.5, 0.5)),
+    "sheen": ((11, 12, 13, SHEEN_ROUGHNESS), (0.2, 0.2, 0.2, 0.5)),
+}
+LARGEST_STRETCH = 0.9
+LEAST_SHEEN_ROUGHNESS = 0.15
+SHEEN_LOSS = 0.157
+CONSTANTS = (
+    constants_module("network_constants", {"kLatentChannels": DEVICE_CHANNELS}),
+    constants_module(
+        "pbr_constants",
+        {
+            "kFittedChannels": CHANNELS,
+            "kLargestSlant": LARGEST_SLANT,
+            "kLargestStretch": LARGEST_STRETCH,
+            "kLeastViewCosine": LEAST_VIEW_COSINE,
+            "kLeastRoughness": LEAST_ROUGHNESS,
+            "kLeastSheenRoughness": LEAST_SHEEN_ROUGHNESS,
+            "kDielectricF0": DIELECTRIC_F0,
+            "kSheenLoss": SHEEN_LOSS,
+        },
+    ),
+)
 
 
 def srgb_to_linear(stored: FloatArray) -> FloatArray:
@@ -62,90 +73,78 @@ def srgb_to_linear(stored: FloatArray) -> FloatArray:
     return result.astype(stored.dtype)
 
 
-def srgb_slope(stored: FloatArray) -> FloatArray:
-    """The derivative of `srgb_to_linear`."""
-    curve = 2.4 / 1.055 * ((np.maximum(stored, 0) + 0.055) / 1.055) ** 1.4
-    return np.asarray(np.where(stored <= 0.04045, 1 / 12.92, curve), stored.dtype)
-
-
 def decode(stored: FloatArray) -> FloatArray:
-    """Texels (texels, 9) as a shader filters them: linear base colours, and a normal around 0."""
+    """Texels (texels, 15) as a shader filters them: linear colours, and signed numbers around 0."""
     texels = stored.copy()
-    texels[:, BASE] = srgb_to_linear(stored[:, BASE])
-    texels[:, NORMAL] = 2 * stored[:, NORMAL] - 1
+    for colour in (BASE, SHEEN):
+        texels[:, colour] = srgb_to_linear(stored[:, colour])
+    for signed in (NORMAL, STRETCH):
+        texels[:, signed] = 2 * stored[:, signed] - 1
     return texels
 
 
-def decode_backward(stored: FloatArray, gradient: FloatArray) -> FloatArray:
-    """The gradient by stored texels."""
-    result = gradient.copy()
-    result[:, BASE] *= srgb_slope(stored[:, BASE])
-    result[:, NORMAL] *= 2
-    return result
-
-
 def keep_in_range(stored: FloatArray) -> None:
-    """Clamps stored texels to what all engines accept."""
-    for channel in (ROUGHNESS, COAT_ROUGHNESS):
-        np.clip(stored[:, channel], _LEAST, 1, out=stored[:, channel])
-    slant = 2 * stored[:, NORMAL] - 1
-    length = np.sqrt((slant**2).sum(1, keepdims=True))
-    slant *= np.minimum(1, LARGEST_SLANT / np.maximum(length, LARGEST_SLANT))
-    stored[:, NORMAL] = 0.5 + 0.5 * slant
+    """Clamps stored texels to what all engines accept, as a fit does."""
+    np.clip(stored, 0, 1, out=stored)
+    for channel, least in (
+        (ROUGHNESS, LEAST_ROUGHNESS),
+        (COAT_ROUGHNESS, LEAST_ROUGHNESS),
+        (SHEEN_ROUGHNESS, LEAST_SHEEN_ROUGHNESS),
+    ):
+        np.maximum(stored[:, channel], least, out=stored[:, channel])
+    for signed, longest in ((NORMAL, LARGEST_SLANT), (STRETCH, LARGEST_STRETCH)):
+        plane = 2 * stored[:, signed] - 1
+        length = np.sqrt((plane**2).sum(1, keepdims=True))
+        stored[:, signed] = 0.5 + 0.5 * plane * np.minimum(1, longest / np.maximum(length, longest))
 
 
-def flat_texel(texel: FloatArray) -> FloatArray:
-    """The texels [9, N] of core/flatten below the coat."""
-    flat = np.empty((FLAT_CHANNELS, texel.shape[1]), texel.dtype)
+def evaluate(texel: FloatArray, wi: FloatArray, wo: FloatArray) -> FloatArray:
+    """The response (3, N) of decoded texels (15, N) as they are filtered; directions are (3, N)."""
     base, metal = texel[BASE], texel[METALNESS]
-    flat[ALBEDO] = base * (1 - metal)
-    flat[F0] = DIELECTRIC_F0 * (1 - metal) + base * metal
-    flat[FLAT_ROUGHNESS] = np.maximum(texel[ROUGHNESS], _LEAST)
-    flat[FLAT_NORMAL] = texel[NORMAL]
-    return flat
+    f0 = DIELECTRIC_F0 * (1 - metal) + base * metal
+    half = wi + wo
+    half = half / np.sqrt((half**2).sum(0))
+    normal = stored_normal(texel[NORMAL])
+    tangent = np.stack([normal[2], 0 * normal[2], -normal[0]])
+    tangent = tangent / np.sqrt((tangent**2).sum(0))
+    frame = np.stack([tangent, np.cross(normal, tangent, axis=0), normal])
+    light, view, middle = (np.einsum("ijn,jn->in", frame, each) for each in (wi, wo, half))
+
+    fresnel = f0 + (1 - f0) * (1 - (half * wi).sum(0)) ** 5
+    lit, seen = np.maximum(light[2], 0), np.maximum(view[2], LEAST_VIEW_COSINE)
+    alpha = np.maximum(texel[ROUGHNESS], LEAST_ROUGHNESS) ** 2
+    lobe = _lobe(light, view, middle, alpha, texel[STRETCH])
+    core = (1 - fresnel) * base * (1 - metal) * lit / np.pi + fresnel * lobe
+
+    sharpness = 1 / np.maximum(texel[SHEEN_ROUGHNESS], LEAST_SHEEN_ROUGHNESS) ** 2
+    sine = np.sqrt(1 - np.clip(middle[2], 0, 1) ** 2)
+    fuzz = lit * (2 + sharpness) * sine**sharpness / (2 * np.pi) / 4 / (lit + seen - lit * seen)
+    below = (1 - SHEEN_LOSS * texel[SHEEN].max(0)) * core + texel[SHEEN] * fuzz
+
+    outer = np.maximum(wo[2], LEAST_VIEW_COSINE)
+    coat = texel[COAT] * (DIELECTRIC_F0 + (1 - DIELECTRIC_F0) * (1 - np.minimum(outer, 1)) ** 5)
+    alpha = np.maximum(texel[COAT_ROUGHNESS], LEAST_ROUGHNESS) ** 2
+    return np.asarray((1 - coat) * below + coat * _lobe(wi, wo, half, alpha, 0 * texel[STRETCH]))
 
 
-def evaluate(texel: FloatArray, wi: FloatArray, wo: FloatArray) -> PbrTape:
-    """The response (`PbrTape.value`) of filtered texels [9, N]; directions are [3, N]."""
-    below = shade(flat_texel(texel), wi, wo)
-    view = np.maximum(wo[2], LEAST_VIEW_COSINE)
-    fresnel = DIELECTRIC_F0 + (1 - DIELECTRIC_F0) * (1 - np.minimum(view, 1)) ** 5
-    lobe, slope = _coat_lobe(np.maximum(texel[COAT_ROUGHNESS], _LEAST), wi[2], view, below.half[2])
-    weight = texel[COAT] * fresnel
-    value = (1 - weight) * below.value + weight * lobe
-    return PbrTape(texel, below, fresnel, lobe, slope, value)
+def _lobe(
+    wi: FloatArray, wo: FloatArray, half: FloatArray, alpha: FloatArray, stretch: FloatArray
+) -> FloatArray:
+    """(n.wi) D V with an explicit direction of the stretch, as KHR_materials_anisotropy has it."""
+    strength = np.sqrt((stretch**2).sum(0))
+    angle = 0.5 * np.arctan2(stretch[1], stretch[0])
+    along, across = alpha + (1 - alpha) * strength, alpha
 
+    def flat(direction: FloatArray) -> tuple[FloatArray, FloatArray]:
+        x, y = direction[:2]
+        return np.cos(angle) * x + np.sin(angle) * y, np.cos(angle) * y - np.sin(angle) * x
 
-def evaluate_backward(tape: PbrTape, gradient: FloatArray) -> FloatArray:
-    """The gradient by filtered texels [9, N], from the gradient by the response [3, N]."""
-    texel = tape.texel
-    weight = texel[COAT] * tape.fresnel
-    result = np.empty_like(texel)
-    flat = shade_backward(tape.below, gradient * (1 - weight))
-    metal, base = texel[METALNESS], texel[BASE]
-    result[BASE] = flat[ALBEDO] * (1 - metal) + flat[F0] * metal
-    result[METALNESS] = (flat[F0] * (base - DIELECTRIC_F0) - flat[ALBEDO] * base).sum(0)
-    result[ROUGHNESS] = flat[FLAT_ROUGHNESS] * (texel[ROUGHNESS] > _LEAST)
-    result[NORMAL] = flat[FLAT_NORMAL]
-    total = gradient.sum(0)
-    below = (gradient * tape.below.value).sum(0)
-    result[COAT] = tape.fresnel * (total * tape.lobe - below)
-    result[COAT_ROUGHNESS] = weight * total * tape.slope * (texel[COAT_ROUGHNESS] > _LEAST)
-    return result
+    def reach(direction: FloatArray, cosine: FloatArray) -> FloatArray:
+        x, y = flat(direction)
+        return np.asarray(np.sqrt((along * x) ** 2 + (across * y) ** 2 + cosine**2))
 
-
-def _coat_lobe(
-    roughness: FloatArray, light: FloatArray, view: FloatArray, middle: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """(n.wi) D V of the coat, and its derivative by the roughness."""
-    light = np.maximum(light, 0)
-    squared = roughness**4
-    width = middle**2 * (squared - 1) + 1
-    density = squared / (np.pi * width**2)
-    reach_i = np.sqrt(light**2 * (1 - squared) + squared)
-    reach_o = np.sqrt(view**2 * (1 - squared) + squared)
-    divisor = view * reach_i + light * reach_o
-    lobe = light * density * 0.5 / divisor
-    by_divisor = 0.5 * (view * (1 - light**2) / reach_i + light * (1 - view**2) / reach_o)
-    slope = lobe * (1 / squared - 2 * middle**2 / width - by_divisor / divisor)
-    return lobe, slope * 4 * roughness**3
+    light, view = np.maximum(wi[2], 0), np.maximum(wo[2], LEAST_VIEW_COSINE)
+    x, y = flat(half)
+    width = (x / along) ** 2 + (y / across) ** 2 + np.maximum(half[2], 0) ** 2
+    density = 1 / (np.pi * along * across * width**2)
+    return np.asarray(light * density * 0.5 / (view * reach(wi, light) + light * reach(wo, view)))

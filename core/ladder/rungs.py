@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 # Sides of the reflection map, and how much smaller colours are than detail.
 MIRROR_SIDE, COLOUR_DIVISOR = 64, 4
 _START_SHARE = 0.15
+# Bytes of a texel of each layer of an extension.
+_LAYER_BYTES = {"coat": 2, "anisotropy": 3, "sheen": 4}
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,9 @@ def fit_pbr_rung(
         lambda part: on_progress(0.3 * part),
     )  # fmt: skip
     size *= scene.tiles_a_side
-    grid = fit_pbr(samples, size, settings, lambda part: on_progress(0.3 + 0.7 * part))
+    grid, layers = fit_pbr(
+        samples, size, scene.teacher.device, settings, lambda part: on_progress(0.3 + 0.7 * part)
+    )
     emission = emission_grid(scene, seen, size) if scene.has_emission else None
     linear = None
     if emission is not None:
@@ -113,15 +117,15 @@ def fit_pbr_rung(
         emission.values[:] = quantise(_to_srgb(emission.values / strength))
         linear = pbr_model.srgb_to_linear(emission.values) * strength
     material = PbrMaterial(grid, scene.teacher.device, linear)
-    has_coat = bool((grid.values[:, pbr_model.COAT] > 1.5 / 255).mean() > 0.005)
 
     def draw(each: Seen, directions: int) -> Floats:
         view = each.on_set(scene.surface, scene.first_set)
         light = light_of(material, view, scene.lighting, directions)[:, :3]
         return np.asarray(light * scene.exposure, np.float32)
 
-    stored: dict[str, Any] = {"grid": grid, "coat": has_coat}
-    channels = 3 + 3 + 2 + 2 * has_coat
+    stored: dict[str, Any] = {"grid": grid, "layers": layers}
+    # base colour, occlusion-roughness-metalness, normal
+    channels = 3 + 3 + 2 + sum(_LAYER_BYTES[each] for each in layers)
     if emission is not None:
         stored |= {"emission": emission, "strength": strength}
         channels += 3
