@@ -2,7 +2,8 @@
 
 The fit goes from coarse to fine: one texel for the whole material, then more. Each size starts from
 the one before, so that roughness and metalness, which one pixel under one light cannot tell apart,
-start near their values. At the coarse sizes it is also found out which layers of glTF's extensions
+start near their values. The last steps also compare pictures under the light, as an eye does: where
+glTF cannot show the response, they find what looks alike. At the coarse sizes it is also found out which layers of glTF's extensions
 (coat, anisotropy, sheen) the material needs.
 
 The loss is a Tweedie deviance of power 4/3. It weighs differences as a cube root does, and its
@@ -36,9 +37,10 @@ from verdigris.core.training.optimiser import BETA_1, BETA_2, EPSILON, adam_rate
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.ladder.lit_pixels import LitPixels
     from verdigris.core.network.parameters import FloatArray
 
-_SHADER = Source("ladder/pbr_fit")
+_SHADER, _PIXEL_SHADER = Source("ladder/pbr_fit"), Source("ladder/fit_pixels")
 # Texels a side of the coarser sizes, and the steps of each.
 _COARSE = ((1, 80), (16, 80), (64, 100))
 _TRIAL_STEPS = 60
@@ -48,6 +50,9 @@ _FIRST_RATE, _PEAK_RATE = 0.04, 0.02
 _COARSE_BATCH = 4096
 # Fixed point of gradients, for samples whose texels nobody shares.
 _UNIT_BITS = 16
+# The part of the last steps that also compare pictures under the light, and the weight of a pixel's
+# loss beside a response's.
+_COMPARED, WEIGHT_OF_PIXELS = 0.6, 30.0
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,8 @@ class FitSettings:
     steps: int = 500
     """At the full size."""
     batch: int = 32_768
+    pixels: int = 4096
+    """Pixels of each of the last steps, which also compare pictures."""
     is_soft: bool = True
     """Whether the last steps go through soft quantisation. Without it, values are only rounded."""
     seed: int = 1
@@ -67,15 +74,20 @@ class FitSettings:
 class PbrFit:
     """Samples on a device, and the steps of a fit to them."""
 
-    def __init__(self, samples: Responses, device: Device) -> None:
-        self._device, self.count = device, samples.count
+    weight_of_pixels = WEIGHT_OF_PIXELS
+
+    def __init__(self, samples: Responses, device: Device, pixels: LitPixels | None = None) -> None:
+        self._device, self.count, self.pixels = device, samples.count, pixels
         kernels = device.shared_kernels({}, pbr_model.CONSTANTS)
+        if pixels:
+            self._compare = kernels.get((_PIXEL_SHADER,), "fitPixels")
         self._step, self._update, self._decode = (
             kernels.get((_SHADER,), entry)
             for entry in ("fitResponses", "updateTexels", "decodeTexels")
         )
         directions = np.concatenate([samples.wi, samples.wo]).T
         targets = np.concatenate([samples.value, samples.weight[None]]).T
+        self._losses: Any = None
         self._samples = {
             "gPlaces": self._buffer(samples.uv.T),
             "gDirections": self._buffer(directions),
@@ -93,14 +105,19 @@ class PbrFit:
             "gTexels": self._buffer(np.zeros((count, pbr_model.DEVICE_CHANNELS)), 16),
         }
 
-    def step(self, chosen: slice, rate: float, number: int, softness: float = 0.0) -> None:
-        """One step of Adam on these samples."""
-        self.differentiate(chosen, softness)
+    def step(
+        self, chosen: slice, rate: float, number: int, softness: float = 0.0,
+        pixels: slice | None = None,
+    ) -> None:  # fmt: skip
+        """One step of Adam on these samples, and on these pixels."""
+        self.differentiate(chosen, softness, pixels)
         self._run(self._update, len(self._grid.values), rate=rate * adam_rate(1.0, number))
 
-    def differentiate(self, chosen: slice, softness: float = 0.0) -> None:
-        """Decodes the texels and adds the gradients of these samples."""
-        size = chosen.stop - chosen.start
+    def differentiate(
+        self, chosen: slice, softness: float = 0.0, pixels: slice | None = None
+    ) -> None:
+        """Decodes the texels and adds the gradients of these samples, and of these pixels."""
+        size = self._size = chosen.stop - chosen.start
         shared = max(1, 4 * size // len(self._grid.values))
         self._uniforms = {
             "first": chosen.start,
@@ -110,14 +127,39 @@ class PbrFit:
             "fitted": self._fitted,
             "adam": {"beta1": BETA_1, "scale": {"beta2": BETA_2, "epsilon": EPSILON}},
         }
-        self._losses = self._buffer(np.zeros(size))
+        if self._losses is None or self._losses.size < 4 * size:
+            self._losses = self._buffer(np.zeros(size))
         self._run(self._decode, len(self._grid.values))
         self._run(self._step, size)
+        if pixels is not None:
+            self._shade(pixels)
+
+    def _shade(self, chosen: slice) -> None:
+        """Adds the gradients of pixels."""
+        assert self.pixels is not None
+        count = chosen.stop - chosen.start
+        given = {
+            "directions": self.pixels.directions,
+            "exposure": self.pixels.exposure,
+            "weight": self.weight_of_pixels,
+        }
+        fit = {**self._uniforms, "count": count, "first": chosen.start, "rate": 0.0}
+        texels = {name: self._texels[name] for name in ("gTexels", "gGradients")}
+        losses = self._losses_of_pixels = self._buffer(np.zeros(count))
+        variables = {
+            "gFit": fit, "gPixels": given, **self.pixels.buffers, **texels, "gLosses": losses
+        }  # fmt: skip
+        self._device.dispatch(self._compare, count, variables)
+
+    @property
+    def loss_of_pixels(self) -> float:
+        """Mean loss of the last step's pixels."""
+        return float(self._losses_of_pixels.to_numpy().view(np.float32).mean())
 
     @property
     def loss(self) -> float:
         """Mean loss of the last step's samples."""
-        return float(self._losses.to_numpy().view(np.float32).mean())
+        return float(self._losses.to_numpy().view(np.float32)[: self._size].mean())
 
     @property
     def gradient(self) -> FloatArray:
@@ -151,12 +193,13 @@ def fit_pbr(
     size: int,
     device: Device,
     settings: FitSettings | None = None,
+    pixels: LitPixels | None = None,
     on_progress: Callable[[float], None] = lambda _: None,
 ) -> tuple[Grid, tuple[str, ...]]:
     """Textures of this size, as bytes from 0 to 1, and the layers of extensions that they use."""
     settings = settings or FitSettings()
     samples = samples.shuffled(settings.seed)
-    fit = PbrFit(samples, device)
+    fit = PbrFit(samples, device, pixels)
     small = min(_COARSE_BATCH, settings.batch)
 
     def run(grid: Grid, layers: tuple[str, ...], steps: int, rate: float) -> Grid:
@@ -179,9 +222,12 @@ def fit_pbr(
         grid = run(grid.resized(side, side), layers, steps, _PEAK_RATE)
     grid = grid.resized(size, size)
     fit.start(grid, _bits(layers))
+    compared = batches(pixels.count if pixels else 1, settings.pixels, settings.steps)
     for number, chosen in enumerate(batches(samples.count, settings.batch, settings.steps)):
         softness = softness_at(number, settings.steps) if settings.is_soft else 0.0
-        fit.step(chosen, rate_at(number, settings.steps, _PEAK_RATE), number, softness)
+        rate = rate_at(number, settings.steps, _PEAK_RATE)
+        has_pixels = pixels and number >= (1 - _COMPARED) * settings.steps
+        fit.step(chosen, rate, number, softness, next(compared) if has_pixels else None)
         on_progress((number + 1) / settings.steps)
     fit.finish()
     fill_holes(grid, seen_texels(grid, samples.uv))

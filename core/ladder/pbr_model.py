@@ -1,8 +1,8 @@
 """The metallic-roughness material of glTF 2.0 with coat, anisotropy and sheen: what a texel stores.
 
 `evaluate` computes the same as shaders/ladder/pbr_model.slang, which is differentiated for the
-fit; tests compare both. core/flatten/flat_model.py has the isotropic layer, whose albedo and F0 here
-come from a base colour and a metalness. With its response f and fr = .04 + .96 (1 - n.wo)^5:
+fit; tests compare both. core/flatten/flat_model.py has the isotropic layer, whose albedo and F0
+here come from a base colour and a metalness. With its response f and fr = .04 + .96 (1 - n.wo)^5:
 
     (1 - coat fr) ((1 - .157 max(sheen)) f + sheen (n.wi) D V) + coat fr (n.wi) D V
 

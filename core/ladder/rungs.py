@@ -12,6 +12,7 @@ import numpy as np
 from verdigris.core.ladder import pbr_model
 from verdigris.core.ladder.fit_pbr import FitSettings, fit_pbr
 from verdigris.core.ladder.image_fit import ImageFitSettings, Model, Pixels, fit_model
+from verdigris.core.ladder.lit_pixels import LitPixels
 from verdigris.core.ladder.pbr_material import PbrMaterial
 from verdigris.core.ladder.reference import draw_responses, light_of
 from verdigris.core.ladder.texels import Grid, fill_holes, quantise
@@ -107,9 +108,12 @@ def fit_pbr_rung(
         lambda part: on_progress(0.3 * part),
     )  # fmt: skip
     size *= scene.tiles_a_side
+    pixels = LitPixels.draw(scene, seen, scene.first_set, settings.seed, weights)
+    on_progress(0.4)
     grid, layers = fit_pbr(
-        samples, size, scene.teacher.device, settings, lambda part: on_progress(0.3 + 0.7 * part)
-    )
+        samples, size, scene.teacher.device, settings, pixels,
+        lambda part: on_progress(0.4 + 0.6 * part),
+    )  # fmt: skip
     emission = emission_grid(scene, seen, size) if scene.has_emission else None
     linear = None
     if emission is not None:

@@ -13,6 +13,7 @@ from verdigris.core.ladder.image_fit import (
     loss_and_gradients,
     loss_of,
 )
+from verdigris.core.ladder.lit_pixels import LitPixels
 from verdigris.core.ladder.reference import Responses, draw_lights
 from verdigris.core.ladder.texels import Grid, soft_quantise
 from verdigris.core.ladder.tone_curve import (
@@ -30,6 +31,7 @@ from verdigris.core.ladder.unlit_models import (
     mirror_directions,
     mirror_uv,
 )
+from verdigris.core.pictures.metrics import display
 
 CURVE = ToneCurve(-3.0, 3.4)
 
@@ -116,6 +118,57 @@ def test_gradients_of_gltf_textures_match_finite_differences(device):
                 ends.append(mean_deviance(values, samples))
             expected = count * (ends[0] - ends[1]) / (2 * step)
             assert fit.gradient[texel, channel] == pytest.approx(expected, rel=2e-3, abs=5e-3)
+
+
+def test_gradients_of_gltf_textures_by_pictures_match_finite_differences(device):
+    rng = np.random.default_rng(8)
+    count, directions_each = 300, 6
+    uv, wi, wo, _ = samples_of(rng, count * directions_each)
+    uv, wo = uv[:, :count], wo[:, :count]
+    brought = rng.random((3, count * directions_each)).astype(np.float32)
+    targets = rng.random((4, count)).astype(np.float32)
+    exposure = 1.5
+    arrays = {
+        "gOrder": rng.permutation(count),
+        "gPlaces": uv.T,
+        "gIncoming": np.concatenate([wi, brought]).T,
+        "gOutgoing": wo.T,
+        "gTargets": targets.T,
+    }
+    buffers = {name: buffer_of(device, values) for name, values in arrays.items()}
+    fit = PbrFit(
+        Responses(*samples_of(rng, 1), np.zeros(1, np.float32)), device,
+        LitPixels(count, directions_each, exposure, buffers),
+    )  # fmt: skip
+    textures = Grid(4, 4, 0.3 + 0.4 * rng.random((16, pbr_model.CHANNELS)).astype(np.float32))
+    fit.start(textures, 0)
+    fit.differentiate(slice(0, 1), pixels=slice(0, count))
+
+    def loss_of(decoded):
+        texels = Grid(4, 4, decoded).sample(uv.astype(np.float64)).repeat(directions_each, 1)
+        each = pbr_model.evaluate(texels, wi, wo.repeat(directions_each, 1)) * brought
+        light = each.reshape(3, count, directions_each).sum(-1)
+        away = display(light * exposure) - display(targets[:3] * exposure)
+        return ((np.sqrt(away**2 + 0.02**2) - 0.02).mean(0) * targets[3]).mean()
+
+    decoded = pbr_model.decode(textures.values).astype(np.float64)
+    assert fit.loss_of_pixels == pytest.approx(loss_of(decoded), rel=1e-5)
+    for channel in range(pbr_model.CHANNELS):
+        ends = []
+        for side in (1e-4, -1e-4):
+            values = decoded.copy()
+            values[5, channel] += side
+            ends.append(loss_of(values))
+        expected = fit.weight_of_pixels * count * (ends[0] - ends[1]) / 2e-4
+        assert fit.gradient[5, channel] == pytest.approx(expected, rel=5e-3, abs=2e-2)
+
+
+def buffer_of(device, values):
+    import slangpy
+
+    usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
+    flat = np.ascontiguousarray(values, np.float32).reshape(-1)
+    return device.gpu.create_buffer(element_count=flat.size, struct_size=4, usage=usage, data=flat)
 
 
 def samples_of(rng, count):
