@@ -2,9 +2,9 @@
 
 The fit goes from coarse to fine: one texel for the whole material, then more. Each size starts from
 the one before, so that roughness and metalness, which one pixel under one light cannot tell apart,
-start near their values. The last steps also compare pictures under the light, as an eye does: where
-glTF cannot show the response, they find what looks alike. At the coarse sizes it is also found out which layers of glTF's extensions
-(coat, anisotropy, sheen) the material needs.
+start near their values. At the coarse sizes it is also found out which layers of glTF's extensions
+(coat, anisotropy, sheen) the material needs. The last steps also compare pictures under the light,
+as an eye does: where glTF cannot show the response, they find what looks most alike.
 
 The loss is a Tweedie deviance of power 4/3. It weighs differences as a cube root does, and its
 minimum is the mean: with absolute differences, one lobe that stands for several loses a fifth of

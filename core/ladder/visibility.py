@@ -78,15 +78,37 @@ def cameras_around(surface: Surface, count: int, size: int, seed: int) -> list[C
     return [camera_from(surface, each, size) for each in towards]
 
 
-def camera_from(
-    surface: Surface, towards: NDArray[np.float64], size: int, fill: float = 1.0
-) -> Camera:
-    """A camera in this direction from the mesh, which then takes this part of the picture."""
-    distance = surface.radius * _MARGIN / np.sin(np.radians(_FIELD_OF_VIEW / 2)) / fill
-    x, y, z = (surface.centre + towards * distance).tolist()
-    target = (float(surface.centre[0]), float(surface.centre[1]), float(surface.centre[2]))
-    return look_at((x, y, z), target, fov=_FIELD_OF_VIEW, resolution=(size, size),
-                   near=distance / 100)  # fmt: skip
+def camera_from(surface: Surface, towards: NDArray[np.float64], size: int) -> Camera:
+    """A camera in this direction from the mesh, which fills the picture."""
+    # any distance that is outside; the view of the mesh is then moved to the middle, and closer
+    distance = 4 * surface.radius
+    camera = _camera_at(surface, towards, distance, surface.centre, size)
+    x, y, depth = camera.to_camera(surface.mesh.position.reshape(-1, 3)).T
+    right, up = np.asarray(camera.matrix, np.float64)[:2, :3]
+    for _ in range(2):
+        target = surface.centre + right * _middle(x / depth) * distance
+        target = target + up * _middle(y / depth) * distance
+        camera = _camera_at(surface, towards, distance, target, size)
+        x, y, depth = camera.to_camera(surface.mesh.position.reshape(-1, 3)).T
+        slope = np.tan(np.radians(_FIELD_OF_VIEW / 2)) / _MARGIN
+        needed = np.maximum(np.abs(x), np.abs(y)) / slope - (depth - distance)
+        distance = float(needed.max())
+    return _camera_at(surface, towards, distance, target, size)
+
+
+def _middle(values: NDArray[np.float64]) -> float:
+    return float(values.min() + values.max()) / 2
+
+
+def _camera_at(
+    surface: Surface, towards: NDArray[np.float64], distance: float,
+    target: NDArray[np.floating], size: int,
+) -> Camera:  # fmt: skip
+    eye = target + towards * distance
+    return look_at(
+        tuple(map(float, eye)), tuple(map(float, target)),
+        fov=_FIELD_OF_VIEW, resolution=(size, size), near=distance / 100,
+    )  # fmt: skip
 
 
 def see(surface: Surface, camera: Camera, number: int = 0) -> Seen:
