@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.ladder import pbr_model
-from verdigris.core.ladder.fit_pbr import FitSettings, fit_pbr
 from verdigris.core.ladder.image_fit import ImageFitSettings, Model, Pixels, fit_model
-from verdigris.core.ladder.lit_pixels import LitPixels
-from verdigris.core.ladder.pbr_material import PbrMaterial
+from verdigris.core.ladder.pbr import pbr_model
+from verdigris.core.ladder.pbr.fit_pbr import FitSettings, fit_pbr
+from verdigris.core.ladder.pbr.lit_pixels import LitPixels
+from verdigris.core.ladder.pbr.pbr_material import PbrMaterial
 from verdigris.core.ladder.reference import draw_responses, light_of
 from verdigris.core.ladder.texels import Grid, fill_holes, quantise
 from verdigris.core.ladder.tone_curve import ToneCurve, fit_curve

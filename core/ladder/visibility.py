@@ -80,20 +80,18 @@ def cameras_around(surface: Surface, count: int, size: int, seed: int) -> list[C
 
 def camera_from(surface: Surface, towards: NDArray[np.float64], size: int) -> Camera:
     """A camera in this direction from the mesh, which fills the picture."""
-    # any distance that is outside; the view of the mesh is then moved to the middle, and closer
-    distance = 4 * surface.radius
-    camera = _camera_at(surface, towards, distance, surface.centre, size)
-    x, y, depth = camera.to_camera(surface.mesh.position.reshape(-1, 3)).T
-    right, up = np.asarray(camera.matrix, np.float64)[:2, :3]
-    for _ in range(2):
-        target = surface.centre + right * _middle(x / depth) * distance
-        target = target + up * _middle(y / depth) * distance
-        camera = _camera_at(surface, towards, distance, target, size)
+    # from any distance that is outside, towards the middle of what is seen, and closer
+    target, distance = np.asarray(surface.centre, np.float64), 4 * surface.radius
+    slope = np.tan(np.radians(_FIELD_OF_VIEW / 2)) / _MARGIN
+    for _ in range(3):
+        camera = _camera_at(towards, distance, target, size)
         x, y, depth = camera.to_camera(surface.mesh.position.reshape(-1, 3)).T
-        slope = np.tan(np.radians(_FIELD_OF_VIEW / 2)) / _MARGIN
-        needed = np.maximum(np.abs(x), np.abs(y)) / slope - (depth - distance)
-        distance = float(needed.max())
-    return _camera_at(surface, towards, distance, target, size)
+        right, up = np.asarray(camera.matrix, np.float64)[:2, :3]
+        sideways, upwards = _middle(x / depth) * distance, _middle(y / depth) * distance
+        target = target + right * sideways + up * upwards
+        reach = np.maximum(np.abs(x - sideways), np.abs(y - upwards))
+        distance = float((reach / slope - (depth - distance)).max())
+    return _camera_at(towards, distance, target, size)
 
 
 def _middle(values: NDArray[np.float64]) -> float:
@@ -101,14 +99,11 @@ def _middle(values: NDArray[np.float64]) -> float:
 
 
 def _camera_at(
-    surface: Surface, towards: NDArray[np.float64], distance: float,
-    target: NDArray[np.floating], size: int,
-) -> Camera:  # fmt: skip
-    eye = target + towards * distance
-    return look_at(
-        tuple(map(float, eye)), tuple(map(float, target)),
-        fov=_FIELD_OF_VIEW, resolution=(size, size), near=distance / 100,
-    )  # fmt: skip
+    towards: NDArray[np.float64], distance: float, target: NDArray[np.float64], size: int
+) -> Camera:
+    (a, b, c), (x, y, z) = (target + towards * distance).tolist(), target.tolist()
+    return look_at((a, b, c), (x, y, z), fov=_FIELD_OF_VIEW, resolution=(size, size),
+                   near=distance / 100)  # fmt: skip
 
 
 def see(surface: Surface, camera: Camera, number: int = 0) -> Seen:

@@ -11,7 +11,7 @@ import numpy as np
 from verdigris.core.base.outputs import write_file
 from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA8_SRGB, write_ktx2
 from verdigris.core.flatten.flat_model import LARGEST_SLANT
-from verdigris.core.ladder import pbr_model
+from verdigris.core.ladder.pbr import pbr_model
 from verdigris.core.ladder.rungs import Rung
 from verdigris.core.ladder.texels import quantise
 from verdigris.core.ladder.unlit_models import (

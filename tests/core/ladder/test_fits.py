@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.device import open_device
-from verdigris.core.ladder import pbr_model
-from verdigris.core.ladder.fit_pbr import FitSettings, PbrFit, fit_pbr
 from verdigris.core.ladder.image_fit import (
     ImageFitSettings,
     Pixels,
@@ -13,7 +11,9 @@ from verdigris.core.ladder.image_fit import (
     loss_and_gradients,
     loss_of,
 )
-from verdigris.core.ladder.lit_pixels import LitPixels
+from verdigris.core.ladder.pbr import pbr_model
+from verdigris.core.ladder.pbr.fit_pbr import FitSettings, PbrFit, fit_pbr
+from verdigris.core.ladder.pbr.lit_pixels import LitPixels
 from verdigris.core.ladder.reference import Responses, draw_lights
 from verdigris.core.ladder.texels import Grid, soft_quantise
 from verdigris.core.ladder.tone_curve import (

@@ -9,10 +9,10 @@ import pytest
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.geometry.mesh import Mesh
-from verdigris.core.ladder import pbr_model
 from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladder
 from verdigris.core.ladder.output.write_ladder import write_ladder
-from verdigris.core.ladder.pbr_material import PbrMaterial
+from verdigris.core.ladder.pbr import pbr_model
+from verdigris.core.ladder.pbr.pbr_material import PbrMaterial
 from verdigris.core.ladder.reference import draw_lights
 from verdigris.core.ladder.surface import Surface
 from verdigris.core.ladder.texels import Grid

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.device import Device, Source
-from verdigris.core.ladder import pbr_model
+from verdigris.core.ladder.pbr import pbr_model
 from verdigris.core.material.evaluator import DeviceMaterial
 
 if TYPE_CHECKING:

@@ -15,14 +15,14 @@ all steps.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from verdigris.core.base.device import Device, Source
-from verdigris.core.ladder import pbr_model
-from verdigris.core.ladder.pbr_material import layout_uniform
+from verdigris.core.ladder.pbr import pbr_model
+from verdigris.core.ladder.pbr.pbr_material import layout_uniform
 from verdigris.core.ladder.reference import Responses, batches
 from verdigris.core.ladder.texels import (
     HARDEST,
@@ -37,7 +37,7 @@ from verdigris.core.training.optimiser import BETA_1, BETA_2, EPSILON, adam_rate
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.ladder.lit_pixels import LitPixels
+    from verdigris.core.ladder.pbr.lit_pixels import LitPixels
     from verdigris.core.network.parameters import FloatArray
 
 _SHADER, _PIXEL_SHADER = Source("ladder/pbr_fit"), Source("ladder/fit_pixels")
@@ -69,6 +69,11 @@ class FitSettings:
     seed: int = 1
     layers: tuple[str, ...] | None = None
     """Layers of extensions, of `pbr_model.LAYERS`; None finds out which are needed."""
+
+
+def on_card(settings: FitSettings) -> FitSettings:
+    """The settings with what a graphics card does in a step."""
+    return replace(settings, batch=1 << 18, pixels=1 << 15)
 
 
 class PbrFit:
