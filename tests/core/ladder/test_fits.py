@@ -68,13 +68,15 @@ def grid(side, channels, kind=np.float64, height=None):
     return Grid(side, height or side, (0.2 + 0.6 * values).astype(kind))
 
 
-def of_models():
+def of_models(kind=np.float64):
     curved = ToneCurve(-3.0, 3.4, 0.3)
     return {
-        "unlit": OneTexture(grid(4, 3), CURVE),
-        "reflection": WithReflection(grid(4, 3), grid(5, 3), grid(6, 3), CURVE, curved),
-        "detail": DetailAndColour(grid(6, 1), grid(3, 3), CURVE),
-        "vertex": VertexColours(grid(16, 3, height=1), curved),
+        "unlit": OneTexture(grid(4, 3, kind), CURVE),
+        "reflection": WithReflection(
+            grid(4, 3, kind), grid(5, 3, kind), grid(6, 3, kind), CURVE, curved
+        ),
+        "detail": DetailAndColour(grid(6, 1, kind), grid(3, 3, kind), CURVE),
+        "vertex": VertexColours(grid(16, 3, kind, height=1), curved),
     }
 
 
@@ -239,19 +241,40 @@ def test_fitted_tone_curves_beat_clamping_and_reinhard_on_hdr_light():
     assert rounding_error(light, second) < 1.05 * errors[0]
 
 
-def test_painted_weights_lower_the_error_where_they_are():
+def is_painted(uv):
     # narrower than the texels, so that painted and other places share them
-    def is_painted(uv):
-        return np.sin(40 * uv[0]) > 0
+    return np.sin(40 * uv[0]) > 0
 
+
+@pytest.mark.parametrize("name", list(of_models()))
+def test_painted_weights_lower_the_error_where_they_are(name):
     def painted_error(weight):
         pixels = some_pixels(1000, np.float32, lambda uv: np.stack([0.3 + is_painted(uv)] * 3))
         painted = is_painted(pixels.uv)
         pixels.weight[:] = np.where(painted, weight, 1)
-        model = OneTexture(Grid.of(4, 4, np.full(3, 0.5)), CURVE)
+        model = of_models(np.float32)[name]
         fit_model(model, pixels, ImageFitSettings(100, 1000))
         pixels.weight[:] = 1
         return loss_of(model, pixels.take(np.flatnonzero(painted)))
+
+    assert painted_error(8.0) < 0.7 * painted_error(1.0)
+
+
+def test_painted_weights_lower_the_error_of_gltf_textures_where_they_are(device):
+    rng = np.random.default_rng(4)
+    uv, wi, wo, _ = samples_of(rng, 2000)
+    painted = is_painted(uv)
+    texels = np.repeat(pbr_model.decode(np.array([pbr_model.START], np.float32)), 2000, 0).T
+    texels[pbr_model.BASE] = np.where(painted, 0.9, 0.2)
+    value = pbr_model.evaluate(texels, wi, wo).astype(np.float32)
+
+    def painted_error(weight):
+        weights = np.where(painted, weight, 1).astype(np.float32)
+        samples = Responses(uv, wi, wo, value, weights)
+        found, _ = fit_pbr(samples, 2, device, FitSettings(steps=60, batch=2000, layers=()))
+        decoded = Grid(2, 2, pbr_model.decode(found.values)).sample(uv)
+        error = np.abs(pbr_model.evaluate(decoded, wi, wo) - value).mean(0)
+        return error[painted].mean()
 
     assert painted_error(8.0) < 0.7 * painted_error(1.0)
 
