@@ -10,10 +10,16 @@ import numpy as np
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.ladder import rungs as all_rungs
-from verdigris.core.ladder.fit_pbr import FitSettings
 from verdigris.core.ladder.image_fit import ImageFitSettings, Pixels
-from verdigris.core.ladder.measure import SUBPIXELS, HeldOut, Measured, measure_rung
+from verdigris.core.ladder.measure import (
+    SUBPIXELS,
+    HeldOut,
+    Measured,
+    bound_of_textures,
+    measure_rung,
+)
 from verdigris.core.ladder.neural_rung import Neural, neural_rung, time_rung
+from verdigris.core.ladder.pbr.fit_pbr import FitSettings, on_card
 from verdigris.core.ladder.reference import lights_of
 from verdigris.core.ladder.rungs import Rung, Scene, pixels_of
 from verdigris.core.ladder.visibility import Seen, cameras_around, see
@@ -33,6 +39,9 @@ if TYPE_CHECKING:
 
 LARGEST_TEXTURE = 4096
 _HELD_OUT_SEED = 1009
+_UNLIT_PART = 5
+# With more texels, views have more pixels: each texel should be seen a few times.
+_FINE_SIZE, _FINE_VIEWS = 512, 512
 
 
 @dataclass(frozen=True)
@@ -49,8 +58,8 @@ class LadderSettings:
     """Directions of light at each of their pixels."""
     responses: int = 1_000_000
     """Samples of the response, to which glTF textures are fitted."""
-    steps: int = 700
-    """Steps of the fit of glTF textures; unlit ones take half."""
+    steps: int = 500
+    """Steps of the fit of glTF textures; unlit ones, which start near their end, take a fifth."""
     held_out: int = 8
     """Number of views that are only measured."""
     held_out_size: int = 128
@@ -132,6 +141,8 @@ def make_ladder(
     measured = {}
     for number, rung in enumerate(found, 1):
         measured[rung.name] = measure_rung(rung, held_out)
+        if rung.name == UNLIT:
+            measured[UNLIT].bound = bound_of_textures(scene, held_out, rung.size)
         rung.nanoseconds = time_rung(rung)
         on_progress("measure", number / len(found))
     return Ladder(scene, settings, found, measured, held_out, warnings)
@@ -186,10 +197,12 @@ def _fit(
         return neural_rung(scene, neural)
     if name == PBR:
         fit = FitSettings(steps=settings.steps, is_soft=settings.is_soft, seed=settings.seed)
+        if not scene.teacher.device.is_software:
+            fit = on_card(fit)
         return all_rungs.fit_pbr_rung(
             scene, seen, settings.size, settings.responses, fit, weights, show
         )
-    image = ImageFitSettings(max(10, settings.steps // 2), is_soft=settings.is_soft)
+    image = ImageFitSettings(max(10, settings.steps // _UNLIT_PART), is_soft=settings.is_soft)
     pixels = reference.pixels()
     if name == VERTEX:
         return all_rungs.fit_vertex_rung(scene, pixels, image, show)
@@ -249,5 +262,8 @@ def with_work(settings: LadderSettings, is_software: bool) -> LadderSettings:
     """The defaults of a device: a graphics card draws more samples in less time."""
     if is_software:
         return settings
-    return replace(settings, samples=128, responses=8_000_000, held_out=64, held_out_size=256,
-                   held_out_samples=256)  # fmt: skip
+    view_size = _FINE_VIEWS if settings.size > _FINE_SIZE else settings.view_size
+    return replace(
+        settings, samples=64, responses=4_000_000, view_size=view_size, held_out=64,
+        held_out_size=256, held_out_samples=256,
+    )  # fmt: skip

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.ladder.pbr.pbr_model import srgb_to_linear
 from verdigris.core.ladder.reference import lights_of
-from verdigris.core.pictures.metrics import ldr_flip, psnr
+from verdigris.core.ladder.rungs import Rung
+from verdigris.core.ladder.texels import Grid
+from verdigris.core.ladder.unlit_models import mean_at
+from verdigris.core.pictures.metrics import display, ldr_flip, psnr
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.ladder.rungs import Rung, Scene
+    from verdigris.core.ladder.rungs import Scene
     from verdigris.core.ladder.visibility import Seen
 
     Floats = NDArray[np.float32]
@@ -42,6 +46,9 @@ class Measured:
     """FLIP by the height in pixels that the mesh takes on the screen."""
     pictures: list[Floats] = field(default_factory=list)
     maps: list[Floats] = field(default_factory=list)
+    bound: tuple[float, float] | None = None
+    """FLIP, over the mesh and over pictures, of the best texture that shows the same to all eyes:
+    its texels are means over the very pictures that are compared."""
 
     @property
     def switch_pixels(self) -> int | None:
@@ -51,7 +58,9 @@ class Measured:
         return max(good, default=None)
 
     def as_json(self) -> dict[str, Any]:
+        bound = {} if self.bound is None else {"bound": [round(each, 5) for each in self.bound]}
         return {
+            **bound,
             "flip": round(self.flip, 5),
             "flip_of_pictures": round(self.flip_of_pictures, 5),
             "psnr": round(self.psnr, 3),
@@ -118,6 +127,24 @@ def measure_rung(rung: Rung, held_out: HeldOut, kept: int = 3) -> Measured:
         {size: float(np.mean(flips)) for size, flips in sorted(sizes.items())},
         pictures, maps,
     )  # fmt: skip
+
+
+def bound_of_textures(scene: Scene, held_out: HeldOut, size: int) -> tuple[float, float]:
+    """What no single texture of this size can be much below: see `Measured.bound`."""
+    surface = scene.surface
+    uv_set = surface.sets[scene.unique_set or surface.first_set]
+    grid = Grid.of(size, size, np.zeros(3))
+    shown = [np.asarray(display(each), np.float32) for each in held_out.light]
+    places = [each.mixed(uv_set) for each in held_out.seen]
+    corners = grid.corners(np.concatenate(places).T)
+    grid.values[:], _ = mean_at(np.concatenate(shown).T, *corners, len(grid.values))
+
+    def draw(seen: Seen, _: int) -> Floats:
+        linear = srgb_to_linear(grid.sample(seen.mixed(uv_set).T).T)
+        return np.asarray(linear / np.maximum(1 - linear, 1e-4), np.float32)
+
+    found = measure_rung(Rung("bound", size, 0, 0.0, draw), held_out, 0)
+    return found.flip, found.flip_of_pictures
 
 
 def _by_screen_size(drawn: Floats, reference: Floats, mask: Floats) -> dict[int, float]:

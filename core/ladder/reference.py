@@ -127,8 +127,9 @@ def _of_view(
     frames = Frames(view.position, view.tangent, view.bitangent, view.normal)
     value = teacher.response(view.uv, wi, wo.astype(np.float32), frames)
     fitted = seen.on_set(surface, uv_set)
-    turn = np.stack([fitted.tangent, fitted.bitangent, fitted.normal], 1) @ own.swapaxes(1, 2)
-    wi, wo = (np.einsum("nij,nj->ni", turn, each) for each in (wi, wo))
+    if fitted is not view:
+        turn = np.stack([fitted.tangent, fitted.bitangent, fitted.normal], 1) @ own.swapaxes(1, 2)
+        wi, wo = (np.einsum("nij,nj->ni", turn, each) for each in (wi, wo))
     weight = np.ones(len(value), np.float32) if paint is None else paint
     columns = (fitted.uv.T, wi.T, wo.T, value.T, weight)
     return tuple(np.asarray(each, np.float32) for each in columns)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.ladder import pbr_model
-from verdigris.core.ladder.fit_pbr import FitSettings, fit_pbr
 from verdigris.core.ladder.image_fit import ImageFitSettings, Model, Pixels, fit_model
-from verdigris.core.ladder.pbr_material import PbrMaterial
+from verdigris.core.ladder.pbr import pbr_model
+from verdigris.core.ladder.pbr.fit_pbr import FitSettings, fit_pbr
+from verdigris.core.ladder.pbr.lit_pixels import LitPixels
+from verdigris.core.ladder.pbr.pbr_material import PbrMaterial
 from verdigris.core.ladder.reference import draw_responses, light_of
 from verdigris.core.ladder.texels import Grid, fill_holes, quantise
 from verdigris.core.ladder.tone_curve import ToneCurve, fit_curve
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 # Sides of the reflection map, and how much smaller colours are than detail.
 MIRROR_SIDE, COLOUR_DIVISOR = 64, 4
 _START_SHARE = 0.15
+# Bytes of a texel of each layer of an extension.
+_LAYER_BYTES = {"coat": 2, "anisotropy": 3, "sheen": 4}
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,12 @@ def fit_pbr_rung(
         lambda part: on_progress(0.3 * part),
     )  # fmt: skip
     size *= scene.tiles_a_side
-    grid = fit_pbr(samples, size, settings, lambda part: on_progress(0.3 + 0.7 * part))
+    pixels = LitPixels.draw(scene, seen, scene.first_set, settings.seed, weights)
+    on_progress(0.4)
+    grid, layers = fit_pbr(
+        samples, size, scene.teacher.device, settings, pixels,
+        lambda part: on_progress(0.4 + 0.6 * part),
+    )  # fmt: skip
     emission = emission_grid(scene, seen, size) if scene.has_emission else None
     linear = None
     if emission is not None:
@@ -113,15 +121,15 @@ def fit_pbr_rung(
         emission.values[:] = quantise(_to_srgb(emission.values / strength))
         linear = pbr_model.srgb_to_linear(emission.values) * strength
     material = PbrMaterial(grid, scene.teacher.device, linear)
-    has_coat = bool((grid.values[:, pbr_model.COAT] > 1.5 / 255).mean() > 0.005)
 
     def draw(each: Seen, directions: int) -> Floats:
         view = each.on_set(scene.surface, scene.first_set)
         light = light_of(material, view, scene.lighting, directions)[:, :3]
         return np.asarray(light * scene.exposure, np.float32)
 
-    stored: dict[str, Any] = {"grid": grid, "coat": has_coat}
-    channels = 3 + 3 + 2 + 2 * has_coat
+    stored: dict[str, Any] = {"grid": grid, "layers": layers}
+    # base colour, occlusion-roughness-metalness, normal
+    channels = 3 + 3 + 2 + sum(_LAYER_BYTES[each] for each in layers)
     if emission is not None:
         stored |= {"emission": emission, "strength": strength}
         channels += 3

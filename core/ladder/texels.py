@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 STEPS = 255
 # Of the last part of a fit, in which quantisation hardens.
 HARDENING = 0.4
-_HARDEST = 24.0
+HARDEST = 24.0
 # Rates of Adam while quantisation hardens, in steps of a byte: a texel may change its byte once or
 # twice.
 _HARD_RATE, _LAST_RATE = 0.45, 0.06
@@ -39,7 +39,7 @@ def soft_quantise(values: Floats, softness: float, steps: int = STEPS) -> tuple[
     1 for the hardest."""
     if softness <= 0:
         return values, np.ones_like(values)
-    hard = values.dtype.type(_HARDEST * softness)
+    hard = values.dtype.type(HARDEST * softness)
     at = values * steps
     middle = np.floor(at) + values.dtype.type(0.5)
     bent = np.tanh(hard * (at - middle))

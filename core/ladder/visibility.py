@@ -78,14 +78,31 @@ def cameras_around(surface: Surface, count: int, size: int, seed: int) -> list[C
     return [camera_from(surface, each, size) for each in towards]
 
 
-def camera_from(
-    surface: Surface, towards: NDArray[np.float64], size: int, fill: float = 1.0
+def camera_from(surface: Surface, towards: NDArray[np.float64], size: int) -> Camera:
+    """A camera in this direction from the mesh, which fills the picture."""
+    # from any distance that is outside, towards the middle of what is seen, and closer
+    target, distance = np.asarray(surface.centre, np.float64), 4 * surface.radius
+    slope = np.tan(np.radians(_FIELD_OF_VIEW / 2)) / _MARGIN
+    for _ in range(3):
+        camera = _camera_at(towards, distance, target, size)
+        x, y, depth = camera.to_camera(surface.mesh.position.reshape(-1, 3)).T
+        right, up = np.asarray(camera.matrix, np.float64)[:2, :3]
+        sideways, upwards = _middle(x / depth) * distance, _middle(y / depth) * distance
+        target = target + right * sideways + up * upwards
+        reach = np.maximum(np.abs(x - sideways), np.abs(y - upwards))
+        distance = float((reach / slope - (depth - distance)).max())
+    return _camera_at(towards, distance, target, size)
+
+
+def _middle(values: NDArray[np.float64]) -> float:
+    return float(values.min() + values.max()) / 2
+
+
+def _camera_at(
+    towards: NDArray[np.float64], distance: float, target: NDArray[np.float64], size: int
 ) -> Camera:
-    """A camera in this direction from the mesh, which then takes this part of the picture."""
-    distance = surface.radius * _MARGIN / np.sin(np.radians(_FIELD_OF_VIEW / 2)) / fill
-    x, y, z = (surface.centre + towards * distance).tolist()
-    target = (float(surface.centre[0]), float(surface.centre[1]), float(surface.centre[2]))
-    return look_at((x, y, z), target, fov=_FIELD_OF_VIEW, resolution=(size, size),
+    (a, b, c), (x, y, z) = (target + towards * distance).tolist(), target.tolist()
+    return look_at((a, b, c), (x, y, z), fov=_FIELD_OF_VIEW, resolution=(size, size),
                    near=distance / 100)  # fmt: skip
 
 

@@ -100,7 +100,7 @@ def write_picture(path: str | Path, linear: Floats) -> None:
 
 def write_data(path: str | Path, values: Floats) -> None:
     """Writes values (H, W, channels) from 0 to 1 as an 8-bit PNG without a colour transform."""
-    _write(check_picture_path(path), rounded(values), "uint8")
+    _write(check_picture_path(path), rounded(values), "uint8", is_data=True)
 
 
 def rounded(values: Floats) -> NDArray[np.uint8]:
@@ -108,11 +108,16 @@ def rounded(values: Floats) -> NDArray[np.uint8]:
     return (np.clip(values, 0, 1) * 255 + 0.5).astype(np.uint8)
 
 
-def _write(path: Path, texels: NDArray[Any], kind: str, space: str = "") -> None:
+def _write(
+    path: Path, texels: NDArray[Any], kind: str, space: str = "", is_data: bool = False
+) -> None:
     import OpenImageIO as oiio
 
     height, width, channels = texels.shape
     spec = oiio.ImageSpec(width, height, channels, kind)
     if space:
         spec.attribute("oiio:ColorSpace", space)
+    if is_data:
+        # the fourth channel is no coverage, by which the library would divide the others
+        spec.attribute("oiio:UnassociatedAlpha", 1)
     write_image(path, spec, texels)

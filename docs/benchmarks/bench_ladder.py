@@ -52,7 +52,8 @@ def main() -> None:
             parser.add_argument("--" + field.name.replace("_", "-"), type=int)
     given = vars(parser.parse_args())
     device = open_device(given["device"])
-    settings = with_work(LadderSettings(), device.is_software)
+    sized = LadderSettings(size=given["size"] or LadderSettings.size)
+    settings = with_work(sized, device.is_software)
     changes = {
         each.name: given[each.name] for each in fields(LadderSettings) if given.get(each.name)
     }
@@ -81,7 +82,8 @@ def run(document, mesh, light, settings, given, device) -> None:
         m = found.measured[rung.name]
         figures = f"{m.flip:.4f} | {m.flip_of_pictures:.4f} | {m.psnr:.1f} | {m.switch_pixels}"
         size = f"{rung.byte_size / 1024:.0f} | {rung.seconds:.1f}"
-        print(f"| {rung.name} | {size} | {figures} |", *rung.notes, flush=True)
+        bound = f"bound {m.bound[0]:.4f}, {m.bound[1]:.4f}" if m.bound else ""
+        print(f"| {rung.name} | {size} | {figures} |", bound, *rung.notes, flush=True)
     if given["out"]:
         write_ladder(found, given["out"] / name, document.stem, has_ktx=False)
 

@@ -15,11 +15,13 @@ import numpy as np
 from verdigris.core.base.outputs import write_file
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.ladder.output.texture_files import (
+    ANISOTROPY,
     BASE_COLOUR,
     COAT,
     EMISSIVE,
     NORMAL,
     ORM,
+    SHEEN,
     SHOWN,
     Written,
 )
@@ -37,6 +39,7 @@ _FLOAT, _UNSIGNED, _BYTE = 5126, 5125, 5121
 _ARRAY, _ELEMENTS = 34962, 34963
 _VARIANTS, _UNLIT = "KHR_materials_variants", "KHR_materials_unlit"
 _COAT, _STRENGTH = "KHR_materials_clearcoat", "KHR_materials_emissive_strength"
+_ANISOTROPY, _SHEEN = "KHR_materials_anisotropy", "KHR_materials_sheen"
 
 
 class _Buffer:
@@ -202,6 +205,16 @@ def _material(
             extensions[_COAT] = {
                 "clearcoatFactor": 1.0, "clearcoatTexture": coat,
                 "clearcoatRoughnessFactor": 1.0, "clearcoatRoughnessTexture": coat,
+            }  # fmt: skip
+        if ANISOTROPY in written.files:
+            extensions[_ANISOTROPY] = {
+                "anisotropyStrength": 1.0, "anisotropyTexture": texture(ANISOTROPY, 0),
+            }  # fmt: skip
+        if SHEEN in written.files:
+            sheen = texture(SHEEN, 0)
+            extensions[_SHEEN] = {
+                "sheenColorFactor": [1.0, 1.0, 1.0], "sheenColorTexture": sheen,
+                "sheenRoughnessFactor": 1.0, "sheenRoughnessTexture": sheen,
             }  # fmt: skip
         if EMISSIVE in written.files:
             found["emissiveTexture"] = texture(EMISSIVE, 0)

@@ -11,7 +11,7 @@ import numpy as np
 from verdigris.core.base.outputs import write_file
 from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA8_SRGB, write_ktx2
 from verdigris.core.flatten.flat_model import LARGEST_SLANT
-from verdigris.core.ladder import pbr_model
+from verdigris.core.ladder.pbr import pbr_model
 from verdigris.core.ladder.rungs import Rung
 from verdigris.core.ladder.texels import quantise
 from verdigris.core.ladder.unlit_models import (
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.floating]
 
 BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT = "base_color", "orm", "normal", "emissive", "coat"
+ANISOTROPY, SHEEN = "anisotropy", "sheen"
+# On the first uv set.
+_TILED = (BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT, ANISOTROPY, SHEEN, "detail")
 # What viewers of glTF show, which know no tone curve.
 SHOWN = "shown"
 
@@ -51,7 +54,9 @@ def write_textures(
     """Writes the textures of a rung into a folder. Row 0 of the images is at the top, v = 1."""
     written = Written()
     images = _images(rung, written.numbers)
-    for use in (BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT, "detail") if atlas else ():
+    for use in (
+        (BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT, ANISOTROPY, SHEEN, "detail") if atlas else ()
+    ):
         if use in images:
             _write_tiles(images[use][0], folder, f"{rung.name}_{use}", atlas, written)
     for use, (image, is_srgb) in images.items():
@@ -116,13 +121,28 @@ def _pbr_images(rung: Rung, numbers: dict[str, Any]) -> dict[str, tuple[Floats, 
         ORM: (np.concatenate([white, lit], -1), False),
         NORMAL: (normal, False),
     }
-    if rung.stored["coat"]:
+    layers = rung.stored["layers"]
+    if "coat" in layers:
         coat = image[..., [pbr_model.COAT, pbr_model.COAT_ROUGHNESS]]
         found[COAT] = np.concatenate([coat, 0 * white], -1), False
+    if "anisotropy" in layers:
+        found[ANISOTROPY] = anisotropy_texture(image[..., pbr_model.STRETCH]), False
+    if "sheen" in layers:
+        sheen = [image[..., pbr_model.SHEEN], image[..., pbr_model.SHEEN_ROUGHNESS, None]]
+        found[SHEEN] = np.concatenate(sheen, -1), True
     if "emission" in rung.stored:
         found[EMISSIVE] = rung.stored["emission"].image, True
         numbers["emissive_strength"] = rung.stored["strength"]
     return found
+
+
+def anisotropy_texture(stored: Floats) -> Floats:
+    """KHR_materials_anisotropy: the direction in two channels, and the strength."""
+    stretch = 2 * stored - 1
+    angle = 0.5 * np.arctan2(stretch[..., 1], stretch[..., 0])
+    strength = np.sqrt(np.sqrt((stretch**2).sum(-1)))
+    direction = 0.5 + 0.5 * np.stack([np.cos(angle), np.sin(angle)], -1)
+    return np.concatenate([direction, strength[..., None]], -1)
 
 
 def shown_texture(model: OneTexture | WithReflection) -> Floats:

@@ -9,10 +9,10 @@ import pytest
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.geometry.mesh import Mesh
-from verdigris.core.ladder import pbr_model
 from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladder
 from verdigris.core.ladder.output.write_ladder import write_ladder
-from verdigris.core.ladder.pbr_material import PbrMaterial
+from verdigris.core.ladder.pbr import pbr_model
+from verdigris.core.ladder.pbr.pbr_material import PbrMaterial
 from verdigris.core.ladder.reference import draw_lights
 from verdigris.core.ladder.surface import Surface
 from verdigris.core.ladder.texels import Grid
@@ -102,7 +102,7 @@ def test_the_device_shades_gltf_textures_like_the_model_that_is_fitted(device):
     wi, wo = directions(rng, 500)
     found = PbrMaterial(textures, device).response(uv, wi, wo)
     filtered = Grid(6, 6, pbr_model.decode(stored)).sample(uv.T)
-    expected = pbr_model.evaluate(filtered, wi.T, wo.T).value.T
+    expected = pbr_model.evaluate(filtered, wi.T, wo.T).T
     assert found == pytest.approx(expected, rel=1e-2, abs=1e-5)
 
 
@@ -113,9 +113,10 @@ def test_the_model_agrees_with_the_gltf_material_of_materialx(device, metalness)
     wi, wo = directions(rng, 400)
     uv = np.full((400, 2), 0.5, np.float32)
     expected = teacher.response(uv, wi, wo)
-    texel = np.array([0.7, 0.4, 0.2, 0.3, metalness, 0, 0, 0, 0.5], np.float32)
+    texel = np.zeros(pbr_model.CHANNELS, np.float32)
+    texel[: pbr_model.METALNESS + 1] = [0.7, 0.4, 0.2, 0.3, metalness]
     texels = np.repeat(texel[:, None], 400, 1)
-    found = pbr_model.evaluate(texels, wi.T, wo.T).value.T
+    found = pbr_model.evaluate(texels, wi.T, wo.T).T
     # MaterialX adds light of several bounces
     assert np.abs(found - expected).sum() / expected.sum() < 0.06
 

@@ -123,6 +123,8 @@ def test_cameras_around_a_mesh_hold_all_of_it_from_even_directions():
     for camera in cameras[:4]:
         screen = camera.project(camera.to_camera(surface.mesh.position))
         assert screen.min() > 0 and screen.max() < 64
+        # the mesh fills the picture
+        assert np.ptp(screen, axis=(0, 1)).max() > 64 * 0.9
 
 
 def test_a_camera_inside_of_a_mesh_or_away_from_it_is_refused():

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import Device, Source, constants_module
-from verdigris.core.flatten.flat_model import LARGEST_SLANT, LEAST_ROUGHNESS, LEAST_VIEW_COSINE
-from verdigris.core.flatten.viewport import DIELECTRIC_F0
-from verdigris.core.ladder import pbr_model
+from verdigris.core.base.device import Device, Source
+from verdigris.core.ladder.pbr import pbr_model
 from verdigris.core.material.evaluator import DeviceMaterial
 
 if TYPE_CHECKING:
@@ -18,19 +16,6 @@ if TYPE_CHECKING:
     from verdigris.core.ladder.texels import Floats, Grid
 
 _SHADER = Source("ladder/pbr_textures")
-_CHANNELS = 12
-_MODULES = (
-    constants_module("network_constants", {"kLatentChannels": _CHANNELS}),
-    constants_module(
-        "pbr_constants",
-        {
-            "kLargestSlant": LARGEST_SLANT,
-            "kLeastViewCosine": LEAST_VIEW_COSINE,
-            "kLeastRoughness": LEAST_ROUGHNESS,
-            "kDielectricF0": DIELECTRIC_F0,
-        },
-    ),
-)
 
 
 class PbrMaterial(DeviceMaterial):
@@ -41,21 +26,22 @@ class PbrMaterial(DeviceMaterial):
         self.is_dark_and_opaque = emission is None
         self._layout = grid.layout
         self._kernels = device.new_kernels(is_hasty=True)
-        for module in _MODULES:
+        for module in pbr_model.CONSTANTS:
             self._kernels.load(module)
-        texels = np.zeros((len(grid.values), _CHANNELS), np.float32)
+        texels = np.zeros((len(grid.values), pbr_model.DEVICE_CHANNELS), np.float32)
         texels[:, : pbr_model.CHANNELS] = pbr_model.decode(grid.values)
         if emission is not None:
-            texels[:, pbr_model.CHANNELS :] = emission
+            texels[:, pbr_model.EMISSION] = emission
         self._texels = self.buffer(texels.size, texels, stride=16)
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
         return self._kernels.get((source, _SHADER), entry)
 
     def bindings(self) -> dict[str, Any]:
-        layout = self._layout
-        shape = {
-            "width": layout.width, "height": layout.height,
-            "levels": layout.levels, "materials": layout.materials,
-        }  # fmt: skip
-        return {"gPbr": {"layout": shape}, "gTexels": self._texels}
+        return {"gPbr": {"layout": layout_uniform(self._layout)}, "gTexels": self._texels}
+
+
+def layout_uniform(layout: Any) -> dict[str, int]:
+    """A LatentLayout as shaders read it."""
+    names = ("width", "height", "levels", "materials")
+    return {name: getattr(layout, name) for name in names}

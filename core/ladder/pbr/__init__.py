@@ -1,0 +1,1 @@
+"""glTF textures: their model, their fit, and how they are drawn."""

@@ -1,0 +1,280 @@
+"""Fits glTF textures to the response of a teacher at the pixels that cameras see.
+
+The fit goes from coarse to fine: one texel for the whole material, then more. Each size starts from
+the one before, so that roughness and metalness, which one pixel under one light cannot tell apart,
+start near their values. At the coarse sizes it is also found out which layers of glTF's extensions
+(coat, anisotropy, sheen) the material needs. The last steps also compare pictures under the light,
+as an eye does: where glTF cannot show the response, they find what looks most alike.
+
+The loss is a Tweedie deviance of power 4/3. It weighs differences as a cube root does, and its
+minimum is the mean: with absolute differences, one lobe that stands for several loses a fifth of
+the light. Responses count as at most 20 times the fitted value, because a mirror's peaks would take
+all steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.base.device import Device, Source
+from verdigris.core.ladder.pbr import pbr_model
+from verdigris.core.ladder.pbr.pbr_material import layout_uniform
+from verdigris.core.ladder.reference import Responses, batches
+from verdigris.core.ladder.texels import (
+    HARDEST,
+    Grid,
+    fill_holes,
+    quantise,
+    rate_at,
+    softness_at,
+)
+from verdigris.core.training.optimiser import BETA_1, BETA_2, EPSILON, adam_rate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.ladder.pbr.lit_pixels import LitPixels
+    from verdigris.core.network.parameters import FloatArray
+
+_SHADER, _PIXEL_SHADER = Source("ladder/pbr_fit"), Source("ladder/fit_pixels")
+# Texels a side of the coarser sizes, and the steps of each.
+_COARSE = ((1, 80), (16, 80), (64, 100))
+_TRIAL_STEPS = 60
+# A layer is kept if it lowers the loss by this part.
+_WORTH = 0.03
+_FIRST_RATE, _PEAK_RATE = 0.04, 0.02
+_COARSE_BATCH = 4096
+# Fixed point of gradients, for samples whose texels nobody shares.
+_UNIT_BITS = 16
+# The part of the last steps that also compare pictures under the light, and the weight of a pixel's
+# loss beside a response's.
+_COMPARED, WEIGHT_OF_PIXELS = 0.6, 30.0
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """Work of a fit."""
+
+    steps: int = 500
+    """At the full size."""
+    batch: int = 32_768
+    pixels: int = 4096
+    """Pixels of each of the last steps, which also compare pictures."""
+    is_soft: bool = True
+    """Whether the last steps go through soft quantisation. Without it, values are only rounded."""
+    seed: int = 1
+    layers: tuple[str, ...] | None = None
+    """Layers of extensions, of `pbr_model.LAYERS`; None finds out which are needed."""
+
+
+def on_card(settings: FitSettings) -> FitSettings:
+    """The settings with what a graphics card does in a step."""
+    return replace(settings, batch=1 << 18, pixels=1 << 15)
+
+
+class PbrFit:
+    """Samples on a device, and the steps of a fit to them."""
+
+    weight_of_pixels = WEIGHT_OF_PIXELS
+
+    def __init__(self, samples: Responses, device: Device, pixels: LitPixels | None = None) -> None:
+        self._device, self.count, self.pixels = device, samples.count, pixels
+        kernels = device.shared_kernels({}, pbr_model.CONSTANTS)
+        if pixels:
+            self._compare = kernels.get((_PIXEL_SHADER,), "fitPixels")
+        self._step, self._update, self._decode = (
+            kernels.get((_SHADER,), entry)
+            for entry in ("fitResponses", "updateTexels", "decodeTexels")
+        )
+        directions = np.concatenate([samples.wi, samples.wo]).T
+        targets = np.concatenate([samples.value, samples.weight[None]]).T
+        self._losses: Any = None
+        self._samples = {
+            "gPlaces": self._buffer(samples.uv.T),
+            "gDirections": self._buffer(directions),
+            "gTargets": self._buffer(targets),
+        }
+
+    def start(self, grid: Grid, fitted: int) -> None:
+        """Begins with these texels; `fitted` has a bit for each channel that may change."""
+        count = len(grid.values)
+        self._grid, self._fitted = grid, fitted
+        self._texels = {
+            "gStored": self._buffer(grid.values),
+            "gMoments": self._buffer(np.zeros((count, 2 * pbr_model.CHANNELS)), 8),
+            "gGradients": self._buffer(np.zeros((count, pbr_model.CHANNELS))),
+            "gTexels": self._buffer(np.zeros((count, pbr_model.DEVICE_CHANNELS)), 16),
+        }
+
+    def step(
+        self, chosen: slice, rate: float, number: int, softness: float = 0.0,
+        pixels: slice | None = None,
+    ) -> None:  # fmt: skip
+        """One step of Adam on these samples, and on these pixels."""
+        self.differentiate(chosen, softness, pixels)
+        self._run(self._update, len(self._grid.values), rate=rate * adam_rate(1.0, number))
+
+    def differentiate(
+        self, chosen: slice, softness: float = 0.0, pixels: slice | None = None
+    ) -> None:
+        """Decodes the texels and adds the gradients of these samples, and of these pixels."""
+        size = self._size = chosen.stop - chosen.start
+        shared = max(1, 4 * size // len(self._grid.values))
+        self._uniforms = {
+            "first": chosen.start,
+            "layout": layout_uniform(self._grid.layout),
+            "scale": 2.0 ** (_UNIT_BITS - shared.bit_length() // 2),
+            "hardness": HARDEST * softness,
+            "fitted": self._fitted,
+            "adam": {"beta1": BETA_1, "scale": {"beta2": BETA_2, "epsilon": EPSILON}},
+        }
+        if self._losses is None or self._losses.size < 4 * size:
+            self._losses = self._buffer(np.zeros(size))
+        self._run(self._decode, len(self._grid.values))
+        self._run(self._step, size)
+        if pixels is not None:
+            self._shade(pixels)
+
+    def _shade(self, chosen: slice) -> None:
+        """Adds the gradients of pixels."""
+        assert self.pixels is not None
+        count = chosen.stop - chosen.start
+        given = {
+            "directions": self.pixels.directions,
+            "exposure": self.pixels.exposure,
+            "weight": self.weight_of_pixels,
+        }
+        fit = {**self._uniforms, "count": count, "first": chosen.start, "rate": 0.0}
+        texels = {name: self._texels[name] for name in ("gTexels", "gGradients")}
+        losses = self._losses_of_pixels = self._buffer(np.zeros(count))
+        variables = {
+            "gFit": fit, "gPixels": given, **self.pixels.buffers, **texels, "gLosses": losses
+        }  # fmt: skip
+        self._device.dispatch(self._compare, count, variables)
+
+    @property
+    def loss_of_pixels(self) -> float:
+        """Mean loss of the last step's pixels."""
+        return float(self._losses_of_pixels.to_numpy().view(np.float32).mean())
+
+    @property
+    def loss(self) -> float:
+        """Mean loss of the last step's samples."""
+        return float(self._losses.to_numpy().view(np.float32)[: self._size].mean())
+
+    @property
+    def gradient(self) -> FloatArray:
+        """The sum over samples of gradients by decoded texels, (texels, channels)."""
+        units = self._texels["gGradients"].to_numpy().view(np.int32)
+        scaled = units.reshape(-1, pbr_model.CHANNELS) / np.float32(self._uniforms["scale"])
+        return np.asarray(scaled)
+
+    def finish(self) -> None:
+        """Reads the stored texels back into the grid."""
+        found = self._texels["gStored"].to_numpy().view(np.float32)
+        self._grid.values[:] = found.reshape(self._grid.values.shape)
+
+    def _run(self, kernel: Any, count: int, rate: float = 0.0) -> None:
+        fit = {**self._uniforms, "count": count, "rate": rate}
+        variables = {"gFit": fit, **self._samples, **self._texels, "gLosses": self._losses}
+        self._device.dispatch(kernel, count, variables)
+
+    def _buffer(self, values: NDArray[Any], stride: int = 4) -> Any:
+        import slangpy
+
+        usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
+        flat = np.ascontiguousarray(values, np.float32).reshape(-1)
+        return self._device.gpu.create_buffer(
+            element_count=flat.size * 4 // stride, struct_size=stride, usage=usage, data=flat
+        )
+
+
+def fit_pbr(
+    samples: Responses,
+    size: int,
+    device: Device,
+    settings: FitSettings | None = None,
+    pixels: LitPixels | None = None,
+    on_progress: Callable[[float], None] = lambda _: None,
+) -> tuple[Grid, tuple[str, ...]]:
+    """Textures of this size, as bytes from 0 to 1, and the layers of extensions that they use."""
+    settings = settings or FitSettings()
+    samples = samples.shuffled(settings.seed)
+    fit = PbrFit(samples, device, pixels)
+    small = min(_COARSE_BATCH, settings.batch)
+
+    def run(grid: Grid, layers: tuple[str, ...], steps: int, rate: float) -> Grid:
+        fit.start(grid, _bits(layers))
+        for number, chosen in enumerate(batches(samples.count, small, steps)):
+            fit.step(chosen, rate, number)
+        fit.finish()
+        return grid
+
+    first, *coarse = [each for each in _COARSE if each[0] < size] or [(size, 0)]
+    grid = run(Grid.of(1, 1, np.array(pbr_model.START, np.float32)), (), first[1], _FIRST_RATE)
+    layers = settings.layers
+    if layers is None:
+        side = min(16, size)
+        layers = _needed(fit, run, grid.resized(side, side), samples.count)
+    for each in layers:
+        channels, start = pbr_model.LAYERS[each]
+        grid.values[:, channels] = start
+    for side, steps in coarse:
+        grid = run(grid.resized(side, side), layers, steps, _PEAK_RATE)
+    grid = grid.resized(size, size)
+    fit.start(grid, _bits(layers))
+    compared = batches(pixels.count if pixels else 1, settings.pixels, settings.steps)
+    for number, chosen in enumerate(batches(samples.count, settings.batch, settings.steps)):
+        softness = softness_at(number, settings.steps) if settings.is_soft else 0.0
+        rate = rate_at(number, settings.steps, _PEAK_RATE)
+        has_pixels = pixels and number >= (1 - _COMPARED) * settings.steps
+        fit.step(chosen, rate, number, softness, next(compared) if has_pixels else None)
+        on_progress((number + 1) / settings.steps)
+    fit.finish()
+    fill_holes(grid, seen_texels(grid, samples.uv))
+    grid.values[:] = quantise(grid.values)
+    return grid, layers
+
+
+def _needed(fit: PbrFit, run: Callable[..., Grid], grid: Grid, count: int) -> tuple[str, ...]:
+    """The layers without which the loss at a coarse size is clearly larger."""
+    every = slice(0, min(count, 16 * _COARSE_BATCH))
+
+    def loss_with(layers: tuple[str, ...]) -> float:
+        start = Grid(grid.width, grid.height, grid.values.copy())
+        for each in layers:
+            channels, values = pbr_model.LAYERS[each]
+            start.values[:, channels] = values
+        run(start, layers, _TRIAL_STEPS, _PEAK_RATE)
+        fit.start(start, 0)
+        fit.differentiate(every)
+        return fit.loss
+
+    found: tuple[str, ...] = ()
+    best = loss_with(())
+    for layer in pbr_model.LAYERS:
+        loss = loss_with((*found, layer))
+        if loss < (1 - _WORTH) * best:
+            found, best = (*found, layer), loss
+    return found
+
+
+def _bits(layers: tuple[str, ...]) -> int:
+    """A bit for each channel that is fitted with these layers."""
+    left_out = {
+        channel
+        for name, (channels, _) in pbr_model.LAYERS.items()
+        for channel in channels
+        if name not in layers
+    }
+    return sum(1 << channel for channel in range(pbr_model.CHANNELS) if channel not in left_out)
+
+
+def seen_texels(grid: Grid, uv: FloatArray) -> NDArray[np.bool_]:
+    """Whether a pixel reads each texel."""
+    indices, weights = grid.corners(uv)
+    return np.asarray(np.bincount(indices.ravel(), weights.ravel(), len(grid.values)) > 0)
