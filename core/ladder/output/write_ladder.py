@@ -10,7 +10,6 @@ import numpy as np
 
 from verdigris.core.base.outputs import write_file
 from verdigris.core.hosts.host import BASE_COLOR, EMISSION, METALNESS, NORMAL_MAP, ROUGHNESS
-from verdigris.core.ladder import pbr_model
 from verdigris.core.ladder.measure import SWITCH_FLIP
 from verdigris.core.ladder.output.gltf import write_gltf
 from verdigris.core.ladder.output.lods import choose_lods
@@ -22,6 +21,7 @@ from verdigris.core.ladder.output.texture_files import (
     write_textures,
 )
 from verdigris.core.ladder.output.usd import write_usd
+from verdigris.core.ladder.pbr import pbr_model
 from verdigris.core.pictures.picture_files import encode_jpeg, with_shoulder, write_data
 from verdigris.core.settings.rung_names import COSTS, PBR, TITLES
 
