@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.device import MOST_THREADS, Device, Source
+from verdigris.core.material.live_inputs.live_density import even_knots
 
 if TYPE_CHECKING:
     import slangpy
@@ -80,6 +81,11 @@ class DeviceMaterial(ABC):
     @abstractmethod
     def bindings(self) -> dict[str, Any]:
         """Variables for each kernel that is linked with this material."""
+
+    @property
+    def live_knots(self) -> Floats:
+        """Quantiles of the values that training draws, [knots, live inputs]."""
+        return even_knots(len(self.live))
 
     @property
     def live_uniform(self) -> slangpy.float3:
