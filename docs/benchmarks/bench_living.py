@@ -1,11 +1,13 @@
 """Live inputs against separate bakes, at values between those that are trained most.
 
     python docs/benchmarks/bench_living.py [FILE NAME=LOW..HIGH ...] [--preset standard]
-        [--separate 5] [--values 31] [--interpolate] [--device D] [--set NAME=VALUE ...]
+        [--separate 5] [--values 31] [--interpolate] [--moved GRAPH/NODE/INPUT]
+        [--device D] [--set NAME=VALUE ...]
 
 For each FILE and input: a bake with the input open, `--separate` bakes of the material at some of
 the values, and the ratio of their errors at these. `--interpolate` also bakes three materials that
-share a decoder, and mixes their latents. Without FILE: the three examples with live inputs.
+share a decoder, and mixes their latents. `--moved` adds MaterialX's time to what an input of FILE
+is connected to, for `time=LOW..HIGH`. Without FILE: the three examples with live inputs.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import MaterialX as mx
 import numpy as np
 from runs import EXAMPLES, begin, describe
 
@@ -58,6 +61,22 @@ def still(path: Path, live: LiveInput, share: float) -> Document:
         else:
             element.addInput(each.rpartition("/")[2], live.kind).setValueString(text)
     return document
+
+
+def moved(path: Path, place: str) -> Path:
+    """A copy of a document without images, in which time is added to what an input reads."""
+    root = mx.createDocument()
+    mx.readFromXmlFile(root, str(path))
+    graph_name, node_name, name = place.split("/")
+    graph = root.getNodeGraph(graph_name)
+    port = graph.getNode(node_name).getInput(name)
+    total = graph.addNode("add", "with_time", "float")
+    total.setConnectedNode("in1", port.getConnectedNode())
+    total.setConnectedNode("in2", graph.addNode("time", "clock", "float"))
+    port.setConnectedNode(total)
+    copied = Path(tempfile.mkdtemp()) / path.name
+    mx.writeToXmlFile(root, str(copied))
+    return copied
 
 
 def baked(teachers: Sequence[Teacher], recipe: Recipe) -> tuple[float, list[Bundle]]:
@@ -192,12 +211,14 @@ def main() -> None:
     parser.add_argument("--separate", type=int, default=5)
     parser.add_argument("--values", type=int, default=31)
     parser.add_argument("--interpolate", action="store_true")
+    parser.add_argument("--moved", metavar="GRAPH/NODE/INPUT")
     options, device, recipe = begin(parser)
     given = [(Path(file), text) for file, text in zip(*[iter(options.pairs)] * 2, strict=True)]
     print(f"{device}: {describe(options)}", flush=True)
     for path, text in given or [(EXAMPLES / f"{name}.mtlx", text) for name, text in OWN]:
         print(f"{path.stem} {text}", flush=True)
         try:
+            path = moved(path, options.moved) if options.moved else path
             for row in rows(path, parse_wanted(text), recipe, device, options):
                 print(row, flush=True)
         except (VerdigrisError, RuntimeError) as failure:  # the others still count
