@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.device import MOST_THREADS, Device, Source
-from verdigris.core.material.live_inputs.live_density import even_knots
 
 if TYPE_CHECKING:
     import slangpy
@@ -51,6 +50,14 @@ class Footprint:
 
 
 POINT = Footprint()
+
+# Quantiles of the density of a live input's values, with both ends.
+LIVE_KNOTS = 9
+
+
+def even_knots(inputs: int) -> Floats:
+    """[knots, inputs]: quantiles of a uniform density."""
+    return np.tile(np.linspace(0, 1, LIVE_KNOTS, dtype=np.float32)[:, None], inputs)
 
 
 class DeviceMaterial(ABC):

@@ -88,6 +88,8 @@ class DrawnSamples:
         self._together = math.gcd(self.pairs, most)
         entry = _ENTRIES[self._together]
         self._kernels = [material.kernel(_SOURCE, entry) for material in self.materials]
+        # measured here, not between the commands of a batch
+        self._live_knots = [_live_knots(material.live_knots) for material in self.materials]
         self._directions = distribution_of(np.array(self.settings.direction_weights()))
         self._direction_sums = self._buffer(self._directions.sums.nbytes, self._directions.sums)
         self._buffers: dict[int, slangpy.Buffer] = {}
@@ -233,7 +235,7 @@ class DrawnSamples:
             },
             "liveSteps": _live_steps(self.materials[material].live_steps),
             "liveShare": LIVE_SHARE,
-            "liveKnots": _live_knots(self.materials[material].live_knots),
+            "liveKnots": self._live_knots[material],
         }
 
     def _buffer(self, size: int, data: NDArray[Any] | None = None) -> slangpy.Buffer:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from verdigris.core.base.device import Source
-from verdigris.core.material.live_inputs.live_density import even_knots
+from verdigris.core.material.evaluator import even_knots
 
 SOURCE = Source(
     "analytic_material", (Path(__file__).with_suffix(".slang")).read_text(encoding="utf-8")

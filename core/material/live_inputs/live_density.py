@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.material.evaluator import even_knots
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.material.evaluator import DeviceMaterial, Floats
 
-    Knots = NDArray[np.float32]
-
-# Values of an input at which places are compared, and quantiles of its density.
-KNOTS = 9
 _PLACES, _PAIRS = 512, 8
 _SEED = 11
 # Density that values have at least, as a part of the mean.
@@ -24,12 +22,7 @@ _LEAST = 0.3
 _POWER = 0.5
 
 
-def even_knots(inputs: int) -> Knots:
-    """[knots, inputs]: quantiles of a uniform density."""
-    return np.tile(np.linspace(0, 1, KNOTS, dtype=np.float32)[:, None], inputs)
-
-
-def live_knots(material: DeviceMaterial) -> Knots:
+def live_knots(material: DeviceMaterial) -> Floats:
     """[knots, inputs]: quantiles of the density of each live input, the others at their defaults.
 
     A material that rusts is nearly the same everywhere while it is new: there is little to learn.
@@ -46,7 +39,7 @@ def live_knots(material: DeviceMaterial) -> Knots:
     return knots
 
 
-def _spread(material: DeviceMaterial, number: int, values: Knots) -> NDArray[np.float64]:
+def _spread(material: DeviceMaterial, number: int, values: Floats) -> NDArray[np.float64]:
     """At each value, the mean deviation of cube roots of the response between places."""
     random = np.random.default_rng(_SEED)
     count = _PAIRS * _PLACES

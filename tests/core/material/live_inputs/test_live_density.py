@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from verdigris.core.material.live_inputs.live_density import KNOTS, even_knots, live_knots
+from verdigris.core.material.evaluator import LIVE_KNOTS, even_knots
+from verdigris.core.material.live_inputs.live_density import live_knots
 
 
 class Patterned:
@@ -19,9 +20,9 @@ class Patterned:
 
 def test_the_density_follows_the_root_of_the_contrast():
     knots = live_knots(Patterned(lambda value: value))
-    assert knots.shape == (KNOTS, 1) and knots[0] == 0 and knots[-1] == 1
+    assert knots.shape == (LIVE_KNOTS, 1) and knots[0] == 0 and knots[-1] == 1
     # 0.3 of the mean at least, and the rest as the root of the value, whose mean is 2/3
-    shares = np.interp(np.linspace(0, 1, 101), knots[:, 0], np.linspace(0, 1, KNOTS))
+    shares = np.interp(np.linspace(0, 1, 101), knots[:, 0], np.linspace(0, 1, LIVE_KNOTS))
     value = np.linspace(0, 1, 101)
     assert np.allclose(shares, 0.3 * value + 0.7 * value**1.5, atol=0.02)
 
