@@ -28,7 +28,7 @@ def live_knots(material: DeviceMaterial) -> Floats:
     A material that rusts is nearly the same everywhere while it is new: there is little to learn.
     """
     knots = even_knots(len(material.live))
-    values = knots[:, 0].copy()
+    values = even_knots(1)[:, 0]
     for number in range(len(material.live)):
         spread = _spread(material, number, values) ** _POWER
         if not np.isfinite(spread).all() or not spread.any():

@@ -36,6 +36,10 @@ def test_without_differences_or_numbers_the_density_is_even(contrast):
     assert np.array_equal(live_knots(Patterned(contrast)), even_knots(1))
 
 
+def test_without_live_inputs_there_are_no_densities():
+    assert live_knots(Patterned(np.ones_like, ())).shape == (LIVE_KNOTS, 0)
+
+
 def test_each_input_has_a_density_of_its_own():
     knots = live_knots(Patterned(lambda value: value, (0.5, 0.5), number=1))
     assert np.allclose(knots[:, 0], even_knots(1)[:, 0], atol=1e-3)
