@@ -5,7 +5,8 @@
         [--device D] [--set NAME=VALUE ...]
 
 For each FILE and input: a bake with the input open, `--separate` bakes of the material at some of
-the values, and the ratio of their errors at these. `--interpolate` also bakes three materials that
+the values, and the ratio of their errors at these, and at all values with the errors between them
+interpolated. `--interpolate` also bakes three materials that
 share a decoder, and mixes their latents. `--moved` adds MaterialX's time to what an input of FILE
 is connected to, for `time=LOW..HIGH`. Without FILE: the three examples with live inputs.
 """
@@ -104,6 +105,13 @@ def errors(teacher: Teacher, student: Student, side: int, share: float) -> float
     return found.log_mae
 
 
+def ratio(own: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Of errors; those that no eye sees count as equal."""
+    least = INDISTINGUISHABLE_LOG_MAE
+    found: np.ndarray = np.maximum(own, least) / np.maximum(other, least)
+    return found
+
+
 class _Still:
     """A teacher that draws held-out samples at its own live value."""
 
@@ -161,15 +169,14 @@ def rows(
         f"darkens, the student brightens there by at most {darker[1][monotone].max(initial=0):.5f}"
     )
     chosen = np.linspace(0, len(shares) - 1, options.separate + 2)[1:-1].round().astype(int)
-    ratios, times, sizes, clocks = [], [], [], []
+    ratios, times, sizes, clocks, apart_errors = [], [], [], [], []
     for index in chosen:
         share = float(shares[index])
         alone, (other,) = baked([Teacher(still(path, live, share), device=device)], recipe)
         apart = Student(other.parameters(), device)
         found = errors(teacher, apart, side, share)
-        # better figures count as equal
-        least = INDISTINGUISHABLE_LOG_MAE
-        ratios.append(max(own[index], least) / max(found, least))
+        apart_errors.append(found)
+        ratios.append(float(ratio(own[index], found)))
         times.append(seconds / alone)
         sizes.append(bundle.manifest.cost["loaded_bytes"] / other.manifest.cost["loaded_bytes"])
         now = [time_material(BundleMaterial(each, device)).nanoseconds for each in (bundle, other)]
@@ -183,6 +190,11 @@ def rows(
         f"  error: median {np.median(ratios):.2f}, largest {max(ratios):.2f}; seconds "
         f"{np.median(times):.2f}, bytes {np.median(sizes):.2f}, decoder {np.median(clocks):.2f}"
         f"  [{time.perf_counter() - begun:.0f} s]"
+    )
+    others = ratio(own, np.interp(shares, shares[chosen], apart_errors))
+    yield (
+        f"  at all {len(shares)} values, separate errors interpolated: median "
+        f"{np.median(others):.2f}, largest {others.max():.2f}"
     )
     if options.interpolate:
         stills = [Teacher(still(path, live, share), device=device) for share in (0.0, 0.5, 1.0)]
