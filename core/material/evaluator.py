@@ -51,6 +51,14 @@ class Footprint:
 
 POINT = Footprint()
 
+# Quantiles of the density of a live input's values, with both ends.
+LIVE_KNOTS = 9
+
+
+def even_knots(inputs: int) -> Floats:
+    """[knots, inputs]: quantiles of a uniform density."""
+    return np.tile(np.linspace(0, 1, LIVE_KNOTS, dtype=np.float32)[:, None], inputs)
+
 
 class DeviceMaterial(ABC):
     """A function of place and two directions on a device.
@@ -80,6 +88,11 @@ class DeviceMaterial(ABC):
     @abstractmethod
     def bindings(self) -> dict[str, Any]:
         """Variables for each kernel that is linked with this material."""
+
+    @property
+    def live_knots(self) -> Floats:
+        """Quantiles of the values that training draws, [knots, live inputs]."""
+        return even_knots(len(self.live))
 
     @property
     def live_uniform(self) -> slangpy.float3:

@@ -38,7 +38,7 @@ NUMPY_CHUNK_STEPS = 8
 DISTANCE = 4
 # Share of points at the ends of steps of live inputs: errors would be largest at both ends of a
 # range.
-LIVE_SHARE = 0.25
+LIVE_SHARE = 0.1
 
 
 class DrawnMaterial(Protocol):
@@ -52,6 +52,9 @@ class DrawnMaterial(Protocol):
 
     @property
     def live_steps(self) -> tuple[int, ...]: ...
+
+    @property
+    def live_knots(self) -> NDArray[np.float32]: ...
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel: ...
 
@@ -85,6 +88,8 @@ class DrawnSamples:
         self._together = math.gcd(self.pairs, most)
         entry = _ENTRIES[self._together]
         self._kernels = [material.kernel(_SOURCE, entry) for material in self.materials]
+        # measured here, not between the commands of a batch
+        self._live_knots = [_live_knots(material.live_knots) for material in self.materials]
         self._directions = distribution_of(np.array(self.settings.direction_weights()))
         self._direction_sums = self._buffer(self._directions.sums.nbytes, self._directions.sums)
         self._buffers: dict[int, slangpy.Buffer] = {}
@@ -230,6 +235,7 @@ class DrawnSamples:
             },
             "liveSteps": _live_steps(self.materials[material].live_steps),
             "liveShare": LIVE_SHARE,
+            "liveKnots": self._live_knots[material],
         }
 
     def _buffer(self, size: int, data: NDArray[Any] | None = None) -> slangpy.Buffer:
@@ -244,6 +250,14 @@ def _live_steps(steps: tuple[int, ...]) -> slangpy.float3:
     import slangpy
 
     return slangpy.float3(*steps, *(1.0 if steps else 0.0,) * (3 - len(steps)))
+
+
+def _live_knots(knots: NDArray[np.float32]) -> list[list[float]]:
+    """Quantiles of three live inputs, in four floats."""
+    padded = np.zeros((len(knots), 4), np.float32)
+    padded[:, : knots.shape[1]] = knots
+    quads: list[list[float]] = padded.tolist()
+    return quads
 
 
 class Turn(NamedTuple):

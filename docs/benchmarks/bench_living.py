@@ -1,11 +1,14 @@
 """Live inputs against separate bakes, at values between those that are trained most.
 
     python docs/benchmarks/bench_living.py [FILE NAME=LOW..HIGH ...] [--preset standard]
-        [--separate 5] [--values 31] [--interpolate] [--device D] [--set NAME=VALUE ...]
+        [--separate 5] [--values 31] [--interpolate] [--moved GRAPH/NODE/INPUT]
+        [--device D] [--set NAME=VALUE ...]
 
 For each FILE and input: a bake with the input open, `--separate` bakes of the material at some of
-the values, and the ratio of their errors at these. `--interpolate` also bakes three materials that
-share a decoder, and mixes their latents. Without FILE: the three examples with live inputs.
+the values, and the ratio of their errors at these, and at all values with the errors between them
+interpolated. `--interpolate` also bakes three materials that
+share a decoder, and mixes their latents. `--moved` adds MaterialX's time to what an input of FILE
+is connected to, for `time=LOW..HIGH`. Without FILE: the three examples with live inputs.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import MaterialX as mx
 import numpy as np
 from runs import EXAMPLES, begin, describe
 
@@ -60,6 +64,22 @@ def still(path: Path, live: LiveInput, share: float) -> Document:
     return document
 
 
+def moved(path: Path, place: str) -> Path:
+    """A copy of a document without images, in which time is added to what an input reads."""
+    root = mx.createDocument()
+    mx.readFromXmlFile(root, str(path))
+    graph_name, node_name, name = place.split("/")
+    graph = root.getNodeGraph(graph_name)
+    port = graph.getNode(node_name).getInput(name)
+    total = graph.addNode("add", "with_time", "float")
+    total.setConnectedNode("in1", port.getConnectedNode())
+    total.setConnectedNode("in2", graph.addNode("time", "clock", "float"))
+    port.setConnectedNode(total)
+    copied = Path(tempfile.mkdtemp()) / path.name
+    mx.writeToXmlFile(root, str(copied))
+    return copied
+
+
 def baked(teachers: Sequence[Teacher], recipe: Recipe) -> tuple[float, list[Bundle]]:
     """Seconds of training, and the bundles."""
     folder = Path(tempfile.mkdtemp())
@@ -83,6 +103,13 @@ def errors(teacher: Teacher, student: Student, side: int, share: float) -> float
     )
     teacher.live, student.live = before
     return found.log_mae
+
+
+def ratio(own: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Of errors; those that no eye sees count as equal."""
+    least = INDISTINGUISHABLE_LOG_MAE
+    found: np.ndarray = np.maximum(own, least) / np.maximum(other, least)
+    return found
 
 
 class _Still:
@@ -142,15 +169,14 @@ def rows(
         f"darkens, the student brightens there by at most {darker[1][monotone].max(initial=0):.5f}"
     )
     chosen = np.linspace(0, len(shares) - 1, options.separate + 2)[1:-1].round().astype(int)
-    ratios, times, sizes, clocks = [], [], [], []
+    ratios, times, sizes, clocks, apart_errors = [], [], [], [], []
     for index in chosen:
         share = float(shares[index])
         alone, (other,) = baked([Teacher(still(path, live, share), device=device)], recipe)
         apart = Student(other.parameters(), device)
         found = errors(teacher, apart, side, share)
-        # better figures count as equal
-        least = INDISTINGUISHABLE_LOG_MAE
-        ratios.append(max(own[index], least) / max(found, least))
+        apart_errors.append(found)
+        ratios.append(float(ratio(own[index], found)))
         times.append(seconds / alone)
         sizes.append(bundle.manifest.cost["loaded_bytes"] / other.manifest.cost["loaded_bytes"])
         now = [time_material(BundleMaterial(each, device)).nanoseconds for each in (bundle, other)]
@@ -164,6 +190,11 @@ def rows(
         f"  error: median {np.median(ratios):.2f}, largest {max(ratios):.2f}; seconds "
         f"{np.median(times):.2f}, bytes {np.median(sizes):.2f}, decoder {np.median(clocks):.2f}"
         f"  [{time.perf_counter() - begun:.0f} s]"
+    )
+    others = ratio(own, np.interp(shares, shares[chosen], apart_errors))
+    yield (
+        f"  at all {len(shares)} values, separate errors interpolated: median "
+        f"{np.median(others):.2f}, largest {others.max():.2f}"
     )
     if options.interpolate:
         stills = [Teacher(still(path, live, share), device=device) for share in (0.0, 0.5, 1.0)]
@@ -192,12 +223,14 @@ def main() -> None:
     parser.add_argument("--separate", type=int, default=5)
     parser.add_argument("--values", type=int, default=31)
     parser.add_argument("--interpolate", action="store_true")
+    parser.add_argument("--moved", metavar="GRAPH/NODE/INPUT")
     options, device, recipe = begin(parser)
     given = [(Path(file), text) for file, text in zip(*[iter(options.pairs)] * 2, strict=True)]
     print(f"{device}: {describe(options)}", flush=True)
     for path, text in given or [(EXAMPLES / f"{name}.mtlx", text) for name, text in OWN]:
         print(f"{path.stem} {text}", flush=True)
         try:
+            path = moved(path, options.moved) if options.moved else path
             for row in rows(path, parse_wanted(text), recipe, device, options):
                 print(row, flush=True)
         except (VerdigrisError, RuntimeError) as failure:  # the others still count

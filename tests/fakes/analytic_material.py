@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from verdigris.core.base.device import Source
+from verdigris.core.material.evaluator import even_knots
 
 SOURCE = Source(
     "analytic_material", (Path(__file__).with_suffix(".slang")).read_text(encoding="utf-8")
@@ -32,6 +33,7 @@ class AnalyticTeacher:
 
     lanes_per_sample = 1
     live_steps = ()
+    live_knots = even_knots(0)
 
     def __init__(self, device):
         self.device = device

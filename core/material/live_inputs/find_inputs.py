@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _COUNTS = {"float": 1, "color3": 3}
 _FOR_FILES = "filename"
+_OTHER_NUMBERS = ("color4", "vector2", "vector3", "vector4", "matrix33", "matrix44")
 
 
 @dataclass(frozen=True)
@@ -157,6 +158,11 @@ def _find(
         offers = [each for each in _offers_of_nodes(nodes) if each.path == wanted.name]
     if not offers:
         known = published_inputs(document, material)
+        if wanted.name in CLOCKS:
+            listed = f"use one of {', '.join(known)}" if known else "it has no other inputs"
+            raise DocumentError(
+                f"{shown}: no node of material {material.name!r} reads the {wanted.name}: {listed}"
+            )
         listed = f"it has {', '.join(known)}" if known else "it has none"
         raise DocumentError(
             f"{shown} is not an input of material {material.name!r}: {listed}, or name any other "
@@ -169,6 +175,10 @@ def _find(
     kind = offer.port.getType()
     if kind == _FOR_FILES:
         raise DocumentError(f"{shown} names an image: another image needs a bake of its own")
+    if kind in _OTHER_NUMBERS:
+        raise DocumentError(
+            f"{shown} is of type {kind}: only numbers and colours (float, color3) can stay open"
+        )
     if kind not in _COUNTS or offer.is_uniform:
         raise DocumentError(
             f"{shown} is of type {kind} and changes the graph itself: only numbers and colours "

@@ -17,6 +17,7 @@ from verdigris.core.material.analyse.unlit import is_dark_and_opaque
 from verdigris.core.material.codegen.generate_teacher import GeneratedMaterial, generate
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.material.live_inputs.find_inputs import find_live_inputs
+from verdigris.core.material.live_inputs.live_density import live_knots
 from verdigris.core.material.load.provenance import texture_files
 from verdigris.core.material.teacher.textures import TexturePool
 
@@ -84,6 +85,10 @@ class Teacher(DeviceMaterial):
     @cached_property
     def _digest_of_images(self) -> str:
         return self._pool.digest()
+
+    @cached_property
+    def live_knots(self) -> Floats:
+        return live_knots(self)
 
     def unlit(
         self,

@@ -6,6 +6,7 @@ from analytic_material import respond
 
 from verdigris.core.base.device import MOST_THREADS
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.material.evaluator import LIVE_KNOTS, even_knots
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.sampling import draw_samples
 from verdigris.core.sampling.draw_samples import DrawnSamples
@@ -194,3 +195,23 @@ def test_given_fewer_samples_than_materials_when_drawn_then_the_error_says_how_m
     source = DrawnSamples([teacher] * 3, LatentLayout(8, 8, materials=3), 0, DrawSettings(pairs=2))
     with pytest.raises(SettingsError, match="batch is 4: use at least 6 for 3 materials"):
         source.draw(0, 4)
+
+
+def test_live_values_follow_their_quantiles_and_some_lie_at_ends_of_steps(teacher, monkeypatch):
+    """Closed form: between two quantiles a value is uniform."""
+    quantiles = np.array([[0.4, 0.5, *np.linspace(0.6, 0.95, LIVE_KNOTS - 3), 1]], np.float32).T
+    quantiles[0] = 0
+    quantiles = np.concatenate([quantiles, even_knots(1)], 1)
+    monkeypatch.setattr(teacher, "live_knots", quantiles, raising=False)
+    monkeypatch.setattr(teacher, "live_steps", (1, 4), raising=False)
+    live = draw(teacher)["live"]
+    at_ends = np.isin(live[:, 0], (0, 1)) & np.isin(live[:, 1], np.linspace(0, 1, 5))
+    assert at_ends.mean() == pytest.approx(draw_samples.LIVE_SHARE, abs=0.015)
+    between = live[~at_ends]
+    for number in range(2):
+        shares = np.interp(between[:, number], quantiles[:, number], np.linspace(0, 1, LIVE_KNOTS))
+        # the largest distance of two distributions (Kolmogorov and Smirnov), at 1 in 1000
+        ordered = np.sort(shares)
+        far = np.abs(ordered - (np.arange(len(ordered)) + 0.5) / len(ordered)).max()
+        assert far < 1.95 / np.sqrt(len(ordered))
+    assert (live[:, 2] <= 1).all()

@@ -171,7 +171,8 @@ def test_an_offer_has_its_value_and_a_range_to_begin_with():
         ("base_color=0,0,0..1,1,1", "is connected to a node"),
         ("wetness=0,0,0..1,1,1", "is of type float: give a range such as 0..1"),
         ("tint=0..1", "is of type color3: give a range such as"),
-        ("time=0..1", "is not an input"),
+        ("s/normal=0..1", "is of type vector3: only numbers and colours"),
+        ("time=0..1", "no node of material 'material' reads the time: use one of wetness, tint"),
     ],
 )
 def test_an_input_that_cannot_stay_open_is_refused_by_name(text, told):
