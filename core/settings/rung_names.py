@@ -14,7 +14,7 @@ TITLES = {
     VERTEX: "Vertex colours",
 }
 COSTS = {
-    NEURAL: "the bundle's latent texture and its network",
+    NEURAL: "the neural texture and its small network",
     PBR: "3 texture reads (5 with coat and emission), one light loop",
     UNLIT: "1 texture read, 1 division",
     REFLECTION: "3 texture reads, 2 divisions, no light loop",

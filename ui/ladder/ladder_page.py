@@ -67,6 +67,8 @@ class LadderPage(QWidget):
 
     def _row_of_choices(self) -> QHBoxLayout:
         self.mesh, self.size = Combo(), Combo()
+        self.mesh.setAccessibleName("Mesh of the ladder")
+        self.size.setAccessibleName("Size of the ladder's textures")
         self.mesh.setToolTip("The mesh on which all rungs are fitted")
         self.mesh.setMinimumContentsLength(8)
         self.mesh.setSizeAdjustPolicy(
@@ -103,7 +105,9 @@ class LadderPage(QWidget):
         self.page.setToolTip("Shows all rungs with their error maps in the browser")
         self.page.clicked.connect(lambda _: self._open(self._work.folder / PAGE))
         self.folder = QPushButton("Open &folder")
-        self.folder.setToolTip("Shows the textures, the glTF and the bundle")
+        self.folder.setToolTip(
+            "Shows the folder with the textures, the glTF and the neural material"
+        )
         self.folder.clicked.connect(lambda _: self._open(self._work.folder))
         row = QWidget()
         flow = FlowLayout(row)
