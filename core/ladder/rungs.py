@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     Progress = Callable[[float], None]
 
 # Sides of the reflection map, and how much smaller colours are than detail.
-MIRROR_SIDE, COLOUR_DIVISOR = 64, 4
+MIRROR_SIDE, COLOUR_DIVISOR = 64, 2
 _START_SHARE = 0.15
 # Bytes of a texel of each layer of an extension.
 _LAYER_BYTES = {"coat": 2, "anisotropy": 3, "sheen": 4}

@@ -241,6 +241,24 @@ def test_fitted_tone_curves_beat_clamping_and_reinhard_on_hdr_light():
     assert rounding_error(light, second) < 1.05 * errors[0]
 
 
+def test_detail_and_low_colours_beat_one_texture_of_as_many_bytes():
+    def light(uv):
+        fine = 0.6 + 0.4 * np.sin(60 * uv[0]) * np.sin(60 * uv[1])
+        return fine * np.stack([0.2 + uv[0], 0.9 - 0.6 * uv[1], 0.3 + 0 * uv[0]])
+
+    pixels = some_pixels(8000, np.float32, light)
+    pixels.detail_uv[:] = pixels.uv
+    detail = DetailAndColour(
+        Grid.of(32, 32, np.full(1, 0.5)), Grid.of(16, 16, np.full(3, 0.5)), CURVE
+    )
+    texture = OneTexture(Grid.of(25, 25, np.full(3, 0.5)), CURVE)
+    sizes = [sum(each.values.size for each in model.grids) for model in (detail, texture)]
+    assert sizes[0] <= sizes[1]
+    for model in (detail, texture):
+        fit_model(model, pixels, ImageFitSettings(200, 4000))
+    assert loss_of(detail, pixels) < 0.8 * loss_of(texture, pixels)
+
+
 def is_painted(uv):
     # narrower than the texels, so that painted and other places share them
     return np.sin(40 * uv[0]) > 0
