@@ -49,6 +49,8 @@ class Limits:
     target: float | None = None
     """PSNR in dB."""
     most_bytes: int | None = None
+    plain_bytes: int | None = None
+    """Of the same images in plain blocks. Without the other limits a set takes fewer."""
 
 
 class Result(NamedTuple):
@@ -79,12 +81,14 @@ def choose_size(
     show: Show | None = None,
 ) -> Result:
     """Compresses at sizes from the smallest, and takes the first that reaches the target; without a
-    target, at the largest within the limit. Where none reaches it, the best is taken."""
+    target, at the largest within the limit. Where none reaches it, the best is taken. Without
+    limits it has the usual size."""
     rows, columns = textures.size
     effort = effort_for(device.is_software, rows * columns, steps)
     fitting = sizes_within(limits.most_bytes, textures, effort)
     if limits.target is None:
-        fitting = fitting[-1:] if limits.most_bytes else [DEFAULT]
+        usual = usual_size(limits.plain_bytes, textures, effort)
+        fitting = fitting[-1:] if limits.most_bytes else [usual]
     best: Result | None = None
     for number, shares in enumerate(fitting):
         is_last = number == len(fitting) - 1
@@ -114,6 +118,15 @@ def sizes_within(most: int | None, textures: TextureSet, effort: Effort) -> list
             f"{format_bytes(least)}: use --bytes {-(-least // 1024)}K or a smaller --size"
         )
     return found
+
+
+def usual_size(plain_bytes: int | None, textures: TextureSet, effort: Effort) -> Shares:
+    """The size of a set without limits; a smaller one where plain blocks take no more bytes."""
+    if plain_bytes is None:
+        return DEFAULT
+    sizes = SIZES[: SIZES.index(DEFAULT) + 1]
+    smaller = [each for each in sizes if forecast(textures, each, effort) < plain_bytes]
+    return smaller[-1] if smaller else sizes[0]
 
 
 def forecast(textures: TextureSet, shares: Shares, effort: Effort) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,8 @@ def compress_material(
     _check_path(path)
     found = find_textures(document, material, names)
     textures = load_set(document, found, side)
+    plain_bytes = _block_bytes(textures)
+    limits = replace(limits, plain_bytes=plain_bytes)
     result = choose_size(device, textures, limits, steps, show)
     if show:
         show("measuring", 1.0)
@@ -84,11 +86,15 @@ def compress_material(
         **source_facts(document, material),
         "material": material.name,
         "verdigris": version(),
-        "limits": {name: value for name, value in asdict(limits).items() if value is not None},
+        "limits": {
+            name: value
+            for name, value in asdict(limits).items()
+            if name != "plain_bytes" and value is not None
+        },
     }
     runtime = runtime_files(result.compressed, textures.textures, material.name)
     write_set(path, material.name, result.compressed, textures, runtime, source, errors)
-    return Compressed(path, result, textures, errors, _block_bytes(textures))
+    return Compressed(path, result, textures, errors, plain_bytes)
 
 
 def _block_bytes(textures: TextureSet) -> int:

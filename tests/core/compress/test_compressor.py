@@ -6,7 +6,14 @@ import pytest
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.compress import choose_size
 from verdigris.core.compress.blocks import lines_of, pack_lines, unpack_lines
-from verdigris.core.compress.choose_size import SIZES, Limits, forecast, sizes_within
+from verdigris.core.compress.choose_size import (
+    DEFAULT,
+    SIZES,
+    Limits,
+    forecast,
+    sizes_within,
+    usual_size,
+)
 from verdigris.core.compress.compressor import Compressor, Effort, channel_weights
 from verdigris.core.compress.program import read
 from verdigris.core.compress.resampling import level_sizes, resized
@@ -115,3 +122,14 @@ def test_the_smallest_size_that_reaches_a_target_is_taken(device, small):
     assert sizes_within(None, TextureSet((), [np.zeros((4, 4, 9))]), SMALL) == [SIZES[0]]
     with pytest.raises(SettingsError, match=r"100 bytes are too few: .* --bytes 2K or a small"):
         sizes_within(100, textures, SMALL)
+
+
+def test_without_limits_a_set_is_smaller_than_plain_blocks_where_it_can_be():
+    textures = TextureSet((), [np.zeros((64, 64, 3))])
+    plain = 64 * 64
+    assert forecast(textures, DEFAULT, SMALL) > plain
+    chosen = usual_size(plain, textures, SMALL)
+    larger = SIZES[SIZES.index(chosen) + 1]
+    assert forecast(textures, chosen, SMALL) < plain <= forecast(textures, larger, SMALL)
+    assert usual_size(100 * plain, textures, SMALL) == DEFAULT
+    assert usual_size(1, textures, SMALL) == SIZES[0]

@@ -84,7 +84,7 @@ def compress(
     and `inspect` take the folder, too. docs/COMPRESS.md explains the rest.
     """
     from verdigris.core.base.device import open_device
-    from verdigris.core.base.text import parse_bytes
+    from verdigris.core.base.text import format_bytes, parse_bytes
     from verdigris.core.cli.shared.progress_line import ProgressLine
     from verdigris.core.compress.choose_size import Limits
     from verdigris.core.compress.compress import compress_material
@@ -128,6 +128,13 @@ def compress(
         print(
             f"verdigris: no size{within} reaches {target:g} dB: the best has "
             f"{done.result.psnr:.1f} dB; more --steps come closer",
+            file=sys.stderr,
+        )
+    if done.result.compressed.bytes >= done.block_bytes:
+        print(
+            f"verdigris: {format_bytes(done.result.compressed.bytes)} are no fewer than the "
+            f"{format_bytes(done.block_bytes)} of plain BC7 and BC4: keep the images as they are, "
+            "or use a smaller --bytes",
             file=sys.stderr,
         )
     if as_json:
