@@ -125,7 +125,9 @@ class LadderWork:
         if client is not None:
             client.kill()
             self._end()
-            self._notices.add(INFO, "The ladder was cancelled. The one before is unchanged.")
+            self._notices.add(
+                INFO, "The ladder was cancelled. Its page and textures are those from before."
+            )
 
     def close(self) -> None:
         """Ends the worker with the panel."""
