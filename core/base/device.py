@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import slangpy
+    from numpy.typing import NDArray
 
 CHOICE_VARIABLE = "VERDIGRIS_DEVICE"
 CACHE_VARIABLE = "VERDIGRIS_CACHE_DIR"
@@ -223,6 +224,23 @@ class Device:
                 f"{self} failed: {_last_line(failure)}: it may be lost, out of memory, or its "
                 "compiler unable to take this graph; try another with --device"
             ) from failure
+
+    def new_buffer(self, values: NDArray[Any], stride: int = 0) -> slangpy.Buffer:
+        """A buffer that kernels read and write, with a copy of these values; `stride` are the bytes
+        of an element, by default those of a value."""
+        import numpy as np
+        import slangpy
+
+        usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
+        # a copy: read-only arrays are refused
+        data = np.array(values).reshape(-1)
+        stride = stride or data.itemsize
+        return self.gpu.create_buffer(
+            element_count=data.nbytes // stride,
+            struct_size=stride,
+            usage=usage,
+            data=data.view(np.uint8),
+        )
 
     def wait_for(self, submission: int) -> None:
         """Waits for a submission. Other Python threads run meanwhile; they would not while a buffer

@@ -88,6 +88,13 @@ class CompressedSet(NamedTuple):
                 inputs += [np.cos(octave * angles[:, axis : axis + 1])]
         return evaluate_layers(self.layers, np.concatenate(inputs, -1))
 
+    def evaluate_levels(self, uv: Numbers, level: NDArray[np.int64]) -> Numbers:
+        """The same at places of several levels, [places]."""
+        values = np.empty((len(uv), self.channels), uv.dtype)
+        for each in np.unique(level):
+            values[level == each] = self.evaluate(uv[level == each], int(each))
+        return values
+
 
 def _reads(texels: Numbers, uv: Numbers) -> tuple[Numbers, Numbers]:
     """The filtered texel and the nearest one. Edges repeat the other side."""

@@ -48,7 +48,7 @@ class Program:
 
     def buffer(self, values: NDArray[Any]) -> spy.Buffer:
         """A buffer of numbers that kernels read and write."""
-        return new_buffer(self.device, values)
+        return self.device.new_buffer(values)
 
     def zeros(self, *shape: int) -> spy.Buffer:
         return self.buffer(np.zeros(shape, np.float32))
@@ -57,21 +57,6 @@ class Program:
         encoder = self.device.gpu.create_command_encoder()
         encoder.clear_buffer(buffer)
         self.device.gpu.submit_command_buffer(encoder.finish())
-
-
-def new_buffer(device: Device, values: NDArray[Any], numbers: int = 1) -> spy.Buffer:
-    """A buffer that kernels read and write, of elements with so many numbers."""
-    import slangpy as spy
-
-    usage = spy.BufferUsage.shader_resource | spy.BufferUsage.unordered_access
-    # a copy: read-only arrays are refused
-    data = np.array(values).reshape(-1)
-    return device.gpu.create_buffer(
-        element_count=data.size // numbers,
-        struct_size=data.itemsize * numbers,
-        usage=usage,
-        data=data,
-    )
 
 
 def read(buffer: spy.Buffer, *shape: int, kind: type = np.float32) -> NDArray[Any]:

@@ -92,11 +92,7 @@ def make_reference(compressed: CompressedSet, count: int = ROWS) -> Reference:
     texel = np.floor(random.random((count, 2)) * sizes)
     uv = (texel + 0.5) / sizes
     uv = np.round(uv, 9)
-    values = np.empty((count, compressed.channels))
-    for each in np.unique(level):
-        chosen = level == each
-        values[chosen] = compressed.evaluate(uv[chosen], int(each))
-    return Reference(uv, level, values)
+    return Reference(uv, level, compressed.evaluate_levels(uv, level).astype(np.float64))
 
 
 def write_set(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.colour import linear_from_srgb, srgb_from_linear
 from verdigris.core.base.errors import TextureError
 from verdigris.core.compress.resampling import level_sizes, resized
 from verdigris.core.material.analyse.image_facts import TextureFacts, facts_of_images
@@ -140,11 +141,14 @@ def load_set(
     parts: list[list[Floats]] = []
     count = 0
     for texture, channels in found:
-        values = _linear(_numbers(document, texture)[..., :channels], texture.is_srgb)
+        values = _numbers(document, texture)[..., :channels]
+        # means of light are means of linear values
+        values = linear_from_srgb(values) if texture.is_srgb else values
         levels = [resized(values, *sizes[0])]
         for size in sizes[1:]:
             levels.append(resized(levels[-1], *size))
-        levels = [_stored(level, texture.is_srgb) for level in levels]
+        if texture.is_srgb:
+            levels = [srgb_from_linear(level) for level in levels]
         kept: list[Channel] = []
         for channel in range(channels):
             described = _channel(levels[0][..., channel], texture, count)
@@ -204,21 +208,6 @@ def _channel(values: Floats, texture: SetTexture, output: int) -> Channel:
     if low >= 0 and high <= 1:
         return Channel(output)
     return Channel(output, high - low, low)
-
-
-def _linear(values: Floats, is_srgb: bool) -> Floats:
-    """Means of light are means of linear values."""
-    if not is_srgb:
-        return values
-    low = values / 12.92
-    return np.where(values <= 0.04045, low, ((np.maximum(values, 0) + 0.055) / 1.055) ** 2.4)
-
-
-def _stored(linear: Floats, is_srgb: bool) -> Floats:
-    if not is_srgb:
-        return linear
-    high = 1.055 * np.maximum(linear, 0) ** (1 / 2.4) - 0.055
-    return np.where(linear <= 0.0031308, 12.92 * linear, high)
 
 
 def _plain(name: str) -> str:

@@ -17,7 +17,7 @@ from verdigris.core.bundle.runtime.device_materials import has_blocks, upload_te
 from verdigris.core.bundle.verify.rows import Row, largest
 from verdigris.core.bundle.verify.verify import Verification
 from verdigris.core.compress.compressed_set import CompressedSet, Latents
-from verdigris.core.compress.program import new_buffer, read
+from verdigris.core.compress.program import read
 from verdigris.core.compress.runtime_text import ENTRY_POINT, SLANG_FILE, slang_files
 from verdigris.core.compress.set_files import BOUND, StoredSet, pack_weights
 
@@ -33,7 +33,7 @@ def verify_set(stored: StoredSet, device: Device | None) -> Verification:
     """Compares numpy in single floats, and the shader on a device, with the reference."""
     reference = stored.reference
     uv, level = reference.uv.astype(np.float32), reference.level
-    found: dict[str, Numbers] = {"numpy": evaluate(stored.compressed, uv, level)}
+    found: dict[str, Numbers] = {"numpy": stored.compressed.evaluate_levels(uv, level)}
     notes = []
     own = slang_files(stored.compressed, stored.textures)
     if device is not None:
@@ -57,14 +57,6 @@ def verify_set(stored: StoredSet, device: Device | None) -> Verification:
     return Verification(str(stored.folder), tuple(rows), tuple(notes))
 
 
-def evaluate(compressed: CompressedSet, uv: Numbers, level: NDArray[np.int64]) -> Numbers:
-    """All channels in numpy, at places of several levels."""
-    values = np.empty((len(uv), compressed.channels), uv.dtype)
-    for each in np.unique(level):
-        values[level == each] = compressed.evaluate(uv[level == each], int(each))
-    return values
-
-
 def evaluate_on(
     device: Device,
     files: dict[str, bytes],
@@ -72,7 +64,7 @@ def evaluate_on(
     uv: Numbers,
     level: NDArray[np.int64],
 ) -> Numbers:
-    """The same by a set's shader, whose files are given by name."""
+    """All channels at places of several levels, by a set's shader, whose files are given."""
     options = dict(device.compiler_options)
     with tempfile.TemporaryDirectory() as folder:
         for name, data in files.items():
@@ -82,14 +74,14 @@ def evaluate_on(
         kernel = Kernels(device.gpu, session).get([Source(Path(SLANG_FILE).stem)], ENTRY_POINT)
     queries = np.zeros((len(uv), 4), np.float32)
     queries[:, :2], queries[:, 2] = uv, level
-    answers = new_buffer(device, np.zeros((len(uv), compressed.channels), np.float32))
+    answers = device.new_buffer(np.zeros((len(uv), compressed.channels), np.float32))
     weights = np.frombuffer(pack_weights(compressed.layers), np.uint32)
     fine, coarse = (_upload(device, each) for each in compressed.latents)
     variables = {
         "neuralSetFine": fine,
         "neuralSetCoarse": coarse,
-        "neuralSetWeights": new_buffer(device, weights),
-        "neuralSetQueries": new_buffer(device, queries, queries.shape[-1]),
+        "neuralSetWeights": device.new_buffer(weights),
+        "neuralSetQueries": device.new_buffer(queries, queries.itemsize * queries.shape[-1]),
         "neuralSetAnswers": answers,
     }
     device.dispatch(kernel, len(uv), variables)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.ladder.pbr.pbr_model import srgb_to_linear
+from verdigris.core.base.colour import linear_from_srgb
 from verdigris.core.ladder.reference import lights_of
 from verdigris.core.ladder.rungs import Rung
 from verdigris.core.ladder.texels import Grid
@@ -140,7 +140,7 @@ def bound_of_textures(scene: Scene, held_out: HeldOut, size: int) -> tuple[float
     grid.values[:], _ = mean_at(np.concatenate(shown).T, *corners, len(grid.values))
 
     def draw(seen: Seen, _: int) -> Floats:
-        linear = srgb_to_linear(grid.sample(seen.mixed(uv_set).T).T)
+        linear = linear_from_srgb(grid.sample(seen.mixed(uv_set).T).T)
         return np.asarray(linear / np.maximum(1 - linear, 1e-4), np.float32)
 
     found = measure_rung(Rung("bound", size, 0, 0.0, draw), held_out, 0)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.base.colour import linear_from_srgb
 from verdigris.core.ladder.image_fit import ImageFitSettings, Model, Pixels, fit_model
-from verdigris.core.ladder.pbr import pbr_model
 from verdigris.core.ladder.pbr.fit_pbr import FitSettings, fit_pbr
 from verdigris.core.ladder.pbr.lit_pixels import LitPixels
 from verdigris.core.ladder.pbr.pbr_material import PbrMaterial
@@ -119,7 +119,7 @@ def fit_pbr_rung(
     if emission is not None:
         strength = max(1.0, float(emission.values.max()))
         emission.values[:] = quantise(_to_srgb(emission.values / strength))
-        linear = pbr_model.srgb_to_linear(emission.values) * strength
+        linear = linear_from_srgb(emission.values) * strength
     material = PbrMaterial(grid, scene.teacher.device, linear)
 
     def draw(each: Seen, directions: int) -> Floats:

@@ -13,6 +13,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
+from runs import each_case
 
 from verdigris.core.base.device import open_device
 from verdigris.core.geometry.mesh import Mesh
@@ -59,15 +60,12 @@ def main() -> None:
     }
     settings = LadderSettings(**{**vars(settings), **changes})
     print(f"{device}; {settings}", flush=True)
-    for case in given["cases"]:
-        document, mesh, light = case.split(":")
-        try:
-            run(Path(document), Path(mesh), light, settings, given, device)
-        except Exception as failure:  # noqa: BLE001 - the next case may run
-            print(f"{case}: {type(failure).__name__}: {failure}", flush=True)
+    each_case(given["cases"], lambda case: run(case, settings, given, device))
 
 
-def run(document, mesh, light, settings, given, device) -> None:
+def run(case, settings, given, device) -> None:
+    name, shape, light = case.split(":")
+    document, mesh = Path(name), Path(shape)
     begun = time.monotonic()
     teacher = Teacher(load_document(document), None, device, has_atlas=False)
     has_tiles = any(is_tiled(slot.file) for slot in teacher.generated.textures)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from bench_ladder import open_surface
+from runs import each_case
 
 from verdigris.core.baking.on_mesh import NeuralRequest, bake_neural
 from verdigris.core.base.device import open_device
@@ -71,11 +72,7 @@ def main() -> None:
     given = parser.parse_args()
     device = open_device(given.device)
     print(f"{device}, {given.preset}\n| case | texels | KiB | s | FLIP mesh | dB |", flush=True)
-    for case in given.cases:
-        try:
-            run(case, given, device)
-        except Exception as failure:  # noqa: BLE001 - the next case may run
-            print(f"{case}: {type(failure).__name__}: {failure}", flush=True)
+    each_case(given.cases, lambda case: run(case, given, device))
 
 
 def run(case, given, device) -> None:

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 from bench_ladder import open_surface
+from runs import each_case
 
 from verdigris.core.base.device import open_device
 from verdigris.core.ladder.ladder import LadderSettings, make_ladder
@@ -39,11 +40,7 @@ def main() -> None:
     given = parser.parse_args()
     device = open_device(given.device)
     print(f"{device}\n| case | what | FLIP mesh | dB | s |", flush=True)
-    for case in given.cases:
-        try:
-            compare(case, given, device)
-        except Exception as failure:  # noqa: BLE001 - the next case may run
-            print(f"{case}: {type(failure).__name__}: {failure}", flush=True)
+    each_case(given.cases, lambda case: compare(case, given, device))
 
 
 def compare(case, given, device) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -70,3 +71,12 @@ def bake_and_load(
         parameters = bundle.parameters()
     used = BakeSettings.from_json(bundle.manifest.source["settings"])
     return event, parameters, used
+
+
+def each_case(cases: Iterable[str], run: Callable[[str], None]) -> None:
+    """Runs cases one by one. One that fails is named, and the next may run."""
+    for case in cases:
+        try:
+            run(case)
+        except Exception as failure:  # noqa: BLE001 - the next case may run
+            print(f"{case}: {type(failure).__name__}: {failure}", flush=True)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.colour import linear_from_srgb
+
 Floats = NDArray[np.float64]
 
 # The share of the material's pixels that may be nearer to a colour: a few specks do not matter.
@@ -67,5 +69,5 @@ def _oklab(rgb: NDArray[np.integer]) -> Floats:
     """Lightness and two opponent colours of sRGB bytes, in which distances are those of the eye
     (Ottosson 2020)."""
     share = rgb / 255.0
-    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    linear = linear_from_srgb(share)
     return np.asarray(np.cbrt(linear @ _CONES.T) @ _OPPONENT.T)

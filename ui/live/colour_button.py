@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QIcon, QPixmap
 from PySide6.QtWidgets import QColorDialog, QSizePolicy, QToolButton
 
+from verdigris.core.base.colour import linear_from_srgb, srgb_from_linear
 from verdigris.ui.style.metrics import ICON
-
-_CURVE = 1 / 2.4
 
 
 class ColourButton(QToolButton):
@@ -42,13 +42,9 @@ class ColourButton(QToolButton):
 
 
 def _displayed(colour: tuple[float, ...]) -> QColor:
-    return QColor(*(round(255 * min(1.0, max(0.0, _encoded(each)))) for each in colour))
-
-
-def _encoded(light: float) -> float:
-    return 12.92 * light if light <= 0.0031308 else 1.055 * float(light**_CURVE) - 0.055
+    shares = np.clip(srgb_from_linear(np.array(colour)), 0, 1)
+    return QColor(*(round(255 * each) for each in shares.tolist()))
 
 
 def _linear(value: float) -> float:
-    linear = value / 12.92 if value <= 0.04045 else float(((value + 0.055) / 1.055) ** 2.4)
-    return round(linear, 4)
+    return round(float(linear_from_srgb(np.array(value))), 4)

@@ -308,14 +308,7 @@ class DeviceMaterials:
         return upload_texture(self.device, latents.format, latents.levels, latents.size)
 
     def buffer(self, data: NDArray[Any], stride: int) -> slangpy.Buffer:
-        import slangpy
-
-        usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
-        # a copy: read-only arrays are refused
-        raw = np.array(data).reshape(-1).view(np.uint8)
-        return self.device.gpu.create_buffer(
-            element_count=raw.size // stride, struct_size=stride, usage=usage, data=raw
-        )
+        return self.device.new_buffer(data, stride)
 
 
 def has_blocks(device: Device) -> bool:

@@ -54,9 +54,7 @@ def write_textures(
     """Writes the textures of a rung into a folder. Row 0 of the images is at the top, v = 1."""
     written = Written()
     images = _images(rung, written.numbers)
-    for use in (
-        (BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT, ANISOTROPY, SHEEN, "detail") if atlas else ()
-    ):
+    for use in _TILED if atlas else ():
         if use in images:
             _write_tiles(images[use][0], folder, f"{rung.name}_{use}", atlas, written)
     for use, (image, is_srgb) in images.items():

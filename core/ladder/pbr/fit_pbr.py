@@ -93,6 +93,7 @@ class PbrFit:
         directions = np.concatenate([samples.wi, samples.wo]).T
         targets = np.concatenate([samples.value, samples.weight[None]]).T
         self._losses: Any = None
+        self._losses_of_pixels: Any = None
         self._samples = {
             "gPlaces": self._buffer(samples.uv.T),
             "gDirections": self._buffer(directions),
@@ -150,9 +151,11 @@ class PbrFit:
         }
         fit = {**self._uniforms, "count": count, "first": chosen.start, "rate": 0.0}
         texels = {name: self._texels[name] for name in ("gTexels", "gGradients")}
-        losses = self._losses_of_pixels = self._buffer(np.zeros(count))
+        if self._losses_of_pixels is None or self._losses_of_pixels.size != 4 * count:
+            self._losses_of_pixels = self._buffer(np.zeros(count))
         variables = {
-            "gFit": fit, "gPixels": given, **self.pixels.buffers, **texels, "gLosses": losses
+            "gFit": fit, "gPixels": given, **self.pixels.buffers, **texels,
+            "gLosses": self._losses_of_pixels,
         }  # fmt: skip
         self._device.dispatch(self._compare, count, variables)
 
@@ -184,13 +187,7 @@ class PbrFit:
         self._device.dispatch(kernel, count, variables)
 
     def _buffer(self, values: NDArray[Any], stride: int = 4) -> Any:
-        import slangpy
-
-        usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
-        flat = np.ascontiguousarray(values, np.float32).reshape(-1)
-        return self._device.gpu.create_buffer(
-            element_count=flat.size * 4 // stride, struct_size=stride, usage=usage, data=flat
-        )
+        return self._device.new_buffer(np.asarray(values, np.float32), stride)
 
 
 def fit_pbr(

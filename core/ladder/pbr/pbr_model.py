@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.base.colour import linear_from_srgb
 from verdigris.core.base.device import constants_module
 from verdigris.core.flatten.flat_model import (
     LARGEST_SLANT,
@@ -66,18 +67,11 @@ CONSTANTS = (
 )
 
 
-def srgb_to_linear(stored: FloatArray) -> FloatArray:
-    result: FloatArray = np.where(
-        stored <= 0.04045, stored / 12.92, ((np.maximum(stored, 0) + 0.055) / 1.055) ** 2.4
-    )
-    return result.astype(stored.dtype)
-
-
 def decode(stored: FloatArray) -> FloatArray:
     """Texels (texels, 15) as a shader filters them: linear colours, and signed numbers around 0."""
     texels = stored.copy()
     for colour in (BASE, SHEEN):
-        texels[:, colour] = srgb_to_linear(stored[:, colour])
+        texels[:, colour] = linear_from_srgb(stored[:, colour])
     for signed in (NORMAL, STRETCH):
         texels[:, signed] = 2 * stored[:, signed] - 1
     return texels

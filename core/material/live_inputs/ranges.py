@@ -6,6 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from verdigris.core.base.colour import linear_from_srgb
 from verdigris.core.material.live_inputs.live_input import PublishedInput
 
 if TYPE_CHECKING:
@@ -29,9 +32,7 @@ def numbers_in(text: str) -> tuple[float, ...]:
 def linear(colour: tuple[float, ...], space: str) -> tuple[float, ...]:
     """A colour in the space in which ranges are: that of the teacher, without a curve."""
     if space == "srgb_texture":
-        return tuple(
-            each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in colour
-        )
+        return tuple(linear_from_srgb(np.array(colour)).tolist())
     power = _POWERS.get(space, 1.0)
     return tuple(max(0.0, each) ** power for each in colour) if power != 1 else colour
 
