@@ -11,6 +11,8 @@ import numpy as np
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.ladder import rungs as all_rungs
 from verdigris.core.ladder.image_fit import ImageFitSettings, Pixels
+from verdigris.core.ladder.maps.occlusion import add_occlusion
+from verdigris.core.ladder.maps.opacity import add_opacity
 from verdigris.core.ladder.measure import (
     SUBPIXELS,
     HeldOut,
@@ -128,6 +130,8 @@ def make_ladder(
     found = [
         _fit(name, scene, seen, settings, weights, neural, pixels, on_progress) for name in names
     ]
+    add_opacity(found, scene, seen)
+    add_occlusion(found, scene)
     held = cameras_around(
         surface,
         settings.held_out,

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _LOBES = (0.003, 0.02, 0.08, 0.25)
 _SAMPLES_AT_ONCE = 1 << 17
 _LEAST_COSINE = 0.02
+# What covers less counts for nothing in a fit.
+_LEAST_COVERAGE = 0.05
 
 
 def light_of(
@@ -126,13 +128,21 @@ def _of_view(
     wi = draw_lights(rng, wo)
     frames = Frames(view.position, view.tangent, view.bitangent, view.normal)
     value = teacher.response(view.uv, wi, wo.astype(np.float32), frames)
+    weight = np.ones(len(value), np.float32) if paint is None else paint
+    if not teacher.is_dark_and_opaque:
+        cover = teacher.unlit(view.uv, wo.astype(np.float32), frames)[:, 3]
+        value, weight = without_coverage(value, cover), weight * cover
     fitted = seen.on_set(surface, uv_set)
     if fitted is not view:
         turn = np.stack([fitted.tangent, fitted.bitangent, fitted.normal], 1) @ own.swapaxes(1, 2)
         wi, wo = (np.einsum("nij,nj->ni", turn, each) for each in (wi, wo))
-    weight = np.ones(len(value), np.float32) if paint is None else paint
     columns = (fitted.uv.T, wi.T, wo.T, value.T, weight)
     return tuple(np.asarray(each, np.float32) for each in columns)
+
+
+def without_coverage(light: Floats, cover: Floats) -> Floats:
+    """Light (N, 3) of the surface where it is, of light that is multiplied by coverage (N,)."""
+    return np.asarray(light / np.maximum(cover, _LEAST_COVERAGE)[:, None], np.float32)
 
 
 def draw_lights(rng: np.random.Generator, wo: Floats) -> Floats:

@@ -14,7 +14,7 @@ from verdigris.core.ladder.image_fit import ImageFitSettings, Model, Pixels, fit
 from verdigris.core.ladder.pbr.fit_pbr import FitSettings, fit_pbr
 from verdigris.core.ladder.pbr.lit_pixels import LitPixels
 from verdigris.core.ladder.pbr.pbr_material import PbrMaterial
-from verdigris.core.ladder.reference import draw_responses, light_of
+from verdigris.core.ladder.reference import draw_responses, light_of, without_coverage
 from verdigris.core.ladder.texels import Grid, fill_holes, quantise
 from verdigris.core.ladder.tone_curve import ToneCurve, fit_curve
 from verdigris.core.ladder.unlit_models import (
@@ -148,7 +148,8 @@ def emission_grid(scene: Scene, seen: Sequence[Seen], size: int) -> Grid:
         frames = Frames(view.position, view.tangent, view.bitangent, view.normal)
         own = np.stack([view.tangent, view.bitangent, view.normal], 1)
         wo = np.einsum("nij,nj->ni", own, view.to_eye).astype(np.float32)
-        found = scene.teacher.unlit(view.uv, wo, frames)[:, :3]
+        found = scene.teacher.unlit(view.uv, wo, frames)
+        found = without_coverage(found[:, :3], found[:, 3])
         parts.append((each.on_set(scene.surface, scene.first_set).uv, found))
     uv = np.concatenate([each[0] for each in parts]).T
     values = np.concatenate([each[1] for each in parts]).T
@@ -180,8 +181,8 @@ def pixels_of(
                 (2 * cosine * view.normal - view.to_eye).T,
                 vertex[each.triangle].T,
                 each.weights.T,
-                (light[:, :3] * np.float32(scene.exposure)).T,
-                paint,
+                (without_coverage(light[:, :3], light[:, 3]) * np.float32(scene.exposure)).T,
+                paint * light[:, 3],
             )
         )
     return Pixels(*(np.concatenate(each, -1) for each in zip(*columns, strict=True)))

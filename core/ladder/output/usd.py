@@ -32,6 +32,7 @@ _COLOUR = "displayColor"
 # Of a texture's output: the input of the surface, its type, and the texture's channel.
 _LIT = (
     (BASE_COLOUR, "diffuseColor", "Color3f", "rgb", "sRGB"),
+    (ORM, "occlusion", "Float", "r", "raw"),
     (ORM, "roughness", "Float", "g", "raw"),
     (ORM, "metallic", "Float", "b", "raw"),
     (NORMAL, "normal", "Normal3f", "rgb", "raw"),
@@ -136,6 +137,12 @@ def _define_material(
                 texture.CreateInput("bias", types.Float4).Set((-1, -1, -1, 0))
             source = texture.CreateOutput(channel, getattr(types, kind))
             surface.CreateInput(port, getattr(types, kind)).ConnectToSource(source)
+    if "alpha_mode" in numbers and rung.name != VERTEX:
+        use, uv_set = (BASE_COLOUR, _FIRST) if BASE_COLOUR in files else (SHOWN, _LIGHT)
+        texture = _texture(stage, f"{path}/opacity", files[use], "sRGB", uv_set)
+        source = texture.CreateOutput("a", types.Float)
+        surface.CreateInput("opacity", types.Float).ConnectToSource(source)
+        surface.CreateInput("opacityThreshold", types.Float).Set(numbers.get("alpha_cutoff", 0.0))
     if BASE_COLOUR in files:
         return material
     # light that is stored: nothing but emission

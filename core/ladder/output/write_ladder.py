@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.outputs import write_file
-from verdigris.core.hosts.host import BASE_COLOR, EMISSION, METALNESS, NORMAL_MAP, ROUGHNESS
+from verdigris.core.hosts.host import (
+    BASE_COLOR,
+    EMISSION,
+    METALNESS,
+    NORMAL_MAP,
+    OPACITY,
+    ROUGHNESS,
+)
 from verdigris.core.ladder.measure import SWITCH_FLIP
 from verdigris.core.ladder.output.gltf import write_gltf
 from verdigris.core.ladder.output.lods import choose_lods
@@ -65,6 +72,10 @@ def _write_for_scenes(
     found = {BASE_COLOR: files[BASE_COLOUR], NORMAL_MAP: files[NORMAL]}
     if EMISSIVE in files:
         found[EMISSION] = files[EMISSIVE]
+    if "opacity" in rung.stored:
+        found[OPACITY] = f"{PBR}_{OPACITY}.png"
+        opacity = rung.stored["opacity"].grid.image
+        write_data(folder / found[OPACITY], np.ascontiguousarray(opacity[::-1], np.float32))
     for kind, channel in ((ROUGHNESS, pbr_model.ROUGHNESS), (METALNESS, pbr_model.METALNESS)):
         found[kind] = f"{PBR}_{kind}.png"
         values = np.ascontiguousarray(image[::-1, :, channel : channel + 1], np.float32)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.device import Source
-from verdigris.core.ladder.reference import light_of
+from verdigris.core.ladder.reference import light_of, without_coverage
 from verdigris.core.pictures.render import DeviceView
 
 if TYPE_CHECKING:
@@ -70,8 +70,9 @@ class LitPixels:
             picked = chosen[number]
             view = each.view.take(picked)
             fitted = each.on_set(scene.surface, uv_set).take(picked)
-            light = light_of(teacher, view, dark, 2 * PAIRS)[:, :3]
+            light = light_of(teacher, view, dark, 2 * PAIRS)
             paint = np.ones(len(picked)) if weights is None else weights[number][picked]
+            light, paint = without_coverage(light[:, :3], light[:, 3]), paint * light[:, 3]
             places.append(fitted.uv)
             targets.append(np.concatenate([light, paint[:, None]], 1))
             uploaded = DeviceView.upload(teacher, view, 1)
