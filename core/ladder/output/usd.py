@@ -137,8 +137,8 @@ def _define_material(
                 texture.CreateInput("bias", types.Float4).Set((-1, -1, -1, 0))
             source = texture.CreateOutput(channel, getattr(types, kind))
             surface.CreateInput(port, getattr(types, kind)).ConnectToSource(source)
-    if "alpha_mode" in numbers and rung.name != VERTEX:
-        use, uv_set = (BASE_COLOUR, _FIRST) if BASE_COLOUR in files else (SHOWN, _LIGHT)
+    use, uv_set = (BASE_COLOUR, _FIRST) if BASE_COLOUR in files else (SHOWN, _LIGHT)
+    if "alpha_mode" in numbers and use in files:
         texture = _texture(stage, f"{path}/opacity", files[use], "sRGB", uv_set)
         source = texture.CreateOutput("a", types.Float)
         surface.CreateInput("opacity", types.Float).ConnectToSource(source)

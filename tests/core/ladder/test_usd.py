@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pxr import Usd, UsdGeom, UsdShade, UsdValidation
 
 from verdigris.core.geometry.mesh import load_mesh
 from verdigris.core.ladder.output.texture_files import Written
@@ -14,6 +13,9 @@ from verdigris.core.ladder.surface import Surface
 from verdigris.core.ladder.texels import Grid
 from verdigris.core.ladder.tone_curve import ToneCurve
 from verdigris.core.ladder.unlit_models import VertexColours
+
+pytest.importorskip("pxr", reason="USD is not installed: pip install usd-core")
+from pxr import Usd, UsdGeom, UsdShade, UsdValidation
 
 ROOT = Path(__file__).resolve().parents[3]
 LIT = {each: f"pbr_{each}.png" for each in ("base_color", "orm", "normal", "emissive")}
