@@ -159,6 +159,9 @@ class LadderLook:
     stage: Path | None = None
     """The mesh with all rungs as variants, in USD."""
 
+    result: BakedResult | None = None
+    """What is noted at the material besides, in the same undo step."""
+
 
 @runtime_checkable
 class ShowsRungs(Protocol):

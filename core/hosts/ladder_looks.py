@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.hosts.host import LadderLook, RungLook
-from verdigris.core.settings.rung_names import NEURAL, REFLECTION, UNLIT
+from verdigris.core.hosts.host import BakedResult, LadderLook, RungLook
+from verdigris.core.settings.rung_names import NEURAL, PBR, REFLECTION, UNLIT
 
 # Keys of an entry of the report.
 SCENE_TEXTURES, SCENE_VERTICES = "scene_textures", "scene_vertices"
@@ -37,7 +37,27 @@ def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
                 _ALPHA in each,
             )
         )
-    stages = [each for each in report.get("models", ()) if str(each).endswith(".usdc")]
+    stages = _stages(report)
     return LadderLook(
-        str(report.get("name", "ladder")), tuple(rungs), folder / stages[0] if stages else None
+        str(report.get("name", "ladder")),
+        tuple(rungs),
+        folder / stages[0] if stages else None,
+        result_of(report, folder),
     )
+
+
+def result_of(report: Mapping[str, Any], folder: Path) -> BakedResult | None:
+    """What the scene notes of a ladder: the bundle, or else the USD file, with the glTF textures.
+    None if there is neither."""
+    rungs = {each.get("name"): each for each in report.get("rungs", ())}
+    bundle, stages = rungs.get(NEURAL, {}).get("bundle"), _stages(report)
+    if not bundle and not stages:
+        return None
+    textures = rungs.get(PBR, {}).get(SCENE_TEXTURES, {})
+    return BakedResult(
+        folder / (bundle or stages[0]), {kind: folder / file for kind, file in textures.items()}
+    )
+
+
+def _stages(report: Mapping[str, Any]) -> list[str]:
+    return [str(each) for each in report.get("models", ()) if str(each).endswith(".usdc")]

@@ -21,12 +21,12 @@ from verdigris.core.ladder.output.texture_files import (
 )
 from verdigris.core.ladder.rungs import Rung, Scene
 from verdigris.core.ladder.unlit_models import VertexColours
-from verdigris.core.settings.rung_names import NEURAL, PBR, VERTEX
+from verdigris.core.settings.rung_names import NEURAL, PBR, VARIANT_SET, VERTEX
 
 if TYPE_CHECKING:
     from pxr import Usd, UsdShade
 
-VARIANTS, ATTRIBUTE, LOD = "rung", "verdigris:bundle", "verdigris:below_pixels"
+ATTRIBUTE, LOD = "verdigris:bundle", "verdigris:below_pixels"
 _FIRST, _LIGHT = "st", "st1"
 _COLOUR = "displayColor"
 # Of a texture's output: the input of the surface, its type, and the texture's channel.
@@ -57,7 +57,7 @@ def write_usd(
     stage.SetDefaultPrim(root)
     files = {rung.name: written.files for rung, written in rungs}
     mesh = _define_mesh(stage, scene, [rung for rung, _ in rungs])
-    chosen = root.GetVariantSets().AddVariantSet(VARIANTS)
+    chosen = root.GetVariantSets().AddVariantSet(VARIANT_SET)
     below = {each["rung"]: each["below_pixels"] for each in lods}
     for rung, written in rungs:
         chosen.AddVariant(rung.name)

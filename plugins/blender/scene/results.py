@@ -41,6 +41,12 @@ _INPUTS = {
 
 def attach_result(material: bpy.types.Material, result: BakedResult) -> None:
     """Notes a result, and makes the material for viewports if there are textures."""
+    note_result(material, result)
+    push_undo("Verdigris result")
+
+
+def note_result(material: bpy.types.Material, result: BakedResult) -> None:
+    """The same, without an undo step of its own."""
     require_local(material)
     # read first: a missing file must leave the scene unchanged
     images = {kind: load_image(path, kind) for kind, path in result.textures.items()}
@@ -48,7 +54,6 @@ def attach_result(material: bpy.types.Material, result: BakedResult) -> None:
     material[RESULT_PROPERTY] = result.bundle.absolute().as_posix()
     if images:
         _make_likeness(material, images)
-    push_undo("Verdigris result")
 
 
 def find_result(material: bpy.types.Material) -> str:

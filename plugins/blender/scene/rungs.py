@@ -15,7 +15,7 @@ from verdigris.core.hosts.host import BASE_COLOR, VIEWPORT_SUFFIX, LadderLook, R
 from verdigris.core.settings.rung_names import NEURAL
 
 from .meshes import RUNG, objects_with, world_y_up
-from .results import MADE_FOR, connect, fill_likeness, load_image, node_of
+from .results import MADE_FOR, connect, fill_likeness, load_image, node_of, note_result
 from .undo import push_undo, require_local
 
 LEVELS_OF = "verdigris_levels_of"
@@ -34,6 +34,8 @@ def attach_rungs(material: bpy.types.Material, ladder: LadderLook) -> str:
         raise HostError(f"{material.name}: no mesh of the scene has it: assign it to one")
     images = {rung.name: _images_of(rung) for rung in ladder.rungs}
     colours = {each.name: _read_vertices(each) for each in ladder.rungs if each.vertices}
+    if ladder.result is not None:
+        note_result(material, ladder.result)
     _remove_levels(material)
     top = bpy.data.collections.new(f"{material.name} levels")
     top[LEVELS_OF] = material
