@@ -84,6 +84,8 @@ if TYPE_CHECKING:
     from verdigris.core.settings.bake_settings import BakeSettings
 
     Floats = NDArray[np.float32]
+    # The numbers of every material, one after the other on the device.
+    _Materials = Callable[[], Iterator[tuple[Parameters, Student]]]
 
 # Pixels a side, sub-pixels a side of each, and directions of the studio at each of these. A small
 # bake on a processor gets a picture that takes no longer than the bake.
@@ -171,7 +173,7 @@ def fitting_heads(run: Run) -> Iterator[Callable[[], FloatArray] | None]:
     """Fits the heads in a thread, beside all else inside of the context; what waits for them, or
     None where `finish` fits them: on a processor both would take turns. The latents are those that
     were trained, near what blocks hold: fitting blocks takes half as long as fitting heads."""
-    if len(run.teachers) > 1 or run.teachers[0].device.is_software:
+    if not _has_time_for_heads(run):
         yield None
         return
     teacher, effort = run.teachers[0], _effort_of(run)
@@ -183,6 +185,10 @@ def fitting_heads(run: Run) -> Iterator[Callable[[], FloatArray] | None]:
 
     with ThreadPoolExecutor(1, "heads") as thread:
         yield thread.submit(copy_context().run, fit).result
+
+
+def _has_time_for_heads(run: Run) -> bool:
+    return len(run.teachers) == 1 and not run.teachers[0].device.is_software
 
 
 def finish(
@@ -392,20 +398,23 @@ class _Students:
 
 
 @profiled("fit heads")
-def _fit_heads(
-    spec: NetworkSpec,
-    materials: Callable[[], Iterator[tuple[Parameters, Student]]],
-    effort: _Effort,
-) -> FloatArray:
+def _fit_heads(spec: NetworkSpec, materials: _Materials, effort: _Effort) -> FloatArray:
     """The heads of the sampler and of split-sum lighting, of all materials that share the
     decoder."""
     examples = join([draw_examples(*each, effort.sampler) for each in materials()])
     head = fit_head(spec, examples, effort.sampler)
-    drawn = [
-        draw_split_examples(replace(numbers, head=head), student, effort.split)
+    return _fit_split(spec, materials, head, effort.split)
+
+
+def _fit_split(
+    spec: NetworkSpec, materials: _Materials, head: FloatArray, effort: SplitEffort
+) -> FloatArray:
+    """The sampler's head with that of split-sum lighting."""
+    examples = [
+        draw_split_examples(replace(numbers, head=head), student, effort)
         for numbers, student in materials()
     ]
-    return fit_split(spec, head, join_split(drawn), effort.split)
+    return fit_split(spec, head, join_split(examples), effort)
 
 
 @profiled("store latents: export")
