@@ -146,8 +146,9 @@ def test_heads_fitted_beside_blocks_draw_as_well(finished, lamp, tmp_path, monke
     first, second = (open_bundle(Path(each.result)).parameters() for each in (finished, event))
     assert verify(open_bundle(Path(event.result))).holds
     examples = draw_examples(first, Student(first, lamp.device), Effort(96, 64, 1))
+    mass = examples.mass * examples.response
     variances = [
-        (examples.mass * examples.response / density_of(first.spec, each.head, examples)).sum(0)
+        (mass / np.maximum(density_of(first.spec, each.head, examples), 1e-9)).sum(0)
         for each in (first, second)
     ]
     assert np.median(variances[1] / variances[0]) < 1.05
