@@ -145,7 +145,7 @@ def _effort_of(run: Run) -> _Effort:
     """That of a result, which may take as long as a short bake."""
     device, trained = run.teachers[0].device, run.settings.iterations * run.settings.batch
     return _Effort(
-        effort_on(device, trained),
+        effort_on(device, trained, run.settings.resolution**2),
         split_effort_on(device, trained),
         final_samples(device),
         sphere_to_compare(),
