@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from verdigris.core.base.device import MOST_THREADS, Device, Source
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import slangpy
     from numpy.typing import NDArray
 
@@ -18,7 +20,12 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-EVALUATE = Source("material/teacher/evaluate")
+USE_MATERIAL = Source("material/teacher/use_material")
+# What the kernel of a material does in a dispatch: use_material.slang has these numbers.
+RESPONSE, UNLIT, VIEW, SAMPLES = range(4)
+_READ = ("gUv", "gFrames", "gLive", "gIncoming", "gOutgoing", "gPixel")
+_READ_BY_SAMPLES = ("gImportanceSums", "gDirectionSums")
+_WRITTEN = ("gResult", "gLit", "gSamples")
 DEFAULT_SLOPE_STEP = 1.0 / 1024.0
 
 
@@ -58,6 +65,59 @@ LIVE_KNOTS = 9
 def even_knots(inputs: int) -> Floats:
     """[knots, inputs]: quantiles of a uniform density."""
     return np.tile(np.linspace(0, 1, LIVE_KNOTS, dtype=np.float32)[:, None], inputs)
+
+
+class UsedMaterial(Protocol):
+    """A material with a kernel."""
+
+    @property
+    def device(self) -> Device: ...
+
+    @property
+    def lanes_per_sample(self) -> int: ...
+
+    def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel: ...
+
+    def bindings(self) -> dict[str, Any]: ...
+
+
+def use_kernel(material: UsedMaterial, job: int) -> slangpy.ComputeKernel:
+    """The kernel of a material, compiled once for all jobs."""
+    import os
+    variant = os.environ.get("KERNELS", "one")
+    entry = "useMaterial"
+    if variant == "two":
+        entry = "drawOnly" if job == SAMPLES else "coldOnly"
+    if variant == "three":
+        entry = {SAMPLES: "drawOnly", VIEW: "viewOnly"}.get(job, "evaluateOnly")
+    return material.kernel(USE_MATERIAL, entry)
+
+
+def use_material(
+    material: UsedMaterial,
+    job: int,
+    count: int,
+    variables: Mapping[str, Any],
+    slope_step: float = DEFAULT_SLOPE_STEP,
+    encoder: slangpy.CommandEncoder | None = None,
+    **parameters: Any,
+) -> None:
+    """Runs or records the kernel of a material for one job. Buffers of other jobs are not read."""
+    device = material.device
+    unused = device.memo.get(USE_MATERIAL)
+    if unused is None:
+        floats = np.zeros(4, np.float32)
+        read, written = device.new_buffer(floats), device.new_buffer(floats)
+        unused = dict.fromkeys((*_READ, *_READ_BY_SAMPLES), read)
+        unused |= dict.fromkeys(_WRITTEN, written)
+        device.memo[USE_MATERIAL] = unused
+    uniforms = {"job": job, "count": count, "slopeStep": slope_step, **parameters}
+    device.dispatch(
+        use_kernel(material, job),
+        count * material.lanes_per_sample,
+        {**unused, "gUse": uniforms, **variables, **material.bindings()},
+        encoder,
+    )
 
 
 class DeviceMaterial(ABC):
@@ -173,31 +233,22 @@ class DeviceMaterial(ABC):
         footprint: Footprint,
         live: Floats | None = None,
     ) -> slangpy.Buffer:
-        frames = np.zeros(12, np.float32) if packed is None else packed
-        values = np.zeros((1 if live is None else count, 3), np.float32)
+        variables = {"gUv": uv, "gIncoming": wi, "gOutgoing": wo}
+        if packed is not None:
+            variables["gFrames"] = self.buffer(packed.size, packed)
         if live is not None:
+            values = np.zeros((count, 3), np.float32)
             values[:, : live.shape[1]] = live
-        output = self.buffer(channels * count, None)
-        self.device.dispatch(
-            self.kernel(EVALUATE, "evaluate"),
-            count * self.lanes_per_sample,
-            {
-                "gParameters": {
-                    "count": count,
-                    "slopeStep": DEFAULT_SLOPE_STEP,
-                    "hasFrames": int(packed is not None),
-                    "hasLive": int(live is not None),
-                    "isLit": int(channels == 3),
-                    "footprint": footprint.uniform(),
-                },
-                "gUv": uv,
-                "gFrames": self.buffer(frames.size, frames),
-                "gLive": self.buffer(values.size, values),
-                "gIncoming": wi,
-                "gOutgoing": wo,
-                "gResult": output,
-                **self.bindings(),
-            },
+            variables["gLive"] = self.buffer(values.size, values)
+        output = variables["gResult"] = self.buffer(channels * count, None)
+        use_material(
+            self,
+            RESPONSE if channels == 3 else UNLIT,
+            count,
+            variables,
+            hasFrames=int(packed is not None),
+            hasLive=int(live is not None),
+            footprint=footprint.uniform(),
         )
         return output
 

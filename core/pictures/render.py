@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from verdigris.core.base.device import Source
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.geometry.mesh import normalized
 from verdigris.core.geometry.shapes import ELEVATIONS, SHAPES, shape_mesh
-from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
+from verdigris.core.material.evaluator import POINT, VIEW, Footprint, use_material
 from verdigris.core.pictures.picture_limits import LARGEST_SIZE, SUBPIXELS, largest_size
 from verdigris.core.pictures.views import FRONT, Camera, View, mesh_view, plane_view, sphere_view
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 VIEWS = ("sphere", "plane", *SHAPES, "mesh")
 # With so many, the largest picture takes minutes on a fast GPU and hours on a processor.
 MOST_STUDIO_SAMPLES = 4096
-_SHADE_VIEW = Source("pictures/shade_view")
 PIXELS_AT_ONCE = 1 << 19
 # Drivers cancel a dispatch that takes seconds.
 DIRECTIONS_AT_ONCE = 1 << 24
@@ -216,29 +214,28 @@ def shade_on_device(
     into: slangpy.Buffer | None = None,
 ) -> slangpy.Buffer:
     """The same for an uploaded view; the result stays on the device, in `into` or a new buffer."""
-    kernel = material.kernel(_SHADE_VIEW, "shadeView")
     output = into or view.new_output(material)
     direction = normalized(np.array(lighting.direction, np.float32))
-    material.device.dispatch(
-        kernel,
-        view.count * material.lanes_per_sample,
+    buffers = dict(view.buffers)
+    use_material(
+        material,
+        VIEW,
+        view.count,
         {
-            "gParameters": {
-                "count": view.count,
+            "gLight": {
                 "environmentSamples": lighting.samples if lighting.environment > 0 else 0,
                 "width": view.width,
                 "subpixels": view.subpixels,
-                "slopeStep": DEFAULT_SLOPE_STEP,
                 "lightDirection": direction.tolist(),
                 "environmentScale": lighting.environment,
                 "lightColour": list(lighting.colour),
                 "emissionScale": lighting.emission,
-                "isFlat": int(is_flat),
-                "footprint": footprint.uniform(),
             },
-            **view.buffers,
-            "gResult": output,
-            **material.bindings(),
+            "gOutgoing": buffers.pop("gToEye"),
+            **buffers,
+            "gLit": output,
         },
+        hasFrames=int(not is_flat),
+        footprint=footprint.uniform(),
     )
     return output

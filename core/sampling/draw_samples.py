@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from verdigris.core.base.device import MOST_THREADS, Source
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.material.evaluator import SAMPLES, use_kernel, use_material
 from verdigris.core.network.spec import COARSE_WIDTH, LatentLayout
 from verdigris.core.sampling.distribution import distribution_of
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE, SampleArray
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     from verdigris.core.base.device import Device
 
 _SOURCE = Source("sampling/draw_samples")
-# The kernel by the number of samples that one thread draws at the same position.
-_ENTRIES = {1: "drawSamples", 2: "drawSamplesInTwos", 4: "drawSamplesInFours"}
+# The kernel by the number of samples that one thread draws at the same position. One alone is drawn by the kernel that
+# a material has for all else.
+_ENTRIES = {2: "drawSamplesInTwos", 4: "drawSamplesInFours"}
 # On a GPU, one thread with four samples takes longer than two threads with two.
 _MOST_TOGETHER, _MOST_TOGETHER_ON_SOFTWARE = 2, 4
 # Steps in one chunk of samples for the numpy trainer.
@@ -86,8 +88,7 @@ class DrawnSamples:
         self._device = self.materials[0].device
         most = _MOST_TOGETHER_ON_SOFTWARE if self._device.is_software else _MOST_TOGETHER
         self._together = math.gcd(self.pairs, most)
-        entry = _ENTRIES[self._together]
-        self._kernels = [material.kernel(_SOURCE, entry) for material in self.materials]
+        self._kernels = [self._kernel(material) for material in self.materials]
         # measured here, not between the commands of a batch
         self._live_knots = [_live_knots(material.live_knots) for material in self.materials]
         self._directions = distribution_of(np.array(self.settings.direction_weights()))
@@ -95,6 +96,11 @@ class DrawnSamples:
         self._buffers: dict[int, slangpy.Buffer] = {}
         self.revision = 0
         self._build_distribution()
+
+    def _kernel(self, material: DrawnMaterial) -> slangpy.ComputeKernel:
+        if self._together == 1:
+            return use_kernel(material, SAMPLES)
+        return material.kernel(_SOURCE, _ENTRIES[self._together])
 
     def set_importance(self, importance: NDArray[Any] | None) -> None:
         """Uses another importance map from the next batch on. `revision` makes trainers discard
@@ -187,18 +193,20 @@ class DrawnSamples:
                     "firstSlot": first,
                     "slots": end - first,
                 }
-                self._device.dispatch(
-                    self._kernels[index],
-                    these * threads,
-                    {
-                        "gDraw": arguments,
-                        "gImportanceSums": self._sums,
-                        "gDirectionSums": self._direction_sums,
-                        "gSamples": samples,
-                        **material.bindings(),
-                    },
-                    encoder,
-                )
+                variables = {
+                    "gDraw": arguments,
+                    "gImportanceSums": self._sums,
+                    "gDirectionSums": self._direction_sums,
+                    "gSamples": samples,
+                }
+                if self._together == 1:
+                    slope = self.settings.slope_step
+                    count_here = these * (end - first)
+                    use_material(material, SAMPLES, count_here, variables, slope, encoder)
+                else:
+                    variables |= material.bindings()
+                    kernel = self._kernels[index]
+                    self._device.dispatch(kernel, these * threads, variables, encoder)
             first = end
 
     def _arguments(self, material: int, step: int, steps: int, batch: int) -> dict[str, Any]:

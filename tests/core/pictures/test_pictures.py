@@ -69,7 +69,7 @@ def test_however_many_directions_a_pixel_sums_a_dispatch_takes_about_as_long(dif
     dispatch = Device.dispatch
 
     def counted(self, kernel, threads, variables, encoder=None):
-        asked.append(threads * variables["gParameters"]["environmentSamples"])
+        asked.append(threads * variables["gLight"]["environmentSamples"])
         dispatch(self, kernel, threads, variables, encoder)
 
     monkeypatch.setattr(Device, "dispatch", counted)
