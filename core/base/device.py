@@ -169,7 +169,7 @@ class Device:
         if files is not None:
             options["include_paths"] = [*options["include_paths"], files.folder]
         instead = None
-        if is_hasty and (self.is_software or os.environ.get("HASTY")):
+        if is_hasty and self.is_software:
             options["optimization"] = slangpy.SlangOptimizationLevel.none
             instead = partial(self.new_kernels, defines, is_hasty=False, files=files)
         # modules that were compiled with other definitions must not be taken from the cache

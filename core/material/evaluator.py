@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from verdigris.core.base.device import MOST_THREADS, Device, Source
+from verdigris.core.material.use_material import RESPONSE, UNLIT, use_material
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import slangpy
     from numpy.typing import NDArray
 
@@ -20,12 +19,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-USE_MATERIAL = Source("material/teacher/use_material")
-# What the kernel of a material does in a dispatch: use_material.slang has these numbers.
-RESPONSE, UNLIT, VIEW, SAMPLES = range(4)
-_READ = ("gUv", "gFrames", "gLive", "gIncoming", "gOutgoing", "gPixel")
-_READ_BY_SAMPLES = ("gImportanceSums", "gDirectionSums")
-_WRITTEN = ("gResult", "gLit", "gSamples")
 DEFAULT_SLOPE_STEP = 1.0 / 1024.0
 
 
@@ -65,59 +58,6 @@ LIVE_KNOTS = 9
 def even_knots(inputs: int) -> Floats:
     """[knots, inputs]: quantiles of a uniform density."""
     return np.tile(np.linspace(0, 1, LIVE_KNOTS, dtype=np.float32)[:, None], inputs)
-
-
-class UsedMaterial(Protocol):
-    """A material with a kernel."""
-
-    @property
-    def device(self) -> Device: ...
-
-    @property
-    def lanes_per_sample(self) -> int: ...
-
-    def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel: ...
-
-    def bindings(self) -> dict[str, Any]: ...
-
-
-def use_kernel(material: UsedMaterial, job: int) -> slangpy.ComputeKernel:
-    """The kernel of a material, compiled once for all jobs."""
-    import os
-    variant = os.environ.get("KERNELS", "one")
-    entry = "useMaterial"
-    if variant == "two":
-        entry = "drawOnly" if job == SAMPLES else "coldOnly"
-    if variant == "three":
-        entry = {SAMPLES: "drawOnly", VIEW: "viewOnly"}.get(job, "evaluateOnly")
-    return material.kernel(USE_MATERIAL, entry)
-
-
-def use_material(
-    material: UsedMaterial,
-    job: int,
-    count: int,
-    variables: Mapping[str, Any],
-    slope_step: float = DEFAULT_SLOPE_STEP,
-    encoder: slangpy.CommandEncoder | None = None,
-    **parameters: Any,
-) -> None:
-    """Runs or records the kernel of a material for one job. Buffers of other jobs are not read."""
-    device = material.device
-    unused = device.memo.get(USE_MATERIAL)
-    if unused is None:
-        floats = np.zeros(4, np.float32)
-        read, written = device.new_buffer(floats), device.new_buffer(floats)
-        unused = dict.fromkeys((*_READ, *_READ_BY_SAMPLES), read)
-        unused |= dict.fromkeys(_WRITTEN, written)
-        device.memo[USE_MATERIAL] = unused
-    uniforms = {"job": job, "count": count, "slopeStep": slope_step, **parameters}
-    device.dispatch(
-        use_kernel(material, job),
-        count * material.lanes_per_sample,
-        {**unused, "gUse": uniforms, **variables, **material.bindings()},
-        encoder,
-    )
 
 
 class DeviceMaterial(ABC):
@@ -245,6 +185,7 @@ class DeviceMaterial(ABC):
             self,
             RESPONSE if channels == 3 else UNLIT,
             count,
+            DEFAULT_SLOPE_STEP,
             variables,
             hasFrames=int(packed is not None),
             hasLive=int(live is not None),

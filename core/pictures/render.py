@@ -10,7 +10,8 @@ import numpy as np
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.geometry.mesh import normalized
 from verdigris.core.geometry.shapes import ELEVATIONS, SHAPES, shape_mesh
-from verdigris.core.material.evaluator import POINT, VIEW, Footprint, use_material
+from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
+from verdigris.core.material.use_material import VIEW, use_material
 from verdigris.core.pictures.picture_limits import LARGEST_SIZE, SUBPIXELS, largest_size
 from verdigris.core.pictures.views import FRONT, Camera, View, mesh_view, plane_view, sphere_view
 
@@ -221,6 +222,7 @@ def shade_on_device(
         material,
         VIEW,
         view.count,
+        DEFAULT_SLOPE_STEP,
         {
             "gLight": {
                 "environmentSamples": lighting.samples if lighting.environment > 0 else 0,

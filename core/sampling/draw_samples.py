@@ -15,7 +15,12 @@ from numpy.typing import NDArray
 
 from verdigris.core.base.device import MOST_THREADS, Source
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.material.evaluator import SAMPLES, use_kernel, use_material
+from verdigris.core.material.use_material import (
+    SAMPLES,
+    UsedMaterial,
+    compile_material,
+    use_material,
+)
 from verdigris.core.network.spec import COARSE_WIDTH, LatentLayout
 from verdigris.core.sampling.distribution import distribution_of
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE, SampleArray
@@ -26,11 +31,9 @@ if TYPE_CHECKING:
 
     import slangpy
 
-    from verdigris.core.base.device import Device
-
 _SOURCE = Source("sampling/draw_samples")
-# The kernel by the number of samples that one thread draws at the same position. One alone is drawn by the kernel that
-# a material has for all else.
+# The kernel by the number of samples that one thread draws at the same position. The kernel that a
+# material has for all else draws them one by one.
 _ENTRIES = {2: "drawSamplesInTwos", 4: "drawSamplesInFours"}
 # On a GPU, one thread with four samples takes longer than two threads with two.
 _MOST_TOGETHER, _MOST_TOGETHER_ON_SOFTWARE = 2, 4
@@ -43,24 +46,14 @@ DISTANCE = 4
 LIVE_SHARE = 0.1
 
 
-class DrawnMaterial(Protocol):
+class DrawnMaterial(UsedMaterial, Protocol):
     """The interface of a material for drawing; a Teacher implements it."""
-
-    @property
-    def device(self) -> Device: ...
-
-    @property
-    def lanes_per_sample(self) -> int: ...
 
     @property
     def live_steps(self) -> tuple[int, ...]: ...
 
     @property
     def live_knots(self) -> NDArray[np.float32]: ...
-
-    def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel: ...
-
-    def bindings(self) -> dict[str, Any]: ...
 
 
 class _Pending(NamedTuple):
@@ -99,7 +92,7 @@ class DrawnSamples:
 
     def _kernel(self, material: DrawnMaterial) -> slangpy.ComputeKernel:
         if self._together == 1:
-            return use_kernel(material, SAMPLES)
+            return compile_material(material)
         return material.kernel(_SOURCE, _ENTRIES[self._together])
 
     def set_importance(self, importance: NDArray[Any] | None) -> None:
@@ -201,8 +194,8 @@ class DrawnSamples:
                 }
                 if self._together == 1:
                     slope = self.settings.slope_step
-                    count_here = these * (end - first)
-                    use_material(material, SAMPLES, count_here, variables, slope, encoder)
+                    drawn = these * (end - first)
+                    use_material(material, SAMPLES, drawn, slope, variables, encoder)
                 else:
                     variables |= material.bindings()
                     kernel = self._kernels[index]

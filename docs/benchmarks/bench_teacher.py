@@ -74,36 +74,26 @@ def first_sample(file: str, device: str, search: list[str]) -> dict[str, float |
 
 def samples_a_second(file: str, device: str, search: list[str], count: int) -> float:
     from verdigris.core.base.device import open_device
-    from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, EVALUATE, POINT
     from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.teacher.teacher import Teacher
 
     teacher = Teacher(load_document(file, search), device=open_device(device))
     random = np.random.default_rng(0)
-    kernel = teacher.kernel(EVALUATE, "evaluate")
-    variables = {
-        "gParameters": {
-            "count": count,
-            "slopeStep": DEFAULT_SLOPE_STEP,
-            "hasFrames": 0,
-            "isLit": 1,
-            "footprint": POINT.uniform(),
-        },
-        "gUv": teacher.buffer(2 * count, random.random((count, 2), np.float32)),
-        "gFrames": teacher.buffer(12, np.zeros(12, np.float32)),
-        "gIncoming": teacher.buffer(3 * count, hemisphere(random, count)),
-        "gOutgoing": teacher.buffer(3 * count, hemisphere(random, count)),
-        "gResult": teacher.buffer(3 * count, None),
-        **teacher.bindings(),
-    }
-    threads = [count * teacher.generated.lanes_per_sample, 1, 1]
+    buffers = [
+        teacher.buffer(values.size, values)
+        for values in (
+            random.random((count, 2), np.float32),
+            hemisphere(random, count),
+            hemisphere(random, count),
+        )
+    ]
     best = float("inf")
     for _ in range(5):
         rounds = 1 if teacher.device.is_software else 20
         teacher.device.gpu.wait_for_idle()
         start = time.perf_counter()
         for _ in range(rounds):
-            kernel.dispatch(thread_count=threads, vars=variables)
+            teacher.response_on_device(count, *buffers)
         teacher.device.gpu.wait_for_idle()
         best = min(best, (time.perf_counter() - start) / rounds)
     return count / best
