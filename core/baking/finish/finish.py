@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -266,13 +267,20 @@ def _write(
     stage = run.learner.stage
     resolution = (run if stage.is_last else stage).settings.resolution
     yield from lost_light(teacher, student, name)
-    samples, picture = _measure(teacher, student, resolution, effort)
-    yield from _closing(run, 2)
-    sky = measure_sky(teacher, student, resolution, effort.sky)
-    preview = _preview(teacher, student, effort.preview)
-    yield from _closing(run, 3)
-    # a graphics card needs no head for them
-    proxies, lit_errors = _proxies(exported.parameters, student, effort.proxies)
+    with ThreadPoolExecutor(1, "proxies") as thread:
+        if heads is not None:
+            # a graphics card needs no head for them
+            own = Student(exported.parameters, teacher.device)
+            fit = partial(_proxies, exported.parameters, own, effort.proxies)
+            proxies_of = thread.submit(copy_context().run, fit).result
+        else:
+            proxies_of = partial(_proxies, exported.parameters, student, effort.proxies)
+        samples, picture = _measure(teacher, student, resolution, effort)
+        yield from _closing(run, 2)
+        sky = measure_sky(teacher, student, resolution, effort.sky)
+        preview = _preview(teacher, student, effort.preview)
+        yield from _closing(run, 3)
+        proxies, lit_errors = proxies_of()
     if heads is not None:
         exported = replace(exported, parameters=replace(exported.parameters, head=heads()))
     reference, bounds, arithmetic = _judged(exported, teacher)
