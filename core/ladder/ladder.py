@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.ladder import rungs as all_rungs
-from verdigris.core.ladder.image_fit import ImageFitSettings, Pixels
+from verdigris.core.ladder.image_fit import ImageFitSettings, Records
 from verdigris.core.ladder.measure import (
     SUBPIXELS,
     HeldOut,
@@ -20,9 +21,10 @@ from verdigris.core.ladder.measure import (
 )
 from verdigris.core.ladder.neural_rung import Neural, neural_rung, time_rung
 from verdigris.core.ladder.pbr.fit_pbr import FitSettings, on_card
-from verdigris.core.ladder.reference import lights_of
-from verdigris.core.ladder.rungs import Rung, Scene, pixels_of
-from verdigris.core.ladder.visibility import Seen, cameras_around, see
+from verdigris.core.ladder.rungs import Rung, Scene
+from verdigris.core.ladder.views.records import reference_records
+from verdigris.core.ladder.views.visibility import DeviceSurface, Seen, cameras_around, see
+from verdigris.core.lighting.device_lighting import DeviceEnvironment
 from verdigris.core.pictures.environment_render import EnvironmentLighting
 from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, REFLECTION, RUNGS, UNLIT, VERTEX
 
@@ -121,7 +123,7 @@ def make_ladder(
     )
     seen = []
     for number, camera in enumerate(cameras, 1):
-        seen.append(see(surface, camera, number))
+        seen.append(see(scene.geometry, camera, number))
         on_progress("views", number / len(cameras))
     weights = _painted(seen, surface, importance)
     pixels = _Lazy(scene, seen, settings, weights, on_progress)
@@ -135,7 +137,7 @@ def make_ladder(
         settings.seed + _HELD_OUT_SEED,
     )
     held_out = HeldOut.draw(
-        scene, [see(surface, each, number) for number, each in enumerate(held, 1)],
+        scene, [see(scene.geometry, each, number) for number, each in enumerate(held, 1)],
         settings.held_out_samples, lambda part: on_progress("held-out views", part),
     )  # fmt: skip
     measured = {}
@@ -158,24 +160,21 @@ def check_rungs(names: Sequence[str]) -> list[str]:
 
 
 class _Lazy:
-    """Reference pictures, drawn when the first rung needs them."""
+    """Reference pictures, drawn when the first rung needs them, with the triangle of each pixel."""
 
     def __init__(
         self, scene: Scene, seen: Sequence[Seen], settings: LadderSettings,
         weights: Sequence[Floats] | None, on_progress: OnProgress,
     ) -> None:  # fmt: skip
         self._given = scene, seen, settings, weights, on_progress
-        self._pixels: Pixels | None = None
 
-    def pixels(self) -> Pixels:
-        if self._pixels is None:
-            scene, seen, settings, weights, on_progress = self._given
-            lights = lights_of(
-                scene.teacher, seen, scene.lighting, settings.samples,
-                lambda part: on_progress("reference pictures", part),
-            )  # fmt: skip
-            self._pixels = pixels_of(scene, seen, lights, weights)
-        return self._pixels
+    @cached_property
+    def records(self) -> tuple[Records, NDArray[np.int64]]:
+        scene, seen, settings, weights, on_progress = self._given
+        return reference_records(
+            scene, seen, settings.samples, weights,
+            lambda part: on_progress("reference pictures", part),
+        )  # fmt: skip
 
 
 def _fit(
@@ -203,15 +202,15 @@ def _fit(
             scene, seen, settings.size, settings.responses, fit, weights, show
         )
     image = ImageFitSettings(max(10, settings.steps // _UNLIT_PART), is_soft=settings.is_soft)
-    pixels = reference.pixels()
+    records, triangle = reference.records
     if name == VERTEX:
-        return all_rungs.fit_vertex_rung(scene, pixels, image, show)
+        return all_rungs.fit_vertex_rung(scene, records, triangle, image, show)
     fit_rung = {
         UNLIT: all_rungs.fit_unlit_rung,
         REFLECTION: all_rungs.fit_reflection_rung,
         DETAIL: all_rungs.fit_detail_rung,
     }[name]
-    return fit_rung(scene, pixels, settings.size, image, show)
+    return fit_rung(scene, records, settings.size, image, show)
 
 
 def _scene_of(
@@ -227,10 +226,12 @@ def _scene_of(
         surface, atlas = surface.with_atlas(first_set)
         first_set = atlas.uv_set
     needs_unique = any(name in (UNLIT, REFLECTION, DETAIL) for name in names)
+    geometry = DeviceSurface(teacher.device, surface)
+    lit_by = DeviceEnvironment.upload(teacher.device, environment)
     return Scene(
         teacher,
-        surface,
-        EnvironmentLighting.upload(teacher.device, environment, surface.mesh),
+        geometry,
+        EnvironmentLighting(lit_by, geometry.occluders),
         2.0**environment.exposure,
         first_set,
         surface.require_unique_set() if needs_unique else None,
@@ -248,7 +249,8 @@ def _painted(
     height, width = importance.shape
     found = []
     for each in seen:
-        u, v = (each.view.uv - np.floor(each.view.uv)).T
+        uv = each.mixed(surface.mesh.uv)
+        u, v = (uv - np.floor(uv)).T
         row = np.minimum((v * height).astype(int), height - 1)
         column = np.minimum((u * width).astype(int), width - 1)
         found.append(importance[row, column])

@@ -118,32 +118,31 @@ class Grid:
         return Grid(width, height, np.ascontiguousarray(values.T))
 
 
-def scatter(gradient: Floats, indices: Ints, weights: Floats, count: int) -> Floats:
-    """Gradient by texels (count, channels) from the gradient by gathered values (channels, N)."""
-    flat = indices.ravel()
-    found = np.empty((count, len(gradient)), gradient.dtype)
-    for channel, each in enumerate(gradient):
-        found[:, channel] = np.bincount(flat, (weights * each).ravel(), count)
-    return found
-
-
 def fill_holes(grid: Grid, is_seen: NDArray[np.bool_], rounds: int = 64) -> None:
     """Gives texels that no pixel touched the mean of their neighbours, ring by ring, so that
     filters and coarser levels read no rubbish."""
-    image = grid.image.copy()
-    known = is_seen.reshape(grid.height, grid.width).copy()
+    known = is_seen.copy()
     if not known.any():
         return
+    values = grid.values
+    ring = np.flatnonzero(~known & known[_beside(grid, np.arange(len(known)))].any(0))
     for _ in range(rounds):
-        if known.all():
+        if not len(ring):
             break
-        total, count = np.zeros_like(image), np.zeros(known.shape, image.dtype)
-        for shift in ((0, 1), (0, -1), (1, 0), (-1, 0)):
-            beside = np.roll(known, shift, (0, 1))
-            total += np.where(beside[..., None], np.roll(image, shift, (0, 1)), 0)
-            count += beside
-        new = ~known & (count > 0)
-        image[new] = total[new] / count[new][:, None]
-        known |= new
-    image[~known] = image[known].mean(0)
-    grid.values[:] = image.reshape(grid.values.shape)
+        around = _beside(grid, ring)
+        counts = known[around][..., None]
+        values[ring] = (values[around] * counts).sum(0) / counts.sum(0)
+        known[ring] = True
+        ring = np.unique(around[~known[around]])
+    values[~known] = values[known].mean(0)
+
+
+def _beside(grid: Grid, texels: Ints) -> Ints:
+    """The four neighbours (4, N) of texels, with wrapping."""
+    row, column = np.divmod(texels, grid.width)
+    left, right = (column - 1) % grid.width, (column + 1) % grid.width
+    below, above = (row - 1) % grid.height, (row + 1) % grid.height
+    start = row * grid.width
+    return np.stack(
+        [start + left, start + right, below * grid.width + column, above * grid.width + column]
+    )

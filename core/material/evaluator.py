@@ -158,9 +158,12 @@ class DeviceMaterial(ABC):
         wi: slangpy.Buffer,
         wo: slangpy.Buffer,
         footprint: Footprint = POINT,
+        frames: slangpy.Buffer | None = None,
+        is_lit: bool = True,
     ) -> slangpy.Buffer:
-        """`response` on the unit square, from and into device buffers, in one dispatch."""
-        return self._dispatch(3, count, uv, wi, wo, None, footprint)
+        """`response`, or `unlit`, from and into device buffers, in one dispatch; without packed
+        frames on the unit square."""
+        return self._dispatch(3 if is_lit else 4, count, uv, wi, wo, frames, footprint)
 
     def _dispatch(
         self,
@@ -169,11 +172,11 @@ class DeviceMaterial(ABC):
         uv: slangpy.Buffer,
         wi: slangpy.Buffer,
         wo: slangpy.Buffer,
-        packed: Floats | None,
+        packed: Floats | slangpy.Buffer | None,
         footprint: Footprint,
         live: Floats | None = None,
     ) -> slangpy.Buffer:
-        frames = np.zeros(12, np.float32) if packed is None else packed
+        frames: Any = np.zeros(12, np.float32) if packed is None else packed
         values = np.zeros((1 if live is None else count, 3), np.float32)
         if live is not None:
             values[:, : live.shape[1]] = live
@@ -191,7 +194,9 @@ class DeviceMaterial(ABC):
                     "footprint": footprint.uniform(),
                 },
                 "gUv": uv,
-                "gFrames": self.buffer(frames.size, frames),
+                "gFrames": self.buffer(frames.size, frames)
+                if isinstance(frames, np.ndarray)
+                else frames,
                 "gLive": self.buffer(values.size, values),
                 "gIncoming": wi,
                 "gOutgoing": wo,

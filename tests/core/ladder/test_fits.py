@@ -14,7 +14,7 @@ from verdigris.core.ladder.image_fit import (
 from verdigris.core.ladder.pbr import pbr_model
 from verdigris.core.ladder.pbr.fit_pbr import FitSettings, PbrFit, fit_pbr
 from verdigris.core.ladder.pbr.lit_pixels import LitPixels
-from verdigris.core.ladder.reference import Responses, draw_lights
+from verdigris.core.ladder.views.reference import Responses, draw_lights
 from verdigris.core.ladder.texels import Grid, soft_quantise
 from verdigris.core.ladder.tone_curve import (
     CLAMP,

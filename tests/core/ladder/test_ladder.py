@@ -13,7 +13,7 @@ from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladde
 from verdigris.core.ladder.output.write_ladder import write_ladder
 from verdigris.core.ladder.pbr import pbr_model
 from verdigris.core.ladder.pbr.pbr_material import PbrMaterial
-from verdigris.core.ladder.reference import draw_lights
+from verdigris.core.ladder.views.reference import draw_lights
 from verdigris.core.ladder.surface import Surface
 from verdigris.core.ladder.texels import Grid
 from verdigris.core.lighting.named_environments import find_environment

@@ -14,7 +14,7 @@ from verdigris.core.geometry.uv_sets import load_primvars
 from verdigris.core.importance.camera import look_at
 from verdigris.core.ladder.mesh_domain import mesh_points
 from verdigris.core.ladder.surface import Surface, load_surface
-from verdigris.core.ladder.visibility import cameras_around, see
+from verdigris.core.ladder.views.visibility import cameras_around, see
 
 ROOT = Path(__file__).resolve().parents[3]
 MESHES = runpy.run_path(str(ROOT / "examples/ladder/make_meshes.py"))
