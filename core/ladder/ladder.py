@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,12 +21,13 @@ from verdigris.core.ladder.measure import (
     measure_rung,
 )
 from verdigris.core.ladder.neural_rung import Neural, neural_rung, time_rung
-from verdigris.core.ladder.pbr.fit_pbr import FitSettings, on_card
+from verdigris.core.ladder.pbr.fit_pbr import FitSettings, compiled, on_card
 from verdigris.core.ladder.rungs import Rung, Scene
 from verdigris.core.ladder.views.records import reference_records
 from verdigris.core.ladder.views.visibility import DeviceSurface, Seen, cameras_around, see
 from verdigris.core.lighting.device_lighting import DeviceEnvironment
-from verdigris.core.pictures.environment_render import EnvironmentLighting
+from verdigris.core.material.evaluator import EVALUATE
+from verdigris.core.pictures.environment_render import SHADE_ENVIRONMENT, EnvironmentLighting
 from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, REFLECTION, RUNGS, UNLIT, VERTEX
 
 if TYPE_CHECKING:
@@ -92,6 +94,8 @@ class Ladder:
     measured: dict[str, Measured]
     held_out: HeldOut
     warnings: list[str]
+    shared_seconds: dict[str, float]
+    """Of what rungs share: compilation, views, reference pictures, held-out views, measures."""
 
 
 def make_ladder(
@@ -116,19 +120,30 @@ def make_ladder(
     settings = settings or LadderSettings()
     names = check_rungs(names)
     warnings = surface.warnings()
-    scene = _scene_of(teacher, surface, environment, names, uv_set, has_tiles)
+    shared: dict[str, float] = {}
+    with _timed(shared, "mesh"):
+        scene = _scene_of(teacher, surface, environment, names, uv_set, has_tiles)
+    with _timed(shared, "compile"):
+        _compile(scene, names)
     surface = scene.surface
     cameras = list(cameras) or cameras_around(
         surface, settings.views, settings.view_size, settings.seed
     )
     seen = []
-    for number, camera in enumerate(cameras, 1):
-        seen.append(see(scene.geometry, camera, number))
-        on_progress("views", number / len(cameras))
+    with _timed(shared, "views"):
+        for number, camera in enumerate(cameras, 1):
+            seen.append(see(scene.geometry, camera, number))
+            on_progress("views", number / len(cameras))
     weights = _painted(seen, surface, importance)
-    pixels = _Lazy(scene, seen, settings, weights, on_progress)
+    reference = None
+    if any(name not in (NEURAL, PBR) for name in names):
+        with _timed(shared, "reference pictures"):
+            reference = reference_records(
+                scene, seen, settings.samples, weights,
+                lambda part: on_progress("reference pictures", part),
+            )  # fmt: skip
     found = [
-        _fit(name, scene, seen, settings, weights, neural, pixels, on_progress) for name in names
+        _fit(name, scene, seen, settings, weights, neural, reference, on_progress) for name in names
     ]
     held = cameras_around(
         surface,
@@ -136,18 +151,36 @@ def make_ladder(
         SUBPIXELS * settings.held_out_size,
         settings.seed + _HELD_OUT_SEED,
     )
-    held_out = HeldOut.draw(
-        scene, [see(scene.geometry, each, number) for number, each in enumerate(held, 1)],
-        settings.held_out_samples, lambda part: on_progress("held-out views", part),
-    )  # fmt: skip
+    with _timed(shared, "held-out views"):
+        views = [see(scene.geometry, each, number) for number, each in enumerate(held, 1)]
+        held_out = HeldOut.draw(
+            scene, views, settings.held_out_samples,
+            lambda part: on_progress("held-out views", part),
+        )  # fmt: skip
     measured = {}
-    for number, rung in enumerate(found, 1):
-        measured[rung.name] = measure_rung(rung, held_out)
-        if rung.name == UNLIT:
-            measured[UNLIT].bound = bound_of_textures(scene, held_out, rung.size)
-        rung.nanoseconds = time_rung(rung)
-        on_progress("measure", number / len(found))
-    return Ladder(scene, settings, found, measured, held_out, warnings)
+    with _timed(shared, "measure"):
+        for number, rung in enumerate(found, 1):
+            measured[rung.name] = measure_rung(rung, held_out)
+            if rung.name == UNLIT:
+                measured[UNLIT].bound = bound_of_textures(scene, held_out, rung.size)
+            rung.nanoseconds = time_rung(rung)
+            on_progress("measure", number / len(found))
+    return Ladder(scene, settings, found, measured, held_out, warnings, shared)
+
+
+@contextmanager
+def _timed(seconds: dict[str, float], name: str) -> Iterator[None]:
+    begun = time.monotonic()
+    yield
+    seconds[name] = time.monotonic() - begun
+
+
+def _compile(scene: Scene, names: Sequence[str]) -> None:
+    """Compiles the large kernels, or finds them in the cache, before rungs are timed."""
+    scene.teacher.kernel(SHADE_ENVIRONMENT, "shadeEnvironment")
+    if PBR in names:
+        scene.teacher.kernel(EVALUATE, "evaluate")
+        compiled(scene.teacher.device)
 
 
 def check_rungs(names: Sequence[str]) -> list[str]:
@@ -159,24 +192,6 @@ def check_rungs(names: Sequence[str]) -> list[str]:
     return [name for name in RUNGS if name in names]
 
 
-class _Lazy:
-    """Reference pictures, drawn when the first rung needs them, with the triangle of each pixel."""
-
-    def __init__(
-        self, scene: Scene, seen: Sequence[Seen], settings: LadderSettings,
-        weights: Sequence[Floats] | None, on_progress: OnProgress,
-    ) -> None:  # fmt: skip
-        self._given = scene, seen, settings, weights, on_progress
-
-    @cached_property
-    def records(self) -> tuple[Records, NDArray[np.int64]]:
-        scene, seen, settings, weights, on_progress = self._given
-        return reference_records(
-            scene, seen, settings.samples, weights,
-            lambda part: on_progress("reference pictures", part),
-        )  # fmt: skip
-
-
 def _fit(
     name: str,
     scene: Scene,
@@ -184,7 +199,7 @@ def _fit(
     settings: LadderSettings,
     weights: Sequence[Floats] | None,
     neural: Neural | None,
-    reference: _Lazy,
+    reference: tuple[Records, NDArray[np.int64]] | None,
     on_progress: OnProgress,
 ) -> Rung:
     def show(part: float) -> None:
@@ -202,7 +217,8 @@ def _fit(
             scene, seen, settings.size, settings.responses, fit, weights, show
         )
     image = ImageFitSettings(max(10, settings.steps // _UNLIT_PART), is_soft=settings.is_soft)
-    records, triangle = reference.records
+    assert reference is not None
+    records, triangle = reference
     if name == VERTEX:
         return all_rungs.fit_vertex_rung(scene, records, triangle, image, show)
     fit_rung = {

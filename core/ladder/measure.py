@@ -119,7 +119,7 @@ def measure_rung(rung: Rung, held_out: HeldOut, kept: int = 3) -> Measured:
         whole.append(mean)
         of_mesh.append(float((errors * cover).sum() / cover.sum()))
         ratios.append(psnr(drawn, reference))
-        for size, flip in _by_screen_size(drawn, reference, cover).items():
+        for size, flip in _by_screen_size(drawn, reference, cover, errors).items():
             sizes.setdefault(size, []).append(flip)
         if len(pictures) < kept:
             pictures.append(drawn)
@@ -147,11 +147,15 @@ def bound_of_textures(scene: Scene, held_out: HeldOut, size: int) -> tuple[float
     return found.flip, found.flip_of_pictures
 
 
-def _by_screen_size(drawn: Floats, reference: Floats, mask: Floats) -> dict[int, float]:
-    """FLIP of the mesh's pixels when it is 2, 4, 8 ... times as far away."""
-    found = {}
+def _by_screen_size(
+    drawn: Floats, reference: Floats, mask: Floats, errors: NDArray[Any]
+) -> dict[int, float]:
+    """FLIP of the mesh's pixels when it is 2, 4, 8 ... times as far away; `errors` are those of the
+    whole size."""
+    found: dict[int, float] = {}
     while len(drawn) >= _LEAST_PIXELS:
-        _, errors = ldr_flip(drawn, reference)
+        if found:
+            _, errors = ldr_flip(drawn, reference)
         found[len(drawn)] = float((errors * mask).sum() / max(1e-6, mask.sum()))
         drawn, reference = _halved(drawn), _halved(reference)
         mask = _halved(mask[..., None])[..., 0]

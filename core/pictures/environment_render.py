@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-_SHADE_ENVIRONMENT = Source("pictures/shade_environment")
+SHADE_ENVIRONMENT = Source("pictures/shade_environment")
 # A processor takes a third of a second for so many: keys and progress wait for a dispatch.
 _PIXELS_ON_PROCESSOR, _DIRECTIONS_ON_PROCESSOR = 1 << 14, 1 << 18
 # Directions to the sun, one for so many pairs: its light varies little over its disc.
@@ -104,7 +104,7 @@ class LitPart:
         has_sun = uniforms["sun"]["height"] > 0
         suns = max(1, pairs // _PAIRS_A_SUN) if has_sun else 0
         view, material = self._view, self._material
-        kernel = material.kernel(_SHADE_ENVIRONMENT, "shadeEnvironment")
+        kernel = material.kernel(SHADE_ENVIRONMENT, "shadeEnvironment")
         # The rotation is orthonormal: its rows turn light into the shape's axes.
         rows = dict(zip(("shapeX", "shapeY", "shapeZ"), self._rotation.tolist(), strict=True))
         parameters: dict[str, Any] = {

@@ -76,6 +76,15 @@ def on_card(settings: FitSettings) -> FitSettings:
     return replace(settings, batch=1 << 18, pixels=1 << 15)
 
 
+def compiled(device: Device) -> list[Any]:
+    """The kernels of a fit."""
+    kernels = device.shared_kernels({}, pbr_model.CONSTANTS)
+    entries = ((_SHADER, "fitResponses"), (_SHADER, "updateTexels"), (_SHADER, "decodeTexels"))
+    return [
+        kernels.get((source,), entry) for source, entry in (*entries, (_PIXEL_SHADER, "fitPixels"))
+    ]
+
+
 class PbrFit:
     """Samples on a device, and the steps of a fit to them."""
 
@@ -83,13 +92,7 @@ class PbrFit:
 
     def __init__(self, samples: Responses, device: Device, pixels: LitPixels | None = None) -> None:
         self._device, self.count, self.pixels = device, samples.count, pixels
-        kernels = device.shared_kernels({}, pbr_model.CONSTANTS)
-        if pixels:
-            self._compare = kernels.get((_PIXEL_SHADER,), "fitPixels")
-        self._step, self._update, self._decode = (
-            kernels.get((_SHADER,), entry)
-            for entry in ("fitResponses", "updateTexels", "decodeTexels")
-        )
+        self._step, self._update, self._decode, self._compare = compiled(device)
         self._losses: Any = None
         self._losses_of_pixels: Any = None
         self._samples = samples.buffers
