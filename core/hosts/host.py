@@ -118,6 +118,60 @@ class BakedResult:
     """Flattened textures by kind, for viewports; empty without."""
 
 
+@dataclass(frozen=True)
+class RungLook:
+    """A rung of a ladder as a scene shows it: lit textures, light in a texture, or light of
+    vertices."""
+
+    name: str
+    """Of `core/settings/rung_names.py`."""
+
+    title: str
+
+    below_pixels: int | None = None
+    """The height on the screen below which it suffices; None for the first, or for one that
+    suffices nowhere."""
+
+    textures: Mapping[str, Path] = field(default_factory=dict)
+    """Lit textures by kind, as flattened ones."""
+
+    light: Path | None = None
+    """Light in sRGB, with opacity in its alpha if the material is not opaque."""
+
+    uv_set: str = ""
+    """The uv set of the light, if the mesh has a set of this name."""
+
+    vertices: Path | None = None
+    """Arrays of `numpy.savez`: `position` (V, 3) in the scene's space with y up, and `colour`
+    (V, 4), linear light and opacity."""
+
+    has_alpha: bool = False
+
+
+@dataclass(frozen=True)
+class LadderLook:
+    """A ladder, to attach to the meshes of a material."""
+
+    name: str
+    rungs: tuple[RungLook, ...]
+    """The dearest first. The neural one shows the material itself."""
+
+    stage: Path | None = None
+    """The mesh with all rungs as variants, in USD."""
+
+    result: BakedResult | None = None
+    """What is noted at the material besides, in the same undo step."""
+
+
+@runtime_checkable
+class ShowsRungs(Protocol):
+    """A host that shows the rungs of a ladder in its scene."""
+
+    def attach_rungs(self, material: HostMaterial, ladder: LadderLook) -> str:
+        """Makes levels of detail of the meshes of a material, as one undo step; those that were
+        made before are replaced. Returns what was made, as a sentence."""
+
+
 @runtime_checkable
 class StopsPainting(Protocol):
     """A host that displays painted weights, until it is told that painting ends."""

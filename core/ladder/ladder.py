@@ -13,6 +13,8 @@ import numpy as np
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.ladder import rungs as all_rungs
 from verdigris.core.ladder.image_fit import ImageFitSettings, Records
+from verdigris.core.ladder.maps.occlusion import add_occlusion
+from verdigris.core.ladder.maps.opacity import add_opacity
 from verdigris.core.ladder.measure import (
     SUBPIXELS,
     HeldOut,
@@ -145,6 +147,9 @@ def make_ladder(
     found = [
         _fit(name, scene, seen, settings, weights, neural, reference, on_progress) for name in names
     ]
+    with _timed(shared, "occlusion and opacity"):
+        add_opacity(found, scene, seen)
+        add_occlusion(found, scene)
     held = cameras_around(
         surface,
         settings.held_out,

@@ -31,10 +31,10 @@ from verdigris.core.ladder.unlit_models import (
 )
 from verdigris.core.ladder.views.records import records_of
 from verdigris.core.ladder.views.reference import (
-    both_frames,
-    draw_lights,
     draw_responses,
+    emission_at,
     light_of,
+    without_coverage,
 )
 from verdigris.core.settings.rung_names import (
     DETAIL,
@@ -155,17 +155,10 @@ def fit_pbr_rung(
 
 def emission_grid(scene: Scene, seen: Sequence[Seen], size: int) -> Grid:
     """Mean emission at the texels, linear; (texels, 3)."""
-    lights = []
-    for each in seen:
-        parts = []
-        for own, _ in both_frames(each, scene.first_set):
-            wo = draw_lights(scene.teacher, own, 0, 0)["gOutgoing"]
-            found = scene.teacher.response_on_device(
-                own.count, own.view.buffers["gUv"], wo, wo, frames=own.view.buffers["gFrames"],
-                is_lit=False,
-            )  # fmt: skip
-            parts.append(found.to_numpy().view(np.float32).reshape(-1, 4)[:, :3])
-        lights.append(np.concatenate(parts))
+    lights = [
+        without_coverage(emission_at(scene.teacher, each), np.ones(each.count, np.float32))[0]
+        for each in seen
+    ]
     largest = max(float(each.max()) for each in lights) or 1.0
     grid = start_texture(records_of(seen, lights, scene.first_set), CLAMP, size, 1 / largest)
     grid.values *= np.float32(largest)
@@ -208,11 +201,11 @@ def fit_unlit_rung(
 def start_texture(records: Records, curve: ToneCurve, size: int, factor: float = 1.0) -> Grid:
     """A square texture with the mean stored light of each texel, and filled holes."""
     grid = Grid.of(size, size, np.full(3, 0.5))
-    _start(grid, ImageFit(OneTexture(grid, curve), records).means(factor))
+    start_from_means(grid, ImageFit(OneTexture(grid, curve), records).means(factor))
     return grid
 
 
-def _start(grid: Grid, found: tuple[Floats, Floats]) -> None:
+def start_from_means(grid: Grid, found: tuple[Floats, Floats]) -> None:
     """Sets texels to means, and fills those that no pixel touched."""
     means, weight = found
     seen = weight > 1e-6
@@ -259,7 +252,7 @@ def fit_detail_rung(
     size *= scene.tiles_a_side
     detail = Grid.of(size, size, np.full(1, 0.5))
     model = DetailAndColour(detail, colour, curve)
-    _start(detail, ImageFit(model, records).means())
+    start_from_means(detail, ImageFit(model, records).means())
     return _image_rung(
         DETAIL, scene, model, records, settings, on_progress, begun, size, {"curve": curve}
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 NEURAL, PBR, UNLIT, REFLECTION, DETAIL, VERTEX = RUNGS = (
     "neural", "pbr", "unlit", "reflection", "detail", "vertex",
 )  # fmt: skip
+VARIANT_SET = "rung"
+"""Of a USD file with all rungs."""
 TITLES = {
     NEURAL: "Neural material",
     PBR: "glTF textures",

@@ -17,6 +17,7 @@ from verdigris.core.hosts.host import (
     HostDocument,
     HostMaterial,
     HostMesh,
+    LadderLook,
 )
 
 from .programs import start_selftest
@@ -24,6 +25,7 @@ from .scene.materials import all_materials, material_warnings, read_document, re
 from .scene.meshes import objects_with, read_mesh, require_object, weight_sets
 from .scene.paint import arm_brush
 from .scene.results import attach_result, find_result
+from .scene.rungs import attach_rungs
 
 MANUAL = Path("docs", "BLENDER.md")
 
@@ -119,6 +121,9 @@ class BlenderHost:
 
     def attach(self, material: HostMaterial, result: BakedResult) -> None:
         attach_result(require_material(material.key), result)
+
+    def attach_rungs(self, material: HostMaterial, ladder: LadderLook) -> str:
+        return attach_rungs(require_material(material.key), ladder)
 
     def attached(self, material: HostMaterial) -> Path | None:
         text = find_result(require_material(material.key))

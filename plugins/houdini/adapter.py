@@ -15,6 +15,7 @@ from verdigris.core.hosts.host import (
     HostDocument,
     HostMaterial,
     HostMesh,
+    LadderLook,
 )
 from verdigris.core.material.usd.usdshade import convert
 from verdigris.plugins.common.programs import start_selftest
@@ -41,6 +42,7 @@ from verdigris.plugins.houdini.scene.results import (
     note_on_stage,
     noted_on_stage,
 )
+from verdigris.plugins.houdini.scene.rungs import add_variants, require_stage
 from verdigris.plugins.houdini.scene.stage import (
     SEPARATOR,
     library_path,
@@ -211,18 +213,32 @@ class HoudiniHost:
     # results
 
     def attach(self, material: HostMaterial, result: BakedResult) -> None:
-        if not _is_on_stage(material):
-            node = require_node(material.key)
-            refuse_locked(node)
-            with undo_step("Verdigris result"):
-                node.setUserData(RESULT_DATA, result.bundle.as_posix())
-                if result.textures:
-                    make_viewport_material(node, result.textures)
-            return
-        node, path = _split_key(material)
-        refuse_locked(node)
+        self._refuse_locked(material)
         with undo_step("Verdigris result"):
-            note_on_stage(node, path, result)
+            self._note(material, result)
+
+    def attach_rungs(self, material: HostMaterial, ladder: LadderLook) -> str:
+        self._refuse_locked(material)
+        network = require_stage(ladder)
+        with undo_step("Verdigris levels of detail"):
+            if ladder.result is not None:
+                self._note(material, ladder.result)
+            chosen = add_variants(network, material.key, ladder)
+        names = ", ".join(each.name for each in ladder.rungs)
+        return f"{chosen} chooses the rung: {names}. Merge it where the mesh is."
+
+    def _refuse_locked(self, material: HostMaterial) -> None:
+        on_stage = _is_on_stage(material)
+        refuse_locked(_split_key(material)[0] if on_stage else require_node(material.key))
+
+    def _note(self, material: HostMaterial, result: BakedResult) -> None:
+        if _is_on_stage(material):
+            note_on_stage(*_split_key(material), result)
+            return
+        node = require_node(material.key)
+        node.setUserData(RESULT_DATA, result.bundle.as_posix())
+        if result.textures:
+            make_viewport_material(node, result.textures)
 
     def attached(self, material: HostMaterial) -> Path | None:
         if not _is_on_stage(material):

@@ -15,6 +15,7 @@ from verdigris.core.hosts.host import (
     HostDocument,
     HostMaterial,
     HostMesh,
+    LadderLook,
 )
 from verdigris.plugins.common.programs import start_selftest
 from verdigris.plugins.maya.interpreter import mayapy
@@ -53,6 +54,7 @@ from verdigris.plugins.maya.scene.stages import (
     staged_weight_sets,
 )
 from verdigris.plugins.maya.scene.viewport import make_viewport_material
+from verdigris.plugins.maya.scene_levels import make_levels, parts_of
 
 
 class MayaHost:
@@ -188,6 +190,18 @@ class MayaHost:
             # a stage has no shaders of Maya's
             if result.textures and material.source != STAGED:
                 make_viewport_material(material, result.textures)
+
+    def attach_rungs(self, material: HostMaterial, ladder: LadderLook) -> str:
+        node, attribute = place_of_result(material)
+        refuse_locked(node)
+        own = [mesh for mesh in self.meshes(material) if not is_item(mesh)]
+        parts = parts_of(material, own)
+        text = result_text(material, ladder.result.bundle) if ladder.result else ""
+        with undo_step("Verdigris levels of detail"):
+            if text:
+                note_text(node, attribute, text)
+            layers = make_levels(material, parts, ladder)
+        return f"Display layers: {', '.join(layers)}"
 
     def attached(self, material: HostMaterial) -> Path | None:
         text = find_result(material)

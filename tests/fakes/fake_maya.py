@@ -261,11 +261,65 @@ def make_cmds(scene: Scene) -> StrictModule:
         scene.change("delete")
         for name in names:
             gone = scene.find(name)
+            for below in [each for each in scene.nodes if each.startswith(f"{gone}|")]:
+                del scene.nodes[below]
             del scene.nodes[gone]
+            for engine, members in scene.members.items():
+                scene.members[engine] = [
+                    each
+                    for each in members
+                    if not f"{each.partition('.')[0]}|".startswith(f"{gone}|")
+                ]
             scene.members.pop(gone, None)
             for target, source in list(scene.connections.items()):
                 if gone in (target.partition(".")[0], source.partition(".")[0]):
                     del scene.connections[target]
+
+    @teach
+    def duplicate(source: str, *, name: str, returnRootsOnly: bool) -> list[str]:
+        """Copies a transform with all that is below it, and its assignments."""
+        scene.change("duplicate")
+        source = scene.find(source)
+        assert scene.nodes[source]["type"] == "transform" and returnRootsOnly
+        root = f"{source.rpartition('|')[0]}|{scene.place(name)}"
+        assert root not in scene.nodes, "Maya would number it"
+        for node in [each for each in scene.nodes if f"{each}|".startswith(f"{source}|")]:
+            copied = root + node.removeprefix(source)
+            facts = copy.deepcopy(scene.nodes[node])
+            scene.add(copied, facts["type"], **facts["attributes"])
+        for members in scene.members.values():
+            for each in list(members):
+                if f"{each.partition('.')[0]}|".startswith(f"{source}|"):
+                    members.append(root + each.removeprefix(source))
+        return [root.removeprefix("|")]
+
+    @teach
+    def listRelatives(name: str, *, children: bool, type: str, fullPath: bool) -> list[str] | None:
+        assert children and fullPath
+        path = scene.find(name)
+        found = [
+            node
+            for node, facts in scene.nodes.items()
+            if node.rpartition("|")[0] == path and facts["type"] == type
+        ]
+        return found or None
+
+    @teach
+    def createDisplayLayer(*, name: str, empty: bool, noRecurse: bool) -> str:
+        scene.change("createDisplayLayer")
+        assert empty and noRecurse and scene.place(name) not in scene.nodes
+        return scene.add(scene.place(name), "displayLayer", visibility=True, members=[])
+
+    @teach
+    def editDisplayLayerMembers(layer: str, *nodes: str, noRecurse: bool) -> None:
+        scene.change("editDisplayLayerMembers")
+        assert noRecurse
+        # a node is in one layer
+        for facts in scene.nodes.values():
+            if facts["type"] == "displayLayer":
+                kept = [each for each in facts["attributes"]["members"] if each not in nodes]
+                facts["attributes"]["members"] = kept
+        scene.require(layer)["attributes"]["members"] += [scene.find(each) for each in nodes]
 
     @teach
     def sets(

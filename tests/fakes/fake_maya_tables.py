@@ -15,6 +15,7 @@ LONG_NAMES = {
 }
 NODE_TYPES = (
     *("transform", "mesh", "shadingEngine", "standardSurface", "lambert", "file"),
+    *("surfaceShader", "displayLayer"),
     *("MaterialXSurfaceShader", "materialxStack", "bump2d", "mayaUsdProxyShape"),
     *("aiStandardSurface", "aiNormalMap", "aiImage", "aiNoise", "place2dTexture"),
 )
@@ -110,8 +111,9 @@ MESH_SETTINGS = {"displayColors": False, "displayColorChannel": "Ambient+Diffuse
 PAINT_TOOL, SELECT_TOOL = "artAttrColorPerVertexContext", "selectSuperContext"
 OUTPUTS = {
     "lambert": ("outColor",),
+    "surfaceShader": ("outColor",),
     "standardSurface": ("outColor",),
-    "file": ("outColor", "outColorR", "outAlpha"),
+    "file": ("outColor", "outColorR", "outAlpha", "outTransparency"),
     "bump2d": ("outNormal",),
 }
 INPUTS = {
@@ -120,6 +122,8 @@ INPUTS = {
         *("emissionColor", "opacity"),
     ),
     "bump2d": ("bumpValue",),
+    # what it shows is an input with the name of an output
+    "surfaceShader": ("outColor", "outTransparency"),
     "shadingEngine": ("surfaceShader",),
 }
 

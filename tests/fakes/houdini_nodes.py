@@ -49,6 +49,13 @@ NODES = {
         "lop/materiallibrary",
         ("matpathprefix", "materials", "matnode1", "matpath1", "assign1"),
     ),
+    "reference::2.0": NodeKind(
+        "lop/reference; several asset scripts set both", ("filepath1", "primpath1")
+    ),
+    "setvariant": NodeKind(
+        "lop/setvariant; asset scripts set all four",
+        ("num_variants", "primpattern1", "variantset1", "variantname1"),
+    ),
     "pythonscript": NodeKind(
         "lop/pythonscript; several builders of digital assets put one into a subnet, with "
         "hou.pwd().parent() as the asset",

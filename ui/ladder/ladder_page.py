@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.core.hosts.file_host import FilesHost
+from verdigris.core.hosts.host import ShowsRungs
 from verdigris.core.settings.rung_names import RUNGS
 from verdigris.ui.ladder.rung_card import RungCard
 from verdigris.ui.model.ladder_work import PAGE, SIZES
@@ -31,6 +32,14 @@ from verdigris.ui.style.metrics import GAP
 _EXPLAINED = (
     "One material for every device: a neural material, textures and vertex colours, fitted on a "
     "mesh under the light of the view."
+)
+_ATTACHED = (
+    "Adds the ticked rungs to the scene as levels of detail of the mesh, with their materials, and "
+    "notes the neural material. One undo step."
+)
+_NOTED = (
+    "Notes the neural material in the scene, and adds a material of the glTF textures. For all "
+    "rungs as variants, reference the .usdc file of the folder."
 )
 _FILES = "Meshes (*.obj *.usd *.usda *.usdc *.usdz)"
 _OPEN = "Open a file…"
@@ -95,11 +104,9 @@ class LadderPage(QWidget):
         self.cancel = QPushButton("Cance&l")
         self.cancel.setToolTip("Ends the work; a ladder that is there stays")
         self.cancel.clicked.connect(lambda _: self._work.cancel())
-        self.attach = QPushButton("&Use in scene")
-        self.attach.setToolTip(
-            "Notes the neural material in the scene, and adds a material of the glTF textures. For "
-            "all rungs as variants, reference the .usdc file of the folder."
-        )
+        shows = isinstance(self._model.host, ShowsRungs)
+        self.attach = QPushButton("&Attach to mesh" if shows else "&Use in scene")
+        self.attach.setToolTip(_ATTACHED if shows else _NOTED)
         self.attach.clicked.connect(lambda _: self._model.attach_ladder())
         self.page = QPushButton("Open &page")
         self.page.setToolTip("Shows all rungs with their error maps in the browser")

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.hosts.host import BakedResult, HostDocument
+from verdigris.core.hosts.host import BakedResult, HostDocument, LadderLook
+from verdigris.core.hosts.ladder_looks import look_of, result_of
 from verdigris.core.settings.rung_names import NEURAL, PBR, RUNGS, TITLES, UNLIT
 from verdigris.core.worker.client.client import GONE, WorkerClient
 from verdigris.core.worker.protocol import commands
@@ -76,18 +77,15 @@ class LadderWork:
 
     @property
     def result(self) -> BakedResult | None:
-        """What the scene can show of the ladder: the bundle, or else the USD file, with the glTF
-        textures. None if there is neither."""
-        rungs = {each.get("name"): each for each in (self.report or {}).get("rungs", ())}
-        bundle = rungs.get(NEURAL, {}).get("bundle")
-        usd = [each for each in (self.report or {}).get("models", ()) if each.endswith(".usdc")]
-        if not bundle and not usd:
-            return None
-        textures = rungs.get(PBR, {}).get("scene_textures", {})
-        return BakedResult(
-            self.folder / (bundle or usd[0]),
-            {kind: self.folder / file for kind, file in textures.items()},
-        )
+        """What the scene notes of the ladder; None if there is nothing to note."""
+        return result_of(self.report or {}, self.folder)
+
+    @property
+    def look(self) -> LadderLook:
+        """The chosen rungs that are baked and that a scene can show."""
+        found = look_of(self.report or {}, self.folder)
+        chosen = tuple(each for each in found.rungs if each.name in self.choices.rungs)
+        return replace(found, rungs=chosen)
 
     def start(
         self, document: HostDocument, search: tuple[str, ...], view: commands.View, preset: str,

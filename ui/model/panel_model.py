@@ -18,7 +18,7 @@ from verdigris.core.base.worker_environment import (
     store_setting,
 )
 from verdigris.core.bundle.history.version import Version
-from verdigris.core.hosts.host import HostDocument, HostMaterial, log_beside
+from verdigris.core.hosts.host import HostDocument, HostMaterial, ShowsRungs, log_beside
 from verdigris.core.material.files.named_files import find_folders
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING, REFINING
@@ -144,11 +144,19 @@ class PanelModel(WorkerLink):
         return is_chosen and not self.ladder.is_running and not self.is_refused
 
     def attach_ladder(self) -> None:
-        """Notes the ladder in the scene: its bundle, and a material of the glTF textures."""
+        """Makes levels of detail of the rungs in the scene, if the host can, and notes the bundle
+        and the glTF textures."""
         result = self.ladder.result
         if self.current is None or result is None:
             return
         try:
+            if isinstance(self.host, ShowsRungs):
+                look = self.ladder.look
+                if not look.rungs:
+                    self.notices.add(WARNING, "No baked rung is chosen: tick one, or bake it first")
+                    return
+                self.notices.add(INFO, self.host.attach_rungs(self.current, look))
+                return
             self._attach_to(self.current, result)
         except VerdigrisError as failure:
             self.notices.add(WARNING, f"The ladder is not noted in the scene: {failure}")

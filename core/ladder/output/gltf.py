@@ -168,7 +168,12 @@ def _primitive(scene: Scene, buffer: _Buffer, coloured: Rung | None) -> dict[str
         linear = np.clip(model.curve.to_light(stored), 0, 1).astype(np.float32)
         bytes_ = np.full((len(stored), 4), 255, np.uint8)
         bytes_[:, :3] = np.rint(stored * 255)
-        attributes["COLOR_0"] = buffer.add(linear, "VEC3", _FLOAT)
+        opacity = coloured.stored.get("opacity") if coloured else None
+        if opacity is not None:
+            alpha = opacity.grid.values[of_vertex].astype(np.float32)
+            bytes_[:, 3:] = np.rint(alpha * 255)
+            linear = np.concatenate([linear, alpha], 1)
+        attributes["COLOR_0"] = buffer.add(linear, f"VEC{linear.shape[1]}", _FLOAT)
         attributes["_STORED"] = buffer.add(bytes_, "VEC4", _BYTE, is_normalised=True)
     return {
         "attributes": attributes,
@@ -191,6 +196,10 @@ def _material(
 
     extras = {"title": TITLES[rung.name], "files": written.files, **written.numbers}
     found: dict[str, Any] = {"name": rung.name, "extras": extras}
+    if "alpha_mode" in written.numbers:
+        found["alphaMode"] = written.numbers["alpha_mode"]
+    if "alpha_cutoff" in written.numbers:
+        found["alphaCutoff"] = written.numbers["alpha_cutoff"]
     if rung.name == PBR:
         orm = texture(ORM, 0)
         found["pbrMetallicRoughness"] = {

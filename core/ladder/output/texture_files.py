@@ -11,6 +11,7 @@ import numpy as np
 from verdigris.core.base.outputs import write_file
 from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA8_SRGB, write_ktx2
 from verdigris.core.flatten.flat_model import LARGEST_SLANT
+from verdigris.core.ladder.maps.opacity import CUTOFF, MASK
 from verdigris.core.ladder.pbr import pbr_model
 from verdigris.core.ladder.rungs import Rung
 from verdigris.core.ladder.texels import quantise
@@ -22,7 +23,7 @@ from verdigris.core.ladder.unlit_models import (
     WithReflection,
 )
 from verdigris.core.pictures.picture_files import srgb_from_linear, write_data
-from verdigris.core.settings.rung_names import PBR
+from verdigris.core.settings.rung_names import DETAIL, PBR
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,9 +33,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.floating]
 
 BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT = "base_color", "orm", "normal", "emissive", "coat"
-ANISOTROPY, SHEEN = "anisotropy", "sheen"
+ANISOTROPY, SHEEN, OPACITY = "anisotropy", "sheen", "opacity"
 # On the first uv set.
-_TILED = (BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT, ANISOTROPY, SHEEN, "detail")
+_TILED = (BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT, ANISOTROPY, SHEEN, OPACITY, "detail")
 # What viewers of glTF show, which know no tone curve.
 SHOWN = "shown"
 
@@ -81,6 +82,11 @@ def _write_tiles(
 def _images(rung: Rung, numbers: dict[str, Any]) -> dict[str, tuple[Floats, bool]]:
     """By use: values (height, width, channels) from 0 to 1, row 0 at v = 0, and whether they are in
     sRGB."""
+    opacity = rung.stored.get("opacity")
+    if opacity is not None:
+        numbers["alpha_mode"] = opacity.mode
+        if opacity.mode == MASK:
+            numbers["alpha_cutoff"] = CUTOFF
     if rung.name == PBR:
         return _pbr_images(rung, numbers)
     model = rung.stored.get("model")
@@ -88,14 +94,14 @@ def _images(rung: Rung, numbers: dict[str, Any]) -> dict[str, tuple[Floats, bool
     if isinstance(model, OneTexture):
         numbers["curve"] = model.curve.as_json()
         found["light"] = model.texture.image, False
-        found[SHOWN] = shown_texture(model), True
+        found[SHOWN] = with_alpha(shown_texture(model), rung), True
     elif isinstance(model, WithReflection):
         numbers["curve"] = model.curve.as_json()
         numbers["mirror_curve"] = model.mirror_curve.as_json()
         found["light"] = model.texture.image, False
         found["share"] = model.share.image, False
         found["mirror"] = model.mirror.image, False
-        found[SHOWN] = shown_texture(model), True
+        found[SHOWN] = with_alpha(shown_texture(model), rung), True
     elif isinstance(model, DetailAndColour):
         numbers["curve"] = model.curve.as_json()
         numbers["detail_scale"] = DETAIL_SCALE
@@ -103,7 +109,17 @@ def _images(rung: Rung, numbers: dict[str, Any]) -> dict[str, tuple[Floats, bool
         found["colour"] = model.colour.image, False
     elif isinstance(model, VertexColours):
         numbers["curve"] = model.curve.as_json()
+    if opacity is not None and "light" in found:
+        found["light"] = with_alpha(found["light"][0], rung), False
+    if opacity is not None and rung.name == DETAIL:
+        found[OPACITY] = opacity.grid.image, False
     return found
+
+
+def with_alpha(image: Floats, rung: Rung) -> Floats:
+    """Colours with the rung's opacity as their fourth channel, if it has one."""
+    opacity = rung.stored.get("opacity")
+    return image if opacity is None else np.concatenate([image, opacity.grid.image], -1)
 
 
 def _pbr_images(rung: Rung, numbers: dict[str, Any]) -> dict[str, tuple[Floats, bool]]:
@@ -112,11 +128,13 @@ def _pbr_images(rung: Rung, numbers: dict[str, Any]) -> dict[str, tuple[Floats, 
     slant = 2 * image[..., pbr_model.NORMAL] - 1
     up = np.sqrt(1 - np.minimum((slant**2).sum(-1), LARGEST_SLANT**2))
     normal = np.concatenate([image[..., pbr_model.NORMAL], 0.5 + 0.5 * up[..., None]], -1)
+    occlusion = rung.stored.get("occlusion")
     white = np.ones_like(image[..., :1])
+    open_part = white if occlusion is None else occlusion.image
     lit = image[..., [pbr_model.ROUGHNESS, pbr_model.METALNESS]]
     found = {
-        BASE_COLOUR: (image[..., pbr_model.BASE], True),
-        ORM: (np.concatenate([white, lit], -1), False),
+        BASE_COLOUR: (with_alpha(image[..., pbr_model.BASE], rung), True),
+        ORM: (np.concatenate([open_part, lit], -1), False),
         NORMAL: (normal, False),
     }
     layers = rung.stored["layers"]

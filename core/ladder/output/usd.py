@@ -21,17 +21,18 @@ from verdigris.core.ladder.output.texture_files import (
 )
 from verdigris.core.ladder.rungs import Rung, Scene
 from verdigris.core.ladder.unlit_models import VertexColours
-from verdigris.core.settings.rung_names import NEURAL, PBR, VERTEX
+from verdigris.core.settings.rung_names import NEURAL, PBR, VARIANT_SET, VERTEX
 
 if TYPE_CHECKING:
     from pxr import Usd, UsdShade
 
-VARIANTS, ATTRIBUTE, LOD = "rung", "verdigris:bundle", "verdigris:below_pixels"
+ATTRIBUTE, LOD = "verdigris:bundle", "verdigris:below_pixels"
 _FIRST, _LIGHT = "st", "st1"
 _COLOUR = "displayColor"
 # Of a texture's output: the input of the surface, its type, and the texture's channel.
 _LIT = (
     (BASE_COLOUR, "diffuseColor", "Color3f", "rgb", "sRGB"),
+    (ORM, "occlusion", "Float", "r", "raw"),
     (ORM, "roughness", "Float", "g", "raw"),
     (ORM, "metallic", "Float", "b", "raw"),
     (NORMAL, "normal", "Normal3f", "rgb", "raw"),
@@ -56,7 +57,7 @@ def write_usd(
     stage.SetDefaultPrim(root)
     files = {rung.name: written.files for rung, written in rungs}
     mesh = _define_mesh(stage, scene, [rung for rung, _ in rungs])
-    chosen = root.GetVariantSets().AddVariantSet(VARIANTS)
+    chosen = root.GetVariantSets().AddVariantSet(VARIANT_SET)
     below = {each["rung"]: each["below_pixels"] for each in lods}
     for rung, written in rungs:
         chosen.AddVariant(rung.name)
@@ -136,6 +137,12 @@ def _define_material(
                 texture.CreateInput("bias", types.Float4).Set((-1, -1, -1, 0))
             source = texture.CreateOutput(channel, getattr(types, kind))
             surface.CreateInput(port, getattr(types, kind)).ConnectToSource(source)
+    use, uv_set = (BASE_COLOUR, _FIRST) if BASE_COLOUR in files else (SHOWN, _LIGHT)
+    if "alpha_mode" in numbers and use in files:
+        texture = _texture(stage, f"{path}/opacity", files[use], "sRGB", uv_set)
+        source = texture.CreateOutput("a", types.Float)
+        surface.CreateInput("opacity", types.Float).ConnectToSource(source)
+        surface.CreateInput("opacityThreshold", types.Float).Set(numbers.get("alpha_cutoff", 0.0))
     if BASE_COLOUR in files:
         return material
     # light that is stored: nothing but emission

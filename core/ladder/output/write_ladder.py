@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.outputs import write_file
-from verdigris.core.hosts.host import BASE_COLOR, EMISSION, METALNESS, NORMAL_MAP, ROUGHNESS
+from verdigris.core.hosts.host import (
+    BASE_COLOR,
+    EMISSION,
+    METALNESS,
+    NORMAL_MAP,
+    OPACITY,
+    ROUGHNESS,
+)
+from verdigris.core.hosts.ladder_looks import SCENE_TEXTURES, SCENE_VERTICES
 from verdigris.core.ladder.measure import SWITCH_FLIP
 from verdigris.core.ladder.output.gltf import write_gltf
 from verdigris.core.ladder.output.lods import choose_lods
@@ -23,11 +32,12 @@ from verdigris.core.ladder.output.texture_files import (
 from verdigris.core.ladder.output.usd import write_usd
 from verdigris.core.ladder.pbr import pbr_model
 from verdigris.core.pictures.picture_files import encode_jpeg, with_shoulder, write_data
-from verdigris.core.settings.rung_names import COSTS, PBR, TITLES
+from verdigris.core.settings.rung_names import COSTS, PBR, TITLES, VERTEX
 
 if TYPE_CHECKING:
     from verdigris.core.ladder.ladder import Ladder
     from verdigris.core.ladder.rungs import Rung
+    from verdigris.core.ladder.surface import Surface
 
 FORMAT = "verdigris.ladder"
 REPORT, PAGE = "ladder.json", "ladder.html"
@@ -55,21 +65,44 @@ def _write_picture(ladder: Ladder, rung: Rung, folder: Path) -> str:
 
 
 def _write_for_scenes(
-    rung: Rung, files: dict[str, str], folder: Path, has_atlas: bool
-) -> dict[str, dict[str, str]]:
-    """The textures of pbr by the kinds of the plug-ins, whose materials read one number a file.
-    None for an atlas, whose uv set a scene does not have."""
+    rung: Rung, files: dict[str, str], folder: Path, surface: Surface, has_atlas: bool
+) -> dict[str, Any]:
+    """The textures of pbr by the kinds of the plug-ins, whose materials read one number a file, and
+    light of vertices. No textures of an atlas, whose uv set a scene does not have."""
+    if rung.name == VERTEX:
+        return {SCENE_VERTICES: _write_vertices(rung, surface, folder)}
     if rung.name != PBR or has_atlas:
         return {}
     image = rung.stored["grid"].image
     found = {BASE_COLOR: files[BASE_COLOUR], NORMAL_MAP: files[NORMAL]}
     if EMISSIVE in files:
         found[EMISSION] = files[EMISSIVE]
+    if "opacity" in rung.stored:
+        found[OPACITY] = f"{PBR}_{OPACITY}.png"
+        opacity = rung.stored["opacity"].grid.image
+        write_data(folder / found[OPACITY], np.ascontiguousarray(opacity[::-1], np.float32))
     for kind, channel in ((ROUGHNESS, pbr_model.ROUGHNESS), (METALNESS, pbr_model.METALNESS)):
         found[kind] = f"{PBR}_{kind}.png"
         values = np.ascontiguousarray(image[::-1, :, channel : channel + 1], np.float32)
         write_data(folder / found[kind], values)
-    return {"scene_textures": found}
+    return {SCENE_TEXTURES: found}
+
+
+def _write_vertices(rung: Rung, surface: Surface, folder: Path) -> str:
+    """Writes the place, the light and the opacity of each vertex. Returns the file's name."""
+    vertex, count = surface.vertices
+    position = np.zeros((count, 3), np.float32)
+    position[vertex.reshape(-1)] = surface.mesh.position.reshape(-1, 3)
+    model = rung.stored["model"]
+    colour = np.ones((count, 4), np.float32)
+    colour[:, :3] = np.maximum(model.curve.to_light(model.colours.values), 0)
+    if "opacity" in rung.stored:
+        colour[:, 3] = rung.stored["opacity"].grid.values[:, 0]
+    data = io.BytesIO()
+    np.savez(data, position=position, colour=colour)
+    name = f"{rung.name}_colours.npz"
+    write_file(folder / name, data.getvalue())
+    return name
 
 
 def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) -> dict[str, Any]:
@@ -108,7 +141,9 @@ def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) 
                 "files": files.files,
                 **_bundle(rung, folder),
                 "picture": _write_picture(ladder, rung, folder),
-                **_write_for_scenes(rung, files.files, folder, scene.atlas is not None),
+                **_write_for_scenes(
+                    rung, files.files, folder, scene.surface, scene.atlas is not None
+                ),
                 **files.numbers,
                 **ladder.measured[rung.name].as_json(),
                 "notes": rung.notes,

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.device import Source
-from verdigris.core.ladder.views.reference import both_frames, light_on_device, paint_of
+from verdigris.core.ladder.views.reference import (
+    both_frames,
+    light_on_device,
+    paint_of,
+    without_coverage,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,8 +72,8 @@ class LitPixels:
         for number, (each, picked) in enumerate(zip(seen, chosen, strict=True)):
             of_picked = None if weights is None else [weights[number][picked]]
             for own, fitted in both_frames(each.take(picked), uv_set):
-                light = light_on_device(teacher, own, dark, 2 * PAIRS).light()[:, :3]
-                paint = paint_of(own, of_picked, 0)
+                light = light_on_device(teacher, own, dark, 2 * PAIRS).light()
+                light, paint = without_coverage(light, paint_of(own, of_picked, 0))
                 places.append(fitted.view.buffers["gUv"].to_numpy().view(np.float32))
                 targets.append(np.concatenate([light, paint[:, None]], 1))
                 parameters = {

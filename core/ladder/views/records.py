@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.ladder.image_fit import RECORD, Records
-from verdigris.core.ladder.views.reference import lights_of
+from verdigris.core.ladder.views.reference import lights_of, without_coverage
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,6 +67,8 @@ def reference_records(
         if weights is not None:
             weights = [each[some] for each, some in zip(weights, chosen, strict=True)]
     lights = lights_of(scene.teacher, seen, scene.lighting, samples, on_progress)
-    exposed = [each * np.float32(scene.exposure) for each in lights]
-    records = records_of(seen, exposed, scene.unique_set, weights)
+    paints = weights or [np.ones(each.count, np.float32) for each in seen]
+    bare = [without_coverage(*each) for each in zip(lights, paints, strict=True)]
+    exposed = [light * np.float32(scene.exposure) for light, _ in bare]
+    records = records_of(seen, exposed, scene.unique_set, [paint for _, paint in bare])
     return records, np.concatenate([each.triangle for each in seen])

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     Progress = Callable[[float], None]
 
 _SHADER = Source("ladder/draw_responses")
+# What covers less counts for nothing in a fit.
+_LEAST_COVERAGE = 0.05
 
 
 def light_on_device(
@@ -123,21 +125,50 @@ def draw_responses(
             paint = paint_of(own, weights, number)
             for _ in range(repeats):
                 drawn = draw_lights(teacher, own, first, seed)
-                value = teacher.response_on_device(
-                    own.count, own.view.buffers["gUv"], drawn["gIncoming"], drawn["gOutgoing"],
-                    frames=own.view.buffers["gFrames"],
-                )  # fmt: skip
+                uv, wi, wo = own.view.buffers["gUv"], drawn["gIncoming"], drawn["gOutgoing"]
+                frames = own.view.buffers["gFrames"]
+                value = teacher.response_on_device(own.count, uv, wi, wo, frames=frames)
+                weight = paint
+                if not teacher.is_dark_and_opaque:
+                    rows = value.to_numpy().view(np.float32).reshape(-1, 3)
+                    cover = _emission(teacher, own, wo)[:, 3:]
+                    rows, weight = without_coverage(np.concatenate([rows, cover], 1), paint)
+                    value = teacher.buffer(rows.size, rows)
                 given = {
                     "gResponses": value,
                     "gFittedUv": fitted.view.buffers["gUv"],
                     "gFittedFrames": fitted.view.buffers["gFrames"],
-                    "gPaint": teacher.buffer(own.count, paint),
+                    "gPaint": teacher.buffer(own.count, weight),
                     "gOrder": order,
                 }
                 _run(teacher, "storeResponses", own, first, seed, {**drawn, **buffers, **given})
                 first += own.count
         on_progress((number + 1) / len(seen))
     return Responses(first, buffers)
+
+
+def without_coverage(light: Floats, paint: Floats) -> tuple[Floats, Floats]:
+    """Light (N, 3) of the surface where it is, of light with coverage (N, 4) by which it is
+    multiplied; and painted weights times the coverage."""
+    cover = light[:, 3]
+    bare = light[:, :3] / np.maximum(cover, _LEAST_COVERAGE)[:, None]
+    return np.asarray(bare, np.float32), np.asarray(paint * cover, np.float32)
+
+
+def emission_at(teacher: DeviceMaterial, seen: Seen) -> Floats:
+    """Emission towards the eye and coverage, (N, 4), at the pixels of a view."""
+    return np.concatenate(
+        [
+            _emission(teacher, each, draw_lights(teacher, each, 0, 0)["gOutgoing"])
+            for each in seen.parts()
+        ]
+    )
+
+
+def _emission(teacher: DeviceMaterial, pixels: ViewPixels, wo: Any) -> Floats:
+    uv, frames = pixels.view.buffers["gUv"], pixels.view.buffers["gFrames"]
+    found = teacher.response_on_device(pixels.count, uv, wo, wo, frames=frames, is_lit=False)
+    return np.asarray(found.to_numpy().view(np.float32).reshape(-1, 4))
 
 
 def both_frames(seen: Seen, uv_set: str) -> Iterator[tuple[ViewPixels, ViewPixels]]:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 PAINT_SCALE = 8.0
 """Weight of a full stroke. Vertex groups hold 0 to 1, so that 1/8 in a group is a weight of 1."""
 
+RUNG = "verdigris_rung"
+"""Of a material or a copy of an object: the rung of a ladder that it shows."""
+
 _VALUES = {"FLOAT": ("value", 1), "FLOAT_COLOR": ("color", 4), "BYTE_COLOR": ("color", 4)}
 _DOMAINS = ("POINT", "CORNER", "FACE")
 
@@ -41,7 +44,8 @@ def objects_with(material: bpy.types.Material) -> list[bpy.types.Object]:
     graph = bpy.context.evaluated_depsgraph_get()
     found = []
     for each in bpy.context.scene.objects:
-        if each.type != "MESH":
+        if each.type != "MESH" or RUNG in each:
+            # copies that show rungs have the mesh, and other materials
             continue
         made = each.evaluated_get(graph)
         materials = [slot.material for slot in made.material_slots] + list(made.data.materials)
@@ -99,6 +103,13 @@ def read_mesh(
         None if weights is None else weights[corners],
         notes,
     )
+
+
+def world_y_up(item: bpy.types.Object, mesh: bpy.types.Mesh) -> NDArray[np.float32]:
+    """The vertices of a mesh where its object has them, in the space of `read_mesh`."""
+    to_world = FROM_Z_UP.T @ np.array(item.matrix_world, np.float64)
+    place = _values(mesh.vertices, "co", np.float32, 3) @ to_world[:3, :3].T + to_world[:3, 3]
+    return place.astype(np.float32)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from verdigris.core.hosts.host import (
     BakedResult,
 )
 
+from .meshes import RUNG
 from .undo import push_undo, require_local
 
 RESULT_PROPERTY = "verdigris_bundle"
@@ -40,14 +41,19 @@ _INPUTS = {
 
 def attach_result(material: bpy.types.Material, result: BakedResult) -> None:
     """Notes a result, and makes the material for viewports if there are textures."""
+    note_result(material, result)
+    push_undo("Verdigris result")
+
+
+def note_result(material: bpy.types.Material, result: BakedResult) -> None:
+    """The same, without an undo step of its own."""
     require_local(material)
     # read first: a missing file must leave the scene unchanged
-    images = {kind: _image(path, kind) for kind, path in result.textures.items()}
+    images = {kind: load_image(path, kind) for kind, path in result.textures.items()}
     # absolute: a batch may have been given a folder relative to its own
     material[RESULT_PROPERTY] = result.bundle.absolute().as_posix()
     if images:
         _make_likeness(material, images)
-    push_undo("Verdigris result")
 
 
 def find_result(material: bpy.types.Material) -> str:
@@ -57,7 +63,14 @@ def find_result(material: bpy.types.Material) -> str:
 
 def find_likeness(material: bpy.types.Material) -> bpy.types.Material | None:
     """The material of plain textures that was made for a material."""
-    return next((each for each in bpy.data.materials if each.get(MADE_FOR) == material), None)
+    return next(
+        (
+            each
+            for each in bpy.data.materials
+            if each.get(MADE_FOR) == material and RUNG not in each
+        ),
+        None,
+    )
 
 
 def swap_likeness(material: bpy.types.Material) -> int:
@@ -79,7 +92,7 @@ def swap_likeness(material: bpy.types.Material) -> int:
     return changed
 
 
-def _image(path: Path, kind: str) -> bpy.types.Image:
+def load_image(path: Path, kind: str) -> bpy.types.Image:
     try:
         image = bpy.data.images.load(str(path.absolute()), check_existing=True)
     except RuntimeError as failure:
@@ -97,28 +110,33 @@ def _make_likeness(material: bpy.types.Material, images: Mapping[str, bpy.types.
         # it is not assigned to an object, and would not be saved otherwise
         made.use_fake_user = True
         made.node_tree.nodes.clear()
+    fill_likeness(made, images)
+
+
+def fill_likeness(made: bpy.types.Material, images: Mapping[str, bpy.types.Image]) -> None:
+    """Gives a material a Principled BSDF with these textures by kind."""
     tree = made.node_tree
-    shader = _node(tree, "ShaderNodeBsdfPrincipled", _SHADER, (0, 300))
-    output = _node(tree, "ShaderNodeOutputMaterial", _OUTPUT, (300, 300))
-    _connect(tree, shader.outputs["BSDF"], output.inputs["Surface"])
+    shader = node_of(tree, "ShaderNodeBsdfPrincipled", _SHADER, (0, 300))
+    output = node_of(tree, "ShaderNodeOutputMaterial", _OUTPUT, (300, 300))
+    connect(tree, shader.outputs["BSDF"], output.inputs["Surface"])
     for row, (kind, (socket, _)) in enumerate(_INPUTS.items()):
         name, target = f"Verdigris {kind}", shader.inputs[socket]
         if kind not in images:
             if name in tree.nodes:
                 tree.nodes.remove(tree.nodes[name])
             continue
-        texture = _node(tree, "ShaderNodeTexImage", name, (-600, 600 - 280 * row))
+        texture = node_of(tree, "ShaderNodeTexImage", name, (-600, 600 - 280 * row))
         texture.image = images[kind]
         source = texture.outputs["Color"]
         if kind == NORMAL_MAP:
-            bump = _node(tree, "ShaderNodeNormalMap", _NORMAL_NODE, (-250, 600 - 280 * row))
-            _connect(tree, source, bump.inputs["Color"])
+            bump = node_of(tree, "ShaderNodeNormalMap", _NORMAL_NODE, (-250, 600 - 280 * row))
+            connect(tree, source, bump.inputs["Color"])
             source = bump.outputs["Normal"]
-        _connect(tree, source, target)
+        connect(tree, source, target)
     shader.inputs["Emission Strength"].default_value = 1.0 if EMISSION in images else 0.0
 
 
-def _node(
+def node_of(
     tree: bpy.types.NodeTree, kind: str, name: str, place: tuple[float, float]
 ) -> bpy.types.Node:
     found = tree.nodes.get(name)
@@ -129,7 +147,7 @@ def _node(
     return found
 
 
-def _connect(
+def connect(
     tree: bpy.types.NodeTree, source: bpy.types.NodeSocket, target: bpy.types.NodeSocket
 ) -> None:
     """Connects two sockets, unless the artist has connected something else."""

@@ -15,10 +15,14 @@ MADE_FOR = "verdigrisMadeFor"
 PAINTED = "verdigrisPainted"
 """Marks the shading group that displays weights. Holds the mesh and its display settings."""
 
+LEVEL_OF = "verdigrisLevelOf"
+"""Marks the nodes of the rungs of a ladder. Holds the material."""
+
 
 def is_ours(node: str) -> bool:
     """Whether Verdigris has made a shader or a shading group, which is not baked."""
-    return any(cmds.attributeQuery(mark, node=node, exists=True) for mark in (MADE_FOR, PAINTED))
+    marks = (MADE_FOR, PAINTED, LEVEL_OF)
+    return any(cmds.attributeQuery(mark, node=node, exists=True) for mark in marks)
 
 
 def of_type(kind: str) -> list[str]:

@@ -111,6 +111,39 @@ def test_the_ladder_is_noted_in_the_scene_with_its_textures(page, tmp_path):
     assert session.model.ladder.result is None and not ladder.attach.isVisible()
 
 
+def test_a_host_that_shows_rungs_gets_those_that_are_ticked(page, tmp_path, monkeypatch):
+    session, ladder = page
+    neural, vertex = REPORT["rungs"]
+    rungs = [
+        {**neural, "bundle": "clay.vdg"},
+        {"name": "pbr", "title": "glTF textures", "scene_textures": {"normal": "n.png"}},
+        {"name": "unlit", "files": {"shown": "unlit_shown.png"}, "alpha_mode": "MASK"},
+        {"name": "detail", "files": {}},
+        {**vertex, "scene_vertices": "v.npz"},
+    ]
+    lods = [{"rung": "vertex", "below_pixels": 40}]
+    found = {**REPORT, "name": "clay", "rungs": rungs, "lods": lods, "models": ["clay.usdc"]}
+    (tmp_path / "ladder.json").write_text(json.dumps(found))
+    session.model.ladder.open(tmp_path)
+    given = []
+    monkeypatch.setattr(
+        type(session.host), "attach_rungs",
+        lambda _, material, look: given.append((material, look)) or "Layers: two", raising=False,
+    )  # fmt: skip
+    session.model.ladder.choose(rungs=("neural", "unlit", "detail", "vertex"))
+    ladder.attach.click()
+    [(material, look)] = given
+    assert material == session.model.current and look.stage == tmp_path / "clay.usdc"
+    assert [each.name for each in look.rungs] == ["neural", "unlit", "vertex"]
+    assert look.rungs[1].light == tmp_path / "unlit_shown.png" and look.rungs[1].has_alpha
+    assert look.rungs[2].below_pixels == 40 and look.rungs[2].vertices == tmp_path / "v.npz"
+    assert look.result.bundle == tmp_path / "clay.vdg"
+    assert list(session.model.notices)[-1].text == "Layers: two"
+    session.model.ladder.choose(rungs=("reflection",))
+    ladder.attach.click()
+    assert len(given) == 1 and "No baked rung is chosen" in list(session.model.notices)[-1].text
+
+
 def test_without_a_mesh_or_a_rung_there_is_nothing_to_bake(page):
     session, ladder = page
     for box in ("neural", "vertex"):

@@ -1,0 +1,63 @@
+"""What scenes show of a ladder, from its report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.hosts.host import BakedResult, LadderLook, RungLook
+from verdigris.core.settings.rung_names import NEURAL, PBR, REFLECTION, UNLIT
+
+# Keys of an entry of the report.
+SCENE_TEXTURES, SCENE_VERTICES = "scene_textures", "scene_vertices"
+_SHOWN, _ALPHA = "shown", "alpha_mode"
+
+
+def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
+    """The rungs that a scene can show. `detail` needs a shader of an engine, and is left out."""
+    below = {each["rung"]: each["below_pixels"] for each in report.get("lods", ())}
+    rungs = []
+    for each in report.get("rungs", ()):
+        name, files = str(each["name"]), each.get("files", {})
+        textures = {kind: folder / file for kind, file in each.get(SCENE_TEXTURES, {}).items()}
+        light = files.get(_SHOWN) if name in (UNLIT, REFLECTION) else None
+        vertices = each.get(SCENE_VERTICES)
+        if name != NEURAL and not (textures or light or vertices):
+            continue
+        rungs.append(
+            RungLook(
+                name,
+                str(each.get("title", name)),
+                below.get(name),
+                textures,
+                folder / light if light else None,
+                str(report.get("uv_set_of_light") or ""),
+                folder / vertices if vertices else None,
+                _ALPHA in each,
+            )
+        )
+    stages = _stages(report)
+    return LadderLook(
+        str(report.get("name", "ladder")),
+        tuple(rungs),
+        folder / stages[0] if stages else None,
+        result_of(report, folder),
+    )
+
+
+def result_of(report: Mapping[str, Any], folder: Path) -> BakedResult | None:
+    """What the scene notes of a ladder: the bundle, or else the USD file, with the glTF textures.
+    None if there is neither."""
+    rungs = {each.get("name"): each for each in report.get("rungs", ())}
+    bundle, stages = rungs.get(NEURAL, {}).get("bundle"), _stages(report)
+    if not bundle and not stages:
+        return None
+    textures = rungs.get(PBR, {}).get(SCENE_TEXTURES, {})
+    return BakedResult(
+        folder / (bundle or stages[0]), {kind: folder / file for kind, file in textures.items()}
+    )
+
+
+def _stages(report: Mapping[str, Any]) -> list[str]:
+    return [str(each) for each in report.get("models", ()) if str(each).endswith(".usdc")]

@@ -1,0 +1,1 @@
+"""Maps beside the fits: ambient occlusion of the mesh, and opacity of the material."""

@@ -1,0 +1,123 @@
+"""Opacity of rungs: what their textures and vertices store beside colours.
+
+Fits compare light without coverage: they learn what the surface reflects where it is, and the
+opacity is a map of its own, as glTF has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.ladder.image_fit import ImageFit, Model
+from verdigris.core.ladder.rungs import start_from_means
+from verdigris.core.ladder.texels import Grid, quantise
+from verdigris.core.ladder.tone_curve import CLAMP
+from verdigris.core.ladder.unlit_models import OneTexture, VertexColours
+from verdigris.core.ladder.views.records import records_of
+from verdigris.core.ladder.views.reference import emission_at
+from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, VERTEX
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.ladder.rungs import Rung, Scene
+    from verdigris.core.ladder.views.visibility import Seen
+    from verdigris.core.material.evaluator import DeviceMaterial
+
+    Floats = NDArray[np.float32]
+
+MASK, BLEND = "MASK", "BLEND"
+CUTOFF = 0.5
+# A material is a cutout if fewer pixels than this are neither opaque nor holes.
+_MOST_BETWEEN, _OPAQUE, _HOLE = 0.05, 0.98, 0.02
+
+
+@dataclass(frozen=True)
+class Opacity:
+    """The opacity of a rung."""
+
+    grid: Grid
+    """Texels, or one row of vertices; one channel in steps of a byte."""
+    mode: str
+    """MASK or BLEND, of glTF's alpha modes."""
+
+    def shown(self, values: Floats) -> Floats:
+        """The share of light that engines draw for stored values."""
+        if self.mode == MASK:
+            return np.asarray(values >= CUTOFF, np.float32)
+        return values
+
+
+def coverage_at(teacher: DeviceMaterial, seen: Seen) -> Floats:
+    """The coverage (N,) at the pixels of a view: 1 is opaque, 0 a hole."""
+    if teacher.is_dark_and_opaque:
+        return np.ones(seen.count, np.float32)
+    return emission_at(teacher, seen)[:, 3]
+
+
+def add_opacity(rungs: Sequence[Rung], scene: Scene, seen: Sequence[Seen]) -> None:
+    """Gives rungs an opacity, if the material is not opaque at every pixel."""
+    if scene.teacher.is_dark_and_opaque:
+        return
+    parts = [coverage_at(scene.teacher, each) for each in seen]
+    coverage = np.concatenate(parts)
+    if (coverage >= _OPAQUE).all():
+        return
+    between = (coverage > _HOLE) & (coverage < _OPAQUE)
+    mode = MASK if between.mean() < _MOST_BETWEEN else BLEND
+    for rung in rungs:
+        if rung.name == NEURAL:
+            continue
+        grid = (
+            _of_vertices(scene, seen, parts)
+            if rung.name == VERTEX
+            else _of_texels(seen, parts, _set_of(rung, scene), rung.size)
+        )
+        _attach(rung, scene, Opacity(grid, mode))
+
+
+def _attach(rung: Rung, scene: Scene, opacity: Opacity) -> None:
+    drawn, uv_set = rung.draw, _set_of(rung, scene)
+
+    def draw(each: Seen, directions: int) -> Floats:
+        if rung.name == VERTEX:
+            vertex, _ = scene.surface.vertices
+            values = (opacity.grid.values[vertex[each.triangle], 0] * each.weights).sum(1)
+        else:
+            values = opacity.grid.sample(each.mixed(scene.surface.sets[uv_set]).T)[0]
+        return np.asarray(drawn(each, directions) * opacity.shown(values)[:, None], np.float32)
+
+    rung.draw = draw
+    rung.stored["opacity"] = opacity
+    rung.byte_size += opacity.grid.values.size
+
+
+def _set_of(rung: Rung, scene: Scene) -> str:
+    if rung.name in (PBR, DETAIL):
+        return scene.first_set
+    return scene.unique_set or scene.first_set
+
+
+def _of_texels(seen: Sequence[Seen], coverage: Sequence[Floats], uv_set: str, size: int) -> Grid:
+    grid = Grid.of(size, size, np.ones(1))
+    start_from_means(grid, _means(OneTexture(grid, CLAMP), seen, coverage, uv_set))
+    grid.values[:] = quantise(grid.values)
+    return grid
+
+
+def _of_vertices(scene: Scene, seen: Sequence[Seen], coverage: Sequence[Floats]) -> Grid:
+    grid = Grid.of(scene.surface.vertices[1], 1, np.ones(1))
+    means, weight = _means(VertexColours(grid, CLAMP), seen, coverage, scene.first_set)
+    grid.values[:] = quantise(np.where(weight[:, None] > 0, means[:, :1], 1))
+    return grid
+
+
+def _means(
+    model: Model, seen: Sequence[Seen], coverage: Sequence[Floats], uv_set: str
+) -> tuple[Floats, Floats]:
+    lights = [np.repeat(each[:, None], 3, 1) for each in coverage]
+    return ImageFit(model, records_of(seen, lights, uv_set)).means()

@@ -1,0 +1,58 @@
+"""The rungs of a ladder as variants on a stage of Houdini."""
+
+from dataclasses import replace
+
+import pytest
+
+from verdigris.core.base.errors import HostError
+from verdigris.core.hosts.host import BakedResult, LadderLook, RungLook, ShowsRungs
+
+from .test_houdini_host import by_name, harness, host, houdini
+
+# imported fixtures, used by name
+__all__ = ["harness", "host", "houdini"]
+
+
+@pytest.fixture
+def ladder(tmp_path):
+    (tmp_path / "gold.usdc").write_bytes(b"")
+    rungs = RungLook("pbr", "glTF textures"), RungLook("vertex", "Vertex colours")
+    return LadderLook("gold", rungs, tmp_path / "gold.usdc", BakedResult(tmp_path / "gold.vdg"))
+
+
+@pytest.mark.parametrize("name", ["gold", "nested"])
+def test_a_branch_of_two_nodes_references_the_ladder_and_chooses_a_variant(
+    name, harness, ladder, tmp_path
+):
+    host, material = harness.host, by_name(harness.host, name)
+    assert isinstance(host, ShowsRungs)
+    before = harness.snapshot()
+    said = host.attach_rungs(material, ladder)
+    assert said == "/stage/gold_rung chooses the rung: pbr, vertex. Merge it where the mesh is."
+    nodes = harness.houdini.nodes
+    assert nodes["/stage/gold_ladder"]["parms"] == {
+        "filepath1": (tmp_path / "gold.usdc").as_posix(), "primpath1": "/gold"
+    }  # fmt: skip
+    chosen = nodes["/stage/gold_rung"]
+    assert chosen["input"] == "/stage/gold_ladder"
+    assert chosen["parms"] == {
+        "num_variants": 1, "primpattern1": "/gold", "variantset1": "rung", "variantname1": "pbr"
+    }  # fmt: skip
+    assert host.attached(material) == tmp_path / "gold.vdg"
+    harness.undo()
+    assert harness.snapshot() == before
+    # again: the artist's choice stays
+    host.attach_rungs(material, ladder)
+    nodes = harness.houdini.nodes
+    chosen = nodes["/stage/gold_rung"]
+    chosen["parms"]["variantname1"] = "vertex"
+    host.attach_rungs(material, ladder)
+    assert nodes["/stage/gold_rung"]["parms"]["variantname1"] == "vertex"
+    assert sum("/stage/gold_" in each for each in nodes) == 2
+
+
+def test_a_ladder_without_usd_is_refused_with_the_remedy(harness, ladder):
+    before = harness.snapshot()
+    with pytest.raises(HostError, match=r"gold: the ladder has no USD file .* install usd-core"):
+        harness.host.attach_rungs(harness.first, replace(ladder, stage=None))
+    assert harness.snapshot() == before
