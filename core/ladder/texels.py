@@ -16,7 +16,6 @@ import numpy as np
 
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.network.texels import corners, gather
-from verdigris.core.training.optimiser import adam, adam_rate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,16 +68,12 @@ def quantise(values: Floats, steps: int = STEPS) -> Floats:
 
 @dataclass
 class Grid:
-    """A texture of stored values, row 0 at v = 0, and its Adam state."""
+    """A texture of stored values, row 0 at v = 0."""
 
     width: int
     height: int
     values: Floats
     """(texels, channels)"""
-
-    def __post_init__(self) -> None:
-        self._m = np.zeros_like(self.values)
-        self._v = np.zeros_like(self.values)
 
     @classmethod
     def of(cls, width: int, height: int, start: Floats) -> Grid:
@@ -105,11 +100,6 @@ class Grid:
     def sample(self, uv: Floats) -> Floats:
         """Interpolated values (channels, N)."""
         return gather(self.values, *self.corners(uv))
-
-    def step(self, gradient: Floats, rate: float, number: int) -> None:
-        """One step of Adam, kept from 0 to 1."""
-        adam(self.values, self._m, self._v, gradient, rate * adam_rate(1.0, number))
-        np.clip(self.values, 0, 1, out=self.values)
 
     def resized(self, width: int, height: int) -> Grid:
         """The same picture with other texels, by bilinear interpolation."""
