@@ -45,6 +45,7 @@ class ShownViews:
         ]
 
     @property
-    def largest(self) -> int:
-        """The number of the view in which the mesh is largest."""
-        return int(np.argmax([cover.sum() for cover in self._covers]))
+    def clearest(self) -> int:
+        """The number of the view that shows most of the material: large and lit."""
+        shown = [np.minimum(each * self.brighter, 1).sum() for each in self.references]
+        return int(np.argmax(shown))

@@ -58,11 +58,10 @@ def _bundle(rung: Rung, folder: Path) -> dict[str, str]:
 
 
 def _write_picture(ladder: Ladder, views: ShownViews, rung: Rung, folder: Path) -> str:
-    """Writes the picture in which the mesh is largest, for programs that show a list. Returns its
-    name."""
+    """Writes a picture for programs that show a list of rungs. Returns its name."""
     name = f"{rung.name}_shown.jpg"
     pictures = views.shown(ladder.measured[rung.name].pictures)
-    write_file(folder / name, encode_jpeg(pictures[views.largest]))
+    write_file(folder / name, encode_jpeg(pictures[views.clearest]))
     return name
 
 
