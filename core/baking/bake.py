@@ -11,7 +11,12 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from typing import TypeVar
 
-from verdigris.core.baking.finish.finish import finish, keep_first, preparing_finish
+from verdigris.core.baking.finish.finish import (
+    finish,
+    fitting_heads,
+    keep_first,
+    preparing_finish,
+)
 from verdigris.core.baking.finish.notices import (
     notices,
     risen_loss,
@@ -237,10 +242,11 @@ def _bake(run: Run, saved: SavedState | None) -> Generator[Event, None, None]:
         yield from _keep_if_stopped(run)
     yield from wasted_steps(run.clock.skipped, run.step - run.steps_saved)
     yield from risen_loss(run.clock.watch)
-    decoder = yield from report_rounding(run)
-    for teacher, name in zip(run.teachers, run.names, strict=True):
-        yield from varying_maps(teacher, name)
-    yield from finish(run, decoder)
+    with fitting_heads(run) as heads:
+        decoder = yield from report_rounding(run)
+        for teacher, name in zip(run.teachers, run.names, strict=True):
+            yield from varying_maps(teacher, name)
+        yield from finish(run, decoder, heads)
 
 
 def _phase(run: Run, name: str) -> Phase:

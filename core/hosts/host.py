@@ -85,6 +85,9 @@ class HostDocument:
     confined: bool = False
     """Whether files outside of these folders are refused."""
 
+    live: tuple[str, ...] = ()
+    """Inputs that the scene keeps open in a bake, as texts of `bake --live`."""
+
 
 @dataclass(frozen=True)
 class HostMesh:

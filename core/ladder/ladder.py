@@ -113,14 +113,13 @@ def make_ladder(
     neural: Neural | None = None,
     on_progress: OnProgress = lambda *_: None,
 ) -> Ladder:
-    """Fits and measures the rungs of these names, of RUNGS.
+    """Fits and measures the rungs of these names, as `check_rungs` returns them.
 
     `neural` is the bundle of the rung of that name. `importance` are painted weights in the first
     uv set, row 0 at v = 0. With `has_tiles`, unit squares of uv are UDIM tiles, and else a texture
     repeats.
     """
     settings = settings or LadderSettings()
-    names = check_rungs(names)
     warnings = surface.warnings()
     shared: dict[str, float] = {}
     with _timed(shared, "mesh"):
@@ -270,7 +269,7 @@ def _painted(
     height, width = importance.shape
     found = []
     for each in seen:
-        uv = each.mixed(surface.mesh.uv)
+        uv = each.mixed(surface.sets[surface.painted_set or surface.first_set])
         u, v = (uv - np.floor(uv)).T
         row = np.minimum((v * height).astype(int), height - 1)
         column = np.minimum((u * width).astype(int), width - 1)

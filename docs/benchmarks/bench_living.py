@@ -26,6 +26,7 @@ from runs import EXAMPLES, begin, describe
 
 from verdigris.core.baking.bake import BakeOptions, bake
 from verdigris.core.baking.measure.measure import draw_held_out, texel_footprint
+from verdigris.core.base.colour import srgb_from_linear
 from verdigris.core.base.device import Device
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.bundle.cost.time_responses import time_material
@@ -145,6 +146,13 @@ def ramp(material: Teacher | Student, count: int) -> np.ndarray:
     return np.array(found)
 
 
+def shown(response: np.ndarray) -> np.ndarray:
+    """Bytes of a screen, not rounded, in light that shows white paper as white. Steps of less than
+    one count as one: a screen does not show them."""
+    found: np.ndarray = 255 * srgb_from_linear(np.clip(np.pi * response, 0, 1))
+    return found
+
+
 def rows(
     path: Path, wanted: WantedInput, recipe: Recipe, device: Device, options: argparse.Namespace
 ) -> Iterator[str]:
@@ -161,12 +169,15 @@ def rows(
     )
     graph, learnt = ramp(teacher, _RAMP), ramp(student, _RAMP)
     steps = [np.abs(np.diff(np.log1p(each), axis=0)).max() for each in (graph, learnt)]
+    seen = [np.abs(np.diff(shown(each), axis=0)).max() for each in (graph, learnt)]
     darker = [np.diff(each.mean(2), axis=0).max(0) for each in (graph, learnt)]
     monotone = darker[0] <= 1e-6
+    brighter = darker[1][monotone].max(initial=0)
     yield (
         f"  ramp: largest step {steps[1]:.4f}, of the graph {steps[0]:.4f}, ratio "
-        f"{steps[1] / steps[0]:.2f}; at {monotone.sum()} of {_PLACES} places the graph only "
-        f"darkens, the student brightens there by at most {darker[1][monotone].max(initial=0):.5f}"
+        f"{steps[1] / steps[0]:.2f}; on a screen {seen[1]:.2f} and {seen[0]:.2f} of 255, ratio "
+        f"{max(seen[1], 1) / max(seen[0], 1):.2f}; at {monotone.sum()} of {_PLACES} places the "
+        f"graph only darkens, the student brightens there by at most {brighter:.5f}"
     )
     chosen = np.linspace(0, len(shares) - 1, options.separate + 2)[1:-1].round().astype(int)
     ratios, times, sizes, clocks, apart_errors = [], [], [], [], []

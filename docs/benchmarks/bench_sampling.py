@@ -6,9 +6,10 @@
 Samples that an estimate of reflected light needs for 1% of noise under the sky of bench_sky.py, by
 random places, views and rotations, over those of the ideal: directions drawn in proportion to the
 response. Each cell is the ratio of the medians over pixels, of the 90th percentiles, and of the
-sums of all variances, which is that of the picture. The second part puts a sun of .53 degrees into
-the map, with half of the samples drawn in proportion to the environment and combined by the
-balance heuristic, over the same with the ideal.
+sums of all variances, which is that of the picture. Where the ideal needs fewer than 1,000 samples
+in the median, as for mirrors, ratios say little: the counts of both follow. The second part puts a
+sun of .53 degrees into the map, with half of the samples drawn in proportion to the environment and
+combined by the balance heuristic, over the same with the ideal.
 
 --times: nanoseconds of 16 evaluations, of prepare() and 16 shade(), and of prepare() and 16 drawn
 directions with their densities, with untrained numbers: the median of many rounds in which all
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.floating]
 
 SEED = 51
+# Relative deviation that samples are counted for, and the ideal's samples from which ratios count.
+NOISE, FEW_SAMPLES = 0.01, 1000
 # Where plain layers of a decoder are read from.
 PLACES = ("buffer", "constants")
 WARM_UP = 10
@@ -72,6 +75,9 @@ class Noise(NamedTuple):
     median: float
     percentile_90: float
     picture: float
+    samples: float
+    """Median over pixels."""
+    ideal_samples: float
 
     @classmethod
     def of(cls, found: Floats, ideal: Floats, light: Floats) -> Noise:
@@ -83,10 +89,18 @@ class Noise(NamedTuple):
                 lambda noise: (noise * light**2).sum(),
             )
         )
-        return cls(*(float(own / best) for own, best in (medians, tails, sums)))
+        ratios = [float(own / best) for own, best in (medians, tails, sums)]
+        return cls(*ratios, *(float(each / NOISE**2) for each in medians))
+
+    @property
+    def counts(self) -> bool:
+        return self.ideal_samples >= FEW_SAMPLES
 
     def __str__(self) -> str:
-        return " / ".join(f"{each:.2f}" for each in self)
+        ratios = " / ".join(f"{each:.2f}" for each in self[:3])
+        return (
+            ratios if self.counts else f"{ratios} ({self.samples:.0f} for {self.ideal_samples:.0f})"
+        )
 
 
 def with_head(path: str, device: Device) -> Parameters:
@@ -239,9 +253,11 @@ def main() -> None:
     medians = []
     for path in options.bundles:
         plain, sun = measure(with_head(path, device), device, options.places, options.directions)
-        medians.append(plain.median)
+        if plain.counts:
+            medians.append(plain.median)
         print(f"| {Path(path).stem} | {plain} | {sun} |", flush=True)
-    print(f"\nmedian of materials {np.median(medians):.2f}")
+    if medians:
+        print(f"\nmedian of materials, mirrors left out: {np.median(medians):.2f}")
 
 
 if __name__ == "__main__":

@@ -53,6 +53,7 @@ class BakeJob:
                 name=document.name,
                 search=tuple(str(folder) for folder in document.search),
                 material=document.material,
+                live=document.live,
                 payload=document.text.encode(),
             )
         )

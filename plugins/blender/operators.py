@@ -19,6 +19,8 @@ from verdigris.core.hosts.painted_meshes import find_painted
 from . import programs
 from .adapter import BlenderHost
 from .bake_job import CANCELLED, FAILED, RUNNING, BakeJob, Choices
+from .scene.live_inputs import toggle
+from .scene.materials import live_offers
 from .scene.meshes import require_object
 from .scene.results import swap_likeness
 from .worker_place import use_own_worker
@@ -189,6 +191,30 @@ class VERDIGRIS_OT_paint(_Reporting, bpy.types.Operator):
         if item is None:
             raise HostError("no object is active: select the mesh to paint on")
         BlenderHost().start_painting(require_object(item.name_full).name_full)
+
+
+class VERDIGRIS_OT_live_input(_Reporting, bpy.types.Operator):
+    """Keep this input open in the neural material from the next bake on, or no longer"""
+
+    bl_idname = "verdigris.live_input"
+    bl_label = "Live Input"
+
+    name: bpy.props.StringProperty(name="Name", description="Of the input in the document")
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return shown_material(context) is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        return self.guarded(lambda: self._toggle(shown_material(context)))
+
+    def _toggle(self, material: bpy.types.Material) -> None:
+        known = live_offers(material)
+        offer = next((each for each in known if each.name == self.name), None)
+        if offer is None:
+            listed = f"it has {', '.join(each.name for each in known)}" if known else "it has none"
+            raise HostError(f"{material.name_full} has no input {self.name!r}: {listed}")
+        toggle(material, offer)
 
 
 class VERDIGRIS_OT_swap(_Reporting, bpy.types.Operator):

@@ -9,6 +9,8 @@ import bpy
 
 from .bake_job import FAILED, RUNNING
 from .operators import running_job, shown_material
+from .scene.live_inputs import is_chosen
+from .scene.materials import live_offers
 from .scene.results import find_likeness, find_result
 from .worker_place import own_folder
 
@@ -38,6 +40,8 @@ class _Panel:
         column.use_property_split = True
         for name in ("preset", "folder", "use_weights", "viewport_textures"):
             column.prop(settings, name)
+        if material is not None:
+            self._draw_live_inputs(material)
         layout.operator("verdigris.bake", icon="RENDER_STILL")
         layout.operator("verdigris.paint", icon="BRUSH_DATA")
         if material is not None:
@@ -47,6 +51,21 @@ class _Panel:
         layout.operator("verdigris.selftest")
         if own_folder() is not None:
             layout.operator("verdigris.make_worker")
+
+    def _draw_live_inputs(self, material: bpy.types.Material) -> None:
+        found = live_offers(material)
+        if not found:
+            return
+        column = self.layout.column(align=True)
+        column.label(text="Live inputs")
+        for each in found:
+            is_open = is_chosen(material, each)
+            button = column.operator("verdigris.live_input", text=each.label, depress=is_open)
+            button.name = each.name
+            if is_open:
+                row = column.row(align=True)
+                for name, end in zip(each.properties, ("From", "To"), strict=True):
+                    row.prop(material, f'["{name}"]', text=end)
 
     def _draw_result(self, material: bpy.types.Material) -> None:
         result = find_result(material)

@@ -16,6 +16,7 @@ CLASSES = (
     operators.VERDIGRIS_OT_cancel,
     operators.VERDIGRIS_OT_finish,
     operators.VERDIGRIS_OT_paint,
+    operators.VERDIGRIS_OT_live_input,
     operators.VERDIGRIS_OT_swap,
     operators.VERDIGRIS_OT_batch,
     operators.VERDIGRIS_OT_selftest,

@@ -29,9 +29,8 @@ def _draw_few():
     return type(drawn)(*(getattr(drawn, each.name)[:few] for each in fields(drawn)))
 
 
-def _guess_split(students, head, _effort):
+def _guess_split(spec, _materials, head, _effort):
     """The head of split-sum lighting before its fit."""
-    spec = students.trained.spec
     own = spec.head_layers[2].weight_offset
     guess = fit_split._first_guess(spec, len(head)).astype(np.float16).astype(np.float32)
     return np.concatenate([head[:own], guess[own:]])

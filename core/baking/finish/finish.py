@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -78,14 +78,15 @@ if TYPE_CHECKING:
     from verdigris.core.bundle.proxies.quadrature import Respond
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.parameters import FloatArray, Parameters
+    from verdigris.core.network.spec import NetworkSpec
     from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics, SkyMetrics
     from verdigris.core.pictures.views import View
     from verdigris.core.settings.bake_settings import BakeSettings
 
     Floats = NDArray[np.float32]
+    # The numbers of every material, one after the other on the device.
+    _Materials = Callable[[], Iterator[tuple[Parameters, Student]]]
 
-E = TypeVar("E")
-X = TypeVar("X")
 # Pixels a side, sub-pixels a side of each, and directions of the studio at each of these. A small
 # bake on a processor gets a picture that takes no longer than the bake.
 _PREVIEW, _SOFTWARE_PREVIEW, _SMALL_PREVIEW = (256, 3, 16), (192, 2, 12), (128, 2, 4)
@@ -144,7 +145,7 @@ def _effort_of(run: Run) -> _Effort:
     """That of a result, which may take as long as a short bake."""
     device, trained = run.teachers[0].device, run.settings.iterations * run.settings.batch
     return _Effort(
-        effort_on(device, trained),
+        effort_on(device, trained, run.settings.resolution**2),
         split_effort_on(device, trained),
         final_samples(device),
         sphere_to_compare(),
@@ -167,25 +168,43 @@ def _first_effort() -> _Effort:
     )
 
 
-def finish(run: Run, decoder: FloatArray) -> Iterator[Event]:
-    """Measures and writes every material with this rounded decoder; the last event is Finished."""
+@contextlib.contextmanager
+def fitting_heads(run: Run) -> Iterator[Callable[[], FloatArray] | None]:
+    """Fits the heads in a thread, beside all else inside of the context; what waits for them, or
+    None where `finish` fits them: on a processor both would take turns. The latents are those that
+    were trained, near what blocks hold: fitting blocks takes half as long as fitting heads."""
+    if not _has_time_for_heads(run):
+        yield None
+        return
+    teacher, effort = run.teachers[0], _effort_of(run)
+    trained = replace(run.learner.filled_parameters().of_material(0), live=teacher.live)
+
+    def fit() -> FloatArray:
+        student = Student(trained, teacher.device)
+        return _fit_heads(trained.spec, lambda: iter([(trained, student)]), effort)
+
+    with ThreadPoolExecutor(1, "heads") as thread:
+        yield thread.submit(copy_context().run, fit).result
+
+
+def _has_time_for_heads(run: Run) -> bool:
+    return len(run.teachers) == 1 and not run.teachers[0].device.is_software
+
+
+def finish(
+    run: Run, decoder: FloatArray, heads: Callable[[], FloatArray] | None = None
+) -> Iterator[Event]:
+    """Measures and writes every material with this rounded decoder; the last event is Finished.
+    `heads` waits for those that a thread fits."""
     written: list[_Written] = []
     paths = bundle_paths(run.options, run.teachers)
-    effort, device = _effort_of(run), run.teachers[0].device
+    effort = _effort_of(run)
     students = _Students(run, decoder)
     # known before all that takes time, as it decides on the shaders
     _, _, arithmetic = _judged(students.of(0)[0], run.teachers[0])
-    with (
-        compiling_ahead(students.trained.spec, arithmetic.advised),
-        ThreadPoolExecutor(1, "heads") as thread,
-    ):
-        heads: Callable[[], FloatArray] | None = None
-        if len(paths) == 1 and not (device.is_software or run.options.writes_first):
-            # beside measurements; on a processor both would take turns
-            own = _Students(run, decoder)
-            heads = thread.submit(copy_context().run, _fit_heads, own, effort).result
-        else:
-            students.head = _fit_heads(students, effort)
+    with compiling_ahead(students.trained.spec, arithmetic.advised):
+        if heads is None:
+            students.head = _fit_heads(students.trained.spec, students.each, effort)
         yield from _closing(run, 1)
         for number, path in enumerate(paths):
             written.append((yield from _write(students, number, path, effort, heads=heads)))
@@ -211,7 +230,7 @@ def keep_first(run: Run) -> Iterator[Event]:
     paths, effort = bundle_paths(run.options, run.teachers), _first_effort()
     blocks, run.blocks = run.blocks, None
     students = _Students(run, rounded_decoder(run))
-    students.head = _fit_heads(students, effort)
+    students.head = _fit_heads(students.trained.spec, students.each, effort)
     yield from _closing(run, 1)
     for number, path in enumerate(paths):
         # warnings come with the result
@@ -351,7 +370,6 @@ class _Students:
         trained = run.learner.filled_parameters()
         self.trained = order_units(replace(trained, decoder=decoder))
         self.head: FloatArray | None = None
-        """Of the sampler, for the fit of the other."""
         self._student: Student | None = None
         self._last: tuple[int, Exported] | None = None
 
@@ -372,30 +390,31 @@ class _Students:
         stored = replace(exported.parameters, head=self.head)
         return replace(exported, parameters=stored), self._student
 
-    def draw(self, draw: Callable[[Parameters, Student, E], X], effort: E) -> list[X]:
-        """Examples of every material, to fit a head to."""
-        found = map(self.of, range(len(self.run.teachers)))
-        return [draw(exported.parameters, student, effort) for exported, student in found]
+    def each(self) -> Iterator[tuple[Parameters, Student]]:
+        """The numbers of every material, one after the other on the device."""
+        for material in range(len(self.run.teachers)):
+            exported, student = self.of(material)
+            yield exported.parameters, student
 
 
 @profiled("fit heads")
-def _fit_heads(students: _Students, effort: _Effort) -> FloatArray:
+def _fit_heads(spec: NetworkSpec, materials: _Materials, effort: _Effort) -> FloatArray:
     """The heads of the sampler and of split-sum lighting, of all materials that share the
     decoder."""
-    students.head = _fit_head(students, effort.sampler)
-    return _fit_split(students, students.head, effort.split)
+    examples = join([draw_examples(*each, effort.sampler) for each in materials()])
+    head = fit_head(spec, examples, effort.sampler)
+    return _fit_split(spec, materials, head, effort.split)
 
 
-def _fit_head(students: _Students, effort: Effort) -> FloatArray:
-    """The head of the sampler, one for all materials that share the decoder."""
-    examples = join(students.draw(draw_examples, effort))
-    return fit_head(students.trained.spec, examples, effort)
-
-
-def _fit_split(students: _Students, head: FloatArray, effort: SplitEffort) -> FloatArray:
-    """The same with the head of split-sum lighting, one for all materials, too."""
-    examples = join_split(students.draw(draw_split_examples, effort))
-    return fit_split(students.trained.spec, head, examples, effort)
+def _fit_split(
+    spec: NetworkSpec, materials: _Materials, head: FloatArray, effort: SplitEffort
+) -> FloatArray:
+    """The sampler's head with that of split-sum lighting."""
+    examples = [
+        draw_split_examples(replace(numbers, head=head), student, effort)
+        for numbers, student in materials()
+    ]
+    return fit_split(spec, head, join_split(examples), effort)
 
 
 @profiled("store latents: export")

@@ -49,15 +49,23 @@ _MOST_RATIO, _MOST_SLOPE, _MOST_TILTING = 50.0, 5.0, 20.0
 # Rare surfaces, such as those at edges of masks, decide about the noise of a picture, so that a fit
 # gains by many of them. Drafts, and bakes on a processor, need some percent more samples.
 LARGE, SMALL = Effort(4096, 64, 450), Effort(960, 64, 300)
-# Training samples of a bake with a large fit, on a graphics card: `standard` and `final`.
-_MANY = 5e8
+# Of a material with few texels. Its surfaces are alike, and its highlights are as narrow as in the
+# document: widths must be exact, which takes steps.
+FEW_TEXELS, _OF_FEW_TEXELS = 16 * 16, Effort(1920, 64, 900)
+# Training samples of a bake with a large fit, on a graphics card: `standard` and `final`, also of
+# materials without detail, which train a sixth as long.
+_MANY, _MANY_OF_FEW_TEXELS = 5e8, 1.5e8
 # Those of a long bake: `final`.
 LONG = 1.2e9
 
 
-def effort_on(device: Device, samples: float = LONG) -> Effort:
-    """The effort for a bake of so many training samples. Bakes on a processor are short."""
-    return SMALL if device.is_software or samples < _MANY else LARGE
+def effort_on(device: Device, samples: float = LONG, texels: float = math.inf) -> Effort:
+    """The effort for a bake of so many training samples and texels. Bakes on a processor are
+    short."""
+    is_small = texels <= FEW_TEXELS
+    if device.is_software or samples < (_MANY_OF_FEW_TEXELS if is_small else _MANY):
+        return SMALL
+    return _OF_FEW_TEXELS if is_small else LARGE
 
 
 @profiled("fit sampler")

@@ -100,9 +100,9 @@ def parse_rule(values: Any, file: str, path: str, base: Path, match: tuple[str, 
     )
 
 
-def resolve_request(name: str, rules: Sequence[Rule]) -> BakeRequest | None:
-    """The request for a material from all rules that match; None if it is left out."""
-    request, skipped = BakeRequest(), False
+def resolve_request(name: str, rules: Sequence[Rule], request: BakeRequest) -> BakeRequest | None:
+    """The request for a material, changed by all rules that match; None if it is left out."""
+    skipped = False
     for rule in rules:
         if not rule.fits(name):
             continue

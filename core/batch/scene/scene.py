@@ -137,7 +137,7 @@ def _finished(
         )
     all_entries = []
     for entry in entries:
-        request = resolve_request(entry.name, [*rules, *options.rules])
+        request = resolve_request(entry.name, [*rules, *options.rules], entry.request)
         if request is not None:
             all_entries.append(
                 replace(entry, request=request).with_problem(why_invalid_name(entry.name))

@@ -7,13 +7,14 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from verdigris.core.base.errors import SceneError, VerdigrisError
-from verdigris.core.base.json_fields import fields_of, read_json_file
+from verdigris.core.base.errors import SceneError, SettingsError, VerdigrisError
+from verdigris.core.base.json_fields import Fields, fields_of, read_json_file
 from verdigris.core.base.outputs import resolved
 from verdigris.core.base.text import why_not_unicode, with_plain_letters
 from verdigris.core.base.working_folder import require_for
-from verdigris.core.batch.scene.entry import DocumentCache, Entry, Source
+from verdigris.core.batch.scene.entry import BakeRequest, DocumentCache, Entry, Source
 from verdigris.core.hosts.applications import find_application
+from verdigris.core.material.live_inputs.live_input import WantedInput, parse_all_wanted
 
 LARGEST_SCENE = 64 << 20
 STAGE_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
@@ -179,8 +180,16 @@ def _of_hand_over(path: Path, values: object, reading: ReadOptions) -> Iterator[
         search = tuple(dict.fromkeys((*folders, *reading.search)))
         own = replace(reading, search=search)
         entries = list(_of_document(document, own, is_named=True))
-        notes = found.texts("notes")
-        yield from (replace(entry, notes=notes) for entry in entries)
+        notes, request = found.texts("notes"), BakeRequest(live=_live_of(found, where))
+        yield from (replace(entry, notes=notes, request=request) for entry in entries)
+
+
+def _live_of(found: Fields, where: str) -> tuple[WantedInput, ...] | None:
+    """The live inputs that the application's scene keeps open, if there are any."""
+    try:
+        return parse_all_wanted(found.texts("live")) or None
+    except SettingsError as failure:
+        raise SceneError(f"{where}: {failure}") from None
 
 
 def unique(entries: Sequence[Entry], stems: bool = True) -> list[Entry]:

@@ -82,9 +82,8 @@ def read_proxies(folder: Path, facts: ProxyFacts | None, latents: LatentFacts) -
     """Reads the stored proxies, if there are any."""
     if facts is None:
         return None
-    return Proxies(
-        read_texture(folder, facts.record, facts.texture), texels_a_proxy(latents, facts)
-    )
+    levels = read_texture(folder, facts.record, facts.texture)
+    return Proxies(levels, texels_a_proxy(latents, facts), facts.powers)
 
 
 def check_constants(folder: Path, record: FileRecord, wanted: bytes) -> None:

@@ -19,7 +19,8 @@ from verdigris.core.bundle.files.manifest_parts import (
 from verdigris.core.bundle.proxies.proxy_texture import (
     COSINES,
     LAYERS,
-    POWERS,
+    POWER_SETS,
+    Powers,
     Proxies,
     interpolation,
 )
@@ -44,6 +45,8 @@ class ProxyFacts:
     """Texels in v."""
     levels: int
     """Mip levels, the finest included."""
+    powers: Powers
+    """Of 1 - cosine, between the albedos."""
 
     @property
     def texture(self) -> TextureShape:
@@ -59,15 +62,15 @@ class ProxyFacts:
             "layers": LAYERS,
             "format": RGBA8_SRGB,
             "cosines": list(COSINES),
-            "powers": list(POWERS),
-            "weights": interpolation().round(9).tolist(),
+            "powers": list(self.powers),
+            "weights": interpolation(self.powers).round(9).tolist(),
             "semantics": _SEMANTICS,
         }
 
 
 def proxy_facts(record: FileRecord, proxies: Proxies) -> ProxyFacts:
     _, height, width, _ = proxies.levels[0].shape
-    return ProxyFacts(record, width, height, len(proxies.levels))
+    return ProxyFacts(record, width, height, len(proxies.levels), proxies.powers)
 
 
 def texels_a_proxy(latents: LatentFacts, facts: ProxyFacts) -> int:
@@ -80,14 +83,11 @@ def parse_proxies(fields: Fields, latents: LatentFacts) -> ProxyFacts | None:
     if "proxies" not in fields:
         return None
     table = fields.table("proxies")
-    facts = ProxyFacts(parse_record(table, LARGEST_MAP), *parse_size(table))
+    powers = _parse_powers(table)
+    facts = ProxyFacts(parse_record(table, LARGEST_MAP), *parse_size(table), powers)
     table.whole("layers", LAYERS, LAYERS)
     table.chosen("format", (RGBA8_SRGB,))
-    for name, wanted in (
-        ("cosines", np.array(COSINES)),
-        ("powers", np.array(POWERS)),
-        ("weights", interpolation()),
-    ):
+    for name, wanted in (("cosines", np.array(COSINES)), ("weights", interpolation(powers))):
         found = table.numbers(name, *wanted.shape)
         holds = bool((np.abs(found - wanted) <= _SAME_NUMBER).all())
         table.require(holds, name, f"this reads {wanted.round(6).tolist()}")
@@ -99,3 +99,11 @@ def parse_proxies(fields: Fields, latents: LatentFacts) -> ProxyFacts | None:
     remedy = "width and height must be those of the latents divided by one power of two"
     table.require(is_part, "width", remedy)
     return facts
+
+
+def _parse_powers(table: Fields) -> Powers:
+    found = table.numbers("powers", len(COSINES))
+    chosen = next((each for each in POWER_SETS if np.array_equal(found, each)), None)
+    if chosen is None:
+        table.refuse("powers", f"this reads {', '.join(str([*each]) for each in POWER_SETS)}")
+    return chosen

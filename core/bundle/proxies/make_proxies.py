@@ -13,8 +13,12 @@ from verdigris.core.base.profile import profiled
 from verdigris.core.bundle.proxies.lobes import learned_frames, light_counts
 from verdigris.core.bundle.proxies.proxy_texture import (
     COSINES,
+    POWER_SETS,
+    POWERS,
+    Powers,
     Proxies,
     ProxyValues,
+    interpolation,
     powers_of,
     store_level,
 )
@@ -60,6 +64,9 @@ _LEAST_CHECKED_COSINE = 0.05
 _DARK = 1e-3
 _FLOOR = 0.01
 _ALPHAS = np.linspace(0.002, 0.999, 400)
+# Part of the first powers' error that others must stay below. Noise of the lights lowers no error
+# that much.
+_BETTER = 0.7
 
 
 @dataclass(frozen=True)
@@ -110,21 +117,22 @@ def make_proxies(
     lights = int(np.clip(lights_of(evaluations // texels), fewest_lights, _MOST_LIGHTS))
     random = np.random.default_rng(seed)
     shares = find_own_shares(parameters, respond_at, float(np.log2(coarser)))
-    levels, largest, reciprocity = [], 0.0, np.zeros(0)
+    levels, largest, reciprocity, powers = [], 0.0, np.zeros(0), POWERS
     for number, (height, width) in enumerate(sizes):
         uv = _centres(height, width)
         lod = np.log2(coarser) + number
         frames = learned_frames(parameters, uv, np.full(len(uv), lod, np.float32))
         over = sum_over or own_sums(parameters, float(lod))
         found = integrate(respond_at(float(lod)), frames, uv, lights, random, shares, over)
-        values, unlimited = _values(found)
-        levels.append(store_level(values, height, width))
-        largest = max(largest, float(unlimited.max()))
         if number == 0:
             reciprocity = found.reciprocity
+            powers = choose_powers(found.albedo)
+        values, unlimited = _values(found, powers)
+        levels.append(store_level(values, height, width))
+        largest = max(largest, float(unlimited.max()))
     quantiles = np.quantile(reciprocity, (0.5, 0.9))
     both = float(quantiles[0]), float(quantiles[1])
-    return MadeProxies(Proxies(levels, coarser), largest, both)
+    return MadeProxies(Proxies(levels, coarser, powers), largest, both)
 
 
 def own_sums(parameters: Parameters, lod: float) -> SumLights:
@@ -218,26 +226,41 @@ def alpha_of_spread(spread: Doubles) -> Doubles:
     return np.asarray(np.interp(spread, spreads, _ALPHAS, right=1), np.float64)
 
 
-def _values(found: Integrals) -> tuple[ProxyValues, Doubles]:
+def _values(found: Integrals, powers: Powers) -> tuple[ProxyValues, Doubles]:
     """The stored values, and the albedo of each view before it is limited to 1."""
-    albedos, fitted = _fit_views(found.albedo)
+    albedos, fitted = _fit_views(found.albedo, powers)
     limited = np.clip(albedos, 0, 1)
     # no more than is reflected towards steep views
     diffuse = np.minimum(found.diffuse, limited[:, :2].min(1))
     roughness = np.sqrt(alpha_of_spread(found.spread))
-    return ProxyValues(diffuse, limited, found.normal, roughness), fitted
+    return ProxyValues(diffuse, limited, found.normal, roughness, powers), fitted
 
 
-def _fit_views(albedo: Doubles) -> tuple[Doubles, Doubles]:
+def choose_powers(albedo: Doubles) -> Powers:
+    """Those that fit the albedo of all views [N, 8, 3] best: the first if no others are clearly
+    better."""
+    errors = []
+    for powers in POWER_SETS:
+        # as they are read: limits of the stored albedos change all others
+        stored = np.clip(_fit_views(albedo, powers)[0], 0, 1)
+        read = powers_of(VIEW_COSINES, powers) @ interpolation(powers) @ stored
+        misses = np.abs(np.clip(read, 0, 1) - albedo).sum(2)
+        relative = misses / np.maximum(albedo.sum(2), _FLOOR)
+        errors.append(float((relative @ np.gradient(VIEW_COSINES)).mean()))
+    best = int(np.argmin(errors))
+    return POWER_SETS[best] if errors[best] < _BETTER * errors[0] else POWERS
+
+
+def _fit_views(albedo: Doubles, powers: Powers) -> tuple[Doubles, Doubles]:
     """Albedos of the stored cosines [N, 4, 3] and of all views [N, 8, 3], fitted with relative
     errors: eight views leave less noise than four."""
-    basis = powers_of(VIEW_COSINES)
+    basis = powers_of(VIEW_COSINES, powers)
     spacing = np.gradient(VIEW_COSINES)
     weight = spacing / np.maximum(albedo.sum(2), _FLOOR) ** 2
     normal = np.einsum("vi,nv,vj->nij", basis, weight, basis)
     sides = np.einsum("vi,nv,nvc->nic", basis, weight, albedo)
     found = np.linalg.solve(normal, sides)
-    return powers_of(np.array(COSINES)) @ found, basis @ found
+    return powers_of(np.array(COSINES), powers) @ found, basis @ found
 
 
 def _choose_size(layout: LatentLayout, most: int) -> int:

@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from verdigris.core.cli.shared.live_values import (
+    LiveValues,
+    bundle_values,
+    parse_values,
+    wanted_values,
+)
 from verdigris.core.cli.shared.opening import open_student, open_teacher, require_own_material
 from verdigris.core.cli.shared.options import (
     AsJson,
@@ -169,6 +175,7 @@ def compare(
     environment: Annotated[
         float, typer.Option(help="Brightness of the studio environment; 0: only one light.")
     ] = 0.8,
+    live: LiveValues = None,
     material: ComparedNames = None,
     search: Search = None,
     confined: Confined = False,
@@ -210,11 +217,14 @@ def compare(
         # with a document, the names may be those of the document
         for name in () if documents else material or ():
             require_own_material(bundle, path, name)
+    values = parse_values(live)
+    shares = {path: bundle_values(bundle, values) for path, bundle in bundles.items()}
     names = material or [bundle.source_name for bundle in bundles.values()][:1]
     materials = _compared_materials(documents, names)
     opened = open_device(device)
-    live = [each for bundle in bundles.values() for each in bundle.wanted_live]
-    teachers = [Teacher(*each, opened, live=live) for each in materials]
+    wanted = [each for bundle in bundles.values() for each in bundle.wanted_live]
+    wanted = wanted if bundles else wanted_values(values)
+    teachers = [Teacher(*each, opened, live=wanted) for each in materials]
     for each in materials:
         check_apart(output, files_read(*each))
     for bundle in bundles.values():
@@ -225,6 +235,9 @@ def compare(
         BundleMaterial(bundles[path], opened) if path in bundles else next(graphs)
         for path in (first, second)
     ]
+    for path, drawn in zip((first, second), shown, strict=True):
+        # a document is drawn at the values of the bundle
+        drawn.live = shares.get(path, next(iter(shares.values()), drawn.live))
     compared = compare_materials(shown[0], shown[1], view, size, lighting)
     write_picture(output, compared.picture)
     light = "one light and a studio" if environment else "one light"

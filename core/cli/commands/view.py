@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from verdigris.core.cli.shared.lighting import Hdri, Rotate, open_environment
+from verdigris.core.cli.shared.live_values import LiveValues, bundle_values, parse_values
 from verdigris.core.cli.shared.options import (
     VIEW_HELP,
     Bundle,
@@ -53,6 +54,7 @@ def view(
         Path | None,
         typer.Option(help="Write the window's first final picture to this file, and close."),
     ] = None,
+    live: LiveValues = None,
     material: MaterialName = None,
     search: Search = None,
     confined: Confined = False,
@@ -87,6 +89,7 @@ def view(
     environment = open_environment(hdri, rotate) if hdri else None
     chosen = choose_view(shape, mesh)
     opened = open_bundle(bundle)
+    values = bundle_values(opened, parse_values(live))
     if source is None:
         require_own_material(opened, bundle, material)
     on = open_device(device)
@@ -102,8 +105,11 @@ def view(
     if source:
         name = material or opened.source_name
         reference = open_teacher(source, name, search, confined, on, opened.wanted_live)
+        reference.live = values
+    shown = BundleMaterial(opened, on, choice)
+    shown.live = values
     viewer = Viewer(
-        BundleMaterial(opened, on, choice),
+        shown,
         max(opened.layout.width, opened.layout.height),
         opened.layout.levels,
         reference,

@@ -81,7 +81,7 @@ def values_of_frames(
     if number is None:
         known = ", ".join(each.name for each in inputs) or "none"
         raise typer.BadParameter(
-            f"{name!r} is not a live input: there are {known}", param_hint="--animate"
+            f"there is no live input {name!r}: it has {known}", param_hint="--animate"
         )
     low, high = 0.0, 1.0
     if part is not None and not inputs[number].is_colour:

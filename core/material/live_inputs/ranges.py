@@ -49,7 +49,7 @@ def published(
     label = label or next((text for port in ports if (text := port.getAttribute("uiname"))), "")
     if kind == "color3":
         value = value or _BLACK
-        return PublishedInput(name, kind, value, value, _contrast(value), label, is_of_surface)
+        return PublishedInput(name, kind, value, value, contrast(value), label, is_of_surface)
     if kind in _OF_CLOCKS:
         low, high = _OF_CLOCKS[kind]
         return PublishedInput(name, kind, (max(low, value[0]),), (low,), (high,), label)
@@ -60,23 +60,29 @@ def published(
 
 def _range_of(number: float, ports: Sequence[mx.Input]) -> tuple[float, float]:
     """That of the slider, widened to the value; without one, a guess."""
+    low, high = ([port.getAttribute(name) for name in names for port in ports] for names in _ENDS)
+    return range_around(number, _numbers(low), _numbers(high))
+
+
+def _numbers(texts: Sequence[str]) -> list[float]:
+    return [found[0] for text in texts if len(found := numbers_in(text)) == 1]
+
+
+def range_around(
+    number: float, lows: Sequence[float] = (), highs: Sequence[float] = ()
+) -> tuple[float, float]:
+    """A range with the number in it: by the first sensible limits, or a guess."""
     guess = (min(0.0, 2 * number), 1.0 if 0 <= number <= 1 else max(0.0, 2 * number))
     if number < 0:
         guess = (2 * number, 0.0)
-    low, high = (_limit(names, ports, other) for names, other in zip(_ENDS, guess, strict=True))
+    low, high = (
+        next((each for each in limits if abs(each) <= _LARGEST_END), other)
+        for limits, other in zip((lows, highs), guess, strict=True)
+    )
     low, high = min(low, number), max(high, number)
     return (low, high) if low < high else guess
 
 
-def _limit(names: Sequence[str], ports: Sequence[mx.Input], other: float) -> float:
-    for name in names:
-        for port in ports:
-            found = numbers_in(port.getAttribute(name))
-            if len(found) == 1 and abs(found[0]) <= _LARGEST_END:
-                return found[0]
-    return other
-
-
-def _contrast(colour: tuple[float, ...]) -> tuple[float, ...]:
+def contrast(colour: tuple[float, ...]) -> tuple[float, ...]:
     """Another colour, for the end of a range that begins with one."""
     return _BLACK if sum(colour) > 1.5 else _WHITE

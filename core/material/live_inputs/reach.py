@@ -38,7 +38,10 @@ class Reach:
 
     def __str__(self) -> str:
         how = " (only through uv)" if self.only_by_uv else ""
-        return f"{self.name}: {', '.join(self.inputs) or 'nothing'}{how}"
+        given = self.input
+        # as `bake --live` takes it
+        name = WantedInput(self.name, given.low, given.high) if given else self.name
+        return f"{name}: {', '.join(self.inputs) or 'nothing'}{how}"
 
 
 def reach_of_published(document: Document, material: Material) -> tuple[Reach, ...]:

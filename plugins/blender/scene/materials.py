@@ -8,8 +8,8 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,18 @@ from verdigris.core.base.errors import DocumentError, HostError, reason
 from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.host import VIEWPORT_SUFFIX, HostDocument, HostMaterial
 from verdigris.core.material.usd.usdshade import convert, list_materials
+from verdigris.core.material.usd.write_mtlx import valid_name
 
 from .dropped_nodes import DROPPED
+from .live_inputs import (
+    Offer,
+    chosen_texts,
+    is_chosen,
+    offers,
+    publish,
+    unknown_choices,
+    with_carriers,
+)
 
 SOURCE = "Blender nodes"
 IMAGES_FOLDER = Path("verdigris", "images")
@@ -67,22 +77,30 @@ def read_document(material: HostMaterial, scene: Path | None) -> HostDocument:
     source = require_material(material.key)
     nodes = list(_nodes(source))
     in_memory = [image for image in _images(nodes) if not _is_on_disk(image)]
-    notes = list(_dropped(nodes))
+    known = offers(nodes, source.node_tree)
+    chosen = [each for each in known if is_chosen(source, each)]
+    notes = [*_dropped(nodes), *unknown_choices(source, known)]
     if in_memory:
         _require_different_names(source, _images(nodes))
         folder, more = _folder_for_images(source, scene)
         names = ", ".join(sorted(image.name for image in in_memory))
         notes += [f"{names}: not in a file of its own, so written to {folder}", *more]
-        text, name, folders, found = _export(source, folder, "NEW")
+        text, name, folders, found = _export(source, folder, "NEW", chosen)
     else:
         with tempfile.TemporaryDirectory(prefix="verdigris_") as made:
-            text, name, folders, found = _export(source, Path(made), "KEEP")
+            text, name, folders, found = _export(source, Path(made), "KEEP", chosen)
     search = tuple(dict.fromkeys((*([scene.parent] if scene else []), *folders)))
-    return HostDocument(material.key, text, name, search, (*notes, *found))
+    live = chosen_texts(source, chosen)
+    return HostDocument(material.key, text, name, search, (*notes, *found), live=live)
+
+
+def live_offers(material: bpy.types.Material) -> tuple[Offer, ...]:
+    """What a material offers as live inputs."""
+    return offers(_nodes(material), material.node_tree)
 
 
 def _export(
-    material: bpy.types.Material, folder: Path, textures: str
+    material: bpy.types.Material, folder: Path, textures: str, chosen: Sequence[Offer]
 ) -> tuple[str, str, tuple[Path, ...], tuple[str, ...]]:
     """The text, the name in it, the folders of its files and notes."""
     Usd = _require_usd()  # noqa: N806
@@ -91,7 +109,8 @@ def _export(
         file = Path(held.name)
     try:
         with (
-            _scene_of(material) as (scene, layer),
+            with_carriers(material, chosen, folder) if chosen else nullcontext(material) as opened,
+            _scene_of(opened) as (scene, layer),
             bpy.context.temp_override(scene=scene, view_layer=layer),
         ):
             bpy.ops.wm.usd_export(
@@ -119,7 +138,12 @@ def _export(
         raise HostError(f"{material.name_full}: {failure}") from None
     finally:
         file.unlink(missing_ok=True)
-    return found.text, found.name, found.folders, found.notes
+    if not chosen:
+        return found.text, found.name, found.folders, found.notes
+    name = valid_name(material.name)
+    # those of carriers are gone
+    folders = tuple(each for each in found.folders if each.is_dir())
+    return publish(found.text, chosen, found.name, name), name, folders, found.notes
 
 
 @contextmanager

@@ -46,6 +46,7 @@ def hand_over(
         outcome.importance = str(weights)
     outcome.status, outcome.document = HANDED_OVER, str(file)
     outcome.search = tuple(str(folder) for folder in document.search)
+    outcome.live = document.live
 
 
 def bake_material(
@@ -108,6 +109,8 @@ def _command(
         command += [option, value] if value else []
     for search in document.search:
         command += ["--search", str(search)]
+    for live in document.live:
+        command += ["--live", live]
     command += ["--viewport-textures"] if options.viewport_textures else []
     command += [] if options.force else ["--if-changed"]
     return command + list(options.options)

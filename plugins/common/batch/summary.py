@@ -32,6 +32,8 @@ class Outcome:
     error: str = ""
     importance: str = ""
     """The file of painted weights of an handed-over document."""
+    live: tuple[str, ...] = ()
+    """Inputs that an handed-over document keeps open, as texts of `bake --live`."""
     notes: tuple[str, ...] = ()
     stopped_by: str = ""
     """Why training ended, as in the event `finished`; `request` if it was ended early."""

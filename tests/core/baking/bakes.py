@@ -11,18 +11,6 @@ from verdigris.core.progress.events import Checkpointed, Phase, Warning
 from verdigris.core.settings.bake_settings import BakeSettings
 
 TINY = BakeSettings(network="2x16", resolution=16, iterations=120, batch=128)
-TEXT = """<materialx version="1.39"><standard_surface name="s" type="surfaceshader">
-<input name="base_color" type="color3" value="{colour}"/>
-<input name="specular_roughness" type="float" value="0.5"/></standard_surface>
-<surfacematerial name="{name}" type="material"><input name="surfaceshader" type="surfaceshader"
-nodename="s"/></surfacematerial></materialx>"""
-
-
-def plain_teacher(colour="0.7, 0.3, 0.1", name="clay"):
-    document = parse_document(TEXT.format(colour=colour, name=name), name=name)
-    return Teacher(document, device=open_device("software"))
-
-
 # Runs of as many steps on any machine.
 EVEN = {"run_seconds": 1e3}
 BLUE = "0.1, 0.2, 0.8"
@@ -38,6 +26,10 @@ def chalk_teacher(name="chalk", colour=BLUE):
     """Diffuse blue, or of another colour."""
     document = parse_document(CHALK.format(name=name).replace(BLUE, colour), name=name)
     return Teacher(document, device=open_device("software"))
+
+
+def plain_teacher(colour="0.7, 0.3, 0.1", name="clay"):
+    return chalk_teacher(name, colour)
 
 
 def run(teachers, folder, settings=TINY, control=None, **options):

@@ -37,20 +37,13 @@ from verdigris.core.settings.bake_settings import BakeSettings
 from ..brisk import BRISK_COMMAND
 from ..in_process import run_command
 from ..signals import hang_up
-from .bakes import TINY, assert_same, baked, of_kind, run
-
-# Little to compile.
-CHALK = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="d" type="BSDF">
-<input name="color" type="color3" value="0.1, 0.15, 0.2"/></oren_nayar_diffuse_bsdf>
-<surface name="s" type="surfaceshader"><input name="bsdf" type="BSDF" nodename="d"/></surface>
-<surfacematerial name="chalk" type="material"><input name="surfaceshader" type="surfaceshader"
-nodename="s"/></surfacematerial></materialx>"""
+from .bakes import CHALK, TINY, assert_same, baked, of_kind, run
 
 
 @pytest.fixture
 def chalk(tmp_path):
     path = tmp_path / "chalk.mtlx"
-    path.write_text(CHALK)
+    path.write_text(CHALK.format(name="chalk"))
     return path
 
 
@@ -58,7 +51,7 @@ def chalk(tmp_path):
 def learnt(clay, tmp_path_factory):
     """The folder and the events of a bake that learns its material."""
     folder = tmp_path_factory.mktemp("learnt")
-    return folder, run([clay], folder, replace(TINY, iterations=600), metrics_seconds=0.1)
+    return folder, run([clay], folder, replace(TINY, iterations=300), metrics_seconds=0.05)
 
 
 def test_a_bake_tells_its_phases_learns_and_writes_its_result(learnt):
@@ -69,7 +62,7 @@ def test_a_bake_tells_its_phases_learns_and_writes_its_result(learnt):
     finished = events[-1]
     assert isinstance(finished, Finished)
     assert finished.stopped_by == "steps"
-    assert finished.step == 600
+    assert finished.step == 300
     errors = [event.samples[0].log_mae for event in of_kind(events, Metrics)]
     assert errors[-1] < errors[0] / 2
     assert finished.samples[0].smape < 0.25
@@ -80,8 +73,8 @@ def test_the_result_holds_what_was_trained(clay, learnt):
     finished = learnt[1][-1]
     bundle = open_bundle(Path(finished.result))
     source = bundle.manifest.source
-    assert (bundle.manifest.name, source["material"], source["step"]) == ("clay", "clay", 600)
-    assert BakeSettings.from_json(source["settings"]).iterations == 600
+    assert (bundle.manifest.name, source["material"], source["step"]) == ("clay", "clay", 300)
+    assert BakeSettings.from_json(source["settings"]).iterations == 300
     from verdigris.core.network.numpy_mlp import evaluate
     from verdigris.core.pictures.metrics import measure_samples
 
@@ -175,7 +168,7 @@ def test_a_time_limit_is_kept(clay, tmp_path):
 
 def test_several_materials_share_one_decoder(clay, chalk, tmp_path):
     both = [clay, Teacher(load_document(chalk), device=clay.device)]
-    finished = run(both, tmp_path, replace(TINY, iterations=600))[-1]
+    finished = run(both, tmp_path, replace(TINY, iterations=300))[-1]
     bundles = [open_bundle(Path(result)) for result in finished.results]
     assert [bundle.folder.name for bundle in bundles] == ["out-clay.vdg", "out-chalk.vdg"]
     assert bundles[0].weights_bytes() == bundles[1].weights_bytes()

@@ -71,8 +71,9 @@ LIT = (
     "open_pbr_default",
     "standard_surface_default",
 )
-# Examples that are trained: of each surface model one, lobes without a model, and a mix of models.
-TRAINED = ("car_paint", "copper_tray", "enamel_badge", "glowing_panel")
+# Examples that are trained: one surface model, and a mix of several. Training sees responses alone,
+# which teacher/test_devices.py compares for all.
+TRAINED = ("copper_tray", "enamel_badge")
 # The surface model that no example has.
 TRAINED_DOCUMENT = "usd_preview_surface_gold"
 

@@ -21,7 +21,7 @@ from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.draw_settings import DrawSettings
 from verdigris.core.settings.schedule import TrainingSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
-from verdigris.core.training.tensor.group_plan import GroupPlan
+from verdigris.core.training.tensor.group_plan import plan_groups
 from verdigris.core.training.tensor.tensor_trainer import TensorTrainer
 
 from .bakes import plain_teacher
@@ -163,7 +163,7 @@ def test_a_trainer_takes_a_new_map_in_the_middle_of_what_was_drawn_ahead(device,
     if kind == "numpy":
         trainer = NumpyTrainer(start, source, TrainingSettings(batch=128))
     else:
-        plan = GroupPlan(uses_tensor=False, samples=8, parts=2, unrolls=False)
+        plan = plan_groups(start.spec, uses_tensor=False, unrolls=False)
         trainer = TensorTrainer(start, source, TrainingSettings(batch=128), device, plan)
     try:
         trainer.step_many(3)

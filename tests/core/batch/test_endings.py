@@ -145,8 +145,11 @@ def test_a_lock_that_another_process_holds_stays(tmp_path, monkeypatch):
 
 
 def test_a_process_bakes_two_materials_and_writes_the_log_of_each(tmp_path):
-    names = ("a", "b")
-    works = make_plan(read(write_documents(tmp_path / "docs", *names), out=tmp_path / "out")).works
+    names, folder = ("a", "b"), tmp_path / "docs"
+    folder.mkdir()
+    for name in names:
+        (folder / f"{name}.mtlx").write_text(CHALK.format(name=name))
+    works = make_plan(read(folder, out=tmp_path / "out")).works
     (tmp_path / "out").mkdir()
     tiny = {"numpy": Recipe.of(replace(TINY, iterations=20)).to_json()}
     process, stop, told = BakeProcess(), threading.Event(), []

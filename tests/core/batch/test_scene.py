@@ -215,6 +215,7 @@ def test_what_an_application_handed_over_is_a_scene(tmp_path):
                 "document": "clay.mtlx",
                 "search": [str(tmp_path / "images")],
                 "notes": ["a reroute was left out"],
+                "live": ["wetness=0..1"],
             },
             {"name": "lambert", "status": "failed", "error": "is no MaterialX"},
         ],
@@ -223,6 +224,11 @@ def test_what_an_application_handed_over_is_a_scene(tmp_path):
     clay, lambert = read(tmp_path / "summary.json").entries
     assert (clay.name, clay.material, clay.notes) == ("clay", "clay", ("a reroute was left out",))
     assert clay.source.search == (tmp_path / "images",)
+    assert [str(each) for each in clay.request.live] == ["wetness=0..1"]
+    # as everything else, the scene file decides
+    rules = [{"match": "*", "live": "age=0..2"}]
+    scene = write_scene(tmp_path / "scene.json", ["summary.json"], rules=rules)
+    assert [str(each) for each in read(scene).entries[0].request.live] == ["age=0..2"]
     assert lambert.problem == "is no MaterialX"
 
 

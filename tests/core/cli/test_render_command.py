@@ -1,6 +1,7 @@
 """Which picture `render` draws."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import OpenImageIO as oiio
@@ -174,6 +175,21 @@ def test_an_animation_moves_a_live_input_through_its_range(tmp_path):
     assert (tmp_path / "b.png").read_bytes() == (tmp_path / "c.png").read_bytes()
 
 
+def test_a_comparison_is_at_the_live_values_of_its_option(tmp_path):
+    # the same numbers, whose default is 2
+    for name, live in (("a", WETNESS), ("b", replace(WETNESS, default=1.0))):
+        make_bundle(tmp_path / f"{name}.vdg", made_up(LIVING), live=(live,))
+    drawn = []
+    for name, *options in (("b",), ("a", "--live", "wetness=2"), ("a",)):
+        pair = [tmp_path / f"{name}.vdg"] * 2
+        picture = ["-o", tmp_path / "c.png", "--size", 16, "--device", "software"]
+        assert run_command(["compare", *pair, *picture, *options])[0] == 0
+        drawn.append((tmp_path / "c.png").read_bytes())
+    assert drawn[0] == drawn[1] != drawn[2]
+    code, _, errors = run_command(["compare", *pair, *picture, "--live", "rain=1"])
+    assert code == 2 and "has no live input 'rain': it has" in " ".join(errors.split())
+
+
 def test_an_mp4_is_written_by_ffmpeg(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     code, told = draw_living(tmp_path, "a.mp4", "--animate", "wetness", "--frames", 2)
@@ -194,7 +210,7 @@ def test_a_live_value_that_cannot_be_is_refused(tmp_path):
         (("--live", "rain=1"), "has no live input 'rain': it has wetness"),
         (("--live", "wetness=3"), "wetness is 3: use a number from 0 to 2"),
         (("--live", "wetness"), "is not NAME=VALUE"),
-        (("--animate", "rain"), "'rain' is not a live input: there are wetness"),
+        (("--animate", "rain"), "there is no live input 'rain': it has wetness"),
     ):
         code, found = draw_living(
             tmp_path, "a.gif" if "--animate" in options else "a.png", *options

@@ -199,7 +199,7 @@ def test_the_gltf_holds_the_mesh_and_a_variant_for_each_rung_with_textures(made)
     for rung in report["rungs"]:
         assert all((folder / name).is_file() for name in rung["files"].values())
     page = (folder / "ladder.html").read_text()
-    assert page.count("<figure>") == len(RUNGS) and "http" not in page
+    assert page.count("<section") == len(RUNGS) and "http" not in page
 
 
 def test_unknown_rungs_and_sizes_are_refused():

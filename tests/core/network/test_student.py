@@ -15,9 +15,8 @@ from verdigris.core.network.student import Student
 LAYOUT = LatentLayout(8, 4, levels=2, materials=2)
 COUNT = 400
 SPECS = {
-    "three layers": PRESETS["3x64"],
-    "rows that are no whole quads": NetworkSpec(
-        hidden_width=9, hidden_layers=2, frame_count=3, lobes=4, output_limit=9.0
+    "three layers of rows that are no whole quads": NetworkSpec(
+        hidden_width=9, hidden_layers=3, frame_count=3, lobes=4, output_limit=9.0
     ),
     "one layer": NetworkSpec(hidden_width=20, hidden_layers=1, lobes=1),
     "more than constants hold": NetworkSpec(hidden_width=128, hidden_layers=2),

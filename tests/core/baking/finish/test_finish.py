@@ -15,6 +15,7 @@ from verdigris.core.baking.bake import BakeOptions, bake
 from verdigris.core.baking.finish import finish
 from verdigris.core.baking.finish.finish import final_samples
 from verdigris.core.baking.finish.outputs import bundle_paths
+from verdigris.core.baking.finish.sampler_examples import Effort, draw_examples
 from verdigris.core.baking.measure.measure import (
     draw_held_out,
     sphere_to_compare,
@@ -39,10 +40,12 @@ from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
+from verdigris.core.network.student import Student
 from verdigris.core.pictures.metrics import measure_samples
 from verdigris.core.settings.bake_settings import BakeSettings
 
 from ...small_endings import FEW_SHADERS
+from .test_fit_sampler import density_of
 
 TINY = BakeSettings(network="2x16", resolution=16, iterations=200, batch=512, seed=5)
 TEXT = """<materialx version="1.39"><standard_surface name="s" type="surfaceshader">
@@ -132,6 +135,23 @@ def test_the_bundle_holds_against_its_source(finished, lamp):
         "emission against the graph now",
         "opacity against the graph now",
     ]
+
+
+def test_heads_fitted_beside_blocks_draw_as_well(finished, lamp, tmp_path, monkeypatch):
+    """As on a graphics card, from the latents before they are blocks."""
+    monkeypatch.setattr(finish, "_has_time_for_heads", lambda _run: True)
+    # as many as the bake that is shared
+    monkeypatch.setattr(finish, "effort_on", lambda *_: Effort(960, 64, 300))
+    *_, event = bake([lamp], TINY, BakeOptions("lamp", tmp_path))
+    first, second = (open_bundle(Path(each.result)).parameters() for each in (finished, event))
+    assert verify(open_bundle(Path(event.result))).holds
+    examples = draw_examples(first, Student(first, lamp.device), Effort(96, 64, 1))
+    mass = examples.mass * examples.response
+    variances = [
+        (mass / np.maximum(density_of(first.spec, each.head, examples), 1e-9)).sum(0)
+        for each in (first, second)
+    ]
+    assert np.median(variances[1] / variances[0]) < 1.05
 
 
 def test_the_albedo_of_the_bundle_is_within_two_percent_of_quadrature(finished):

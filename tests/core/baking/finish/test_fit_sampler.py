@@ -1,14 +1,17 @@
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from verdigris.core.baking.finish import fit_sampler
-from verdigris.core.baking.finish.fit_sampler import fit_head
+from verdigris.core.baking.finish.fit_sampler import LARGE, effort_on, fit_head
 from verdigris.core.baking.finish.sampler_examples import Effort, InFrame, draw_examples, join
 from verdigris.core.base.device import open_device
 from verdigris.core.network.sampler import ggx_density, mixture, run_head, tilts_of, turn_by, turned
 from verdigris.core.network.student import Student
+from verdigris.core.settings.presets import PRESETS
+from verdigris.core.settings.recipe import Kind
 
 from ...bundle.bundles import lively_parameters
 
@@ -89,6 +92,20 @@ def test_a_fitted_head_draws_better_than_a_cosine_lobe(examples):
         for each in (density, above)
     )
     assert np.median(fitted) < 0.7 * np.median(cosine)
+
+
+def test_effort_follows_the_bake_and_its_texels():
+    card = SimpleNamespace(is_software=False)
+
+    def effort(preset, kind):
+        settings = PRESETS["tensor"][preset][kind]
+        return effort_on(card, settings.iterations * settings.batch, settings.resolution**2)
+
+    assert effort("draft", Kind.CONSTANT) == effort("draft", Kind.DETAILED) == fit_sampler.SMALL
+    assert effort("standard", Kind.DETAILED) == effort("final", Kind.DETAILED) == LARGE
+    # widths of mirrors take steps
+    assert effort("standard", Kind.CONSTANT).steps > LARGE.steps
+    assert effort_on(SimpleNamespace(is_software=True)) == fit_sampler.SMALL
 
 
 def test_examples_of_several_materials_are_mixed(examples):

@@ -122,7 +122,7 @@ def test_an_independent_decoder_reproduces_the_columns_of_textures(tmp_path):
     glow = random.uniform(0, 9, (4, 4, 3)).astype(np.float32)
     bundle = make_bundle(
         tmp_path / "a.vdg",
-        proxies=Proxies(levels, 2),
+        proxies=Proxies(levels, 2, (0, 1, 2, 5)),
         emission=emission_levels(glow),
         opacity=opacity_levels(random.random((4, 4)).astype(np.float32)),
     )

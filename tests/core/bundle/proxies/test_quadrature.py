@@ -118,6 +118,17 @@ def test_a_conductor_reflects_what_brute_force_finds(alpha):
     assert values.diffuse.max() < 0.02 + 1.5 * alpha**2
 
 
+def test_sheen_grows_from_steep_views_on():
+    def sheen(wi, wo):
+        albedo = 0.04 + 0.6 * (1 - wo[:, 2:]) * np.array([1.0, 0.4, 0.2])
+        return (albedo * np.maximum(wi[:, 2:], 0) * (wo[:, 2:] > 0) / np.pi).astype(np.float32)
+
+    made = proxies_of(sheen)
+    wanted = 0.04 + 0.6 * (1 - COSINES[:, None]) * np.array([1.0, 0.4, 0.2])
+    np.testing.assert_allclose(values_of(made).albedo(COSINES), wanted, rtol=0.03)
+    assert made.proxies.powers == (0, 1, 2, 5)
+
+
 def test_albedo_is_never_above_1_and_the_energy_is_still_measured():
     made = proxies_of(partial(lambert, np.full(3, 1.4), np.array([0, 0, 1])))
     assert made.largest_albedo == pytest.approx(1.4, rel=0.02)

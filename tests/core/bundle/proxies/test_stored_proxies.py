@@ -27,7 +27,9 @@ def random_proxies(seed=0):
     """Of latents of 8 x 4 texels."""
     random = np.random.default_rng(seed)
     sizes = [(2, 4), (1, 2), (1, 1)]
-    return Proxies([random.integers(0, 256, (5, *size, 4), np.uint8) for size in sizes], 2)
+    return Proxies(
+        [random.integers(0, 256, (5, *size, 4), np.uint8) for size in sizes], 2, (0, 1, 2, 5)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +53,7 @@ def edit(folder, change):
 
 def test_proxies_are_read_back_as_written(lit):
     found = lit.proxies()
-    assert found.texels_a_proxy == 2
+    assert (found.texels_a_proxy, found.powers) == (2, (0, 1, 2, 5))
     for wrote, read in zip(random_proxies().levels, found.levels, strict=True):
         np.testing.assert_array_equal(wrote, read)
     document = json.loads((lit.folder / "manifest.json").read_text())
@@ -78,6 +80,7 @@ WRONG = [
     ("format", "R8G8B8A8_UNORM", "proxies.format is 'R8G8B8A8_UNORM': this reads R8G8B8A8_SRGB"),
     ("cosines", [1, 0.5, 0.2, 0.1], "proxies.cosines is [1, 0.5, 0.2, 0.1]: this reads"),
     ("powers", [0, 1, 2], "proxies.powers is [0, 1, 2]: it must be"),
+    ("powers", [0, 1, 2, 4], "proxies.powers is [0, 1, 2, 4]: this reads [0, 2, 5, 10], [0, 1, 2"),
     ("weights", [[1] * 4] * 4, "proxies.weights is"),
     ("file", "latents.ktx2", "names the same file"),
 ]

@@ -197,7 +197,9 @@ def test_a_name_is_that_of_the_surface_that_sets_it():
     assert {name: each.kind for name, each in offered.items()} == {"metalness": "float"}
     (live,) = find_live_inputs(found, chosen, [parse_wanted("metalness=0..1")])
     assert live.paths == ("a/metalness",)
-    assert [str(each) for each in reach_of_published(found, chosen)] == ["metalness: metalness"]
+    assert [str(each) for each in reach_of_published(found, chosen)] == [
+        "metalness=0..1: metalness"
+    ]
 
 
 def test_defaults_are_the_documents_values_within_the_range():

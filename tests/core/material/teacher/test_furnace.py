@@ -38,13 +38,11 @@ SMOOTH_LOBES = {
     "sheen": ("sheen_bsdf", {"roughness": ROUGH}),
     "sheen of Zeltner": ("sheen_bsdf", {"roughness": ROUGH, "mode": ("string", "zeltner")}),
 }
+# dielectrics of other indices and with films have tests of their own below
 PEAKS = {
     "conductor": ("conductor_bsdf", METAL),
     "conductor with a film": ("conductor_bsdf", METAL | FILM),
     "dielectric": ("dielectric_bsdf", {}),
-    "dense dielectric": ("dielectric_bsdf", {"ior": ("float", "2.5")}),
-    "thin dielectric": ("dielectric_bsdf", {"ior": ("float", "1.1")}),
-    "dielectric with a film": ("dielectric_bsdf", FILM),
     "dielectric that transmits": ("dielectric_bsdf", {"scatter_mode": ("string", "T")}),
     "dielectric that does both": ("dielectric_bsdf", {"scatter_mode": ("string", "RT")}),
     "Schlick": ("generalized_schlick_bsdf", SCHLICK),

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from verdigris.plugins.blender.adapter import BlenderHost
+from verdigris.plugins.blender.scene.live_inputs import toggle
+from verdigris.plugins.blender.scene.materials import live_offers
 from verdigris.plugins.blender.scene.results import find_likeness
 from verdigris.plugins.common.batch_bake import main
 
@@ -36,7 +38,8 @@ def batch(*words):
 
 @pytest.fixture(scope="module")
 def baked(tmp_path_factory):
-    """A saved scene with a texture and painted weights, baked and noted by batch.py."""
+    """A saved scene with a texture, a live input and painted weights, baked and noted by
+    batch.py."""
     folder = tmp_path_factory.mktemp("scene")
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=20, y_subdivisions=20)
@@ -44,6 +47,9 @@ def baked(tmp_path_factory):
     rust = new_material("rusty metal", Metallic=0.5)
     image = new_image("rust", folder / "textures" / "rust.png")
     feed(rust, "Base Color", "ShaderNodeTexImage").image = image
+    gloss = feed(rust, "Roughness", "ShaderNodeValue")
+    gloss.label, gloss.outputs[0].default_value = "Gloss", 0.25
+    toggle(rust, live_offers(rust)[0])
     grid.data.materials.append(rust)
     painted = grid.data.attributes.new("verdigris_weights", "FLOAT", "POINT")
     weights = np.ones(len(grid.data.vertices), np.float32)
@@ -74,6 +80,9 @@ def test_the_bundle_verifies(baked):
     bundle = scene.parent / "out" / "rusty_metal.vdg"
     manifest = json.loads((bundle / "manifest.json").read_text())
     assert manifest["latents"]["width"] == 32
+    (live,) = manifest["live"]
+    assert (live["name"], live["low"], live["high"]) == ("Gloss", 0, 1)
+    assert live["default"] == pytest.approx(0.25)
     command = [os.environ["VERDIGRIS_PYTHON"], "-P", "-m", "verdigris.core", "verify", str(bundle)]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -110,6 +119,7 @@ def test_documents_are_handed_over_with_their_weights(baked, tmp_path):
     (outcome,) = json.loads(summary.read_text())["materials"]
     assert Path(outcome["document"]).is_file() and Path(outcome["importance"]).is_file()
     assert str(scene.parent / "textures") in outcome["search"]
+    assert outcome["live"] == ["Gloss=0..1"]
 
 
 @pytest.mark.parametrize(
