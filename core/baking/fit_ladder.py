@@ -12,7 +12,7 @@ from verdigris.core.base.outputs import check_no_bundle
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladder, with_work
-from verdigris.core.ladder.mesh_domain import find_properties
+from verdigris.core.ladder.mesh_domain import find_properties, mesh_points, reads_colours
 from verdigris.core.ladder.neural_rung import Neural
 from verdigris.core.ladder.output.write_ladder import write_ladder
 from verdigris.core.material.files.paths import is_tiled
@@ -38,6 +38,7 @@ class LadderRequest:
 
     folder: Path
     rungs: tuple[str, ...]
+    """In the order of RUNGS, once each."""
     size: int = 256
     """Texels a side of textures."""
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -52,7 +53,7 @@ class LadderRequest:
     """Whether KTX 2.0 files are written, too."""
 
     def __post_init__(self) -> None:
-        check_rungs(self.rungs)
+        object.__setattr__(self, "rungs", tuple(check_rungs(self.rungs)))
         check_no_bundle(self.folder)
 
 
@@ -68,16 +69,23 @@ def fit_ladder(
     on_progress: OnProgress = lambda *_: None,
 ) -> dict[str, Any]:
     """Writes the ladder and returns its report. An error in `on_progress` ends it."""
-    names = check_rungs(request.rungs)
+    names = request.rungs
     settings = with_work(LadderSettings(size=request.size), device.is_software)
     settings = replace(settings, **request.changes)
-    teacher = Teacher(document, material, device, has_atlas=False)
-    read, lacking = find_properties(surface, list(document.nodes_of(material)), document.name)
+    nodes = list(document.nodes_of(material))
+    read, lacking = find_properties(surface, nodes, document.name)
+    uv_set, fitted, points = surface.require_set(request.uv_set), surface, None
+    if names != (NEURAL,) and (read or reads_colours(surface, nodes)):
+        # primvars are read from a map in a set in which each place has texels of its own
+        places = surface.require_unique_set()
+        points = mesh_points(surface, places, properties=read)
+        fitted = surface.starting_with(places)
+    teacher = Teacher(document, material, device, points, has_atlas=points is not None)
     request.folder.mkdir(parents=True, exist_ok=True)
     neural: Neural | None = None
     if NEURAL in names and request.bundle is not None:
         bundle = open_bundle(request.bundle)
-        neural = Neural.of(bundle, BundleMaterial(bundle, device))
+        neural = Neural.of(bundle, BundleMaterial(bundle, device), uv_set=surface.first_set)
     elif NEURAL in names:
         wanted = NeuralRequest(request.folder, request.preset, request.uv_set)
         neural = bake_neural(
@@ -86,21 +94,16 @@ def fit_ladder(
     has_tiles = any(is_tiled(slot.file) for slot in teacher.generated.textures)
     ladder = make_ladder(
         teacher,
-        surface,
+        fitted,
         environment,
         names,
         settings,
         cameras,
-        request.uv_set,
+        uv_set,
         importance,
         has_tiles,
         neural,
         on_progress,
     )
     ladder.warnings += lacking
-    if read and names != [NEURAL]:
-        ladder.warnings.append(
-            f"only the rung neural reads {', '.join(read)} of the mesh: the others show the "
-            "material with its defaults"
-        )
     return write_ladder(ladder, request.folder, material.file_name, request.has_ktx)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +12,7 @@ import numpy as np
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.ladder import rungs as all_rungs
-from verdigris.core.ladder.image_fit import ImageFitSettings, Pixels
+from verdigris.core.ladder.image_fit import ImageFitSettings, Records
 from verdigris.core.ladder.maps.occlusion import add_occlusion
 from verdigris.core.ladder.maps.opacity import add_opacity
 from verdigris.core.ladder.measure import (
@@ -21,11 +23,13 @@ from verdigris.core.ladder.measure import (
     measure_rung,
 )
 from verdigris.core.ladder.neural_rung import Neural, neural_rung, time_rung
-from verdigris.core.ladder.pbr.fit_pbr import FitSettings, on_card
-from verdigris.core.ladder.reference import lights_of
-from verdigris.core.ladder.rungs import Rung, Scene, pixels_of
-from verdigris.core.ladder.visibility import Seen, cameras_around, see
-from verdigris.core.pictures.environment_render import EnvironmentLighting
+from verdigris.core.ladder.pbr.fit_pbr import FitSettings, compiled, on_card
+from verdigris.core.ladder.rungs import Rung, Scene
+from verdigris.core.ladder.views.records import reference_records
+from verdigris.core.ladder.views.visibility import DeviceSurface, Seen, cameras_around, see
+from verdigris.core.lighting.device_lighting import DeviceEnvironment
+from verdigris.core.material.use_material import compile_material
+from verdigris.core.pictures.environment_render import SHADE_ENVIRONMENT, EnvironmentLighting
 from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, REFLECTION, RUNGS, UNLIT, VERTEX
 
 if TYPE_CHECKING:
@@ -92,6 +96,8 @@ class Ladder:
     measured: dict[str, Measured]
     held_out: HeldOut
     warnings: list[str]
+    shared_seconds: dict[str, float]
+    """Of what rungs share: compilation, views, reference pictures, held-out views, measures."""
 
 
 def make_ladder(
@@ -107,49 +113,78 @@ def make_ladder(
     neural: Neural | None = None,
     on_progress: OnProgress = lambda *_: None,
 ) -> Ladder:
-    """Fits and measures the rungs of these names, of RUNGS.
+    """Fits and measures the rungs of these names, as `check_rungs` returns them.
 
     `neural` is the bundle of the rung of that name. `importance` are painted weights in the first
     uv set, row 0 at v = 0. With `has_tiles`, unit squares of uv are UDIM tiles, and else a texture
     repeats.
     """
     settings = settings or LadderSettings()
-    names = check_rungs(names)
     warnings = surface.warnings()
-    scene = _scene_of(teacher, surface, environment, names, uv_set, has_tiles)
+    shared: dict[str, float] = {}
+    with _timed(shared, "mesh"):
+        scene = _scene_of(teacher, surface, environment, names, uv_set, has_tiles)
+    with _timed(shared, "compile"):
+        _compile(scene, names)
     surface = scene.surface
     cameras = list(cameras) or cameras_around(
         surface, settings.views, settings.view_size, settings.seed
     )
     seen = []
-    for number, camera in enumerate(cameras, 1):
-        seen.append(see(surface, camera, number))
-        on_progress("views", number / len(cameras))
+    with _timed(shared, "views"):
+        for number, camera in enumerate(cameras, 1):
+            seen.append(see(scene.geometry, camera, number))
+            on_progress("views", number / len(cameras))
     weights = _painted(seen, surface, importance)
-    pixels = _Lazy(scene, seen, settings, weights, on_progress)
+    reference = None
+    if any(name not in (NEURAL, PBR) for name in names):
+        with _timed(shared, "reference pictures"):
+            reference = reference_records(
+                scene, seen, settings.samples, weights,
+                lambda part: on_progress("reference pictures", part),
+            )  # fmt: skip
     found = [
-        _fit(name, scene, seen, settings, weights, neural, pixels, on_progress) for name in names
+        _fit(name, scene, seen, settings, weights, neural, reference, on_progress) for name in names
     ]
-    add_opacity(found, scene, seen)
-    add_occlusion(found, scene)
+    with _timed(shared, "occlusion and opacity"):
+        add_opacity(found, scene, seen)
+        add_occlusion(found, scene)
     held = cameras_around(
         surface,
         settings.held_out,
         SUBPIXELS * settings.held_out_size,
         settings.seed + _HELD_OUT_SEED,
     )
-    held_out = HeldOut.draw(
-        scene, [see(surface, each, number) for number, each in enumerate(held, 1)],
-        settings.held_out_samples, lambda part: on_progress("held-out views", part),
-    )  # fmt: skip
+    with _timed(shared, "held-out views"):
+        views = [see(scene.geometry, each, number) for number, each in enumerate(held, 1)]
+        held_out = HeldOut.draw(
+            scene, views, settings.held_out_samples,
+            lambda part: on_progress("held-out views", part),
+        )  # fmt: skip
     measured = {}
-    for number, rung in enumerate(found, 1):
-        measured[rung.name] = measure_rung(rung, held_out)
-        if rung.name == UNLIT:
-            measured[UNLIT].bound = bound_of_textures(scene, held_out, rung.size)
-        rung.nanoseconds = time_rung(rung)
-        on_progress("measure", number / len(found))
-    return Ladder(scene, settings, found, measured, held_out, warnings)
+    with _timed(shared, "measure"):
+        for number, rung in enumerate(found, 1):
+            measured[rung.name] = measure_rung(rung, held_out)
+            if rung.name == UNLIT:
+                measured[UNLIT].bound = bound_of_textures(scene, held_out, rung.size)
+            rung.nanoseconds = time_rung(rung)
+            on_progress("measure", number / len(found))
+    return Ladder(scene, settings, found, measured, held_out, warnings, shared)
+
+
+@contextmanager
+def _timed(seconds: dict[str, float], name: str) -> Iterator[None]:
+    begun = time.monotonic()
+    yield
+    seconds[name] = time.monotonic() - begun
+
+
+def _compile(scene: Scene, names: Sequence[str]) -> None:
+    """Compiles the large kernels, or finds them in the cache, before rungs are timed."""
+    scene.teacher.kernel(SHADE_ENVIRONMENT, "shadeEnvironment")
+    if PBR in names:
+        compile_material(scene.teacher)
+        compiled(scene.teacher.device)
 
 
 def check_rungs(names: Sequence[str]) -> list[str]:
@@ -161,27 +196,6 @@ def check_rungs(names: Sequence[str]) -> list[str]:
     return [name for name in RUNGS if name in names]
 
 
-class _Lazy:
-    """Reference pictures, drawn when the first rung needs them."""
-
-    def __init__(
-        self, scene: Scene, seen: Sequence[Seen], settings: LadderSettings,
-        weights: Sequence[Floats] | None, on_progress: OnProgress,
-    ) -> None:  # fmt: skip
-        self._given = scene, seen, settings, weights, on_progress
-        self._pixels: Pixels | None = None
-
-    def pixels(self) -> Pixels:
-        if self._pixels is None:
-            scene, seen, settings, weights, on_progress = self._given
-            lights = lights_of(
-                scene.teacher, seen, scene.lighting, settings.samples,
-                lambda part: on_progress("reference pictures", part),
-            )  # fmt: skip
-            self._pixels = pixels_of(scene, seen, lights, weights)
-        return self._pixels
-
-
 def _fit(
     name: str,
     scene: Scene,
@@ -189,7 +203,7 @@ def _fit(
     settings: LadderSettings,
     weights: Sequence[Floats] | None,
     neural: Neural | None,
-    reference: _Lazy,
+    reference: tuple[Records, NDArray[np.int64]] | None,
     on_progress: OnProgress,
 ) -> Rung:
     def show(part: float) -> None:
@@ -207,15 +221,16 @@ def _fit(
             scene, seen, settings.size, settings.responses, fit, weights, show
         )
     image = ImageFitSettings(max(10, settings.steps // _UNLIT_PART), is_soft=settings.is_soft)
-    pixels = reference.pixels()
+    assert reference is not None
+    records, triangle = reference
     if name == VERTEX:
-        return all_rungs.fit_vertex_rung(scene, pixels, image, show)
+        return all_rungs.fit_vertex_rung(scene, records, triangle, image, show)
     fit_rung = {
         UNLIT: all_rungs.fit_unlit_rung,
         REFLECTION: all_rungs.fit_reflection_rung,
         DETAIL: all_rungs.fit_detail_rung,
     }[name]
-    return fit_rung(scene, pixels, settings.size, image, show)
+    return fit_rung(scene, records, settings.size, image, show)
 
 
 def _scene_of(
@@ -231,10 +246,12 @@ def _scene_of(
         surface, atlas = surface.with_atlas(first_set)
         first_set = atlas.uv_set
     needs_unique = any(name in (UNLIT, REFLECTION, DETAIL) for name in names)
+    geometry = DeviceSurface(teacher.device, surface)
+    lit_by = DeviceEnvironment.upload(teacher.device, environment)
     return Scene(
         teacher,
-        surface,
-        EnvironmentLighting.upload(teacher.device, environment, surface.mesh),
+        geometry,
+        EnvironmentLighting(lit_by, geometry.occluders),
         2.0**environment.exposure,
         first_set,
         surface.require_unique_set() if needs_unique else None,
@@ -252,7 +269,8 @@ def _painted(
     height, width = importance.shape
     found = []
     for each in seen:
-        u, v = (each.view.uv - np.floor(each.view.uv)).T
+        uv = each.mixed(surface.sets[surface.painted_set or surface.first_set])
+        u, v = (uv - np.floor(uv)).T
         row = np.minimum((v * height).astype(int), height - 1)
         column = np.minimum((u * width).astype(int), width - 1)
         found.append(importance[row, column])

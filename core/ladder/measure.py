@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.colour import linear_from_srgb
-from verdigris.core.ladder.reference import lights_of
-from verdigris.core.ladder.rungs import Rung
-from verdigris.core.ladder.texels import Grid
-from verdigris.core.ladder.unlit_models import mean_at
+from verdigris.core.ladder.image_fit import ImageFit
+from verdigris.core.ladder.rungs import Rung, start_texture
+from verdigris.core.ladder.tone_curve import CLAMP
+from verdigris.core.ladder.unlit_models import OneTexture
+from verdigris.core.ladder.views.records import records_of
+from verdigris.core.ladder.views.reference import lights_of
 from verdigris.core.pictures.metrics import display, ldr_flip, psnr
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.ladder.rungs import Scene
-    from verdigris.core.ladder.visibility import Seen
+    from verdigris.core.ladder.views.visibility import Seen
 
     Floats = NDArray[np.float32]
 
@@ -99,7 +101,7 @@ class HeldOut:
 
 def coverage_of(seen: Seen) -> Floats:
     """The part of each compared pixel that the mesh covers."""
-    return _halved(seen.picture(np.ones((len(seen.triangle), 1), np.float32)))[..., 0]
+    return _halved(seen.picture(np.ones((seen.count, 1), np.float32)))[..., 0]
 
 
 def measure_rung(rung: Rung, held_out: HeldOut, kept: int = 3) -> Measured:
@@ -117,7 +119,7 @@ def measure_rung(rung: Rung, held_out: HeldOut, kept: int = 3) -> Measured:
         whole.append(mean)
         of_mesh.append(float((errors * cover).sum() / cover.sum()))
         ratios.append(psnr(drawn, reference))
-        for size, flip in _by_screen_size(drawn, reference, cover).items():
+        for size, flip in _by_screen_size(drawn, reference, cover, errors).items():
             sizes.setdefault(size, []).append(flip)
         if len(pictures) < kept:
             pictures.append(drawn)
@@ -131,27 +133,29 @@ def measure_rung(rung: Rung, held_out: HeldOut, kept: int = 3) -> Measured:
 
 def bound_of_textures(scene: Scene, held_out: HeldOut, size: int) -> tuple[float, float]:
     """What no single texture of this size can be much below: see `Measured.bound`."""
-    surface = scene.surface
-    uv_set = surface.sets[scene.unique_set or surface.first_set]
-    grid = Grid.of(size, size, np.zeros(3))
     shown = [np.asarray(display(each), np.float32) for each in held_out.light]
-    places = [each.mixed(uv_set) for each in held_out.seen]
-    corners = grid.corners(np.concatenate(places).T)
-    grid.values[:], _ = mean_at(np.concatenate(shown).T, *corners, len(grid.values))
+    places = records_of(held_out.seen, shown, scene.unique_set)
+    model = OneTexture(start_texture(places, CLAMP, size), CLAMP)
 
     def draw(seen: Seen, _: int) -> Floats:
-        linear = linear_from_srgb(grid.sample(seen.mixed(uv_set).T).T)
+        light = np.zeros((seen.count, 3), np.float32)
+        found = ImageFit(model, records_of([seen], [light], scene.unique_set)).shade()
+        linear = linear_from_srgb(found)
         return np.asarray(linear / np.maximum(1 - linear, 1e-4), np.float32)
 
     found = measure_rung(Rung("bound", size, 0, 0.0, draw), held_out, 0)
     return found.flip, found.flip_of_pictures
 
 
-def _by_screen_size(drawn: Floats, reference: Floats, mask: Floats) -> dict[int, float]:
-    """FLIP of the mesh's pixels when it is 2, 4, 8 ... times as far away."""
-    found = {}
+def _by_screen_size(
+    drawn: Floats, reference: Floats, mask: Floats, errors: NDArray[Any]
+) -> dict[int, float]:
+    """FLIP of the mesh's pixels when it is 2, 4, 8 ... times as far away; `errors` are those of the
+    whole size."""
+    found: dict[int, float] = {}
     while len(drawn) >= _LEAST_PIXELS:
-        _, errors = ldr_flip(drawn, reference)
+        if found:
+            _, errors = ldr_flip(drawn, reference)
         found[len(drawn)] = float((errors * mask).sum() / max(1e-6, mask.sum()))
         drawn, reference = _halved(drawn), _halved(reference)
         mask = _halved(mask[..., None])[..., 0]

@@ -134,6 +134,12 @@ def find_properties(
     return list(dict.fromkeys(found)), list(dict.fromkeys(warnings))
 
 
+def reads_colours(surface: Surface, nodes: Sequence[mx.Node]) -> bool:
+    """Whether a material's nodes read painted colours, and the mesh has some."""
+    has_some = any(each in surface.primvars for each in _COLOURS)
+    return has_some and any(node.getCategory() == "geomcolor" for node in nodes)
+
+
 def coverage_weights(points: MeshPoints, importance: Floats | None) -> Floats:
     """Weights of a bake that leaves out what no triangle covers, with painted weights if any."""
     covered = points.covered.copy()

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from verdigris.core.bundle.cost.time_responses import time_material
-from verdigris.core.ladder.reference import light_of
 from verdigris.core.ladder.rungs import Rung, Scene
+from verdigris.core.ladder.views.reference import light_of
 from verdigris.core.settings.rung_names import NEURAL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.bundle.files.read import Bundle
-    from verdigris.core.ladder.visibility import Seen
+    from verdigris.core.ladder.views.visibility import Seen
     from verdigris.core.material.evaluator import DeviceMaterial
 
     Floats = NDArray[np.float32]
@@ -55,11 +55,13 @@ def neural_rung(scene: Scene, neural: Neural) -> Rung:
     material = neural.material
     uv_set = neural.uv_set or scene.surface.first_set
 
+    read = uv_set
+    if material.tiles:
+        read = f"{uv_set} (bundle)"
+        scene.geometry.add_set(read, material.tiles.to_atlas(scene.surface.sets[uv_set]))
+
     def draw(each: Seen, samples: int) -> Floats:
-        view = each.on_set(scene.surface, uv_set)
-        if material.tiles:
-            view = replace(view, uv=material.tiles.to_atlas(view.uv))
-        light = light_of(material, view, scene.lighting, samples, is_flat=True)[:, :3]
+        light = light_of(material, each, scene.lighting, samples, read, is_flat=True)[:, :3]
         return np.asarray(light * scene.exposure, np.float32)
 
     stored = {"bundle": neural.folder, "uv_set": uv_set}

@@ -61,6 +61,8 @@ class Surface:
     primvars: dict[str, Floats] = field(default_factory=dict)
     """Values (T, 3, channels) by name."""
     name: str = "mesh"
+    painted_set: str = ""
+    """The set of painted weights; by default the first."""
 
     @property
     def first_set(self) -> str:
@@ -120,6 +122,12 @@ class Surface:
             f"islands overlap and {first.without_area} triangles have no area): unwrap a second "
             "set (uv1, st1), or leave out the rungs that need it"
         )
+
+    def starting_with(self, name: str) -> Surface:
+        """The surface with this uv set as its first, on which graphs are evaluated."""
+        sets = {name: self.sets[name], **self.sets}
+        mesh = replace(self.mesh, uv=self.sets[name])
+        return replace(self, mesh=mesh, sets=sets, painted_set=self.painted_set or self.first_set)
 
     def with_atlas(self, name: str) -> tuple[Surface, Atlas]:
         """The surface with one more set, in which the UDIM tiles of this one are an atlas."""

@@ -16,7 +16,6 @@ import numpy as np
 
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.network.texels import corners, gather
-from verdigris.core.training.optimiser import adam, adam_rate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,16 +68,12 @@ def quantise(values: Floats, steps: int = STEPS) -> Floats:
 
 @dataclass
 class Grid:
-    """A texture of stored values, row 0 at v = 0, and its Adam state."""
+    """A texture of stored values, row 0 at v = 0."""
 
     width: int
     height: int
     values: Floats
     """(texels, channels)"""
-
-    def __post_init__(self) -> None:
-        self._m = np.zeros_like(self.values)
-        self._v = np.zeros_like(self.values)
 
     @classmethod
     def of(cls, width: int, height: int, start: Floats) -> Grid:
@@ -106,11 +101,6 @@ class Grid:
         """Interpolated values (channels, N)."""
         return gather(self.values, *self.corners(uv))
 
-    def step(self, gradient: Floats, rate: float, number: int) -> None:
-        """One step of Adam, kept from 0 to 1."""
-        adam(self.values, self._m, self._v, gradient, rate * adam_rate(1.0, number))
-        np.clip(self.values, 0, 1, out=self.values)
-
     def resized(self, width: int, height: int) -> Grid:
         """The same picture with other texels, by bilinear interpolation."""
         v, u = ((np.indices((height, width)) + 0.5) / [[[height]], [[width]]]).reshape(2, -1)
@@ -118,32 +108,31 @@ class Grid:
         return Grid(width, height, np.ascontiguousarray(values.T))
 
 
-def scatter(gradient: Floats, indices: Ints, weights: Floats, count: int) -> Floats:
-    """Gradient by texels (count, channels) from the gradient by gathered values (channels, N)."""
-    flat = indices.ravel()
-    found = np.empty((count, len(gradient)), gradient.dtype)
-    for channel, each in enumerate(gradient):
-        found[:, channel] = np.bincount(flat, (weights * each).ravel(), count)
-    return found
-
-
 def fill_holes(grid: Grid, is_seen: NDArray[np.bool_], rounds: int = 64) -> None:
     """Gives texels that no pixel touched the mean of their neighbours, ring by ring, so that
     filters and coarser levels read no rubbish."""
-    image = grid.image.copy()
-    known = is_seen.reshape(grid.height, grid.width).copy()
+    known = is_seen.copy()
     if not known.any():
         return
+    values = grid.values
+    ring = np.flatnonzero(~known & known[_beside(grid, np.arange(len(known)))].any(0))
     for _ in range(rounds):
-        if known.all():
+        if not len(ring):
             break
-        total, count = np.zeros_like(image), np.zeros(known.shape, image.dtype)
-        for shift in ((0, 1), (0, -1), (1, 0), (-1, 0)):
-            beside = np.roll(known, shift, (0, 1))
-            total += np.where(beside[..., None], np.roll(image, shift, (0, 1)), 0)
-            count += beside
-        new = ~known & (count > 0)
-        image[new] = total[new] / count[new][:, None]
-        known |= new
-    image[~known] = image[known].mean(0)
-    grid.values[:] = image.reshape(grid.values.shape)
+        around = _beside(grid, ring)
+        counts = known[around][..., None]
+        values[ring] = (values[around] * counts).sum(0) / counts.sum(0)
+        known[ring] = True
+        ring = np.unique(around[~known[around]])
+    values[~known] = values[known].mean(0)
+
+
+def _beside(grid: Grid, texels: Ints) -> Ints:
+    """The four neighbours (4, N) of texels, with wrapping."""
+    row, column = np.divmod(texels, grid.width)
+    left, right = (column - 1) % grid.width, (column + 1) % grid.width
+    below, above = (row - 1) % grid.height, (row + 1) % grid.height
+    start = row * grid.width
+    return np.stack(
+        [start + left, start + right, below * grid.width + column, above * grid.width + column]
+    )

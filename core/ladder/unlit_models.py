@@ -15,34 +15,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.ladder.image_fit import Backward, Pixels
-from verdigris.core.ladder.texels import Grid, scatter, soft_quantise
-from verdigris.core.network.texels import gather
+from verdigris.core.ladder.image_fit import BY_FIRST_UV, BY_MIRROR, BY_UNIQUE_UV, BY_VERTEX, Read
+from verdigris.core.ladder.texels import Grid
 
 if TYPE_CHECKING:
-    from verdigris.core.ladder.texels import Floats, Ints
+    from verdigris.core.ladder.texels import Floats
     from verdigris.core.ladder.tone_curve import ToneCurve
 
 # Detail d multiplies colours by 4 d^2: half of the range is neutral, and dark steps are fine.
 DETAIL_SCALE = 4.0
-
-
-@dataclass
-class _Read:
-    """Interpolated values of a grid, and the way back."""
-
-    grid: Grid
-    indices: Ints
-    weights: Floats
-    softness: float
-
-    def __post_init__(self) -> None:
-        soft, self._slope = soft_quantise(self.grid.values, self.softness)
-        self.values = gather(soft, self.indices, self.weights)
-
-    def back(self, gradient: Floats) -> Floats:
-        found = scatter(gradient, self.indices, self.weights, len(self.grid.values))
-        return np.asarray(found * self._slope)
 
 
 @dataclass
@@ -51,15 +32,11 @@ class OneTexture:
 
     texture: Grid
     curve: ToneCurve
+    kind = 0
 
     @property
-    def grids(self) -> Sequence[Grid]:
-        return (self.texture,)
-
-    def shade(self, pixels: Pixels, softness: float = 0.0) -> tuple[Floats, Backward]:
-        read = _Read(self.texture, *self.texture.corners(pixels.uv), softness)
-        light = self.curve.to_light(read.values)
-        return light, lambda g: [read.back(g * self.curve.slope(read.values))]
+    def reads(self) -> Sequence[Read]:
+        return (Read(self.texture, BY_UNIQUE_UV, 0),)
 
 
 @dataclass
@@ -72,28 +49,15 @@ class WithReflection:
     """By the mirror direction; `mirror_uv` has the layout."""
     curve: ToneCurve
     mirror_curve: ToneCurve
+    kind = 1
 
     @property
-    def grids(self) -> Sequence[Grid]:
-        return self.texture, self.share, self.mirror
-
-    def shade(self, pixels: Pixels, softness: float = 0.0) -> tuple[Floats, Backward]:
-        at = self.texture.corners(pixels.uv)
-        base = _Read(self.texture, *at, softness)
-        share = _Read(self.share, *self.share.corners(pixels.uv), softness)
-        mirror = _Read(self.mirror, *self.mirror.corners(mirror_uv(pixels.reflected)), softness)
-        glow = self.mirror_curve.to_light(mirror.values)
-        light = self.curve.to_light(base.values) + share.values * glow
-
-        def backward(g: Floats) -> list[Floats]:
-            by_mirror = g * share.values * self.mirror_curve.slope(mirror.values)
-            return [
-                base.back(g * self.curve.slope(base.values)),
-                share.back(g * glow),
-                mirror.back(by_mirror),
-            ]
-
-        return np.asarray(light), backward
+    def reads(self) -> Sequence[Read]:
+        return (
+            Read(self.texture, BY_UNIQUE_UV, 0),
+            Read(self.share, BY_UNIQUE_UV, 3),
+            Read(self.mirror, BY_MIRROR, 6),
+        )
 
 
 @dataclass
@@ -103,25 +67,11 @@ class DetailAndColour:
     detail: Grid
     colour: Grid
     curve: ToneCurve
+    kind = 2
 
     @property
-    def grids(self) -> Sequence[Grid]:
-        return self.detail, self.colour
-
-    def shade(self, pixels: Pixels, softness: float = 0.0) -> tuple[Floats, Backward]:
-        detail = _Read(self.detail, *self.detail.corners(pixels.detail_uv), softness)
-        colour = _Read(self.colour, *self.colour.corners(pixels.uv), softness)
-        factor = DETAIL_SCALE * detail.values**2
-        below = self.curve.to_light(colour.values)
-
-        def backward(g: Floats) -> list[Floats]:
-            by_factor = (g * below).sum(0, keepdims=True)
-            return [
-                detail.back(by_factor * 2 * DETAIL_SCALE * detail.values),
-                colour.back(g * factor * self.curve.slope(colour.values)),
-            ]
-
-        return np.asarray(factor * below), backward
+    def reads(self) -> Sequence[Read]:
+        return Read(self.detail, BY_FIRST_UV, 3), Read(self.colour, BY_UNIQUE_UV, 0)
 
 
 @dataclass
@@ -131,15 +81,11 @@ class VertexColours:
     colours: Grid
     """One row of texels: the vertices."""
     curve: ToneCurve
+    kind = 0
 
     @property
-    def grids(self) -> Sequence[Grid]:
-        return (self.colours,)
-
-    def shade(self, pixels: Pixels, softness: float = 0.0) -> tuple[Floats, Backward]:
-        read = _Read(self.colours, pixels.vertex, pixels.share, softness)
-        light = self.curve.to_light(read.values)
-        return light, lambda g: [read.back(g * self.curve.slope(read.values))]
+    def reads(self) -> Sequence[Read]:
+        return (Read(self.colours, BY_VERTEX, 0),)
 
 
 def mirror_uv(direction: Floats) -> Floats:
@@ -160,14 +106,3 @@ def mirror_directions(side: int) -> Floats:
     z = np.where(y >= 0, v, np.where(v >= 0, 1, -1) * (1 - np.abs(u)))
     found = np.stack([x, y, z])
     return np.asarray(found / np.linalg.norm(found, axis=0), np.float32)
-
-
-def mean_at(values: Floats, indices: Ints, weights: Floats, count: int) -> tuple[Floats, Floats]:
-    """Means (count, channels) of values (channels, N) at texels or vertices, and the sum of the
-    weights that each got. Those without a value get the mean of all."""
-    total = scatter(np.concatenate([values, np.ones_like(values[:1])]), indices, weights, count)
-    means, weight = total[:, :-1], total[:, -1]
-    seen = weight > 1e-6
-    means[seen] /= weight[seen, None]
-    means[~seen] = means[seen].mean(0) if seen.any() else 0.5
-    return means.astype(np.float32), weight

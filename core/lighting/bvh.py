@@ -1,4 +1,4 @@
-"""A bounding volume hierarchy of triangles, for shadow rays."""
+"""A bounding volume hierarchy of triangles, for rays of shadows and of cameras."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ class Bvh:
     """Corners with least and largest coordinates, (2 * leaves, 2, 3); 0 is unused."""
     triangles: Floats
     """In the order of the leaves, (leaves * LEAF_TRIANGLES, 3, 3). The last ones repeat."""
+    numbers: NDArray[np.uint32]
+    """Of these triangles, in the order in which they were given."""
 
     @property
     def first_leaf(self) -> int:
@@ -35,6 +37,7 @@ class Bvh:
 NOTHING = Bvh(
     np.array([[[0, 0, 0], [0, 0, 0]], [[1, 1, 1], [-1, -1, -1]]], np.float32),
     np.zeros((LEAF_TRIANGLES, 3, 3), np.float32),
+    np.zeros(LEAF_TRIANGLES, np.uint32),
 )
 
 
@@ -42,7 +45,8 @@ def build_bvh(triangles: Floats) -> Bvh:
     """The tree of triangles (T, 3, 3). Each node is halved at the median of its longest axis."""
     depth = max(0, math.ceil(math.log2(max(1, len(triangles)) / LEAF_TRIANGLES)))
     leaves = 1 << depth
-    filled = triangles[np.minimum(np.arange(leaves * LEAF_TRIANGLES), len(triangles) - 1)]
+    numbers = np.minimum(np.arange(leaves * LEAF_TRIANGLES), len(triangles) - 1)
+    filled = triangles[numbers]
     centre = filled.mean(1)
     order = np.arange(len(filled))
     for level in range(depth):
@@ -60,7 +64,7 @@ def build_bvh(triangles: Floats) -> Bvh:
         pairs = boxes[2 * first : 4 * first].reshape(first, 2, 2, 3)
         boxes[first : 2 * first, 0] = pairs[:, :, 0].min(1)
         boxes[first : 2 * first, 1] = pairs[:, :, 1].max(1)
-    return Bvh(boxes, ordered)
+    return Bvh(boxes, ordered, numbers[order].astype(np.uint32))
 
 
 def shadow_origins(

@@ -158,9 +158,12 @@ class DeviceMaterial(ABC):
         wi: slangpy.Buffer,
         wo: slangpy.Buffer,
         footprint: Footprint = POINT,
+        frames: slangpy.Buffer | None = None,
+        is_lit: bool = True,
     ) -> slangpy.Buffer:
-        """`response` on the unit square, from and into device buffers, in one dispatch."""
-        return self._dispatch(3, count, uv, wi, wo, None, footprint)
+        """`response`, or `unlit`, from and into device buffers, in one dispatch; without packed
+        frames on the unit square."""
+        return self._dispatch(3 if is_lit else 4, count, uv, wi, wo, frames, footprint)
 
     def _dispatch(
         self,
@@ -169,13 +172,15 @@ class DeviceMaterial(ABC):
         uv: slangpy.Buffer,
         wi: slangpy.Buffer,
         wo: slangpy.Buffer,
-        packed: Floats | None,
+        packed: Floats | slangpy.Buffer | None,
         footprint: Footprint,
         live: Floats | None = None,
     ) -> slangpy.Buffer:
         variables = {"gUv": uv, "gIncoming": wi, "gOutgoing": wo}
+        if isinstance(packed, np.ndarray):
+            packed = self.buffer(packed.size, packed)
         if packed is not None:
-            variables["gFrames"] = self.buffer(packed.size, packed)
+            variables["gFrames"] = packed
         if live is not None:
             values = np.zeros((count, 3), np.float32)
             values[:, : live.shape[1]] = live

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-_SHADE_ENVIRONMENT = Source("pictures/shade_environment")
+SHADE_ENVIRONMENT = Source("pictures/shade_environment")
 # A processor takes a third of a second for so many: keys and progress wait for a dispatch.
 _PIXELS_ON_PROCESSOR, _DIRECTIONS_ON_PROCESSOR = 1 << 14, 1 << 18
 # Directions to the sun, one for so many pairs: its light varies little over its disc.
@@ -62,21 +62,35 @@ class EnvironmentLighting:
         )
 
 
-class _Part:
+class LitPart:
     """Some pixels of a view, with the sum of their light."""
 
     def __init__(
-        self, material: DeviceMaterial, view: View, subpixels: int, part: slice, first: int = 0
-    ) -> None:
-        """`first` is the number of pairs of directions that are drawn elsewhere."""
-        self._material = material
-        self._view = DeviceView.upload(material, view, subpixels, part)
-        count = self._view.count
-        self._origins = material.buffer(3 * count, view.shadow_origin[part])
-        self._rotation = view.rotation
-        self._sum = material.buffer(4 * count, np.zeros(4 * count, np.float32), stride=16)
+        self, material: DeviceMaterial, view: DeviceView, origins: Any,
+        rotation: NDArray[np.float64], first: int = 0,
+    ) -> None:  # fmt: skip
+        """`origins` are those of shadow rays, and `first` is the number of pairs of directions that
+        are drawn elsewhere."""
+        self._material, self._view, self._origins = material, view, origins
+        self._rotation = rotation
+        count = view.count
+        self.sum = material.buffer(4 * count, np.zeros(4 * count, np.float32), stride=16)
         self._first = self._pairs = first
         self._suns = first // _PAIRS_A_SUN
+
+    @classmethod
+    def upload(
+        cls, material: DeviceMaterial, view: View, subpixels: int, part: slice, first: int = 0
+    ) -> LitPart:
+        """Uploads these pixels."""
+        uploaded = DeviceView.upload(material, view, subpixels, part)
+        origins = material.buffer(3 * uploaded.count, view.shadow_origin[part])
+        return cls(material, uploaded, origins, view.rotation, first)
+
+    @property
+    def pairs(self) -> int:
+        """The number of pairs of directions in the sum."""
+        return self._pairs - self._first
 
     @property
     def count(self) -> int:
@@ -90,7 +104,7 @@ class _Part:
         has_sun = uniforms["sun"]["height"] > 0
         suns = max(1, pairs // _PAIRS_A_SUN) if has_sun else 0
         view, material = self._view, self._material
-        kernel = material.kernel(_SHADE_ENVIRONMENT, "shadeEnvironment")
+        kernel = material.kernel(SHADE_ENVIRONMENT, "shadeEnvironment")
         # The rotation is orthonormal: its rows turn light into the shape's axes.
         rows = dict(zip(("shapeX", "shapeY", "shapeZ"), self._rotation.tolist(), strict=True))
         parameters: dict[str, Any] = {
@@ -116,7 +130,7 @@ class _Part:
                 "gParameters": parameters,
                 **view.buffers,
                 "gOrigins": self._origins,
-                "gSum": self._sum,
+                "gSum": self.sum,
                 **lighting.environment.buffers,
                 **lighting.occluders.buffers,
                 **material.bindings(),
@@ -138,8 +152,8 @@ class _Part:
 
     def light(self) -> Floats:
         """The mean of all passes, with coverage, (N, 4)."""
-        total = self._sum.to_numpy().view(np.float32).reshape(self.count, 4)
-        return np.asarray(total / np.float32(max(1, self._pairs - self._first)))
+        total = self.sum.to_numpy().view(np.float32).reshape(self.count, 4)
+        return np.asarray(total / np.float32(max(1, self.pairs)))
 
 
 def light_pass(
@@ -152,7 +166,7 @@ def light_pass(
 ) -> Floats:
     """Light and coverage (N, 4) of one pass of so many pairs of directions, on the flat unit
     square. Passes of other numbers have other directions: the mean of all converges."""
-    part = _Part(material, view, 1, slice(None), number * pairs)
+    part = LitPart.upload(material, view, 1, slice(None), number * pairs)
     part.add(lighting, pairs, is_flat=True, footprint=footprint)
     return part.light()
 
@@ -172,7 +186,8 @@ class Converging:
         self._view, self._subpixels, self._device = view, subpixels, material.device
         self._lighting, self._is_flat, self._footprint = lighting, is_flat, footprint
         self._parts = [
-            _Part(material, view, subpixels, part) for part in _slices(view, material.device)
+            LitPart.upload(material, view, subpixels, part)
+            for part in _slices(view, material.device)
         ]
 
     def add(self, samples: int) -> None:
@@ -227,7 +242,7 @@ def _draw(
     """Draws part by part, which bounds the memory."""
     lit, done, total = [], 0, len(view.pixel) * samples
     for each in _slices(view, material.device):
-        part = _Part(material, view, subpixels, each)
+        part = LitPart.upload(material, view, subpixels, each)
         for pairs in part.passes(samples, POINT):
             part.add(lighting, pairs, is_flat, POINT)
             # otherwise dispatches would only be queued
@@ -258,8 +273,13 @@ def draw_behind(
     return over(ground, behind)
 
 
+def pixels_at_once(device: Device) -> int:
+    """Number of a view's pixels in one dispatch."""
+    return _PIXELS_ON_PROCESSOR if device.is_software else PIXELS_AT_ONCE
+
+
 def _slices(view: View, device: Device) -> list[slice]:
-    at_once = _PIXELS_ON_PROCESSOR if device.is_software else PIXELS_AT_ONCE
+    at_once = pixels_at_once(device)
     return [slice(start, start + at_once) for start in range(0, len(view.pixel), at_once)]
 
 

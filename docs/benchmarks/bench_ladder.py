@@ -71,10 +71,12 @@ def run(case, settings, given, device) -> None:
     has_tiles = any(is_tiled(slot.file) for slot in teacher.generated.textures)
     found = make_ladder(
         teacher, open_surface(mesh), find_environment(light), given["rungs"].split(","), settings,
-        has_tiles=has_tiles,
+        has_tiles=has_tiles, on_progress=lambda stage, part: show(stage, part, begun),
     )  # fmt: skip
     name = f"{document.stem}-{mesh.stem}-{light}"
     print(f"\n{name}, {time.monotonic() - begun:.0f} s", *found.warnings, sep="\n  ", flush=True)
+    shared = ", ".join(f"{name} {each:.1f} s" for name, each in found.shared_seconds.items())
+    print(f"  {shared}")
     print("| rung | KiB | s | FLIP mesh | FLIP picture | dB | good below px |")
     for rung in found.rungs:
         m = found.measured[rung.name]
@@ -84,6 +86,11 @@ def run(case, settings, given, device) -> None:
         print(f"| {rung.name} | {size} | {figures} |", bound, *rung.notes, flush=True)
     if given["out"]:
         write_ladder(found, given["out"] / name, document.stem, has_ktx=False)
+
+
+def show(stage: str, part: float, begun: float) -> None:
+    if part >= 1:
+        print(f"{time.monotonic() - begun:7.1f} s {stage}", flush=True)
 
 
 if __name__ == "__main__":

@@ -12,16 +12,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.ladder.texels import Grid, fill_holes, quantise
-from verdigris.core.ladder.unlit_models import mean_at
-from verdigris.core.material.evaluator import Frames
+from verdigris.core.ladder.image_fit import ImageFit, Model
+from verdigris.core.ladder.rungs import start_from_means
+from verdigris.core.ladder.texels import Grid, quantise
+from verdigris.core.ladder.tone_curve import CLAMP
+from verdigris.core.ladder.unlit_models import OneTexture, VertexColours
+from verdigris.core.ladder.views.records import records_of
+from verdigris.core.ladder.views.reference import emission_at
 from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, VERTEX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.ladder.rungs import Rung, Scene
-    from verdigris.core.ladder.visibility import Seen
+    from verdigris.core.ladder.views.visibility import Seen
     from verdigris.core.material.evaluator import DeviceMaterial
 
     Floats = NDArray[np.float32]
@@ -51,12 +55,8 @@ class Opacity:
 def coverage_at(teacher: DeviceMaterial, seen: Seen) -> Floats:
     """The coverage (N,) at the pixels of a view: 1 is opaque, 0 a hole."""
     if teacher.is_dark_and_opaque:
-        return np.ones(len(seen.triangle), np.float32)
-    view = seen.view
-    frames = Frames(view.position, view.tangent, view.bitangent, view.normal)
-    own = np.stack([view.tangent, view.bitangent, view.normal], 1)
-    wo = np.einsum("nij,nj->ni", own, view.to_eye).astype(np.float32)
-    return np.asarray(teacher.unlit(view.uv, wo, frames)[:, 3])
+        return np.ones(seen.count, np.float32)
+    return emission_at(teacher, seen)[:, 3]
 
 
 def add_opacity(rungs: Sequence[Rung], scene: Scene, seen: Sequence[Seen]) -> None:
@@ -73,9 +73,9 @@ def add_opacity(rungs: Sequence[Rung], scene: Scene, seen: Sequence[Seen]) -> No
         if rung.name == NEURAL:
             continue
         grid = (
-            _of_vertices(scene, seen, coverage)
+            _of_vertices(scene, seen, parts)
             if rung.name == VERTEX
-            else _of_texels(scene, seen, coverage, _set_of(rung, scene), rung.size)
+            else _of_texels(seen, parts, _set_of(rung, scene), rung.size)
         )
         _attach(rung, scene, Opacity(grid, mode))
 
@@ -102,20 +102,22 @@ def _set_of(rung: Rung, scene: Scene) -> str:
     return scene.unique_set or scene.first_set
 
 
-def _of_texels(
-    scene: Scene, seen: Sequence[Seen], coverage: Floats, uv_set: str, size: int
-) -> Grid:
+def _of_texels(seen: Sequence[Seen], coverage: Sequence[Floats], uv_set: str, size: int) -> Grid:
     grid = Grid.of(size, size, np.ones(1))
-    uv = np.concatenate([each.mixed(scene.surface.sets[uv_set]) for each in seen]).T
-    grid.values[:], weight = mean_at(coverage[None], *grid.corners(uv), len(grid.values))
-    fill_holes(grid, weight > 0)
+    start_from_means(grid, _means(OneTexture(grid, CLAMP), seen, coverage, uv_set))
     grid.values[:] = quantise(grid.values)
     return grid
 
 
-def _of_vertices(scene: Scene, seen: Sequence[Seen], coverage: Floats) -> Grid:
-    vertex, count = scene.surface.vertices
-    corners = np.concatenate([vertex[each.triangle] for each in seen]).T
-    shares = np.concatenate([each.weights for each in seen]).T
-    means, weight = mean_at(coverage[None], corners, shares, count)
-    return Grid(count, 1, quantise(np.where(weight[:, None] > 0, means, 1)))
+def _of_vertices(scene: Scene, seen: Sequence[Seen], coverage: Sequence[Floats]) -> Grid:
+    grid = Grid.of(scene.surface.vertices[1], 1, np.ones(1))
+    means, weight = _means(VertexColours(grid, CLAMP), seen, coverage, scene.first_set)
+    grid.values[:] = quantise(np.where(weight[:, None] > 0, means[:, :1], 1))
+    return grid
+
+
+def _means(
+    model: Model, seen: Sequence[Seen], coverage: Sequence[Floats], uv_set: str
+) -> tuple[Floats, Floats]:
+    lights = [np.repeat(each[:, None], 3, 1) for each in coverage]
+    return ImageFit(model, records_of(seen, lights, uv_set)).means()

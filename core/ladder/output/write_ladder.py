@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from verdigris.core.ladder.measure import SWITCH_FLIP
 from verdigris.core.ladder.output.gltf import write_gltf
 from verdigris.core.ladder.output.lods import choose_lods
 from verdigris.core.ladder.output.page import make_page
+from verdigris.core.ladder.output.shown_views import ShownViews
 from verdigris.core.ladder.output.texture_files import (
     BASE_COLOUR,
     EMISSIVE,
@@ -31,7 +33,7 @@ from verdigris.core.ladder.output.texture_files import (
 )
 from verdigris.core.ladder.output.usd import write_usd
 from verdigris.core.ladder.pbr import pbr_model
-from verdigris.core.pictures.picture_files import encode_jpeg, with_shoulder, write_data
+from verdigris.core.pictures.picture_files import encode_jpeg, write_data
 from verdigris.core.settings.rung_names import COSTS, PBR, TITLES, VERTEX
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 
 FORMAT = "verdigris.ladder"
 REPORT, PAGE = "ladder.json", "ladder.html"
+# All files are written here, and then moved together: a ladder is whole, or the one before.
+_DRAFT = ".writing"
 
 
 def _bundle(rung: Rung, folder: Path) -> dict[str, str]:
@@ -53,14 +57,11 @@ def _bundle(rung: Rung, folder: Path) -> dict[str, str]:
     return {"bundle": name.as_posix(), "uv_set": rung.stored["uv_set"]}
 
 
-def _write_picture(ladder: Ladder, rung: Rung, folder: Path) -> str:
-    """Writes the picture in which the mesh is largest, for programs that show a list. Returns its
-    name."""
+def _write_picture(ladder: Ladder, views: ShownViews, rung: Rung, folder: Path) -> str:
+    """Writes a picture for programs that show a list of rungs. Returns its name."""
     name = f"{rung.name}_shown.jpg"
-    pictures = ladder.measured[rung.name].pictures
-    seen = [len(each.triangle) for each in ladder.held_out.seen[: len(pictures)]]
-    picture = pictures[seen.index(max(seen))]
-    write_file(folder / name, encode_jpeg(with_shoulder(picture)))
+    pictures = views.shown(ladder.measured[rung.name].pictures)
+    write_file(folder / name, encode_jpeg(pictures[views.clearest]))
     return name
 
 
@@ -108,14 +109,31 @@ def _write_vertices(rung: Rung, surface: Surface, folder: Path) -> str:
 def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) -> dict[str, Any]:
     """Writes everything into a folder, the report last. Returns the report."""
     folder.mkdir(parents=True, exist_ok=True)
+    draft = folder / _DRAFT
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir()
+    try:
+        report = _write_all(ladder, draft, folder, name, has_ktx)
+        # the report at last: it names the others
+        for file in sorted(draft.iterdir(), key=lambda file: file.name == REPORT):
+            file.replace(folder / file.name)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return report
+
+
+def _write_all(
+    ladder: Ladder, draft: Path, folder: Path, name: str, has_ktx: bool
+) -> dict[str, Any]:
+    """Writes everything into a draft of the folder."""
     written = [
-        (rung, write_textures(rung, folder, has_ktx, ladder.scene.atlas)) for rung in ladder.rungs
+        (rung, write_textures(rung, draft, has_ktx, ladder.scene.atlas)) for rung in ladder.rungs
     ]
-    models = write_gltf(ladder.scene, written, folder, name)
+    models = write_gltf(ladder.scene, written, draft, name)
     lods = [each.as_json() for each in choose_lods(ladder)]
     named = [_bundle(rung, folder).get("bundle", "") for rung in ladder.rungs]
-    models += write_usd(ladder.scene, written, folder, name, lods, "".join(named))
-    scene = ladder.scene
+    models += write_usd(ladder.scene, written, draft, name, lods, "".join(named))
+    scene, views = ladder.scene, ShownViews(ladder)
     report: dict[str, Any] = {
         "format": FORMAT,
         "name": name,
@@ -140,9 +158,9 @@ def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) 
                 "nanoseconds": rung.nanoseconds,
                 "files": files.files,
                 **_bundle(rung, folder),
-                "picture": _write_picture(ladder, rung, folder),
+                "picture": _write_picture(ladder, views, rung, draft),
                 **_write_for_scenes(
-                    rung, files.files, folder, scene.surface, scene.atlas is not None
+                    rung, files.files, draft, scene.surface, scene.atlas is not None
                 ),
                 **files.numbers,
                 **ladder.measured[rung.name].as_json(),
@@ -151,6 +169,6 @@ def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) 
             for rung, files in written
         ],
     }
-    write_file(folder / PAGE, make_page(ladder, name).encode())
-    write_file(folder / REPORT, json.dumps(report, indent=1).encode())
+    write_file(draft / PAGE, make_page(ladder, name).encode())
+    write_file(draft / REPORT, json.dumps(report, indent=1).encode())
     return report

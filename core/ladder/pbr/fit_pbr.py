@@ -23,7 +23,6 @@ import numpy as np
 from verdigris.core.base.device import Device, Source
 from verdigris.core.ladder.pbr import pbr_model
 from verdigris.core.ladder.pbr.pbr_material import layout_uniform
-from verdigris.core.ladder.reference import Responses, batches
 from verdigris.core.ladder.texels import (
     HARDEST,
     Grid,
@@ -32,6 +31,7 @@ from verdigris.core.ladder.texels import (
     rate_at,
     softness_at,
 )
+from verdigris.core.ladder.views.reference import Responses, batches
 from verdigris.core.training.optimiser import BETA_1, BETA_2, EPSILON, adam_rate
 
 if TYPE_CHECKING:
@@ -76,6 +76,15 @@ def on_card(settings: FitSettings) -> FitSettings:
     return replace(settings, batch=1 << 18, pixels=1 << 15)
 
 
+def compiled(device: Device) -> list[Any]:
+    """The kernels of a fit."""
+    kernels = device.shared_kernels({}, pbr_model.CONSTANTS)
+    entries = ((_SHADER, "fitResponses"), (_SHADER, "updateTexels"), (_SHADER, "decodeTexels"))
+    return [
+        kernels.get((source,), entry) for source, entry in (*entries, (_PIXEL_SHADER, "fitPixels"))
+    ]
+
+
 class PbrFit:
     """Samples on a device, and the steps of a fit to them."""
 
@@ -83,22 +92,10 @@ class PbrFit:
 
     def __init__(self, samples: Responses, device: Device, pixels: LitPixels | None = None) -> None:
         self._device, self.count, self.pixels = device, samples.count, pixels
-        kernels = device.shared_kernels({}, pbr_model.CONSTANTS)
-        if pixels:
-            self._compare = kernels.get((_PIXEL_SHADER,), "fitPixels")
-        self._step, self._update, self._decode = (
-            kernels.get((_SHADER,), entry)
-            for entry in ("fitResponses", "updateTexels", "decodeTexels")
-        )
-        directions = np.concatenate([samples.wi, samples.wo]).T
-        targets = np.concatenate([samples.value, samples.weight[None]]).T
+        self._step, self._update, self._decode, self._compare = compiled(device)
         self._losses: Any = None
         self._losses_of_pixels: Any = None
-        self._samples = {
-            "gPlaces": self._buffer(samples.uv.T),
-            "gDirections": self._buffer(directions),
-            "gTargets": self._buffer(targets),
-        }
+        self._samples = samples.buffers
 
     def start(self, grid: Grid, fitted: int) -> None:
         """Begins with these texels; `fitted` has a bit for each channel that may change."""
@@ -200,7 +197,6 @@ def fit_pbr(
 ) -> tuple[Grid, tuple[str, ...]]:
     """Textures of this size, as bytes from 0 to 1, and the layers of extensions that they use."""
     settings = settings or FitSettings()
-    samples = samples.shuffled(settings.seed)
     fit = PbrFit(samples, device, pixels)
     small = min(_COARSE_BATCH, settings.batch)
 
@@ -232,7 +228,7 @@ def fit_pbr(
         fit.step(chosen, rate, number, softness, next(compared) if has_pixels else None)
         on_progress((number + 1) / settings.steps)
     fit.finish()
-    fill_holes(grid, seen_texels(grid, samples.uv))
+    fill_holes(grid, seen_texels(grid, samples.places()))
     grid.values[:] = quantise(grid.values)
     return grid, layers
 

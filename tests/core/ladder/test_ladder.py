@@ -13,15 +13,17 @@ from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladde
 from verdigris.core.ladder.output.write_ladder import write_ladder
 from verdigris.core.ladder.pbr import pbr_model
 from verdigris.core.ladder.pbr.pbr_material import PbrMaterial
-from verdigris.core.ladder.reference import draw_lights
 from verdigris.core.ladder.surface import Surface
 from verdigris.core.ladder.texels import Grid
+from verdigris.core.ladder.views.reference import draw_responses
+from verdigris.core.ladder.views.visibility import DeviceSurface, cameras_around, see
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.settings.rung_names import RUNGS
 
 from ..material.documents import document, material, with_surface
+from .lights import lights_for, random_views
 
 TINY = LadderSettings(
     size=24, views=8, view_size=32, samples=8, responses=20_000, steps=120, held_out=2,
@@ -87,10 +89,8 @@ def made(device, ball, tmp_path_factory):
 
 
 def directions(rng, count):
-    wo = rng.normal(size=(count, 3))
-    wo[:, 2] = np.abs(wo[:, 2]) + 0.2
-    wo = (wo / np.linalg.norm(wo, axis=1, keepdims=True)).astype(np.float32)
-    return draw_lights(rng, wo), wo
+    wo = random_views(rng, count)
+    return lights_for(rng, wo), wo
 
 
 def test_the_device_shades_gltf_textures_like_the_model_that_is_fitted(device):
@@ -119,6 +119,26 @@ def test_the_model_agrees_with_the_gltf_material_of_materialx(device, metalness)
     found = pbr_model.evaluate(texels, wi.T, wo.T).T
     # MaterialX adds light of several bounces
     assert np.abs(found - expected).sum() / expected.sum() < 0.06
+
+
+def test_samples_of_the_response_are_those_of_the_material_at_the_pixels_of_cameras(device, ball):
+    teacher = Teacher(parse_document(document(GLTF.format(0), material())), device=device)
+    geometry = DeviceSurface(device, ball)
+    seen = [see(geometry, each) for each in cameras_around(ball, 2, 24, 1)]
+    found = draw_responses(teacher, seen, "st1", 1500, 1)
+    rows = {name: each.to_numpy().view(np.float32) for name, each in found.buffers.items()}
+    wi, wo = np.split(rows["gDirections"].reshape(-1, 6), 2, 1)
+    assert np.linalg.norm(wi, axis=1) == pytest.approx(np.ones(found.count), abs=1e-4)
+    expected = teacher.response(np.full((found.count, 2), 0.5, np.float32), wi, wo)
+    value = rows["gTargets"].reshape(-1, 4)
+    assert value[:, :3] == pytest.approx(expected, rel=2e-2, abs=2e-3)
+    assert (value[:, 3] == 1).all()
+    # each pixel as often as any other, in a random order
+    places = np.concatenate([each.mixed(ball.sets["st1"]) for each in seen])
+    repeats = found.count // len(places)
+    assert repeats == round(1500 / len(places))
+    expected = np.sort(np.tile(places[:, 0], repeats))
+    assert np.sort(found.places()[0]) == pytest.approx(expected, abs=1e-5)
 
 
 def test_every_rung_is_fitted_and_its_errors_are_measured(made):
@@ -179,7 +199,7 @@ def test_the_gltf_holds_the_mesh_and_a_variant_for_each_rung_with_textures(made)
     for rung in report["rungs"]:
         assert all((folder / name).is_file() for name in rung["files"].values())
     page = (folder / "ladder.html").read_text()
-    assert page.count("<figure>") == len(RUNGS) and "http" not in page
+    assert page.count("<section") == len(RUNGS) and "http" not in page
 
 
 def test_unknown_rungs_and_sizes_are_refused():

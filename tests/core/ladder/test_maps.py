@@ -15,7 +15,7 @@ from verdigris.core.ladder.maps.occlusion import bake_occlusion
 from verdigris.core.ladder.maps.opacity import BLEND, MASK, add_opacity
 from verdigris.core.ladder.output.write_ladder import write_ladder
 from verdigris.core.ladder.surface import Surface
-from verdigris.core.ladder.visibility import cameras_around, see
+from verdigris.core.ladder.views.visibility import DeviceSurface, cameras_around, see
 from verdigris.core.lighting.bvh import build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh
 from verdigris.core.lighting.named_environments import find_environment
@@ -137,20 +137,15 @@ def test_gltf_blends_what_is_half_there_and_the_picture_has_it(made):
     assert vertex["materials"][0]["alphaMode"] == BLEND
     seen, light = ladder.held_out.seen[0], ladder.held_out.light[0]
     pbr = ladder.rungs[0].draw(seen, 64)
-    below = seen.view.position[:, 1] < -0.2
+    below = seen.mixed(ladder.scene.surface.mesh.position)[:, 1] < -0.2
     assert pbr[below].mean() == pytest.approx(light[below].mean(), rel=0.15)
 
 
-def test_a_material_with_holes_is_masked_and_drawn_so(ball):
-    class Cutout:
-        is_dark_and_opaque = False
-
-        def unlit(self, uv, wo, frames):
-            there = (frames.position[:, :1] > 0).astype(np.float32)
-            return np.concatenate([np.zeros((len(uv), 3), np.float32), there], 1)
-
-    scene = SimpleNamespace(teacher=Cutout(), surface=ball, first_set="st1", unique_set="st1")
-    seen = [see(ball, each) for each in cameras_around(ball, 8, 64, 1)]
+def test_a_material_with_holes_is_masked_and_drawn_so(device, ball):
+    teacher = Teacher(parse_document(HALF_THERE.replace("0.4,0.4,0.4", "0,0,0")), device=device)
+    scene = SimpleNamespace(teacher=teacher, surface=ball, first_set="st1", unique_set="st1")
+    geometry = DeviceSurface(device, ball)
+    seen = [see(geometry, each) for each in cameras_around(ball, 8, 64, 1)]
     rung = SimpleNamespace(
         name="unlit", size=32, byte_size=100, stored={},
         draw=lambda each, _: np.ones((len(each.triangle), 3), np.float32),
@@ -159,5 +154,5 @@ def test_a_material_with_holes_is_masked_and_drawn_so(ball):
     assert rung.stored["opacity"].mode == MASK and rung.byte_size == 100 + 32 * 32
     drawn = rung.draw(seen[0], 1)[:, 0]
     assert set(drawn) == {0.0, 1.0}
-    there = seen[0].view.position[:, 0] > 0
+    there = seen[0].mixed(ball.mesh.position)[:, 1] > 0
     assert (drawn == there).mean() > 0.95

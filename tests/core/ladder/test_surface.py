@@ -6,15 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import MeshError, SettingsError
 from verdigris.core.geometry.mesh import Mesh, load_mesh
+from verdigris.core.geometry.raster import rasterize
 from verdigris.core.geometry.shapes import shape_mesh
 from verdigris.core.geometry.uv_islands import report_uv
 from verdigris.core.geometry.uv_sets import load_primvars
 from verdigris.core.importance.camera import look_at
 from verdigris.core.ladder.mesh_domain import mesh_points
 from verdigris.core.ladder.surface import Surface, load_surface
-from verdigris.core.ladder.visibility import cameras_around, see
+from verdigris.core.ladder.views.visibility import DeviceSurface, cameras_around, see
 
 ROOT = Path(__file__).resolve().parents[3]
 MESHES = runpy.run_path(str(ROOT / "examples/ladder/make_meshes.py"))
@@ -100,18 +102,40 @@ def test_primvars_of_an_obj_are_its_uvs():
 def test_what_a_camera_sees_of_a_ball_is_where_a_sphere_is():
     surface = Surface(shape_mesh("ball"), {"st": shape_mesh("ball").uv})
     camera = look_at((0, 0.3, 12), (0, 0.3, 0), fov=12, resolution=(48, 48))
-    seen = see(surface, camera)
-    height = seen.view.position[:, 1]
-    ball = height > 0.1
-    place = seen.view.position[ball]
+    seen = see(DeviceSurface(open_device("software"), surface), camera)
+    (part,) = seen.parts()
+    frames = part.view.buffers["gFrames"].to_numpy().view(np.float32).reshape(-1, 4, 3)
+    assert seen.mixed(surface.mesh.position) == pytest.approx(frames[:, 0], abs=1e-4)
+    ball = frames[:, 0, 1] > 0.1
+    place = frames[ball, 0]
     assert np.linalg.norm(place, axis=1) == pytest.approx(np.ones(len(place)), abs=5e-3)
-    away = (np.array([0, 0.3, 12]) - place).astype(np.float32)
-    to_eye = away / np.linalg.norm(away, axis=1, keepdims=True)
-    assert seen.view.to_eye[ball] == pytest.approx(to_eye, abs=1e-4)
-    frame = np.stack([seen.view.tangent, seen.view.bitangent, seen.view.normal], 1)
-    assert frame @ frame.swapaxes(1, 2) == pytest.approx(
-        np.tile(np.eye(3), (len(frame), 1, 1)), abs=1e-4
+    away = np.array([0, 0.3, 12]) - place
+    to_eye = part.view.buffers["gToEye"].to_numpy().view(np.float32).reshape(-1, 3)
+    expected = away / np.linalg.norm(away, axis=1, keepdims=True)
+    assert to_eye[ball] == pytest.approx(expected, abs=1e-4)
+    axes = frames[:, 1:]
+    assert axes @ axes.swapaxes(1, 2) == pytest.approx(
+        np.tile(np.eye(3), (len(axes), 1, 1)), abs=1e-4
     )
+    # rays from the eye through the middles of pixels arrive there
+    screen = camera.project(camera.to_camera(frames[:, 0].astype(np.float64)))
+    middles = np.stack([seen.pixel % 48, seen.pixel // 48], 1) + 0.5
+    assert screen == pytest.approx(middles, abs=2e-3)
+
+
+def test_what_a_camera_sees_is_what_the_rasteriser_finds():
+    tray = load_surface(ROOT / "examples/tray.obj")
+    device = open_device("software")
+    camera = cameras_around(tray, 3, 64, 5)[1]
+    seen = see(DeviceSurface(device, tray), camera)
+    there = camera.to_camera(tray.mesh.position)
+    screen = camera.project(there).astype(np.float32)
+    cover = rasterize(screen, (-1 / there[..., 2]).astype(np.float32), 64, 64)
+    expected = np.flatnonzero(cover.triangle.reshape(-1) >= 0)
+    assert len(np.setxor1d(expected, seen.pixel)) < 0.01 * len(expected)
+    both, ours, theirs = np.intersect1d(seen.pixel, expected, return_indices=True)
+    same = seen.triangle[ours] == cover.triangle.reshape(-1)[expected][theirs]
+    assert same.mean() > 0.98 and len(both)
 
 
 def test_cameras_around_a_mesh_hold_all_of_it_from_even_directions():
@@ -129,7 +153,8 @@ def test_cameras_around_a_mesh_hold_all_of_it_from_even_directions():
 
 def test_a_camera_inside_of_a_mesh_or_away_from_it_is_refused():
     surface = Surface(shape_mesh("ball"), {"st": shape_mesh("ball").uv}, name="ball")
+    ball = DeviceSurface(open_device("software"), surface)
     with pytest.raises(SettingsError, match=r"camera 3 stands inside of ball .*move it outside"):
-        see(surface, look_at((0, 0, 0.1), (0, 0.3, -3), resolution=(32, 32)), 3)
+        see(ball, look_at((0, 0, 0.1), (0, 0.3, -3), resolution=(32, 32)), 3)
     with pytest.raises(SettingsError, match="camera 2 sees nothing of ball"):
-        see(surface, look_at((0, 0, 9), (0, 0, 19), resolution=(32, 32)), 2)
+        see(ball, look_at((0, 0, 9), (0, 0, 19), resolution=(32, 32)), 2)

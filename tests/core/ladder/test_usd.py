@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from verdigris.core.base.device import open_device
 from verdigris.core.geometry.mesh import load_mesh
 from verdigris.core.ladder.output.texture_files import Written
 from verdigris.core.ladder.output.usd import write_usd
@@ -13,6 +14,7 @@ from verdigris.core.ladder.surface import Surface
 from verdigris.core.ladder.texels import Grid
 from verdigris.core.ladder.tone_curve import ToneCurve
 from verdigris.core.ladder.unlit_models import VertexColours
+from verdigris.core.ladder.views.visibility import DeviceSurface
 
 pytest.importorskip("pxr", reason="USD is not installed: pip install usd-core")
 from pxr import Usd, UsdGeom, UsdShade, UsdValidation
@@ -32,7 +34,9 @@ def written(tmp_path_factory):
         (folder / name).write_bytes(b"")
     mesh = load_mesh(ROOT / "examples/tray.obj")
     surface = Surface(mesh, {"st": mesh.uv, "st1": mesh.uv * 0.5}, name="tray")
-    scene = Scene(None, surface, None, 1.0, "st", "st1", False)
+    scene = Scene(
+        None, DeviceSurface(open_device("software"), surface), None, 1.0, "st", "st1", False
+    )
     count = surface.vertices[1]
     colours = VertexColours(Grid(count, 1, np.full((count, 3), 0.5, "f4")), ToneCurve(1, 1, 0))
 

@@ -1,0 +1,224 @@
+"""What the rungs are fitted to: pictures of the teacher under a light, and samples of its response
+at the pixels that cameras see. All of it stays on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.base.device import Device, Source
+from verdigris.core.material.evaluator import POINT
+from verdigris.core.pictures.environment_render import LitPart
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.ladder.views.visibility import Seen, ViewPixels
+    from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.pictures.environment_render import EnvironmentLighting
+
+    Floats = NDArray[np.float32]
+    Progress = Callable[[float], None]
+
+_SHADER = Source("ladder/draw_responses")
+# What covers less counts for nothing in a fit.
+_LEAST_COVERAGE = 0.05
+
+
+def light_on_device(
+    material: DeviceMaterial,
+    pixels: ViewPixels,
+    lighting: EnvironmentLighting,
+    samples: int,
+    is_flat: bool = False,
+) -> LitPart:
+    """The sum of light towards the eye at these pixels."""
+    part = LitPart(material, pixels.view, pixels.origins, np.eye(3))
+    for pairs in part.passes(samples, POINT):
+        part.add(lighting, pairs, is_flat, POINT)
+    return part
+
+
+def light_of(
+    material: DeviceMaterial,
+    seen: Seen,
+    lighting: EnvironmentLighting,
+    samples: int,
+    uv_set: str | None = None,
+    is_flat: bool = False,
+) -> Floats:
+    """Light towards the eye with coverage, (N, 4), at the pixels of a view, whose material reads
+    this uv set."""
+    parts = [
+        light_on_device(material, each, lighting, samples, is_flat) for each in seen.parts(uv_set)
+    ]
+    return np.concatenate([each.light() for each in parts])
+
+
+def lights_of(
+    material: DeviceMaterial,
+    seen: Sequence[Seen],
+    lighting: EnvironmentLighting,
+    samples: int,
+    on_progress: Progress = lambda _: None,
+) -> list[Floats]:
+    """The same for several views."""
+    found = []
+    for number, each in enumerate(seen, 1):
+        found.append(light_of(material, each, lighting, samples))
+        on_progress(number / len(seen))
+    return found
+
+
+@dataclass(frozen=True)
+class Responses:
+    """Samples of the response at pixels, in the frames of the uv set that is fitted, in a random
+    order."""
+
+    count: int
+    buffers: dict[str, Any]
+    """gPlaces (2 for each), gDirections (6: wi and wo) and gTargets (4: the response, and the
+    painted weight, 1 without paint)."""
+
+    @classmethod
+    def upload(
+        cls, device: Device, uv: Floats, wi: Floats, wo: Floats, value: Floats, weight: Floats
+    ) -> Responses:
+        """Of arrays with channels first."""
+        columns = {"gPlaces": [uv], "gDirections": [wi, wo], "gTargets": [value, weight[None]]}
+        buffers = {
+            name: device.new_buffer(np.concatenate(each).T.astype(np.float32))
+            for name, each in columns.items()
+        }
+        return cls(len(weight), buffers)
+
+    def places(self) -> Floats:
+        """The uv (2, N)."""
+        return np.asarray(self.buffers["gPlaces"].to_numpy().view(np.float32).reshape(-1, 2).T)
+
+
+def draw_responses(
+    teacher: DeviceMaterial,
+    seen: Sequence[Seen],
+    uv_set: str,
+    count: int,
+    seed: int,
+    weights: Sequence[Floats] | None = None,
+    on_progress: Progress = lambda _: None,
+) -> Responses:
+    """So many samples, spread evenly over the pixels of all views, each under a light of its
+    own."""
+    rng = np.random.default_rng(seed)
+    total = sum(each.count for each in seen)
+    repeats = max(1, round(count / total))
+    order = teacher.device.new_buffer(rng.permutation(total * repeats).astype(np.uint32))
+    buffers = {
+        name: teacher.buffer(width * total * repeats, None)
+        for name, width in (("gPlaces", 2), ("gDirections", 6), ("gTargets", 4))
+    }
+    first = 0
+    for number, each in enumerate(seen):
+        for own, fitted in both_frames(each, uv_set):
+            paint = paint_of(own, weights, number)
+            for _ in range(repeats):
+                drawn = draw_lights(teacher, own, first, seed)
+                uv, wi, wo = own.view.buffers["gUv"], drawn["gIncoming"], drawn["gOutgoing"]
+                frames = own.view.buffers["gFrames"]
+                value = teacher.response_on_device(own.count, uv, wi, wo, frames=frames)
+                weight = paint
+                if not teacher.is_dark_and_opaque:
+                    rows = value.to_numpy().view(np.float32).reshape(-1, 3)
+                    cover = _emission(teacher, own, wo)[:, 3:]
+                    rows, weight = without_coverage(np.concatenate([rows, cover], 1), paint)
+                    value = teacher.buffer(rows.size, rows)
+                given = {
+                    "gResponses": value,
+                    "gFittedUv": fitted.view.buffers["gUv"],
+                    "gFittedFrames": fitted.view.buffers["gFrames"],
+                    "gPaint": teacher.buffer(own.count, weight),
+                    "gOrder": order,
+                }
+                _run(teacher, "storeResponses", own, first, seed, {**drawn, **buffers, **given})
+                first += own.count
+        on_progress((number + 1) / len(seen))
+    return Responses(first, buffers)
+
+
+def without_coverage(light: Floats, paint: Floats) -> tuple[Floats, Floats]:
+    """Light (N, 3) of the surface where it is, of light with coverage (N, 4) by which it is
+    multiplied; and painted weights times the coverage."""
+    cover = light[:, 3]
+    bare = light[:, :3] / np.maximum(cover, _LEAST_COVERAGE)[:, None]
+    return np.asarray(bare, np.float32), np.asarray(paint * cover, np.float32)
+
+
+def emission_at(teacher: DeviceMaterial, seen: Seen) -> Floats:
+    """Emission towards the eye and coverage, (N, 4), at the pixels of a view."""
+    return np.concatenate(
+        [
+            _emission(teacher, each, draw_lights(teacher, each, 0, 0)["gOutgoing"])
+            for each in seen.parts()
+        ]
+    )
+
+
+def _emission(teacher: DeviceMaterial, pixels: ViewPixels, wo: Any) -> Floats:
+    uv, frames = pixels.view.buffers["gUv"], pixels.view.buffers["gFrames"]
+    found = teacher.response_on_device(pixels.count, uv, wo, wo, frames=frames, is_lit=False)
+    return np.asarray(found.to_numpy().view(np.float32).reshape(-1, 4))
+
+
+def both_frames(seen: Seen, uv_set: str) -> Iterator[tuple[ViewPixels, ViewPixels]]:
+    """The pixels of a view with the frames of the first uv set, which the teacher reads, and with
+    those of the set that is fitted."""
+    surface = seen.geometry.surface
+    if uv_set == surface.first_set:
+        for each in seen.parts():
+            yield each, each
+    else:
+        yield from zip(seen.parts(), seen.parts(uv_set), strict=True)
+
+
+def paint_of(pixels: ViewPixels, weights: Sequence[Floats] | None, number: int) -> Floats:
+    """The painted weights of pixels of the view of this number."""
+    if weights is None:
+        return np.ones(pixels.count, np.float32)
+    return weights[number][pixels.part]
+
+
+def draw_lights(
+    teacher: DeviceMaterial, pixels: ViewPixels, first: int, seed: int
+) -> dict[str, Any]:
+    """A direction of light for each pixel, and the one to its eye, in the frames of the pixels."""
+    drawn = {name: teacher.buffer(3 * pixels.count, None) for name in ("gIncoming", "gOutgoing")}
+    _run(teacher, "drawLights", pixels, first, seed, drawn)
+    return drawn
+
+
+def _run(
+    teacher: DeviceMaterial,
+    entry: str,
+    pixels: ViewPixels,
+    first: int,
+    seed: int,
+    buffers: dict[str, Any],
+) -> None:
+    kernel = teacher.device.shared_kernels({}, ()).get((_SHADER,), entry)
+    view = {name: pixels.view.buffers[name] for name in ("gFrames", "gToEye")}
+    given = {"gParameters": {"count": pixels.count, "first": first, "seed": seed}}
+    teacher.device.dispatch(kernel, pixels.count, {**view, **buffers, **given})
+
+
+def batches(count: int, size: int, steps: int) -> Iterator[slice]:
+    """Parts of shuffled samples for each step: all of them, again and again. Slices cost no copy,
+    unlike a new order in each round."""
+    size = min(size, count)
+    at = 0
+    for _ in range(steps):
+        if at + size > count:
+            at = 0
+        yield slice(at, at + size)
+        at += size

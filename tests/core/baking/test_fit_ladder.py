@@ -1,0 +1,94 @@
+"""Whole ladders: what they read of a mesh, bad input, and what is left of one that ends early."""
+
+import numpy as np
+import pytest
+
+from verdigris.core.baking.fit_ladder import LadderRequest, fit_ladder
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import MeshError, SettingsError
+from verdigris.core.ladder.output import write_ladder
+from verdigris.core.ladder.surface import Surface
+from verdigris.core.lighting.named_environments import find_environment
+from verdigris.core.material.load.mtlx_document import parse_document
+
+from ..ladder.test_ladder import ball
+from ..material.documents import with_surface
+
+# an imported fixture, used by name
+__all__ = ["ball"]
+
+BY_HEAT = with_surface(
+    '<input name="base_color" type="color3" nodename="colour"/>'
+    '<input name="specular" type="float" value="0"/>',
+    '<geompropvalue name="heat" type="float">'
+    '<input name="geomprop" type="string" value="heat"/>'
+    '<input name="default" type="float" value="0.5"/></geompropvalue>'
+    '<mix name="colour" type="color3"><input name="bg" type="color3" value="0,0,0.8"/>'
+    '<input name="fg" type="color3" value="0.8,0,0"/>'
+    '<input name="mix" type="float" nodename="heat"/></mix>',
+)
+FEW = {
+    "views": 6, "view_size": 32, "samples": 8, "responses": 1000, "steps": 10, "held_out": 1,
+    "held_out_size": 32, "held_out_samples": 8,
+}  # fmt: skip
+
+
+def make(surface, folder, rungs=("vertex",), **options):
+    document = parse_document(BY_HEAT)
+    return fit_ladder(
+        document, document.require_material(), surface, find_environment("studio"),
+        open_device("software"), LadderRequest(folder, rungs, 16, FEW, has_ktx=False), **options,
+    )  # fmt: skip
+
+
+def test_rungs_read_the_primvars_of_the_mesh(ball, tmp_path):
+    height = ball.mesh.position[..., 1:]
+    heat = np.asarray(height > 0, np.float32)
+    hot = Surface(ball.mesh, ball.sets, {"heat": heat}, "hot ball")
+    report = make(hot, tmp_path)
+    assert report["warnings"] == []
+    with np.load(tmp_path / report["rungs"][0]["scene_vertices"]) as found:
+        red, _, blue = found["colour"][:, :3].T
+        above, below = found["position"][:, 1] > 0.3, found["position"][:, 1] < -0.3
+    # a few vertices are seen by no camera
+    assert red[above].mean() > 20 * blue[above].mean()
+    assert blue[below].mean() > 20 * red[below].mean()
+    # without it, the node's default is the same everywhere, and is reported
+    report = make(Surface(ball.mesh, ball.sets, {}, "ball"), tmp_path)
+    assert any("ball has no primvar 'heat'" in each for each in report["warnings"])
+    with np.load(tmp_path / report["rungs"][0]["scene_vertices"]) as found:
+        red, _, blue = found["colour"][:, :3].mean(0)
+    assert red == pytest.approx(blue, rel=0.2)
+
+
+def test_primvars_and_light_need_a_uv_set_without_overlaps(ball, tmp_path):
+    first = {"st": ball.sets["st"]}
+    heat = {"heat": np.ones((*ball.mesh.uv.shape[:2], 1), np.float32)}
+    with pytest.raises(MeshError, match=r"has no uv set without overlaps .* unwrap a second"):
+        make(Surface(ball.mesh, first, heat, "ball"), tmp_path)
+    with pytest.raises(MeshError, match=r"has no uv set without overlaps .* leave out the rungs"):
+        make(Surface(ball.mesh, first, {}, "ball"), tmp_path, ("unlit",))
+
+
+def test_a_request_knows_its_rungs_once_and_in_order(tmp_path):
+    assert LadderRequest(tmp_path, ("vertex", "pbr", "vertex")).rungs == ("pbr", "vertex")
+    with pytest.raises(SettingsError, match="rungs: 'bump' is not known"):
+        LadderRequest(tmp_path, ("bump",))
+
+
+def test_a_ladder_that_ends_early_leaves_the_one_before(ball, tmp_path, monkeypatch):
+    make(ball, tmp_path)
+    before = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
+
+    def stop(what, _):
+        if what == "measure":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make(ball, tmp_path, on_progress=stop)
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
+    # also where it ends while files are written
+    monkeypatch.setattr(write_ladder, "make_page", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        make(ball, tmp_path)
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
