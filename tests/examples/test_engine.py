@@ -22,7 +22,7 @@ from verdigris.core.pictures.metrics import ldr_flip
 from ..core.small_endings import SMALL_ENDINGS
 
 ENGINE = Path(__file__).parents[2] / "examples" / "engine"
-SIZE = (160, 90)
+SIZE = (96, 54)
 # Little to compile, and learned in a few steps.
 DIFFUSE = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="d" type="BSDF">
 <input name="color" type="color3" value="{colour}"/></oren_nayar_diffuse_bsdf>
@@ -57,9 +57,14 @@ def scene(documents: Path) -> Path:
 
 
 def draw(scene: Path, out: Path, *options: str) -> np.ndarray:
-    command = [sys.executable, ENGINE / "render.py", scene, "-o", out, "--device", "software"]
     sizes = ["--size", *map(str, SIZE), "--samples", "1", "--bounces", "2"]
-    subprocess.run([*command, *sizes, *options], check=True, capture_output=True, text=True)
+    words = [str(scene), "-o", str(out), "--device", "software", *sizes, *options]
+    if options:
+        run_here(words)
+    else:
+        # once as its user does
+        command = [sys.executable, str(ENGINE / "render.py"), *words]
+        subprocess.run(command, check=True, capture_output=True, text=True)
     image = oiio.ImageBuf(str(out))
     assert not image.has_error, image.geterror()
     return image.get_pixels(oiio.FLOAT)[..., :3]
@@ -111,12 +116,18 @@ def test_a_second_decoder_is_read_from_its_place_into_its_constant_buffer(
         assert np.ravel(quads)[place + 2 * stride + 3] == second[place + row * stride + column]
 
 
-def refusal(folder: Path) -> str:
-    """What the program ends with, in this process."""
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as end:
+def run_here(words: list[str]) -> None:
+    """The program in this process."""
+    with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(ENGINE)
-        patch.setattr(sys, "argv", ["render.py", str(folder), "--device", "software"])
+        patch.setattr(sys, "argv", ["render.py", *words])
         runpy.run_path(str(ENGINE / "render.py"), run_name="__main__")
+
+
+def refusal(folder: Path) -> str:
+    """What the program ends with."""
+    with pytest.raises(SystemExit) as end:
+        run_here([str(folder), "--device", "software"])
     return str(end.value)
 
 

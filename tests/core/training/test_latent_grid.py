@@ -22,7 +22,7 @@ from .latent_gradients import latent_error
 LAYOUT = LatentLayout(16, 8, levels=3, materials=2)
 # Smooth, so that half floats take no gradient from the other side of a kink.
 SPEC = NetworkSpec(hidden_width=16, activation="silu")
-BATCH = 230
+BATCH = 70
 PHASE = Quantisation(20, 30)
 
 
