@@ -40,6 +40,7 @@ from verdigris.core.pictures.picture_limits import largest_size
 
 if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial, Floats
+    from verdigris.core.material.live_inputs.live_input import WantedInput
 
 _STUDIO = 0.8
 _LIGHT = "-0.45,0.6,0.66"
@@ -190,15 +191,9 @@ def render(
         drawn, name, read = BundleMaterial(bundle, opened), bundle.manifest.name, []
         inputs, drawn.live = bundle.manifest.live, bundle_values(bundle, values)
     else:
-        wanted = [each for each in wanted_values(values) if part is None or each.name != moved]
-        if animate and part is None:
-            raise typer.BadParameter(
-                f"a document needs a range: use --animate {moved}=0..1", param_hint="--animate"
-            )
-        wanted += [part] if part else []
+        wanted = _opened_inputs(values, moved, part)
         teacher = open_teacher(file, material, search, confined, opened, wanted)
-        inputs = teacher.live_inputs
-        drawn, name = teacher, teacher.material.name
+        drawn, name, inputs = teacher, teacher.material.name, teacher.live_inputs
         read = list(files_read(teacher.document, teacher.material))
     if shape and mesh:
         shape = in_atlas(shape, drawn.tiles)
@@ -238,9 +233,21 @@ def render(
             write_moving(output, moving(show), frames, rate)
         else:
             write_picture(output, picture_of(show))
-    told = f", exposure {stops:+.1f}" if stops else ""
-    told += f", {frames} frames of {moved}" if animate else ""
-    print(f"{output}: {name}, {size} x {size}{told}, on {opened}")
+    how = f", exposure {stops:+.1f}" if stops else ""
+    how += f", {frames} frames of {moved}" if animate else ""
+    print(f"{output}: {name}, {size} x {size}{how}, on {opened}")
+
+
+def _opened_inputs(
+    values: dict[str, float], moved: str, part: WantedInput | None
+) -> list[WantedInput]:
+    """Inputs of a document to open: those with a value, and the one that moves."""
+    if moved and part is None:
+        raise typer.BadParameter(
+            f"a document needs a range: use --animate {moved}=0..1", param_hint="--animate"
+        )
+    still = [each for each in wanted_values(values) if each.name != moved]
+    return [*still, part] if part else still
 
 
 def _studio_brightness(

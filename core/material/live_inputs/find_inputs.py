@@ -151,27 +151,42 @@ def _find(
         _require_count(shown, kind, wanted)
         paths = tuple(each.path for each in shared)
         return _live(wanted, kind, shared[0].value or wanted.low, paths)
-    offers = [each for each in _offers(nodes) if wanted.name in (each.name, each.path)]
+    offer = _require_offer(shown, document, material, nodes, wanted.name)
+    _require_variable(shown, offer)
+    kind = offer.port.getType()
+    _require_count(shown, kind, wanted)
+    return _live(wanted, kind, offer.value or wanted.low, (offer.path,))
+
+
+def _require_offer(
+    shown: str, document: Document, material: Material, nodes: Sequence[mx.Node], name: str
+) -> _Offer:
+    """The only input with this name or path."""
+    offers = [each for each in _offers(nodes) if name in (each.name, each.path)]
     # a bare name is that of the input that is offered by it, whatever else has the name
     offers = [each for each in offers if each.is_offered] or offers
     if not offers:
-        offers = [each for each in _offers_of_nodes(nodes) if each.path == wanted.name]
-    if not offers:
-        known = published_inputs(document, material)
-        if wanted.name in CLOCKS:
-            listed = f"use one of {', '.join(known)}" if known else "it has no other inputs"
-            raise DocumentError(
-                f"{shown}: no node of material {material.name!r} reads the {wanted.name}: {listed}"
-            )
-        listed = f"it has {', '.join(known)}" if known else "it has none"
-        raise DocumentError(
-            f"{shown} is not an input of material {material.name!r}: {listed}, or name any other "
-            "by its path, as in GRAPH/NODE/INPUT"
-        )
+        offers = [each for each in _offers_of_nodes(nodes) if each.path == name]
     if len(offers) > 1:
         listed = " or ".join(each.path for each in offers)
         raise DocumentError(f"{shown} has several inputs of this name: name one as {listed}")
-    (offer,) = offers
+    if offers:
+        return offers[0]
+    known = published_inputs(document, material)
+    if name in CLOCKS:
+        listed = f"use one of {', '.join(known)}" if known else "it has no other inputs"
+        raise DocumentError(
+            f"{shown}: no node of material {material.name!r} reads the {name}: {listed}"
+        )
+    listed = f"it has {', '.join(known)}" if known else "it has none"
+    raise DocumentError(
+        f"{shown} is not an input of material {material.name!r}: {listed}, or name any other "
+        "by its path, as in GRAPH/NODE/INPUT"
+    )
+
+
+def _require_variable(shown: str, offer: _Offer) -> None:
+    """Refuses what a value that varies could not be used for."""
     kind = offer.port.getType()
     if kind == _FOR_FILES:
         raise DocumentError(f"{shown} names an image: another image needs a bake of its own")
@@ -188,8 +203,6 @@ def _find(
         raise DocumentError(
             f"{shown} is connected to a node: name an input that has a value of its own"
         )
-    _require_count(shown, kind, wanted)
-    return _live(wanted, kind, offer.value or wanted.low, (offer.path,))
 
 
 def _require_count(shown: str, kind: str, wanted: WantedInput) -> None:
