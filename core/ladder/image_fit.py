@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from verdigris.core.base.device import Device, Source
+from verdigris.core.base.device import MOST_THREADS, Device, Source
 from verdigris.core.ladder.pbr.pbr_material import layout_uniform
 from verdigris.core.ladder.pbr.pbr_model import CONSTANTS
 from verdigris.core.ladder.texels import HARDEST, Grid, quantise, rate_at, softness_at
@@ -142,7 +142,9 @@ class ImageFit:
         whole = rate * adam_rate(1.0, number)
         for place, each in enumerate(self._model.reads):
             count = len(each.grid.values)
-            self._run("updateGrid", count, self._losses, rate=whole, start=place)
+            for first in range(0, count, MOST_THREADS):
+                part = min(MOST_THREADS, count - first)
+                self._run("updateGrid", part, self._losses, first=first, rate=whole, start=place)
 
     @property
     def loss(self) -> float:

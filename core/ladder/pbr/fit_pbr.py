@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import Device, Source
+from verdigris.core.base.device import MOST_THREADS, Device, Source
 from verdigris.core.ladder.pbr import pbr_model
 from verdigris.core.ladder.pbr.pbr_material import layout_uniform
 from verdigris.core.ladder.texels import (
@@ -114,7 +114,7 @@ class PbrFit:
     ) -> None:  # fmt: skip
         """One step of Adam on these samples, and on these pixels."""
         self.differentiate(chosen, softness, pixels)
-        self._run(self._update, len(self._grid.values), rate=rate * adam_rate(1.0, number))
+        self._run_texels(self._update, rate * adam_rate(1.0, number))
 
     def differentiate(
         self, chosen: slice, softness: float = 0.0, pixels: slice | None = None
@@ -132,7 +132,7 @@ class PbrFit:
         }
         if self._losses is None or self._losses.size < 4 * size:
             self._losses = self._buffer(np.zeros(size))
-        self._run(self._decode, len(self._grid.values))
+        self._run_texels(self._decode)
         self._run(self._step, size)
         if pixels is not None:
             self._shade(pixels)
@@ -178,8 +178,15 @@ class PbrFit:
         found = self._texels["gStored"].to_numpy().view(np.float32)
         self._grid.values[:] = found.reshape(self._grid.values.shape)
 
-    def _run(self, kernel: Any, count: int, rate: float = 0.0) -> None:
+    def _run_texels(self, kernel: Any, rate: float = 0.0) -> None:
+        total = len(self._grid.values)
+        for first in range(0, total, MOST_THREADS):
+            self._run(kernel, min(MOST_THREADS, total - first), rate, first)
+
+    def _run(self, kernel: Any, count: int, rate: float = 0.0, first: int | None = None) -> None:
         fit = {**self._uniforms, "count": count, "rate": rate}
+        if first is not None:
+            fit["first"] = first
         variables = {"gFit": fit, **self._samples, **self._texels, "gLosses": self._losses}
         self._device.dispatch(kernel, count, variables)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import Device, Source
+from verdigris.core.base.device import MOST_THREADS, Device, Source
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.importance.camera import Camera, look_at
 from verdigris.core.ladder.pbr.pbr_model import CONSTANTS
@@ -225,7 +225,9 @@ def see(geometry: DeviceSurface, camera: Camera, number: int = 0) -> Seen:
         "up": up.tolist(),
         "ahead": (-back).tolist(),
     }
-    geometry.run("castRays", size * size, parameters, {"gRays": found})
+    for first in range(0, size * size, MOST_THREADS):
+        count = min(MOST_THREADS, size * size - first)
+        geometry.run("castRays", count, {**parameters, "first": first}, {"gRays": found})
     rays = found.to_numpy().view(np.float32).reshape(-1, 4)
     pixel = np.flatnonzero(rays[:, 3])
     if not len(pixel):
