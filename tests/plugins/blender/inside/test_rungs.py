@@ -1,5 +1,8 @@
 """Rungs of a ladder in a real Blender: as levels of detail, and as its glTF importer reads them."""
 
+import json
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
@@ -102,6 +105,28 @@ def test_attaching_is_one_undo_step_and_again_replaces_what_was_made(harness, la
     assert harness.snapshot() == before
 
 
+def test_the_operator_attaches_the_ladder_of_a_report(harness, ladder, tmp_path):
+    from verdigris.plugins.blender import registration
+
+    rungs = [
+        {"name": "neural", "title": "Neural material", "bundle": "copper.vdg"},
+        {"name": "unlit", "title": "Unlit", "files": {"shown": "unlit_shown.png"}},
+    ]
+    file = tmp_path / "ladder.json"
+    file.write_text(json.dumps({"format": "verdigris.ladder", "name": "copper", "rungs": rungs}))
+    registration.register()
+    try:
+        with bpy.context.temp_override(object=bpy.data.objects["plane"], material=None):
+            assert bpy.ops.verdigris.attach_ladder(filepath=str(file)) == {"FINISHED"}
+            assert list(levels()) == ["neural", "unlit"]
+            assert harness.host.attached(harness.first) == tmp_path / "copper.vdg"
+            file.write_text("{}")
+            with pytest.raises(RuntimeError, match="is no report of a ladder"):
+                bpy.ops.verdigris.attach_ladder(filepath=str(file))
+    finally:
+        registration.unregister()
+
+
 def test_a_missing_file_or_mesh_leaves_the_scene_unchanged(harness, ladder, tmp_path):
     before = harness.snapshot()
     (tmp_path / "unlit_shown.png").unlink()
@@ -118,7 +143,7 @@ def test_blenders_importer_reads_occlusion_alpha_coat_and_emission_of_the_gltf(h
     normal = np.tile(np.array([0, 1, 0], np.float32), (1, 3, 1))
     uv = np.array([[[0, 0], [1, 0], [1, 1]]], np.float32)
     surface = Surface(Mesh(place, normal, uv), {"st": uv, "st1": uv * 0.5}, name="one")
-    scene = Scene(None, surface, None, 1.0, "st", "st1", True)
+    scene = Scene(None, SimpleNamespace(surface=surface), None, 1.0, "st", "st1", True)
     uses = ("base_color", "orm", "normal", "coat", "emissive")
     files = {use: picture(tmp_path / f"pbr_{use}.png").name for use in uses}
     numbers = {"emissive_strength": 3.0, "alpha_mode": "MASK", "alpha_cutoff": 0.5}
