@@ -145,9 +145,10 @@ class _Effort:
 def _effort_of(run: Run) -> _Effort:
     """That of a result, which may take as long as a short bake."""
     device, trained = run.teachers[0].device, run.settings.iterations * run.settings.batch
+    texels = run.settings.resolution**2
     return _Effort(
-        effort_on(device, trained, run.settings.resolution**2),
-        split_effort_on(device, trained),
+        effort_on(device, trained, texels),
+        split_effort_on(device, trained, texels),
         final_samples(device),
         sphere_to_compare(),
         plan_for(device),

@@ -54,7 +54,7 @@ LARGE, SMALL = Effort(4096, 64, 450), Effort(960, 64, 300)
 FEW_TEXELS, _OF_FEW_TEXELS = 16 * 16, Effort(1920, 64, 900)
 # Training samples of a bake with a large fit, on a graphics card: `standard` and `final`, also of
 # materials without detail, which train a sixth as long.
-_MANY, _MANY_OF_FEW_TEXELS = 5e8, 1.5e8
+_MANY, MANY_OF_FEW_TEXELS = 5e8, 1.5e8
 # Those of a long bake: `final`.
 LONG = 1.2e9
 
@@ -62,10 +62,11 @@ LONG = 1.2e9
 def effort_on(device: Device, samples: float = LONG, texels: float = math.inf) -> Effort:
     """The effort for a bake of so many training samples and texels. Bakes on a processor are
     short."""
-    is_small = texels <= FEW_TEXELS
-    if device.is_software or samples < (_MANY_OF_FEW_TEXELS if is_small else _MANY):
+    if device.is_software:
         return SMALL
-    return _OF_FEW_TEXELS if is_small else LARGE
+    if texels <= FEW_TEXELS:
+        return _OF_FEW_TEXELS if samples >= MANY_OF_FEW_TEXELS else SMALL
+    return LARGE if samples >= _MANY else SMALL
 
 
 @profiled("fit sampler")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.baking.finish.fit_sampler import LONG
+from verdigris.core.baking.finish.fit_sampler import FEW_TEXELS, LONG, MANY_OF_FEW_TEXELS
 from verdigris.core.baking.finish.sampler_examples import LEVELS
 from verdigris.core.base.profile import profiled
 from verdigris.core.bundle.files.reference import hemisphere
@@ -67,10 +67,15 @@ class SplitEffort:
 
 
 LARGE, SMALL = SplitEffort(4096, 1200), SplitEffort(2048, 600)
+# Surfaces of few texels are alike. Light from all round the horizon, as on velvet, takes steps.
+_OF_FEW_TEXELS = SplitEffort(1024, 1800)
 
 
-def split_effort_on(device: Device, samples: float = LONG) -> SplitEffort:
-    """The effort for a bake of so many training samples. Bakes on a processor are short."""
+def split_effort_on(device: Device, samples: float = LONG, texels: float = math.inf) -> SplitEffort:
+    """The effort for a bake of so many training samples and texels. Bakes on a processor are
+    short."""
+    if not device.is_software and texels <= FEW_TEXELS and samples >= MANY_OF_FEW_TEXELS:
+        return _OF_FEW_TEXELS
     return SMALL if device.is_software or samples < LONG else LARGE
 
 

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,11 +12,14 @@ from verdigris.core.baking.finish.fit_split import (
     draw_split_examples,
     fit_split,
     join_split,
+    split_effort_on,
 )
 from verdigris.core.base.device import open_device
 from verdigris.core.network.environment_light import split_factors
 from verdigris.core.network.sampler import all_head_views, run_head
 from verdigris.core.network.student import Student
+from verdigris.core.settings.presets import PRESETS
+from verdigris.core.settings.recipe import Kind
 
 from ...bundle.bundles import lively_parameters
 
@@ -89,6 +93,18 @@ def test_small_lights_are_what_quadrature_says():
     # and is wider than the light
     assert (filtered.max(1) <= 1.001).all()
     assert (filtered.max(1)[lights.sharpness[:, 0] > 100] < 0.3).all()
+
+
+def test_materials_without_detail_get_more_steps():
+    card, standard = SimpleNamespace(is_software=False), PRESETS["tensor"]["standard"]
+
+    def effort(kind, samples=1.0):
+        settings = standard[kind]
+        trained = samples * settings.iterations * settings.batch
+        return split_effort_on(card, trained, settings.resolution**2)
+
+    assert effort(Kind.CONSTANT).steps > effort(Kind.DETAILED).steps
+    assert effort(Kind.CONSTANT, 0.5) == module.SMALL
 
 
 def test_examples_of_several_materials_are_mixed(examples):
