@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from verdigris.core.base.errors import HostError, reason
 from verdigris.core.hosts.host import BakedResult, LadderLook, RungLook
 from verdigris.core.settings.rung_names import NEURAL, PBR, REFLECTION, UNLIT
 
+FORMAT = "verdigris.ladder"
 # Keys of an entry of the report.
 SCENE_TEXTURES, SCENE_VERTICES = "scene_textures", "scene_vertices"
 _SHOWN, _ALPHA = "shown", "alpha_mode"
+
+
+def read_look(file: Path) -> LadderLook:
+    """What a scene shows of the ladder whose report this is."""
+    try:
+        report = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as failure:
+        raise HostError(
+            f"{file}: cannot be read ({reason(failure)}): bake the ladder again"
+        ) from None
+    if not isinstance(report, dict) or report.get("format") != FORMAT:
+        raise HostError(f"{file}: is no report of a ladder: choose the file ladder.json of one")
+    return look_of(report, file.parent)
 
 
 def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:

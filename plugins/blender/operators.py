@@ -14,6 +14,7 @@ import bpy
 from verdigris.core.base.errors import HostError, VerdigrisError, reason
 from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.host import HostMaterial
+from verdigris.core.hosts.ladder_looks import read_look
 from verdigris.core.hosts.painted_meshes import find_painted
 
 from . import programs
@@ -23,6 +24,7 @@ from .scene.live_inputs import toggle
 from .scene.materials import live_offers
 from .scene.meshes import require_object
 from .scene.results import swap_likeness
+from .scene.rungs import attach_rungs
 from .worker_place import use_own_worker
 
 _INTERVAL = 0.2
@@ -64,7 +66,6 @@ class VERDIGRIS_OT_bake(_Reporting, bpy.types.Operator):
 
     bl_idname = "verdigris.bake"
     bl_label = "Bake"
-    bl_options = {"REGISTER"}  # noqa: RUF012 - Blender reads it so
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -229,6 +230,33 @@ class VERDIGRIS_OT_swap(_Reporting, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         return self.guarded(lambda: swap_likeness(shown_material(context)))
+
+
+class VERDIGRIS_OT_attach_ladder(_Reporting, bpy.types.Operator):
+    """Show the rungs of a ladder (ladder.json) as levels of detail of the material's meshes: a
+    collection and a material for each"""
+
+    bl_idname = "verdigris.attach_ladder"
+    bl_label = "Attach a Ladder"
+
+    filepath: bpy.props.StringProperty(subtype="FILE_PATH")
+    filter_glob: bpy.props.StringProperty(default="ladder.json", options={"HIDDEN"})
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return shown_material(context) is not None
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        material = shown_material(context)
+
+        def attach() -> None:
+            self.report({"INFO"}, attach_rungs(material, read_look(Path(self.filepath))))
+
+        return self.guarded(attach)
 
 
 class VERDIGRIS_OT_batch(_Reporting, bpy.types.Operator):

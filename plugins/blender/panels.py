@@ -46,6 +46,7 @@ class _Panel:
         layout.operator("verdigris.paint", icon="BRUSH_DATA")
         if material is not None:
             self._draw_result(material)
+            layout.operator("verdigris.attach_ladder", icon="MOD_DECIM")
         layout.separator()
         layout.operator("verdigris.batch")
         layout.operator("verdigris.selftest")

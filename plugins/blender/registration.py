@@ -18,6 +18,7 @@ CLASSES = (
     operators.VERDIGRIS_OT_paint,
     operators.VERDIGRIS_OT_live_input,
     operators.VERDIGRIS_OT_swap,
+    operators.VERDIGRIS_OT_attach_ladder,
     operators.VERDIGRIS_OT_batch,
     operators.VERDIGRIS_OT_selftest,
     worker_setup.VERDIGRIS_OT_make_worker,

@@ -19,7 +19,7 @@ from verdigris.core.hosts.host import (
     OPACITY,
     ROUGHNESS,
 )
-from verdigris.core.hosts.ladder_looks import SCENE_TEXTURES, SCENE_VERTICES
+from verdigris.core.hosts.ladder_looks import FORMAT, SCENE_TEXTURES, SCENE_VERTICES
 from verdigris.core.ladder.measure import SWITCH_FLIP
 from verdigris.core.ladder.output.gltf import write_gltf
 from verdigris.core.ladder.output.lods import choose_lods
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from verdigris.core.ladder.rungs import Rung
     from verdigris.core.ladder.surface import Surface
 
-FORMAT = "verdigris.ladder"
 REPORT, PAGE = "ladder.json", "ladder.html"
 # All files are written here, and then moved together: a ladder is whole, or the one before.
 _DRAFT = ".writing"

@@ -1,5 +1,7 @@
 """Rungs of a ladder in a real Blender: as levels of detail, and as its glTF importer reads them."""
 
+import json
+
 import bpy
 import numpy as np
 import pytest
@@ -100,6 +102,28 @@ def test_attaching_is_one_undo_step_and_again_replaces_what_was_made(harness, la
     assert harness.snapshot() == once
     harness.undo()
     assert harness.snapshot() == before
+
+
+def test_the_operator_attaches_the_ladder_of_a_report(harness, ladder, tmp_path):
+    from verdigris.plugins.blender import registration
+
+    rungs = [
+        {"name": "neural", "title": "Neural material", "bundle": "copper.vdg"},
+        {"name": "unlit", "title": "Unlit", "files": {"shown": "unlit_shown.png"}},
+    ]
+    file = tmp_path / "ladder.json"
+    file.write_text(json.dumps({"format": "verdigris.ladder", "name": "copper", "rungs": rungs}))
+    registration.register()
+    try:
+        with bpy.context.temp_override(object=bpy.data.objects["plane"], material=None):
+            assert bpy.ops.verdigris.attach_ladder(filepath=str(file)) == {"FINISHED"}
+            assert list(levels()) == ["neural", "unlit"]
+            assert harness.host.attached(harness.first) == tmp_path / "copper.vdg"
+            file.write_text("{}")
+            with pytest.raises(RuntimeError, match="is no report of a ladder"):
+                bpy.ops.verdigris.attach_ladder(filepath=str(file))
+    finally:
+        registration.unregister()
 
 
 def test_a_missing_file_or_mesh_leaves_the_scene_unchanged(harness, ladder, tmp_path):
