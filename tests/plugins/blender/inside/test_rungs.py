@@ -1,6 +1,7 @@
 """Rungs of a ladder in a real Blender: as levels of detail, and as its glTF importer reads them."""
 
 import json
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -142,7 +143,7 @@ def test_blenders_importer_reads_occlusion_alpha_coat_and_emission_of_the_gltf(h
     normal = np.tile(np.array([0, 1, 0], np.float32), (1, 3, 1))
     uv = np.array([[[0, 0], [1, 0], [1, 1]]], np.float32)
     surface = Surface(Mesh(place, normal, uv), {"st": uv, "st1": uv * 0.5}, name="one")
-    scene = Scene(None, surface, None, 1.0, "st", "st1", True)
+    scene = Scene(None, SimpleNamespace(surface=surface), None, 1.0, "st", "st1", True)
     uses = ("base_color", "orm", "normal", "coat", "emissive")
     files = {use: picture(tmp_path / f"pbr_{use}.png").name for use in uses}
     numbers = {"emissive_strength": 3.0, "alpha_mode": "MASK", "alpha_cutoff": 0.5}
