@@ -196,4 +196,6 @@ def pinned_packages(root: Path, extras: tuple[str, ...]) -> list[str]:
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     optional = project.get("optional-dependencies", {})
     lines = [*project["dependencies"], *(line for extra in extras for line in optional[extra])]
-    return sorted({line.replace("==", " ") for line in lines}, key=str.lower)
+    # markers say on which systems a package is installed, and contain == themselves
+    pins = {line.partition(";")[0].strip().replace("==", " ") for line in lines}
+    return sorted(pins, key=str.lower)

@@ -12,7 +12,7 @@ from provision import apt, cli, search
 from provision import environment as environment_module
 from provision.cli import Request, parse, serve, set_up, worker_arguments
 from provision.console import Finished, SetupError
-from provision.environment import Environment
+from provision.environment import Environment, pinned_packages
 from provision.rights import explain_failure
 from provision.stamp import BROKEN, STARTED, fingerprint, read_stamp, write_stamp
 
@@ -31,6 +31,14 @@ def test_the_first_run_sets_up_and_runs_the_command(environment, commands):
     assert commands.ran == FIRST_RUN
     assert handed == [([str(environment.script("verdigris")), "inspect", "a.mtlx"], None)]
     assert code == 7
+
+
+def test_the_packages_to_install_are_listed_without_their_conditions(tmp_path):
+    condition = "; sys_platform == 'linux' and platform_machine == 'x86_64'"
+    (tmp_path / "pyproject.toml").write_text(
+        f'[project]\ndependencies = ["wgpu==0.32.0{condition}", "numpy==2.4.6"]\n'
+    )
+    assert pinned_packages(tmp_path, ()) == ["numpy 2.4.6", "wgpu 0.32.0"]
 
 
 def test_a_second_run_does_nothing(environment, commands, capsys):
