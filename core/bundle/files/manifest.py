@@ -137,7 +137,10 @@ class Manifest:
 
     def encode(self) -> bytes:
         """The file's bytes."""
-        return (json.dumps(_as_json(self), indent=1, allow_nan=False) + "\n").encode()
+        # names as they are: decoders in C show the text of the file without unescaping it
+        text = json.dumps(_as_json(self), indent=1, allow_nan=False, ensure_ascii=False)
+        # what is not Unicode becomes an escape of JSON
+        return (text + "\n").encode(errors="backslashreplace")
 
 
 RESPONSE = {

@@ -62,6 +62,12 @@ def test_a_full_disk_leaves_the_old_bundle(tmp_path, monkeypatch):
     assert [file.name for file in tmp_path.iterdir()] == ["a.vdg"]
 
 
+def test_the_manifest_holds_names_as_people_write_them(tmp_path):
+    """A decoder in C shows its text without unescaping it."""
+    folder = write_bundle(tmp_path / "a.vdg", lively_parameters(), Contents(name="Grünes 図"))
+    assert '"name": "Grünes 図"'.encode() in (folder / "manifest.json").read_bytes()
+
+
 def test_only_bundles_are_replaced(tmp_path):
     folder = tmp_path / "precious.vdg"
     folder.mkdir()
