@@ -110,7 +110,8 @@ def load_json(
     except RecursionError:
         raise error(f"{file}: is nested too deeply") from None
     except ValueError as failure:
-        raise error(f"{file}: is not JSON: {str(failure)[:200]}") from None
+        reason = str(failure)[:200]
+        raise error(f"{file}: is not JSON: {reason}: correct it, or write it again") from None
     if isinstance(value, dict | list) and _is_deep(value):
         raise error(f"{file}: is nested too deeply")
     return value

@@ -84,7 +84,9 @@ def _read_tile(path: Path, kind: type[np.generic], asker: str) -> NDArray[Any]:
     source.close()
     if texels is None or problem:
         detail = problem or oiio.geterror() or "the file ends early"
-        raise TextureError(f"{asker}: {path} is damaged: {one_line(detail)}")
+        # libraries report the same fault in several lines, the first of which names it
+        reason = one_line(detail).partition("; ")[0]
+        raise TextureError(f"{asker}: {path} is damaged ({reason}): save it again")
     texels = shown_texels(source, np.asarray(texels))
     # copied, because numpy counts one row as contiguous with any stride
     return with_four_channels(texels, source.spec().alpha_channel >= 0)[::-1].copy()

@@ -3,6 +3,7 @@ parses it: documents may come from anywhere."""
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
@@ -22,6 +23,7 @@ _HOLDERS_OF_OVERRIDES = ("material", "look")
 _STARTS_OF_STAGES = (b"#usda", b"PXR-USDC")
 _START_OF_ARCHIVES = b"PK\x03\x04"
 _STARTS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_ENDS_EARLY = ("no element found", "unclosed token", "unclosed CDATA section")
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,8 @@ def read_text(path: Path) -> str:
                 f"{path}: has {size / 1e6:.0f} MB; a MaterialX document may have at most "
                 f"{LARGEST_BYTES >> 20} MB"
             )
+        if not content.removeprefix(BOM_UTF8).strip():
+            raise DocumentError(f"{path}: is empty: save the document again")
         if what := _other_kind(path, content):
             raise DocumentError(f"{path}: is {what}")
         is_wide = content.startswith(_STARTS_OF_UTF_16)
@@ -165,7 +169,9 @@ def check_xml(text: str, name: str) -> XmlFacts:
     try:
         parser.Parse(text.encode("utf-8", "surrogatepass"), True)
     except expat.ExpatError as failure:
-        raise DocumentError(f"{name}: not valid XML: {failure}") from None
+        is_cut = str(failure).startswith(_ENDS_EARLY)
+        remedy = "the text ends early: save it again" if is_cut else "correct this place"
+        raise DocumentError(f"{name}: not valid XML: {failure}: {remedy}") from None
     if facts.root != "materialx":
         raise DocumentError(
             f"{name}: the root element is <{facts.root}>, not <materialx>: not a MaterialX document"

@@ -168,7 +168,7 @@ def test_a_missing_field_is_refused_by_name(path, folder):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"", "is not JSON"),
+        (b"", "line 1 column 1 (char 0): correct it, or write it again"),
         (b"[]", "the top is []: it must be an object"),
         (b"\xff\xfe{}", "is not JSON"),
         (b'{"format": NaN}', "NaN is not a JSON number"),

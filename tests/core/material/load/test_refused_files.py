@@ -71,10 +71,14 @@ def test_an_archive_a_picture_and_a_folder_are_refused_as_what_they_are(tmp_path
         archive.writestr("main.mtlx", with_surface())
     write_image(tmp_path / "wood.png", np.zeros((2, 2, 3), np.uint8))
     (tmp_path / "textures").mkdir()
+    (tmp_path / "nothing.mtlx").write_bytes(b"")
+    (tmp_path / "mark.mtlx").write_bytes(b"\xef\xbb\xbf\n")
     for name, message in (
         ("library.zip", r"library\.zip: is an archive .*: unpack it"),
         ("wood.png", r"wood\.png: is a binary file, .*: name one \(\.mtlx\)"),
         ("textures", r"textures: is a folder: name a MaterialX document \(\.mtlx\) in it"),
+        ("nothing.mtlx", r"nothing\.mtlx: is empty: save the document again$"),
+        ("mark.mtlx", r"mark\.mtlx: is empty: save the document again$"),
     ):
         with pytest.raises(DocumentError, match=message):
             load_document(tmp_path / name)
@@ -83,7 +87,12 @@ def test_an_archive_a_picture_and_a_folder_are_refused_as_what_they_are(tmp_path
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("hello", "not valid XML"),
+        ("hello", r"not valid XML: syntax error: line 1, column 0: correct this place$"),
+        (
+            '<materialx version="1.39"><a>',
+            r"line 1, column 29: the text ends early: save it again$",
+        ),
+        ('<materialx version="1.3', r"line 1, column 0: the text ends early: save it again$"),
         ("<html/>", "the root element is <html>"),
         ('<!DOCTYPE m [<!ENTITY a "aa">]><materialx version="1.39">&a;</materialx>', "entity 'a'"),
         ("<materialx>" + "<a>" * 100 + "</a>" * 100 + "</materialx>", "nested deeper than 64"),
