@@ -48,9 +48,7 @@ def test_a_truncated_texture_is_refused_as_damaged(whole, suffix, kept):
     data = path.read_bytes()
     cut = path.with_name(f"cut{suffix}")
     cut.write_bytes(data[: int(len(data) * kept)])
-    reason = (
-        r"is (damaged \([^;]+\)|not a readable image: .*): save it (again|as PNG, TIFF or EXR)$"
-    )
+    reason = r"is (damaged \([^;]+\): save it again|not a readable image: .*: save it as .*)$"
     message = rf"tray\.mtlx: picture/file: .*cut\{suffix} {reason}"
     with pytest.raises(TextureError, match=message):
         load(path.parent, cut.name)
