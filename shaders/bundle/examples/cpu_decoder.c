@@ -27,7 +27,7 @@ static int draw(const VdBundle *bundle, const char *path) {
                 const float n[3] = {x, y, sqrtf(1 - x * x - y * y)}, around = sqrtf(n[0] * n[0] + n[2] * n[2]);
                 const float t[3] = {n[2] / around, 0, -n[0] / around};
                 const float b[3] = {n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2], n[0] * t[1] - n[1] * t[0]};
-                const float uv[2] = {atan2f(n[0], n[2]) / 3.14159265f, asinf(n[1]) / 3.14159265f};
+                const float uv[2] = {atan2f(n[0], n[2]) / 3.14159265f + 0.5f, asinf(n[1]) / 3.14159265f + 0.5f};
                 const float wo[3] = {t[2], b[2], n[2]};
                 const float wi[3] = {vd__dot(t, light), vd__dot(b, light), vd__dot(n, light)};
                 float response[3];

@@ -21,7 +21,7 @@ void main()
         vec3 n = vec3(p, sqrt(1.0 - dot(p, p)));
         vec3 t = normalize(vec3(n.z, 0.0, -n.x));
         vec3 b = cross(n, t);
-        vec2 uv = vec2(atan(n.x, n.z), asin(n.y)) / kPi;
+        vec2 uv = vec2(atan(n.x, n.z), asin(n.y)) / kPi + 0.5;
         vec3 light = normalize(vec3(-0.38, 0.57, 0.73));
         // a pixel is 2 / kSize wide, and uv changes by 1 / kPi in a length of 1 where the surface faces us
         vec2 texels = vec2(neuralRecords._data[0].width, neuralRecords._data[0].height);

@@ -14,6 +14,7 @@ import numpy as np
 import OpenImageIO as oiio
 import pytest
 
+from verdigris.core.base.colour import srgb_from_linear
 from verdigris.core.bundle.files.ktx2 import BC7, RGBA8, RGBA16F
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.write import Contents, Exported, write_bundle
@@ -22,6 +23,7 @@ from verdigris.core.bundle.runtime.runtime_files import EXAMPLES, RUNTIME_SHADER
 from verdigris.core.network.spec import NetworkSpec
 
 from ..bundles import lively_parameters, made_up, make_bundle, with_older_head, write_as_older
+from ..files.independent_decoder import Material
 from ..runtime.shader_files import StrictFiles, require_tool, run
 
 HERE = Path(__file__).parent
@@ -59,6 +61,22 @@ def largest_of(done):
     """The largest difference, as a share of what the bundle's bounds allow."""
     assert done.returncode == 0, done.stderr
     return float(re.search(r"largest difference: ([\d.]+)", done.stdout)[1])
+
+
+def test_the_picture_has_the_uv_of_the_preview(decoder, bundle, tmp_path):
+    """docs/RUNTIME.md has people compare both: a row of it by a decoder of our tests."""
+    assert decode(decoder, bundle, tmp_path / "a.ppm").returncode == 0
+    drawn = np.frombuffer((tmp_path / "a.ppm").read_bytes()[-3 * 128**2 :], np.uint8)
+    columns, light = np.arange(20, 108), np.array([-0.38, 0.57, 0.73])
+    x, y = (columns + 0.5) / 64 - 1, np.full(len(columns), 1 - 40.5 / 64)
+    z = np.sqrt(1 - x * x - y * y)
+    normal, tangent = np.stack([x, y, z], 1), np.stack([z, 0 * x, -x], 1)
+    tangent /= np.hypot(x, z)[:, None]
+    frame = np.stack([tangent, np.cross(normal, tangent), normal], 1)
+    uv = np.stack([np.arctan2(x, z), np.arcsin(y)], 1) / np.pi + 0.5
+    response = Material(bundle).response(uv, np.zeros(len(x)), frame @ light, frame[:, :, 2])
+    wanted = 255 * np.clip(srgb_from_linear(3 * response), 0, 1)
+    np.testing.assert_allclose(drawn.reshape(128, 128, 3)[40, columns], wanted, atol=1.1)
 
 
 def test_live_values_are_those_of_each_row(decoder, tmp_path):
