@@ -140,7 +140,7 @@ def tilts_of(spec: NetworkSpec, raw: FloatArray, towards: FloatArray) -> FloatAr
 
 
 def turn_by(tilt: FloatArray) -> FloatArray:
-    """Tangent, bitangent and normal, [3, 3, N], of a frame that is tilted by tangents [2, N]."""
+    """Tangent, bitangent and normal, [3, 3, ...], of a frame tilted by tangents [2, ...]."""
     normal = normalise(np.stack([*tilt, np.ones_like(tilt[0])]))
     along = -normal[0] * normal
     along[0] += 1
@@ -206,7 +206,7 @@ def halves(frame: FloatArray, seen: FloatArray, wi: FloatArray) -> Halves:
 
 def local_halves(local: FloatArray, seen: FloatArray) -> Halves:
     """The same for directions in the frame."""
-    view = seen if local.ndim == 2 else seen[:, None]
+    view = seen if local.ndim == seen.ndim else seen[:, None]
     total = local + view
     half = total / np.maximum(np.sqrt(dot(total, total)), LENGTH_EPSILON)
     is_reflected = ((half[2] > 0) & (dot(local, half) > 0)).astype(local.dtype)

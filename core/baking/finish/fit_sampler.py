@@ -128,37 +128,34 @@ def _slopes(
 
 
 def _slope_by_raw(spec: NetworkSpec, raw: FloatArray, examples: Examples) -> FloatArray:
+    # All frames go through numpy together: its calls take the time, not their numbers.
     widths, share = mixture(spec, raw, examples.stretch)
-    squares = widths * widths
-    tilts = tilts_of(spec, raw, examples.towards)
-    turns = [turn_by(tilt) for tilt in tilts]
-    lobes = [each.halves(turn) for each, turn in zip(examples.frames, turns, strict=True)]
-    densities = [
-        *(ggx_density(lobe, each) for lobe, each in zip(lobes, squares, strict=True)),
-        examples.cosine / np.pi,
-        (examples.cosine > 0) / np.float32(2 * np.pi),
-    ]
-    density = sum(weight * each for weight, each in zip(share, densities, strict=True)) + 1e-12
+    squares = np.moveaxis(widths * widths, 1, 0)
+    tilts = np.moveaxis(tilts_of(spec, raw, examples.towards), 1, 0)
+    turns = turn_by(tilts)
+    lobes = examples.halves(turns)
+    count = spec.frame_count
+    ggx, ggx_share = ggx_density(lobes, squares), share[:count]
+    others = [examples.cosine / np.float32(np.pi), (examples.cosine > 0) / np.float32(2 * np.pi)]
+    density = (ggx_share * ggx).sum(1) + share[-2] * others[0] + share[-1] * others[1] + 1e-12
     ratio = np.minimum(examples.response / density, _MOST_RATIO)
     by_density = -examples.mass * (1 - _VARIANCE + _VARIANCE * ratio) / density
-    by_share = np.stack([(by_density * each).sum(0) for each in densities])
+    by_ggx = by_density[:, None] * ggx
+    by_share = np.stack([*by_ggx.sum(0), *((by_density * each).sum(0) for each in others)])
     # back through the least weight and the softmax
     free = 1 - LEAST_LOBE_WEIGHT * len(share)
     soft = (share - LEAST_LOBE_WEIGHT) / free
     by_soft = free * by_share
-    count = spec.frame_count
     slope = np.empty_like(raw)
     slope[2 * count : spec.untilted_outputs] = soft * (by_soft - (by_soft * soft).sum(0))
+    by_log = ggx_share * by_ggx
     is_free = (widths > LEAST_LOBE_WIDTH) & (widths < MOST_LOBE_WIDTH)
-    for frame, lobe in enumerate(lobes):
-        by_log = share[frame] * by_density * densities[frame]
-        for axis, part in enumerate(_slopes_of_logarithm(lobe, squares[frame])):
-            slope[2 * frame + axis] = (by_log * part).sum(0) * is_free[frame, axis]
-        turning = [(by_log * part).sum(0) for part in _slopes_of_turns(lobe, squares[frame])]
-        start = spec.untilted_outputs + 2 * frame
-        by_tilt = _slopes_of_tilt(tilts[frame], turns[frame], turning)
-        slope[start : start + 2] = TILT_SHARE * by_tilt
-        slope[spec.tilted_outputs + frame] = (by_tilt * examples.towards[frame]).sum(0)
+    for axis, part in enumerate(_slopes_of_logarithm(lobes, squares)):
+        slope[axis : 2 * count : 2] = (by_log * part).sum(0) * is_free[:, axis]
+    turning = [(by_log * part).sum(0) for part in _slopes_of_turns(lobes, squares)]
+    by_tilt = np.moveaxis(_slopes_of_tilt(tilts, turns, turning), 0, 1)
+    slope[spec.untilted_outputs : spec.tilted_outputs] = TILT_SHARE * by_tilt.reshape(2 * count, -1)
+    slope[spec.tilted_outputs :] = (by_tilt * examples.towards).sum(1)
     return slope
 
 

@@ -56,23 +56,6 @@ class Effort:
 
 
 @dataclass
-class InFrame:
-    """Directions in a learned frame."""
-
-    wi: FloatArray
-    """[3, S, N]"""
-    wo: FloatArray
-    """[3, N]"""
-
-    def part(self, chosen: slice | NDArray[np.bool_]) -> InFrame:
-        return InFrame(self.wi[..., chosen], self.wo[:, chosen])
-
-    def halves(self, turn: FloatArray) -> Halves:
-        """In the frame that is tilted by `turn`."""
-        return local_halves(turned(turn, self.wi), above_horizon(turned(turn, self.wo)))
-
-
-@dataclass
 class Examples:
     """Surfaces [N], directions [S, N] for each, and the responses there."""
 
@@ -82,8 +65,10 @@ class Examples:
     """[frames, 2, N]"""
     towards: FloatArray
     """Tangents to the next frame, [frames, 2, N]."""
-    frames: list[InFrame]
-    """Directions in each learned frame."""
+    wi: FloatArray
+    """Directions in the learned frames, [3, S, frames, N]."""
+    wo: FloatArray
+    """The view in the learned frames, [3, frames, N]."""
     cosine: FloatArray
     """Of the surface and each direction, [S, N]; 0 below the horizon."""
     mass: FloatArray
@@ -96,11 +81,16 @@ class Examples:
             self.inputs[:, chosen],
             self.stretch[..., chosen],
             self.towards[..., chosen],
-            [each.part(chosen) for each in self.frames],
+            self.wi[..., chosen],
+            self.wo[..., chosen],
             self.cosine[:, chosen],
             self.mass[:, chosen],
             self.response[:, chosen],
         )
+
+    def halves(self, turns: FloatArray) -> Halves:
+        """In the frames that are tilted by `turns`, [3, 3, frames, N]."""
+        return local_halves(turned(turns, self.wi), above_horizon(turned(turns, self.wo)))
 
     @property
     def count(self) -> int:
@@ -136,18 +126,12 @@ def join(parts: Sequence[Examples]) -> Examples:
     def joined(arrays: Sequence[FloatArray]) -> FloatArray:
         return np.ascontiguousarray(np.concatenate(arrays, -1)[..., order])
 
-    frames = range(len(parts[0].frames))
     return Examples(
         joined([each.inputs for each in parts]),
         joined([each.stretch for each in parts]),
         joined([each.towards for each in parts]),
-        [
-            InFrame(
-                joined([each.frames[frame].wi for each in parts]),
-                joined([each.frames[frame].wo for each in parts]),
-            )
-            for frame in frames
-        ],
+        joined([each.wi for each in parts]),
+        joined([each.wo for each in parts]),
         joined([each.cosine for each in parts]),
         joined([each.mass for each in parts]),
         joined([each.response for each in parts]),
@@ -182,10 +166,8 @@ class _Surfaces:
             view.inputs,
             np.stack(view.stretch),
             np.stack(view.towards),
-            [
-                InFrame(turned(frame, wi), seen)
-                for frame, seen in zip(view.frames, view.seen, strict=True)
-            ],
+            np.stack([turned(frame, wi) for frame in view.frames], 2),
+            np.stack(view.seen, 1),
             np.maximum(wi[2], 0),
             mass / total,
             luminance / (total / directions),

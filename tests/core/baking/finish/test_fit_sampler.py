@@ -6,9 +6,18 @@ import pytest
 
 from verdigris.core.baking.finish import fit_sampler
 from verdigris.core.baking.finish.fit_sampler import LARGE, effort_on, fit_head
-from verdigris.core.baking.finish.sampler_examples import Effort, InFrame, draw_examples, join
+from verdigris.core.baking.finish.sampler_examples import Effort, draw_examples, join
 from verdigris.core.base.device import open_device
-from verdigris.core.network.sampler import ggx_density, mixture, run_head, tilts_of, turn_by, turned
+from verdigris.core.network.sampler import (
+    above_horizon,
+    ggx_density,
+    local_halves,
+    mixture,
+    run_head,
+    tilts_of,
+    turn_by,
+    turned,
+)
 from verdigris.core.network.student import Student
 from verdigris.core.settings.presets import PRESETS
 from verdigris.core.settings.recipe import Kind
@@ -30,7 +39,12 @@ def density_of(spec, head, examples):
     raw = last @ np.maximum(hidden, 0.1 * hidden) + last_bias[:, None]
     widths, share = mixture(spec, raw, examples.stretch)
     tilts = tilts_of(spec, raw, examples.towards)
-    halves = [each.halves(turn_by(tilt)) for each, tilt in zip(examples.frames, tilts, strict=True)]
+    halves = [
+        local_halves(turned(turn, examples.wi[:, :, frame]), above_horizon(turned(turn, wo)))
+        for frame, (turn, wo) in enumerate(
+            zip(map(turn_by, tilts), np.moveaxis(examples.wo, 1, 0), strict=True)
+        )
+    ]
     lobes = [ggx_density(*each) for each in zip(halves, widths**2, strict=True)]
     lobes += [examples.cosine / np.pi, (examples.cosine > 0) / (2 * np.pi)]
     return sum(weight * each for weight, each in zip(share, lobes, strict=True))
@@ -46,12 +60,9 @@ def loss_of(spec, head, examples):
 def doubled(examples):
     arrays = {
         name: getattr(examples, name).astype(np.float64)
-        for name in ("inputs", "stretch", "towards", "cosine", "mass", "response")
+        for name in ("inputs", "stretch", "towards", "wi", "wo", "cosine", "mass", "response")
     }
-    frames = [
-        InFrame(each.wi.astype(np.float64), each.wo.astype(np.float64)) for each in examples.frames
-    ]
-    return replace(examples, frames=frames, **arrays)
+    return replace(examples, **arrays)
 
 
 def test_the_slope_is_that_of_the_loss(examples, monkeypatch):
@@ -66,7 +77,7 @@ def test_the_slope_is_that_of_the_loss(examples, monkeypatch):
     # slopes leave out the limit of the view at the horizon of a tilted frame
     raw = run_head(fit_sampler.head_views(spec, head), own.inputs)[2]
     tilts = tilts_of(spec, raw, own.towards)
-    seen = [turned(turn_by(tilt), each.wo)[2] for each, tilt in zip(own.frames, tilts, strict=True)]
+    seen = turned(turn_by(np.moveaxis(tilts, 1, 0)), own.wo)[2]
     own = own.part(np.min(seen, axis=0) > 0.1)
     assert own.count > 20
     own_numbers = spec.head_layers[1].end  # those behind are of another head
