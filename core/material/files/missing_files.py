@@ -198,17 +198,20 @@ def describe_missing(
     if len(names) == 1:
         return missing[0]
     more = len(names) - _MOST_LISTED
-    listed = ", ".join(repr(each) for each in names[:_MOST_LISTED])
+    # not by repr, as in paths.py
+    listed = ", ".join(f"'{each}'" for each in names[:_MOST_LISTED])
     listed += f" and {more} more" if more > 0 else ""
     folders = repairing_folders(missing)
     found = len({each.file for each in missing if each.folders})
-    how_many = "all of them" if found == len(names) else f"{found} of them"
+    how_many = "all of them were" if found == len(names) else f"{found} of them were"
+    if found == 1:
+        how_many = "one of them was"
     if not folders:
         remedy = "correct their names" + (" or add their folder with --search" * has_options)
     elif has_options:
-        remedy = f"add {search_option(folders)}, where {how_many} were found"
+        remedy = f"add {search_option(folders)}, where {how_many} found"
     else:
         where = ", ".join(map(str, folders))
-        remedy = f"search in {where}, where {how_many} were found"
+        remedy = f"search in {where}, where {how_many} found"
     text = f"{name}: {len(names)} textures were not found: {listed}: {remedy}"
     return MissingTextureError(text, names[0], folders, is_of_several=True)

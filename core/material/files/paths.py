@@ -128,7 +128,8 @@ class SearchPath:
         for path in map(resolved, self.repaired(name) if is_image else ()):
             if is_file(path) and self.allows(path):
                 return path
-        what = f"{asker}: {name!r} was not found in {self.described(start)}"
+        # not by repr, which doubles the backslashes of Windows
+        what = f"{asker}: '{name}' was not found in {self.described(start)}"
         raise self.missing(what, name, start, error)
 
     def missing(

@@ -216,7 +216,13 @@ def test_a_teacher_names_all_missing_images_at_once(scene):
 def test_images_without_a_guess_are_named_beside_those_with_one(scene):
     save_image(scene.parent / "maps" / "oak.png")
     text = refusal(saved(scene, "oak.png", "gone.png"))
-    assert text.endswith(f"add --search {scene.parent / 'maps'}, where 1 of them were found")
+    assert text.endswith(f"add --search {scene.parent / 'maps'}, where one of them was found")
+
+
+def test_windows_paths_are_listed_as_they_are_written(scene):
+    text = refusal(saved(scene, r"D:\tex\oak.png", r"D:\tex\ash.png"))
+    assert r"'D:\tex\oak.png', 'D:\tex\ash.png'" in text
+    assert r": 'D:\tex\oak.png' was not found" in refusal(saved(scene, r"D:\tex\oak.png"))
 
 
 def test_who_has_no_options_gets_the_folder(scene):
