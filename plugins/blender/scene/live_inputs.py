@@ -78,8 +78,9 @@ def offers(nodes: Iterable[bpy.types.Node], tree: bpy.types.NodeTree) -> tuple[O
         if counts[valid_name(label)] > 1:
             label = f"{node.label or node.name} {label}" if node.type == "GROUP" else node.name
         name = wished = valid_name(label)[:_LONGEST_NAME]
+        number = len(taken)
         while name in taken:
-            name = f"{wished}_{len(taken)}"
+            name, number = f"{wished}_{number}", number + 1
         taken.add(name)
         result.append(_offer(node, port, name, label))
     return tuple(result)

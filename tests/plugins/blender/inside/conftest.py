@@ -12,6 +12,8 @@ import pytest
 
 bpy.utils.expose_bundled_modules()
 
+import verdigris.plugins.blender as addon  # noqa: E402
+from verdigris.plugins.blender import operators  # noqa: E402
 from verdigris.plugins.blender.adapter import BlenderHost  # noqa: E402
 
 from ...contract import Harness  # noqa: E402
@@ -109,3 +111,12 @@ def harness(plane, tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(scene))
     bpy.ops.ed.undo_push(message="made")
     return BlenderHarness(BlenderHost(), scene)
+
+
+@pytest.fixture
+def registered():
+    """The add-on's operators and panels."""
+    addon.register()
+    yield
+    addon.unregister()
+    operators._Running.job = None

@@ -7,7 +7,6 @@ from pathlib import Path
 import bpy
 import pytest
 
-import verdigris.plugins.blender as addon
 from verdigris.core.base.errors import HostError
 from verdigris.core.material.live_inputs.find_inputs import find_live_inputs, published_inputs
 from verdigris.core.material.live_inputs.live_input import parse_wanted
@@ -15,7 +14,7 @@ from verdigris.core.material.live_inputs.reach import reach_of_published
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.worker.client.client import WorkerClient
 from verdigris.plugins.blender import bake_job, operators, panels
-from verdigris.plugins.blender.scene.live_inputs import is_chosen, toggle
+from verdigris.plugins.blender.scene.live_inputs import is_chosen, offers, toggle
 from verdigris.plugins.blender.scene.materials import live_offers
 from verdigris.plugins.common.batch.arguments import BatchOptions
 from verdigris.plugins.common.batch.bake_material import _command
@@ -24,14 +23,7 @@ from .conftest import feed, new_image, shader_of
 from .test_materials import document_of, files_of, input_of
 
 SCRIPT = Path(__file__).parent / "scripted_worker.py"
-
-
-@pytest.fixture(autouse=True)
-def registered():
-    addon.register()
-    yield
-    addon.unregister()
-    operators._Running.job = None
+pytestmark = pytest.mark.usefixtures("registered")
 
 
 @pytest.fixture
@@ -82,6 +74,18 @@ def test_sockets_of_groups_and_labelled_values_are_offered_with_their_ranges(rus
     group = next(node for node in rusty.node_tree.nodes if node.type == "GROUP")
     rusty.node_tree.links.new(value, group.inputs["Wet ness"])
     assert [each.name for each in live_offers(rusty)] == ["Tint"]
+
+
+def test_names_that_others_have_with_a_number_are_left_to_them(rusty):
+    tree = rusty.node_tree
+    group = next(node for node in tree.nodes if node.type == "GROUP")
+    twin = tree.nodes.new("ShaderNodeGroup")
+    twin.node_tree, twin.label, group.label = group.node_tree, "X", "X"
+    value = tree.nodes.new("ShaderNodeValue")
+    value.name, value.label = "A", "X_Tint_4"
+    tree.nodes["Value"].label = ""
+    names = [each.name for each in offers(tree.nodes, tree)]
+    assert names == ["X_Tint_4", "X_Wet_ness", "X_Tint", "X_Wet_ness_3", "X_Tint_5"]
 
 
 def test_without_a_choice_the_document_is_as_before(rusty):

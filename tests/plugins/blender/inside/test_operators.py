@@ -14,14 +14,7 @@ from verdigris.plugins.blender.adapter import BlenderHost
 from verdigris.plugins.blender.bake_job import BakeJob, Choices
 
 SCRIPT = Path(__file__).parent / "scripted_worker.py"
-
-
-@pytest.fixture(autouse=True)
-def registered():
-    addon.register()
-    yield
-    addon.unregister()
-    operators._Running.job = None
+pytestmark = pytest.mark.usefixtures("registered")
 
 
 @pytest.fixture
