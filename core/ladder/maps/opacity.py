@@ -69,14 +69,18 @@ def add_opacity(rungs: Sequence[Rung], scene: Scene, seen: Sequence[Seen]) -> No
         return
     between = (coverage > _HOLE) & (coverage < _OPAQUE)
     mode = MASK if between.mean() < _MOST_BETWEEN else BLEND
+    # rungs of one size read the same texels of a uv set
+    grids: dict[tuple[str, int], Grid] = {}
     for rung in rungs:
         if rung.name == NEURAL:
             continue
-        grid = (
-            _of_vertices(scene, seen, parts)
-            if rung.name == VERTEX
-            else _of_texels(seen, parts, _set_of(rung, scene), rung.size)
-        )
+        key = uv_set, size = _set_of(rung, scene), rung.size
+        if rung.name == VERTEX:
+            grid = _of_vertices(scene, seen, parts)
+        elif key in grids:
+            grid = grids[key]
+        else:
+            grid = grids[key] = _of_texels(seen, parts, uv_set, size)
         _attach(rung, scene, Opacity(grid, mode))
 
 
