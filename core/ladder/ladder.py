@@ -25,12 +25,24 @@ from verdigris.core.ladder.measure import (
 from verdigris.core.ladder.neural_rung import Neural, neural_rung, time_rung
 from verdigris.core.ladder.pbr.fit_pbr import FitSettings, compiled, on_card
 from verdigris.core.ladder.rungs import Rung, Scene
+from verdigris.core.ladder.surface_rung.fit_surface import SurfaceFitSettings
+from verdigris.core.ladder.surface_rung.fit_surface import on_card as surface_on_card
+from verdigris.core.ladder.surface_rung.surface_rung import fit_surface_rung
 from verdigris.core.ladder.views.records import reference_records
 from verdigris.core.ladder.views.visibility import DeviceSurface, Seen, cameras_around, see
 from verdigris.core.lighting.device_lighting import DeviceEnvironment
 from verdigris.core.material.use_material import compile_material
 from verdigris.core.pictures.environment_render import SHADE_ENVIRONMENT, EnvironmentLighting
-from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, REFLECTION, RUNGS, UNLIT, VERTEX
+from verdigris.core.settings.rung_names import (
+    DETAIL,
+    NEURAL,
+    PBR,
+    REFLECTION,
+    RUNGS,
+    SURFACE,
+    UNLIT,
+    VERTEX,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -137,7 +149,7 @@ def make_ladder(
             on_progress("views", number / len(cameras))
     weights = _painted(seen, surface, importance)
     reference = None
-    if any(name not in (NEURAL, PBR) for name in names):
+    if any(name not in (NEURAL, SURFACE, PBR) for name in names):
         with _timed(shared, "reference pictures"):
             reference = reference_records(
                 scene, seen, settings.samples, weights,
@@ -213,6 +225,13 @@ def _fit(
         if neural is None:
             raise SettingsError("the rung 'neural' needs a bundle: bake one with `verdigris bake`")
         return neural_rung(scene, neural)
+    if name == SURFACE:
+        own = SurfaceFitSettings(is_soft=settings.is_soft)
+        if not scene.teacher.device.is_software:
+            own = surface_on_card(own)
+        return fit_surface_rung(
+            scene, seen, settings.size, settings.responses, own, settings.seed, weights, show
+        )
     if name == PBR:
         fit = FitSettings(steps=settings.steps, is_soft=settings.is_soft, seed=settings.seed)
         if not scene.teacher.device.is_software:

@@ -1,0 +1,185 @@
+"""Values of the inputs of a surface shader at texels: means over the part of the mesh that each
+texel covers, of the document's own graph.
+
+The surface shader is replaced by an unlit one that emits its inputs, three numbers at a time. It is
+compiled once: a live input chooses what it emits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.geometry.raster import rasterize
+from verdigris.core.ladder.views.reference import emission_at
+from verdigris.core.ladder.views.visibility import Seen
+from verdigris.core.material.graph.library import standard_library
+from verdigris.core.material.graph.traversal import counterpart
+from verdigris.core.material.live_inputs.live_input import WantedInput
+from verdigris.core.material.teacher.teacher import Teacher
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+    from numpy.typing import NDArray
+
+    from verdigris.core.ladder.rungs import Scene
+    from verdigris.core.ladder.surface_rung.inputs import TexturedInput
+
+    Floats = NDArray[np.float32]
+
+# Emission is not negative.
+_ABOVE_ZERO = 16.0
+# Inputs of a switch.
+_MOST_PACKS = 10
+_AXES = ("tangent", "bitangent", "normal")
+# Points of a texel along a side, at most so many along a side of the texture.
+_POINTS, _MOST_POINTS = 4, 4096
+# Copies of a triangle whose uv reach over several unit squares.
+_MOST_COPIES = 16
+
+
+def bake_inputs(
+    scene: Scene, surface: mx.Node, inputs: Sequence[TexturedInput], size: int
+) -> tuple[list[Floats], NDArray[np.bool_]]:
+    """The values (texels, channels) of each input, and which texels the mesh covers."""
+    teachers = _emitting(scene.teacher, surface, inputs)
+    channels = sum(each.channels for each in inputs)
+    sums, weight = np.zeros((size * size, channels)), np.zeros(size * size)
+    points = max(1, min(_POINTS, _MOST_POINTS // size))
+    for row in range(points):
+        for column in range(points):
+            aside = (np.array([column, row]) + 0.5) / points - 0.5
+            seen = _seen_by_texels(scene, size, aside)
+            if seen is None:
+                continue
+            found = [
+                emission_at(teacher, seen)[:, :3]
+                for teacher, packs in teachers
+                for _ in _choices(teacher, packs)
+            ]
+            sums[seen.pixel] += np.concatenate(found, 1)[:, :channels] - _ABOVE_ZERO
+            weight[seen.pixel] += 1
+    is_covered = weight > 0
+    means = (sums / np.maximum(weight, 1)[:, None]).astype(np.float32)
+    ends = np.cumsum([each.channels for each in inputs])
+    return np.split(means, ends[:-1], axis=1), is_covered
+
+
+def _choices(teacher: Teacher, packs: int):
+    """Sets what the teacher emits, one after the other."""
+    for number in range(packs):
+        teacher.live = ((number + 0.5) / _MOST_PACKS,)
+        yield number
+
+
+def _seen_by_texels(scene: Scene, size: int, aside: NDArray[np.float64]) -> Seen | None:
+    """The surface at a point of each texel, as if a camera saw the texture."""
+    uv = scene.surface.sets[scene.first_set]
+    uv, owner = _in_unit_square(uv)
+    corners = np.asarray(uv * size - aside, np.float32)
+    cover = rasterize(corners, np.zeros(corners.shape[:2], np.float32), size, size)
+    triangle = cover.triangle.reshape(-1)
+    pixel = np.flatnonzero(triangle >= 0)
+    if not len(pixel):
+        return None
+    eye = np.asarray(scene.surface.centre, np.float64) + [0, 0, 4 * scene.surface.radius]
+    weights = cover.weights.reshape(-1, 3)[pixel]
+    return Seen(scene.geometry, eye, size, pixel, owner[triangle[pixel]], weights, 1.0)
+
+
+def _in_unit_square(uv: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """Triangles moved by whole units to wherever they reach into the unit square, and which
+    triangle each is."""
+    low = np.floor(uv.min(1)).astype(int)
+    spread = np.clip(np.ceil(uv.max(1)).astype(int) - low, 1, _MOST_COPIES)
+    copies = spread.prod(1)
+    owner = np.repeat(np.arange(len(uv)), copies)
+    number = np.arange(len(owner)) - np.repeat(np.cumsum(copies) - copies, copies)
+    across = spread[owner, 0]
+    shift = low[owner] + np.stack([number % across, number // across], 1)
+    return np.asarray(uv[owner] - shift[:, None], np.float32), owner
+
+
+def _emitting(
+    teacher: Teacher, surface: mx.Node, inputs: Sequence[TexturedInput]
+) -> list[tuple[Teacher, int]]:
+    """Teachers that emit the inputs, _MOST_PACKS times three numbers each, and the number of
+    packs."""
+    packs = _packs(inputs)
+    return [
+        (_emit(teacher, surface, packs[first : first + _MOST_PACKS]), len(packs[first:][:_MOST_PACKS]))
+        for first in range(0, len(packs), _MOST_PACKS)
+    ]
+
+
+def _packs(inputs: Sequence[TexturedInput]) -> list[list[tuple[TexturedInput, int]]]:
+    """Channels of inputs, three by three."""
+    flat = [(each, channel) for each in inputs for channel in range(each.channels)]
+    return [flat[first : first + 3] for first in range(0, len(flat), 3)]
+
+
+def _emit(
+    teacher: Teacher, surface: mx.Node, packs: Sequence[Sequence[tuple[TexturedInput, int]]]
+) -> Teacher:
+    document, material = teacher.document, teacher.material
+    root = document.root.copy()
+    root.setDataLibrary(standard_library())
+    node = counterpart(surface, root)
+    scope = node.getParent()
+
+    def add(category: str, kind: str, **given: object) -> mx.Node:
+        new = scope.addNode(category, scope.createValidChildName("verdigris_1"), kind)
+        for name, value in given.items():
+            port = new.addInput(name, "float")
+            if isinstance(value, float):
+                port.setValue(value)
+            else:
+                _connect(port, value)
+        return new
+
+    def channel_of(each: TexturedInput, channel: int) -> mx.Node:
+        port = node.getInput(each.name)
+        if each.kind == "float":
+            return add("add", "float", in1=port, in2=_ABOVE_ZERO)
+        if each.is_direction:
+            axis = add(_AXES[channel], "vector3")
+            axis.setInputValue("space", "world", "string")
+            part = add("dotproduct", "float", in1=port, in2=axis)
+        else:
+            part = add("extract", "float")
+            part.setInputValue("index", channel, "integer")
+            _connect(part.addInput("in", each.kind), port)
+        return add("add", "float", in1=part, in2=_ABOVE_ZERO)
+
+    chosen = add("switch", "color3", which=0.5)
+    for number, pack in enumerate(packs, 1):
+        parts = [channel_of(*each) for each in pack]
+        parts += [add("constant", "float", value=0.0)] * (3 - len(parts))
+        joined = add("combine3", "color3", in1=parts[0], in2=parts[1], in3=parts[2])
+        _connect(chosen.addInput(f"in{number}", "color3"), joined)
+    for port in node.getInputs():
+        node.removeInput(port.getName())
+    node.setCategory("surface_unlit")
+    node.removeAttribute("nodedef")
+    _connect(node.addInput("emission_color", "color3"), chosen)
+    wanted = WantedInput(f"{chosen.getNamePath()}/which", (0.0,), (float(_MOST_PACKS),))
+    emitting = replace(document, root=root)
+    found = replace(material, element=counterpart(material.element, root))
+    return Teacher(emitting, found, teacher.device, teacher.mesh, (wanted,), has_atlas=False)
+
+
+def _connect(port: mx.Input, source: mx.Node | mx.Input) -> None:
+    """Feeds a port from a node, or from what feeds another port."""
+    import MaterialX as mx
+
+    if isinstance(source, mx.Node):
+        port.setType(source.getType())
+        port.setNodeName(source.getName())
+        return
+    port.setType(source.getType())
+    for name in ("nodename", "nodegraph", "output", "interfacename", "channels"):
+        if source.hasAttribute(name):
+            port.setAttribute(name, source.getAttribute(name))

@@ -1,0 +1,109 @@
+"""The rung of the surface shader's own textures: baked, refined by the response, and drawn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.geometry.mesh import normalized
+from verdigris.core.ladder.rungs import Rung, Scene
+from verdigris.core.ladder.pbr.lit_pixels import LitPixels
+from verdigris.core.ladder.surface_rung.bake_inputs import bake_inputs
+from verdigris.core.ladder.surface_rung.fit_surface import SurfaceFitSettings, fit_surface
+from verdigris.core.ladder.surface_rung.inputs import fed_inputs, find_surface, is_constant
+from verdigris.core.ladder.surface_rung.surface_document import (
+    SurfaceShader,
+    constant_of,
+    constants_of,
+)
+from verdigris.core.ladder.surface_rung.texel_material import TexelMaterial
+from verdigris.core.ladder.texels import Grid, fill_holes, quantise
+from verdigris.core.ladder.views.reference import draw_responses, light_of
+from verdigris.core.settings.rung_names import SURFACE
+
+if TYPE_CHECKING:
+    import MaterialX as mx
+    from numpy.typing import NDArray
+
+    from verdigris.core.ladder.views.visibility import Seen
+
+    Floats = NDArray[np.float32]
+    Progress = Callable[[float], None]
+
+
+def fit_surface_rung(
+    scene: Scene,
+    seen: Sequence[Seen],
+    size: int,
+    count: int,
+    settings: SurfaceFitSettings,
+    seed: int,
+    weights: Sequence[Floats] | None,
+    on_progress: Progress,
+) -> Rung:  # fmt: skip
+    begun = time.monotonic()
+    size *= scene.tiles_a_side
+    shader, grid = start_from_graph(scene, find_surface(scene.teacher.material), size)
+    on_progress(0.1)
+    material = TexelMaterial(shader, scene.teacher.device)
+    fitted = fitted_channels(shader)
+    if fitted and settings.steps:
+        samples = draw_responses(
+            scene.teacher, seen, scene.first_set, count, seed, weights,
+            lambda part: on_progress(0.1 + 0.2 * part),
+        )  # fmt: skip
+        pixels = LitPixels.draw(scene, seen, scene.first_set, seed, weights)
+        fit_surface(
+            material, grid, fitted, samples, settings, pixels,
+            lambda part: on_progress(0.3 + 0.7 * part),
+        )  # fmt: skip
+    grid.values[:] = quantise(grid.values)
+    material.show(grid)
+
+    def draw(each: Seen, directions: int) -> Floats:
+        light = light_of(material, each, scene.lighting, directions, scene.first_set)[:, :3]
+        return np.asarray(light * scene.exposure, np.float32)
+
+    seconds = time.monotonic() - begun
+    stored = {"grid": grid, "shader": shader}
+    return Rung(SURFACE, size, grid.values.size, seconds, draw, stored, material=material)
+
+
+def start_from_graph(scene: Scene, surface: mx.Node, size: int) -> tuple[SurfaceShader, Grid]:
+    """The shader of a document with the inputs that vary, and their means at the texels."""
+    inputs = fed_inputs(surface)
+    values, is_covered = bake_inputs(scene, surface, inputs, size)
+    kept, columns, constants = [], [], []
+    for each, baked in zip(inputs, values, strict=True):
+        found = baked[is_covered]
+        if each.is_direction:
+            baked = normalized(baked)
+            if is_constant(found) and found[0, 2] > 1 - 1e-4:
+                # the surface's own
+                continue
+        elif is_constant(found):
+            constants.append(constant_of(each, found.mean(0)))
+            continue
+        kept.append(each.fitting(found))
+        columns.append(kept[-1].stored(baked))
+    shader = SurfaceShader(
+        surface.getCategory(), scene.teacher.material.file_name, tuple(kept),
+        (*constants_of(surface, [each.name for each in inputs]), *constants),
+    )  # fmt: skip
+    grid = Grid(size, size, np.concatenate(columns, 1) if columns else np.zeros((size * size, 0)))
+    if columns:
+        fill_holes(grid, is_covered)
+    return shader, grid
+
+
+def fitted_channels(shader: SurfaceShader) -> int:
+    """A bit for each channel that the response depends on."""
+    return sum(
+        1 << shader.firsts[each.name] + channel
+        for each in shader.inputs
+        if each.is_reflecting
+        for channel in range(each.channels)
+    )
