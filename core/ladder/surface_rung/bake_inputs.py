@@ -7,13 +7,14 @@ compiled once: a live input chooses what it emits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from verdigris.core.geometry.raster import rasterize
+from verdigris.core.ladder.texels import Grid, fill_holes
 from verdigris.core.ladder.views.reference import emission_at
 from verdigris.core.ladder.views.visibility import Seen
 from verdigris.core.material.graph.library import standard_library
@@ -36,39 +37,105 @@ _ABOVE_ZERO = 16.0
 _MOST_PACKS = 10
 _AXES = ("tangent", "bitangent", "normal")
 # Points of a texel along a side, at most so many along a side of the texture.
-_POINTS, _MOST_POINTS = 4, 4096
+_POINTS, _MOST_POINTS = 4, 2048
+# Of the solution of the normal equations.
+_ROUNDS = 8
 # Copies of a triangle whose uv reach over several unit squares.
 _MOST_COPIES = 16
 
 
+@dataclass(frozen=True)
+class Baked:
+    """Values of inputs at points of a regular grid in each texel."""
+
+    size: int
+    values: list[Floats]
+    """Of the points at one offset: (texels, channels) of all inputs; 0 beside the mesh."""
+    covered: list[NDArray[np.bool_]]
+    offsets: list[tuple[float, float]]
+    """Of the points, from the centre of a texel."""
+
+    @property
+    def is_covered(self) -> NDArray[np.bool_]:
+        """Whether a texel has any point."""
+        return np.asarray(np.any(self.covered, axis=0))
+
+    def of(self, channels: slice) -> Floats:
+        """All points (points, channels) on the mesh."""
+        pairs = zip(self.values, self.covered, strict=True)
+        return np.concatenate([values[covered, channels] for values, covered in pairs])
+
+    def texture(self, channels: slice, store: Callable[[Floats], Floats]) -> Floats:
+        """The texels whose bilinear interpolation is nearest to the stored values of the points,
+        by least squares."""
+        count, width = self.size**2, channels.stop - channels.start
+        means, weight = np.zeros((count, width), np.float32), np.zeros(count, np.float32)
+        stored = []
+        for values, covered in zip(self.values, self.covered, strict=True):
+            stored.append(store(values[:, channels]))
+            means += np.where(covered[:, None], stored[-1], 0)
+            weight += covered
+        means /= np.maximum(weight, 1)[:, None]
+        start = Grid(self.size, self.size, means)
+        fill_holes(start, weight > 0)
+        # the normal equations: points that no triangle covers count as the mean of their texel
+        right = np.zeros_like(start.image)
+        for found, covered, offset in zip(stored, self.covered, self.offsets, strict=True):
+            points = np.where(covered[:, None], found, start.values).reshape(start.image.shape)
+            right += _spread(points, offset)
+        right /= len(stored)
+        beside = sum(abs(x) * (1 - abs(x)) for x, _ in self.offsets) / len(self.offsets)
+        texels = start.image
+        for _ in range(_ROUNDS):
+            texels = texels + right - _blurred(texels, beside)
+        return np.asarray(texels, np.float32).reshape(count, width)
+
+
+def _spread(points: Floats, offset: tuple[float, float]) -> Floats:
+    """Points of one offset, added to the texels that interpolate them by their weights."""
+    for axis, aside in ((1, offset[0]), (0, offset[1])):
+        moved = np.roll(points, 1 if aside > 0 else -1, axis)
+        points = (1 - abs(aside)) * points + abs(aside) * moved
+    return points
+
+
+def _blurred(texels: Floats, beside: float) -> Floats:
+    """Interpolation at the points, and its transpose."""
+    for axis in (0, 1):
+        both = np.roll(texels, 1, axis) + np.roll(texels, -1, axis)
+        texels = (1 - 2 * beside) * texels + beside * both
+    return texels
+
+
 def bake_inputs(
     scene: Scene, surface: mx.Node, inputs: Sequence[TexturedInput], size: int
-) -> tuple[list[Floats], NDArray[np.bool_]]:
-    """The values (texels, channels) of each input, and which texels the mesh covers."""
+) -> Baked:
+    """The values of the inputs, channel by channel."""
     teachers = _emitting(scene.teacher, surface, inputs)
     channels = sum(each.channels for each in inputs)
-    sums, weight = np.zeros((size * size, channels)), np.zeros(size * size)
     points = max(1, min(_POINTS, _MOST_POINTS // size))
+    found = Baked(size, [], [], [])
     for row in range(points):
         for column in range(points):
             aside = (np.array([column, row]) + 0.5) / points - 0.5
             seen = _seen_by_texels(scene, size, aside)
-            if seen is None:
-                continue
-            found = [
-                emission_at(teacher, seen)[:, :3]
-                for teacher, packs in teachers
-                for _ in _choices(teacher, packs)
-            ]
-            sums[seen.pixel] += np.concatenate(found, 1)[:, :channels] - _ABOVE_ZERO
-            weight[seen.pixel] += 1
-    is_covered = weight > 0
-    means = (sums / np.maximum(weight, 1)[:, None]).astype(np.float32)
-    ends = np.cumsum([each.channels for each in inputs])
-    return np.split(means, ends[:-1], axis=1), is_covered
+            values = np.zeros((size * size, channels), np.float32)
+            covered = np.zeros(size * size, bool)
+            if seen is not None:
+                emitted = [
+                    emission_at(teacher, seen)[:, :3]
+                    for teacher, packs in teachers
+                    for _ in _choices(teacher, packs)
+                ]
+                values[seen.pixel] = np.concatenate(emitted, 1)[:, :channels] - _ABOVE_ZERO
+                covered[seen.pixel] = True
+            found.values.append(values)
+            found.covered.append(covered)
+            found.offsets.append((float(aside[0]), float(aside[1])))
+    return found
 
 
-def _choices(teacher: Teacher, packs: int):
+def _choices(teacher: Teacher, packs: int) -> Iterator[int]:
     """Sets what the teacher emits, one after the other."""
     for number in range(packs):
         teacher.live = ((number + 0.5) / _MOST_PACKS,)

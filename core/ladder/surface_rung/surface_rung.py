@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.geometry.mesh import normalized
 from verdigris.core.ladder.rungs import Rung, Scene
 from verdigris.core.ladder.pbr.lit_pixels import LitPixels
 from verdigris.core.ladder.surface_rung.bake_inputs import bake_inputs
@@ -20,7 +19,7 @@ from verdigris.core.ladder.surface_rung.surface_document import (
     constants_of,
 )
 from verdigris.core.ladder.surface_rung.texel_material import TexelMaterial
-from verdigris.core.ladder.texels import Grid, fill_holes, quantise
+from verdigris.core.ladder.texels import Grid, quantise
 from verdigris.core.ladder.views.reference import draw_responses, light_of
 from verdigris.core.settings.rung_names import SURFACE
 
@@ -75,28 +74,24 @@ def fit_surface_rung(
 def start_from_graph(scene: Scene, surface: mx.Node, size: int) -> tuple[SurfaceShader, Grid]:
     """The shader of a document with the inputs that vary, and their means at the texels."""
     inputs = fed_inputs(surface)
-    values, is_covered = bake_inputs(scene, surface, inputs, size)
+    baked, first = bake_inputs(scene, surface, inputs, size), 0
     kept, columns, constants = [], [], []
-    for each, baked in zip(inputs, values, strict=True):
-        found = baked[is_covered]
-        if each.is_direction:
-            baked = normalized(baked)
-            if is_constant(found) and found[0, 2] > 1 - 1e-4:
-                # the surface's own
-                continue
-        elif is_constant(found):
-            constants.append(constant_of(each, found.mean(0)))
-            continue
-        kept.append(each.fitting(found))
-        columns.append(kept[-1].stored(baked))
+    for each in inputs:
+        channels = slice(first, first + each.channels)
+        first = channels.stop
+        points = baked.of(channels)
+        if is_constant(points) and not each.is_direction:
+            constants.append(constant_of(each, points.mean(0)))
+        elif not is_constant(points) or points[0, 2] < 1 - 1e-4:
+            # a direction along the surface's own is left out
+            kept.append(each.fitting(points))
+            columns.append(baked.texture(channels, kept[-1].stored))
     shader = SurfaceShader(
         surface.getCategory(), scene.teacher.material.file_name, tuple(kept),
         (*constants_of(surface, [each.name for each in inputs]), *constants),
     )  # fmt: skip
-    grid = Grid(size, size, np.concatenate(columns, 1) if columns else np.zeros((size * size, 0)))
-    if columns:
-        fill_holes(grid, is_covered)
-    return shader, grid
+    values = np.concatenate(columns, 1) if columns else np.zeros((size * size, 0), np.float32)
+    return shader, Grid(size, size, np.clip(values, 0, 1))
 
 
 def fitted_channels(shader: SurfaceShader) -> int:
