@@ -155,9 +155,13 @@ def make_ladder(
                 scene, seen, settings.samples, weights,
                 lambda part: on_progress("reference pictures", part),
             )  # fmt: skip
-    found = [
-        _fit(name, scene, seen, settings, weights, neural, reference, on_progress) for name in names
-    ]
+    by_name: dict[str, Rung] = {}
+    # glTF textures first: those of the surface shader may begin with them
+    for name in sorted(names, key=SURFACE.__eq__):
+        by_name[name] = _fit(
+            name, scene, seen, settings, weights, neural, reference, by_name.get(PBR), on_progress
+        )
+    found = [by_name[name] for name in names]
     with _timed(shared, "occlusion and opacity"):
         add_opacity(found, scene, seen)
         add_occlusion(found, scene)
@@ -194,7 +198,7 @@ def _timed(seconds: dict[str, float], name: str) -> Iterator[None]:
 def _compile(scene: Scene, names: Sequence[str]) -> None:
     """Compiles the large kernels, or finds them in the cache, before rungs are timed."""
     scene.teacher.kernel(SHADE_ENVIRONMENT, "shadeEnvironment")
-    if PBR in names:
+    if PBR in names or SURFACE in names:
         compile_material(scene.teacher)
         compiled(scene.teacher.device)
 
@@ -216,6 +220,7 @@ def _fit(
     weights: Sequence[Floats] | None,
     neural: Neural | None,
     reference: tuple[Records, NDArray[np.int64]] | None,
+    pbr: Rung | None,
     on_progress: OnProgress,
 ) -> Rung:
     def show(part: float) -> None:
@@ -225,17 +230,18 @@ def _fit(
         if neural is None:
             raise SettingsError("the rung 'neural' needs a bundle: bake one with `verdigris bake`")
         return neural_rung(scene, neural)
+    fit = FitSettings(steps=settings.steps, is_soft=settings.is_soft, seed=settings.seed)
+    if not scene.teacher.device.is_software:
+        fit = on_card(fit)
     if name == SURFACE:
         own = SurfaceFitSettings(is_soft=settings.is_soft)
         if not scene.teacher.device.is_software:
             own = surface_on_card(own)
         return fit_surface_rung(
-            scene, seen, settings.size, settings.responses, own, settings.seed, weights, show
+            scene, seen, settings.size, settings.responses, own, settings.seed, weights, fit, pbr,
+            show,
         )
     if name == PBR:
-        fit = FitSettings(steps=settings.steps, is_soft=settings.is_soft, seed=settings.seed)
-        if not scene.teacher.device.is_software:
-            fit = on_card(fit)
         return all_rungs.fit_pbr_rung(
             scene, seen, settings.size, settings.responses, fit, weights, show
         )

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.ladder.rungs import Rung, Scene
+from verdigris.core.ladder.pbr.fit_pbr import FitSettings, fit_pbr
 from verdigris.core.ladder.pbr.lit_pixels import LitPixels
+from verdigris.core.ladder.rungs import Rung, Scene
 from verdigris.core.ladder.surface_rung.bake_inputs import bake_inputs
 from verdigris.core.ladder.surface_rung.fit_surface import SurfaceFitSettings, fit_surface
+from verdigris.core.ladder.surface_rung.from_pbr import start_from_pbr
 from verdigris.core.ladder.surface_rung.inputs import fed_inputs, find_surface, is_constant
 from verdigris.core.ladder.surface_rung.surface_document import (
     SurfaceShader,
@@ -41,20 +43,30 @@ def fit_surface_rung(
     settings: SurfaceFitSettings,
     seed: int,
     weights: Sequence[Floats] | None,
+    of_pbr: FitSettings,
+    pbr: Rung | None,
     on_progress: Progress,
 ) -> Rung:  # fmt: skip
     begun = time.monotonic()
     size *= scene.tiles_a_side
-    shader, grid = start_from_graph(scene, find_surface(scene.teacher.material), size)
+    surface = find_surface(scene.teacher.material)
+    if surface is not None:
+        shader, grid = start_from_graph(scene, surface, size)
     on_progress(0.1)
+    samples = draw_responses(
+        scene.teacher, seen, scene.first_set, count, seed, weights,
+        lambda part: on_progress(0.1 + 0.2 * part),
+    )  # fmt: skip
+    pixels = LitPixels.draw(scene, seen, scene.first_set, seed, weights)
+    if surface is None:
+        if pbr is None:
+            found, layers = fit_pbr(samples, size, scene.teacher.device, of_pbr, pixels)
+        else:
+            found, layers = pbr.stored["grid"], pbr.stored["layers"]
+        shader, grid = start_from_pbr(found, layers, scene.teacher.material.file_name)
     material = TexelMaterial(shader, scene.teacher.device)
     fitted = fitted_channels(shader)
     if fitted and settings.steps:
-        samples = draw_responses(
-            scene.teacher, seen, scene.first_set, count, seed, weights,
-            lambda part: on_progress(0.1 + 0.2 * part),
-        )  # fmt: skip
-        pixels = LitPixels.draw(scene, seen, scene.first_set, seed, weights)
         fit_surface(
             material, grid, fitted, samples, settings, pixels,
             lambda part: on_progress(0.3 + 0.7 * part),
