@@ -19,7 +19,7 @@ from verdigris.core.ladder.tone_curve import CLAMP
 from verdigris.core.ladder.unlit_models import OneTexture, VertexColours
 from verdigris.core.ladder.views.records import records_of
 from verdigris.core.ladder.views.reference import emission_at
-from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, VERTEX
+from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, SURFACE, VERTEX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,7 +72,8 @@ def add_opacity(rungs: Sequence[Rung], scene: Scene, seen: Sequence[Seen]) -> No
     # rungs of one size read the same texels of a uv set
     grids: dict[tuple[str, int], Grid] = {}
     for rung in rungs:
-        if rung.name == NEURAL:
+        if rung.name in (NEURAL, SURFACE):
+            # their materials have it
             continue
         key = uv_set, size = _set_of(rung, scene), rung.size
         if rung.name == VERTEX:

@@ -77,7 +77,7 @@ class SurfaceShader:
             port = surface.addInput(each.name, each.kind)
             port.setNodeGraphString(_GRAPH)
             port.setOutputString(output.getName())
-        material = root.addNode("surfacematerial", self.name, "material")
+        material = root.addNode("surfacematerial", mx.createValidName(self.name), "material")
         material.addInput("surfaceshader", "surfaceshader").setNodeName(_SURFACE)
         if not self.inputs:
             root.removeNodeGraph(_GRAPH)
@@ -116,7 +116,8 @@ def _add_image(graph: mx.NodeGraph, each: TexturedInput, file: str) -> mx.Node:
     node = graph.addNode("image", each.name, each.kind)
     port = node.addInput("file", "filename")
     port.setValueString(file)
-    port.setColorSpace("srgb_texture" if each.is_colour else "")
+    if each.is_colour:
+        port.setColorSpace("srgb_texture")
     return node
 
 
