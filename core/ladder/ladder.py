@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from verdigris.core.importance.camera import Camera
     from verdigris.core.ladder.surface import Surface
     from verdigris.core.lighting.environment import Environment
-    from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.material.teacher.teacher import Teacher
 
     Floats = NDArray[np.float32]
     OnProgress = Callable[[str, float], None]
@@ -113,7 +113,7 @@ class Ladder:
 
 
 def make_ladder(
-    teacher: DeviceMaterial,
+    teacher: Teacher,
     surface: Surface,
     environment: Environment,
     names: Sequence[str],
@@ -238,7 +238,15 @@ def _fit(
         if not scene.teacher.device.is_software:
             own = surface_on_card(own)
         return fit_surface_rung(
-            scene, seen, settings.size, settings.responses, own, settings.seed, weights, fit, pbr,
+            scene,
+            seen,
+            settings.size,
+            settings.responses,
+            own,
+            settings.seed,
+            weights,
+            fit,
+            pbr,
             show,
         )
     if name == PBR:
@@ -259,7 +267,7 @@ def _fit(
 
 
 def _scene_of(
-    teacher: DeviceMaterial,
+    teacher: Teacher,
     surface: Surface,
     environment: Environment,
     names: Sequence[str],

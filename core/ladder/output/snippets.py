@@ -27,10 +27,9 @@ vec2 octahedral(vec3 r)
 }
 """
 SNIPPETS = {
-    SURFACE: """<!-- surface.mtlx is the whole material: load it, or include it in a document -->
-<materialx version="1.39" xmlns:xi="http://www.w3.org/2001/XInclude">
-  <xi:include href="surface.mtlx" />
-</materialx>
+    SURFACE: """# surface.mtlx is the whole material, for renderers that read MaterialX; in Python:
+document = MaterialX.createDocument()
+MaterialX.readFromXmlFile(document, "surface.mtlx")
 """,
     PBR: """// glTF's own shading: load NAME.gltf, or bind the textures
 vec4 base = texture(baseColor, uv0); // sRGB

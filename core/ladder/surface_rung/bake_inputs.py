@@ -152,9 +152,12 @@ def _seen_by_texels(scene: Scene, size: int, aside: NDArray[np.float64]) -> Seen
     pixel = np.flatnonzero(triangle >= 0)
     if not len(pixel):
         return None
-    eye = np.asarray(scene.surface.centre, np.float64) + [0, 0, 4 * scene.surface.radius]
+    above = np.array([0, 0, 4 * scene.surface.radius])
     weights = cover.weights.reshape(-1, 3)[pixel]
-    return Seen(scene.geometry, eye, size, pixel, owner[triangle[pixel]], weights, 1.0)
+    return Seen(
+        scene.geometry, scene.surface.centre + above, size, pixel, owner[triangle[pixel]], weights,
+        1.0,
+    )  # fmt: skip
 
 
 def _in_unit_square(uv: Floats) -> tuple[Floats, NDArray[np.int64]]:
@@ -176,10 +179,8 @@ def _emitting(
     """Teachers that emit the inputs, _MOST_PACKS times three numbers each, and the number of
     packs."""
     packs = _packs(inputs)
-    return [
-        (_emit(teacher, surface, packs[first : first + _MOST_PACKS]), len(packs[first:][:_MOST_PACKS]))
-        for first in range(0, len(packs), _MOST_PACKS)
-    ]
+    parts = [packs[first : first + _MOST_PACKS] for first in range(0, len(packs), _MOST_PACKS)]
+    return [(_emit(teacher, surface, each), len(each)) for each in parts]
 
 
 def _packs(inputs: Sequence[TexturedInput]) -> list[list[tuple[TexturedInput, int]]]:

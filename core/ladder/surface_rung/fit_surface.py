@@ -180,9 +180,7 @@ def fit_surface(
     for number, (chosen, shown) in enumerate(zip(of_samples, of_pixels, strict=True)):
         softness = softness_at(number, steps) if settings.is_soft else 0.0
         rate = rate_at(number, steps, settings.rate)
-        fit.step(
-            rate, number, softness, (samples, chosen), (pixels, shown) if pixels else None
-        )
+        fit.step(rate, number, softness, (samples, chosen), (pixels, shown) if pixels else None)
         on_progress((number + 1) / steps)
     fit.finish()
     grid.values[:] = quantise(grid.values)

@@ -25,8 +25,12 @@ CATEGORY = "standard_surface"
 _TURN = 2 * np.pi
 
 
-def start_from_pbr(grid: Grid, layers: Sequence[str], name: str) -> tuple[SurfaceShader, Grid]:
-    """The shader, and textures that show nearly what the glTF textures show."""
+def start_from_pbr(
+    grid: Grid, layers: Sequence[str], name: str, emission: Floats | None = None,
+    opacity: Floats | None = None,
+) -> tuple[SurfaceShader, Grid]:  # fmt: skip
+    """The shader, and textures that show nearly what the glTF textures show. Emission (texels, 3)
+    is linear, and opacity (texels, 1) from 0 to 1."""
     texels = pbr_model.decode(grid.values)
     count = len(texels)
 
@@ -60,7 +64,13 @@ def start_from_pbr(grid: Grid, layers: Sequence[str], name: str) -> tuple[Surfac
         values["sheen", "float"] = full
         values["sheen_color", "color3"] = texels[:, pbr_model.SHEEN]
         values["sheen_roughness", "float"] = column(pbr_model.SHEEN_ROUGHNESS)
-    inputs = tuple(TexturedInput(*each) for each in values)
+    constants = [Constant("base", "float", "1")]
+    if emission is not None:
+        values["emission_color", "color3"] = emission
+        constants.append(Constant("emission", "float", "1"))
+    if opacity is not None:
+        values["opacity", "color3"] = np.tile(opacity, (1, 3))
+    inputs = tuple(TexturedInput(*each).fitting(found) for each, found in values.items())
     stored = [each.stored(found) for each, found in zip(inputs, values.values(), strict=True)]
-    shader = SurfaceShader(CATEGORY, name, inputs, (Constant("base", "float", "1"),))
+    shader = SurfaceShader(CATEGORY, name, inputs, tuple(constants))
     return shader, Grid(grid.width, grid.height, np.concatenate(stored, 1).astype(np.float32))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.floating]
 
 COUNTS = {"float": 1, "color3": 3, "vector3": 3}
+_CLOSURES = ("BSDF", "EDF", "VDF", "surfaceshader", "volumeshader")
 # What differs less over the surface is constant.
 _LEAST_SPREAD = 1e-3
 # Parts of names of inputs that emit light or make holes, which responses do not show.
@@ -87,23 +88,21 @@ class TexturedInput:
 
 
 def find_surface(material: Material) -> mx.Node | None:
-    """The surface shader of a material, if it is one node of the library without closures as
-    inputs; None of layers, mixes and definitions of the document."""
-    element = material.element
-    port = element.getInput("surfaceshader") if element.getType() == "material" else element
-    node = port if port is None or port.getType() != "surfaceshader" else source_of(port)
-    if element.getType() == "surfaceshader" and not hasattr(element, "getConnectedNode"):
-        node = element
+    """The surface shader of a material, if it is one node of the library that only numbers, colours
+    and directions feed; None of layers, mixes and definitions of the document."""
+    import MaterialX as mx
+
+    node = material.element
+    if node.getType() == "material":
+        node = node.getInput("surfaceshader")
+    if node is not None and not isinstance(node, mx.Node):
+        node = source_of(node)
     definition = None if node is None else node.getNodeDef()
-    if definition is None or is_of_document(definition, node) or own_graph(node):
+    if node is None or definition is None or is_of_document(definition, node) or own_graph(node):
         return None
-    is_plain = all(
-        source_of(each) is None or each.getType() in COUNTS for each in node.getInputs()
-    )
-    has_closures = any(
-        each.getType() in ("BSDF", "EDF", "VDF", "surfaceshader")
-        for each in definition.getActiveInputs()
-    )
+    has_closures = any(port.getType() in _CLOSURES for port in definition.getActiveInputs())
+    fed = [port for port in node.getInputs() if source_of(port) is not None]
+    is_plain = all(port.getType() in COUNTS for port in fed)
     return node if is_plain and not has_closures else None
 
 

@@ -149,5 +149,3 @@ def _feed(
         # of colours, one number for all three
         node.addInput("in2", "float").setValue(number)
     return node
-
-

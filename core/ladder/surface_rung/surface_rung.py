@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.ladder.maps.opacity import OPAQUE, coverage_at
 from verdigris.core.ladder.pbr.fit_pbr import FitSettings, fit_pbr
 from verdigris.core.ladder.pbr.lit_pixels import LitPixels
-from verdigris.core.ladder.rungs import Rung, Scene
+from verdigris.core.ladder.rungs import Rung, Scene, emission_grid, start_texture
 from verdigris.core.ladder.surface_rung.bake_inputs import bake_inputs
 from verdigris.core.ladder.surface_rung.fit_surface import SurfaceFitSettings, fit_surface
 from verdigris.core.ladder.surface_rung.from_pbr import start_from_pbr
@@ -22,6 +23,8 @@ from verdigris.core.ladder.surface_rung.surface_document import (
 )
 from verdigris.core.ladder.surface_rung.texel_material import TexelMaterial
 from verdigris.core.ladder.texels import Grid, quantise
+from verdigris.core.ladder.tone_curve import CLAMP
+from verdigris.core.ladder.views.records import records_of
 from verdigris.core.ladder.views.reference import draw_responses, light_of
 from verdigris.core.settings.rung_names import SURFACE
 
@@ -63,7 +66,8 @@ def fit_surface_rung(
             found, layers = fit_pbr(samples, size, scene.teacher.device, of_pbr, pixels)
         else:
             found, layers = pbr.stored["grid"], pbr.stored["layers"]
-        shader, grid = start_from_pbr(found, layers, scene.teacher.material.file_name)
+        unlit = _emission_and_opacity(scene, seen, size)
+        shader, grid = start_from_pbr(found, layers, scene.teacher.material.file_name, *unlit)
     material = TexelMaterial(shader, scene.teacher.device)
     fitted = fitted_channels(shader)
     if fitted and settings.steps:
@@ -81,6 +85,21 @@ def fit_surface_rung(
     seconds = time.monotonic() - begun
     stored = {"grid": grid, "shader": shader}
     return Rung(SURFACE, size, grid.values.size, seconds, draw, stored, material=material)
+
+
+def _emission_and_opacity(
+    scene: Scene, seen: Sequence[Seen], size: int
+) -> tuple[Floats | None, Floats | None]:
+    """Means at texels, of what there is."""
+    if scene.teacher.is_dark_and_opaque:
+        return None, None
+    emission = emission_grid(scene, seen, size).values
+    covers = [coverage_at(scene.teacher, each) for each in seen]
+    opacity = None
+    if min(each.min() for each in covers) < OPAQUE:
+        thrice = [np.repeat(each[:, None], 3, 1) for each in covers]
+        opacity = start_texture(records_of(seen, thrice, scene.first_set), CLAMP, size).values
+    return emission if emission.any() else None, None if opacity is None else opacity[:, :1]
 
 
 def start_from_graph(scene: Scene, surface: mx.Node, size: int) -> tuple[SurfaceShader, Grid]:

@@ -101,7 +101,8 @@ def test_gradients_of_a_lambertian_shader_are_its_closed_form(device):
     stored = grid.sample(uv.astype(np.float64))
     curve = np.where(stored <= 0.04045, 1 / 12.92, 2.4 / 1.055 * ((stored + 0.055) / 1.055) ** 1.4)
     factor = wi[2].astype(np.float64) / np.pi
-    slope = slope_of_deviance(linear_from_srgb(stored) * factor, target) / 3 * factor * curve * weight
+    slope = slope_of_deviance(linear_from_srgb(stored) * factor, target) / 3 * weight
+    slope = slope * factor * curve
     indices, parts = grid.corners(uv.astype(np.float64))
     expected = np.stack(
         [np.bincount(indices.ravel(), (parts * each).ravel(), 16) for each in slope], 1
@@ -115,7 +116,7 @@ def test_gradients_of_all_channels_match_differences_of_the_shader(device):
     grid.values[:] = 0.4 + 0.5 * grid.values
     uv, wi, wo, target, weight = drawn_samples(count)
     # no light or eye behind a texel's normal, where the shader jumps
-    wi, wo = (each + [[0], [0], [1]] for each in (wi, wo))
+    wi, wo = (each + np.array([[0], [0], [1]]) for each in (wi, wo))
     wi, wo = ((each / np.linalg.norm(each, axis=0)).astype(np.float32) for each in (wi, wo))
     material = TexelMaterial(SHADER, device)
     fit = SurfaceFit(material, grid, (1 << SHADER.channels) - 1)
