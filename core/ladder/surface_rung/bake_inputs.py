@@ -54,6 +54,8 @@ class Baked:
     covered: list[NDArray[np.bool_]]
     offsets: list[tuple[float, float]]
     """Of the points, from the centre of a texel."""
+    tiles: int | None = None
+    """UDIM tiles along a side, which are images of their own; None for a texture that repeats."""
 
     @property
     def is_covered(self) -> NDArray[np.bool_]:
@@ -82,29 +84,38 @@ class Baked:
         right = np.zeros_like(start.image)
         for found, covered, offset in zip(stored, self.covered, self.offsets, strict=True):
             points = np.where(covered[:, None], found, start.values).reshape(start.image.shape)
-            right += _spread(points, offset)
+            right += self._spread(points, offset)
         right /= len(stored)
         beside = sum(abs(x) * (1 - abs(x)) for x, _ in self.offsets) / len(self.offsets)
         texels = start.image
         for _ in range(_ROUNDS):
-            texels = texels + right - _blurred(texels, beside)
+            texels = texels + right - self._blurred(texels, beside)
         return np.asarray(texels, np.float32).reshape(count, width)
 
+    def _spread(self, points: Floats, offset: tuple[float, float]) -> Floats:
+        """Points of one offset, added to the texels that interpolate them by their weights."""
+        for axis, aside in ((1, offset[0]), (0, offset[1])):
+            moved = self._moved(points, 1 if aside > 0 else -1, axis)
+            points = (1 - abs(aside)) * points + abs(aside) * moved
+        return points
 
-def _spread(points: Floats, offset: tuple[float, float]) -> Floats:
-    """Points of one offset, added to the texels that interpolate them by their weights."""
-    for axis, aside in ((1, offset[0]), (0, offset[1])):
-        moved = np.roll(points, 1 if aside > 0 else -1, axis)
-        points = (1 - abs(aside)) * points + abs(aside) * moved
-    return points
+    def _blurred(self, texels: Floats, beside: float) -> Floats:
+        """Interpolation at the points, and its transpose."""
+        for axis in (0, 1):
+            both = self._moved(texels, 1, axis) + self._moved(texels, -1, axis)
+            texels = (1 - 2 * beside) * texels + beside * both
+        return texels
 
-
-def _blurred(texels: Floats, beside: float) -> Floats:
-    """Interpolation at the points, and its transpose."""
-    for axis in (0, 1):
-        both = np.roll(texels, 1, axis) + np.roll(texels, -1, axis)
-        texels = (1 - 2 * beside) * texels + beside * both
-    return texels
+    def _moved(self, texels: Floats, by: int, axis: int) -> Floats:
+        """An image (size, size, channels) moved by a texel, with its own texels behind an edge of a
+        tile."""
+        found = np.roll(texels, by, axis)
+        if self.tiles is not None:
+            side = self.size // self.tiles
+            edge = np.arange(0 if by > 0 else side - 1, self.size, side)
+            at = (slice(None),) * axis + (edge,)
+            found[at] = texels[at]
+        return found
 
 
 def bake_inputs(
@@ -114,7 +125,7 @@ def bake_inputs(
     teachers = _emitting(scene.teacher, surface, inputs)
     channels = sum(each.channels for each in inputs)
     points = max(1, min(_POINTS, _MOST_POINTS // size))
-    found = Baked(size, [], [], [])
+    found = Baked(size, [], [], [], scene.atlas.side if scene.atlas else None)
     for row in range(points):
         for column in range(points):
             aside = (np.array([column, row]) + 0.5) / points - 0.5

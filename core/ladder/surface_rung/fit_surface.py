@@ -46,6 +46,7 @@ class SurfaceFitSettings:
     is_soft: bool = True
     """Whether the last steps go through soft quantisation. Without it, values are only rounded."""
     weight_of_pixels: float = WEIGHT_OF_PIXELS
+    trust: float = 40.0
 
 
 def on_card(settings: SurfaceFitSettings) -> SurfaceFitSettings:
@@ -64,15 +65,17 @@ class SurfaceFit:
 
     def __init__(
         self, material: TexelMaterial, grid: Grid, fitted: int,
-        weight_of_pixels: float = WEIGHT_OF_PIXELS,
+        weight_of_pixels: float = WEIGHT_OF_PIXELS, trust: float = 0.0,
     ) -> None:  # fmt: skip
         """`fitted` has a bit for each channel that may change."""
         self._material, self._grid, self._fitted = material, grid, fitted
         self._differentiate, self._update, self._quantise = compiled(material)
         self._weight = weight_of_pixels
         material.show(grid)
+        self._trust = trust
         new = material.device.new_buffer
         self._buffers = {
+            "gStart": new(np.asarray(grid.values, np.float32)),
             "gStored": new(np.asarray(grid.values, np.float32)),
             "gMoments": new(np.zeros((grid.values.size, 2), np.float32), 8),
             "gGradients": new(np.zeros(grid.values.size, np.int32)),
@@ -149,7 +152,7 @@ class SurfaceFit:
             "count": count, "first": 0, "channels": self._material.shader.channels,
             "fitted": self._fitted, "directions": 0, "isLit": 1, "exposure": 1.0,
             "weight": self._weight, "scale": self._scale, "step": STEP, "rate": 0.0,
-            "hardness": 0.0,
+            "hardness": 0.0, "trust": self._trust,
             "adam": {"beta1": BETA_1, "scale": {"beta2": BETA_2, "epsilon": EPSILON}},
             **given,
         }  # fmt: skip
@@ -173,7 +176,7 @@ def fit_surface(
     on_progress: Callable[[float], None] = lambda _: None,
 ) -> None:
     """Fits a grid in place and rounds it to bytes."""
-    fit = SurfaceFit(material, grid, fitted, settings.weight_of_pixels)
+    fit = SurfaceFit(material, grid, fitted, settings.weight_of_pixels, settings.trust)
     steps = settings.steps
     of_samples = batches(samples.count, settings.batch, steps)
     of_pixels = batches(pixels.count if pixels else 1, settings.pixels, steps)

@@ -54,8 +54,9 @@ def start_from_pbr(
     if "anisotropy" in layers:
         # both have the ratio of the widths along and across
         values["specular_anisotropy", "float"] = 1 - alpha / along
+        # and the surface shader turns the other way
         angle = 0.5 * np.arctan2(texels[:, 10], texels[:, 9])[:, None]
-        values["specular_rotation", "float"] = (angle / _TURN) % 1
+        values["specular_rotation", "float"] = (-angle / _TURN) % 1
     if "coat" in layers:
         values["coat", "float"] = column(pbr_model.COAT)
         values["coat_color", "color3"] = np.tile(full, (1, 3))
