@@ -15,7 +15,7 @@ import numpy as np
 
 from verdigris.core.base.device import MOST_THREADS, Source
 from verdigris.core.ladder.pbr.fit_pbr import WEIGHT_OF_PIXELS
-from verdigris.core.ladder.texels import HARDEST, quantise, rate_at, softness_at
+from verdigris.core.ladder.texels import HARDEST, Grid, quantise, rate_at, softness_at
 from verdigris.core.ladder.views.reference import batches
 from verdigris.core.training.optimiser import BETA_1, BETA_2, EPSILON, adam_rate
 
@@ -24,11 +24,14 @@ if TYPE_CHECKING:
 
     from verdigris.core.ladder.pbr.lit_pixels import LitPixels
     from verdigris.core.ladder.surface_rung.texel_material import TexelMaterial
-    from verdigris.core.ladder.texels import Grid
     from verdigris.core.ladder.views.reference import Responses
+
+    Floats = NDArray[np.floating]
 
 _SHADER = Source("ladder/texel_fit")
 _UNIT_BITS = 16
+# Texels a side of which the mean change is one of the choices.
+_BLOCK = 8
 # That a channel is moved for a difference: a part of a byte's step.
 STEP = 1 / 512
 
@@ -46,7 +49,6 @@ class SurfaceFitSettings:
     is_soft: bool = True
     """Whether the last steps go through soft quantisation. Without it, values are only rounded."""
     weight_of_pixels: float = WEIGHT_OF_PIXELS
-    trust: float = 40.0
 
 
 def on_card(settings: SurfaceFitSettings) -> SurfaceFitSettings:
@@ -65,17 +67,15 @@ class SurfaceFit:
 
     def __init__(
         self, material: TexelMaterial, grid: Grid, fitted: int,
-        weight_of_pixels: float = WEIGHT_OF_PIXELS, trust: float = 0.0,
+        weight_of_pixels: float = WEIGHT_OF_PIXELS,
     ) -> None:  # fmt: skip
         """`fitted` has a bit for each channel that may change."""
         self._material, self._grid, self._fitted = material, grid, fitted
         self._differentiate, self._update, self._quantise = compiled(material)
         self._weight = weight_of_pixels
         material.show(grid)
-        self._trust = trust
         new = material.device.new_buffer
         self._buffers = {
-            "gStart": new(np.asarray(grid.values, np.float32)),
             "gStored": new(np.asarray(grid.values, np.float32)),
             "gMoments": new(np.zeros((grid.values.size, 2), np.float32), 8),
             "gGradients": new(np.zeros(grid.values.size, np.int32)),
@@ -152,7 +152,7 @@ class SurfaceFit:
             "count": count, "first": 0, "channels": self._material.shader.channels,
             "fitted": self._fitted, "directions": 0, "isLit": 1, "exposure": 1.0,
             "weight": self._weight, "scale": self._scale, "step": STEP, "rate": 0.0,
-            "hardness": 0.0, "trust": self._trust,
+            "hardness": 0.0,
             "adam": {"beta1": BETA_1, "scale": {"beta2": BETA_2, "epsilon": EPSILON}},
             **given,
         }  # fmt: skip
@@ -173,10 +173,13 @@ def fit_surface(
     samples: Responses,
     settings: SurfaceFitSettings,
     pixels: LitPixels | None = None,
+    check: LitPixels | None = None,
     on_progress: Callable[[float], None] = lambda _: None,
-) -> None:
-    """Fits a grid in place and rounds it to bytes."""
-    fit = SurfaceFit(material, grid, fitted, settings.weight_of_pixels, settings.trust)
+) -> str:
+    """Fits a grid in place and rounds it to bytes. With pixels to check, which nothing is fitted
+    to, it keeps what shows these best of `_choices`. Returns the name of the choice."""
+    start = grid.values.copy()
+    fit = SurfaceFit(material, grid, fitted, settings.weight_of_pixels)
     steps = settings.steps
     of_samples = batches(samples.count, settings.batch, steps)
     of_pixels = batches(pixels.count if pixels else 1, settings.pixels, steps)
@@ -187,3 +190,36 @@ def fit_surface(
         on_progress((number + 1) / steps)
     fit.finish()
     grid.values[:] = quantise(grid.values)
+    if check is None:
+        return ""
+    choices = _choices(start, grid)
+    losses = {name: _loss_of(material, each, check) for name, each in choices.items()}
+    best = min(losses, key=lambda name: losses[name])
+    grid.values[:] = choices[best].values
+    return best
+
+
+def _choices(start: Floats, fitted: Grid) -> dict[str, Grid]:
+    """Grids between the start and a fit. Where texels hold more detail than they can store, few
+    samples see each, and a fit of each follows their noise: then the mean change of several texels,
+    or none, is better."""
+    change = fitted.values - start
+
+    def moved(by: Floats) -> Grid:
+        return Grid(fitted.width, fitted.height, quantise(start + by))
+
+    found = {"all": fitted, "half": moved(change / 2), "none": moved(0 * change)}
+    if fitted.width % _BLOCK == 0 and fitted.height % _BLOCK == 0:
+        rows, columns = fitted.height // _BLOCK, fitted.width // _BLOCK
+        blocks = change.reshape(rows, _BLOCK, columns, _BLOCK, -1)
+        is_seen = (blocks != 0).any(-1, keepdims=True)
+        means = blocks.sum((1, 3)) / np.maximum(is_seen.sum((1, 3)), 1)
+        coarse = Grid(columns, rows, means.reshape(rows * columns, -1).astype(np.float32))
+        found["smooth"] = moved(coarse.resized(fitted.width, fitted.height).values)
+    return found
+
+
+def _loss_of(material: TexelMaterial, grid: Grid, pixels: LitPixels) -> float:
+    fit = SurfaceFit(material, grid, 0)
+    fit.differentiate(0.0, None, (pixels, slice(0, pixels.count)))
+    return fit.loss_of_pixels

@@ -35,7 +35,11 @@ if TYPE_CHECKING:
     from verdigris.core.ladder.views.visibility import Seen
 
     Floats = NDArray[np.float32]
+    _Pixels = tuple[Sequence[Seen], Sequence[Floats] | None]
     Progress = Callable[[float], None]
+
+# Of the pixels, that check a fit.
+_APART = 0.15
 
 
 def fit_surface_rung(
@@ -56,11 +60,12 @@ def fit_surface_rung(
     if surface is not None:
         shader, grid = start_from_graph(scene, surface, size)
     on_progress(0.1)
+    (fit_to, weights), (apart, apart_weights) = split(seen, weights, seed)
     samples = draw_responses(
-        scene.teacher, seen, scene.first_set, count, seed, weights,
+        scene.teacher, fit_to, scene.first_set, count, seed, weights,
         lambda part: on_progress(0.1 + 0.2 * part),
     )  # fmt: skip
-    pixels = LitPixels.draw(scene, seen, scene.first_set, seed, weights)
+    pixels = LitPixels.draw(scene, fit_to, scene.first_set, seed, weights)
     if surface is None:
         if pbr is None:
             found, layers = fit_pbr(samples, size, scene.teacher.device, of_pbr, pixels)
@@ -70,9 +75,11 @@ def fit_surface_rung(
         shader, grid = start_from_pbr(found, layers, scene.teacher.material.file_name, *unlit)
     material = TexelMaterial(shader, scene.teacher.device)
     fitted = fitted_channels(shader)
+    kept = ""
     if fitted and settings.steps:
-        fit_surface(
-            material, grid, fitted, samples, settings, pixels,
+        check = LitPixels.draw(scene, apart, scene.first_set, seed, apart_weights)
+        kept = fit_surface(
+            material, grid, fitted, samples, settings, pixels, check,
             lambda part: on_progress(0.3 + 0.7 * part),
         )  # fmt: skip
     grid.values[:] = quantise(grid.values)
@@ -83,8 +90,28 @@ def fit_surface_rung(
         return np.asarray(light * scene.exposure, np.float32)
 
     seconds = time.monotonic() - begun
-    stored = {"grid": grid, "shader": shader}
+    stored = {"grid": grid, "shader": shader, "kept": kept}
     return Rung(SURFACE, size, grid.values.size, seconds, draw, stored, material=material)
+
+
+def split(
+    seen: Sequence[Seen], weights: Sequence[Floats] | None, seed: int
+) -> tuple[_Pixels, _Pixels]:
+    """Pixels of all views to fit to, and some to check a fit, with their painted weights."""
+    rng = np.random.default_rng(seed)
+    orders = [rng.permutation(each.count) for each in seen]
+    parts = []
+    for is_apart in (False, True):
+        chosen = [
+            np.sort(
+                order[: int(_APART * len(order))] if is_apart else order[int(_APART * len(order)) :]
+            )
+            for order in orders
+        ]
+        found = [each.take(some) for each, some in zip(seen, chosen, strict=True)]
+        paint = weights and [each[some] for each, some in zip(weights, chosen, strict=True)]
+        parts.append((found, paint))
+    return parts[0], parts[1]
 
 
 def _emission_and_opacity(

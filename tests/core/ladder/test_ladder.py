@@ -203,7 +203,9 @@ def test_the_gltf_holds_the_mesh_and_a_variant_for_each_rung_with_textures(made)
 
 
 def test_unknown_rungs_and_sizes_are_refused():
-    with pytest.raises(SettingsError, match="rungs: 'bump' is not known: choose of neural, surface, pbr"):
+    with pytest.raises(
+        SettingsError, match="rungs: 'bump' is not known: choose of neural, surface, pbr"
+    ):
         check_rungs(["bump"])
     assert check_rungs(["vertex", "pbr", "vertex"]) == ["pbr", "vertex"]
     with pytest.raises(SettingsError, match="size is 3: use 4 to 4096"):

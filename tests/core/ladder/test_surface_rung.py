@@ -163,7 +163,7 @@ def fitted_paper(device, value, weight, side=2, is_soft=True):
     uv, wi, wo, *_ = drawn_samples(len(weight))
     samples = Responses.upload(device, uv, wi, wo, value(uv, wi), weight)
     grid = Grid.of(side, side, np.full(3, 0.5))
-    settings = SurfaceFitSettings(100, 2000, rate=0.02, is_soft=is_soft, trust=0.0)
+    settings = SurfaceFitSettings(100, 2000, rate=0.02, is_soft=is_soft)
     fit_surface(TexelMaterial(LAMBERT, device), grid, 0b111, samples, settings)
     return grid, uv, wi
 
@@ -193,7 +193,7 @@ def test_fitting_through_soft_quantisation_beats_rounding_after(device):
     errors = []
     for is_soft in (True, False):
         grid = Grid(16, 16, source.values.copy())
-        settings = SurfaceFitSettings(200, 4000, rate=0.02, is_soft=is_soft, trust=0.0)
+        settings = SurfaceFitSettings(200, 4000, rate=0.02, is_soft=is_soft)
         fit_surface(TexelMaterial(LAMBERT, device), grid, 0b111, samples, settings)
         assert np.array_equal(np.rint(grid.values * 255) / 255, grid.values)
         errors.append(np.abs(np.cbrt(shaded(grid, uv, wi)) - np.cbrt(value)).mean())
@@ -217,6 +217,7 @@ def test_a_surface_that_starts_from_gltf_textures_shows_the_same(device):
     wo = random_views(rng, 2000)
     wi = lights_for(rng, wo)
     found = material.response(uv.T, wi, wo)
+
     def difference(stored):
         texels = Grid(2, 2, pbr_model.decode(stored)).sample(uv)
         expected = np.log1p(pbr_model.evaluate(texels, wi.T, wo.T).T)
@@ -242,7 +243,7 @@ ALONG_X = with_surface(
 def test_inputs_are_baked_where_they_are_on_the_mesh_tile_by_tile(device, tmp_path):
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], np.float32)[[0, 1, 2, 0, 2, 3]]
     # x of the second tile runs backwards
-    uv = np.concatenate([square, square + [1, 0]]).reshape(4, 3, 2).astype(np.float32)
+    uv = np.concatenate([square, square + np.array([1, 0])]).reshape(4, 3, 2).astype(np.float32)
     x = np.concatenate([square[:, :1], 1 - square[:, :1]]).reshape(4, 3, 1)
     place = np.concatenate([x, uv[..., 1:], 0 * x], -1).astype(np.float32)
     normal = np.tile(np.array([0, 0, 1], np.float32), (4, 3, 1))
