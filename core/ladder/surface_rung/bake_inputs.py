@@ -8,6 +8,7 @@ compiled once: a live input chooses what it emits.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,7 @@ _MOST_PACKS = 10
 _AXES = ("tangent", "bitangent", "normal")
 # Points of a texel along a side, at most so many along a side of the texture.
 _POINTS, _MOST_POINTS = 4, 2048
+_RASTERISERS = 4
 # Of the solution of the normal equations.
 _ROUNDS = 8
 # Copies of a triangle whose uv reach over several unit squares.
@@ -125,11 +127,12 @@ def bake_inputs(
     teachers = _emitting(scene.teacher, surface, inputs)
     channels = sum(each.channels for each in inputs)
     points = max(1, min(_POINTS, _MOST_POINTS // size))
+    places = (np.arange(points) + 0.5) / points - 0.5
+    offsets = [(float(x), float(y)) for y in places for x in places]
     found = Baked(size, [], [], [], scene.atlas.side if scene.atlas else None)
-    for row in range(points):
-        for column in range(points):
-            aside = (np.array([column, row]) + 0.5) / points - 0.5
-            seen = _seen_by_texels(scene, size, aside)
+    with ThreadPoolExecutor(_RASTERISERS) as threads:
+        parts = threads.map(lambda offset: _seen_by_texels(scene, size, offset), offsets)
+        for offset, seen in zip(offsets, parts, strict=True):
             values = np.zeros((size * size, channels), np.float32)
             covered = np.zeros(size * size, bool)
             if seen is not None:
@@ -142,7 +145,7 @@ def bake_inputs(
                 covered[seen.pixel] = True
             found.values.append(values)
             found.covered.append(covered)
-            found.offsets.append((float(aside[0]), float(aside[1])))
+            found.offsets.append(offset)
     return found
 
 
@@ -153,11 +156,11 @@ def _choices(teacher: Teacher, packs: int) -> Iterator[int]:
         yield number
 
 
-def _seen_by_texels(scene: Scene, size: int, aside: NDArray[np.float64]) -> Seen | None:
+def _seen_by_texels(scene: Scene, size: int, offset: tuple[float, float]) -> Seen | None:
     """The surface at a point of each texel, as if a camera saw the texture."""
     uv = scene.surface.sets[scene.first_set]
     uv, owner = _in_unit_square(uv)
-    corners = np.asarray(uv * size - aside, np.float32)
+    corners = np.asarray(uv * size - np.array(offset), np.float32)
     cover = rasterize(corners, np.zeros(corners.shape[:2], np.float32), size, size)
     triangle = cover.triangle.reshape(-1)
     pixel = np.flatnonzero(triangle >= 0)
