@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.geometry.raster import rasterize
+from verdigris.core.ladder.surface_rung.mixed_surfaces import connect
 from verdigris.core.ladder.texels import Grid, fill_holes
 from verdigris.core.ladder.views.reference import emission_at
 from verdigris.core.ladder.views.visibility import Seen
@@ -207,7 +208,7 @@ def _emit(
     teacher: Teacher, surface: mx.Node, packs: Sequence[Sequence[tuple[TexturedInput, int]]]
 ) -> Teacher:
     document, material = teacher.document, teacher.material
-    root = document.root.copy()
+    root = surface.getDocument().copy()
     root.setDataLibrary(standard_library())
     node = counterpart(surface, root)
     scope = node.getParent()
@@ -219,7 +220,7 @@ def _emit(
             if isinstance(value, float):
                 port.setValue(value)
             else:
-                _connect(port, value)
+                connect(port, value)
         return new
 
     def channel_of(each: TexturedInput, channel: int) -> mx.Node:
@@ -233,7 +234,7 @@ def _emit(
         else:
             part = add("extract", "float")
             part.setInputValue("index", channel, "integer")
-            _connect(part.addInput("in", each.kind), port)
+            connect(part.addInput("in", each.kind), port)
         return add("add", "float", in1=part, in2=_ABOVE_ZERO)
 
     chosen = add("switch", "color3", which=0.5)
@@ -241,27 +242,13 @@ def _emit(
         parts = [channel_of(*each) for each in pack]
         parts += [add("constant", "float", value=0.0)] * (3 - len(parts))
         joined = add("combine3", "color3", in1=parts[0], in2=parts[1], in3=parts[2])
-        _connect(chosen.addInput(f"in{number}", "color3"), joined)
+        connect(chosen.addInput(f"in{number}", "color3"), joined)
     for port in node.getInputs():
         node.removeInput(port.getName())
     node.setCategory("surface_unlit")
     node.removeAttribute("nodedef")
-    _connect(node.addInput("emission_color", "color3"), chosen)
+    connect(node.addInput("emission_color", "color3"), chosen)
     wanted = WantedInput(f"{chosen.getNamePath()}/which", (0.0,), (float(_MOST_PACKS),))
     emitting = replace(document, root=root)
     found = replace(material, element=counterpart(material.element, root))
     return Teacher(emitting, found, teacher.device, teacher.mesh, (wanted,), has_atlas=False)
-
-
-def _connect(port: mx.Input, source: mx.Node | mx.Input) -> None:
-    """Feeds a port from a node, or from what feeds another port."""
-    import MaterialX as mx
-
-    if isinstance(source, mx.Node):
-        port.setType(source.getType())
-        port.setNodeName(source.getName())
-        return
-    port.setType(source.getType())
-    for name in ("nodename", "nodegraph", "output", "interfacename", "channels"):
-        if source.hasAttribute(name):
-            port.setAttribute(name, source.getAttribute(name))

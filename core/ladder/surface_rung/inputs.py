@@ -87,23 +87,26 @@ class TexturedInput:
         return replace(self, low=low, high=high if high > 1 + _LEAST_SPREAD or low < 0 else 1.0)
 
 
-def find_surface(material: Material) -> mx.Node | None:
-    """The surface shader of a material, if it is one node of the library that only numbers, colours
-    and directions feed; None of layers, mixes and definitions of the document."""
+def shader_of(material: Material) -> mx.Node | None:
+    """The node of the surface shader of a material."""
     import MaterialX as mx
 
     node = material.element
     if node.getType() == "material":
         node = node.getInput("surfaceshader")
-    if node is not None and not isinstance(node, mx.Node):
-        node = source_of(node)
-    definition = None if node is None else node.getNodeDef()
-    if node is None or definition is None or is_of_document(definition, node) or own_graph(node):
-        return None
-    has_closures = any(port.getType() in _CLOSURES for port in definition.getActiveInputs())
+    return node if node is None or isinstance(node, mx.Node) else source_of(node)
+
+
+def is_plain_surface(node: mx.Node) -> bool:
+    """Whether a node is a surface shader of the library that only numbers, colours and directions
+    feed, and no definition of the document, layer or mix."""
+    definition = node.getNodeDef()
+    if definition is None or is_of_document(definition, node) or own_graph(node):
+        return False
+    if any(port.getType() in _CLOSURES for port in definition.getActiveInputs()):
+        return False
     fed = [port for port in node.getInputs() if source_of(port) is not None]
-    is_plain = all(port.getType() in COUNTS for port in fed)
-    return node if is_plain and not has_closures else None
+    return node.getType() == "surfaceshader" and all(port.getType() in COUNTS for port in fed)
 
 
 def fed_inputs(surface: mx.Node) -> list[TexturedInput]:

@@ -15,7 +15,13 @@ from verdigris.core.ladder.rungs import Rung, Scene, emission_grid, start_textur
 from verdigris.core.ladder.surface_rung.bake_inputs import bake_inputs
 from verdigris.core.ladder.surface_rung.fit_surface import SurfaceFitSettings, fit_surface
 from verdigris.core.ladder.surface_rung.from_pbr import start_from_pbr
-from verdigris.core.ladder.surface_rung.inputs import fed_inputs, find_surface, is_constant
+from verdigris.core.ladder.surface_rung.inputs import (
+    fed_inputs,
+    is_constant,
+    is_plain_surface,
+    shader_of,
+)
+from verdigris.core.ladder.surface_rung.mixed_surfaces import merge_mix
 from verdigris.core.ladder.surface_rung.surface_document import (
     SurfaceShader,
     constant_of,
@@ -29,7 +35,6 @@ from verdigris.core.ladder.views.reference import draw_responses, light_of
 from verdigris.core.settings.rung_names import SURFACE
 
 if TYPE_CHECKING:
-    import MaterialX as mx
     from numpy.typing import NDArray
 
     from verdigris.core.ladder.views.visibility import Seen
@@ -56,9 +61,7 @@ def fit_surface_rung(
 ) -> Rung:  # fmt: skip
     begun = time.monotonic()
     size *= scene.tiles_a_side
-    surface = find_surface(scene.teacher.material)
-    if surface is not None:
-        shader, grid = start_from_graph(scene, surface, size)
+    shader, grid = start_from_graph(scene, size) or (None, None)
     on_progress(0.1)
     (fit_to, weights), (apart, apart_weights) = split(seen, weights, seed)
     samples = draw_responses(
@@ -66,7 +69,7 @@ def fit_surface_rung(
         lambda part: on_progress(0.1 + 0.2 * part),
     )  # fmt: skip
     pixels = LitPixels.draw(scene, fit_to, scene.first_set, seed, weights)
-    if surface is None:
+    if shader is None or grid is None:
         if pbr is None:
             found, layers = fit_pbr(samples, size, scene.teacher.device, of_pbr, pixels)
         else:
@@ -129,8 +132,16 @@ def _emission_and_opacity(
     return emission if emission.any() else None, None if opacity is None else opacity[:, :1]
 
 
-def start_from_graph(scene: Scene, surface: mx.Node, size: int) -> tuple[SurfaceShader, Grid]:
-    """The shader of a document with the inputs that vary, and their means at the texels."""
+def start_from_graph(scene: Scene, size: int) -> tuple[SurfaceShader, Grid] | None:
+    """The shader of a document with textures of the inputs that vary; None if the material is not
+    one shader, or a mix of shaders of one kind."""
+    surface, merged = shader_of(scene.teacher.material), None
+    if surface is not None and surface.getCategory() == "mix":
+        # its document lives as long as this is kept
+        merged = merge_mix(surface)
+        surface = None if merged is None else merged[1]
+    if surface is None or not is_plain_surface(surface):
+        return None
     inputs = fed_inputs(surface)
     baked, first = bake_inputs(scene, surface, inputs, size), 0
     kept, columns, constants = [], [], []

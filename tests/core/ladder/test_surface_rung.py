@@ -17,7 +17,7 @@ from verdigris.core.ladder.surface_rung.fit_surface import (
     fit_surface,
 )
 from verdigris.core.ladder.surface_rung.from_pbr import start_from_pbr
-from verdigris.core.ladder.surface_rung.inputs import TexturedInput, find_surface
+from verdigris.core.ladder.surface_rung.inputs import TexturedInput
 from verdigris.core.ladder.surface_rung.surface_document import Constant, SurfaceShader
 from verdigris.core.ladder.surface_rung.surface_files import write_surface
 from verdigris.core.ladder.surface_rung.surface_rung import start_from_graph
@@ -254,7 +254,7 @@ def test_inputs_are_baked_where_they_are_on_the_mesh_tile_by_tile(device, tmp_pa
     geometry = DeviceSurface(device, surface)
     lighting = EnvironmentLighting(environment, geometry.occluders)
     scene = Scene(teacher, geometry, lighting, 1.0, atlas.uv_set, None, False, atlas)
-    shader, grid = start_from_graph(scene, find_surface(teacher.material), 16)
+    shader, grid = start_from_graph(scene, 16)
     assert [each.name for each in shader.inputs] == ["specular_roughness", "normal"]
     centres = (np.arange(8) + 0.5) / 8
     image = grid.image[:8]
