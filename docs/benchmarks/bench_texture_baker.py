@@ -1,4 +1,4 @@
-"""Compares the rungs surface and pbr with what MaterialX's own TextureBaker writes, at equal texture size.
+"""Compares surface and pbr with what MaterialX's TextureBaker writes, at equal texture size.
 
 python docs/benchmarks/bench_texture_baker.py BAKED examples/glazed_tile.mtlx:figure.usda:studio
 

@@ -40,12 +40,15 @@ STEP = 1 / 512
 class SurfaceFitSettings:
     """Work of a fit."""
 
-    steps: int = 100
-    batch: int = 16_384
+    steps: int = 60
+    batch: int = 32_768
     """Samples of the response in a step."""
-    pixels: int = 2048
+    pixels: int = 4096
     """Pixels in a step."""
-    rate: float = 0.004
+    rate: float = 0.001
+    """Peak rate for textures that start as the graph's inputs."""
+    rate_of_layers: float = 0.02
+    """Peak rate for those that start as glTF textures."""
     is_soft: bool = True
     """Whether the last steps go through soft quantisation. Without it, values are only rounded."""
     weight_of_pixels: float = WEIGHT_OF_PIXELS
@@ -174,6 +177,7 @@ def fit_surface(
     settings: SurfaceFitSettings,
     pixels: LitPixels | None = None,
     check: LitPixels | None = None,
+    peak_rate: float = 0.02,
     on_progress: Callable[[float], None] = lambda _: None,
 ) -> str:
     """Fits a grid in place and rounds it to bytes. With pixels to check, which nothing is fitted
@@ -185,7 +189,7 @@ def fit_surface(
     of_pixels = batches(pixels.count if pixels else 1, settings.pixels, steps)
     for number, (chosen, shown) in enumerate(zip(of_samples, of_pixels, strict=True)):
         softness = softness_at(number, steps) if settings.is_soft else 0.0
-        rate = rate_at(number, steps, settings.rate)
+        rate = rate_at(number, steps, peak_rate)
         fit.step(rate, number, softness, (samples, chosen), (pixels, shown) if pixels else None)
         on_progress((number + 1) / steps)
     fit.finish()

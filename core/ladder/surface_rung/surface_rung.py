@@ -61,7 +61,7 @@ def fit_surface_rung(
 ) -> Rung:  # fmt: skip
     begun = time.monotonic()
     size *= scene.tiles_a_side
-    shader, grid = start_from_graph(scene, size) or (None, None)
+    start, rate = start_from_graph(scene, size), settings.rate
     on_progress(0.1)
     (fit_to, weights), (apart, apart_weights) = split(seen, weights, seed)
     samples = draw_responses(
@@ -69,13 +69,15 @@ def fit_surface_rung(
         lambda part: on_progress(0.1 + 0.2 * part),
     )  # fmt: skip
     pixels = LitPixels.draw(scene, fit_to, scene.first_set, seed, weights)
-    if shader is None or grid is None:
+    if start is None:
+        rate = settings.rate_of_layers
         if pbr is None:
             found, layers = fit_pbr(samples, size, scene.teacher.device, of_pbr, pixels)
         else:
             found, layers = pbr.stored["grid"], pbr.stored["layers"]
         unlit = _emission_and_opacity(scene, seen, size)
-        shader, grid = start_from_pbr(found, layers, scene.teacher.material.file_name, *unlit)
+        start = start_from_pbr(found, layers, scene.teacher.material.file_name, *unlit)
+    shader, grid = start
     material = TexelMaterial(shader, scene.teacher.device)
     fitted = fitted_channels(shader)
     kept = ""
@@ -83,7 +85,7 @@ def fit_surface_rung(
         check = LitPixels.draw(scene, apart, scene.first_set, seed, apart_weights)
         kept = fit_surface(
             material, grid, fitted, samples, settings, pixels, check,
-            lambda part: on_progress(0.3 + 0.7 * part),
+            rate, lambda part: on_progress(0.3 + 0.7 * part),
         )  # fmt: skip
     grid.values[:] = quantise(grid.values)
     material.show(grid)

@@ -17,7 +17,8 @@ from verdigris.core.ladder.surface_rung.fit_surface import (
     fit_surface,
 )
 from verdigris.core.ladder.surface_rung.from_pbr import start_from_pbr
-from verdigris.core.ladder.surface_rung.inputs import TexturedInput
+from verdigris.core.ladder.surface_rung.inputs import TexturedInput, shader_of
+from verdigris.core.ladder.surface_rung.mixed_surfaces import merge_mix
 from verdigris.core.ladder.surface_rung.surface_document import Constant, SurfaceShader
 from verdigris.core.ladder.surface_rung.surface_files import write_surface
 from verdigris.core.ladder.surface_rung.surface_rung import start_from_graph
@@ -31,7 +32,7 @@ from verdigris.core.material.load.mtlx_document import load_document, parse_docu
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.pictures.environment_render import EnvironmentLighting
 
-from ..material.documents import with_surface
+from ..material.documents import document, with_surface
 from .lights import lights_for, random_views
 
 SHADER = SurfaceShader(
@@ -163,7 +164,7 @@ def fitted_paper(device, value, weight, side=2, is_soft=True):
     uv, wi, wo, *_ = drawn_samples(len(weight))
     samples = Responses.upload(device, uv, wi, wo, value(uv, wi), weight)
     grid = Grid.of(side, side, np.full(3, 0.5))
-    settings = SurfaceFitSettings(100, 2000, rate=0.02, is_soft=is_soft)
+    settings = SurfaceFitSettings(100, 2000, is_soft=is_soft)
     fit_surface(TexelMaterial(LAMBERT, device), grid, 0b111, samples, settings)
     return grid, uv, wi
 
@@ -193,7 +194,7 @@ def test_fitting_through_soft_quantisation_beats_rounding_after(device):
     errors = []
     for is_soft in (True, False):
         grid = Grid(16, 16, source.values.copy())
-        settings = SurfaceFitSettings(200, 4000, rate=0.02, is_soft=is_soft)
+        settings = SurfaceFitSettings(200, 4000, is_soft=is_soft)
         fit_surface(TexelMaterial(LAMBERT, device), grid, 0b111, samples, settings)
         assert np.array_equal(np.rint(grid.values * 255) / 255, grid.values)
         errors.append(np.abs(np.cbrt(shaded(grid, uv, wi)) - np.cbrt(value)).mean())
@@ -266,3 +267,55 @@ def test_inputs_are_baked_where_they_are_on_the_mesh_tile_by_tile(device, tmp_pa
     assert files["normal"] == "surface_normal.<UDIM>.png"
     second = oiio.ImageBuf(str(tmp_path / "surface_specular_roughness.1002.png"))
     assert second.get_pixels("float")[3, :, 0] == pytest.approx(image[4, 8:, 0], abs=3e-3)
+
+
+MIXED = document(
+    '<nodegraph name="graph"><texcoord name="uv" type="vector2"/>'
+    '<extract name="x" type="float"><input name="in" type="vector2" nodename="uv"/></extract>'
+    '<ifgreater name="left" type="float"><input name="value1" type="float" value="0.3"/>'
+    '<input name="value2" type="float" nodename="x"/></ifgreater>'
+    '<ifgreater name="right" type="float"><input name="value2" type="float" value="0.6"/>'
+    '<input name="value1" type="float" nodename="x"/></ifgreater>'
+    '<normalmap name="leaning" type="vector3">'
+    '<input name="in" type="vector3" value="0.7, 0.5, 0.9"/></normalmap>'
+    '<standard_surface name="red" type="surfaceshader">'
+    '<input name="base_color" type="color3" value="0.8, 0.1, 0.1" colorspace="srgb_texture"/>'
+    '<input name="normal" type="vector3" nodename="leaning"/></standard_surface>'
+    '<standard_surface name="gold" type="surfaceshader">'
+    '<input name="base_color" type="color3" value="0.9, 0.7, 0.2"/>'
+    '<input name="metalness" type="float" value="1"/></standard_surface>'
+    '<standard_surface name="lacquer" type="surfaceshader">'
+    '<input name="base_color" type="color3" value="0.1, 0.1, 0.6"/>'
+    '<input name="coat" type="float" nodename="right"/></standard_surface>'
+    '<mix name="inner" type="surfaceshader"><input name="fg" type="surfaceshader" nodename="red"/>'
+    '<input name="bg" type="surfaceshader" nodename="gold"/>'
+    '<input name="mix" type="float" nodename="left"/></mix>'
+    '<mix name="outer" type="surfaceshader">'
+    '<input name="fg" type="surfaceshader" nodename="lacquer"/>'
+    '<input name="bg" type="surfaceshader" nodename="inner"/>'
+    '<input name="mix" type="float" nodename="right"/></mix>'
+    '<output name="out" type="surfaceshader" nodename="outer"/></nodegraph>',
+    '<surfacematerial name="material" type="material">'
+    '<input name="surfaceshader" type="surfaceshader" nodegraph="graph" output="out"/>'
+    "</surfacematerial>",
+)
+
+
+def test_a_mix_of_shaders_by_a_mask_reflects_the_same_as_one_shader(device):
+    source = parse_document(MIXED)
+    root, node = merge_mix(shader_of(source.require_material()))
+    assert node.getCategory() == "standard_surface"
+    merged = parse_document(mx.writeToXmlString(root))
+    rng = np.random.default_rng(2)
+    wo = random_views(rng, 600)
+    wi, uv = lights_for(rng, wo), rng.random((600, 2)).astype(np.float32)
+    expected = Teacher(source, device=device).response(uv, wi, wo)
+    found = Teacher(merged, device=device).response(uv, wi, wo)
+    assert found == pytest.approx(expected, rel=1e-3, abs=1e-5)
+
+
+def test_shaders_of_several_kinds_are_no_single_one():
+    other = MIXED.replace('<standard_surface name="gold"', '<gltf_pbr name="gold"', 1)
+    other = other.replace('value="1"/></standard_surface>', 'value="1"/></gltf_pbr>', 1)
+    other = other.replace('name="metalness"', 'name="metallic"', 1)
+    assert merge_mix(shader_of(parse_document(other).require_material())) is None
