@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-NEURAL, PBR, UNLIT, REFLECTION, DETAIL, VERTEX = RUNGS = (
-    "neural", "pbr", "unlit", "reflection", "detail", "vertex",
+NEURAL, SURFACE, PBR, UNLIT, REFLECTION, DETAIL, VERTEX = RUNGS = (
+    "neural", "surface", "pbr", "unlit", "reflection", "detail", "vertex",
 )  # fmt: skip
 VARIANT_SET = "rung"
 """Of a USD file with all rungs."""
 TITLES = {
     NEURAL: "Neural material",
+    SURFACE: "Textures of the surface shader",
     PBR: "glTF textures",
     UNLIT: "One unlit texture",
     REFLECTION: "Unlit texture and reflection map",
@@ -17,6 +18,7 @@ TITLES = {
 }
 COSTS = {
     NEURAL: "the neural texture and its small network",
+    SURFACE: "a texture read for each input that varies, one light loop of the shader",
     PBR: "3 texture reads (5 with coat and emission), one light loop",
     UNLIT: "1 texture read, 1 division",
     REFLECTION: "3 texture reads, 2 divisions, no light loop",

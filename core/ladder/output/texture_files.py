@@ -14,6 +14,7 @@ from verdigris.core.flatten.flat_model import LARGEST_SLANT
 from verdigris.core.ladder.maps.opacity import CUTOFF, MASK
 from verdigris.core.ladder.pbr import pbr_model
 from verdigris.core.ladder.rungs import Rung
+from verdigris.core.ladder.surface_rung.surface_files import write_surface
 from verdigris.core.ladder.texels import quantise
 from verdigris.core.ladder.unlit_models import (
     DETAIL_SCALE,
@@ -23,7 +24,7 @@ from verdigris.core.ladder.unlit_models import (
     WithReflection,
 )
 from verdigris.core.pictures.picture_files import srgb_from_linear, write_data
-from verdigris.core.settings.rung_names import DETAIL, PBR
+from verdigris.core.settings.rung_names import DETAIL, PBR, SURFACE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,6 +55,9 @@ def write_textures(
 ) -> Written:
     """Writes the textures of a rung into a folder. Row 0 of the images is at the top, v = 1."""
     written = Written()
+    if rung.name == SURFACE:
+        written.files = write_surface(rung.stored["shader"], rung.stored["grid"], folder, atlas)
+        return written
     images = _images(rung, written.numbers)
     for use in _TILED if atlas else ():
         if use in images:

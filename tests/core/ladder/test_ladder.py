@@ -146,7 +146,7 @@ def test_every_rung_is_fitted_and_its_errors_are_measured(made):
     assert [rung["name"] for rung in report["rungs"]] == list(RUNGS[1:])
     flips = {rung["name"]: rung["flip"] for rung in report["rungs"]}
     # glTF holds this material, and follows the eye; the others cannot
-    assert flips["pbr"] < 0.13 and flips["pbr"] < flips["unlit"]
+    assert flips["surface"] < flips["pbr"] < 0.13 and flips["pbr"] < flips["unlit"]
     assert flips["reflection"] < flips["unlit"]
     assert max(flips.values()) < 0.35
     assert report["uv_set_of_light"] == "st1"
@@ -203,7 +203,9 @@ def test_the_gltf_holds_the_mesh_and_a_variant_for_each_rung_with_textures(made)
 
 
 def test_unknown_rungs_and_sizes_are_refused():
-    with pytest.raises(SettingsError, match="rungs: 'bump' is not known: choose of neural, pbr"):
+    with pytest.raises(
+        SettingsError, match="rungs: 'bump' is not known: choose of neural, surface, pbr"
+    ):
         check_rungs(["bump"])
     assert check_rungs(["vertex", "pbr", "vertex"]) == ["pbr", "vertex"]
     with pytest.raises(SettingsError, match="size is 3: use 4 to 4096"):
