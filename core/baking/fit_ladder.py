@@ -44,7 +44,7 @@ class LadderRequest:
     changes: Mapping[str, Any] = field(default_factory=dict)
     """Other fields of LadderSettings."""
     uv_set: str | None = None
-    """The set of pbr and detail; None is the mesh's first."""
+    """The set of surface, pbr and detail; None is the mesh's first."""
     preset: str = ""
     """Of the bake of the neural rung."""
     bundle: Path | None = None

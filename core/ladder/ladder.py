@@ -22,15 +22,28 @@ from verdigris.core.ladder.measure import (
     bound_of_textures,
     measure_rung,
 )
-from verdigris.core.ladder.neural_rung import Neural, neural_rung, time_rung
+from verdigris.core.ladder.neural_rung import Neural, neural_rung
 from verdigris.core.ladder.pbr.fit_pbr import FitSettings, compiled, on_card
 from verdigris.core.ladder.rungs import Rung, Scene
+from verdigris.core.ladder.surface_rung.fit_surface import SurfaceFitSettings
+from verdigris.core.ladder.surface_rung.fit_surface import on_card as surface_on_card
+from verdigris.core.ladder.surface_rung.surface_rung import fit_surface_rung
+from verdigris.core.ladder.time_rung import time_rung
 from verdigris.core.ladder.views.records import reference_records
 from verdigris.core.ladder.views.visibility import DeviceSurface, Seen, cameras_around, see
 from verdigris.core.lighting.device_lighting import DeviceEnvironment
 from verdigris.core.material.use_material import compile_material
 from verdigris.core.pictures.environment_render import SHADE_ENVIRONMENT, EnvironmentLighting
-from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, REFLECTION, RUNGS, UNLIT, VERTEX
+from verdigris.core.settings.rung_names import (
+    DETAIL,
+    NEURAL,
+    PBR,
+    REFLECTION,
+    RUNGS,
+    SURFACE,
+    UNLIT,
+    VERTEX,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +51,7 @@ if TYPE_CHECKING:
     from verdigris.core.importance.camera import Camera
     from verdigris.core.ladder.surface import Surface
     from verdigris.core.lighting.environment import Environment
-    from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.material.teacher.teacher import Teacher
 
     Floats = NDArray[np.float32]
     OnProgress = Callable[[str, float], None]
@@ -101,7 +114,7 @@ class Ladder:
 
 
 def make_ladder(
-    teacher: DeviceMaterial,
+    teacher: Teacher,
     surface: Surface,
     environment: Environment,
     names: Sequence[str],
@@ -137,15 +150,19 @@ def make_ladder(
             on_progress("views", number / len(cameras))
     weights = _painted(seen, surface, importance)
     reference = None
-    if any(name not in (NEURAL, PBR) for name in names):
+    if any(name not in (NEURAL, SURFACE, PBR) for name in names):
         with _timed(shared, "reference pictures"):
             reference = reference_records(
                 scene, seen, settings.samples, weights,
                 lambda part: on_progress("reference pictures", part),
             )  # fmt: skip
-    found = [
-        _fit(name, scene, seen, settings, weights, neural, reference, on_progress) for name in names
-    ]
+    by_name: dict[str, Rung] = {}
+    # glTF textures first: those of the surface shader may begin with them
+    for name in sorted(names, key=SURFACE.__eq__):
+        by_name[name] = _fit(
+            name, scene, seen, settings, weights, neural, reference, by_name.get(PBR), on_progress
+        )
+    found = [by_name[name] for name in names]
     with _timed(shared, "occlusion and opacity"):
         add_opacity(found, scene, seen)
         add_occlusion(found, scene)
@@ -167,7 +184,7 @@ def make_ladder(
             measured[rung.name] = measure_rung(rung, held_out)
             if rung.name == UNLIT:
                 measured[UNLIT].bound = bound_of_textures(scene, held_out, rung.size)
-            rung.nanoseconds = time_rung(rung)
+            rung.nanoseconds = time_rung(rung, teacher.device)
             on_progress("measure", number / len(found))
     return Ladder(scene, settings, found, measured, held_out, warnings, shared)
 
@@ -182,7 +199,7 @@ def _timed(seconds: dict[str, float], name: str) -> Iterator[None]:
 def _compile(scene: Scene, names: Sequence[str]) -> None:
     """Compiles the large kernels, or finds them in the cache, before rungs are timed."""
     scene.teacher.kernel(SHADE_ENVIRONMENT, "shadeEnvironment")
-    if PBR in names:
+    if PBR in names or SURFACE in names:
         compile_material(scene.teacher)
         compiled(scene.teacher.device)
 
@@ -204,6 +221,7 @@ def _fit(
     weights: Sequence[Floats] | None,
     neural: Neural | None,
     reference: tuple[Records, NDArray[np.int64]] | None,
+    pbr: Rung | None,
     on_progress: OnProgress,
 ) -> Rung:
     def show(part: float) -> None:
@@ -213,10 +231,26 @@ def _fit(
         if neural is None:
             raise SettingsError("the rung 'neural' needs a bundle: bake one with `verdigris bake`")
         return neural_rung(scene, neural)
-    if name == PBR:
-        fit = FitSettings(steps=settings.steps, is_soft=settings.is_soft, seed=settings.seed)
+    fit = FitSettings(steps=settings.steps, is_soft=settings.is_soft, seed=settings.seed)
+    if not scene.teacher.device.is_software:
+        fit = on_card(fit)
+    if name == SURFACE:
+        own = SurfaceFitSettings(is_soft=settings.is_soft)
         if not scene.teacher.device.is_software:
-            fit = on_card(fit)
+            own = surface_on_card(own)
+        return fit_surface_rung(
+            scene,
+            seen,
+            settings.size,
+            settings.responses,
+            own,
+            settings.seed,
+            weights,
+            fit,
+            pbr,
+            show,
+        )
+    if name == PBR:
         return all_rungs.fit_pbr_rung(
             scene, seen, settings.size, settings.responses, fit, weights, show
         )
@@ -234,7 +268,7 @@ def _fit(
 
 
 def _scene_of(
-    teacher: DeviceMaterial,
+    teacher: Teacher,
     surface: Surface,
     environment: Environment,
     names: Sequence[str],

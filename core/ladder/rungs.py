@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from verdigris.core.ladder.surface import Atlas, Surface
     from verdigris.core.ladder.views.visibility import DeviceSurface, Seen
     from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.pictures.environment_render import EnvironmentLighting
 
     Floats = NDArray[np.float32]
@@ -68,7 +69,7 @@ _LAYER_BYTES = {"coat": 2, "anisotropy": 3, "sheen": 4}
 class Scene:
     """What rungs are fitted to and drawn in."""
 
-    teacher: DeviceMaterial
+    teacher: Teacher
     geometry: DeviceSurface
     lighting: EnvironmentLighting
     exposure: float

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-NEURAL, PBR, UNLIT, REFLECTION, DETAIL, VERTEX = RUNGS = (
-    "neural", "pbr", "unlit", "reflection", "detail", "vertex",
+NEURAL, SURFACE, PBR, UNLIT, REFLECTION, DETAIL, VERTEX = RUNGS = (
+    "neural", "surface", "pbr", "unlit", "reflection", "detail", "vertex",
 )  # fmt: skip
+LIT = NEURAL, SURFACE, PBR
+"""What an engine evaluates for each light; of others it evaluates a pixel."""
 VARIANT_SET = "rung"
 """Of a USD file with all rungs."""
 TITLES = {
     NEURAL: "Neural material",
+    SURFACE: "Textures of the surface shader",
     PBR: "glTF textures",
     UNLIT: "One unlit texture",
     REFLECTION: "Unlit texture and reflection map",
@@ -17,9 +20,15 @@ TITLES = {
 }
 COSTS = {
     NEURAL: "the neural texture and its small network",
+    SURFACE: "a texture read for each input that varies, one light loop of the shader",
     PBR: "3 texture reads (5 with coat and emission), one light loop",
     UNLIT: "1 texture read, 1 division",
     REFLECTION: "3 texture reads, 2 divisions, no light loop",
     DETAIL: "2 texture reads, 1 division",
     VERTEX: "no texture read, 1 division",
 }
+
+
+def describe_time(name: str, nanoseconds: float) -> str:
+    """The time of an evaluation of a rung, for people."""
+    return f"{nanoseconds:.3f} ns {'for each light' if name in LIT else 'a pixel'}"

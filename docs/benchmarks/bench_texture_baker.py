@@ -1,6 +1,8 @@
-"""Compares the rung pbr with what MaterialX's own TextureBaker writes, at equal texture size.
+"""Compares surface and pbr with what MaterialX's TextureBaker writes, at equal texture size.
 
 python docs/benchmarks/bench_texture_baker.py BAKED examples/glazed_tile.mtlx:figure.usda:studio
+
+`--rungs surface` leaves out pbr.
 
 BAKED/KIND/NAME/NAME.mtlx are documents that TextureBaker wrote; `write_baked.py` writes them, where
 OpenGL and a display are. `as_is` keeps the surface model, and `gltf` was translated to glTF PBR
@@ -10,7 +12,6 @@ before, as for an engine of glTF. Both are evaluated as MaterialX evaluates them
 from __future__ import annotations
 
 import argparse
-import time
 from pathlib import Path
 
 from bench_ladder import open_surface
@@ -32,6 +33,7 @@ def main() -> None:
     parser.add_argument("baked", type=Path)
     parser.add_argument("cases", nargs="+")
     parser.add_argument("--device")
+    parser.add_argument("--rungs", default="surface,pbr")
     parser.add_argument("--size", type=int, default=256)
     parser.add_argument("--views", type=int, default=24)
     parser.add_argument("--view-size", type=int, default=256)
@@ -50,23 +52,23 @@ def compare(case, given, device) -> None:
         size=given.size, views=given.views, view_size=given.view_size, held_out=8,
         held_out_size=256, held_out_samples=given.samples, responses=given.responses,
     )  # fmt: skip
-    surface, begun = open_surface(Path(mesh)), time.monotonic()
-    found = make_ladder(teacher, surface, find_environment(light), ["pbr"], settings)
-    measured = {"pbr rung": found.measured["pbr"]}
-    seconds = time.monotonic() - begun
+    surface = open_surface(Path(mesh))
+    names = given.rungs.split(",")
+    found = make_ladder(teacher, surface, find_environment(light), names, settings)
+    measured = {f"rung {name}": each for name, each in found.measured.items()}
+    seconds = {f"rung {each.name}": each.seconds for each in found.rungs}
     for kind in KINDS:
         path = given.baked / kind / Path(document).stem / Path(document).name
         if not path.is_file() or not any(path.parent.glob("*.png")):
-            print(f"| {case} | TextureBaker {kind} | writes no textures |", flush=True)
+            print(f"| {case} | TextureBaker {kind} | writes no textures | | |", flush=True)
             continue
         # drawn like a bundle: on the flat square that it was baked on
         other = Teacher(load_document(path), None, device, has_atlas=False)
         rung = neural_rung(found.scene, Neural(other, path.parent, 0))
         measured[f"TextureBaker {kind}"] = measure_rung(rung, found.held_out)
     for what, each in measured.items():
-        print(
-            f"| {case} | {what} | {each.flip:.4f} | {each.psnr:.1f} | {seconds:.0f} |", flush=True
-        )
+        spent = f"{seconds[what]:.1f}" if what in seconds else ""
+        print(f"| {case} | {what} | {each.flip:.4f} | {each.psnr:.1f} | {spent} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -42,6 +42,8 @@ def bake(source, target, size, library, search, is_translated) -> None:
     images.append(search)
     baker = RenderGlsl.TextureBaker.create(size, size, Render.BaseType.UINT8)
     baker.bakeAllMaterials(document, images, str(target))
+    # file names without the folder, so that it can be moved
+    target.write_text(target.read_text().replace(f"{target.parent}/", ""))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from verdigris.core.ladder.tone_curve import CLAMP
 from verdigris.core.ladder.unlit_models import OneTexture, VertexColours
 from verdigris.core.ladder.views.records import records_of
 from verdigris.core.ladder.views.reference import emission_at
-from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, VERTEX
+from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, SURFACE, VERTEX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MASK, BLEND = "MASK", "BLEND"
 CUTOFF = 0.5
 # A material is a cutout if fewer pixels than this are neither opaque nor holes.
-_MOST_BETWEEN, _OPAQUE, _HOLE = 0.05, 0.98, 0.02
+_MOST_BETWEEN, OPAQUE, _HOLE = 0.05, 0.98, 0.02
 
 
 @dataclass(frozen=True)
@@ -65,14 +65,15 @@ def add_opacity(rungs: Sequence[Rung], scene: Scene, seen: Sequence[Seen]) -> No
         return
     parts = [coverage_at(scene.teacher, each) for each in seen]
     coverage = np.concatenate(parts)
-    if (coverage >= _OPAQUE).all():
+    if (coverage >= OPAQUE).all():
         return
-    between = (coverage > _HOLE) & (coverage < _OPAQUE)
+    between = (coverage > _HOLE) & (coverage < OPAQUE)
     mode = MASK if between.mean() < _MOST_BETWEEN else BLEND
     # rungs of one size read the same texels of a uv set
     grids: dict[tuple[str, int], Grid] = {}
     for rung in rungs:
-        if rung.name == NEURAL:
+        if rung.name in (NEURAL, SURFACE):
+            # their materials have it
             continue
         key = uv_set, size = _set_of(rung, scene), rung.size
         if rung.name == VERTEX:

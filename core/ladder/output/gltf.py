@@ -28,7 +28,7 @@ from verdigris.core.ladder.output.texture_files import (
 from verdigris.core.ladder.rungs import Rung, Scene
 from verdigris.core.ladder.unlit_models import VertexColours
 from verdigris.core.pictures.views import frame_from
-from verdigris.core.settings.rung_names import PBR, TITLES, VERTEX
+from verdigris.core.settings.rung_names import PBR, SURFACE, TITLES, VERTEX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,7 +87,11 @@ def write_gltf(
 ) -> list[str]:
     """Writes `NAME.gltf` for rungs with textures, and `NAME_vertex.gltf`. Returns file names."""
     found = []
-    textured = [each for each in rungs if {BASE_COLOUR, SHOWN} & set(each[1].files)]
+    textured = [
+        each
+        for each in rungs
+        if {BASE_COLOUR, SHOWN} & set(each[1].files) and each[0].name != SURFACE
+    ]
     if textured:
         found += _write(scene, textured, None, folder, name)
     for rung, written in rungs:

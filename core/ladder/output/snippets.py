@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, REFLECTION, UNLIT, VERTEX
+from verdigris.core.settings.rung_names import (
+    DETAIL,
+    NEURAL,
+    PBR,
+    REFLECTION,
+    SURFACE,
+    UNLIT,
+    VERTEX,
+)
 
 # The numbers of `curve` are a, b and c.
 _TO_LIGHT = """vec3 toLight(vec3 stored, vec3 abc)
@@ -19,6 +27,10 @@ vec2 octahedral(vec3 r)
 }
 """
 SNIPPETS = {
+    SURFACE: """# surface.mtlx is the whole material, for renderers that read MaterialX; in Python:
+document = MaterialX.createDocument()
+MaterialX.readFromXmlFile(document, "surface.mtlx")
+""",
     PBR: """// glTF's own shading: load NAME.gltf, or bind the textures
 vec4 base = texture(baseColor, uv0); // sRGB
 vec3 orm = texture(ormMap, uv0).rgb; // occlusion, roughness, metalness

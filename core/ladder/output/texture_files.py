@@ -14,6 +14,7 @@ from verdigris.core.flatten.flat_model import LARGEST_SLANT
 from verdigris.core.ladder.maps.opacity import CUTOFF, MASK
 from verdigris.core.ladder.pbr import pbr_model
 from verdigris.core.ladder.rungs import Rung
+from verdigris.core.ladder.surface_rung.surface_files import write_surface
 from verdigris.core.ladder.texels import quantise
 from verdigris.core.ladder.unlit_models import (
     DETAIL_SCALE,
@@ -23,7 +24,7 @@ from verdigris.core.ladder.unlit_models import (
     WithReflection,
 )
 from verdigris.core.pictures.picture_files import srgb_from_linear, write_data
-from verdigris.core.settings.rung_names import DETAIL, PBR
+from verdigris.core.settings.rung_names import DETAIL, PBR, SURFACE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,7 +55,10 @@ def write_textures(
 ) -> Written:
     """Writes the textures of a rung into a folder. Row 0 of the images is at the top, v = 1."""
     written = Written()
-    images = _images(rung, written.numbers)
+    if rung.name == SURFACE:
+        written.files = write_surface(rung.stored["shader"], rung.stored["grid"], folder, atlas)
+        return written
+    images = images_of(rung, written.numbers)
     for use in _TILED if atlas else ():
         if use in images:
             _write_tiles(images[use][0], folder, f"{rung.name}_{use}", atlas, written)
@@ -79,7 +83,7 @@ def _write_tiles(
     written.numbers.setdefault("tiles", {})[stem] = f"{stem}.<UDIM>.png"
 
 
-def _images(rung: Rung, numbers: dict[str, Any]) -> dict[str, tuple[Floats, bool]]:
+def images_of(rung: Rung, numbers: dict[str, Any]) -> dict[str, tuple[Floats, bool]]:
     """By use: values (height, width, channels) from 0 to 1, row 0 at v = 0, and whether they are in
     sRGB."""
     opacity = rung.stored.get("opacity")
@@ -166,13 +170,18 @@ def shown_texture(model: OneTexture | WithReflection) -> Floats:
     return quantise(srgb_from_linear(model.curve.to_light(model.texture.image)))
 
 
-def _ktx(image: Floats, is_srgb: bool) -> bytes:
+def rgba_bytes(image: Floats) -> NDArray[np.uint8]:
+    """Four channels of bytes; one channel is a grey."""
     height, width, channels = image.shape
     texels = np.full((height, width, 4), 255, np.uint8)
     texels[..., :channels] = np.rint(image * 255).astype(np.uint8)
     if channels == 1:
         texels[..., 1:3] = texels[..., :1]
-    levels = [texels]
+    return texels
+
+
+def _ktx(image: Floats, is_srgb: bool) -> bytes:
+    levels = [rgba_bytes(image)]
     while max(levels[-1].shape[:2]) > 1:
         levels.append(_halved(levels[-1]))
     return write_ktx2(RGBA8_SRGB if is_srgb else RGBA8, levels, _writer())

@@ -21,7 +21,7 @@ from verdigris.core.ladder.output.texture_files import (
 )
 from verdigris.core.ladder.rungs import Rung, Scene
 from verdigris.core.ladder.unlit_models import VertexColours
-from verdigris.core.settings.rung_names import NEURAL, PBR, VARIANT_SET, VERTEX
+from verdigris.core.settings.rung_names import NEURAL, PBR, SURFACE, VARIANT_SET, VERTEX
 
 if TYPE_CHECKING:
     from pxr import Usd, UsdShade
@@ -63,7 +63,7 @@ def write_usd(
         chosen.AddVariant(rung.name)
         chosen.SetVariantSelection(rung.name)
         with chosen.GetVariantEditContext():
-            shown = files.get(PBR, {}) if rung.name == NEURAL else written.files
+            shown = files.get(PBR, {}) if rung.name in (NEURAL, SURFACE) else written.files
             material = _define_material(stage, rung, shown, written.numbers)
             if rung.name == NEURAL and bundle:
                 attribute = material.GetPrim().CreateAttribute(

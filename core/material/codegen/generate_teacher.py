@@ -18,6 +18,7 @@ from verdigris.core.material.codegen.code_names import (
 from verdigris.core.material.codegen.code_repairs import repair
 from verdigris.core.material.codegen.image_graphs import inline_image_files
 from verdigris.core.material.codegen.mesh_properties import property_code, read_properties
+from verdigris.core.material.codegen.texel_values import texel_code
 from verdigris.core.material.files.atlas import find_atlas
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.graph.library import OVERRIDE_FOLDER, standard_library
@@ -45,6 +46,12 @@ _VERTEX_FIELDS = {
     "bitangentWorld": "point.bitangent",
     "bitangentObject": "point.bitangent",
 }
+_TEXEL_LINES = (
+    "import network_constants;",
+    "import ladder.texel_surface;",
+    "#define VERDIGRIS_TEXELS 1",
+    "static float gTexelValues[kLatentChannels];",
+)
 _NUMERIC = ("float", "integer", "boolean", "vector2", "vector3", "vector4", "color3", "color4")
 
 
@@ -86,10 +93,11 @@ def generate(
     mesh: MeshPoints | None = None,
     live: Sequence[LiveInput] = (),
     has_atlas: bool = True,
+    has_texels: bool = False,
 ) -> GeneratedMaterial:
     """Generates the Slang of one material, ready to link with the kernels that evaluate it. With a
     mesh, points of the unit square are those of its surface. With `has_atlas`, they are those of
-    all UDIM tiles."""
+    all UDIM tiles. With `has_texels`, it reads numbers of texels (texel_values.py)."""
     import MaterialX as mx
 
     document.check(material)
@@ -126,6 +134,7 @@ def generate(
             "import material.teacher.albedo;",
             f"#define VERDIGRIS_QUADS {int(takes_slopes)}",
             f"#define VERDIGRIS_TILES {int(has_tiles)}",
+            *(_TEXEL_LINES if has_texels else ()),
             f"export static const uint kLanesPerSample = {_lanes(takes_slopes)};",
             '#include "material/teacher/prelude.slang"',
             code,
@@ -262,7 +271,7 @@ def _vertex_adapter(
         number = find_number(name)
         if number is not None:
             lines.append(f"    vertex.{name} = {value_code(live[number], number)};")
-        elif (value := property_code(name, kind)) is not None:
+        elif (value := property_code(name, kind) or texel_code(name, kind)) is not None:
             lines.append(f"    vertex.{name} = {value};")
         elif name in _VERTEX_FIELDS:
             lines.append(f"    vertex.{name} = {_VERTEX_FIELDS[name]};")

@@ -146,7 +146,7 @@ def test_every_rung_is_fitted_and_its_errors_are_measured(made):
     assert [rung["name"] for rung in report["rungs"]] == list(RUNGS[1:])
     flips = {rung["name"]: rung["flip"] for rung in report["rungs"]}
     # glTF holds this material, and follows the eye; the others cannot
-    assert flips["pbr"] < 0.13 and flips["pbr"] < flips["unlit"]
+    assert flips["surface"] < flips["pbr"] < 0.13 and flips["pbr"] < flips["unlit"]
     assert flips["reflection"] < flips["unlit"]
     assert max(flips.values()) < 0.35
     assert report["uv_set_of_light"] == "st1"
@@ -198,12 +198,16 @@ def test_the_gltf_holds_the_mesh_and_a_variant_for_each_rung_with_textures(made)
     assert "COLOR_0" in coloured["meshes"][0]["primitives"][0]["attributes"]
     for rung in report["rungs"]:
         assert all((folder / name).is_file() for name in rung["files"].values())
+        # a processor says nothing of a card
+        assert "nanoseconds" not in rung and "does not predict" in rung["nanoseconds_left_out"]
     page = (folder / "ladder.html").read_text()
     assert page.count("<section") == len(RUNGS) and "http" not in page
 
 
 def test_unknown_rungs_and_sizes_are_refused():
-    with pytest.raises(SettingsError, match="rungs: 'bump' is not known: choose of neural, pbr"):
+    with pytest.raises(
+        SettingsError, match="rungs: 'bump' is not known: choose of neural, surface, pbr"
+    ):
         check_rungs(["bump"])
     assert check_rungs(["vertex", "pbr", "vertex"]) == ["pbr", "vertex"]
     with pytest.raises(SettingsError, match="size is 3: use 4 to 4096"):

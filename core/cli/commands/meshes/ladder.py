@@ -29,9 +29,10 @@ def ladder(
     rungs: Annotated[
         str,
         typer.Option(
-            help="Which rungs, with commas: neural, pbr (glTF textures), unlit (one texture), "
-            "reflection (unlit, with a map of mirrored light: for metals), detail (one channel of "
-            "detail and low colours), vertex."
+            help="Which rungs, with commas: neural, surface (textures of its surface shader, as a "
+            "MaterialX document), pbr (glTF textures), unlit (one texture), reflection (unlit, "
+            "with a map of mirrored light: for metals), detail (one channel of detail and low "
+            "colours), vertex."
         ),
     ] = _DEFAULT_RUNGS,
     size: Annotated[int, typer.Option(help="Texels a side of textures, 4 to 4096.")] = 256,
@@ -39,7 +40,7 @@ def ladder(
     rotate: Rotate = 0.0,
     uv: Annotated[
         str | None,
-        typer.Option(help="The uv set of pbr and detail. Default: the mesh's first."),
+        typer.Option(help="The uv set of surface, pbr and detail. Default: the mesh's first."),
     ] = None,
     views: Annotated[
         int, typer.Option(help="Number of views around the mesh to which rungs are fitted.")

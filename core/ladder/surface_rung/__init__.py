@@ -1,0 +1,1 @@
+"""Textures of a material's own surface shader, as MaterialX evaluates it."""

@@ -1,0 +1,43 @@
+"""Writes the textures of a surface shader, an image for each input, and their document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.base.outputs import write_file
+from verdigris.core.pictures.picture_files import write_data
+from verdigris.core.settings.rung_names import SURFACE
+
+if TYPE_CHECKING:
+    from verdigris.core.ladder.surface import Atlas
+    from verdigris.core.ladder.surface_rung.surface_document import SurfaceShader
+    from verdigris.core.ladder.texels import Grid
+
+DOCUMENT = "document"
+"""The use of the document among the files of the rung."""
+
+
+def write_surface(
+    shader: SurfaceShader, grid: Grid, folder: Path, atlas: Atlas | None = None
+) -> dict[str, str]:
+    """Writes `surface.mtlx` and its images. Returns file names by the input that they feed; those
+    of UDIM tiles contain <UDIM>."""
+    files = {}
+    for each in shader.inputs:
+        first = shader.firsts[each.name]
+        image = np.asarray(grid.image[..., first : first + each.channels], np.float32)
+        stem = f"{SURFACE}_{each.name}"
+        if atlas is None:
+            files[each.name] = f"{stem}.png"
+            write_data(folder / files[each.name], np.ascontiguousarray(image[::-1]))
+            continue
+        files[each.name] = f"{stem}.<UDIM>.png"
+        for number, (left, bottom, side) in atlas.parts(len(image)).items():
+            tile = image[bottom : bottom + side, left : left + side]
+            write_data(folder / f"{stem}.{number}.png", np.ascontiguousarray(tile[::-1]))
+    name = f"{SURFACE}.mtlx"
+    write_file(folder / name, shader.write(files).encode())
+    return {DOCUMENT: name, **files}
