@@ -14,6 +14,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # LLVM's optimisation takes more time than tests save by it: their dispatches are small. Results
 # keep their bits.
 os.environ.setdefault("GALLIVM_PERF", "nopt")
+# Half of the threads in a wave are half of the code: with AVX, Mesa writes out most reads of memory
+# for each of eight. Slower code is less than what its compiler takes.
+os.environ.setdefault("LP_NATIVE_VECTOR_WIDTH", "128")
 
 # Without bytecode every process compiles all modules anew, and pytest rewrites all tests:
 # collection alone takes three times as long.
