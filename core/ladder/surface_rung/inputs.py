@@ -83,8 +83,10 @@ class TexturedInput:
         if self.is_direction:
             return self
         low, high = float(values.min()), float(values.max())
-        low = 0.0 if low >= -_LEAST_SPREAD else low
-        return replace(self, low=low, high=high if high > 1 + _LEAST_SPREAD or low < 0 else 1.0)
+        if low >= -_LEAST_SPREAD and high <= 1 + _LEAST_SPREAD:
+            return self
+        # colours begin at black, for the curve of sRGB
+        return replace(self, low=min(low, 0.0) if self.kind == "color3" else low, high=high)
 
 
 def shader_of(material: Material) -> mx.Node | None:

@@ -8,6 +8,7 @@ import pytest
 from verdigris.core.base.colour import linear_from_srgb
 from verdigris.core.base.device import open_device
 from verdigris.core.geometry.mesh import Mesh
+from verdigris.core.ladder.output.usd_network import connect_network
 from verdigris.core.ladder.pbr import pbr_model
 from verdigris.core.ladder.rungs import Scene
 from verdigris.core.ladder.surface import Surface
@@ -30,6 +31,7 @@ from verdigris.core.lighting.device_lighting import DeviceEnvironment
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import load_document, parse_document
 from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.material.usd.usdshade import convert
 from verdigris.core.pictures.environment_render import EnvironmentLighting
 
 from ..material.documents import document, with_surface
@@ -319,3 +321,25 @@ def test_shaders_of_several_kinds_are_no_single_one():
     other = other.replace('value="1"/></standard_surface>', 'value="1"/></gltf_pbr>', 1)
     other = other.replace('name="metalness"', 'name="metallic"', 1)
     assert merge_mix(shader_of(parse_document(other).require_material())) is None
+
+
+def test_the_network_of_a_stage_is_the_document(device, tmp_path):
+    pytest.importorskip("pxr", reason="USD is not installed: pip install usd-core")
+    from pxr import Usd, UsdShade
+
+    grid = random_texels(SHADER, 8)
+    files = write_surface(SHADER, grid, tmp_path)
+    stage = Usd.Stage.CreateNew(str(tmp_path / "thing.usda"))
+    text = (tmp_path / files["document"]).read_text()
+    connect_network(stage, UsdShade.Material.Define(stage, "/thing"), text)
+    stage.Save()
+    converted = convert(Usd.Stage.Open(str(tmp_path / "thing.usda")), "/thing")
+    assert converted.notes == ()
+    read = Teacher(parse_document(converted.text, converted.folders), device=device)
+    written = Teacher(load_document(tmp_path / files["document"]), device=device)
+    rng = np.random.default_rng(1)
+    wo = random_views(rng, 300)
+    wi, uv = lights_for(rng, wo), rng.random((300, 2)).astype(np.float32)
+    expected = written.response(uv, wi, wo)
+    assert read.response(uv, wi, wo) == pytest.approx(expected, rel=1e-4, abs=1e-6)
+    assert read.unlit(uv, wo) == pytest.approx(written.unlit(uv, wo), rel=1e-4, abs=1e-6)
