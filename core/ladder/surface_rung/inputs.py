@@ -27,7 +27,7 @@ COUNTS = {"float": 1, "color3": 3, "vector3": 3}
 _CLOSURES = ("BSDF", "EDF", "VDF", "surfaceshader", "volumeshader")
 # What differs less over the surface is constant.
 _LEAST_SPREAD = 1e-3
-# Parts of names of inputs that emit light or make holes, which responses do not show.
+# Parts of names of inputs that emit light or make holes.
 _GLOW, _HOLES = ("emission", "emissive"), ("opacity", "alpha")
 
 
@@ -60,9 +60,8 @@ class TexturedInput:
         return any(part in self.name for part in _GLOW)
 
     @property
-    def is_reflecting(self) -> bool:
-        """Whether the response depends on it."""
-        return not self.is_glow and not any(part in self.name for part in _HOLES)
+    def is_opacity(self) -> bool:
+        return any(part in self.name for part in _HOLES)
 
     def stored(self, values: Floats) -> Floats:
         """Values (texels, channels) of the input as numbers from 0 to 1."""
