@@ -18,7 +18,7 @@ from verdigris.core.base import working_folder
 from verdigris.core.base.errors import BROKEN_PIPE, EndedError, VerdigrisError, reason
 from verdigris.core.base.outputs import redirect_to_null
 from verdigris.core.base.profile import begin_profile, write_profile
-from verdigris.core.cli.commands.bake import BakeCommand, bake
+from verdigris.core.cli.commands.bake import bake
 from verdigris.core.cli.commands.bundles.compress import compress
 from verdigris.core.cli.commands.bundles.cost import cost
 from verdigris.core.cli.commands.bundles.export import export
@@ -36,6 +36,7 @@ from verdigris.core.cli.commands.scenes.farm import app as farm
 from verdigris.core.cli.commands.scenes.scene import app as scene
 from verdigris.core.cli.commands.selftest import selftest
 from verdigris.core.cli.commands.view import view
+from verdigris.core.cli.shared.bake_options import BakeCommand
 
 EXIT_FAILURE = 1
 EXIT_INTERRUPTED = 130

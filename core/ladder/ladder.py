@@ -22,12 +22,13 @@ from verdigris.core.ladder.measure import (
     bound_of_textures,
     measure_rung,
 )
-from verdigris.core.ladder.neural_rung import Neural, neural_rung, time_rung
+from verdigris.core.ladder.neural_rung import Neural, neural_rung
 from verdigris.core.ladder.pbr.fit_pbr import FitSettings, compiled, on_card
 from verdigris.core.ladder.rungs import Rung, Scene
 from verdigris.core.ladder.surface_rung.fit_surface import SurfaceFitSettings
 from verdigris.core.ladder.surface_rung.fit_surface import on_card as surface_on_card
 from verdigris.core.ladder.surface_rung.surface_rung import fit_surface_rung
+from verdigris.core.ladder.time_rung import time_rung
 from verdigris.core.ladder.views.records import reference_records
 from verdigris.core.ladder.views.visibility import DeviceSurface, Seen, cameras_around, see
 from verdigris.core.lighting.device_lighting import DeviceEnvironment
@@ -183,7 +184,7 @@ def make_ladder(
             measured[rung.name] = measure_rung(rung, held_out)
             if rung.name == UNLIT:
                 measured[UNLIT].bound = bound_of_textures(scene, held_out, rung.size)
-            rung.nanoseconds = time_rung(rung)
+            rung.nanoseconds = time_rung(rung, teacher.device)
             on_progress("measure", number / len(found))
     return Ladder(scene, settings, found, measured, held_out, warnings, shared)
 

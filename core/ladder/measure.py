@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from verdigris.core.base.colour import linear_from_srgb
+from verdigris.core.ladder.device_flip import flip_maps
 from verdigris.core.ladder.image_fit import ImageFit
 from verdigris.core.ladder.rungs import Rung, start_texture
 from verdigris.core.ladder.tone_curve import CLAMP
 from verdigris.core.ladder.unlit_models import OneTexture
 from verdigris.core.ladder.views.records import records_of
 from verdigris.core.ladder.views.reference import lights_of
-from verdigris.core.pictures.metrics import display, ldr_flip, psnr
+from verdigris.core.pictures.metrics import display, psnr
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.base.device import Device
     from verdigris.core.ladder.rungs import Scene
     from verdigris.core.ladder.views.visibility import Seen
 
@@ -92,42 +95,40 @@ class HeldOut:
         factor = np.float32(scene.exposure)
         return cls(seen, [np.asarray(each[:, :3] * factor) for each in lit], each_samples)
 
-    @property
-    def pictures(self) -> list[Floats]:
-        return [
-            _halved(each.picture(light)) for each, light in zip(self.seen, self.light, strict=True)
+    @cached_property
+    def pictures(self) -> Floats:
+        """Of all views, (views, rows, columns, 3)."""
+        return pictures_of(self.seen, self.light)
+
+    @cached_property
+    def covers(self) -> Floats:
+        """The part of each compared pixel that the mesh covers, (views, rows, columns)."""
+        return pictures_of(self.seen, [np.ones((each.count, 1), np.float32) for each in self.seen])[
+            ..., 0
         ]
 
 
-def coverage_of(seen: Seen) -> Floats:
-    """The part of each compared pixel that the mesh covers."""
-    return _halved(seen.picture(np.ones((seen.count, 1), np.float32)))[..., 0]
+def pictures_of(seen: Sequence[Seen], light: Sequence[Floats]) -> Floats:
+    """Pictures as they are compared, of light at sub-pixels."""
+    return np.stack(
+        [_halved(each.picture(of_view)) for each, of_view in zip(seen, light, strict=True)]
+    )
 
 
 def measure_rung(rung: Rung, held_out: HeldOut, kept: int = 3) -> Measured:
     """Compares a rung with the reference; keeps so many pictures for a page."""
-    whole: list[float] = []
-    of_mesh: list[float] = []
-    ratios: list[float] = []
-    pictures: list[Floats] = []
-    maps: list[Floats] = []
-    sizes: dict[int, list[float]] = {}
-    for seen, reference in zip(held_out.seen, held_out.pictures, strict=True):
-        drawn = _halved(seen.picture(rung.draw(seen, held_out.samples)))
-        mean, errors = ldr_flip(drawn, reference)
-        cover = coverage_of(seen)
-        whole.append(mean)
-        of_mesh.append(float((errors * cover).sum() / cover.sum()))
-        ratios.append(psnr(drawn, reference))
-        for size, flip in _by_screen_size(drawn, reference, cover, errors).items():
-            sizes.setdefault(size, []).append(flip)
-        if len(pictures) < kept:
-            pictures.append(drawn)
-            maps.append(np.asarray(errors, np.float32))
+    references, covers = held_out.pictures, held_out.covers
+    drawn = pictures_of(
+        held_out.seen, [rung.draw(each, held_out.samples) for each in held_out.seen]
+    )
+    device = held_out.seen[0].geometry.device
+    errors = flip_maps(device, drawn, references)
+    of_mesh = (errors * covers).sum((1, 2)) / covers.sum((1, 2))
+    ratios = [psnr(each, reference) for each, reference in zip(drawn, references, strict=True)]
     return Measured(
-        float(np.mean(of_mesh)), float(np.mean(whole)), float(np.mean(ratios)), of_mesh,
-        {size: float(np.mean(flips)) for size, flips in sorted(sizes.items())},
-        pictures, maps,
+        float(of_mesh.mean()), float(errors.mean()), float(np.mean(ratios)), of_mesh.tolist(),
+        _by_screen_size(device, drawn, references, covers, errors),
+        list(drawn[:kept]), list(errors[:kept]),
     )  # fmt: skip
 
 
@@ -148,22 +149,25 @@ def bound_of_textures(scene: Scene, held_out: HeldOut, size: int) -> tuple[float
 
 
 def _by_screen_size(
-    drawn: Floats, reference: Floats, mask: Floats, errors: NDArray[Any]
+    device: Device, drawn: Floats, references: Floats, covers: Floats, errors: Floats
 ) -> dict[int, float]:
     """FLIP of the mesh's pixels when it is 2, 4, 8 ... times as far away; `errors` are those of the
     whole size."""
     found: dict[int, float] = {}
-    while len(drawn) >= _LEAST_PIXELS:
+    while (size := drawn.shape[1]) >= _LEAST_PIXELS:
         if found:
-            _, errors = ldr_flip(drawn, reference)
-        found[len(drawn)] = float((errors * mask).sum() / max(1e-6, mask.sum()))
-        drawn, reference = _halved(drawn), _halved(reference)
-        mask = _halved(mask[..., None])[..., 0]
-    return found
+            errors = flip_maps(device, drawn, references)
+        flips = (errors * covers).sum((1, 2)) / np.maximum(1e-6, covers.sum((1, 2)))
+        found[size] = float(flips.mean())
+        drawn, references = _halved(drawn), _halved(references)
+        covers = _halved(covers[..., None])[..., 0]
+    return dict(sorted(found.items()))
 
 
-def _halved(picture: Floats) -> Floats:
-    rows, columns = len(picture) // 2 * 2, picture.shape[1] // 2 * 2
-    even = picture[:rows, :columns]
-    blocks = even.reshape(rows // 2, 2, columns // 2, 2, -1)
-    return np.asarray(blocks.mean((1, 3)), np.float32)
+def _halved(pictures: Floats) -> Floats:
+    """Pictures (..., rows, columns, channels) with half of the pixels a side."""
+    *others, height, width, channels = pictures.shape
+    rows, columns = height // 2, width // 2
+    even = pictures[..., : 2 * rows, : 2 * columns, :]
+    blocks = even.reshape(*others, rows, 2, columns, 2, channels)
+    return np.asarray(blocks.mean((-4, -2)), np.float32)

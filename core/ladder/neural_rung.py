@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.bundle.cost.time_responses import time_material
 from verdigris.core.ladder.rungs import Rung, Scene
 from verdigris.core.ladder.views.reference import light_of
 from verdigris.core.settings.rung_names import NEURAL
@@ -66,12 +65,3 @@ def neural_rung(scene: Scene, neural: Neural) -> Rung:
 
     stored = {"bundle": neural.folder, "uv_set": uv_set}
     return Rung(NEURAL, 0, neural.byte_size, neural.seconds, draw, stored, material=material)
-
-
-def time_rung(rung: Rung) -> float | None:
-    """Nanoseconds of an evaluation of a rung with a light loop; None of others, and on a processor,
-    which does not predict a graphics card."""
-    material = rung.material
-    if material is None or material.device.is_software:
-        return None
-    return time_material(material).nanoseconds

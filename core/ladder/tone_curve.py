@@ -77,8 +77,6 @@ class ToneCurve:
         return {"a": self.a, "b": self.b, "c": self.c}
 
 
-REINHARD = ToneCurve(-0.999, 1.0)
-"""Of Reinhard et al. 2002, but for light up to 1000."""
 CLAMP = ToneCurve(0.0, 1.0)
 """Light from 0 to 1 as it is; more is lost."""
 
@@ -128,9 +126,3 @@ def expected_error(curve: ToneCurve, values: Floats) -> float:
     by_rounding = (display(near + step / 2) - display(np.maximum(near - step / 2, 0))) ** 2 / 12
     lost = (display(values) - display(near)) ** 2
     return float((by_rounding + lost).mean())
-
-
-def rounding_error(light: Floats, curve: ToneCurve) -> float:
-    """Mean absolute error of displayed light after storing it in bytes."""
-    stored = np.rint(curve.to_stored(light) * _STEPS) / _STEPS
-    return float(np.abs(display(curve.to_light(stored)) - display(light)).mean())

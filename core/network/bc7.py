@@ -22,7 +22,6 @@ _CHANNELS = 4
 _NONE = _CHANNELS
 # By kind of block: its mode; the channel that is a scalar; the largest index along the line, and
 # that of the scalar; bits of an endpoint's channel on the line, and of the scalar's endpoints.
-KIND_COUNT = 13
 MODE = np.array([6, *[4] * 8, *[5] * 4])
 SCALAR = np.array([_NONE, *[*range(_CHANNELS)] * 3])
 LINE_LAST = np.array([15, *[3] * 4, *[7] * 4, *[3] * 4])

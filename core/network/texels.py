@@ -74,14 +74,6 @@ def scatter(
     return result
 
 
-def downsample_wide(texels: FloatArray) -> FloatArray:
-    """The next coarser level: means over the 4 x 4 texels around each coarse centre, wrapping."""
-    shifts = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-    halved = [downsample(np.roll(texels, shift, (0, 1))) for shift in shifts]
-    result: FloatArray = np.mean(halved, 0)
-    return result
-
-
 def downsample(texels: FloatArray) -> FloatArray:
     """Means of 2 x 2 texels of [height, width, channels]; a side of one texel stays."""
     height, width, channels = texels.shape

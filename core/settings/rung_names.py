@@ -5,6 +5,8 @@ from __future__ import annotations
 NEURAL, SURFACE, PBR, UNLIT, REFLECTION, DETAIL, VERTEX = RUNGS = (
     "neural", "surface", "pbr", "unlit", "reflection", "detail", "vertex",
 )  # fmt: skip
+LIT = NEURAL, SURFACE, PBR
+"""What an engine evaluates for each light; of others it evaluates a pixel."""
 VARIANT_SET = "rung"
 """Of a USD file with all rungs."""
 TITLES = {
@@ -25,3 +27,8 @@ COSTS = {
     DETAIL: "2 texture reads, 1 division",
     VERTEX: "no texture read, 1 division",
 }
+
+
+def describe_time(name: str, nanoseconds: float) -> str:
+    """The time of an evaluation of a rung, for people."""
+    return f"{nanoseconds:.3f} ns {'for each light' if name in LIT else 'a pixel'}"

@@ -77,10 +77,11 @@ def run(case, settings, given, device) -> None:
     print(f"\n{name}, {time.monotonic() - begun:.0f} s", *found.warnings, sep="\n  ", flush=True)
     shared = ", ".join(f"{name} {each:.1f} s" for name, each in found.shared_seconds.items())
     print(f"  {shared}")
-    print("| rung | KiB | s | FLIP mesh | FLIP picture | dB | good below px |")
+    print("| rung | KiB | s | FLIP mesh | FLIP picture | dB | good below px | ns |")
     for rung in found.rungs:
         m = found.measured[rung.name]
         figures = f"{m.flip:.4f} | {m.flip_of_pictures:.4f} | {m.psnr:.1f} | {m.switch_pixels}"
+        figures += f" | {rung.nanoseconds:.3f}" if rung.nanoseconds else " |"
         size = f"{rung.byte_size / 1024:.0f} | {rung.seconds:.1f}"
         bound = f"bound {m.bound[0]:.4f}, {m.bound[1]:.4f}" if m.bound else ""
         print(f"| {rung.name} | {size} | {figures} |", bound, *rung.notes, flush=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QFrame,
@@ -28,105 +31,51 @@ from verdigris.ui.widgets.wording import format_bytes, format_duration
 THUMBNAIL = 64
 
 
+@dataclass(frozen=True)
+class _Action:
+    """A button of a card. With a state, it stays pressed while that holds."""
+
+    name: str
+    text: str
+    tip: str
+    run: Callable[[], object]
+    is_possible: bool = True
+    is_on: bool | None = None
+
+
 class VersionCard(QFrame):
     """One version. The name is edited in place."""
 
     def __init__(self, model: PanelModel, version: Version) -> None:
         super().__init__()
         self._model, self.version = model, version
-        history = model.history
+        self._title = capitalise(f"{version.preset or 'bake'}, {when(version)}")
         self.setFrameShape(QFrame.Shape.StyledPanel)
-        title = capitalise(f"{version.preset or 'bake'}, {when(version)}")
-        self.setAccessibleName(f"Version: {version.label or title}")
+        self.setAccessibleName(f"Version: {version.label or self._title}")
         verdict = judge(version.errors)
+        self.label = self._name_field()
+        self.verdict, self.facts = Line(), Line()
+        self.verdict.setText(verdict.text if verdict else "Not measured")
+        self.facts.setText(_facts(version, self._title if version.label else ""))
+        self.buttons = {each.name: self._button(each) for each in self._actions()}
+        self._lay_out(verdict.dots if verdict else 0)
+
+    def _lay_out(self, dots: int) -> None:
         picture = QLabel()
         picture.setFixedSize(THUMBNAIL, THUMBNAIL)
-        picture.setPixmap(thumbnail(version.preview, THUMBNAIL))
+        picture.setPixmap(thumbnail(self.version.preview, THUMBNAIL))
         picture.setAccessibleName("Thumbnail")
-        self.label = QLineEdit(version.label)
-        self.label.setPlaceholderText(title)
-        self.label.setFrame(False)
-        self.label.setStyleSheet(
-            "QLineEdit { padding: 0 }"
-            "QLineEdit:!focus { background: transparent; border-color: transparent }"
-        )
-        self.label.setAccessibleName(f"Name of the version: {title}")
-        self.label.setToolTip(f"{title}. Type a name for this version.\n{version.folder}")
-        self.label.editingFinished.connect(self._rename)
         top = QHBoxLayout()
         top.setSpacing(GAP)
         top.addWidget(self.label, 1)
-        if version.is_present:
+        if self.version.is_present:
             used = QLabel("in use")
             used.setToolTip("The result that engines load")
             top.addWidget(used)
-        top.addWidget(Dots(verdict.dots if verdict else 0))
-        self.verdict, self.facts = Line(), Line()
-        self.verdict.setText(verdict.text if verdict else "Not measured")
-        self.facts.setText(_facts(version, title if version.label else ""))
-        self.buttons: dict[str, QToolButton] = {}
+        top.addWidget(Dots(dots))
         row = QWidget()
         flow = FlowLayout(row)
-        shown, against = history.shown
-        is_shown = shown == version.key and not against
-        first = history.find(shown) or history.present
-        other = first if first is not None and first.key != version.key else None
-        for name, text, tip, is_on, is_possible, do in (
-            (
-                "show",
-                "Shown" if is_shown else "Show",
-                "Shows this version beside the material",
-                is_shown,
-                True,
-                self._show,
-            ),
-            (
-                "compare",
-                "A/B",
-                "Compares this version, on the left, with the one in use or the one that is shown",
-                against == version.key,
-                other is not None,
-                lambda: other and model.show_version(other, version),
-            ),
-            (
-                "restore",
-                "Restore",
-                "Puts this version into use again; the present one is kept",
-                None,
-                not version.is_present,
-                lambda: history.restore(version),
-            ),
-            (
-                "pin",
-                "Pinned" if version.is_pinned else "Pin",
-                "Never removes this version to make room",
-                version.is_pinned,
-                True,
-                lambda: history.pin(version, not version.is_pinned),
-            ),
-            (
-                "delete",
-                "Delete",
-                "Moves this version to the trash",
-                None,
-                not version.is_present,
-                lambda: history.delete(version),
-            ),
-        ):
-            button = QToolButton(text=text)
-            button.setToolTip(tip)
-            button.setAccessibleName(f"{text}: {version.label or title}")
-            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            if is_on is not None:
-                button.setCheckable(True)
-                button.setChecked(is_on)
-                font = button.font()
-                font.setBold(is_on)
-                button.setFont(font)
-            can_change = not model.is_busy or name == "pin"
-            button.setEnabled(is_possible and can_change)
-            button.clicked.connect(lambda _=False, do=do: do())
-            self.buttons[name] = button
+        for button in self.buttons.values():
             flow.addWidget(button)
         grid = QGridLayout(self)
         grid.setContentsMargins(GAP, GAP, GAP, GAP)
@@ -139,11 +88,82 @@ class VersionCard(QFrame):
         grid.addWidget(row, 3, 0, 1, 2)
         grid.setColumnStretch(1, 1)
 
+    def _name_field(self) -> QLineEdit:
+        field, title = QLineEdit(self.version.label), self._title
+        field.setPlaceholderText(title)
+        field.setFrame(False)
+        field.setStyleSheet(
+            "QLineEdit { padding: 0 }"
+            "QLineEdit:!focus { background: transparent; border-color: transparent }"
+        )
+        field.setAccessibleName(f"Name of the version: {title}")
+        field.setToolTip(f"{title}. Type a name for this version.\n{self.version.folder}")
+        field.editingFinished.connect(self._rename)
+        return field
+
+    def _actions(self) -> tuple[_Action, ...]:
+        model, version, history = self._model, self.version, self._model.history
+        shown, against = history.shown
+        is_shown = shown == version.key and not against
+        first = history.find(shown) or history.present
+        other = first if first is not None and first.key != version.key else None
+        return (
+            _Action(
+                "show",
+                "Shown" if is_shown else "Show",
+                "Shows this version beside the material",
+                lambda: model.show_version(version),
+                is_on=is_shown,
+            ),
+            _Action(
+                "compare",
+                "A/B",
+                "Compares this version, on the left, with the one in use or the one that is shown",
+                lambda: other and model.show_version(other, version),
+                is_possible=other is not None,
+                is_on=against == version.key,
+            ),
+            _Action(
+                "restore",
+                "Restore",
+                "Puts this version into use again; the present one is kept",
+                lambda: history.restore(version),
+                is_possible=not version.is_present,
+            ),
+            _Action(
+                "pin",
+                "Pinned" if version.is_pinned else "Pin",
+                "Never removes this version to make room",
+                lambda: history.pin(version, not version.is_pinned),
+                is_on=version.is_pinned,
+            ),
+            _Action(
+                "delete",
+                "Delete",
+                "Moves this version to the trash",
+                lambda: history.delete(version),
+                is_possible=not version.is_present,
+            ),
+        )
+
+    def _button(self, action: _Action) -> QToolButton:
+        button = QToolButton(text=action.text)
+        button.setToolTip(action.tip)
+        button.setAccessibleName(f"{action.text}: {self.version.label or self._title}")
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        if action.is_on is not None:
+            button.setCheckable(True)
+            button.setChecked(action.is_on)
+            font = button.font()
+            font.setBold(action.is_on)
+            button.setFont(font)
+        can_change = not self._model.is_busy or action.name == "pin"
+        button.setEnabled(action.is_possible and can_change)
+        button.clicked.connect(lambda: action.run())
+        return button
+
     def _rename(self) -> None:
         self._model.history.rename(self.version, self.label.text())
-
-    def _show(self) -> None:
-        self._model.show_version(self.version)
 
 
 def _facts(version: Version, title: str) -> str:

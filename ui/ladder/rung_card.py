@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QLabel
 
-from verdigris.core.settings.rung_names import COSTS, TITLES
+from verdigris.core.settings.rung_names import COSTS, TITLES, describe_time
 from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.widgets.thumbnails import blank
@@ -59,7 +59,7 @@ class RungCard(QFrame):
         )
         parts = [format_bytes(int(rung.get("bytes", 0))), f"FLIP {float(rung.get('flip', 0)):.3f}"]
         if rung.get("nanoseconds"):
-            parts.append(f"{float(rung['nanoseconds']):.2f} ns for each light")
+            parts.append(describe_time(self.name, float(rung["nanoseconds"])))
         self.figures.setText(", ".join(parts))
         self.figures.setToolTip("Size of the files, and mean error over views that no fit has seen")
         pixels = rung.get("switch_pixels")

@@ -14,7 +14,6 @@ from verdigris.core.worker.protocol.worker_events import (
 )
 
 START, PAUSE, RESUME, FINISH, CANCEL = "start", "pause", "resume", "finish", "cancel"
-ACTIONS = (START, PAUSE, RESUME, FINISH, CANCEL)
 BUSY = (PREPARING, TRAINING, PAUSED, FINISHING)
 
 _ALLOWED = {

@@ -34,6 +34,13 @@ _GRIP = 10.0
 _BRUSH_STEP = 6.0
 _DEGREES_PER_PIXEL = 0.5
 _KEY_DEGREES = 10.0
+_ARROWS = {
+    Qt.Key.Key_Left: (-_KEY_DEGREES, 0.0),
+    Qt.Key.Key_Right: (_KEY_DEGREES, 0.0),
+    Qt.Key.Key_Up: (0.0, -_KEY_DEGREES),
+    Qt.Key.Key_Down: (0.0, _KEY_DEGREES),
+}
+_KEY_WIPE = 0.05
 _LEAST_SIZE = 128
 # Milliseconds between reports of a moving wipe.
 _WIPE_INTERVAL = 120
@@ -57,6 +64,15 @@ class Viewport(PictureArea):
         self._drag: str = ""
         self._last = QPointF()
         self.paints = False
+        self._keys = {
+            Qt.Key.Key_Plus: lambda: self._zoom(ZOOM_STEP),
+            Qt.Key.Key_Equal: lambda: self._zoom(ZOOM_STEP),
+            Qt.Key.Key_Minus: lambda: self._zoom(1 / ZOOM_STEP),
+            Qt.Key.Key_Home: self.see_all,
+            Qt.Key.Key_Comma: lambda: self._set_wipe(self.wipe - _KEY_WIPE),
+            Qt.Key.Key_Period: lambda: self._set_wipe(self.wipe + _KEY_WIPE),
+            Qt.Key.Key_W: self.fly_to_worst,
+        }
         self._flicker_timer = QTimer(self)
         self._flicker_timer.setInterval(FLICKER_INTERVAL)
         self._flicker_timer.timeout.connect(self._flick)
@@ -217,32 +233,16 @@ class Viewport(PictureArea):
         self._zoom(ZOOM_STEP**notches, event.position())
 
     def keyPressEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
-        key, keys = event.key(), Qt.Key
-        steps = {
-            keys.Key_Left: (-1, 0),
-            keys.Key_Right: (1, 0),
-            keys.Key_Up: (0, -1),
-            keys.Key_Down: (0, 1),
-        }
-        if key in steps:
-            across, down = (_KEY_DEGREES * each for each in steps[key])
+        key = event.key()
+        if key in _ARROWS:
             is_light = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
-            (self.camera.turn_light if is_light else self.camera.turn)(across, down)
-        elif key in (keys.Key_Plus, keys.Key_Equal):
-            self._zoom(ZOOM_STEP)
-        elif key == keys.Key_Minus:
-            self._zoom(1 / ZOOM_STEP)
-        elif key == keys.Key_Home:
-            self.see_all()
-        elif key in (keys.Key_Comma, keys.Key_Period):
-            self._set_wipe(self.wipe + (-0.05 if key == keys.Key_Comma else 0.05))
-        elif key == keys.Key_W:
-            self.fly_to_worst()
-        elif key == keys.Key_D:
-            if not event.isAutoRepeat():
-                self._begin_flicker()
-        else:
+            (self.camera.turn_light if is_light else self.camera.turn)(*_ARROWS[key])
+        elif key in self._keys:
+            self._keys[key]()
+        elif key != Qt.Key.Key_D:
             super().keyPressEvent(event)
+        elif not event.isAutoRepeat():
+            self._begin_flicker()
 
     def keyReleaseEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
         if event.key() == Qt.Key.Key_D and not event.isAutoRepeat():

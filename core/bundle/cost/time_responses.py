@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from verdigris.core.base.device import MOST_THREADS, Device, Source
 from verdigris.core.base.errors import DeviceError
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import slangpy
 
     from verdigris.core.material.evaluator import DeviceMaterial, Footprint
@@ -46,21 +48,47 @@ def time_material(
     evaluations of its neighbours.
     """
     one = _FILTERED if footprint.places > 1 else _RESPONSES
+    lanes = material.lanes_per_sample
     kernel = material.kernel(*(_TOGETHER if is_together else one))
-    most = MOST_THREADS // material.lanes_per_sample
-    threads = min(_FIRST_THREADS[material.device.is_software], most)
-    _run(material, kernel, threads, footprint)  # compiles
+
+    def run(threads: int) -> float:
+        return _run(material, kernel, threads, footprint)
+
+    return _grow(run, material.device, seconds, lanes)
+
+
+class Timed(Protocol):
+    """A kernel that evaluates something several times a thread."""
+
+    kernel: slangpy.ComputeKernel
+
+    def variables(self, threads: int, rounds: int) -> dict[str, Any]:
+        """What a dispatch binds."""
+
+
+def time_growing(timed: Timed, device: Device, seconds: float = 0.02) -> Timing:
+    """Times a dispatch of about `seconds`."""
+
+    def run(threads: int) -> float:
+        return time_dispatch(device, timed.kernel, threads, timed.variables(threads, _ROUNDS))
+
+    return _grow(run, device, seconds)
+
+
+def _grow(run: Callable[[int], float], device: Device, seconds: float, lanes: int = 1) -> Timing:
+    """Doubles threads and more until a run takes long enough."""
+    most = MOST_THREADS // lanes
+    threads = min(_FIRST_THREADS[device.is_software], most)
+    run(threads)  # compiles
     while True:
-        elapsed = _run(material, kernel, threads, footprint)
+        elapsed = run(threads)
         if elapsed >= seconds / 2 or 2 * threads > most:
             break
         grow = min(8.0, max(2.0, seconds / max(elapsed, 1e-6)))
         threads = min(int(threads * grow), most)
-    elapsed = min(
-        [elapsed, *(_run(material, kernel, threads, footprint) for _ in range(_REPEATS - 1))]
-    )
+    elapsed = min([elapsed, *(run(threads) for _ in range(_REPEATS - 1))])
     count = threads * _ROUNDS
-    return Timing(elapsed / count / material.lanes_per_sample * 1e9, count)
+    return Timing(elapsed / count / lanes * 1e9, count)
 
 
 def _run(

@@ -11,7 +11,7 @@ import numpy as np
 from verdigris.core.base.device import MOST_CONSTANT_BYTES, Device, Kernels, Source
 from verdigris.core.base.errors import BundleError, DeviceError, SettingsError
 from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, careful_level
-from verdigris.core.bundle.files.ktx2 import BC7, R8, RGBA8, RGBA16F
+from verdigris.core.bundle.files.ktx2 import BC7, R8, RGBA8, RGBA8_SRGB, RGBA16F
 from verdigris.core.bundle.files.manifest_network import weights_name
 from verdigris.core.bundle.files.stored_textures import LatentTexture
 from verdigris.core.bundle.files.weights import (
@@ -45,6 +45,7 @@ OPTIMAL_ALIGNMENT = 128
 _FORMATS = {
     BC7: "bc7_unorm",
     RGBA8: "rgba8_unorm",
+    RGBA8_SRGB: "rgba8_unorm_srgb",
     RGBA16F: "rgba16_float",
     R8: "r8_unorm",
 }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from verdigris.core.cli.shared import picture_options as option
 from verdigris.core.cli.shared.lighting import (
     Hdri,
     Rotate,
@@ -26,25 +28,28 @@ from verdigris.core.cli.shared.live_values import (
 )
 from verdigris.core.cli.shared.opening import open_teacher, require_own_material
 from verdigris.core.cli.shared.options import (
-    VIEW_HELP,
     Confined,
     DeviceChoice,
     MaterialName,
     Search,
-    choose_view,
-    path_argument,
     require_in_range,
 )
 from verdigris.core.lighting.environment_names import ENVIRONMENTS
 from verdigris.core.pictures.picture_limits import largest_size
 
 if TYPE_CHECKING:
+    from verdigris.core.base.device import Device
+    from verdigris.core.bundle.files.read import Bundle
+    from verdigris.core.geometry.mesh import Mesh
+    from verdigris.core.lighting.environment import Environment
     from verdigris.core.material.evaluator import DeviceMaterial, Floats
-    from verdigris.core.material.live_inputs.live_input import WantedInput
+    from verdigris.core.material.live_inputs.live_input import LiveInput, WantedInput
+    from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.pictures.render import Lighting
 
-_STUDIO = 0.8
-_LIGHT = "-0.45,0.6,0.66"
-_STUDIO_SAMPLES, _SAMPLES = 32, 64
+    Show = Callable[[float], None]
+    Picture = Callable[[Show], Floats]
+
 _MOST_STOPS = 32.0
 _MOST_FRAMES, _HIGHEST_RATE = 9999, 120.0
 # Larger values could overflow single floats.
@@ -52,79 +57,24 @@ _BRIGHTEST_STUDIO = 1e6
 
 
 def render(
-    file: Annotated[Path, path_argument("FILE", "A MaterialX document, or a bundle (.vdg).")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The picture: .png or .exr.")],
-    view: Annotated[str | None, typer.Option(help=VIEW_HELP)] = None,
-    mesh: Annotated[
-        Path | None, typer.Option(help="A mesh (.obj, .usd) for the view 'mesh'.")
-    ] = None,
-    size: Annotated[
-        int, typer.Option(help=f"Width of the picture in pixels, 1 to {largest_size()}.")
-    ] = 512,
-    reference: Annotated[
-        bool,
-        typer.Option(
-            "--reference",
-            help="Draw a document like its bundle: evaluated on the flat unit square, and wrapped "
-            "around the shape by uv. Otherwise 3D patterns are evaluated on the shape itself.",
-        ),
-    ] = False,
+    file: option.File,
+    output: option.Output,
+    view: option.Shape = None,
+    mesh: option.ViewMesh = None,
+    size: option.Size = 512,
+    reference: option.Reference = False,
     hdri: Hdri = None,
     rotate: Rotate = 0.0,
-    exposure: Annotated[
-        float | None,
-        typer.Option(
-            metavar="STOPS",
-            help="Exposure. Default: 0, and for a .png with --hdri the one that shows white paper "
-            "on the ground as white.",
-        ),
-    ] = None,
-    backdrop: Annotated[
-        str | None,
-        typer.Option(
-            help="With --hdri: ground (a grey floor with the shape's shadow), environment (out of "
-            "focus) or plain. Default for .png: ground for a mesh, or else environment; for .exr: "
-            "none, with coverage as alpha."
-        ),
-    ] = None,
-    environment: Annotated[
-        float | None,
-        typer.Option(
-            help=f"Brightness of the studio; 0: only one light. Default: {_STUDIO}.",
-            show_default=False,
-        ),
-    ] = None,
-    light: Annotated[
-        str | None,
-        typer.Option(
-            help="Direction to the light, or to the sun of --hdri sky, x,y,z: x right, y up, z to "
-            "the viewer. For a mesh, in its own axes with y up. Default: "
-            f"{_LIGHT}; the sun stands at the right, a little behind the shape.",
-            show_default=False,
-        ),
-    ] = None,
-    samples: Annotated[
-        int | None,
-        typer.Option(
-            help="Directions of light that each sub-pixel sums: more are less noisy. Default: "
-            f"{_STUDIO_SAMPLES}, with --hdri {_SAMPLES}.",
-            show_default=False,
-        ),
-    ] = None,
+    exposure: option.Exposure = None,
+    backdrop: option.Backdrop = None,
+    environment: option.Studio = None,
+    light: option.Light = None,
+    samples: option.Samples = None,
     live: LiveValues = None,
-    animate: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Move a live input through its range, and write a .gif, a .webp, an .mp4 (with "
-            "ffmpeg) or a folder of PNGs. NAME=LOW..HIGH for a part of it, or for a document.",
-        ),
-    ] = None,
-    frames: Annotated[int, typer.Option(help="With --animate: number of pictures.")] = 48,
-    rate: Annotated[float, typer.Option(help="With --animate: pictures a second.")] = 24.0,
-    there_and_back: Annotated[
-        bool, typer.Option("--there-and-back", help="With --animate: end where it begins.")
-    ] = False,
+    animate: option.Animate = None,
+    frames: option.Frames = 48,
+    rate: option.Rate = 24.0,
+    there_and_back: option.ThereAndBack = False,
     material: MaterialName = None,
     search: Search = None,
     confined: Confined = False,
@@ -134,24 +84,11 @@ def render(
     from verdigris.core.base.device import open_device
     from verdigris.core.base.outputs import check_apart
     from verdigris.core.bundle.files.read import is_bundle, open_bundle
-    from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
     from verdigris.core.geometry.mesh import in_atlas, load_mesh
     from verdigris.core.geometry.shapes import find_shape
-    from verdigris.core.material.load.provenance import files_read
-    from verdigris.core.pictures.backdrop import over
-    from verdigris.core.pictures.environment_render import (
-        EnvironmentLighting,
-        draw_behind,
-        render_under,
-    )
     from verdigris.core.pictures.moving.moving_files import check_moving_path, write_moving
-    from verdigris.core.pictures.picture_files import (
-        check_picture_path,
-        with_shoulder,
-        write_picture,
-    )
-    from verdigris.core.pictures.render import MOST_STUDIO_SAMPLES, Lighting, over_backdrop
-    from verdigris.core.pictures.render import render as draw
+    from verdigris.core.pictures.picture_files import check_picture_path, write_picture
+    from verdigris.core.pictures.render import MOST_STUDIO_SAMPLES, Lighting
 
     if animate is None:
         check_picture_path(output)
@@ -162,80 +99,174 @@ def render(
     values = parse_values(live)
     moved, part = parse_moved(animate) if animate else ("", None)
     require_in_range(size, 1, largest_size(), "--size")
-    samples = samples if samples is not None else _SAMPLES if hdri else _STUDIO_SAMPLES
+    if samples is None:
+        samples = option.SAMPLES if hdri else option.STUDIO_SAMPLES
     require_in_range(samples, 1, MOST_STUDIO_SAMPLES, "--samples")
     stops = require_in_range(exposure or 0.0, -_MOST_STOPS, _MOST_STOPS, "--exposure")
-    chosen, is_png = choose_view(view, mesh), output.suffix.lower() != ".exr"
+    kind = option.choose_view(view, mesh)
+    is_png = output.suffix.lower() != ".exr"
     bundle = open_bundle(file) if is_bundle(file) else None
-    if bundle and reference:
+    if bundle:
+        _check_bundle(bundle, file, material, reference)
+    studio = Lighting(
+        direction=parse_direction(light or option.LIGHT),
+        environment=_studio_brightness(hdri, rotate, backdrop, environment),
+        samples=samples,
+    )
+    around = open_environment(hdri, rotate, light) if hdri else None
+    behind = _choose_backdrop(backdrop, kind, is_png=is_png) if hdri else ""
+    if around and is_png and exposure is None:
+        stops = around.exposure
+    shape = load_mesh(mesh) if mesh else find_shape(kind)
+    opened = open_device(device)
+    if bundle:
+        subject = _bundle_subject(bundle, opened, values)
+    else:
+        wanted = _opened_inputs(values, moved, part)
+        teacher = open_teacher(file, material, search, confined, opened, wanted)
+        subject = _document_subject(teacher, reference)
+    if shape and mesh:
+        shape = in_atlas(shape, subject.drawn.tiles)
+    maps = [Path(hdri)] if hdri and hdri not in ENVIRONMENTS else []
+    check_apart(output, [*subject.read, *maps])
+    framing = _Framing(kind, size, shape)
+    if around:
+        picture = _under_environment(subject, framing, around, behind, samples, stops, is_png)
+    else:
+        picture = _in_studio(subject, framing, studio, stops, is_png)
+    with drawing_line() if around or animate else nullcontext(lambda done: None) as show:
+        if animate:
+            # a document's input is open in just this range
+            share = part if bundle else None
+            start = subject.drawn.live
+            each = values_of_frames(subject.inputs, start, moved, share, frames, there_and_back)
+            write_moving(output, _pictures(subject, picture, each, frames, show), frames, rate)
+        else:
+            write_picture(output, picture(show))
+    how = f", exposure {stops:+.1f}" if stops else ""
+    how += f", {frames} frames of {moved}" if animate else ""
+    print(f"{output}: {subject.name}, {size} x {size}{how}, on {opened}")
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """The material that is drawn."""
+
+    drawn: DeviceMaterial
+    name: str
+    inputs: Sequence[LiveInput]
+    read: Sequence[Path]
+    """Its files, which the picture must not replace."""
+    is_flat: bool
+
+
+@dataclass(frozen=True)
+class _Framing:
+    """The view, its pixels a side, and its shape, if that is a mesh."""
+
+    kind: str
+    size: int
+    shape: Mesh | None
+
+
+def _check_bundle(bundle: Bundle, file: Path, material: str | None, reference: bool) -> None:
+    """Refuses options of documents."""
+    if reference:
         raise typer.BadParameter(
             f"{file} is a bundle, and bundles are always drawn so: leave out --reference, or name "
             "the document in place of the bundle",
             param_hint="--reference",
         )
-    if bundle:
-        require_own_material(bundle, file, material)
-    lighting = Lighting(
-        direction=parse_direction(light or _LIGHT),
-        environment=_studio_brightness(hdri, rotate, backdrop, environment),
-        samples=samples,
-    )
-    around = open_environment(hdri, rotate, light) if hdri else None
-    behind = _choose_backdrop(backdrop, chosen, is_png=is_png) if hdri else ""
-    if around and is_png and exposure is None:
-        stops = around.exposure
-    shape = load_mesh(mesh) if mesh else find_shape(chosen)
-    opened = open_device(device)
-    drawn: DeviceMaterial
-    if bundle:
-        drawn, name, read = BundleMaterial(bundle, opened), bundle.manifest.name, []
-        inputs, drawn.live = bundle.manifest.live, bundle_values(bundle, values)
-    else:
-        wanted = _opened_inputs(values, moved, part)
-        teacher = open_teacher(file, material, search, confined, opened, wanted)
-        drawn, name, inputs = teacher, teacher.material.name, teacher.live_inputs
-        read = list(files_read(teacher.document, teacher.material))
-    if shape and mesh:
-        shape = in_atlas(shape, drawn.tiles)
-    check_apart(output, [*read, *([Path(hdri)] if hdri and hdri not in ENVIRONMENTS else [])])
-    is_flat = reference or bundle is not None
-    lit = EnvironmentLighting.upload(opened, around, shape) if around else None
-    ground = None
-    if lit and behind not in ("", "plain"):
-        ground = draw_behind(opened, lit, behind, chosen, size, shape, samples)
+    require_own_material(bundle, file, material)
 
-    def picture_of(show: Callable[[float], None]) -> Floats:
-        if lit is None:
-            picture = draw(drawn, chosen, size, shape, lighting, is_flat=is_flat)
-            picture = over_backdrop(picture) if is_png else picture
-        else:
-            picture = render_under(
-                drawn, lit, chosen, size, shape, samples, is_flat=is_flat, on_progress=show
-            )
-            if behind == "plain":
-                picture = over_backdrop(picture)
-            elif ground is not None:
-                picture = over(picture, ground)
-        picture[..., :3] *= 2.0**stops
-        return with_shoulder(picture) if lit and is_png else picture
 
-    def moving(show: Callable[[float], None]) -> Iterator[Floats]:
-        start = drawn.live
-        each = values_of_frames(
-            inputs, start, moved, part if bundle else None, frames, there_and_back
+def _bundle_subject(bundle: Bundle, device: Device, values: dict[str, float]) -> _Subject:
+    from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+
+    drawn, manifest = BundleMaterial(bundle, device), bundle.manifest
+    drawn.live = bundle_values(bundle, values)
+    return _Subject(drawn, manifest.name, manifest.live, (), is_flat=True)
+
+
+def _document_subject(teacher: Teacher, is_flat: bool) -> _Subject:
+    from verdigris.core.material.load.provenance import files_read
+
+    read = list(files_read(teacher.document, teacher.material))
+    return _Subject(teacher, teacher.material.name, teacher.live_inputs, read, is_flat)
+
+
+def _in_studio(
+    subject: _Subject, framing: _Framing, lighting: Lighting, stops: float, is_png: bool
+) -> Picture:
+    """Draws under one light and the studio."""
+    from verdigris.core.pictures.render import over_backdrop, render
+
+    def draw(_show: Show) -> Floats:
+        picture = render(
+            *(subject.drawn, framing.kind, framing.size, framing.shape, lighting),
+            is_flat=subject.is_flat,
         )
-        for number, drawn.live in enumerate(each):
-            show(number / frames)
-            yield picture_of(lambda done: None)
+        picture = over_backdrop(picture) if is_png else picture
+        picture[..., :3] *= 2.0**stops
+        return picture
 
-    with drawing_line() if around or animate else nullcontext(lambda done: None) as show:
-        if animate:
-            write_moving(output, moving(show), frames, rate)
-        else:
-            write_picture(output, picture_of(show))
-    how = f", exposure {stops:+.1f}" if stops else ""
-    how += f", {frames} frames of {moved}" if animate else ""
-    print(f"{output}: {name}, {size} x {size}{how}, on {opened}")
+    return draw
+
+
+def _under_environment(
+    subject: _Subject,
+    framing: _Framing,
+    environment: Environment,
+    behind: str,
+    samples: int,
+    stops: float,
+    is_png: bool,
+) -> Picture:
+    """Draws under an environment, before a backdrop."""
+    from verdigris.core.pictures.backdrop import over
+    from verdigris.core.pictures.environment_render import (
+        EnvironmentLighting,
+        draw_behind,
+        render_under,
+    )
+    from verdigris.core.pictures.picture_files import with_shoulder
+    from verdigris.core.pictures.render import over_backdrop
+
+    kind, size, shape = framing.kind, framing.size, framing.shape
+    device = subject.drawn.device
+    lighting = EnvironmentLighting.upload(device, environment, shape)
+    # the same for all frames
+    ground = None
+    if behind not in ("", "plain"):
+        ground = draw_behind(device, lighting, behind, kind, size, shape, samples)
+
+    def draw(show: Show) -> Floats:
+        picture = render_under(
+            *(subject.drawn, lighting, kind, size, shape, samples),
+            is_flat=subject.is_flat,
+            on_progress=show,
+        )
+        if behind == "plain":
+            picture = over_backdrop(picture)
+        elif ground is not None:
+            picture = over(picture, ground)
+        picture[..., :3] *= 2.0**stops
+        return with_shoulder(picture) if is_png else picture
+
+    return draw
+
+
+def _pictures(
+    subject: _Subject,
+    picture: Picture,
+    values: Iterator[tuple[float, ...]],
+    frames: int,
+    show: Show,
+) -> Iterator[Floats]:
+    """Pictures at these live values."""
+    for number, subject.drawn.live in enumerate(values):
+        show(number / frames)
+        yield picture(lambda done: None)
 
 
 def _opened_inputs(
@@ -259,10 +290,10 @@ def _studio_brightness(
             "--hdri replaces the studio: leave it out, or use --exposure",
             param_hint="--environment",
         )
-    for option, is_given in (("--rotate", rotate), ("--backdrop", backdrop)):
+    for name, is_given in (("--rotate", rotate), ("--backdrop", backdrop)):
         if is_given and not hdri:
-            raise typer.BadParameter("needs an environment: name it with --hdri", param_hint=option)
-    brightness = _STUDIO if environment is None else environment
+            raise typer.BadParameter("needs an environment: name it with --hdri", param_hint=name)
+    brightness = option.STUDIO if environment is None else environment
     return require_in_range(brightness, 0.0, _BRIGHTEST_STUDIO, "--environment")
 
 

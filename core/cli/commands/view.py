@@ -10,15 +10,14 @@ import typer
 from verdigris.core.cli.shared.lighting import Hdri, Rotate, open_environment
 from verdigris.core.cli.shared.live_values import LiveValues, bundle_values, parse_values
 from verdigris.core.cli.shared.options import (
-    VIEW_HELP,
     Bundle,
     Confined,
     DeviceChoice,
     MaterialName,
     Search,
-    choose_view,
     require_in_range,
 )
+from verdigris.core.cli.shared.picture_options import Shape, ViewMesh, choose_view
 
 if TYPE_CHECKING:
     from typing import Any
@@ -32,10 +31,8 @@ def view(
         Path | None,
         typer.Option("--source", help="Compare with the document that the bundle was baked from."),
     ] = None,
-    shape: Annotated[str | None, typer.Option("--view", help=VIEW_HELP)] = None,
-    mesh: Annotated[
-        Path | None, typer.Option(help="A mesh (.obj, .usd) for the view 'mesh'.")
-    ] = None,
+    shape: Shape = None,
+    mesh: ViewMesh = None,
     size: Annotated[
         int,
         typer.Option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from verdigris.core.base.errors import reason
 from verdigris.core.pictures.verdict import MOST_DOTS, judge_bake
@@ -54,31 +54,35 @@ def live_line(events: Iterable[Event], next_preset: str | None = None) -> None:
     phase, error = "preparing", ""
     with Live(Text("preparing…"), console=console, refresh_per_second=8, transient=True) as live:
         for event in events:
-            if isinstance(event, Started):
-                names = ", ".join(event.materials)
-                console.print(
-                    f"{names}: {event.network} at {event.resolution}, {event.trainer} trainer "
-                    f"on {event.device}",
-                    markup=False,
-                    soft_wrap=True,
-                )
-                if event.step:
-                    console.print(f"continues from step {event.step}")
-            elif isinstance(event, Phase):
+            for note in _notes(event):
+                console.print(note, markup=False, soft_wrap=True)
+            if isinstance(event, Phase):
                 phase = event.name
                 live.update(Text(f"{phase}…"))
             elif isinstance(event, Metrics):
                 mean = sum(found.log_mae for found in event.samples) / len(event.samples)
                 error = f"  error {mean:.4f}"
-            elif isinstance(event, SizeChosen):
-                console.print(event.text, markup=False, soft_wrap=True)
-            elif isinstance(event, Warning):
-                console.print(f"warning: {event.text}", markup=False, soft_wrap=True)
             elif isinstance(event, Step):
                 live.update(Text(_step_line(event, phase, error, console.width)))
             elif isinstance(event, Finished):
                 live.update(Text(""))
                 _print_result(event, next_preset)
+
+
+def _notes(event: Event) -> Iterator[str]:
+    """Lines that stay above the live line."""
+    if isinstance(event, Started):
+        names = ", ".join(event.materials)
+        yield (
+            f"{names}: {event.network} at {event.resolution}, {event.trainer} trainer "
+            f"on {event.device}"
+        )
+        if event.step:
+            yield f"continues from step {event.step}"
+    elif isinstance(event, SizeChosen):
+        yield event.text
+    elif isinstance(event, Warning):
+        yield f"warning: {event.text}"
 
 
 def _step_line(event: Step, phase: str, error: str, width: int) -> str:

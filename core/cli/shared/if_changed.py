@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from verdigris.core.worker.protocol.messages import encode
 
 if TYPE_CHECKING:
@@ -20,20 +22,25 @@ if TYPE_CHECKING:
 
 
 def is_up_to_date(
-    document: Document,
-    material: Material,
+    chosen: Sequence[tuple[Document, Material]],
     bundle: Path,
     request: BakeRequest,
     trainer: str | None,
     viewport_textures: bool,
 ) -> bool:
     """Whether a bake now would record the same inputs as the existing bundle, as `verdigris scene`
-    compares them."""
+    compares them. There may be one material only."""
     from verdigris.core.batch.plan.inputs import collect_inputs
     from verdigris.core.batch.plan.plan import Choices, Planned, State, check_bundle
     from verdigris.core.batch.scene.entry import Entry, Source
     from verdigris.core.flatten.viewport import BASE_TEXTURES, texture_paths
 
+    if len(chosen) > 1:
+        raise typer.BadParameter(
+            f"needs one material, and these are {len(chosen)}: bake each by itself",
+            param_hint="--if-changed",
+        )
+    document, material = chosen[0]
     entry = Entry(bundle.stem, Source(document.name), material.name, request)
     inputs = collect_inputs(entry, document)
     planned = Planned(entry, bundle, State.MISSING, inputs=inputs)

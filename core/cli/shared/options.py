@@ -131,25 +131,3 @@ def require_in_range(value: Number, low: Number, high: Number, option: str) -> N
     if not low <= value <= high:
         raise typer.BadParameter(f"{value} is not in the range {low} to {high}", param_hint=option)
     return value
-
-
-VIEW_HELP = "sphere, plane, ball, cloth, tile or mesh."
-
-
-def choose_view(view: str | None, mesh: Path | None) -> str:
-    """The view to draw. A mesh file fits only the view 'mesh', and makes it the default."""
-    from verdigris.core.pictures.render import VIEWS
-
-    if view not in (None, *VIEWS):
-        raise typer.BadParameter(
-            f"{view!r} is not known: use {' or '.join(VIEWS)}", param_hint="--view"
-        )
-    if view == "mesh" and not mesh:
-        raise typer.BadParameter(
-            "'mesh' needs a mesh file: name it with --mesh", param_hint="--view"
-        )
-    if mesh and view not in (None, "mesh"):
-        raise typer.BadParameter(
-            f"{mesh} cannot be drawn in the view {view!r}: leave out --view", param_hint="--mesh"
-        )
-    return view or ("mesh" if mesh else "sphere")

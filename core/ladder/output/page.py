@@ -13,9 +13,10 @@ from verdigris.core.ladder.output.lods import choose_lods
 from verdigris.core.ladder.output.page_style import STYLE
 from verdigris.core.ladder.output.shown_views import ShownViews
 from verdigris.core.ladder.output.snippets import SNIPPETS
+from verdigris.core.ladder.time_rung import NOT_MEASURED
 from verdigris.core.pictures.heat import heat_colours
 from verdigris.core.pictures.picture_files import encode_jpeg
-from verdigris.core.settings.rung_names import COSTS, TITLES
+from verdigris.core.settings.rung_names import COSTS, TITLES, describe_time
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 # The end of the scale of error maps.
 _TOP = 0.3
+_TIMED = "Times are of random places of the textures, one evaluation a thread."
+_NOT_TIMED = f"Nanoseconds are not measured here: {NOT_MEASURED}."
 
 
 def make_page(ladder: Ladder, name: str) -> str:
@@ -57,20 +60,25 @@ def make_page(ladder: Ladder, name: str) -> str:
 
 def _summary(ladder: Ladder) -> str:
     rows = []
+    is_timed = any(rung.nanoseconds for rung in ladder.rungs)
     for rung in ladder.rungs:
         found = ladder.measured[rung.name]
+        time = describe_time(rung.name, rung.nanoseconds) if rung.nanoseconds else ""
         rows.append(
             f"<tr><td><a href='#{rung.name}'>{html.escape(TITLES[rung.name])}</a></td>"
             f"<td>{_size(rung.byte_size)}</td><td>{found.flip:.3f}</td>"
             f"<td class=more>{found.psnr:.1f}</td>"
-            f"<td>{_below(found)}</td><td class=text>{html.escape(COSTS[rung.name])}</td></tr>"
+            f"<td>{_below(found)}</td>{f'<td class=more>{time}</td>' if is_timed else ''}"
+            f"<td class=text>{html.escape(COSTS[rung.name])}</td></tr>"
         )
     return (
         "<div class=wide><table><tr><th>rung</th><th>memory</th><th>error (FLIP)</th>"
-        "<th class=more>PSNR, dB</th><th>good below</th><th class=text>an engine does</th></tr>"
+        "<th class=more>PSNR, dB</th><th>good below</th>"
+        f"{'<th class=more>time</th>' if is_timed else ''}<th class=text>an engine does</th></tr>"
         f"{''.join(rows)}</table></div><p>FLIP is the difference that an eye sees, over "
         "the pixels of the mesh; 0 is none. A rung is good below the height on the screen, in "
-        f"pixels, at which its FLIP is under {SWITCH_FLIP}.</p>"
+        f"pixels, at which its FLIP is under {SWITCH_FLIP}. "
+        f"{_TIMED if is_timed else _NOT_TIMED}</p>"
     )
 
 
@@ -104,7 +112,7 @@ def _section(rung: Rung, found: Measured, views: ShownViews) -> str:
     title = TITLES[rung.name]
     facts = [_size(rung.byte_size), f"FLIP {found.flip:.3f}", COSTS[rung.name]]
     if rung.nanoseconds:
-        facts.append(f"{rung.nanoseconds:.2f} ns for each light")
+        facts.append(describe_time(rung.name, rung.nanoseconds))
     if found.bound is not None:
         facts.append(f"the best single texture has FLIP {found.bound[0]:.3f}")
     notes = "".join(f"<p>{html.escape(each)}</p>" for each in rung.notes)

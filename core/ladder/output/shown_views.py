@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.ladder.measure import coverage_of
 from verdigris.core.pictures.picture_files import with_shoulder
 
 if TYPE_CHECKING:
@@ -29,8 +28,8 @@ class ShownViews:
     def __init__(self, ladder: Ladder) -> None:
         held_out = ladder.held_out
         count = min((len(each.pictures) for each in ladder.measured.values()), default=0)
-        self._covers = [coverage_of(each)[..., None] for each in held_out.seen[:count]]
-        self.references = held_out.pictures[:count]
+        self._covers = held_out.covers[:count, ..., None]
+        self.references = list(held_out.pictures[:count])
         lit = np.concatenate(
             [picture[cover[..., 0] > 0.5].max(1)
              for picture, cover in zip(self.references, self._covers, strict=True)]

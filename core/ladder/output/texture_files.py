@@ -58,7 +58,7 @@ def write_textures(
     if rung.name == SURFACE:
         written.files = write_surface(rung.stored["shader"], rung.stored["grid"], folder, atlas)
         return written
-    images = _images(rung, written.numbers)
+    images = images_of(rung, written.numbers)
     for use in _TILED if atlas else ():
         if use in images:
             _write_tiles(images[use][0], folder, f"{rung.name}_{use}", atlas, written)
@@ -83,7 +83,7 @@ def _write_tiles(
     written.numbers.setdefault("tiles", {})[stem] = f"{stem}.<UDIM>.png"
 
 
-def _images(rung: Rung, numbers: dict[str, Any]) -> dict[str, tuple[Floats, bool]]:
+def images_of(rung: Rung, numbers: dict[str, Any]) -> dict[str, tuple[Floats, bool]]:
     """By use: values (height, width, channels) from 0 to 1, row 0 at v = 0, and whether they are in
     sRGB."""
     opacity = rung.stored.get("opacity")
@@ -170,13 +170,18 @@ def shown_texture(model: OneTexture | WithReflection) -> Floats:
     return quantise(srgb_from_linear(model.curve.to_light(model.texture.image)))
 
 
-def _ktx(image: Floats, is_srgb: bool) -> bytes:
+def rgba_bytes(image: Floats) -> NDArray[np.uint8]:
+    """Four channels of bytes; one channel is a grey."""
     height, width, channels = image.shape
     texels = np.full((height, width, 4), 255, np.uint8)
     texels[..., :channels] = np.rint(image * 255).astype(np.uint8)
     if channels == 1:
         texels[..., 1:3] = texels[..., :1]
-    levels = [texels]
+    return texels
+
+
+def _ktx(image: Floats, is_srgb: bool) -> bytes:
+    levels = [rgba_bytes(image)]
     while max(levels[-1].shape[:2]) > 1:
         levels.append(_halved(levels[-1]))
     return write_ktx2(RGBA8_SRGB if is_srgb else RGBA8, levels, _writer())

@@ -33,8 +33,9 @@ from verdigris.core.ladder.output.texture_files import (
 )
 from verdigris.core.ladder.output.usd import write_usd
 from verdigris.core.ladder.pbr import pbr_model
+from verdigris.core.ladder.time_rung import NOT_MEASURED
 from verdigris.core.pictures.picture_files import encode_jpeg, write_data
-from verdigris.core.settings.rung_names import COSTS, PBR, TITLES, VERTEX
+from verdigris.core.settings.rung_names import COSTS, LIT, PBR, TITLES, VERTEX
 
 if TYPE_CHECKING:
     from verdigris.core.ladder.ladder import Ladder
@@ -54,6 +55,16 @@ def _bundle(rung: Rung, folder: Path) -> dict[str, str]:
     is_inside = bundle.resolve().is_relative_to(folder.resolve())
     name = bundle.resolve().relative_to(folder.resolve()) if is_inside else bundle.resolve()
     return {"bundle": name.as_posix(), "uv_set": rung.stored["uv_set"]}
+
+
+def _times(rung: Rung) -> dict[str, Any]:
+    """Nanoseconds of an evaluation and what that is, or why there are none."""
+    if rung.nanoseconds is None:
+        return {"nanoseconds_left_out": NOT_MEASURED}
+    return {
+        "nanoseconds": round(rung.nanoseconds, 4),
+        "nanoseconds_of": "light" if rung.name in LIT else "pixel",
+    }
 
 
 def _write_picture(ladder: Ladder, views: ShownViews, rung: Rung, folder: Path) -> str:
@@ -154,7 +165,7 @@ def _write_all(
                 "size": rung.size,
                 "bytes": rung.byte_size,
                 "seconds": round(rung.seconds, 2),
-                "nanoseconds": rung.nanoseconds,
+                **_times(rung),
                 "files": files.files,
                 **_bundle(rung, folder),
                 "picture": _write_picture(ladder, views, rung, draft),

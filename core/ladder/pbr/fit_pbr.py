@@ -1,10 +1,11 @@
 """Fits glTF textures to the response of a teacher at the pixels that cameras see.
 
-The fit goes from coarse to fine: one texel for the whole material, then more. Each size starts from
-the one before, so that roughness and metalness, which one pixel under one light cannot tell apart,
-start near their values. At the coarse sizes it is also found out which layers of glTF's extensions
-(coat, anisotropy, sheen) the material needs. The last steps also compare pictures under the light,
-as an eye does: where glTF cannot show the response, they find what looks most alike.
+The fit goes from coarse to fine: one texel for the whole material, then more, up to a quarter, a
+half and the whole of the size. Each size starts from the one before, so that roughness and
+metalness, which one pixel under one light cannot tell apart, start near their values. At a coarse
+size it is also found out which layers of glTF's extensions (coat, anisotropy, sheen) the material
+needs. The last steps of each finer size also compare pictures under the light, as an eye does:
+where glTF cannot show the response, they find what looks most alike.
 
 The loss is a Tweedie deviance of power 4/3. It weighs differences as a cube root does, and its
 minimum is the mean: with absolute differences, one lobe that stands for several loses a fifth of
@@ -14,7 +15,7 @@ all steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -41,12 +42,16 @@ if TYPE_CHECKING:
     from verdigris.core.network.parameters import FloatArray
 
 _SHADER, _PIXEL_SHADER = Source("ladder/pbr_fit"), Source("ladder/fit_pixels")
-# Texels a side of the coarser sizes, and the steps of each.
-_COARSE = ((1, 80), (16, 80), (64, 100))
+# Texels a side of the coarsest sizes, and the steps of each; then the parts of the full size, whose
+# steps are a share of the full size's.
+_COARSE, _PARTS, _SHARE = ((1, 80), (16, 80)), (4, 2), 0.4
 _TRIAL_STEPS = 60
 # A layer is kept if it lowers the loss by this part.
 _WORTH = 0.03
-_FIRST_RATE, _PEAK_RATE = 0.04, 0.02
+_FIRST_RATE, _PEAK_RATE, _LEAST_RATE = 0.04, 0.02, 0.05
+# Adam moves a texel as far for one noisy sample as for many: with fewer samples a texel and step
+# than this, the rate falls, and a texture keeps what the coarser one has found.
+_STEADY_SAMPLES = 4.0
 _COARSE_BATCH = 4096
 # Fixed point of gradients, for samples whose texels nobody shares.
 _UNIT_BITS = 16
@@ -225,19 +230,38 @@ def fit_pbr(
         grid.values[:, channels] = start
     for side, steps in coarse:
         grid = run(grid.resized(side, side), layers, steps, _PEAK_RATE)
-    grid = grid.resized(size, size)
-    fit.start(grid, _bits(layers))
-    compared = batches(pixels.count if pixels else 1, settings.pixels, settings.steps)
-    for number, chosen in enumerate(batches(samples.count, settings.batch, settings.steps)):
-        softness = softness_at(number, settings.steps) if settings.is_soft else 0.0
-        rate = rate_at(number, settings.steps, _PEAK_RATE)
-        has_pixels = pixels and number >= (1 - _COMPARED) * settings.steps
-        fit.step(chosen, rate, number, softness, next(compared) if has_pixels else None)
-        on_progress((number + 1) / settings.steps)
-    fit.finish()
+    few = round(_SHARE * settings.steps)
+    stages = [(size // part, few) for part in _PARTS if size // part > grid.width]
+    stages.append((size, settings.steps))
+    done, total = 0, sum(steps for _, steps in stages)
+    for side, steps in stages:
+        grid = grid.resized(side, side)
+        fit.start(grid, _bits(layers))
+        for _ in _steps(fit, side, steps, side == size, settings):
+            done += 1
+            on_progress(done / total)
+        fit.finish()
     fill_holes(grid, seen_texels(grid, samples.places()))
     grid.values[:] = quantise(grid.values)
     return grid, layers
+
+
+def _steps(
+    fit: PbrFit, side: int, steps: int, is_last: bool, settings: FitSettings
+) -> Iterator[None]:  # fmt: skip
+    """Steps at one size; the last of them also compare pictures, and the last size is
+    quantised."""
+    batch = min(settings.batch, fit.count)
+    peak = _PEAK_RATE * min(1.0, batch / (_STEADY_SAMPLES * side * side))
+    compared = batches(fit.pixels.count if fit.pixels else 1, settings.pixels, steps)
+    for number, chosen in enumerate(batches(fit.count, batch, steps)):
+        softness, rate = 0.0, peak * max(_LEAST_RATE, 1 - number / steps)
+        if is_last:
+            softness = softness_at(number, steps) if settings.is_soft else 0.0
+            rate = rate_at(number, steps, peak)
+        has_pixels = fit.pixels and number >= (1 - _COMPARED) * steps
+        fit.step(chosen, rate, number, softness, next(compared) if has_pixels else None)
+        yield
 
 
 def _needed(fit: PbrFit, run: Callable[..., Grid], grid: Grid, count: int) -> tuple[str, ...]:

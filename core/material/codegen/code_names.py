@@ -9,6 +9,9 @@ there, or crash the generator where both have a colour space or a unit.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.graph.traversal import (
@@ -21,10 +24,11 @@ from verdigris.core.material.normalise.names import (
     free_name,
     rename_nodes,
     update_references,
-    with_free_number,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import MaterialX as mx
 
 # No name of Slang, or of MaterialX's code in it, begins like this.
@@ -166,6 +170,8 @@ def _to_rename(root: mx.Document) -> list[dict[str, str]]:
     known = {node.getName() for graph in graphs for node in graph.getNodes()}
     known.update(child.getName() for child in root.getChildren())
     taken: set[str] = set()
+    # each name continues after its last number
+    numbers: defaultdict[str, Iterator[int]] = defaultdict(partial(count, 2))
     renamed = []
     for scope in (root, *graphs):
         names = [node.getName() for node in scope.getNodes()]
@@ -173,7 +179,9 @@ def _to_rename(root: mx.Document) -> list[dict[str, str]]:
         others: dict[str, str] = {}
         for name in names:
             if name in twins or _NOT_FOR_CODE.search(name):
-                others[name] = with_free_number(_NOT_FOR_CODE.sub("_", name), known.__contains__)
+                plain = _NOT_FOR_CODE.sub("_", name)
+                numbered = (f"{plain}_{number}" for number in numbers[plain])
+                others[name] = next(each for each in numbered if each not in known)
                 known.add(others[name])
         renamed.append(others)
         taken.update(() if scope.getName() in implementing else names)

@@ -89,12 +89,15 @@ def name_in_materialx(name: str) -> str:
 
 
 def rename_colour_spaces(root: mx.Document) -> None:
-    """Replaces names of colour spaces that applications write by MaterialX's."""
-    from verdigris.core.material.graph.library import known_colour_spaces
+    """Replaces names of colour spaces that applications write, and MaterialX's further names.
+    For some of these, MaterialX prints that it has no conversion."""
+    from verdigris.core.material.graph.library import COLOUR_SPACE_ALIASES, known_colour_spaces
 
     for element in (root, *root.traverseTree()):
         name = element.getColorSpace()
-        if name and name not in known_colour_spaces():
+        if name in COLOUR_SPACE_ALIASES:
+            element.setColorSpace(COLOUR_SPACE_ALIASES[name])
+        elif name and name not in known_colour_spaces():
             found = name_in_materialx(name)
             if found in known_colour_spaces():
                 element.setColorSpace(found)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.base.colour import linear_from_srgb
+from verdigris.core.material.graph.library import standard_library
 from verdigris.core.material.live_inputs.live_input import PublishedInput
 
 if TYPE_CHECKING:
@@ -19,8 +20,23 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _ENDS = (("uisoftmin", "uimin"), ("uisoftmax", "uimax"))
 _LARGEST_END = 1e4
 _OF_CLOCKS = {"time": (0.0, 10.0), "frame": (1.0, 100.0)}
-# Of spaces with the primaries of the teacher; MaterialX's own conversions.
-_POWERS = {"g18_rec709": 1.8, "g22_rec709": 2.2, "rec709_display": 2.4}
+# Curves of colour spaces that are not linear, and the spaces of the library's matrices to Rec.709.
+_POWERS = {
+    "g18_rec709": 1.8,
+    "g22_rec709": 2.2,
+    "rec709_display": 2.4,
+    "g22_ap1": 2.2,
+    "adobergb": 563 / 256,
+}
+_WITH_CURVE_OF_SRGB = ("srgb_texture", "srgb_displayp3")
+_PRIMARIES = {
+    "acescg": "acescg",
+    "g22_ap1": "acescg",
+    "adobergb": "lin_adobergb",
+    "lin_adobergb": "lin_adobergb",
+    "srgb_displayp3": "srgb_displayp3",
+    "lin_displayp3": "lin_displayp3",
+}
 _BLACK, _WHITE = (0.0,) * 3, (1.0,) * 3
 
 
@@ -30,11 +46,18 @@ def numbers_in(text: str) -> tuple[float, ...]:
 
 
 def linear(colour: tuple[float, ...], space: str) -> tuple[float, ...]:
-    """A colour in the space in which ranges are: that of the teacher, without a curve."""
-    if space == "srgb_texture":
-        return tuple(linear_from_srgb(np.array(colour)).tolist())
-    power = _POWERS.get(space, 1.0)
-    return tuple(max(0.0, each) ** power for each in colour) if power != 1 else colour
+    """A colour in the space in which ranges are: linear Rec.709, as the teacher has it."""
+    values = np.array(colour)
+    if space in _WITH_CURVE_OF_SRGB:
+        values = linear_from_srgb(values)
+    elif space in _POWERS:
+        values = np.maximum(values, 0) ** _POWERS[space]
+    if space in _PRIMARIES:
+        graph = standard_library().getNodeGraph(f"NG_{_PRIMARIES[space]}_to_lin_rec709_color3")
+        # MaterialX multiplies rows by matrices
+        stored = numbers_in(graph.getNode("mat").getInput("value").getValueString())
+        values = values @ np.reshape(stored, (3, 3))
+    return tuple(values.tolist())
 
 
 def published(

@@ -3,9 +3,11 @@ the graph input that holds them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.graph.library import TARGET
+from verdigris.core.material.graph.published_attributes import PUBLISHED, PUBLISHED_LABEL
 from verdigris.core.material.graph.traversal import implementing_graphs, own_graphs
 
 if TYPE_CHECKING:
@@ -31,17 +33,28 @@ def remove_values_beside_interfaces(root: mx.Document) -> None:
 def inline_graph_inputs(root: mx.Document) -> None:
     """Copies values with a unit or a colour space to the inputs that use them.
 
-    Values of graph inputs are copied into the graph. Defaults of the document's own definitions
-    that are colours, lengths, angles or files are copied into the nodes that use the definition.
+    Values of graph inputs are copied into the graph; each copy notes whose value it has, so that
+    all of them can stay open together. Defaults of the document's own definitions that are
+    colours, lengths, angles or files are copied into the nodes that use the definition.
     """
     import MaterialX as mx
 
     implementing = implementing_graphs(root)
-    for graph in own_graphs(root):
-        if graph.getName() not in implementing:
-            for node in graph.getNodes():
-                for port in node.getInputs():
-                    _inline(port)
+    graphs = [graph for graph in own_graphs(root) if graph.getName() not in implementing]
+    names = Counter(given.getName() for graph in graphs for given in graph.getInputs())
+    for graph in graphs:
+        inlined: dict[str, mx.Input] = {}
+        for node in graph.getNodes():
+            for port in node.getInputs():
+                given = _inline(port)
+                if given is not None:
+                    inlined[given.getName()] = given
+                    is_alone = names[given.getName()] == 1
+                    shown = given.getName() if is_alone else given.getNamePath()
+                    port.setAttribute(PUBLISHED, shown)
+                    port.setAttribute(PUBLISHED_LABEL, given.getAttribute("uiname"))
+        for name in inlined:
+            graph.removeInput(name)
     definitions = (child for child in root.getChildren() if isinstance(child, mx.NodeDef))
     defined = {definition.getNodeString() for definition in definitions}
     for node in root.traverseTree() if defined else ():
@@ -49,16 +62,18 @@ def inline_graph_inputs(root: mx.Document) -> None:
             _copy_defaults(node)
 
 
-def _inline(port: mx.Input) -> None:
+def _inline(port: mx.Input) -> mx.Input | None:
+    """The graph input whose value has been copied."""
     given = port.getInterfaceInput()
     if given is None or not given.hasValueString() or given.getConnectedOutput():
-        return
+        return None
     if given.getConnectedNode() or not any(map(given.hasAttribute, VALUE_ATTRIBUTES)):
-        return
+        return None
     port.removeAttribute("interfacename")
     port.setValueString(given.getValueString())
     for name in filter(given.hasAttribute, VALUE_ATTRIBUTES):
         port.setAttribute(name, given.getAttribute(name))
+    return given
 
 
 def _copy_defaults(node: mx.Node) -> None:

@@ -12,7 +12,7 @@ from verdigris.core.material.graph.library import standard_library
 from verdigris.core.material.graph.traversal import own_graphs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     import MaterialX as mx
 
@@ -80,14 +80,9 @@ def resolve_namespaced_definitions(root: mx.Document) -> None:
 
 
 def free_name(name: str, root: mx.Document, library: mx.Document) -> str:
-    """The name with a number that neither document nor library has."""
-    return with_free_number(name, lambda each: root.getChild(each) or library.getChild(each))
-
-
-def with_free_number(name: str, is_taken: Callable[[str], object]) -> str:
-    """The name with the first number from 2 on that is free."""
+    """The name with the first number from 2 on that neither document nor library has."""
     number = 2
-    while is_taken(f"{name}_{number}"):
+    while root.getChild(f"{name}_{number}") or library.getChild(f"{name}_{number}"):
         number += 1
     return f"{name}_{number}"
 

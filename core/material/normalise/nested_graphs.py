@@ -56,8 +56,8 @@ def _connect_past_outputs(graph: mx.NodeGraph, outer: mx.GraphElement) -> None:
         for output in graph.getOutputs()
         if output.getInterfaceName() and graph.getInput(output.getInterfaceName()) is not None
     }
-    for port in _ports(outer):
-        if returned and port.getNodeGraphString() == graph.getName():
+    for port in _ports(outer) if returned else ():
+        if port.getNodeGraphString() == graph.getName():
             source = returned.get(_output_of(port, graph))
             # a graph that feeds itself stays, so that the checks refuse it
             if source is not None and source.getNamePath() != port.getNamePath():

@@ -102,10 +102,6 @@ class WorkerClient:
             threading.Thread(target=work, name=f"worker {name}", daemon=True).start()
         self.send(Hello(VERSION))
 
-    @property
-    def process_id(self) -> int:
-        return self._process.pid
-
     def send(self, command: Command) -> None:
         """Sends a command; returns at once."""
         header, payload = command_line(command)

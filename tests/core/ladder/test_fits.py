@@ -17,10 +17,8 @@ from verdigris.core.ladder.pbr.lit_pixels import LitPixels
 from verdigris.core.ladder.texels import Grid, fill_holes, soft_quantise
 from verdigris.core.ladder.tone_curve import (
     CLAMP,
-    REINHARD,
     ToneCurve,
     fit_curve,
-    rounding_error,
 )
 from verdigris.core.ladder.unlit_models import (
     DetailAndColour,
@@ -305,11 +303,19 @@ def test_tone_curves_are_inverted_and_have_their_slope(curve):
     assert curve.largest == pytest.approx(light[-1])
 
 
+def rounding_error(light, curve):
+    """Mean absolute error of displayed light after storing it in bytes."""
+    stored = np.rint(curve.to_stored(light) * 255) / 255
+    return np.abs(display(curve.to_light(stored)) - display(light)).mean()
+
+
 def test_fitted_tone_curves_beat_clamping_and_reinhard_on_hdr_light():
+    # of Reinhard et al. 2002, but for light up to 1000
+    reinhard = ToneCurve(-0.999, 1.0)
     rng = np.random.default_rng(1)
     light = np.exp(rng.normal(-1.2, 1.6, 8_000))
     first, second = fit_curve(light), fit_curve(light, is_second_order=True)
-    errors = [rounding_error(light, each) for each in (first, CLAMP, REINHARD)]
+    errors = [rounding_error(light, each) for each in (first, CLAMP, reinhard)]
     assert errors[0] < 0.7 * min(errors[1:])
     assert rounding_error(light, second) < 1.05 * errors[0]
 
@@ -395,3 +401,27 @@ def test_the_map_of_mirrored_light_holds_each_direction_once():
     assert np.linalg.norm(found, axis=0) == pytest.approx(np.ones(256), abs=1e-6)
     v, u = ((np.indices((16, 16)) + 0.5) / 16).reshape(2, -1)
     assert mirror_uv(found) == pytest.approx(np.stack([u, v]), abs=1e-6)
+
+
+def test_gltf_textures_of_few_samples_a_texel_are_nearly_as_good_as_coarser_ones(device):
+    def drawn(seed, count):
+        rng = np.random.default_rng(seed)
+        uv, wi, wo, _ = samples_of(rng, count)
+        stored = np.tile(np.array(pbr_model.START, np.float32), (count, 1))
+        # detail below any texel
+        stored[:, pbr_model.METALNESS] = 1
+        stored[:, pbr_model.ROUGHNESS] = rng.uniform(0.2, 0.5, count)
+        value = pbr_model.evaluate(pbr_model.decode(stored).T, wi, wo).astype(np.float32)
+        return uv, wi, wo, value
+
+    few, fresh = drawn(1, 16_000), drawn(2, 8000)
+    samples = Responses.upload(device, *few, np.ones(16_000, np.float32))
+
+    def error_of(size):
+        settings = FitSettings(steps=100, batch=2000, layers=())
+        found, _ = fit_pbr(samples, size, device, settings)
+        texels = Grid(size, size, pbr_model.decode(found.values)).sample(fresh[0])
+        again = pbr_model.evaluate(texels, *fresh[1:3])
+        return np.abs(np.cbrt(again) - np.cbrt(fresh[3])).mean()
+
+    assert error_of(64) < 1.1 * error_of(16)

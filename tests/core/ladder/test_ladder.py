@@ -198,6 +198,8 @@ def test_the_gltf_holds_the_mesh_and_a_variant_for_each_rung_with_textures(made)
     assert "COLOR_0" in coloured["meshes"][0]["primitives"][0]["attributes"]
     for rung in report["rungs"]:
         assert all((folder / name).is_file() for name in rung["files"].values())
+        # a processor says nothing of a card
+        assert "nanoseconds" not in rung and "does not predict" in rung["nanoseconds_left_out"]
     page = (folder / "ladder.html").read_text()
     assert page.count("<section") == len(RUNGS) and "http" not in page
 

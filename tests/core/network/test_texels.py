@@ -6,7 +6,6 @@ import pytest
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.network.texels import (
     corners,
-    downsample_wide,
     footprint_width,
     gather,
     level_for_lod,
@@ -86,17 +85,3 @@ def test_between_two_levels_patches_grow_evenly_and_the_ends_are_held():
     assert footprint_width(16, 0) == 1 / 16
     # no more than the whole square
     assert [footprint_width(size, 3) for size in (2, 1)] == [1, 1]
-
-
-def test_a_mean_over_twice_the_width_takes_sixteen_around_the_middle_over_the_edges():
-    columns = np.indices((8, 8))[1]
-    # of a wave with a period of 8 the mean of four in a row is its middle times a closed form
-    wave = np.cos(2 * np.pi * (columns + 0.5) / 8)[..., None] * [1.0, 2.0]
-    share = (np.cos(np.pi / 8) + np.cos(3 * np.pi / 8)) / 2
-    middles = np.cos(2 * np.pi * (np.arange(4) + 0.5) / 4)
-    found = downsample_wide(wave)
-    np.testing.assert_allclose(
-        found, (share * middles)[None, :, None] * np.ones((4, 1, 1)) * [1, 2]
-    )
-    np.testing.assert_allclose(downsample_wide(wave.swapaxes(0, 1)), found.swapaxes(0, 1))
-    np.testing.assert_allclose(downsample_wide(np.full((1, 4, 1), 7.0)), np.full((1, 2, 1), 7.0))

@@ -57,7 +57,7 @@ def running(worker):
 def test_it_says_who_it_is_and_what_can_be_baked(worker):
     hello = worker.all("hello")[0].header
     assert hello["protocol"] == VERSION
-    assert hello["process"] == worker.client.process_id
+    assert hello["process"] == worker.client._process.pid
     opened = worker.all("opened")[0].header
     assert opened["chosen"] == "clay"
     assert opened["trainer"] == "numpy"
@@ -305,10 +305,10 @@ def test_a_worker_that_hangs_is_told_of_even_where_it_has_asked_for_patience(mon
     monkeypatch.setattr("verdigris.core.worker.client.client.IDLE_PATIENCE", 0.5)
     running = RunningWorker()
     try:
-        running.wait_for("hello")
+        process = running.wait_for("hello").header["process"]
         running.client.send(commands.Open(name="clay", payload=CLAY.encode()))
         running.wait_for("state", doing="compiling the material")
-        os.kill(running.client.process_id, signal.SIGSTOP)
+        os.kill(process, signal.SIGSTOP)
         stopped = time.monotonic()
         while running.client.health().state != SILENT and time.monotonic() < stopped + 20:
             time.sleep(0.02)

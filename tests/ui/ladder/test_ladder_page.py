@@ -15,7 +15,7 @@ REPORT = {
         {"name": "neural", "bytes": 206_000, "flip": 0.021, "switch_pixels": 512,
          "nanoseconds": 0.9, "picture": "neural_shown.jpg"},
         {"name": "vertex", "bytes": 8000, "flip": 0.2, "switch_pixels": None,
-         "nanoseconds": None, "picture": "vertex_shown.jpg"},
+         "nanoseconds_left_out": "no card", "picture": "vertex_shown.jpg"},
     ],
 }  # fmt: skip
 
@@ -49,7 +49,7 @@ def test_bake_all_opens_the_material_in_a_worker_of_its_own(page):
     session.receive("fitted", folder=sent.folder, report=REPORT)
     assert session.client.ended == "closed" and own.ended == ""
     cards = ladder.cards
-    assert cards["neural"].figures.text() == "206 KB, FLIP 0.021, 0.90 ns for each light"
+    assert cards["neural"].figures.text() == "206 KB, FLIP 0.021, 0.900 ns for each light"
     assert cards["neural"].use.text() == "Suffices below 512 px on the screen"
     assert cards["vertex"].use.text() == "Differs at every size"
     assert cards["pbr"].use.text() == "Not baked"

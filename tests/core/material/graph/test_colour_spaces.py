@@ -201,3 +201,9 @@ def evaluated():
     bodies |= {f"default: {space}": missing(space) for space in SPACES}
     bodies["default of its own"] = missing("srgb_texture", 'colorspace="srgb_texture"')
     return dict(zip(bodies, colours_of(bodies.values()), strict=True))
+
+
+def test_another_name_of_linear_colours_prints_nothing(capfd):
+    document = constant("lin_rec709_scene")
+    generate(document, document.require_material())
+    assert capfd.readouterr().err == ""

@@ -253,3 +253,30 @@ def test_time_is_a_live_input():
     exact = 0.18 * 0.5 * live * wi[:, 2:] / np.pi
     np.testing.assert_allclose(teacher.response(uv, wi, wo, live=live), exact.repeat(3, 1), 1e-4)
     assert not teacher.response(uv, wi, wo).any()
+
+
+def test_an_input_of_a_graph_with_a_colour_space_or_a_unit_reaches_what_reads_it():
+    def colours(name, value, space):
+        return (
+            f'<nodegraph name="{name}">'
+            f'<input name="tint" type="color3" value="{value}" colorspace="{space}"/>'
+            '<input name="turn" type="float" value="90" unit="degree" unittype="angle"/>'
+            '<dot name="d" type="color3"><input name="in" type="color3" interfacename="tint"/>'
+            '</dot><dot name="t" type="float"><input name="in" type="float" interfacename="turn"/>'
+            '</dot><output name="color" type="color3" nodename="d"/>'
+            '<output name="rough" type="float" nodename="t"/></nodegraph>'
+        )
+
+    coat = '<input name="coat_color" type="color3" nodegraph="h" output="color"/>'
+    surface = SURFACE.replace("</standard", coat + "</standard")
+    graphs = colours("g", "0.5, 0.5, 0.5", "srgb_texture"), colours("h", "1, 0, 0", "acescg")
+    source = parsed(*graphs, surface, material("s"))
+    chosen = source.require_material()
+    reach = {each.name: each for each in reach_of_published(source, chosen)}
+    assert reach["g/tint"].inputs == ("base_color",)
+    assert reach["h/tint"].inputs == ("coat_color",)
+    assert reach["g/turn"].inputs == ("specular_roughness",)
+    offered = published_inputs(source, chosen)
+    np.testing.assert_allclose(offered["g/tint"].value, 0.21404, atol=1e-5)
+    # the first column of the published matrix from AP1 to Rec.709
+    np.testing.assert_allclose(offered["h/tint"].value, [1.70505, -0.13026, -0.024], atol=1e-5)

@@ -1,4 +1,4 @@
-"""Attributes of our own in documents that are made of an application's material.
+"""Attributes of our own in documents: of which published input a port has its value.
 
 MaterialX has inputs of graphs, but none of a material: what a material of USD publishes, such as a
 promoted parameter, is noted at each input that reads it. MaterialX ignores unknown attributes.

@@ -1,0 +1,149 @@
+"""Options of `verdigris bake`, and its help in groups."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from verdigris.core.cli.shared.options import PRESET_HELP, path_argument
+
+Files = Annotated[
+    list[Path], path_argument("FILE...", "MaterialX documents (.mtlx). Several share one decoder.")
+]
+Preset = Annotated[str, typer.Option("--preset", "-p", help=PRESET_HELP)]
+Out = Annotated[
+    Path, typer.Option("--out", "-o", help="The folder for the bundle. Default: this folder.")
+]
+BundleName = Annotated[
+    str | None, typer.Option(help="The bundle's name. Default: the material's name.")
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint.")]
+Live = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=LOW..HIGH",
+        help="Keep an input of the graph open, as in wetness=0..1; 'inspect' lists them. "
+        "@DEFAULT or :DENSITY may follow. Up to three.",
+    ),
+]
+Mesh = Annotated[
+    Path | None,
+    typer.Option(
+        help="Evaluate the material on this mesh (.obj, .usd): its positions, normals, uv sets "
+        "and painted colours. --uv SET bakes in another uv set than its first."
+    ),
+]
+Resolution = Annotated[
+    int | None,
+    typer.Option(
+        help="Latent texels per side, a power of two. Default: as few as the material needs."
+    ),
+]
+MostBytes = Annotated[
+    str | None,
+    typer.Option(
+        "--bytes",
+        metavar="BYTES",
+        help="Most bytes of the bundle on a GPU, such as 1.4M: fewer texels, or 4 latents a "
+        "texel for 8, whichever costs less.",
+    ),
+]
+TimeLimit = Annotated[float | None, typer.Option(help="Train for at most this many seconds.")]
+Target = Annotated[
+    str,
+    typer.Option(
+        help="Stop when the result is good, very-good or indistinguishable. Default: the last."
+    ),
+]
+Importance = Annotated[
+    Path | None,
+    typer.Option(help="An importance map, as an image or .npy: where to sample more."),
+]
+Directions = Annotated[
+    str | None,
+    typer.Option(
+        help="A direction profile, or a table of weights (.json, .npy): which directions to "
+        "sample more."
+    ),
+]
+Replace = Annotated[
+    bool,
+    typer.Option(
+        "--replace",
+        help="Remove the bundle before it. Default: it stays as a version, see "
+        "'verdigris versions'.",
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the path of the bundle.")]
+
+# Without a line in the help, which has room for the most common options. The first two are the same
+# as --set iterations=N and --set seed=N; most of the others are for programs.
+Iterations = Annotated[int | None, typer.Option(hidden=True)]
+Seed = Annotated[int | None, typer.Option(hidden=True)]
+TargetError = Annotated[
+    float | None, typer.Option(hidden=True, help="Stop when the log MAE is below this value.")
+]
+UvSet = Annotated[str | None, typer.Option(hidden=True)]
+ViewportTextures = Annotated[
+    bool,
+    typer.Option(
+        "--viewport-textures", hidden=True, help="Also write plain textures (PNG) for viewports."
+    ),
+]
+Trainer = Annotated[str | None, typer.Option(hidden=True)]
+IfChanged = Annotated[bool, typer.Option("--if-changed", hidden=True)]
+CheckpointSeconds = Annotated[float, typer.Option(hidden=True)]
+
+GROUPS = {
+    "Basic": ("preset", "out", "name", "material", "search", "confined", "resume"),
+    "Material": ("live", "mesh"),
+    "Quality": ("resolution", "most_bytes", "time_limit", "target"),
+    "Paint": ("importance", "directions"),
+    "Output": ("replace", "as_json", "quiet", "help"),
+    "Expert": ("settings", "device"),
+}
+"""Headings of the help, and the options below each."""
+_OLD_OPTIONS = {
+    "--no-encoder": "use --set encode_from=0",
+    "--compare-uniform": "docs/benchmarks/bench_paint.py makes this comparison",
+}
+
+
+class BakeCommand(TyperCommand):
+    """The help in groups, and errors for options that became settings."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        parameters = {each.name: each for each in self.get_params(ctx)}
+        for group, names in {"Arguments": ("files",), **GROUPS}.items():
+            records = [parameters[name].get_help_record(ctx) for name in names]
+            with formatter.section(group):
+                formatter.write_dl([each for each in records if each])
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        known = {each for parameter in self.params for each in parameter.opts}
+        for word in args:
+            option = word.partition("=")[0]
+            if option == "--":
+                break
+            if option.startswith("--") and option not in known:
+                remedy = _find_replacement(option)
+                if remedy:
+                    raise typer.BadParameter(f"not an option: {remedy}", ctx, None, option)
+        return super().parse_args(ctx, args)
+
+
+def _find_replacement(option: str) -> str | None:
+    """What to use in place of an option that names a setting; None of other words."""
+    from dataclasses import fields
+
+    from verdigris.core.settings.bake_settings import BakeSettings
+    from verdigris.core.settings.draw_settings import DrawSettings
+
+    name = option.removeprefix("--").replace("-", "_")
+    for prefix, settings in (("", BakeSettings), ("draw.", DrawSettings)):
+        if name in {each.name for each in fields(settings)}:
+            return f"use --set {prefix}{name}=VALUE"
+    return _OLD_OPTIONS.get(option)
