@@ -10,20 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.profile import profiled
+from verdigris.core.bundle.proxies.albedo_curves import AlbedoBasis
 from verdigris.core.bundle.proxies.lobes import learned_frames, light_counts
-from verdigris.core.bundle.proxies.proxy_texture import (
-    COSINES,
-    POWER_SETS,
-    POWERS,
-    Powers,
-    Proxies,
-    ProxyValues,
-    interpolation,
-    powers_of,
-    store_level,
-)
+from verdigris.core.bundle.proxies.proxy_texture import Proxies, ProxyValues, store_level
 from verdigris.core.bundle.proxies.quadrature import (
-    VIEW_COSINES,
     Integrals,
     LightTask,
     Respond,
@@ -51,7 +41,7 @@ RespondAt = Callable[[float], Respond]
 _COARSER = 4
 # Lights of a view. A processor has fewer, with twice the noise. A graphics card computes lights
 # faster than numpy prepares places.
-FEWEST_LIGHTS, FEWEST_LIGHTS_ON_GPU, _MOST_LIGHTS = 40, 256, 1024
+FEWEST_LIGHTS, FEWEST_LIGHTS_ON_GPU, _MOST_LIGHTS = 20, 128, 512
 # Relative deviation of one light up to which the fewest lights suffice. With more there are more
 # lights and fewer texels, up to this many times.
 _CALM, _NOISIEST = 0.7, 4.0
@@ -62,11 +52,7 @@ _PILOT_PLACES = 96
 _TURNS = 4
 _LEAST_CHECKED_COSINE = 0.05
 _DARK = 1e-3
-_FLOOR = 0.01
 _ALPHAS = np.linspace(0.002, 0.999, 400)
-# Part of the first powers' error that others must stay below. Noise of the lights lowers no error
-# that much.
-_BETTER = 0.7
 
 
 @dataclass(frozen=True)
@@ -117,22 +103,24 @@ def make_proxies(
     lights = int(np.clip(lights_of(evaluations // texels), fewest_lights, _MOST_LIGHTS))
     random = np.random.default_rng(seed)
     shares = find_own_shares(parameters, respond_at, float(np.log2(coarser)))
-    levels, largest, reciprocity, powers = [], 0.0, np.zeros(0), POWERS
+    levels, largest, reciprocity = [], 0.0, np.zeros(0)
+    basis: AlbedoBasis | None = None
     for number, (height, width) in enumerate(sizes):
         uv = _centres(height, width)
         lod = np.log2(coarser) + number
         frames = learned_frames(parameters, uv, np.full(len(uv), lod, np.float32))
         over = sum_over or own_sums(parameters, float(lod))
         found = integrate(respond_at(float(lod)), frames, uv, lights, random, shares, over)
-        if number == 0:
+        if basis is None:
             reciprocity = found.reciprocity
-            powers = choose_powers(found.albedo)
-        values, unlimited = _values(found, powers)
-        levels.append(store_level(values, height, width))
-        largest = max(largest, float(unlimited.max()))
+            basis = AlbedoBasis.of(np.minimum(found.albedo, 1))
+        levels.append(store_level(_values(found, basis), height, width))
+        fitted = np.einsum("cvi,nci->nvc", basis.functions, basis.fit(found.albedo))
+        largest = max(largest, float(fitted.max()))
     quantiles = np.quantile(reciprocity, (0.5, 0.9))
     both = float(quantiles[0]), float(quantiles[1])
-    return MadeProxies(Proxies(levels, coarser, powers), largest, both)
+    assert basis is not None
+    return MadeProxies(Proxies(levels, coarser, basis.curves()), largest, both)
 
 
 def own_sums(parameters: Parameters, lod: float) -> SumLights:
@@ -226,41 +214,14 @@ def alpha_of_spread(spread: Doubles) -> Doubles:
     return np.asarray(np.interp(spread, spreads, _ALPHAS, right=1), np.float64)
 
 
-def _values(found: Integrals, powers: Powers) -> tuple[ProxyValues, Doubles]:
-    """The stored values, and the albedo of each view before it is limited to 1."""
-    albedos, fitted = _fit_views(found.albedo, powers)
-    limited = np.clip(albedos, 0, 1)
+def _values(found: Integrals, basis: AlbedoBasis) -> ProxyValues:
+    """The stored values."""
+    # limits of stored albedos would change all others
+    albedos = np.clip(basis.at_cosines(basis.fit(np.minimum(found.albedo, 1))), 0, 1)
     # no more than is reflected towards steep views
-    diffuse = np.minimum(found.diffuse, limited[:, :2].min(1))
+    diffuse = np.minimum(found.diffuse, albedos[:, :2].min(1))
     roughness = np.sqrt(alpha_of_spread(found.spread))
-    return ProxyValues(diffuse, limited, found.normal, roughness, powers), fitted
-
-
-def choose_powers(albedo: Doubles) -> Powers:
-    """Those that fit the albedo of all views [N, 8, 3] best: the first if no others are clearly
-    better."""
-    errors = []
-    for powers in POWER_SETS:
-        # as they are read: limits of the stored albedos change all others
-        stored = np.clip(_fit_views(albedo, powers)[0], 0, 1)
-        read = powers_of(VIEW_COSINES, powers) @ interpolation(powers) @ stored
-        misses = np.abs(np.clip(read, 0, 1) - albedo).sum(2)
-        relative = misses / np.maximum(albedo.sum(2), _FLOOR)
-        errors.append(float((relative @ np.gradient(VIEW_COSINES)).mean()))
-    best = int(np.argmin(errors))
-    return POWER_SETS[best] if errors[best] < _BETTER * errors[0] else POWERS
-
-
-def _fit_views(albedo: Doubles, powers: Powers) -> tuple[Doubles, Doubles]:
-    """Albedos of the stored cosines [N, 4, 3] and of all views [N, 8, 3], fitted with relative
-    errors: eight views leave less noise than four."""
-    basis = powers_of(VIEW_COSINES, powers)
-    spacing = np.gradient(VIEW_COSINES)
-    weight = spacing / np.maximum(albedo.sum(2), _FLOOR) ** 2
-    normal = np.einsum("vi,nv,vj->nij", basis, weight, basis)
-    sides = np.einsum("vi,nv,nvc->nic", basis, weight, albedo)
-    found = np.linalg.solve(normal, sides)
-    return powers_of(np.array(COSINES), powers) @ found, basis @ found
+    return ProxyValues(diffuse, albedos, found.normal, roughness, basis.curves())
 
 
 def _choose_size(layout: LatentLayout, most: int) -> int:
