@@ -24,7 +24,7 @@ _SEMANTICS = (
     "0: diffuse albedo, roughness; 1 to 4: albedo seen under cosines[0] to cosines[3]; "
     "alpha of 1 and 2: x and y of the mean normal, by 2 a - 1"
 )
-# Of versions before 4.7.
+# Of older bundles.
 _MOST_POWER = 64
 _POWERS_ARE = f"they must be from 0 to {_MOST_POWER}"
 

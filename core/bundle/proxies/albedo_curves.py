@@ -20,9 +20,11 @@ Doubles = NDArray[np.float64]
 COSINES = (1.0, 0.45, 0.15, 0.03)
 # Cosines of the views that curves are fitted to and tabulated for, in equal steps.
 VIEW_COSINES = np.linspace(COSINES[-1], 1, 32)
-# Powers of 1 - cosine: Fresnel's curve and the like. Functions of a material are drawn to these by
-# as much as by a relative variation of its albedos of this size, which is above that of noise.
-_POWERS, _DRAWN = (0, 2, 5, 10), 0.05
+# Powers of 1 - cosine: Fresnel's curve and the like. They count as albedos whose part is so many
+# times the noise, lest noise chooses functions.
+_POWERS, _OVER_NOISE = (0, 2, 5, 10), 8.0
+# Noise that there is at the least: of bytes.
+_LEAST_NOISE = 1e-3
 _DIGITS = 5
 _FLOOR = 0.01
 
@@ -34,7 +36,7 @@ class AlbedoCurves:
     table: Doubles
     """[3, points, 4]: by channel, in equal steps from the flattest cosine to 1."""
     powers: tuple[float, ...] = ()
-    """Of bundles before 4.7: `table` [4, 4] has the weights in the coefficient of each power of
+    """Of older bundles: `table` [4, 4] has the weights in the coefficient of each power of
     1 - cosine."""
 
     def weights(self, cosine: Floats) -> Doubles:
@@ -74,8 +76,12 @@ class AlbedoBasis:
         places = np.sqrt(((light / usual) ** 2).sum(1) * len(albedo))
         rows = albedo / usual[:, None] / places[:, None, None]
         powers = (1 - VIEW_COSINES[:, None]) ** _POWERS / usual[:, None]
-        known = _DRAWN * np.linalg.qr(powers)[0]
-        squares = np.einsum("nvc,nwc->cvw", rows, rows) + known @ known.T
+        known = np.linalg.qr(powers)[0]
+        squares = np.einsum("nvc,nwc->cvw", rows, rows)
+        # what the largest vectors leave
+        noise = np.linalg.eigvalsh(squares)[:, : -len(COSINES)].mean(1)
+        noise = np.maximum(noise, _LEAST_NOISE**2)[:, None, None]
+        squares += _OVER_NOISE**2 * noise * (known @ known.T)
         return cls(np.linalg.eigh(squares)[1][..., -len(COSINES) :], usual)
 
     @property

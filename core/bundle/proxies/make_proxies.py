@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.profile import profiled
-from verdigris.core.bundle.proxies.albedo_curves import AlbedoBasis
+from verdigris.core.bundle.proxies.albedo_curves import VIEW_COSINES, AlbedoBasis
 from verdigris.core.bundle.proxies.lobes import learned_frames, light_counts
 from verdigris.core.bundle.proxies.proxy_texture import Proxies, ProxyValues, store_level
 from verdigris.core.bundle.proxies.quadrature import (
@@ -52,6 +52,8 @@ _PILOT_PLACES = 96
 _TURNS = 4
 _LEAST_CHECKED_COSINE = 0.05
 _DARK = 1e-3
+# Places of a level where the albedo is largest.
+_BRIGHTEST = 4
 _ALPHAS = np.linspace(0.002, 0.999, 400)
 
 
@@ -74,7 +76,7 @@ class MadeProxies:
 
     proxies: Proxies
     largest_albedo: float
-    """Of all places, views and channels, before it is limited to 1."""
+    """By a quadrature where the proxies find most, before it is limited to 1."""
     reciprocity: tuple[float, float]
     """Median and 90th percentile of the relative difference of the response with light and view
     exchanged."""
@@ -103,24 +105,24 @@ def make_proxies(
     lights = int(np.clip(lights_of(evaluations // texels), fewest_lights, _MOST_LIGHTS))
     random = np.random.default_rng(seed)
     shares = find_own_shares(parameters, respond_at, float(np.log2(coarser)))
-    levels, largest, reciprocity = [], 0.0, np.zeros(0)
+    levels, brightest, reciprocity = [], [], np.zeros(0)
     basis: AlbedoBasis | None = None
     for number, (height, width) in enumerate(sizes):
-        uv = _centres(height, width)
-        lod = np.log2(coarser) + number
-        frames = learned_frames(parameters, uv, np.full(len(uv), lod, np.float32))
-        over = sum_over or own_sums(parameters, float(lod))
-        found = integrate(respond_at(float(lod)), frames, uv, lights, random, shares, over)
+        centres, level = _centres(height, width), float(np.log2(coarser)) + number
+        frames = learned_frames(parameters, centres, np.full(len(centres), level, np.float32))
+        over = sum_over or own_sums(parameters, level)
+        found = integrate(respond_at(level), frames, centres, lights, random, shares, over)
         if basis is None:
             reciprocity = found.reciprocity
             basis = AlbedoBasis.of(np.minimum(found.albedo, 1))
         levels.append(store_level(_values(found, basis), height, width))
-        fitted = np.einsum("cvi,nci->nvc", basis.functions, basis.fit(found.albedo))
-        largest = max(largest, float(fitted.max()))
+        brightest.append(_find_brightest(centres, level, found.albedo, basis))
     quantiles = np.quantile(reciprocity, (0.5, 0.9))
     both = float(quantiles[0]), float(quantiles[1])
     assert basis is not None
-    return MadeProxies(Proxies(levels, coarser, basis.curves()), largest, both)
+    uv, lod, cosine = (np.concatenate(each) for each in zip(*brightest, strict=True))
+    largest = quadrature_albedo(parameters, respond_at, uv, lod, cosine, random, _MOST_LIGHTS)
+    return MadeProxies(Proxies(levels, coarser, basis.curves()), float(largest.max()), both)
 
 
 def own_sums(parameters: Parameters, lod: float) -> SumLights:
@@ -164,7 +166,8 @@ def check_albedo(
     uv = ((np.floor(uv * sizes) + 0.5) / sizes).astype(np.float32)
     lod = (np.log2(proxies.texels_a_proxy) + levels).astype(np.float32)
     cosine = random.uniform(_LEAST_CHECKED_COSINE, 1, count)
-    wanted = quadrature_albedo(parameters, uv, lod, cosine, random, lights)
+    respond_at = numpy_respond_at(parameters)
+    wanted = quadrature_albedo(parameters, respond_at, uv, lod, cosine, random, lights)
     return compare_albedo(proxies.at(uv, lod).albedo(cosine), wanted)
 
 
@@ -176,6 +179,7 @@ def compare_albedo(found: Doubles, wanted: Doubles) -> AlbedoError:
 
 def quadrature_albedo(
     parameters: Parameters,
+    respond_at: RespondAt,
     uv: Floats,
     lod: Floats,
     cosine: Doubles,
@@ -183,8 +187,7 @@ def quadrature_albedo(
     lights: int,
     turns: int = _TURNS,
 ) -> Doubles:
-    """Directional albedo [N, 3] of the stored numbers, the mean over the view's azimuth."""
-    respond_at = numpy_respond_at(parameters)
+    """Directional albedo [N, 3], the mean over the view's azimuth."""
     shares = find_own_shares(parameters, respond_at, float(lod.min()))
     turn = 2 * np.pi * (random.random((len(uv), 1)) + np.arange(turns) / turns)
     wo = polar(cosine[:, None], turn)
@@ -212,6 +215,17 @@ def alpha_of_spread(spread: Doubles) -> Doubles:
     rest = 1 - square
     spreads = square * (np.log(1 / square) - rest) / rest**2
     return np.asarray(np.interp(spread, spreads, _ALPHAS, right=1), np.float64)
+
+
+def _find_brightest(
+    uv: Floats, lod: float, albedo: Doubles, basis: AlbedoBasis
+) -> tuple[Floats, Floats, Doubles]:
+    """Places [N, 2], their lod, and cosines of the views that have the largest albedos. Noise has a
+    part in these, so they need a quadrature of their own."""
+    fitted = np.einsum("cvi,nci->nvc", basis.functions, basis.fit(albedo)).max(2)
+    places = np.argsort(fitted.max(1))[-_BRIGHTEST:]
+    views = VIEW_COSINES[fitted[places].argmax(1)]
+    return uv[places], np.full(len(places), lod, np.float32), views
 
 
 def _values(found: Integrals, basis: AlbedoBasis) -> ProxyValues:
