@@ -456,7 +456,7 @@ def test_resume_with_nothing_to_resume_starts_afresh(source, tmp_path, command):
 
 @pytest.mark.parametrize(
     ("option", "value", "steps", "why"),
-    [("--time-limit", 0.3, 12_000, "time limit"), ("--target-error", 0.5, 320, "target error")],
+    [("--time-limit", 0.05, 12_000, "time limit"), ("--target-error", 0.5, 320, "target error")],
 )
 def test_a_bake_ends_sooner_where_it_may(option, value, steps, why, source, tmp_path, command):
     options = ("-m", "clay", "-o", tmp_path, "--iterations", steps, option, value, "--json")
