@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.baking.on_mesh import NeuralRequest, bake_neural
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.outputs import check_no_bundle
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
@@ -17,6 +18,7 @@ from verdigris.core.ladder.neural_rung import Neural
 from verdigris.core.ladder.output.write_ladder import write_ladder
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.settings.limits import BC7_FORMAT
 from verdigris.core.settings.rung_names import NEURAL
 
 if TYPE_CHECKING:
@@ -55,6 +57,11 @@ class LadderRequest:
     def __post_init__(self) -> None:
         object.__setattr__(self, "rungs", tuple(check_rungs(self.rungs)))
         check_no_bundle(self.folder)
+        if self.changes.get("texture_format") == BC7_FORMAT and not self.has_ktx:
+            raise SettingsError(
+                "texture_format is 'bc7' without KTX 2.0 files, which hold the blocks: "
+                "leave out --no-ktx"
+            )
 
 
 def fit_ladder(

@@ -105,6 +105,10 @@ class Kernels:
                 )
         return self._kernels[key]
 
+    def has(self, sources: Sequence[Source], entry: str) -> bool:
+        """Whether this kernel is compiled."""
+        return (tuple(sources), entry) in self._kernels
+
     def _runs(self, kernel: slangpy.ComputeKernel) -> bool:
         try:
             # creates the pipeline
@@ -229,17 +233,22 @@ class Device:
         """A buffer that kernels read and write, with a copy of these values; `stride` are the bytes
         of an element, by default those of a value."""
         import numpy as np
-        import slangpy
 
-        usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
         # a copy: read-only arrays are refused
         data = np.array(values).reshape(-1)
         stride = stride or data.itemsize
+        return self._buffer(data.nbytes // stride, stride, data=data.view(np.uint8))
+
+    def new_space(self, count: int, stride: int = 4) -> slangpy.Buffer:
+        """A buffer of so many elements that kernels write before they are read."""
+        return self._buffer(count, stride)
+
+    def _buffer(self, count: int, stride: int, **contents: Any) -> slangpy.Buffer:
+        import slangpy
+
+        usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
         return self.gpu.create_buffer(
-            element_count=data.nbytes // stride,
-            struct_size=stride,
-            usage=usage,
-            data=data.view(np.uint8),
+            element_count=count, struct_size=stride, usage=usage, **contents
         )
 
     def wait_for(self, submission: int) -> None:

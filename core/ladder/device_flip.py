@@ -33,27 +33,33 @@ def flip_maps(device: Device, drawn: Floats, reference: Floats) -> Floats:
     """FLIP at the pixels of pictures (count, height, width, 3) of linear light, as displayed."""
     count, height, width, _ = drawn.shape
     at_once = max(1, _MOST_PIXELS // (height * width))
-    kernels = device.shared_kernels({}, (_constants(),))
     found = np.zeros((count, height, width), np.float32)
     filters = device.new_buffer(_filters())
     for first in range(0, count, at_once):
         part = slice(first, min(count, first + at_once))
-        pixels = (part.stop - first) * height * width
-        pictures = np.concatenate([drawn[part], reference[part]])
-        linear = np.maximum(pictures, 0) / (1 + np.maximum(pictures, 0))
-        errors = device.new_buffer(np.zeros(pixels, np.float32))
-        variables: dict[str, Any] = {
-            "gPictures": device.new_buffer(np.asarray(linear, np.float32)),
-            "gFilters": filters,
-            "gRows": device.new_buffer(np.zeros(2 * pixels * _filters().shape[1], np.float32)),
-            "gErrors": errors,
-        }
-        for entry, threads in (("filterRows", 2 * pixels), ("compareColumns", pixels)):
-            parameters = {"count": threads, "width": width, "height": height}
-            kernel = kernels.get((_SHADER,), entry)
-            device.dispatch(kernel, threads, {**variables, "gParameters": parameters})
-        found[part] = errors.to_numpy().view(np.float32).reshape(-1, height, width)
+        found[part] = _compare(device, filters, drawn[part], reference[part])
     return found
+
+
+def _compare(device: Device, filters: Any, drawn: Floats, reference: Floats) -> Floats:
+    """One dispatch of pictures."""
+    kernels = device.shared_kernels({}, (_constants(),))
+    count, height, width, _ = drawn.shape
+    pixels = count * height * width
+    errors = device.new_space(pixels)
+    buffers = {
+        "gFilters": filters,
+        "gRows": device.new_space(2 * pixels * _filters().shape[1]),
+        "gErrors": errors,
+    }
+    tested, compared = (device.new_buffer(each) for each in (drawn, reference))
+    for entry, pictures, first in (
+        ("filterRows", tested, 0), ("filterRows", compared, pixels), ("compareColumns", tested, 0),
+    ):  # fmt: skip
+        parameters = {"count": pixels, "first": first, "width": width, "height": height}
+        variables = {**buffers, "gPictures": pictures, "gParameters": parameters}
+        device.dispatch(kernels.get((_SHADER,), entry), pixels, variables)
+    return np.asarray(errors.to_numpy().view(np.float32).reshape(-1, height, width))
 
 
 @cache

@@ -115,24 +115,27 @@ class ImageFit:
         new = self._device.new_buffer
         self._scales = [1.0] * len(reads)
         self._hardness = 0.0
-        self._texels = {
-            "gStored": new(self._stored),
-            "gMoments": new(np.zeros((self._stored.size, 2), np.float32), 8),
-            "gGradients": new(np.zeros(self._stored.size, np.int32)),
-        }
         self._losses = new(np.zeros(1, np.float32))
         self._nothing = self._order = new(np.zeros(1, np.uint32))
+        # a picture needs no gradients
+        self._texels = {
+            "gStored": new(self._stored), "gMoments": self._nothing, "gGradients": self._nothing,
+        }  # fmt: skip
 
     def differentiate(self, chosen: slice, softness: float = 0.0) -> None:
         """Adds the gradients of these pixels of the random order."""
         self._order = self._records.order
+        if self._texels["gGradients"] is self._nothing:
+            new, count = self._device.new_buffer, self._stored.size
+            self._texels["gMoments"] = new(np.zeros((count, 2), np.float32), 8)
+            self._texels["gGradients"] = new(np.zeros(count, np.int32))
         size = chosen.stop - chosen.start
         self._scales = [
             2.0 ** (_UNIT_BITS - (4 * size // len(each.grid.values) + 1).bit_length() // 2)
             for each in self._model.reads
         ]
         if self._losses.size != 4 * size:
-            self._losses = self._device.new_buffer(np.zeros(size, np.float32))
+            self._losses = self._device.new_space(size)
         self._hardness = HARDEST * softness
         self._run("fitImage", size, self._losses, first=chosen.start)
 
@@ -173,7 +176,7 @@ class ImageFit:
     def shade(self) -> Floats:
         """Light (N, 3) of all pixels."""
         count = self._records.count
-        result = self._device.new_buffer(np.zeros(3 * count, np.float32))
+        result = self._device.new_space(3 * count)
         self._hardness = 0.0
         self._run("shadeImage", count, result)
         return np.asarray(result.to_numpy().view(np.float32).reshape(count, 3))

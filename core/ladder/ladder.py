@@ -12,6 +12,7 @@ import numpy as np
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.ladder import rungs as all_rungs
+from verdigris.core.ladder.block_textures import compress_rung
 from verdigris.core.ladder.image_fit import ImageFitSettings, Records
 from verdigris.core.ladder.maps.occlusion import add_occlusion
 from verdigris.core.ladder.maps.opacity import add_opacity
@@ -34,6 +35,7 @@ from verdigris.core.ladder.views.visibility import DeviceSurface, Seen, cameras_
 from verdigris.core.lighting.device_lighting import DeviceEnvironment
 from verdigris.core.material.use_material import compile_material
 from verdigris.core.pictures.environment_render import SHADE_ENVIRONMENT, EnvironmentLighting
+from verdigris.core.settings.limits import BC7_FORMAT, RGBA8_FORMAT
 from verdigris.core.settings.rung_names import (
     DETAIL,
     NEURAL,
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     OnProgress = Callable[[str, float], None]
 
 LARGEST_TEXTURE = 4096
+TEXTURE_FORMATS = RGBA8_FORMAT, BC7_FORMAT
 _HELD_OUT_SEED = 1009
 _UNLIT_PART = 5
 # With more texels, views have more pixels: each texel should be seen a few times.
@@ -87,7 +90,13 @@ class LadderSettings:
     is_soft: bool = True
     """Whether bytes are fitted through soft quantisation."""
 
+    texture_format: str = RGBA8_FORMAT
+    """Of textures: one of TEXTURE_FORMATS."""
+
     def __post_init__(self) -> None:
+        if self.texture_format not in TEXTURE_FORMATS:
+            known = " or ".join(TEXTURE_FORMATS)
+            raise SettingsError(f"texture_format is {self.texture_format!r}: use {known}")
         limits = {
             "size": (4, LARGEST_TEXTURE), "views": (1, 4096), "view_size": (16, 2048),
             "samples": (2, 4096), "responses": (1000, 1 << 28), "steps": (10, 1_000_000),
@@ -166,6 +175,10 @@ def make_ladder(
     with _timed(shared, "occlusion and opacity"):
         add_opacity(found, scene, seen)
         add_occlusion(found, scene)
+    if settings.texture_format == BC7_FORMAT:
+        with _timed(shared, "blocks"):
+            for rung in found:
+                compress_rung(rung)
     held = cameras_around(
         surface,
         settings.held_out,

@@ -17,7 +17,7 @@ from verdigris.core.ladder.tone_curve import CLAMP
 from verdigris.core.ladder.unlit_models import OneTexture
 from verdigris.core.ladder.views.records import records_of
 from verdigris.core.ladder.views.reference import lights_of
-from verdigris.core.pictures.metrics import display, psnr
+from verdigris.core.pictures.metrics import display, ratio_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,6 +101,11 @@ class HeldOut:
         return pictures_of(self.seen, self.light)
 
     @cached_property
+    def shown(self) -> Floats:
+        """The pictures as they are displayed."""
+        return np.asarray(display(self.pictures), np.float32)
+
+    @cached_property
     def covers(self) -> Floats:
         """The part of each compared pixel that the mesh covers, (views, rows, columns)."""
         return pictures_of(self.seen, [np.ones((each.count, 1), np.float32) for each in self.seen])[
@@ -124,7 +129,8 @@ def measure_rung(rung: Rung, held_out: HeldOut, kept: int = 3) -> Measured:
     device = held_out.seen[0].geometry.device
     errors = flip_maps(device, drawn, references)
     of_mesh = (errors * covers).sum((1, 2)) / covers.sum((1, 2))
-    ratios = [psnr(each, reference) for each, reference in zip(drawn, references, strict=True)]
+    squares = ((display(drawn) - held_out.shown) ** 2).mean((1, 2, 3), dtype=np.float64)
+    ratios = [ratio_of(each) for each in squares]
     return Measured(
         float(of_mesh.mean()), float(errors.mean()), float(np.mean(ratios)), of_mesh.tolist(),
         _by_screen_size(device, drawn, references, covers, errors),
@@ -166,8 +172,10 @@ def _by_screen_size(
 
 def _halved(pictures: Floats) -> Floats:
     """Pictures (..., rows, columns, channels) with half of the pixels a side."""
-    *others, height, width, channels = pictures.shape
-    rows, columns = height // 2, width // 2
+    rows, columns = pictures.shape[-3] // 2, pictures.shape[-2] // 2
     even = pictures[..., : 2 * rows, : 2 * columns, :]
-    blocks = even.reshape(*others, rows, 2, columns, 2, channels)
-    return np.asarray(blocks.mean((-4, -2)), np.float32)
+    # several times as fast as a mean over axes
+    total = even[..., ::2, ::2, :] + even[..., 1::2, ::2, :]
+    total += even[..., ::2, 1::2, :]
+    total += even[..., 1::2, 1::2, :]
+    return np.asarray(0.25 * total, np.float32)

@@ -61,11 +61,16 @@ class RungTiming:
     def __init__(self, rung: Rung, device: Device) -> None:
         kernels = device.shared_kernels({}, CONSTANTS)
         self.kernel = kernels.get((_SHADER,), _ENTRIES.get(rung.name, "timeLight"))
-        images = images_of(rung, {})
+        images, blocks = images_of(rung, {}), rung.stored.get("blocks", {})
         blank = upload_texture(device, RGBA8, [np.zeros((1, 1, 4), np.uint8)])
         self._maps: dict[str, Any] = {f"gMap{number}": blank for number in range(_MOST_MAPS)}
         for number, use in enumerate(_MAPS[rung.name]):
-            if use in images:
+            if use in blocks:
+                found = blocks[use]
+                self._maps[f"gMap{number}"] = upload_texture(
+                    device, found.format, [found.blocks], (found.height, found.width)
+                )
+            elif use in images:
                 image, is_srgb = images[use]
                 name = RGBA8_SRGB if is_srgb else RGBA8
                 self._maps[f"gMap{number}"] = upload_texture(device, name, [rgba_bytes(image)])

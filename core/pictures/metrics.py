@@ -102,8 +102,12 @@ def display(radiance: FloatArray) -> FloatArray:
 def psnr(prediction: FloatArray, reference: FloatArray) -> float:
     """PSNR in dB of two pictures of linear radiance, after the display transform."""
     p, r = _pair(prediction, reference)
-    error = float(np.square(display(p) - display(r)).mean())
-    return min(PSNR_LIMIT, -10 * float(np.log10(max(error, 1e-30))))
+    return ratio_of(float(np.square(display(p) - display(r)).mean()))
+
+
+def ratio_of(square: float) -> float:
+    """PSNR in dB of a mean square difference of display values."""
+    return min(PSNR_LIMIT, -10 * float(np.log10(max(square, 1e-30))))
 
 
 def ldr_flip(prediction: FloatArray, reference: FloatArray) -> tuple[float, FloatArray]:

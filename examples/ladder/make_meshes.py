@@ -9,7 +9,7 @@ mirrored, and the second set has an island for each part. The cloth covers the t
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -124,6 +124,9 @@ def _rectangles(low, high, number: int):
 
 
 if __name__ == "__main__":
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, nargs="?", default=Path())
+    folder = parser.parse_args().folder
+    folder.mkdir(parents=True, exist_ok=True)
     for made in (make_figure(folder / "figure.usda"), make_cloth(folder / "cloth.usda")):
         print(made)

@@ -34,7 +34,7 @@ _HEADER_FIELDS = (
 )
 _LEVEL = struct.Struct("<3Q")
 _LINEAR, _SRGB, _BT709 = 1, 2, 1
-_RGBSDA, _BC6H, _BC7, _ASTC = 1, 133, 134, 162
+_RGBSDA, _BC4, _BC5, _BC6H, _BC7, _ASTC = 1, 131, 132, 133, 134, 162
 _DESCRIPTOR_VERSION = 2
 _SAMPLE_IDS = (0, 1, 2, 15)
 _ALPHA = 3
@@ -62,6 +62,8 @@ class TexelFormat:
     """Colour model of the data format descriptor."""
     is_half_block: bool = False
     """Blocks of unsigned half floats."""
+    block_channels: int = 1
+    """Parts of a block with a channel each."""
 
     @property
     def size(self) -> int:
@@ -94,6 +96,8 @@ RGBA8_SRGB = "R8G8B8A8_SRGB"
 BC7 = "BC7_UNORM_BLOCK"
 # The same for half floats from 0 up, of which the readers here accept mode 11.
 BC6H = "BC6H_UFLOAT_BLOCK"
+# Written for rungs of a ladder; nothing here reads them.
+BC7_SRGB, BC5, BC4 = "BC7_SRGB_BLOCK", "BC5_UNORM_BLOCK", "BC4_UNORM_BLOCK"
 # Written by `verdigris export`, for phones; nothing here reads it.
 ASTC = "ASTC_4x4_UNORM_BLOCK"
 FORMATS = {
@@ -105,6 +109,9 @@ FORMATS = {
         TexelFormat(RGBA16F, 97, np.dtype("<f2"), 4),
         TexelFormat(BC7, 145, np.dtype("u1"), bc7.BLOCK_BYTES, side=bc7.SIDE, model=_BC7),
         TexelFormat(BC6H, 143, np.dtype("u1"), 16, side=bc7.SIDE, model=_BC6H, is_half_block=True),
+        TexelFormat(BC7_SRGB, 146, np.dtype("u1"), 16, is_srgb=True, side=4, model=_BC7),
+        TexelFormat(BC5, 141, np.dtype("u1"), 16, side=4, model=_BC5, block_channels=2),
+        TexelFormat(BC4, 139, np.dtype("u1"), 8, side=4, model=_BC4),
         TexelFormat(ASTC, 157, np.dtype("u1"), 16, side=4, model=_ASTC),
     )
 }
@@ -121,7 +128,7 @@ def level_size(width: int, height: int, level: int) -> tuple[int, int]:
 
 def descriptor(texel: TexelFormat) -> bytes:
     """The data format descriptor: one basic block."""
-    bits = 8 * (texel.size if texel.is_block else texel.dtype.itemsize)
+    bits = 8 * (texel.size // texel.block_channels if texel.is_block else texel.dtype.itemsize)
     samples = b"".join(
         struct.pack(
             "<HBBIII",
@@ -132,7 +139,7 @@ def descriptor(texel: TexelFormat) -> bytes:
             _MINUS_ONE if texel.is_float else 0,
             _ONE if texel.is_float or texel.is_half_block else min((1 << bits) - 1, _MOST),
         )
-        for index in range(1 if texel.is_block else texel.channels)
+        for index in range(texel.block_channels if texel.is_block else texel.channels)
     )
     last = texel.side - 1
     block = struct.pack(

@@ -11,7 +11,16 @@ import numpy as np
 from verdigris.core.base.device import MOST_CONSTANT_BYTES, Device, Kernels, Source
 from verdigris.core.base.errors import BundleError, DeviceError, SettingsError
 from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, careful_level
-from verdigris.core.bundle.files.ktx2 import BC7, R8, RGBA8, RGBA8_SRGB, RGBA16F
+from verdigris.core.bundle.files.ktx2 import (
+    BC4,
+    BC5,
+    BC7,
+    BC7_SRGB,
+    R8,
+    RGBA8,
+    RGBA8_SRGB,
+    RGBA16F,
+)
 from verdigris.core.bundle.files.manifest_network import weights_name
 from verdigris.core.bundle.files.stored_textures import LatentTexture
 from verdigris.core.bundle.files.weights import (
@@ -44,6 +53,9 @@ FILTERS = {"trilinear": 0, "sampler": 1, "stochastic": 2}
 OPTIMAL_ALIGNMENT = 128
 _FORMATS = {
     BC7: "bc7_unorm",
+    BC7_SRGB: "bc7_unorm_srgb",
+    BC5: "bc5_unorm",
+    BC4: "bc4_unorm",
     RGBA8: "rgba8_unorm",
     RGBA8_SRGB: "rgba8_unorm_srgb",
     RGBA16F: "rgba16_float",

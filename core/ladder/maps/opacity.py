@@ -89,6 +89,7 @@ def _attach(rung: Rung, scene: Scene, opacity: Opacity) -> None:
     drawn, uv_set = rung.draw, _set_of(rung, scene)
 
     def draw(each: Seen, directions: int) -> Floats:
+        opacity = rung.stored["opacity"]
         if rung.name == VERTEX:
             vertex, _ = scene.surface.vertices
             values = (opacity.grid.values[vertex[each.triangle], 0] * each.weights).sum(1)

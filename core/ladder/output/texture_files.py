@@ -12,6 +12,7 @@ from verdigris.core.base.outputs import write_file
 from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA8_SRGB, write_ktx2
 from verdigris.core.flatten.flat_model import LARGEST_SLANT
 from verdigris.core.ladder.maps.opacity import CUTOFF, MASK
+from verdigris.core.ladder.output.blocks import Blocks, ktx_of_blocks
 from verdigris.core.ladder.pbr import pbr_model
 from verdigris.core.ladder.rungs import Rung
 from verdigris.core.ladder.surface_rung.surface_files import write_surface
@@ -37,6 +38,8 @@ BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT = "base_color", "orm", "normal", "emiss
 ANISOTROPY, SHEEN, OPACITY = "anisotropy", "sheen", "opacity"
 # On the first uv set.
 _TILED = (BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT, ANISOTROPY, SHEEN, OPACITY, "detail")
+# The first two channels hold all of these.
+OF_TWO = (NORMAL, COAT)
 # What viewers of glTF show, which know no tone curve.
 SHOWN = "shown"
 
@@ -58,7 +61,7 @@ def write_textures(
     if rung.name == SURFACE:
         written.files = write_surface(rung.stored["shader"], rung.stored["grid"], folder, atlas)
         return written
-    images = images_of(rung, written.numbers)
+    images, blocks = images_of(rung, written.numbers), rung.stored.get("blocks", {})
     for use in _TILED if atlas else ():
         if use in images:
             _write_tiles(images[use][0], folder, f"{rung.name}_{use}", atlas, written)
@@ -67,7 +70,7 @@ def write_textures(
         write_data(folder / f"{name}.png", np.ascontiguousarray(image[::-1], np.float32))
         written.files[use] = f"{name}.png"
         if has_ktx:
-            write_file(folder / f"{name}.ktx2", _ktx(image, is_srgb))
+            write_file(folder / f"{name}.ktx2", _ktx(image, is_srgb, blocks.get(use)))
             written.files[f"{use}.ktx2"] = f"{name}.ktx2"
     return written
 
@@ -180,11 +183,18 @@ def rgba_bytes(image: Floats) -> NDArray[np.uint8]:
     return texels
 
 
-def _ktx(image: Floats, is_srgb: bool) -> bytes:
+def _ktx(image: Floats, is_srgb: bool, blocks: Blocks | None) -> bytes:
+    if blocks is not None:
+        smaller = [level / np.float32(255) for level in _mip_levels(image)[1:]]
+        return ktx_of_blocks(blocks, smaller, _writer())
+    return write_ktx2(RGBA8_SRGB if is_srgb else RGBA8, _mip_levels(image), _writer())
+
+
+def _mip_levels(image: Floats) -> list[NDArray[np.uint8]]:
     levels = [rgba_bytes(image)]
     while max(levels[-1].shape[:2]) > 1:
         levels.append(_halved(levels[-1]))
-    return write_ktx2(RGBA8_SRGB if is_srgb else RGBA8, levels, _writer())
+    return levels
 
 
 def _writer() -> str:

@@ -149,6 +149,7 @@ def _write_all(
         "name": name,
         "mesh": scene.surface.name,
         "exposure": scene.exposure,
+        "texture_format": ladder.settings.texture_format,
         "uv_sets": {each: found.describe() for each, found in scene.surface.reports.items()},
         "uv_set_of_light": scene.unique_set,
         "uv_set_of_materials": scene.first_set,

@@ -23,11 +23,15 @@ class PbrMaterial(DeviceMaterial):
 
     def __init__(self, grid: Grid, device: Device, emission: Floats | None = None) -> None:
         self.device = device
-        self.is_dark_and_opaque = emission is None
-        self._layout = grid.layout
         self._kernels = device.new_kernels(is_hasty=True)
         for module in pbr_model.CONSTANTS:
             self._kernels.load(module)
+        self.show(grid, emission)
+
+    def show(self, grid: Grid, emission: Floats | None) -> None:
+        """Draws these textures from now on."""
+        self.is_dark_and_opaque = emission is None
+        self._layout = grid.layout
         texels = np.zeros((len(grid.values), pbr_model.DEVICE_CHANNELS), np.float32)
         texels[:, : pbr_model.CHANNELS] = pbr_model.decode(grid.values)
         if emission is not None:

@@ -31,7 +31,7 @@ def records_of(
     """Pixels of views with their exposed light (N, 3)."""
     geometry = seen[0].geometry
     device, total = geometry.device, sum(each.count for each in seen)
-    buffer = device.new_buffer(np.zeros(RECORD * total, np.float32))
+    buffer = device.new_space(RECORD * total)
     first = 0
     for number, (each, light) in enumerate(zip(seen, lights, strict=True)):
         paint = np.ones(each.count) if weights is None else weights[number]

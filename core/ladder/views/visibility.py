@@ -150,7 +150,7 @@ class Seen:
             part = slice(start, min(self.count, start + at_once))
             count = part.stop - start
             buffers = {
-                name: device.new_buffer(np.zeros(width * count, np.float32))
+                name: device.new_space(width * count)
                 for name, width in (("gUv", 2), ("gFrames", 12), ("gToEye", 3), ("gOrigins", 3))
             }
             uploaded = device.new_buffer(self.hits(part))
@@ -215,7 +215,7 @@ def see(geometry: DeviceSurface, camera: Camera, number: int = 0) -> Seen:
     matrix = np.asarray(camera.matrix, np.float64)
     right, up, back = matrix[:3, :3] / np.linalg.norm(matrix[:3, :3], axis=1, keepdims=True)
     eye = matrix[3, :3]
-    found = geometry.device.new_buffer(np.zeros((size * size, 4), np.float32), 16)
+    found = geometry.device.new_space(size * size, 16)
     parameters = {
         "size": size,
         "least": camera.near,

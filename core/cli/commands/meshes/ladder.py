@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -64,6 +64,13 @@ def ladder(
     ] = None,
     steps: Annotated[int, typer.Option(help="Steps of each fit; unlit rungs take half.")] = 700,
     ktx: Annotated[bool, typer.Option("--ktx/--no-ktx", help="Also write KTX 2.0.")] = True,
+    texture_format: Annotated[
+        str,
+        typer.Option(
+            help="Of KTX 2.0 textures: rgba8, or bc7, which is block-compressed (BC7, BC5 for "
+            "normals and coats, BC4 for one channel)."
+        ),
+    ] = "rgba8",
     material: MaterialName = None,
     search: Search = None,
     confined: Confined = False,
@@ -82,7 +89,7 @@ def ladder(
     from verdigris.core.material.load.mtlx_document import load_document
 
     names = tuple(word.strip() for word in rungs.split(",") if word.strip())
-    changes = {"views": views, "steps": steps}
+    changes: dict[str, Any] = {"views": views, "steps": steps, "texture_format": texture_format}
     if held_out is not None:
         changes["held_out"] = held_out
     request = LadderRequest(output, names, size, changes, uv, preset, bundle, ktx)
