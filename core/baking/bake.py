@@ -74,6 +74,7 @@ from verdigris.core.base.profile import Phases
 from verdigris.core.bundle.files.arithmetic import PORTABLE
 from verdigris.core.bundle.runtime.runtime_files import compiling_ahead
 from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.material.use_material import compile_material
 from verdigris.core.progress.events import (
     ENCODING,
     MEASURING,
@@ -111,6 +112,8 @@ def bake(
     control = control or BakeControl()
     if not teachers:
         raise SettingsError("there is nothing to bake: name at least one material")
+    for teacher in teachers:
+        compile_material(teacher)
     trainer_kind = options.trainer or choose_trainer(teachers[0].device)
     recipe = with_live_inputs(Recipe.of(settings), teachers)
     kind = classify(teachers, recipe)

@@ -105,6 +105,10 @@ class Kernels:
                 )
         return self._kernels[key]
 
+    def has(self, sources: Sequence[Source], entry: str) -> bool:
+        """Whether this kernel is compiled."""
+        return (tuple(sources), entry) in self._kernels
+
     def _runs(self, kernel: slangpy.ComputeKernel) -> bool:
         try:
             # creates the pipeline

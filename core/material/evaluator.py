@@ -85,6 +85,10 @@ class DeviceMaterial(ABC):
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
         """A kernel that evaluates this material, compiled or from the cache."""
 
+    def has_kernel(self, source: Source, entry: str) -> bool:
+        """Whether this kernel is compiled, or compiles soon for other uses of the material."""
+        return True
+
     @abstractmethod
     def bindings(self) -> dict[str, Any]:
         """Variables for each kernel that is linked with this material."""

@@ -18,8 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from verdigris.core.baking.finish.fit_sampler import effort_on, fit_head
-from verdigris.core.baking.finish.sampler_examples import draw_examples
+from verdigris.core.baking.finish.fit_sampler import effort_on, fit_sampler
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.read import Bundle, open_bundle
 from verdigris.core.bundle.proxies.device_sums import sums_on
@@ -40,8 +39,7 @@ def row_of(bundle: Bundle, student: Student, evaluations: int, lights: int, in_n
     student.update(parameters)
     if parameters.head is None:
         effort = effort_on(student.device)
-        found = draw_examples(parameters, student, effort)
-        parameters.head = fit_head(parameters.spec, found, effort)
+        parameters.head = fit_sampler(parameters.spec, lambda: [(parameters, student)], effort)
     last = parameters.layout.levels - 1
 
     def respond_at(lod: float) -> Respond:

@@ -23,13 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 from runs import EXAMPLES, bake_and_load, begin, describe
 
-from verdigris.core.baking.finish.fit_sampler import effort_on, fit_head
+from verdigris.core.baking.finish.fit_sampler import effort_on, fit_sampler
 from verdigris.core.baking.finish.fit_split import (
     draw_split_examples,
     fit_split,
     split_effort_on,
 )
-from verdigris.core.baking.finish.sampler_examples import draw_examples
 from verdigris.core.baking.measure.sky import FULL_PLAN, SUN, sky, views_of
 from verdigris.core.base.device import Device
 from verdigris.core.bundle.files.read import is_bundle, open_bundle
@@ -211,8 +210,9 @@ def load(path: Path, options: argparse.Namespace, recipe, device: Device):  # ty
     parameters = parameters.of_material(0)
     if parameters.head is None:
         effort, student = effort_on(device), Student(parameters, device)
-        found = draw_examples(parameters, student, effort)
-        parameters = replace(parameters, head=fit_head(parameters.spec, found, effort))
+        materials = [(parameters, student)]
+        head = fit_sampler(parameters.spec, lambda: materials, effort)
+        parameters = replace(parameters, head=head)
         split = split_effort_on(device)
         drawn = draw_split_examples(parameters, student, split)
         parameters = replace(

@@ -29,8 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.baking.finish.fit_sampler import LARGE, fit_head
-from verdigris.core.baking.finish.sampler_examples import draw_examples
+from verdigris.core.baking.finish.fit_sampler import LARGE, fit_sampler
 from verdigris.core.baking.measure.sky import LEAST_COSINE, SUN, random_rotations, sky
 from verdigris.core.base.colour import LUMINANCE
 from verdigris.core.base.device import Device, Source, open_device
@@ -106,8 +105,8 @@ class Noise(NamedTuple):
 def with_head(path: str, device: Device) -> Parameters:
     parameters = open_bundle(Path(path)).parameters().of_material(0)
     if parameters.head is None:
-        examples = draw_examples(parameters, Student(parameters, device), LARGE)
-        parameters.head = fit_head(parameters.spec, examples, LARGE)
+        student = Student(parameters, device)
+        parameters.head = fit_sampler(parameters.spec, lambda: [(parameters, student)], LARGE)
     return parameters
 
 

@@ -391,6 +391,20 @@ def test_the_tab_key_skips_widgets_without_keys(window):
     assert "Viewport" in stops and "PlotWidget" not in stops
 
 
+def test_the_tab_key_goes_through_all_sections_and_returns(window):
+    window.pages.setCurrentWidget(window.panel)
+    window.panel.pages.show_only(["Bake", "Settings", "Ladder"])
+    window.activateWindow()
+    window.panel.viewport.setFocus()
+    stops = []
+    while (stop := QApplication.focusWidget()) not in stops:
+        stops.append(stop)
+        QTest.keyClick(stop, Qt.Key.Key_Tab)
+    assert stop is window.panel.viewport
+    assert window.panel.settings.folder in stops
+    assert any(window.panel.ladder.isAncestorOf(each) for each in stops)
+
+
 def test_an_export_replaces_only_the_chosen_file(window, documents, tmp_path, monkeypatch):
     window.open(documents[0])
     (tmp_path / "old.exr").write_text("")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA16F
+from verdigris.core.bundle.proxies.proxy_texture import Proxies
 from verdigris.core.bundle.runtime import runtime_files as runtime
 from verdigris.core.material.live_inputs.live_input import LiveInput
 from verdigris.core.network.spec import NetworkSpec
@@ -19,6 +20,7 @@ from ..core.bundle.bundles import (
     lively_parameters,
     made_up,
     make_bundle,
+    random_curves,
     with_older_head,
     write_as_older,
 )
@@ -83,7 +85,8 @@ def bundles(tmp_path_factory):
     write_as_older(folder / "b_halves.vdg", odd, "4.3")
     without = lively_parameters(NetworkSpec(16, 2, "relu", frame_count=1, lobes=1))
     without.head = None
-    make_bundle(folder / "c_no_sampler.vdg", without, RGBA8)
+    proxies = Proxies([np.full((5, 1, 1, 4), 99, np.uint8)], 8, random_curves())
+    make_bundle(folder / "c_no_sampler.vdg", without, RGBA8, proxies=proxies)
     eight = with_older_head(lively_parameters(), "4.5")
     make_bundle(folder / "c_eight_latents.vdg", eight)
     write_as_older(folder / "c_eight_latents.vdg", eight.spec, "4.5")

@@ -37,6 +37,7 @@ _ATTACHED = (
     "Adds the ticked rungs to the scene as levels of detail of the mesh, with their materials, and "
     "notes the neural material. One undo step."
 )
+_BAKES = "Bakes and fits the chosen rungs, measures them, and writes a page"
 _NOTED = (
     "Notes the neural material in the scene, and adds a material of the glTF textures. For all "
     "rungs as variants, reference the .usdc file of the folder."
@@ -99,7 +100,6 @@ class LadderPage(QWidget):
 
     def _row_of_buttons(self) -> QWidget:
         self.bake = QPushButton("Bake &all")
-        self.bake.setToolTip("Bakes and fits the chosen rungs, measures them, and writes a page")
         self.bake.clicked.connect(lambda _: self._model.bake_ladder())
         self.cancel = QPushButton("Cance&l")
         self.cancel.setToolTip("Ends the work; a ladder that is there stays")
@@ -167,6 +167,9 @@ class LadderPage(QWidget):
         for widget in (self.mesh, self.size):
             widget.setEnabled(not is_running)
         self.bake.setEnabled(self._model.can_bake_ladder)
+        missing = not work.choices.mesh or not work.choices.rungs
+        needed = f"Choose a {'rung' if work.choices.mesh else 'mesh'} first"
+        self.bake.setToolTip(needed if missing else _BAKES)
         self.cancel.setVisible(is_running)
         can_attach = not isinstance(self._model.host, FilesHost) and work.result is not None
         self.attach.setVisible(can_attach and not is_running)

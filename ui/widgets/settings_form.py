@@ -94,7 +94,10 @@ class SettingsForm(QWidget):
         form.addRow("Resol&ution", self._combo("resolution", _RESOLUTIONS))
         form.addRow("&Good enough", self._target())
         form.addRow("Time &limit", self._real("time_limit", 1e6, 30.0, 0, "none", " s"))
-        form.addRow("&Folder", self._folder())
+        box = self._folder()
+        form.addRow("&Folder", box)
+        # not by a focus proxy, which the Tab key meets at the box's own place in the order, too
+        form.labelForField(box).setBuddy(self.folder)
         self._scrub(form, self._reals["time_limit"])
         return form
 
@@ -197,7 +200,6 @@ class SettingsForm(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.folder)
         row.addWidget(browse)
-        box.setFocusProxy(self.folder)
         return box
 
     def _browse(self) -> None:

@@ -51,7 +51,7 @@ export class Material {
   readonly latents: Texture & { scale: number[]; offset: number[] };
   readonly emission: Texture | null;
   readonly opacity: Texture | null;
-  readonly proxies: (Texture & { cosines: number[]; powers: number[]; weights: number[][] }) | null;
+  readonly proxies: (Texture & { cosines: number[]; curves: number[][][] }) | null;
   reference(): Promise<Reference>;
   /** A file that the manifest lists, such as preview.png. */
   file(name: string): Promise<Uint8Array>;

@@ -69,7 +69,7 @@ export async function loadMaterial(from, options = {}) {
     latents: { ...latents, scale, offset },
     emission,
     opacity,
-    proxies: proxies && { ...proxies, ...proxyFit(manifest.object("proxies")) },
+    proxies: proxies && { ...proxies, ...albedoCurves(manifest.object("proxies")) },
     /** reference.json, loaded when asked for. */
     reference: () => readReference(manifest, read, network.live),
     /** A file of the bundle that the manifest lists, such as preview.png. */
@@ -152,10 +152,24 @@ async function readReference(manifest, read, live) {
   return reference;
 }
 
-function proxyFit(entry) {
-  return {
-    cosines: entry.numbers("cosines", 4),
-    powers: entry.numbers("powers", 4),
-    weights: entry.list("weights", 4, 4),
-  };
+const CURVE_POINTS = 32;
+
+/** Weights of the stored albedos by channel and cosine: docs/WRITING.md, "Proxies". */
+function albedoCurves(entry) {
+  const cosines = entry.numbers("cosines", 4);
+  if (!entry.has("powers")) {
+    const curves = entry.list("curves", 3, 3);
+    const isRow = (row) => Array.isArray(row) && row.length === 4 && row.every(Number.isFinite);
+    const wrong = curves.findIndex((each) => !Array.isArray(each) || each.length !== CURVE_POINTS || !each.every(isRow));
+    if (wrong >= 0) throw entry.error(`curves[${wrong}]`, `is ${shown(curves[wrong])}: it must be ${CURVE_POINTS} lists of 4 numbers`);
+    return { cosines, curves };
+  }
+  // of an older bundle
+  const powers = entry.numbers("powers", 4);
+  const weights = entry.list("weights", 4, 4);
+  const curve = Array.from({ length: CURVE_POINTS }, (_, point) => {
+    const flat = (1 - cosines[3]) * (1 - point / (CURVE_POINTS - 1));
+    return cosines.map((_, k) => powers.reduce((sum, power, p) => sum + flat ** power * weights[p][k], 0));
+  });
+  return { cosines, curves: [curve, curve, curve] };
 }

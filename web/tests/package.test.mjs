@@ -71,6 +71,24 @@ for (const name of bundles) {
   });
 }
 
+test("curves of albedos are those of the manifest, or of the powers of an older bundle", without, async () => {
+  const files = filesOf(bundles.find((each) => filesOf(each).has("proxies.ktx2")));
+  const { proxies, manifest } = await loadMaterial(files);
+  assert.deepEqual(proxies.curves, manifest.proxies.curves);
+  const weights = [[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12], [13, 14, 15, 16]];
+  const older = changed(files, (each) => {
+    delete each.proxies.curves;
+    Object.assign(each.proxies, { powers: [0, 1, 2, 5], weights });
+  });
+  const [curve] = (await loadMaterial(older)).proxies.curves;
+  assert.deepEqual(curve[31], weights[0]);
+  const flat = 0.97;
+  const grazing = 2 + 6 * flat + 10 * flat ** 2 + 14 * flat ** 5;
+  assert.ok(Math.abs(curve[0][1] - grazing) < 1e-9);
+  const short = changed(files, (each) => each.proxies.curves[1].pop());
+  await assert.rejects(loadMaterial(short), /proxies\.curves\[1\].* it must be 32 lists of 4 numbers/);
+});
+
 test("live inputs take values of their ranges by name, and wrong ones are refused", without, async () => {
   const material = await loadMaterial(filesOf(bundles.find((each) => each.includes("living"))));
   const defaults = liveNumbers(material);

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.baking.finish.fit_sampler import effort_on, fit_head
+from verdigris.core.baking.finish.fit_sampler import effort_on, fit_sampler
 from verdigris.core.baking.finish.fit_split import (
     SplitEffort,
     draw_split_examples,
@@ -25,7 +25,7 @@ from verdigris.core.baking.finish.hints import hint_of
 from verdigris.core.baking.finish.notices import coarse_halves, cut_glow, lost_light
 from verdigris.core.baking.finish.outputs import bundle_paths
 from verdigris.core.baking.finish.record import report_of, source_of
-from verdigris.core.baking.finish.sampler_examples import Effort, draw_examples, join
+from verdigris.core.baking.finish.sampler_examples import Effort
 from verdigris.core.baking.measure.measure import (
     draw_held_out,
     measure_pictures,
@@ -410,8 +410,7 @@ class _Students:
 def _fit_heads(spec: NetworkSpec, materials: _Materials, effort: _Effort) -> FloatArray:
     """The heads of the sampler and of split-sum lighting, of all materials that share the
     decoder."""
-    examples = join([draw_examples(*each, effort.sampler) for each in materials()])
-    head = fit_head(spec, examples, effort.sampler)
+    head = fit_sampler(spec, materials, effort.sampler)
     return _fit_split(spec, materials, head, effort.split)
 
 

@@ -8,12 +8,19 @@ still far off. Both are estimated on directions that are drawn once.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.baking.finish.sampler_examples import SEED, Effort, Examples
+from verdigris.core.baking.finish.sampler_examples import (
+    SEED,
+    Effort,
+    Examples,
+    draw_examples,
+    join,
+)
 from verdigris.core.base.profile import profiled
 from verdigris.core.network.sampler import (
     Halves,
@@ -38,9 +45,13 @@ from verdigris.core.training.optimiser import DECODER_BETA_2, adam_change, adam_
 
 if TYPE_CHECKING:
     from verdigris.core.base.device import Device
-    from verdigris.core.network.parameters import FloatArray
+    from verdigris.core.network.parameters import FloatArray, Parameters
+    from verdigris.core.network.student import Student
 
-_BATCH, _RATE = 64, 0.03
+# Rates of the first and the second round.
+_BATCH, _RATE, _SECOND_RATE = 64, 0.03, 0.02
+# Parts of the surfaces and of the steps that the first round has.
+_FIRST_SURFACES, _FIRST_STEPS = 2, 3
 # Weight of the variance in the loss; the rest is cross-entropy.
 _VARIANCE = 0.9
 # Limits of one direction's and one surface's weight in a step, for its tilts, too, which are small.
@@ -48,7 +59,7 @@ _MOST_RATIO, _MOST_SLOPE, _MOST_TILTING = 50.0, 5.0, 20.0
 
 # Rare surfaces, such as those at edges of masks, decide about the noise of a picture, so that a fit
 # gains by many of them. Drafts, and bakes on a processor, need some percent more samples.
-LARGE, SMALL = Effort(4096, 64, 450), Effort(960, 64, 300)
+LARGE, SMALL = Effort(4096, 64, 540), Effort(960, 64, 360)
 # Of a material with few texels. Its surfaces are alike, and its highlights are as narrow as in the
 # document: widths must be exact, which takes steps.
 FEW_TEXELS, _OF_FEW_TEXELS = 16 * 16, Effort(1920, 64, 900)
@@ -70,32 +81,53 @@ def effort_on(device: Device, samples: float = LONG, texels: float = math.inf) -
 
 
 @profiled("fit sampler")
+def fit_sampler(
+    spec: NetworkSpec,
+    materials: Callable[[], Iterable[tuple[Parameters, Student]]],
+    effort: Effort,
+) -> FloatArray:
+    """The head of materials that share a decoder. Its first round finds highlights, and its second
+    draws directions from what the first has found, so that widths become exact."""
+    surfaces, steps = effort.surfaces // _FIRST_SURFACES, effort.steps // _FIRST_STEPS
+    first = replace(effort, surfaces=surfaces, steps=steps)
+    examples = join([draw_examples(*each, first) for each in materials()])
+    head = fit_head(spec, examples, steps)
+    examples = join([draw_examples(*each, effort, head) for each in materials()])
+    return fit_head(spec, examples, effort.steps - steps, head)
+
+
 # a number may be too small for a half
 @np.errstate(under="ignore")
-def fit_head(spec: NetworkSpec, examples: Examples, effort: Effort) -> FloatArray:
-    """The head's numbers as a bundle stores them: half floats."""
-    random = np.random.default_rng(SEED)
-    head = _first_guess(spec, random)
+def fit_head(
+    spec: NetworkSpec, examples: Examples, steps: int, start: FloatArray | None = None
+) -> FloatArray:
+    """The head's numbers as a bundle stores them: half floats. With `start` it goes on from
+    these."""
+    head = _first_guess(spec, np.random.default_rng(SEED)) if start is None else start.copy()
     mean = examples.inputs.mean(1)
     # a channel that is the same everywhere must not be magnified
     scale = 1 / (examples.inputs.std(1) + 1e-3)
+    weights, bias, _, _ = head_views(spec, head)
+    if start is not None:
+        bias += weights @ mean
+        weights /= scale
+    highest = _RATE if start is None else _SECOND_RATE
     normal = (examples.inputs - mean[:, None]) * scale[:, None]
     first, second = np.zeros_like(head), np.zeros_like(head)
     batches = max(1, examples.count // _BATCH)
     bounds = np.linspace(0, examples.count, batches + 1).astype(int)
     slope = np.zeros_like(head)
     views, slopes = head_views(spec, head), head_views(spec, slope)
-    for step in range(effort.steps):
+    for step in range(steps):
         chosen = slice(*bounds[step % batches : step % batches + 2])
         slope[:] = 0
         for view, value in zip(
             slopes, _slopes(spec, views, normal[:, chosen], examples.part(chosen)), strict=True
         ):
             view[:] = value
-        rate = _RATE * 0.5 * (1 + math.cos(math.pi * step / effort.steps))
+        rate = highest * 0.5 * (1 + math.cos(math.pi * step / steps))
         adam_change(first, second, slope, adam_rate(rate, step, DECODER_BETA_2), DECODER_BETA_2)
         head -= slope
-    weights, bias, _, _ = head_views(spec, head)
     weights *= scale
     bias -= weights @ mean
     return head.astype(np.float16).astype(np.float32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +21,7 @@ from verdigris.core.network.sampler import (
     View,
     above_horizon,
     draw,
+    lobes_of,
     local_halves,
     look_at,
     pdf,
@@ -98,8 +99,11 @@ class Examples:
 
 
 @profiled("sampler examples")
-def draw_examples(parameters: Parameters, student: Student, effort: Effort) -> Examples:
-    """Examples of one material, whose numbers the student has."""
+def draw_examples(
+    parameters: Parameters, student: Student, effort: Effort, head: FloatArray | None = None
+) -> Examples:
+    """Examples of one material, whose numbers the student has. Half of the directions come from
+    the lobes of a head, if one is given."""
     random = np.random.default_rng(SEED)
     layout = parameters.layout
     found = []
@@ -113,7 +117,8 @@ def draw_examples(parameters: Parameters, student: Student, effort: Effort) -> E
         latents = with_live(parameters, latents, live)
         student.level = float(chosen)
         view = look_at(parameters, latents, wo)
-        surfaces = _Surfaces(view, student, uv, live, wo)
+        lobes = None if head is None else lobes_of(replace(parameters, head=head), view)
+        surfaces = _Surfaces(view, lobes, student, uv, live, wo)
         found.append(surfaces.examples(effort.directions, random))
     student.level = 0.0
     return join(found)
@@ -143,6 +148,7 @@ class _Surfaces:
     """Surfaces of one level under views."""
 
     view: View
+    lobes: Lobes | None
     student: Student
     uv: FloatArray
     live: FloatArray
@@ -150,16 +156,22 @@ class _Surfaces:
 
     def examples(self, directions: int, random: np.random.Generator) -> Examples:
         """About half of the directions are drawn broadly, the others around those of the first
-        that reflect much: a highlight may be narrow, and far from the learned frames."""
-        view, count = self.view, round(directions / 2 / len(_BROAD_WIDTHS))
+        that reflect much: a highlight may be narrow, and far from the learned frames. With lobes
+        of a head, half of both: highlights of mirrors are far narrower than their surroundings."""
+        view = self.view
+        own = 0 if self.lobes is None else directions // 2
+        count = round((directions - own) / 2 / len(_BROAD_WIDTHS))
         parts = [(lobes, count) for lobes in _broad_lobes(view)]
         wi = np.concatenate([_drawn(lobes, count, random) for lobes, count in parts], 1)
         luminance = self._luminance(wi)
         peaks = _lobes_at_peaks(view, self.wo, wi, luminance / _density(parts, wi), random)
-        parts.append((peaks, directions - wi.shape[1]))
-        around = _drawn(*parts[-1], random)
-        wi = np.concatenate([wi, around], 1)
-        luminance = np.concatenate([luminance, self._luminance(around)])
+        further = [(peaks, directions - own - wi.shape[1])]
+        if self.lobes is not None:
+            further.append((self.lobes, own))
+        parts += further
+        drawn = np.concatenate([_drawn(*each, random) for each in further], 1)
+        wi = np.concatenate([wi, drawn], 1)
+        luminance = np.concatenate([luminance, self._luminance(drawn)])
         mass = luminance / _density(parts, wi)
         total = np.maximum(mass.sum(0), 1e-12)
         return Examples(

@@ -310,6 +310,7 @@ def _work(members: Sequence[Planned], choices: Choices, estimate: Estimate) -> W
         choices.device,
         choices.checkpoint_seconds,
         request.target,
+        request.preset,
     )
     trainer = choices.trainer or choices.likely
     seconds = estimate.seconds(recipes[trainer].largest, trainer, request.time_limit)

@@ -61,6 +61,8 @@ class Task:
     """Seconds between two checkpoints."""
     target: str = ""
     """What training shall reach, as for `verdigris bake`."""
+    preset: str = ""
+    """The preset of the settings, for the manifest; empty for that of the device."""
 
     @property
     def bundles(self) -> tuple[Path, ...]:
@@ -102,6 +104,7 @@ class Task:
             "device": self.device,
             "checkpoint_seconds": self.checkpoint_seconds,
             "target": self.target,
+            "preset": self.preset,
         }
 
     @classmethod
@@ -128,4 +131,5 @@ class Task:
             values["device"],
             values["checkpoint_seconds"],
             values.get("target", ""),
+            values.get("preset", ""),
         )

@@ -174,6 +174,7 @@ def run(task: Task, post: Any) -> int:
     from verdigris.core.baking.state.trainers import choose_trainer
     from verdigris.core.base.device import open_device
     from verdigris.core.importance.maps import read_importance
+    from verdigris.core.settings.presets import default_preset
     from verdigris.core.settings.recipe import Recipe
 
     check_limits(task.device or None)
@@ -192,6 +193,7 @@ def run(task: Task, post: Any) -> int:
         time_limit=task.time_limit,
         target_error=task.target_error,
         target=task.target,
+        preset=task.preset or default_preset(kind),
         checkpoint_seconds=task.checkpoint_seconds,
         # hundreds of materials, and a plan of each run: versions would fill the disk
         keeps_versions=False,

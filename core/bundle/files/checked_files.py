@@ -83,7 +83,7 @@ def read_proxies(folder: Path, facts: ProxyFacts | None, latents: LatentFacts) -
     if facts is None:
         return None
     levels = read_texture(folder, facts.record, facts.texture)
-    return Proxies(levels, texels_a_proxy(latents, facts), facts.powers)
+    return Proxies(levels, texels_a_proxy(latents, facts), facts.curves)
 
 
 def check_constants(folder: Path, record: FileRecord, wanted: bytes) -> None:

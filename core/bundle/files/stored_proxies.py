@@ -16,21 +16,17 @@ from verdigris.core.bundle.files.manifest_parts import (
     parse_record,
     parse_size,
 )
-from verdigris.core.bundle.proxies.proxy_texture import (
-    COSINES,
-    LAYERS,
-    POWER_SETS,
-    Powers,
-    Proxies,
-    interpolation,
-)
+from verdigris.core.bundle.proxies.albedo_curves import COSINES, VIEW_COSINES, AlbedoCurves
+from verdigris.core.bundle.proxies.proxy_texture import LAYERS, Proxies
 
 # For people; docs/WRITING.md is the definition.
 _SEMANTICS = (
     "0: diffuse albedo, roughness; 1 to 4: albedo seen under cosines[0] to cosines[3]; "
     "alpha of 1 and 2: x and y of the mean normal, by 2 a - 1"
 )
-_SAME_NUMBER = 1e-6
+# Of older bundles.
+_MOST_POWER = 64
+_POWERS_ARE = f"they must be from 0 to {_MOST_POWER}"
 
 
 @dataclass(frozen=True)
@@ -45,8 +41,8 @@ class ProxyFacts:
     """Texels in v."""
     levels: int
     """Mip levels, the finest included."""
-    powers: Powers
-    """Of 1 - cosine, between the albedos."""
+    curves: AlbedoCurves
+    """Between the albedos."""
 
     @property
     def texture(self) -> TextureShape:
@@ -62,15 +58,14 @@ class ProxyFacts:
             "layers": LAYERS,
             "format": RGBA8_SRGB,
             "cosines": list(COSINES),
-            "powers": list(self.powers),
-            "weights": interpolation(self.powers).round(9).tolist(),
+            **_curves_as_json(self.curves),
             "semantics": _SEMANTICS,
         }
 
 
 def proxy_facts(record: FileRecord, proxies: Proxies) -> ProxyFacts:
     _, height, width, _ = proxies.levels[0].shape
-    return ProxyFacts(record, width, height, len(proxies.levels), proxies.powers)
+    return ProxyFacts(record, width, height, len(proxies.levels), proxies.curves)
 
 
 def texels_a_proxy(latents: LatentFacts, facts: ProxyFacts) -> int:
@@ -83,14 +78,11 @@ def parse_proxies(fields: Fields, latents: LatentFacts) -> ProxyFacts | None:
     if "proxies" not in fields:
         return None
     table = fields.table("proxies")
-    powers = _parse_powers(table)
-    facts = ProxyFacts(parse_record(table, LARGEST_MAP), *parse_size(table), powers)
+    facts = ProxyFacts(parse_record(table, LARGEST_MAP), *parse_size(table), _parse_curves(table))
     table.whole("layers", LAYERS, LAYERS)
     table.chosen("format", (RGBA8_SRGB,))
-    for name, wanted in (("cosines", np.array(COSINES)), ("weights", interpolation(powers))):
-        found = table.numbers(name, *wanted.shape)
-        holds = bool((np.abs(found - wanted) <= _SAME_NUMBER).all())
-        table.require(holds, name, f"this reads {wanted.round(6).tolist()}")
+    holds = np.array_equal(table.numbers("cosines", len(COSINES)), COSINES)
+    table.require(holds, "cosines", f"this reads {[*COSINES]}")
     ratio = texels_a_proxy(latents, facts)
     sides = [
         max(1, side // max(1, ratio)) for side in (latents.layout.width, latents.layout.height)
@@ -101,9 +93,16 @@ def parse_proxies(fields: Fields, latents: LatentFacts) -> ProxyFacts | None:
     return facts
 
 
-def _parse_powers(table: Fields) -> Powers:
-    found = table.numbers("powers", len(COSINES))
-    chosen = next((each for each in POWER_SETS if np.array_equal(found, each)), None)
-    if chosen is None:
-        table.refuse("powers", f"this reads {', '.join(str([*each]) for each in POWER_SETS)}")
-    return chosen
+def _curves_as_json(curves: AlbedoCurves) -> dict[str, Any]:
+    if curves.powers:
+        return {"powers": [*curves.powers], "weights": curves.table.tolist()}
+    return {"curves": curves.table.tolist()}
+
+
+def _parse_curves(table: Fields) -> AlbedoCurves:
+    stored = len(COSINES)
+    if "curves" in table or "powers" not in table:
+        return AlbedoCurves(table.numbers("curves", 3, len(VIEW_COSINES), stored))
+    powers = table.numbers("powers", stored)
+    table.require(bool(((powers >= 0) & (powers <= _MOST_POWER)).all()), "powers", _POWERS_ARE)
+    return AlbedoCurves(table.numbers("weights", stored, stored), tuple(powers.tolist()))

@@ -10,20 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.profile import profiled
+from verdigris.core.bundle.proxies.albedo_curves import VIEW_COSINES, AlbedoBasis
 from verdigris.core.bundle.proxies.lobes import learned_frames, light_counts
-from verdigris.core.bundle.proxies.proxy_texture import (
-    COSINES,
-    POWER_SETS,
-    POWERS,
-    Powers,
-    Proxies,
-    ProxyValues,
-    interpolation,
-    powers_of,
-    store_level,
-)
+from verdigris.core.bundle.proxies.proxy_texture import Proxies, ProxyValues, store_level
 from verdigris.core.bundle.proxies.quadrature import (
-    VIEW_COSINES,
     Integrals,
     LightTask,
     Respond,
@@ -51,7 +41,7 @@ RespondAt = Callable[[float], Respond]
 _COARSER = 4
 # Lights of a view. A processor has fewer, with twice the noise. A graphics card computes lights
 # faster than numpy prepares places.
-FEWEST_LIGHTS, FEWEST_LIGHTS_ON_GPU, _MOST_LIGHTS = 40, 256, 1024
+FEWEST_LIGHTS, FEWEST_LIGHTS_ON_GPU, _MOST_LIGHTS = 20, 128, 512
 # Relative deviation of one light up to which the fewest lights suffice. With more there are more
 # lights and fewer texels, up to this many times.
 _CALM, _NOISIEST = 0.7, 4.0
@@ -62,11 +52,9 @@ _PILOT_PLACES = 96
 _TURNS = 4
 _LEAST_CHECKED_COSINE = 0.05
 _DARK = 1e-3
-_FLOOR = 0.01
+# Places of a level where the albedo is largest.
+_BRIGHTEST = 4
 _ALPHAS = np.linspace(0.002, 0.999, 400)
-# Part of the first powers' error that others must stay below. Noise of the lights lowers no error
-# that much.
-_BETTER = 0.7
 
 
 @dataclass(frozen=True)
@@ -88,7 +76,7 @@ class MadeProxies:
 
     proxies: Proxies
     largest_albedo: float
-    """Of all places, views and channels, before it is limited to 1."""
+    """By a quadrature where the proxies find most, before it is limited to 1."""
     reciprocity: tuple[float, float]
     """Median and 90th percentile of the relative difference of the response with light and view
     exchanged."""
@@ -117,22 +105,24 @@ def make_proxies(
     lights = int(np.clip(lights_of(evaluations // texels), fewest_lights, _MOST_LIGHTS))
     random = np.random.default_rng(seed)
     shares = find_own_shares(parameters, respond_at, float(np.log2(coarser)))
-    levels, largest, reciprocity, powers = [], 0.0, np.zeros(0), POWERS
+    levels, brightest, reciprocity = [], [], np.zeros(0)
+    basis: AlbedoBasis | None = None
     for number, (height, width) in enumerate(sizes):
-        uv = _centres(height, width)
-        lod = np.log2(coarser) + number
-        frames = learned_frames(parameters, uv, np.full(len(uv), lod, np.float32))
-        over = sum_over or own_sums(parameters, float(lod))
-        found = integrate(respond_at(float(lod)), frames, uv, lights, random, shares, over)
-        if number == 0:
+        centres, level = _centres(height, width), float(np.log2(coarser)) + number
+        frames = learned_frames(parameters, centres, np.full(len(centres), level, np.float32))
+        over = sum_over or own_sums(parameters, level)
+        found = integrate(respond_at(level), frames, centres, lights, random, shares, over)
+        if basis is None:
             reciprocity = found.reciprocity
-            powers = choose_powers(found.albedo)
-        values, unlimited = _values(found, powers)
-        levels.append(store_level(values, height, width))
-        largest = max(largest, float(unlimited.max()))
+            basis = AlbedoBasis.of(np.minimum(found.albedo, 1))
+        levels.append(store_level(_values(found, basis), height, width))
+        brightest.append(_find_brightest(centres, level, found.albedo, basis))
     quantiles = np.quantile(reciprocity, (0.5, 0.9))
     both = float(quantiles[0]), float(quantiles[1])
-    return MadeProxies(Proxies(levels, coarser, powers), largest, both)
+    assert basis is not None
+    uv, lod, cosine = (np.concatenate(each) for each in zip(*brightest, strict=True))
+    largest = quadrature_albedo(parameters, respond_at, uv, lod, cosine, random, _MOST_LIGHTS)
+    return MadeProxies(Proxies(levels, coarser, basis.curves()), float(largest.max()), both)
 
 
 def own_sums(parameters: Parameters, lod: float) -> SumLights:
@@ -176,7 +166,8 @@ def check_albedo(
     uv = ((np.floor(uv * sizes) + 0.5) / sizes).astype(np.float32)
     lod = (np.log2(proxies.texels_a_proxy) + levels).astype(np.float32)
     cosine = random.uniform(_LEAST_CHECKED_COSINE, 1, count)
-    wanted = quadrature_albedo(parameters, uv, lod, cosine, random, lights)
+    respond_at = numpy_respond_at(parameters)
+    wanted = quadrature_albedo(parameters, respond_at, uv, lod, cosine, random, lights)
     return compare_albedo(proxies.at(uv, lod).albedo(cosine), wanted)
 
 
@@ -188,6 +179,7 @@ def compare_albedo(found: Doubles, wanted: Doubles) -> AlbedoError:
 
 def quadrature_albedo(
     parameters: Parameters,
+    respond_at: RespondAt,
     uv: Floats,
     lod: Floats,
     cosine: Doubles,
@@ -195,8 +187,7 @@ def quadrature_albedo(
     lights: int,
     turns: int = _TURNS,
 ) -> Doubles:
-    """Directional albedo [N, 3] of the stored numbers, the mean over the view's azimuth."""
-    respond_at = numpy_respond_at(parameters)
+    """Directional albedo [N, 3], the mean over the view's azimuth."""
     shares = find_own_shares(parameters, respond_at, float(lod.min()))
     turn = 2 * np.pi * (random.random((len(uv), 1)) + np.arange(turns) / turns)
     wo = polar(cosine[:, None], turn)
@@ -226,41 +217,25 @@ def alpha_of_spread(spread: Doubles) -> Doubles:
     return np.asarray(np.interp(spread, spreads, _ALPHAS, right=1), np.float64)
 
 
-def _values(found: Integrals, powers: Powers) -> tuple[ProxyValues, Doubles]:
-    """The stored values, and the albedo of each view before it is limited to 1."""
-    albedos, fitted = _fit_views(found.albedo, powers)
-    limited = np.clip(albedos, 0, 1)
+def _find_brightest(
+    uv: Floats, lod: float, albedo: Doubles, basis: AlbedoBasis
+) -> tuple[Floats, Floats, Doubles]:
+    """Places [N, 2], their lod, and cosines of the views that have the largest albedos. Noise has a
+    part in these, so they need a quadrature of their own."""
+    fitted = np.einsum("cvi,nci->nvc", basis.functions, basis.fit(albedo)).max(2)
+    places = np.argsort(fitted.max(1))[-_BRIGHTEST:]
+    views = VIEW_COSINES[fitted[places].argmax(1)]
+    return uv[places], np.full(len(places), lod, np.float32), views
+
+
+def _values(found: Integrals, basis: AlbedoBasis) -> ProxyValues:
+    """The stored values."""
+    # limits of stored albedos would change all others
+    albedos = np.clip(basis.at_cosines(basis.fit(np.minimum(found.albedo, 1))), 0, 1)
     # no more than is reflected towards steep views
-    diffuse = np.minimum(found.diffuse, limited[:, :2].min(1))
+    diffuse = np.minimum(found.diffuse, albedos[:, :2].min(1))
     roughness = np.sqrt(alpha_of_spread(found.spread))
-    return ProxyValues(diffuse, limited, found.normal, roughness, powers), fitted
-
-
-def choose_powers(albedo: Doubles) -> Powers:
-    """Those that fit the albedo of all views [N, 8, 3] best: the first if no others are clearly
-    better."""
-    errors = []
-    for powers in POWER_SETS:
-        # as they are read: limits of the stored albedos change all others
-        stored = np.clip(_fit_views(albedo, powers)[0], 0, 1)
-        read = powers_of(VIEW_COSINES, powers) @ interpolation(powers) @ stored
-        misses = np.abs(np.clip(read, 0, 1) - albedo).sum(2)
-        relative = misses / np.maximum(albedo.sum(2), _FLOOR)
-        errors.append(float((relative @ np.gradient(VIEW_COSINES)).mean()))
-    best = int(np.argmin(errors))
-    return POWER_SETS[best] if errors[best] < _BETTER * errors[0] else POWERS
-
-
-def _fit_views(albedo: Doubles, powers: Powers) -> tuple[Doubles, Doubles]:
-    """Albedos of the stored cosines [N, 4, 3] and of all views [N, 8, 3], fitted with relative
-    errors: eight views leave less noise than four."""
-    basis = powers_of(VIEW_COSINES, powers)
-    spacing = np.gradient(VIEW_COSINES)
-    weight = spacing / np.maximum(albedo.sum(2), _FLOOR) ** 2
-    normal = np.einsum("vi,nv,vj->nij", basis, weight, basis)
-    sides = np.einsum("vi,nv,nvc->nic", basis, weight, albedo)
-    found = np.linalg.solve(normal, sides)
-    return powers_of(np.array(COSINES), powers) @ found, basis @ found
+    return ProxyValues(diffuse, albedos, found.normal, roughness, basis.curves())
 
 
 def _choose_size(layout: LatentLayout, most: int) -> int:

@@ -12,18 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.bundle.proxies.albedo_curves import COSINES, AlbedoCurves
 from verdigris.core.bundle.proxies.sampled_texture import trilinear
 
 Floats = NDArray[np.floating[Any]]
 Doubles = NDArray[np.float64]
 
-# Cosines of the view whose albedo layers 1 to 4 hold.
-COSINES = (1.0, 0.45, 0.15, 0.03)
-# Powers of 1 - cosine that give the albedo between them: a material takes one of these sets. The
-# first is for Fresnel's curve, the second for sheen, which grows from steep views on.
-Powers = tuple[int, int, int, int]
-POWERS: Powers = (0, 2, 5, 10)
-POWER_SETS: tuple[Powers, ...] = (POWERS, (0, 1, 2, 5))
 LAYERS = 1 + len(COSINES)
 # Layers whose alpha channel holds roughness, and x and y of the normal.
 _ROUGHNESS, _NORMAL_X, _NORMAL_Y = 0, 1, 2
@@ -31,24 +25,6 @@ _BYTE = 255
 _OPAQUE = 255
 # The sRGB transfer function of IEC 61966-2-1.
 _TOE, _TOE_SLOPE, _OFFSET, _GAMMA = 0.0031308, 12.92, 0.055, 2.4
-
-
-def powers_of(cosine: Floats, powers: Powers = POWERS) -> Doubles:
-    """Powers of 1 - cosine, [..., 4]. Flatter views count as the flattest one."""
-    flat = 1 - np.clip(np.asarray(cosine, np.float64), COSINES[-1], 1)
-    return np.asarray(np.stack([flat**power for power in powers], axis=-1), np.float64)
-
-
-def interpolation(powers: Powers = POWERS) -> Doubles:
-    """[4, 4]: a row for each power, with the weights of the four albedos in its coefficient."""
-    return np.asarray(np.linalg.inv(powers_of(np.array(COSINES), powers)), np.float64)
-
-
-def mean_weights(powers: Powers = POWERS) -> Doubles:
-    """Weights of the four albedos in the mean over all views, each counted by its cosine."""
-    # the integral of 2 mu (1 - mu)^p over mu from 0 to 1
-    moments = np.array([2 / ((power + 1) * (power + 2)) for power in powers])
-    return moments @ interpolation(powers)
 
 
 def encode_srgb(values: Floats) -> NDArray[np.uint8]:
@@ -79,15 +55,13 @@ class ProxyValues:
     """Mean normal [N, 3]."""
     roughness: Floats
     """Mean roughness [N]: the square root of a GGX lobe's alpha."""
-    powers: Powers = POWERS
-    """Of 1 - cosine, between the albedos."""
+    curves: AlbedoCurves
+    """Between the albedos."""
 
     def albedo(self, cosine: Floats) -> Doubles:
         """Directional albedo [N, 3]: the part of the light of a white sky that reaches a viewer
         under this cosine."""
-        weights = powers_of(cosine, self.powers) @ interpolation(self.powers)
-        seen = np.einsum("nk,nkc->nc", weights, self.albedos)
-        return np.asarray(np.clip(seen, 0, 1), np.float64)
+        return self.curves.albedo(np.asarray(self.albedos, np.float64), cosine)
 
     def specular(self, cosine: Floats) -> Doubles:
         """The same without the diffuse part."""
@@ -95,8 +69,7 @@ class ProxyValues:
 
     def mean_albedo(self) -> Doubles:
         """[N, 3]: the part of the light of a white sky that is reflected at all."""
-        mean = np.einsum("k,nkc->nc", mean_weights(self.powers), self.albedos)
-        return np.asarray(np.clip(mean, 0, 1), np.float64)
+        return self.curves.mean_albedo(np.asarray(self.albedos, np.float64))
 
 
 @dataclass(frozen=True)
@@ -107,14 +80,14 @@ class Proxies:
     """Finest first, each [5, height, width, 4]."""
     texels_a_proxy: int
     """Width of the latents by this width."""
-    powers: Powers = POWERS
-    """Of 1 - cosine, between the albedos."""
+    curves: AlbedoCurves
+    """Between the albedos."""
 
     def at(self, uv: Floats, lod: Floats) -> ProxyValues:
         """Trilinear values. `lod` is log2 of the footprint's width in texels of the latents."""
         level = np.asarray(lod, np.float64) - np.log2(self.texels_a_proxy)
         texels = trilinear([linear_texels(each) for each in self.levels], uv, level)
-        return values_of(texels, self.powers)
+        return values_of(texels, self.curves)
 
 
 def linear_texels(level: NDArray[np.uint8]) -> Doubles:
@@ -125,14 +98,14 @@ def linear_texels(level: NDArray[np.uint8]) -> Doubles:
     return np.moveaxis(linear, 0, 2)
 
 
-def values_of(texels: Doubles, powers: Powers) -> ProxyValues:
+def values_of(texels: Doubles, curves: AlbedoCurves) -> ProxyValues:
     """The meaning of linear texels [N, 5, 4]."""
     x, y = (2 * texels[:, layer, 3] - 1 for layer in (_NORMAL_X, _NORMAL_Y))
     z = np.sqrt(np.maximum(1 - x * x - y * y, 0))
     normal = np.stack([x, y, z], axis=1)
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     roughness = texels[:, _ROUGHNESS, 3]
-    return ProxyValues(texels[:, 0, :3], texels[:, 1:, :3], normal, roughness, powers)
+    return ProxyValues(texels[:, 0, :3], texels[:, 1:, :3], normal, roughness, curves)
 
 
 def store_level(values: ProxyValues, height: int, width: int) -> NDArray[np.uint8]:

@@ -1,7 +1,7 @@
 """Integrals of a material's response at places, by quadrature: albedo and the shape of its lobe.
 
 Pairs of directions, each evaluated both ways, give the diffuse part and the error of reciprocity.
-Lights drawn for sixteen views give the albedo of each, and the highlight's place and width.
+Lights drawn for many views give the albedo of each, and the highlight's place and width.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.colour import LUMINANCE
+from verdigris.core.bundle.proxies.albedo_curves import VIEW_COSINES
 from verdigris.core.bundle.proxies.lobes import (
     LearnedFrames,
     draw_lights,
@@ -28,13 +29,8 @@ Doubles = NDArray[np.float64]
 # Of N places [N, 2] with directions wi, wo [N, 3], the response [N, 3].
 Respond = Callable[[Floats, Floats, Floats], Floats]
 
-# Cosines of the views, denser at grazing ones, where albedo bends most.
-VIEW_COSINES = np.array((0.03, 0.08, 0.16, 0.28, 0.43, 0.6, 0.8, 1.0))
-# Each cosine is seen from two sides at right angles, for brushed materials.
-_SIDES = 2
-_VIEWS = np.repeat(VIEW_COSINES, _SIDES)
-# Index of the first view that shows the highlight's own width.
-_STEEP = 4 * _SIDES
+# The first view that shows the highlight's own width.
+_STEEP = int(np.searchsorted(VIEW_COSINES, 0.43))
 # Polar angles of both directions and the turn between them, in degrees; each pair is turned to
 # eight azimuths. Mirror directions are far, so that highlights do not count as diffuse.
 _PAIRS = ((60, 60, 60), (20, 60, 90), (45, 45, 0), (65, 30, 20))
@@ -55,7 +51,7 @@ class Integrals:
     """Of N places."""
 
     albedo: Doubles
-    """[N, 8, 3], by view."""
+    """[N, views, 3]"""
     diffuse: Doubles
     """Albedo of the largest Lambertian part [N, 3]."""
     normal: Doubles
@@ -68,12 +64,12 @@ class Integrals:
 
 def evaluations_of(lights: int) -> int:
     """Evaluations of a place with about so many lights a view."""
-    return len(_VIEWS) * lights + 2 * len(_PAIRS) * _TURNS
+    return len(VIEW_COSINES) * lights + 2 * len(_PAIRS) * _TURNS
 
 
 def lights_of(evaluations: int) -> int:
     """Lights a view, for so many evaluations of a place."""
-    return (evaluations - evaluations_of(0)) // len(_VIEWS)
+    return (evaluations - evaluations_of(0)) // len(VIEW_COSINES)
 
 
 @dataclass(frozen=True)
@@ -160,23 +156,23 @@ def integrate(
     shares: Floats,
     sum_over: SumLights = sum_lights,
 ) -> Integrals:
-    """With about `lights` lights for each of sixteen views of each place."""
+    """With about `lights` lights for each view of each place."""
     normal, diffuse, reciprocity = _joined_tuples(
         [_diffuse_part(respond, uv[part]) for part in _slices(len(uv), 2 * len(_PAIRS) * _TURNS)]
     )
-    count, views = len(uv), len(_VIEWS)
-    cosine, side = np.divmod(np.arange(views), _SIDES)
-    turn = 2 * np.pi * (random.random((count, 1)) + _GOLDEN * cosine) + np.pi / _SIDES * side
+    count, views = len(uv), len(VIEW_COSINES)
+    # views of similar cosines are turned evenly, for brushed materials
+    turn = 2 * np.pi * (random.random((count, 1)) + _GOLDEN * np.arange(views))
     task = LightTask(
         frames.repeated(views),
         np.repeat(uv, views, axis=0),
-        polar(_VIEWS, turn).reshape(3, -1),
+        polar(VIEW_COSINES, turn).reshape(3, -1),
         random.random((2, count * views), np.float32),
         np.repeat((diffuse @ LUMINANCE / np.pi * normal.T), views, axis=1).astype(np.float32),
         light_counts(shares, lights),
     )
     sums = sum_over(respond, task)
-    albedo = sums.albedo.reshape(count, len(VIEW_COSINES), _SIDES, 3).mean(2)
+    albedo = sums.albedo.reshape(count, views, 3)
 
     # steep views alone, which see the highlight near its normals' own distribution
     half, square = (

@@ -64,7 +64,7 @@ def verify_scene(scene: ScenePack, device: Device | None = None) -> Verification
     notes = (
         unchecked_reasons(device, parts) + shader_notes(scene.spec, scene.runtime) if device else []
     )
-    return Verification(str(scene.folder), tuple(rows), (*notes, *unchecked))
+    return Verification(str(scene.folder), tuple(rows), (*notes, *unchecked), len(scene.materials))
 
 
 def _device_rows(scene: ScenePack, device: Device) -> list[list[Row]]:

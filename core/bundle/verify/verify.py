@@ -52,6 +52,8 @@ class Verification:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     """What was not compared, with reasons, and changes of the source since the bake."""
+    materials: int = 0
+    """Of a scene pack, whose rows begin with their names."""
 
     @property
     def holds(self) -> bool:
@@ -254,17 +256,34 @@ def _plain(value: Any) -> Any:
 
 
 def print_verification(result: Verification) -> None:
-    """A table for terminals and build logs."""
+    """A table for terminals and build logs. Of a scene pack's materials it has what disagrees, and
+    of each comparison the material nearest to its bound."""
+    shown = _telling_rows(result)
     print(result.bundle)
-    width = max(len(row.what) for row in result.rows)
+    width = max(len(row.what) for row in shown)
     print(f"  {'':<{width}}  {'values':>6}  {'difference':<19}  {'found':>9}  {'bound':>9}")
-    for row in result.rows:
+    for row in shown:
         verdict = "agrees" if row.holds else "DISAGREES"
         print(
             f"  {row.what:<{width}}  {row.count:>6}  {row.measure:<19}  {row.found:>9.3g}  "
             f"{row.bound:>9.3g}  {verdict}"
         )
     failed = sum(not row.holds for row in result.rows)
-    print(f"  {failed} of {len(result.rows)} disagree" if failed else "  all agree")
+    hidden = len(result.rows) - len(shown)
+    beside = f"; {hidden} that agree better are not shown: --json has them" if hidden else ""
+    verdict = f"{failed} of {len(result.rows)} disagree" if failed else "all agree"
+    print(f"  {verdict}{beside}")
     for line in (*result.notes, *([result.advice] if result.advice else [])):
         print(f"  {line}")
+
+
+def _telling_rows(result: Verification) -> list[Row]:
+    if not result.materials:
+        return list(result.rows)
+    nearest: dict[tuple[str, str], Row] = {}
+    for row in result.rows:
+        compared = row.what.partition(": ")[2], row.measure
+        before = nearest.setdefault(compared, row)
+        if row.found * before.bound > before.found * row.bound:
+            nearest[compared] = row
+    return [row for row in result.rows if not row.holds or row in nearest.values()]

@@ -91,6 +91,7 @@ def measure(
     from verdigris.core.bundle.files.read import open_bundle
     from verdigris.core.bundle.verify.map_differences import map_differences
     from verdigris.core.material.load.provenance import files_read
+    from verdigris.core.material.use_material import compile_material
     from verdigris.core.pictures.colour_bar import with_colour_bar
     from verdigris.core.pictures.heat import automatic_top, heat_colours
     from verdigris.core.pictures.picture_files import check_picture_path, write_picture
@@ -108,6 +109,7 @@ def measure(
     teacher = open_teacher(source, name, search, confined, chosen, opened.wanted_live)
     if error_map:
         check_apart(error_map, files_read(teacher.document, teacher.material))
+    compile_material(teacher)
     warnings = _warn_of_changes(opened, teacher)
     view = measures.sphere_to_compare(size)
     footprint = measures.texel_footprint(opened.nominal_side)

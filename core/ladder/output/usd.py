@@ -1,7 +1,8 @@
 """Writes rungs as USD: the mesh with a variant set `rung`, for Houdini, Maya, Blender and others.
 
 Each variant binds a UsdPreviewSurface with the rung's textures. That of the neural rung shows the
-glTF textures and names its bundle in `verdigris:bundle`, as the plug-ins do.
+glTF textures and names its bundle in `verdigris:bundle`, as the plug-ins do. That of the surface
+shader has it as a network of MaterialX, too.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from verdigris.core.ladder.output.texture_files import (
     SHOWN,
     Written,
 )
+from verdigris.core.ladder.output.usd_network import connect_network
 from verdigris.core.ladder.rungs import Rung, Scene
+from verdigris.core.ladder.surface_rung.surface_files import DOCUMENT
 from verdigris.core.ladder.unlit_models import VertexColours
 from verdigris.core.settings.rung_names import NEURAL, PBR, SURFACE, VARIANT_SET, VERTEX
 
@@ -65,6 +68,9 @@ def write_usd(
         with chosen.GetVariantEditContext():
             shown = files.get(PBR, {}) if rung.name in (NEURAL, SURFACE) else written.files
             material = _define_material(stage, rung, shown, written.numbers)
+            if rung.name == SURFACE:
+                files_of = {use: file for use, file in written.files.items() if use != DOCUMENT}
+                connect_network(stage, material, rung.stored["shader"].write(files_of))
             if rung.name == NEURAL and bundle:
                 attribute = material.GetPrim().CreateAttribute(
                     ATTRIBUTE, Sdf.ValueTypeNames.Asset, True

@@ -43,14 +43,16 @@ class LitPixels:
     """At each pixel."""
     exposure: float
     buffers: dict[str, Any]
+    has_emission: bool = False
+    """Whether the light is with what the material emits."""
 
     @classmethod
     def draw(
         cls, scene: Scene, seen: Sequence[Seen], uv_set: str, seed: int,
-        weights: Sequence[Floats] | None = None,
+        weights: Sequence[Floats] | None = None, has_emission: bool = False,
     ) -> LitPixels:  # fmt: skip
         """Draws directions and the teacher's light at some pixels of all views, without
-        emission."""
+        emission by default."""
         teacher = scene.teacher
         device = teacher.device
         uniforms = scene.lighting.environment.uniforms()
@@ -66,13 +68,14 @@ class LitPixels:
         count = sum(len(each) for each in chosen)
         incoming = teacher.buffer(6 * directions * count, None)
         outgoing = teacher.buffer(3 * count, None)
-        dark = replace(scene.lighting, emission=0.0)
+        has_emission = has_emission and not teacher.is_dark_and_opaque
+        lighting = scene.lighting if has_emission else replace(scene.lighting, emission=0.0)
         kernel = device.shared_kernels({}, ()).get((_DRAW,), "drawIncoming")
         first, places, targets = 0, [], []
         for number, (each, picked) in enumerate(zip(seen, chosen, strict=True)):
             of_picked = None if weights is None else [weights[number][picked]]
             for own, fitted in both_frames(each.take(picked), uv_set):
-                light = light_on_device(teacher, own, dark, 2 * PAIRS).light()
+                light = light_on_device(teacher, own, lighting, 2 * PAIRS).light()
                 light, paint = without_coverage(light, paint_of(own, of_picked, 0))
                 places.append(fitted.view.buffers["gUv"].to_numpy().view(np.float32))
                 targets.append(np.concatenate([light, paint[:, None]], 1))
@@ -107,4 +110,4 @@ class LitPixels:
             "gOutgoing": outgoing,
             "gTargets": teacher.buffer(4 * count, np.concatenate(targets)),
         }
-        return cls(count, directions, scene.exposure, buffers)
+        return cls(count, directions, scene.exposure, buffers, has_emission)

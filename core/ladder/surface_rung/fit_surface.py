@@ -97,7 +97,7 @@ class SurfaceFit:
 
     def differentiate(
         self, softness: float, samples: tuple[Responses, slice] | None,
-        pixels: tuple[LitPixels, slice] | None = None, is_lit: bool = True,
+        pixels: tuple[LitPixels, slice] | None = None,
     ) -> None:  # fmt: skip
         """Quantises the texels and adds the gradients of these samples and pixels."""
         counts = [each[1].stop - each[1].start for each in (samples, pixels) if each]
@@ -106,10 +106,13 @@ class SurfaceFit:
         self._of_texels(self._quantise, softness)
         if samples:
             found, chosen = samples
-            self._add(chosen, found.buffers, isLit=int(is_lit))
+            self._add(chosen, found.buffers)
         if pixels:
             lit, chosen = pixels
-            self._add(chosen, lit.buffers, directions=lit.directions, exposure=lit.exposure)
+            self._add(
+                chosen, lit.buffers, directions=lit.directions, exposure=lit.exposure,
+                hasEmission=int(lit.has_emission),
+            )  # fmt: skip
 
     def _add(self, chosen: slice, buffers: dict[str, Any], **given: Any) -> None:
         count, is_lit = chosen.stop - chosen.start, "directions" in given
@@ -153,7 +156,8 @@ class SurfaceFit:
     def _run(self, kernel: Any, count: int, buffers: dict[str, Any], **given: Any) -> None:
         fit = {
             "count": count, "first": 0, "channels": self._material.shader.channels,
-            "fitted": self._fitted, "directions": 0, "isLit": 1, "exposure": 1.0,
+            "fitted": self._fitted, "directions": 0, "hasEmission": 0, "exposure": 1.0,
+            "glowing": self._material.shader.bits(lambda each: each.is_glow),
             "weight": self._weight, "scale": self._scale, "step": STEP, "rate": 0.0,
             "hardness": 0.0,
             "adam": {"beta1": BETA_1, "scale": {"beta2": BETA_2, "epsilon": EPSILON}},

@@ -27,7 +27,7 @@ COUNTS = {"float": 1, "color3": 3, "vector3": 3}
 _CLOSURES = ("BSDF", "EDF", "VDF", "surfaceshader", "volumeshader")
 # What differs less over the surface is constant.
 _LEAST_SPREAD = 1e-3
-# Parts of names of inputs that emit light or make holes, which responses do not show.
+# Parts of names of inputs that emit light or make holes.
 _GLOW, _HOLES = ("emission", "emissive"), ("opacity", "alpha")
 
 
@@ -60,9 +60,8 @@ class TexturedInput:
         return any(part in self.name for part in _GLOW)
 
     @property
-    def is_reflecting(self) -> bool:
-        """Whether the response depends on it."""
-        return not self.is_glow and not any(part in self.name for part in _HOLES)
+    def is_opacity(self) -> bool:
+        return any(part in self.name for part in _HOLES)
 
     def stored(self, values: Floats) -> Floats:
         """Values (texels, channels) of the input as numbers from 0 to 1."""
@@ -83,8 +82,10 @@ class TexturedInput:
         if self.is_direction:
             return self
         low, high = float(values.min()), float(values.max())
-        low = 0.0 if low >= -_LEAST_SPREAD else low
-        return replace(self, low=low, high=high if high > 1 + _LEAST_SPREAD or low < 0 else 1.0)
+        if low >= -_LEAST_SPREAD and high <= 1 + _LEAST_SPREAD:
+            return self
+        # colours begin at black, for the curve of sRGB
+        return replace(self, low=min(low, 0.0) if self.kind == "color3" else low, high=high)
 
 
 def shader_of(material: Material) -> mx.Node | None:

@@ -5,7 +5,7 @@ The same document, with numbers of each sample in the place of images, is what a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -54,6 +54,15 @@ class SurfaceShader:
             found[each.name] = first
             first += each.channels
         return found
+
+    def bits(self, is_chosen: Callable[[TexturedInput], bool]) -> int:
+        """A bit for each channel of the inputs that are chosen."""
+        return sum(
+            1 << self.firsts[each.name] + channel
+            for each in self.inputs
+            if is_chosen(each)
+            for channel in range(each.channels)
+        )
 
     def write(self, files: Mapping[str, str] | None = None) -> str:
         """The document as text: with images of these files by the name of an input, or reading

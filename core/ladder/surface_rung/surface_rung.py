@@ -68,21 +68,22 @@ def fit_surface_rung(
         scene.teacher, fit_to, scene.first_set, count, seed, weights,
         lambda part: on_progress(0.1 + 0.2 * part),
     )  # fmt: skip
-    pixels = LitPixels.draw(scene, fit_to, scene.first_set, seed, weights)
+    pixels = LitPixels.draw(scene, fit_to, scene.first_set, seed, weights, True)
     if start is None:
         rate = settings.rate_of_layers
         if pbr is None:
-            found, layers = fit_pbr(samples, size, scene.teacher.device, of_pbr, pixels)
+            dark = LitPixels.draw(scene, fit_to, scene.first_set, seed, weights)
+            found, layers = fit_pbr(samples, size, scene.teacher.device, of_pbr, dark)
         else:
             found, layers = pbr.stored["grid"], pbr.stored["layers"]
         unlit = _emission_and_opacity(scene, seen, size)
         start = start_from_pbr(found, layers, scene.teacher.material.file_name, *unlit)
     shader, grid = start
     material = TexelMaterial(shader, scene.teacher.device)
-    fitted = fitted_channels(shader)
+    fitted = shader.bits(lambda each: not each.is_opacity)
     kept = ""
     if fitted and settings.steps:
-        check = LitPixels.draw(scene, apart, scene.first_set, seed, apart_weights)
+        check = LitPixels.draw(scene, apart, scene.first_set, seed, apart_weights, True)
         kept = fit_surface(
             material, grid, fitted, samples, settings, pixels, check,
             rate, lambda part: on_progress(0.3 + 0.7 * part),
@@ -163,13 +164,3 @@ def start_from_graph(scene: Scene, size: int) -> tuple[SurfaceShader, Grid] | No
     )  # fmt: skip
     values = np.concatenate(columns, 1) if columns else np.zeros((size * size, 0), np.float32)
     return shader, Grid(size, size, np.clip(values, 0, 1))
-
-
-def fitted_channels(shader: SurfaceShader) -> int:
-    """A bit for each channel that the response depends on."""
-    return sum(
-        1 << shader.firsts[each.name] + channel
-        for each in shader.inputs
-        if each.is_reflecting
-        for channel in range(each.channels)
-    )

@@ -206,7 +206,7 @@ def unreadable(path: Path, asker: str) -> TextureError:
     """The error for a file that OpenImageIO has just failed to open."""
     import OpenImageIO as oiio
 
-    reason = one_line(oiio.geterror())
+    reason = one_line(oiio.geterror()).partition(". Is it a file format")[0]
     if not os.access(path, os.R_OK):
         return _closed(path, asker)
     return TextureError(

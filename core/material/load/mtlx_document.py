@@ -265,7 +265,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
     if root.getVersionIntegers() > newest:
         raise DocumentError(
             f"{name}: has the version {root.getVersionString()}; versions up to "
-            f"{newest[0]}.{newest[1]} are supported"
+            f"{newest[0]}.{newest[1]} are supported: write it in an older version"
         )
     files = ([path] if path else []) + [inner_path for inner_path, _ in included]
     ignored = tuple(facts.twins), tuple(facts.overrides)

@@ -174,7 +174,8 @@ def _missing_definition(node: mx.Node) -> str:
     if not known:
         return (
             f"node {path!r} is of the kind {category!r}, which no library defines: "
-            "it may come from a plug-in of the application that wrote the document"
+            "it may come from a plug-in of the application that wrote the document; include its "
+            "definition, or replace the node by one of MaterialX"
         )
     wanted = f"node {path!r} of the kind {category!r} and type {node.getType()!r}"
     same_type = [definition for definition in known if definition.getType() == node.getType()]
@@ -234,8 +235,17 @@ def _dangling(port: mx.Input) -> str | None:
         return f"is connected to the output {port.getOutputString()!r}, which does not exist"
     name = port.getInterfaceName()
     if name and port.getInterfaceInput() is None and not _is_defined(port, name):
-        return f"reads the interface input {port.getInterfaceName()!r}, which does not exist"
+        return f"reads the interface input {name!r}, which does not exist{_lost_definition(port)}"
     return None
+
+
+def _lost_definition(port: mx.Input) -> str:
+    """Why a graph has no inputs that names a definition."""
+    graph = port.getParent().getParent()
+    named = graph.getAttribute("nodedef")
+    if not named or graph.getDocument().getNodeDef(named) is not None:
+        return ""
+    return f": its graph implements {named!r}, which is no definition of the document"
 
 
 def _missing_output(port: mx.Input) -> str | None:

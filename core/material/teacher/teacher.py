@@ -111,6 +111,9 @@ class Teacher(DeviceMaterial):
             bound["gLiveValues"] = self.live_uniform
         return bound
 
+    def has_kernel(self, source: Source, entry: str) -> bool:
+        return self.kernels.has((source, self.source), entry)
+
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
         import slangpy
 

@@ -17,7 +17,7 @@ from verdigris.core.material.usd.signatures import find_signature
 from verdigris.core.material.usd.write_mtlx import valid_name, write_document
 
 if TYPE_CHECKING:
-    from pxr import Usd, UsdShade
+    from pxr import Sdf, Usd, UsdShade
 
     from verdigris.core.material.usd.signatures import Signature
 
@@ -43,15 +43,17 @@ class ConvertedMaterial:
 
 
 def list_materials(stage: Usd.Stage) -> tuple[str, ...]:
-    """The paths of all materials on a stage, MaterialX or not."""
+    """The paths of all materials on a stage, MaterialX or not. A material that instances share has
+    the path of the first one."""
     from pxr import Usd, UsdShade
 
     everything = Usd.TraverseInstanceProxies(Usd.PrimIsDefined & ~Usd.PrimIsAbstract)
-    return tuple(
-        str(prim.GetPath())
-        for prim in stage.Traverse(everything)
-        if prim.IsActive() and UsdShade.Material(prim)
-    )
+    found: dict[Sdf.Path, str] = {}
+    for prim in stage.Traverse(everything):
+        if prim.IsActive() and UsdShade.Material(prim):
+            shared = prim.GetPrimInPrototype() if prim.IsInstanceProxy() else prim
+            found.setdefault(shared.GetPath(), str(prim.GetPath()))
+    return tuple(found.values())
 
 
 def require_material(stage: Usd.Stage, path: str) -> UsdShade.Material:

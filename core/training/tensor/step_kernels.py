@@ -31,6 +31,8 @@ _ROTATE, _BLOCKS = Source("training/rotated_adam"), Source("training/latent_bloc
 # The same numbers as in update.slang and latent_blocks.slang.
 _UPDATE_THREADS, _BLOCK_THREADS = 256, 64
 _PARAMETERS_PER_GROUP = 8
+# As in rotated_adam.slang. Waves of a processor without AVX have four threads.
+_BASIS_THREADS, _SOFTWARE_LANES = 256, 4
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,11 @@ class StudentKernels:
 
     def __init__(self, device: Device, spec: NetworkSpec, loss: str, plan: GroupPlan) -> None:
         self.device = device
+        side = square_side(spec)
         constants = {
             **plan.constants(),
-            "kSquareSide": square_side(spec),
+            "kSquareSide": side,
+            "kBasisLanes": _SOFTWARE_LANES if device.is_software else _BASIS_THREADS // side,
             "kLightRatio": LIGHT_RATIO,
         }
         self._kernels = device.shared_kernels(

@@ -111,10 +111,13 @@ def _compile(
     from verdigris.core.base.device import open_device
     from verdigris.core.material.teacher.probe import probe
     from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.material.use_material import compile_material
 
     opened = open_device(device or None)
     try:
         teacher = Teacher(document, document.require_material(report.name), opened, live=live)
+        # the pictures need it, too
+        compile_material(teacher)
         return replace(report, probe=probe(teacher)), teacher
     except VerdigrisError as failure:
         return replace(report, problem=str(failure)), None

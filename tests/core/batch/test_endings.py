@@ -161,7 +161,8 @@ def test_a_process_bakes_two_materials_and_writes_the_log_of_each(tmp_path):
             assert process.bake(task, told.append, stop, log).status == "baked"
     process.close()
     for name in names:
-        assert (tmp_path / "out" / f"{name}.vdg" / "manifest.json").is_file()
+        manifest = json.loads((tmp_path / "out" / f"{name}.vdg" / "manifest.json").read_text())
+        assert manifest["source"]["preset"] == "draft"
         assert f"bakes {name}" in (tmp_path / f"{name}.log").read_text()
     assert "bakes b" not in (tmp_path / "a.log").read_text()
     assert len({each["pid"] for each in told if each["event"] == "process"}) == 1

@@ -8,6 +8,7 @@ from verdigris.core.bundle.files.ktx2 import BC7, RGBA8
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.weights import pack_weights
 from verdigris.core.bundle.files.write import Contents, Exported, export_numbers, write_bundle
+from verdigris.core.bundle.proxies.albedo_curves import VIEW_COSINES, AlbedoCurves
 from verdigris.core.bundle.runtime.device_materials import StoredMaterial
 from verdigris.core.bundle.verify.verify import numpy_decoder
 from verdigris.core.material.evaluator import POINT
@@ -63,6 +64,12 @@ def make_bundle(path, parameters=None, texel_format=BC7, **contents):
     if not isinstance(parameters, Exported):
         exported = export_numbers(parameters or lively_parameters(), format_name=texel_format)
     return open_bundle(write_bundle(path, exported, Contents(**contents)))
+
+
+def random_curves(random=None):
+    """Between the albedos of proxies."""
+    random = random or np.random.default_rng(0)
+    return AlbedoCurves(random.uniform(-1, 1, (3, len(VIEW_COSINES), 4)).round(5))
 
 
 def made_up(

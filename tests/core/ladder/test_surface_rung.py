@@ -8,7 +8,10 @@ import pytest
 from verdigris.core.base.colour import linear_from_srgb
 from verdigris.core.base.device import open_device
 from verdigris.core.geometry.mesh import Mesh
+from verdigris.core.ladder.output.usd_network import connect_network
 from verdigris.core.ladder.pbr import pbr_model
+from verdigris.core.ladder.pbr.fit_pbr import WEIGHT_OF_PIXELS
+from verdigris.core.ladder.pbr.lit_pixels import LitPixels
 from verdigris.core.ladder.rungs import Scene
 from verdigris.core.ladder.surface import Surface
 from verdigris.core.ladder.surface_rung.fit_surface import (
@@ -30,7 +33,9 @@ from verdigris.core.lighting.device_lighting import DeviceEnvironment
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import load_document, parse_document
 from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.material.usd.usdshade import convert
 from verdigris.core.pictures.environment_render import EnvironmentLighting
+from verdigris.core.pictures.metrics import display
 
 from ..material.documents import document, with_surface
 from .lights import lights_for, random_views
@@ -125,6 +130,54 @@ def test_gradients_of_a_lambertian_shader_are_its_closed_form(device):
         [np.bincount(indices.ravel(), (parts * each).ravel(), 16) for each in slope], 1
     )
     assert fit.gradient == pytest.approx(expected, rel=5e-3, abs=5e-3)
+
+
+def test_gradients_by_pictures_with_emission_match_differences_in_double_precision(device):
+    glowing = SurfaceShader(
+        "standard_surface", "lamp",
+        (TexturedInput("base_color", "color3"), TexturedInput("emission_color", "color3", 0, 2)),
+        (*LAMBERT.constants, Constant("emission", "float", "1")),
+    )  # fmt: skip
+    count, lights, exposure = 300, 5, 1.5
+    uv, wi, wo, *_ = drawn_samples(count * lights)
+    uv, wo = uv[:, :count], wo[:, :count]
+    rng = np.random.default_rng(8)
+    brought = rng.random((3, count * lights)).astype(np.float32)
+    targets = rng.random((4, count)).astype(np.float32)
+    arrays = {
+        "gOrder": rng.permutation(count),
+        "gPlaces": uv.T,
+        "gIncoming": np.concatenate([wi, brought]).T,
+        "gOutgoing": wo.T,
+        "gTargets": targets.T,
+    }
+    buffers = {
+        name: device.new_buffer(np.ascontiguousarray(values, np.float32).reshape(-1))
+        for name, values in arrays.items()
+    }
+    grid = random_texels(glowing, 4)
+    fit = SurfaceFit(TexelMaterial(glowing, device), grid, (1 << 6) - 1)
+    fit.differentiate(
+        0.0, None, (LitPixels(count, lights, exposure, buffers, True), slice(0, count))
+    )
+
+    def loss_of(values):
+        stored = Grid(4, 4, values).sample(uv.astype(np.float64))
+        linear = linear_from_srgb(stored)
+        factor = (wi[2] / np.pi * brought).reshape(3, count, lights).sum(-1)
+        light = linear[:3] * factor + 2 * linear[3:]
+        away = display(light * exposure) - display(targets[:3] * exposure)
+        return ((np.sqrt(away**2 + 0.02**2) - 0.02).mean(0) * targets[3]).sum()
+
+    assert fit.loss_of_pixels == pytest.approx(loss_of(grid.values) / count, rel=1e-4)
+    for channel in range(6):
+        ends = []
+        for side in (1e-4, -1e-4):
+            values = grid.values.astype(np.float64)
+            values[5, channel] += side
+            ends.append(loss_of(values))
+        expected = WEIGHT_OF_PIXELS * (ends[0] - ends[1]) / 2e-4
+        assert fit.gradient[5, channel] == pytest.approx(expected, rel=2e-2, abs=0.5)
 
 
 def test_gradients_of_all_channels_match_differences_of_the_shader(device):
@@ -319,3 +372,25 @@ def test_shaders_of_several_kinds_are_no_single_one():
     other = other.replace('value="1"/></standard_surface>', 'value="1"/></gltf_pbr>', 1)
     other = other.replace('name="metalness"', 'name="metallic"', 1)
     assert merge_mix(shader_of(parse_document(other).require_material())) is None
+
+
+def test_the_network_of_a_stage_is_the_document(device, tmp_path):
+    pytest.importorskip("pxr", reason="USD is not installed: pip install usd-core")
+    from pxr import Usd, UsdShade
+
+    grid = random_texels(SHADER, 8)
+    files = write_surface(SHADER, grid, tmp_path)
+    stage = Usd.Stage.CreateNew(str(tmp_path / "thing.usda"))
+    text = (tmp_path / files["document"]).read_text()
+    connect_network(stage, UsdShade.Material.Define(stage, "/thing"), text)
+    stage.Save()
+    converted = convert(Usd.Stage.Open(str(tmp_path / "thing.usda")), "/thing")
+    assert converted.notes == ()
+    read = Teacher(parse_document(converted.text, converted.folders), device=device)
+    written = Teacher(load_document(tmp_path / files["document"]), device=device)
+    rng = np.random.default_rng(1)
+    wo = random_views(rng, 300)
+    wi, uv = lights_for(rng, wo), rng.random((300, 2)).astype(np.float32)
+    expected = written.response(uv, wi, wo)
+    assert read.response(uv, wi, wo) == pytest.approx(expected, rel=1e-4, abs=1e-6)
+    assert read.unlit(uv, wo) == pytest.approx(written.unlit(uv, wo), rel=1e-4, abs=1e-6)

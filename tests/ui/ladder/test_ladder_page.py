@@ -149,6 +149,7 @@ def test_without_a_mesh_or_a_rung_there_is_nothing_to_bake(page):
     for box in ("neural", "vertex"):
         ladder.cards[box].box.setChecked(False)
     assert session.model.ladder.choices.rungs == () and not ladder.bake.isEnabled()
+    assert ladder.bake.toolTip() == "Choose a rung first"
     ladder.cards["unlit"].box.setChecked(True)
     assert session.model.ladder.choices.rungs == ("unlit",) and ladder.bake.isEnabled()
     session.model.ladder.choose(mesh="")

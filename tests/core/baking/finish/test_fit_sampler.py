@@ -94,7 +94,7 @@ def test_the_slope_is_that_of_the_loss(examples, monkeypatch):
 
 def test_a_fitted_head_draws_better_than_a_cosine_lobe(examples):
     spec = lively_parameters().spec
-    head = fit_head(spec, examples, EFFORT)
+    head = fit_head(spec, examples, EFFORT.steps)
     np.testing.assert_array_equal(head, head.astype(np.float16))  # as bundles store it
     density = density_of(spec, head, examples)
     above = np.maximum(examples.cosine, 1e-6) / np.pi
@@ -125,3 +125,32 @@ def test_examples_of_several_materials_are_mixed(examples):
     halves = both.inputs[:, : examples.count], examples.inputs
     assert np.sort(both.inputs[0]) == pytest.approx(np.sort(np.tile(examples.inputs[0], 2)))
     assert not np.array_equal(*halves)
+
+
+def test_a_second_round_goes_on_from_the_first(examples):
+    spec = lively_parameters().spec
+    first = fit_head(spec, examples, 20)
+    # inputs are scaled for training, and back
+    same = fit_head(spec, examples, 0, first)
+    np.testing.assert_allclose(same, first, rtol=2e-3, atol=1e-4)
+    losses = [
+        loss_of(spec, head, examples)
+        for head in (first, fit_head(spec, examples, 40, first), fit_head(spec, examples, 40))
+    ]
+    assert losses[1] < min(losses[0], losses[2])
+
+
+def test_half_of_the_directions_come_from_a_given_head():
+    parameters = lively_parameters()
+    student = Student(parameters, open_device("software"))
+    narrow = parameters.head.copy()
+    _, _, last, bias = fit_sampler.head_views(parameters.spec, narrow)
+    last[:] = 0
+    # lobes of the least width, without tilts
+    bias[:] = [-20] * 4 + [9, 9, 0, 0] + [0] * 6
+    half = draw_examples(parameters, student, EFFORT, narrow)
+    near = np.zeros(half.cosine.shape, bool)
+    for frame in (0, 1):
+        mirrored = half.wo[:, None, frame] * np.array([-1, -1, 1])[:, None, None]
+        near |= (half.wi[:, :, frame] * mirrored).sum(0) > np.cos(0.1)
+    assert 0.4 < near.mean() < 0.65

@@ -176,12 +176,15 @@ def read_maps(folder, uv, lod, wo):
         x, y = 2 * layers[1][:, 3] - 1, 2 * layers[2][:, 3] - 1
         normal = np.stack([x, y, np.sqrt(np.maximum(1 - x * x - y * y, 0))], axis=1)
         found["normal"] = normal / np.sqrt(dot(normal, normal))
-        m = np.clip(wo[:, 2], facts["cosines"][3], 1)
-        found["albedo"] = 0
-        for power, weights in zip(facts["powers"], facts["weights"], strict=True):
-            mixed = sum(w * layer[:, :3] for w, layer in zip(weights, layers[1:], strict=True))
-            found["albedo"] = found["albedo"] + ((1 - m) ** power)[:, None] * mixed
-        found["albedo"] = np.clip(found["albedo"], 0, 1)
+        steps = np.linspace(facts["cosines"][3], 1, 32)
+        columns = [
+            sum(
+                np.interp(wo[:, 2], steps, curve[:, k]) * layer[:, channel]
+                for k, layer in enumerate(layers[1:])
+            )
+            for channel, curve in enumerate(np.array(facts["curves"]))
+        ]
+        found["albedo"] = np.clip(np.stack(columns, axis=1), 0, 1)
     return found
 
 

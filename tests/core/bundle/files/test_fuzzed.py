@@ -21,7 +21,7 @@ from verdigris.core.bundle.proxies.proxy_texture import Proxies
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
-from ..bundles import lively_parameters, make_bundle
+from ..bundles import lively_parameters, make_bundle, random_curves
 
 SEED = 4711
 MUTATIONS = 200
@@ -54,7 +54,7 @@ def make_tiny(parent):
         reference=Reference(*some, exported=found, teacher=found),
         emission=[np.ones((2, 2, 4), np.float16), np.ones((1, 1, 4), np.float16)],
         opacity=[np.ones((1, 1, 1), np.uint8)],
-        proxies=Proxies([np.ones((5, 1, 1, 4), np.uint8)], 4),
+        proxies=Proxies([np.ones((5, 1, 1, 4), np.uint8)], 4, random_curves()),
         preview=b"a picture",
         runtime={"a.slang": b"// code"},
     )

@@ -10,7 +10,7 @@ from verdigris.core.bundle.proxies.proxy_texture import Proxies
 from verdigris.core.network.environment_light import environment_light_split
 from verdigris.core.network.spec import ACTIVATIONS, STRETCH_LIMIT, LatentLayout, NetworkSpec
 
-from ..bundles import lively_parameters, make_bundle
+from ..bundles import lively_parameters, make_bundle, random_curves
 from .independent_decoder import Material, read_maps, read_reference, read_textures
 from .independent_sampler import Sampler
 
@@ -122,7 +122,7 @@ def test_an_independent_decoder_reproduces_the_columns_of_textures(tmp_path):
     glow = random.uniform(0, 9, (4, 4, 3)).astype(np.float32)
     bundle = make_bundle(
         tmp_path / "a.vdg",
-        proxies=Proxies(levels, 2, (0, 1, 2, 5)),
+        proxies=Proxies(levels, 2, random_curves(random)),
         emission=emission_levels(glow),
         opacity=opacity_levels(random.random((4, 4)).astype(np.float32)),
     )

@@ -22,7 +22,7 @@ from verdigris.core.bundle.files.ktx2 import (
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
 from verdigris.core.network.spec import NetworkSpec
 
-from ..bundles import lively_parameters, make_bundle
+from ..bundles import lively_parameters, make_bundle, random_curves
 
 KTX_PARSE = "ktx-parse@2.0.0"
 # Prints what ktx-parse finds in the files it is given, as JSON.
@@ -157,10 +157,9 @@ def test_an_independent_reader_finds_what_was_written(ktx_parse, tmp_path):
     glow, _ = chain("R16G16B16A16_SFLOAT", 8, 8)
     cover, _ = chain("R8_UNORM", 8, 8)
     albedo, _ = chain("R8G8B8A8_SRGB", 4, 2, 5)
+    proxies = Proxies(albedo, 2, random_curves())
     folders = [
-        make_bundle(
-            tmp_path / "bytes.vdg", emission=glow, opacity=cover, proxies=Proxies(albedo, 2)
-        ).folder,
+        make_bundle(tmp_path / "bytes.vdg", emission=glow, opacity=cover, proxies=proxies).folder,
         make_bundle(tmp_path / "halves.vdg", texel_format=RGBA16F).folder,
         # an array of one layer
         make_bundle(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.bundle.files.sampler_rows import lobes_at
+from verdigris.core.bundle.proxies.albedo_curves import VIEW_COSINES, AlbedoBasis
 from verdigris.core.bundle.proxies.device_sums import sums_on
 from verdigris.core.bundle.proxies.lobes import equal_shares, learned_frames, light_counts
 from verdigris.core.bundle.proxies.make_proxies import (
@@ -13,7 +14,6 @@ from verdigris.core.bundle.proxies.make_proxies import (
     make_proxies,
     numpy_respond_at,
 )
-from verdigris.core.bundle.proxies.proxy_texture import interpolation, mean_weights, powers_of
 from verdigris.core.bundle.proxies.quadrature import LightTask, polar, sum_lights
 from verdigris.core.bundle.proxies.sampler_sums import deviation_of_sampler, sums_by_sampler
 from verdigris.core.network.parameters import initialise
@@ -23,6 +23,7 @@ from verdigris.core.network.student import Student
 
 from ..bundles import lively_parameters
 
+UP = np.array([0, 0, 1])
 COSINES = np.array([1, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.05])
 
 
@@ -118,15 +119,39 @@ def test_a_conductor_reflects_what_brute_force_finds(alpha):
     assert values.diffuse.max() < 0.02 + 1.5 * alpha**2
 
 
-def test_sheen_grows_from_steep_views_on():
-    def sheen(wi, wo):
-        albedo = 0.04 + 0.6 * (1 - wo[:, 2:]) * np.array([1.0, 0.4, 0.2])
-        return (albedo * np.maximum(wi[:, 2:], 0) * (wo[:, 2:] > 0) / np.pi).astype(np.float32)
+def sheen(cosine):
+    return 0.04 + 0.6 * (1 - cosine) * np.array([1.0, 0.4, 0.2])
 
-    made = proxies_of(sheen)
-    wanted = 0.04 + 0.6 * (1 - COSINES[:, None]) * np.array([1.0, 0.4, 0.2])
-    np.testing.assert_allclose(values_of(made).albedo(COSINES), wanted, rtol=0.03)
-    assert made.proxies.powers == (0, 1, 2, 5)
+
+def film(cosine):
+    """Interference: its phase is the cosine's in the film, and other channels turn elsewhere."""
+    inside = np.sqrt(1 - (1 - cosine**2) / 1.5**2)
+    turns = np.cos(2 * np.pi * inside * np.array([2.2, 3.0, 3.7]))
+    return 0.1 + 0.6 * (1 - cosine) ** 5 + 0.09 * turns
+
+
+@pytest.mark.parametrize("albedo", [sheen, film])
+def test_every_material_has_curves_of_its_own(albedo):
+    def response(wi, wo):
+        lit = np.maximum(wi[:, 2:], 0) * (wo[:, 2:] > 0) / np.pi
+        return (albedo(wo[:, 2:]) * lit).astype(np.float32)
+
+    found = values_of(proxies_of(response, 60_000)).albedo(COSINES)
+    wanted = albedo(COSINES[:, None])
+    np.testing.assert_allclose(found, wanted, rtol=0.02, atol=0.002)
+
+
+def test_curves_of_many_films_are_fitted_better_than_by_fixed_functions():
+    random = np.random.default_rng(3)
+    thickness = random.uniform(0.9, 1.1, (200, 1, 1))
+    inside = np.sqrt(1 - (1 - VIEW_COSINES[:, None] ** 2) / 1.5**2)
+    exact = 0.2 + 0.1 * np.cos(2 * np.pi * inside * thickness * np.array([1.8, 2.2, 2.7]))
+    basis = AlbedoBasis.of(exact * random.uniform(0.9, 1.1, exact.shape))
+    fitted = np.einsum("cvi,nci->nvc", basis.functions, basis.fit(exact))
+    fixed = (1 - VIEW_COSINES[:, None]) ** (0, 2, 5, 10)
+    flat = np.einsum("vw,nwc->nvc", fixed @ np.linalg.pinv(fixed), exact)
+    own, others = (np.median(np.abs(each / exact - 1)) for each in (fitted, flat))
+    assert own < 0.02 and others > 3 * own
 
 
 def test_albedo_is_never_above_1_and_the_energy_is_still_measured():
@@ -148,12 +173,11 @@ def test_reciprocity_is_the_difference_of_both_ways():
     assert proxies_of(partial(lambert, np.ones(3), np.array([0, 0, 1]))).reciprocity[1] < 1e-5
 
 
-def test_the_weights_of_the_mean_integrate_every_view():
-    cosine = (np.arange(100_000) + 0.5) / 100_000
-    albedos = np.array([0.2, 0.3, 0.5, 0.9])
-    seen = powers_of(cosine) @ interpolation() @ albedos
-    # views below the last cosine count as that one
-    assert mean_weights() @ albedos == pytest.approx(2 * (seen * cosine).mean(), rel=1e-3)
+def test_the_mean_albedo_counts_every_view_by_its_cosine():
+    albedo = np.full(3, 0.5)
+    values = values_of(proxies_of(lambda wi, wo: lambert(albedo * wo[:, 2:], UP, wi, wo)))
+    # 2 times the integral of .5 m^2; flatter views than the flattest cosine count as that one
+    np.testing.assert_allclose(values.mean_albedo(), 1 / 3, rtol=0.02)
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.2, 0.7])

@@ -20,16 +20,15 @@ from verdigris.core.bundle.scene.verify_scene import verify_scene
 from verdigris.core.bundle.verify.verify import verify
 
 from ...in_process import run_command
-from ..bundles import SMALL, lively_parameters, make_bundle
+from ..bundles import SMALL, lively_parameters, make_bundle, random_curves
 
 
 def random_proxies(seed=0):
     """Of latents of 8 x 4 texels."""
     random = np.random.default_rng(seed)
     sizes = [(2, 4), (1, 2), (1, 1)]
-    return Proxies(
-        [random.integers(0, 256, (5, *size, 4), np.uint8) for size in sizes], 2, (0, 1, 2, 5)
-    )
+    levels = [random.integers(0, 256, (5, *size, 4), np.uint8) for size in sizes]
+    return Proxies(levels, 2, random_curves(random))
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +52,8 @@ def edit(folder, change):
 
 def test_proxies_are_read_back_as_written(lit):
     found = lit.proxies()
-    assert (found.texels_a_proxy, found.powers) == (2, (0, 1, 2, 5))
+    assert found.texels_a_proxy == 2
+    np.testing.assert_array_equal(found.curves.table, random_proxies().curves.table)
     for wrote, read in zip(random_proxies().levels, found.levels, strict=True):
         np.testing.assert_array_equal(wrote, read)
     document = json.loads((lit.folder / "manifest.json").read_text())
@@ -79,9 +79,7 @@ WRONG = [
     ("layers", 4, "proxies.layers is 4: it must be"),
     ("format", "R8G8B8A8_UNORM", "proxies.format is 'R8G8B8A8_UNORM': this reads R8G8B8A8_SRGB"),
     ("cosines", [1, 0.5, 0.2, 0.1], "proxies.cosines is [1, 0.5, 0.2, 0.1]: this reads"),
-    ("powers", [0, 1, 2], "proxies.powers is [0, 1, 2]: it must be"),
-    ("powers", [0, 1, 2, 4], "proxies.powers is [0, 1, 2, 4]: this reads [0, 2, 5, 10], [0, 1, 2"),
-    ("weights", [[1] * 4] * 4, "proxies.weights is"),
+    ("curves", [[[1] * 4] * 31] * 3, "it must be finite numbers [3][32][4]"),
     ("file", "latents.ktx2", "names the same file"),
 ]
 
@@ -168,6 +166,33 @@ def test_a_bundle_of_version_4_1_has_no_proxies_and_says_so(bundle, tmp_path):
     assert code == 0 and "proxies   none: bake the material again" in out
 
 
+def with_powers(document, powers, weights):
+    del document["proxies"]["curves"]
+    document["proxies"].update(powers=powers, weights=weights)
+
+
+def test_the_powers_of_an_older_bundle_are_read_and_packed(lit, copy, tmp_path):
+    powers, weights = (0, 2, 5, 10), np.random.default_rng(1).uniform(-1, 1, (4, 4)).round(6)
+    edit(copy, lambda document: with_powers(document, [*powers], weights.tolist()))
+    older = open_bundle(copy)
+    cosine = np.array([0.8, 0.01])
+    values = older.proxies().at(np.array([[0.3, 0.6], [0.1, 0.2]]), np.array([0.0, 5.0]))
+    # as docs/WRITING.md has it
+    m = np.maximum(cosine, 0.03)
+    brackets = np.einsum("pk,nkc->npc", weights, values.albedos)
+    wanted = sum((1 - m)[:, None] ** power * brackets[:, i] for i, power in enumerate(powers))
+    np.testing.assert_allclose(values.albedo(cosine), np.clip(wanted, 0, 1), rtol=1e-12)
+    packed = pack([older], tmp_path / "scene.vdg").folder / "manifest.json"
+    facts = json.loads(packed.read_text())["materials"][0]["proxies"]
+    assert (facts["powers"], facts["weights"]) == ([*powers], weights.tolist())
+
+
+def test_powers_without_a_meaning_are_refused(copy):
+    edit(copy, lambda document: with_powers(document, [0, 1, 2, -4], np.eye(4).tolist()))
+    with pytest.raises(BundleError, match=r"powers is \[0, 1, 2, -4\]: they must be from 0 to 64"):
+        open_bundle(copy)
+
+
 def test_inspect_lists_proxies(lit):
     _, out, _ = run_command(["inspect", str(lit.folder)])
     assert "proxies   4 x 2, 3 levels" in out
@@ -189,11 +214,12 @@ def test_a_scene_pack_carries_proxies(lit, bundle, tmp_path):
 
 
 def test_proxies_of_other_latents_are_not_written(tmp_path):
-    proxies = Proxies([np.zeros((5, 1, 1, 4), np.uint8)], 8)
+    curves = random_proxies().curves
+    proxies = Proxies([np.zeros((5, 1, 1, 4), np.uint8)], 8, curves)
     tall = lively_parameters()
     assert (SMALL.width, SMALL.height) == (8, 4)
     assert make_bundle(tmp_path / "a.vdg", tall, proxies=proxies).proxies().texels_a_proxy == 8
-    wrong = Proxies([np.zeros((5, 4, 4, 4), np.uint8)] * 1, 2)
+    wrong = Proxies([np.zeros((5, 4, 4, 4), np.uint8)], 2, curves)
     with pytest.raises((BundleError, ValueError)):
         make_bundle(tmp_path / "b.vdg", tall, proxies=wrong)
     assert not (tmp_path / "b.vdg").exists()

@@ -15,7 +15,8 @@ from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
 from verdigris.core.bundle.scene import verify_scene as verifying
 from verdigris.core.bundle.scene.scene_pack import ScenePack, open_scene
 from verdigris.core.bundle.scene.verify_scene import verify_scene
-from verdigris.core.bundle.verify.verify import verify
+from verdigris.core.bundle.verify.rows import Row
+from verdigris.core.bundle.verify.verify import Verification, print_verification, verify
 from verdigris.core.cli import main as cli
 
 from ..scenes import damaged_copy
@@ -34,6 +35,18 @@ def test_a_scene_is_proven_material_by_material(scene_verification):
     ]
     assert [row.bound for row in found] == [0.01] * 6 + [0.02] * 3
     assert max(row.found for row in found) < 1e-4
+
+
+def test_of_many_materials_the_nearest_to_a_bound_and_all_that_disagree_are_printed(capsys):
+    def row(name, what, found):
+        return Row(f"{name}: {what} against the reference", 8, "largest relative", found, 0.01)
+
+    good = [row("oak", "numpy", 1e-5), row("lace", "numpy", 1e-4), row("ash", "numpy", 1e-6)]
+    bad = [row("oak", "portable", 2.0), row("lace", "portable", 1.0), row("ash", "portable", 0.0)]
+    print_verification(Verification("set.vdg", (*good, *bad), materials=3))
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in printed[2:-1]] == ["lace:", "oak:", "lace:"]
+    assert printed[-1] == "  2 of 6 disagree; 3 that agree better are not shown: --json has them"
 
 
 def test_textures_of_one_group_at_a_time_are_read_and_on_the_device_for_a_proof(

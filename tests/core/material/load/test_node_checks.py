@@ -161,6 +161,13 @@ def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known)
             "reads the interface input 'gone', which does not exist",
         ),
         (
+            '<input name="base" type="float" nodegraph="g" output="out"/>',
+            '<nodegraph name="g" nodedef="ND_gone"><dot name="a" type="float">'
+            '<input name="in" type="float" interfacename="w"/></dot>'
+            '<output name="out" type="float" nodename="a"/></nodegraph>',
+            "which does not exist: its graph implements 'ND_gone', which is no definition",
+        ),
+        (
             '<input name="base" type="float" nodename="a"/>',
             '<extract name="a" type="float"><input name="in" type="color3" value="1, 1, 1"/>'
             '<input name="index" type="integer" value="3"/></extract>',

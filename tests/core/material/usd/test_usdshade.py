@@ -133,6 +133,15 @@ def test_every_material_of_a_stage_is_listed_by_its_path(solaris, maya):
     assert len(list_materials(maya)) == 3
 
 
+def test_a_material_that_instances_share_is_listed_once(stage):
+    UsdShade.Material.Define(stage, "/tree/bark")
+    for name in ("first", "second", "third"):
+        prim = stage.DefinePrim(f"/wood/{name}")
+        prim.GetReferences().AddInternalReference("/tree")
+        prim.SetInstanceable(name != "third")
+    assert list_materials(stage) == ("/tree/bark", "/wood/first/bark", "/wood/third/bark")
+
+
 @pytest.mark.parametrize(
     ("path", "message"),
     [
