@@ -3,7 +3,9 @@
 import gc
 import os
 import sys
+from pathlib import Path
 
+import platformdirs
 import pytest
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -14,6 +16,15 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # LLVM's optimisation takes more time than tests save by it: their dispatches are small. Results
 # keep their bits.
 os.environ.setdefault("GALLIVM_PERF", "nopt")
+# Half of the threads in a wave are half of the code: with AVX, Mesa writes out most reads of memory
+# for each of eight. Slower code is less than what its compiler takes.
+if "LP_NATIVE_VECTOR_WIDTH" not in os.environ:
+    os.environ["LP_NATIVE_VECTOR_WIDTH"] = "128"
+    # Mesa takes code for eight threads from its cache, too, and crashes: tests have a cache apart.
+    kept = os.environ.get("VERDIGRIS_CACHE_DIR") or platformdirs.user_cache_dir("verdigris", False)
+    folder = Path(kept).absolute() / "mesa_128"
+    folder.mkdir(parents=True, exist_ok=True)
+    os.environ["MESA_SHADER_CACHE_DIR"] = str(folder)
 
 # Without bytecode every process compiles all modules anew, and pytest rewrites all tests:
 # collection alone takes three times as long.

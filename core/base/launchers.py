@@ -9,9 +9,9 @@ from verdigris.core.base.errors import HostError
 from verdigris.core.base.worker_environment import package_folder
 
 
-def require_launcher(program: str, tree: Path | None = None) -> Path:
+def require_launcher(program: str, tree: Path | None = None, is_addon: bool = False) -> Path:
     """The launcher of a program: in this staged tree or, by default, in the staged tree or the
-    checkout that has this module."""
+    checkout that has this module. The add-on of Blender has its own."""
     if tree is not None:
         found = tree / f"{program}.py"
         if not found.is_file():
@@ -23,8 +23,8 @@ def require_launcher(program: str, tree: Path | None = None) -> Path:
     package = package_folder()
     # the environment of the worker is a folder of the staged tree
     trees = (package.parent.parent, Path(sys.prefix).parent)
-    places = [each for each in trees if (each / "scripts" / "verdigris").is_dir()]
-    places.append(package / "plugins" / "launchers")
+    places = [each for each in trees if (each / "scripts" / "verdigris").is_dir() and not is_addon]
+    places.append(package / "plugins" / ("blender" if is_addon else "launchers"))
     for place in places:
         found = place / f"{program}.py"
         if found.is_file():

@@ -22,28 +22,39 @@ class HostName(StrEnum):
 
     MAYA = "maya"
     HOUDINI = "houdini"
+    BLENDER = "blender"
 
 
-# The Python interpreter of each host, and the environment variable of its folder.
-_PROGRAMS = {HostName.MAYA: ("mayapy", "MAYA_LOCATION"), HostName.HOUDINI: ("hython", "HFS")}
+# The program of each host that runs Python, and the environment variable of its folder.
+_PROGRAMS = {
+    HostName.MAYA: ("mayapy", "MAYA_LOCATION"),
+    HostName.HOUDINI: ("hython", "HFS"),
+    HostName.BLENDER: ("blender", ""),
+}
 _REFUSED, _FAILED = "refused", "failed"
 
 
 def selftest(
     host: Annotated[HostName, typer.Option(help="The host to test.")],
     program: Annotated[
-        Path | None, typer.Option(help="Path of mayapy or hython, if it is not found.")
+        Path | None,
+        typer.Option(
+            help="Path of mayapy, hython, blender or a Python with bpy, if it is not found."
+        ),
     ] = None,
     tree: Annotated[
         Path | None,
-        typer.Option(help="The staged tree to test: the folder `verdigris` of packaging/stage.py."),
+        typer.Option(
+            help="The staged tree to test: the folder `verdigris` of packaging/stage.py, or the "
+            "add-on's."
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The file for the report (.json).")
     ] = None,
 ) -> None:
-    """Runs every function of a plug-in in a real Maya or Houdini, in an empty scene, and writes a
-    report."""
+    """Runs every function of a plug-in in a real Maya, Houdini or Blender, in an empty scene, and
+    writes a report."""
     from verdigris.core.base.outputs import check_output, temporary_name
 
     interpreter = program or find_program(host)
@@ -52,8 +63,9 @@ def selftest(
         where = f"{interpreter}: no such file" if interpreter else f"{name} was not found"
         if interpreter and interpreter.is_dir():
             where = f"{interpreter} is a folder"
-        raise HostError(f"{where}: name it with --program, or set {variable}")
-    launcher = require_launcher("selftest", tree)
+        remedy = f", or set {variable}" if variable else ""
+        raise HostError(f"{where}: name it with --program{remedy}")
+    launcher = require_launcher("selftest", tree, is_addon=host == HostName.BLENDER)
     report = (out or Path(f"verdigris_selftest_{host.value}.json")).resolve()
     check_output(report, [".json"])
     written = temporary_name(report)
@@ -71,9 +83,11 @@ def selftest(
 def _run_in_host(interpreter: Path, launcher: Path, report: Path) -> None:
     """Runs the plug-in's self-test in the host, which writes the report."""
     # absolute, or the system would search a bare name on the path
-    command = [str(interpreter.absolute()), str(launcher.absolute()), str(report)]
+    program, words = str(interpreter.absolute()), [str(launcher.absolute()), str(report)]
+    if interpreter.stem.lower().startswith("blender"):
+        words = ["--background", "--python", words[0], "--", words[1]]
     try:
-        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        done = subprocess.run([program, *words], check=False, capture_output=True, text=True)
     except OSError as failure:
         raise HostError(
             f"{interpreter} cannot be run ({failure.strerror}): name the host's Python "
@@ -89,9 +103,9 @@ def _run_in_host(interpreter: Path, launcher: Path, report: Path) -> None:
 
 
 def find_program(host: HostName) -> Path | None:
-    """The host's interpreter: in the folder of its environment variable, or on the path."""
+    """The host's program: in the folder of its environment variable, or on the path."""
     name, variable = _PROGRAMS[host]
-    home = os.environ.get(variable)
+    home = os.environ.get(variable) if variable else None
     if home:
         return Path(home) / "bin" / (f"{name}.exe" if sys.platform == "win32" else name)
     found = shutil.which(name)

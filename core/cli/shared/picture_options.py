@@ -15,7 +15,7 @@ LIGHT = "-0.45,0.6,0.66"
 STUDIO_SAMPLES, SAMPLES = 32, 64
 
 Shape = Annotated[
-    str | None, typer.Option("--view", help="sphere, plane, ball, cloth, tile or mesh.")
+    str | None, typer.Option("--view", help="Shape: sphere, plane, ball, cloth, tile or mesh.")
 ]
 ViewMesh = Annotated[Path | None, typer.Option(help="A mesh (.obj, .usd) for the view 'mesh'.")]
 

@@ -10,7 +10,8 @@ from verdigris.core.cli.commands.selftest import HostName, find_program
 
 from ..in_process import run_command
 
-LAUNCHER = Path(__file__).resolve().parents[3] / "plugins" / "launchers" / "selftest.py"
+PLUGINS = Path(__file__).resolve().parents[3] / "plugins"
+LAUNCHER, ADDON = PLUGINS / "launchers" / "selftest.py", PLUGINS / "blender"
 PASSED = {"name": "start", "outcome": "passed", "detail": "", "seconds": 0.1}
 REFUSED = {"name": "paint", "outcome": "refused", "detail": "no window", "seconds": 0.1}
 FAILED = {"name": "attach", "outcome": "failed", "detail": "Traceback\nKeyError: 'x'\n"}
@@ -59,6 +60,24 @@ def test_a_walk_without_a_failure_ends_with_0_and_says_what_was_refused(run, tmp
     assert "Maya 2026, Python 3.11.4, Linux" in out
     assert "  passed   start\n  refused  paint: no window\n" in out
     assert str(tmp_path / "report.json") in out
+
+
+def test_blender_runs_the_programs_of_its_add_on(tmp_path):
+    report = json.dumps(report_of(PASSED))
+    checks = (
+        'words = sys.argv[1:]\nassert words[:2] == ["--background", "--python"], words\n'
+        f"assert words[2] == {str(ADDON / 'selftest.py')!r} and words[3] == '--', words\n"
+    )
+    program = tmp_path / "blender"
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\n{checks}open(words[4], 'w').write({report!r})\n"
+    )
+    program.chmod(0o755)
+    out = tmp_path / "report.json"
+    command = ["selftest", "--host", "blender", "--program", program, "-o", out]
+    code, _, errors = run_command(command)
+    assert code == 0, errors
+    assert (ADDON / "selftest.py").is_file()
 
 
 def test_a_walk_with_a_failure_ends_with_1_and_names_it(run):

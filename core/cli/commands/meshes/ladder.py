@@ -24,12 +24,12 @@ _DEFAULT_RUNGS = "pbr,unlit,reflection,detail,vertex"
 
 def ladder(
     file: Annotated[Path, path_argument("FILE", "A MaterialX document.")],
-    mesh: Annotated[Path, typer.Option(help="The mesh that wears it: .obj or .usd.")],
+    mesh: Annotated[Path, typer.Option(help="The mesh: .obj or .usd.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder for all results.")],
     rungs: Annotated[
         str,
         typer.Option(
-            help="Which rungs, with commas: neural, surface (textures of its surface shader, as a "
+            help="Rungs to fit, with commas: neural, surface (textures of its surface shader, as a "
             "MaterialX document), pbr (glTF textures), unlit (one texture), reflection (unlit, "
             "with a map of mirrored light: for metals), detail (one channel of detail and low "
             "colours), vertex."
@@ -53,12 +53,12 @@ def ladder(
         ),
     ] = None,
     importance: Annotated[
-        Path | None, typer.Option(help="Weights painted in the first uv set: see `weights`.")
+        Path | None, typer.Option(help="An importance map in the first uv set: see `weights`.")
     ] = None,
     bundle: Annotated[
         Path | None, typer.Option(help="The bundle of the rung neural. Default: bake one.")
     ] = None,
-    preset: Annotated[str, typer.Option(help="Of the bake of the rung neural.")] = "",
+    preset: Annotated[str, typer.Option(help="Preset of the rung neural.")] = "",
     held_out: Annotated[
         int | None, typer.Option(help="Number of views that are only measured.")
     ] = None,

@@ -69,16 +69,18 @@ def test_direct3d_takes_the_first_shader(small_files):
 
 def test_the_first_shaders_compile(small_files, tmp_path):
     compiler = require_tool("glslangValidator")
-    for name in ("portable_constants.glsl", "portable_constants.hlsl"):
+    names = ("portable_constants.glsl", "portable_constants.hlsl", "portable_sampled.glsl")
+    for name in names:
         (tmp_path / name).write_bytes(small_files[name])
     glsl = code_of("RUNTIME.md", "glsl") + (
         "layout(location = 0) out vec4 color;\n"
         "const vec3 up = vec3(0, 0, 1);\n"
         "void main() { color = vec4(shadeSurface(vec2(.5), 0., up, up, vec3(1)), 1); }\n"
     )
-    (tmp_path / "first.frag").write_text(glsl)
     output = tmp_path / "first.spv"
-    run(compiler, "-V", f"-I{tmp_path}", tmp_path / "first.frag", "-o", output)
+    for text in (glsl, code_of("engines/SHADERS.md", "glsl")):
+        (tmp_path / "first.frag").write_text(text)
+        run(compiler, "-V", f"-I{tmp_path}", tmp_path / "first.frag", "-o", output)
     hlsl = code_of("engines/D3D12.md", "hlsl") + PIXEL
     (tmp_path / "first.hlsl").write_text("#define NEURAL_NO_ENTRY_POINT\n" + hlsl)
     command = [compiler, "-D", "-V", "-S", "frag", "-e", "main", f"-I{tmp_path}"]
