@@ -19,6 +19,7 @@ from verdigris.core.ladder.pbr.pbr_model import CONSTANTS
 from verdigris.core.ladder.texels import HARDEST, Grid, quantise, rate_at, softness_at
 from verdigris.core.ladder.tone_curve import fit_curve
 from verdigris.core.ladder.views.reference import batches
+from verdigris.core.network.spec import LatentLayout
 from verdigris.core.training.optimiser import BETA_1, BETA_2, EPSILON, adam_rate
 
 if TYPE_CHECKING:
@@ -199,8 +200,10 @@ class ImageFit:
 
     def _grid(self, number: int) -> dict[str, Any]:
         read = self._model.reads[number]
+        # vertices are read by their numbers, and may be more than a texture is wide
+        layout = LatentLayout(1, 1) if read.place == BY_VERTEX else read.grid.layout
         return {
-            "layout": layout_uniform(read.grid.layout),
+            "layout": layout_uniform(layout),
             "channels": read.grid.channels,
             "place": read.place,
             "value": read.value,

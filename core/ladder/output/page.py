@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # The end of the scale of error maps.
 _TOP = 0.3
-_TIMED = "Times are of random places of the textures, one evaluation a thread."
+_TIMED = "Times are of a light where the engine lights, else of a pixel, at random places."
 _NOT_TIMED = f"Nanoseconds are not measured here: {NOT_MEASURED}."
 
 
@@ -63,7 +63,7 @@ def _summary(ladder: Ladder) -> str:
     is_timed = any(rung.nanoseconds for rung in ladder.rungs)
     for rung in ladder.rungs:
         found = ladder.measured[rung.name]
-        time = describe_time(rung.name, rung.nanoseconds) if rung.nanoseconds else ""
+        time = f"{rung.nanoseconds:.3f} ns" if rung.nanoseconds else ""
         rows.append(
             f"<tr><td><a href='#{rung.name}'>{html.escape(TITLES[rung.name])}</a></td>"
             f"<td>{_size(rung.byte_size)}</td><td>{found.flip:.3f}</td>"

@@ -45,9 +45,9 @@ class SurfaceFitSettings:
     """Samples of the response in a step."""
     pixels: int = 4096
     """Pixels in a step."""
-    rate: float = 0.001
+    rate: float = 0.0005
     """Peak rate for textures that start as the graph's inputs."""
-    rate_of_layers: float = 0.02
+    rate_of_layers: float = 0.01
     """Peak rate for those that start as glTF textures."""
     is_soft: bool = True
     """Whether the last steps go through soft quantisation. Without it, values are only rounded."""

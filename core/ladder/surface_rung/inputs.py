@@ -85,7 +85,9 @@ class TexturedInput:
         if low >= -_LEAST_SPREAD and high <= 1 + _LEAST_SPREAD:
             return self
         # colours begin at black, for the curve of sRGB
-        return replace(self, low=min(low, 0.0) if self.kind == "color3" else low, high=high)
+        if self.kind == "color3" or high - low < _LEAST_SPREAD:
+            low = min(low, 0.0)
+        return replace(self, low=low, high=max(high, low + _LEAST_SPREAD))
 
 
 def shader_of(material: Material) -> mx.Node | None:

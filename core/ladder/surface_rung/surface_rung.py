@@ -62,6 +62,7 @@ def fit_surface_rung(
     begun = time.monotonic()
     size *= scene.tiles_a_side
     start, rate = start_from_graph(scene, size), settings.rate
+    is_checked = start is not None
     on_progress(0.1)
     (fit_to, weights), (apart, apart_weights) = split(seen, weights, seed)
     samples = draw_responses(
@@ -83,7 +84,9 @@ def fit_surface_rung(
     fitted = shader.bits(lambda each: not each.is_opacity)
     kept = ""
     if fitted and settings.steps:
-        check = LitPixels.draw(scene, apart, scene.first_set, seed, apart_weights, True)
+        check = None
+        if is_checked:
+            check = LitPixels.draw(scene, apart, scene.first_set, seed, apart_weights, True)
         kept = fit_surface(
             material, grid, fitted, samples, settings, pixels, check,
             rate, lambda part: on_progress(0.3 + 0.7 * part),

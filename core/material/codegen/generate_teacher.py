@@ -109,8 +109,10 @@ def generate(
             opened = open_inputs(opened, live)
             nodes = [counterpart(node, opened) for node in nodes]
         if mesh and mesh.properties:
-            opened = read_properties(opened, mesh.properties)
-            nodes = [counterpart(node, opened) for node in nodes]
+            # the document before lives until its nodes are found in the next
+            read = read_properties(opened, mesh.properties)
+            nodes = [counterpart(node, read) for node in nodes]
+            opened = read
         root = inline_image_files(opened, nodes, standard_library(), generator.getTarget())
         root = rename_definitions_for_code(root, document.root, standard_library())
         element = counterpart(material.element, root)

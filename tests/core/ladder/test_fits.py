@@ -123,6 +123,16 @@ def test_gradients_of_unlit_rungs_match_finite_differences(device, name, softnes
                 assert gradient[texel, channel] == pytest.approx(expected, rel=5e-3, abs=1e-2)
 
 
+def test_a_mesh_has_more_vertices_than_a_texture_is_wide(device):
+    count = 40_000
+    pixels = Pixels(3)
+    pixels.vertex = np.array([[0, count - 1, 5], [1, 2, 3], [count // 2, 4, 6]])
+    values = np.random.default_rng(7).random((count, 3)).astype(np.float32)
+    model = VertexColours(Grid(count, 1, values), CURVE)
+    fit = ImageFit(model, pixels.records(device))
+    assert pytest.approx(pixels.shade(model), rel=1e-4) == fit.shade().T
+
+
 def test_a_step_moves_only_texels_that_are_between_two_bytes_once_quantisation_is_hard(device):
     model, pixels = of_models()["unlit"], Pixels()
     stored = model.texture.values

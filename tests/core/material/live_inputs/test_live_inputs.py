@@ -5,17 +5,20 @@ import pytest
 
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DocumentError, SettingsError
+from verdigris.core.material.codegen.generate_teacher import generate
 from verdigris.core.material.live_inputs.find_inputs import find_live_inputs, published_inputs
 from verdigris.core.material.live_inputs.live_input import (
+    WantedInput,
     live_values,
     parse_all_wanted,
     parse_wanted,
 )
 from verdigris.core.material.live_inputs.reach import reach_of_published
 from verdigris.core.material.load.mtlx_document import parse_document
+from verdigris.core.material.mesh_points import QUADS, MeshPoints
 from verdigris.core.material.teacher.teacher import Teacher
 
-from ..documents import document, material
+from ..documents import document, material, with_surface
 
 SURFACE = (
     '<standard_surface name="s" type="surfaceshader">'
@@ -280,3 +283,20 @@ def test_an_input_of_a_graph_with_a_colour_space_or_a_unit_reaches_what_reads_it
     np.testing.assert_allclose(offered["g/tint"].value, 0.21404, atol=1e-5)
     # the first column of the published matrix from AP1 to Rec.709
     np.testing.assert_allclose(offered["h/tint"].value, [1.70505, -0.13026, -0.024], atol=1e-5)
+
+
+def test_live_inputs_and_properties_of_a_mesh_are_read_together():
+    source = parse_document(
+        with_surface(
+            '<input name="base" type="float" value="0.5"/>'
+            '<input name="specular_roughness" type="float" nodename="wet"/>',
+            '<geompropvalue name="wet" type="float">'
+            '<input name="geomprop" type="string" value="wet"/></geompropvalue>',
+        )
+    )
+    chosen = source.require_material()
+    live = find_live_inputs(source, chosen, [WantedInput("base", (0.0,), (1.0,))])
+    texels = np.zeros((4, 4, 4 * (QUADS + 1)), np.float32)
+    points = MeshPoints(texels, np.ones((4, 4), bool), 1, None, ("wet",))
+    found = generate(source, chosen, points, live).source
+    assert "liveOf(point" in found and "gMeshProperties[0].x" in found
