@@ -29,7 +29,7 @@ _DIGITS = 5
 _FLOOR = 0.01
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AlbedoCurves:
     """Weights of the stored albedos at every cosine."""
 
@@ -38,6 +38,11 @@ class AlbedoCurves:
     powers: tuple[float, ...] = ()
     """Of older bundles: `table` [4, 4] has the weights in the coefficient of each power of
     1 - cosine."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AlbedoCurves):
+            return False
+        return self.powers == other.powers and np.array_equal(self.table, other.table)
 
     def weights(self, cosine: Floats) -> Doubles:
         """[N, 3, 4]"""
