@@ -114,6 +114,16 @@ class Parameters:
         head = None if self.head is None else self.head.astype(np.float64)
         return replace(self, decoder=self.decoder.astype(np.float64), head=head)
 
+    def in_single_floats(self) -> Parameters:
+        """As engines compute. Copies only what is in doubles."""
+        head = None if self.head is None else np.asarray(self.head, np.float32)
+        return replace(
+            self,
+            decoder=np.asarray(self.decoder, np.float32),
+            latents=np.asarray(self.latents, np.float32),
+            head=head,
+        )
+
     def copy(self) -> Parameters:
         return self.astype(self.decoder.dtype)
 

@@ -109,7 +109,7 @@ def _replace_reference(
     """Replaces the responses that decoders are checked with; returns how far they moved."""
     before = bundle.reference()
     exact = replace(bundle.exact_parameters(), latents=latents.exact_values())
-    points = before.uv, before.lod, before.wi, before.wo
+    points = before.uv, before.lod, before.wi, before.wo, before.live
     after = replace(
         before,
         exported=exported_response(exact, before),

@@ -25,6 +25,11 @@ COLUMNS: dict[str, tuple[int, ...]] = {
 _SEED = 20_061
 # Least distance of a random number from where another lobe begins: single floats may round over it.
 _FROM_EDGE = 1e-3
+# Largest difference of a component of a drawn direction, in a right sampler.
+SAME_DIRECTION = 1e-3
+# Of it, what single floats may take. Where a rare lobe is drawn, a rounded share moves directions
+# by a hundred times as much; other numbers are chosen there, so often at most.
+_ROUNDED, _MOST_CHOICES = 0.25, 16
 
 
 @dataclass(frozen=True)
@@ -79,11 +84,24 @@ def make_sampler_rows(
     wo: Floats,
     live: Floats | None = None,
 ) -> SamplerRows:
-    """Rows in double precision, of random numbers away from the edges of lobes."""
-    parameters = parameters.with_double_decoder()
-    ends = np.cumsum(lobes_at(parameters, uv, lod, wo, live).weights, 0)
+    """Rows in double precision, of random numbers away from the edges of lobes, for directions that
+    single floats can find."""
+    exact = parameters.with_double_decoder()
+    rounded = parameters.in_single_floats()
+    ends = np.cumsum(lobes_at(exact, uv, lod, wo, live).weights, 0)
     generator = np.random.default_rng(_SEED)
-    random = generator.uniform(_FROM_EDGE, 1 - _FROM_EDGE, (len(uv), 2))
-    while (close := (np.abs(ends - random[:, 0]) < _FROM_EDGE).any(0)).any():
-        random[close, 0] = generator.uniform(_FROM_EDGE, 1 - _FROM_EDGE, int(close.sum()))
-    return sample_rows(parameters, uv, lod, wi, wo, random.astype(np.float32), live)
+    random = np.empty((len(uv), 2))
+    chosen = np.ones(len(uv), np.bool_)
+    for _ in range(_MOST_CHOICES):
+        while chosen.any():
+            random[chosen] = generator.uniform(_FROM_EDGE, 1 - _FROM_EDGE, (int(chosen.sum()), 2))
+            chosen = (np.abs(ends - random[:, 0]) < _FROM_EDGE).any(0)
+        found, single = (
+            sample_rows(each, uv, lod, wi, wo, random.astype(np.float32), live)
+            for each in (exact, rounded)
+        )
+        moved = np.abs(found.drawn - single.drawn).max(1)
+        chosen = moved > _ROUNDED * SAME_DIRECTION
+        if not chosen.any():
+            break
+    return found

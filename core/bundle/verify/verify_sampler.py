@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.bundle.files.sampler_rows import SamplerRows, sample_rows
+from verdigris.core.bundle.files.sampler_rows import SAME_DIRECTION, SamplerRows, sample_rows
 from verdigris.core.bundle.verify.rows import Row, largest
 
 if TYPE_CHECKING:
@@ -20,9 +20,6 @@ Floats = NDArray[np.float32]
 
 # (uv [N, 2], lod [N], wi [N, 3], wo [N, 3], random [N, 2]) -> rows; with live inputs `live` too
 Sampler = Callable[..., SamplerRows]
-
-# Largest difference of a component of a drawn direction.
-SAME_DIRECTION = 1e-3
 
 
 def numpy_sampler(parameters: Parameters) -> list[tuple[str, Sampler]]:

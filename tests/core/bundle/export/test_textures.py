@@ -14,6 +14,7 @@ from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.stored_textures import emission_levels
 from verdigris.core.bundle.files.write import Contents, export_numbers, write_bundle
 from verdigris.core.bundle.verify.verify import verify
+from verdigris.core.material.live_inputs.live_input import LiveInput
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
 from ..bundles import lively_parameters, make_bundle
@@ -132,3 +133,11 @@ def _without_astc(name, *others, _import=__import__, **named):
     if name == "astc_encoder":
         raise ImportError(name)
     return _import(name, *others, **named)
+
+
+def test_a_living_bundle_is_exported_with_its_values_in_the_reference(tmp_path):
+    live = (LiveInput("wetness", "float", (0.0,), (1.0,), 0.25),)
+    parameters = lively_parameters(NetworkSpec(8, 1, "silu", live_inputs=1), LAYOUT)
+    bundle = make_bundle(tmp_path / "a.vdg", parameters, live=live)
+    found = export_textures(bundle, "rgba8", tmp_path / "b.vdg")
+    assert verify(open_bundle(found.folder)).holds

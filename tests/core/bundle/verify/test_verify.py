@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from verdigris.core.bundle.files import sampler_rows
 from verdigris.core.bundle.files.manifest_parts import LATENT_FORMATS, Bounds
 from verdigris.core.bundle.files.reference import choose_points, make_reference
 from verdigris.core.bundle.files.write import export_numbers
@@ -208,3 +209,14 @@ def test_a_decoder_that_exceeds_constants_is_noted(software, tmp_path):
     assert "the decoder in constants is not checked: it exceeds 64 KB" in device_notes(
         wide, software
     )
+
+
+def test_rows_of_the_sampler_have_directions_that_single_floats_can_find(monkeypatch):
+    parameters = lively_parameters()
+    points = choose_points(parameters.layout)
+    places = points.uv, points.lod, points.wi, points.wo
+    monkeypatch.setattr(sampler_rows, "_ROUNDED", 1e-3)
+    rows = sampler_rows.make_sampler_rows(parameters, *places)
+    # without a choice of random numbers 3.5e-6
+    found = sampler_rows.sample_rows(parameters, *places, rows.random)
+    assert np.abs(found.drawn - rows.drawn).max() <= 1e-6
