@@ -122,6 +122,29 @@ class BakedResult:
 
 
 @dataclass(frozen=True)
+class ShaderTexture:
+    """A texture that feeds an input of a surface shader: low + (high - low) x texel."""
+
+    file: Path
+    is_colour: bool
+    """In sRGB."""
+    is_direction: bool
+    """A normal in tangent space."""
+    low: float = 0.0
+    high: float = 1.0
+
+
+@dataclass(frozen=True)
+class ShaderLook:
+    """A surface shader of MaterialX with textures and numbers, by the names of its inputs."""
+
+    category: str
+    values: Mapping[str, float | bool | tuple[float, ...]] = field(default_factory=dict)
+    """Colours are linear."""
+    textures: Mapping[str, ShaderTexture] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class RungLook:
     """A rung of a ladder as a scene shows it: lit textures, light in a texture, or light of
     vertices."""
@@ -149,6 +172,9 @@ class RungLook:
     (V, 4), linear light and opacity."""
 
     has_alpha: bool = False
+
+    shader: ShaderLook | None = None
+    """Of the rung of a surface shader, which not all hosts show."""
 
 
 @dataclass(frozen=True)

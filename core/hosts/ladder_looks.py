@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import HostError, reason
-from verdigris.core.hosts.host import BakedResult, LadderLook, RungLook
+from verdigris.core.hosts.host import BakedResult, LadderLook, RungLook, ShaderLook, ShaderTexture
 from verdigris.core.settings.rung_names import NEURAL, PBR, REFLECTION, UNLIT
 
 FORMAT = "verdigris.ladder"
 # Keys of an entry of the report.
-SCENE_TEXTURES, SCENE_VERTICES = "scene_textures", "scene_vertices"
+SCENE_TEXTURES, SCENE_VERTICES, SCENE_SHADER = "scene_textures", "scene_vertices", "scene_shader"
 _SHOWN, _ALPHA = "shown", "alpha_mode"
 
 
@@ -38,8 +38,8 @@ def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
         name, files = str(each["name"]), each.get("files", {})
         textures = {kind: folder / file for kind, file in each.get(SCENE_TEXTURES, {}).items()}
         light = files.get(_SHOWN) if name in (UNLIT, REFLECTION) else None
-        vertices = each.get(SCENE_VERTICES)
-        if name != NEURAL and not (textures or light or vertices):
+        vertices, shader = each.get(SCENE_VERTICES), _shader_of(each.get(SCENE_SHADER), folder)
+        if name != NEURAL and not (textures or light or vertices or shader):
             continue
         rungs.append(
             RungLook(
@@ -51,6 +51,7 @@ def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
                 str(report.get("uv_set_of_light") or ""),
                 folder / vertices if vertices else None,
                 _ALPHA in each,
+                shader,
             )
         )
     stages = _stages(report)
@@ -60,6 +61,23 @@ def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
         folder / stages[0] if stages else None,
         result_of(report, folder),
     )
+
+
+def _shader_of(found: Mapping[str, Any] | None, folder: Path) -> ShaderLook | None:
+    if found is None:
+        return None
+    textures = {
+        name: ShaderTexture(
+            folder / each["file"], each["is_colour"], each["is_direction"], each["low"],
+            each["high"],
+        )
+        for name, each in found["textures"].items()
+    }  # fmt: skip
+    values = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in found["values"].items()
+    }
+    return ShaderLook(found["category"], values, textures)
 
 
 def result_of(report: Mapping[str, Any], folder: Path) -> BakedResult | None:

@@ -54,7 +54,7 @@ from verdigris.plugins.maya.scene.stages import (
     staged_weight_sets,
 )
 from verdigris.plugins.maya.scene.viewport import make_viewport_material
-from verdigris.plugins.maya.scene_levels import make_levels, parts_of
+from verdigris.plugins.maya.scene_levels import can_show, make_levels, parts_of
 
 
 class MayaHost:
@@ -201,7 +201,9 @@ class MayaHost:
             if text:
                 note_text(node, attribute, text)
             layers = make_levels(material, parts, ladder)
-        return f"Display layers: {', '.join(layers)}"
+        shaders = [each.shader for each in ladder.rungs if each.shader and not can_show(each)]
+        note = f"; Maya gets no node of {shaders[0].category}: use surface.mtlx" if shaders else ""
+        return f"Display layers: {', '.join(layers)}{note}"
 
     def attached(self, material: HostMaterial) -> Path | None:
         text = find_result(material)

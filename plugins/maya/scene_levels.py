@@ -31,6 +31,7 @@ from verdigris.plugins.maya.scene.nodes import (
     refuse_locked,
     text_of,
 )
+from verdigris.plugins.maya.scene.surface_shader import STANDARD_SURFACE, make_shader
 from verdigris.plugins.maya.scene.viewport import make_viewport_material, viewport_engine
 
 BELOW = "verdigrisBelowPixels"
@@ -55,6 +56,14 @@ def parts_of(material: HostMaterial, meshes: Sequence[str]) -> dict[str, list[st
     return found
 
 
+def can_show(rung: RungLook) -> bool:
+    """Whether Maya has nodes for a rung: it displays no light of vertices, and of surface shaders
+    it has Standard Surface in all versions."""
+    if rung.shader is not None:
+        return rung.shader.category == STANDARD_SURFACE
+    return rung.name != VERTEX
+
+
 def make_levels(
     material: HostMaterial, parts: dict[str, list[str]], ladder: LadderLook
 ) -> list[str]:
@@ -62,7 +71,7 @@ def make_levels(
     _remove(material)
     plain = re.sub(r"\W", "_", material.name.rpartition("|")[2], flags=re.ASCII)
     layers = []
-    for number, rung in enumerate(each for each in ladder.rungs if each.name != VERTEX):
+    for number, rung in enumerate(each for each in ladder.rungs if can_show(each)):
         if rung.name == NEURAL:
             members = [parent_of(mesh) for mesh in parts]
         else:
@@ -107,6 +116,8 @@ def _engine_of(material: HostMaterial, plain: str, rung: RungLook) -> str:
         make_viewport_material(material, rung.textures)
         return viewport_engine(material)
     name = f"{plain}_{rung.name}"
+    if rung.shader is not None:
+        return make_shader(rung.shader, name, lambda node: note_text(node, LEVEL_OF, material.key))
     shader = cmds.shadingNode(
         "surfaceShader", asShader=True, skipSelect=True, name=free_name(name, VIEWPORT_SUFFIX)
     )

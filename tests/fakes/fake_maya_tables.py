@@ -105,7 +105,12 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "coatNormal": (0.0, 0.0, 0.0),
     },
     "bump2d": {"bumpInterp": 0},
-    "standardSurface": {"emission": 0.0, "opacity": (1.0, 1.0, 1.0)},
+}
+# Maya's own has the same attributes but one, with other names for some directions.
+SETTINGS["standardSurface"] = {
+    name: value
+    for name, value in SETTINGS["aiStandardSurface"].items()
+    if name not in ("transmissionDispersion", "coatNormal")
 }
 MESH_SETTINGS = {"displayColors": False, "displayColorChannel": "Ambient+Diffuse"}
 PAINT_TOOL, SELECT_TOOL = "artAttrColorPerVertexContext", "selectSuperContext"
@@ -117,10 +122,7 @@ OUTPUTS = {
     "bump2d": ("outNormal",),
 }
 INPUTS = {
-    "standardSurface": (
-        *("baseColor", "specularRoughness", "metalness", "normalCamera"),
-        *("emissionColor", "opacity"),
-    ),
+    "standardSurface": tuple(SETTINGS["standardSurface"]),
     "bump2d": ("bumpValue",),
     # what it shows is an input with the name of an output
     "surfaceShader": ("outColor", "outTransparency"),

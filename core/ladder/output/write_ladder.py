@@ -19,7 +19,7 @@ from verdigris.core.hosts.host import (
     OPACITY,
     ROUGHNESS,
 )
-from verdigris.core.hosts.ladder_looks import FORMAT, SCENE_TEXTURES, SCENE_VERTICES
+from verdigris.core.hosts.ladder_looks import FORMAT, SCENE_SHADER, SCENE_TEXTURES, SCENE_VERTICES
 from verdigris.core.ladder.measure import SWITCH_FLIP
 from verdigris.core.ladder.output.gltf import write_gltf
 from verdigris.core.ladder.output.lods import choose_lods
@@ -33,9 +33,10 @@ from verdigris.core.ladder.output.texture_files import (
 )
 from verdigris.core.ladder.output.usd import write_usd
 from verdigris.core.ladder.pbr import pbr_model
+from verdigris.core.ladder.surface_rung.surface_files import describe_shader
 from verdigris.core.ladder.time_rung import NOT_MEASURED
 from verdigris.core.pictures.picture_files import encode_jpeg, write_data
-from verdigris.core.settings.rung_names import COSTS, LIT, PBR, TITLES, VERTEX
+from verdigris.core.settings.rung_names import COSTS, LIT, PBR, SURFACE, TITLES, VERTEX
 
 if TYPE_CHECKING:
     from verdigris.core.ladder.ladder import Ladder
@@ -82,6 +83,8 @@ def _write_for_scenes(
     light of vertices. No textures of an atlas, whose uv set a scene does not have."""
     if rung.name == VERTEX:
         return {SCENE_VERTICES: _write_vertices(rung, surface, folder)}
+    if rung.name == SURFACE and not has_atlas:
+        return {SCENE_SHADER: describe_shader(rung.stored["shader"], files)}
     if rung.name != PBR or has_atlas:
         return {}
     image = rung.stored["grid"].image

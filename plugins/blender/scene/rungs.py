@@ -32,15 +32,17 @@ def attach_rungs(material: bpy.types.Material, ladder: LadderLook) -> str:
     objects = objects_with(material)
     if not objects:
         raise HostError(f"{material.name}: no mesh of the scene has it: assign it to one")
-    images = {rung.name: _images_of(rung) for rung in ladder.rungs}
-    colours = {each.name: _read_vertices(each) for each in ladder.rungs if each.vertices}
+    # Blender has no node of the surface shaders of MaterialX
+    rungs = [each for each in ladder.rungs if each.shader is None]
+    images = {rung.name: _images_of(rung) for rung in rungs}
+    colours = {each.name: _read_vertices(each) for each in rungs if each.vertices}
     if ladder.result is not None:
         note_result(material, ladder.result)
     _remove_levels(material)
     top = bpy.data.collections.new(f"{material.name} levels")
     top[LEVELS_OF] = material
     bpy.context.scene.collection.children.link(top)
-    for number, rung in enumerate(ladder.rungs):
+    for number, rung in enumerate(rungs):
         level = bpy.data.collections.new(f"{material.name} LOD{number} {rung.name}")
         level[RUNG] = rung.name
         if rung.below_pixels:
@@ -60,7 +62,7 @@ def attach_rungs(material: bpy.types.Material, ladder: LadderLook) -> str:
             if rung.name in colours:
                 _colour(copied, colours[rung.name])
     push_undo("Verdigris levels of detail")
-    names = ", ".join(each.name for each in ladder.rungs)
+    names = ", ".join(each.name for each in rungs)
     return f"Levels of detail in the collection {top.name!r}: {names}"
 
 

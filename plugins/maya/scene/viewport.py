@@ -29,7 +29,7 @@ _INPUTS = {
     OPACITY: ("outColor", "opacity", "Raw"),
 }
 # The value of bumpInterp for normals in tangent space.
-_TANGENT_SPACE = 1
+TANGENT_SPACE = 1
 
 
 def make_viewport_material(material: HostMaterial, textures: Mapping[str, Path]) -> None:
@@ -117,7 +117,7 @@ def _connect_normal(made: _Made, file: str, shader: str) -> None:
         bump = cmds.shadingNode("bump2d", asUtility=True, skipSelect=True, name=name)
         made.note(bump, _BUMP)
     cmds.setAttr(f"{file}.colorSpace", "Raw", type="string")
-    cmds.setAttr(f"{bump}.bumpInterp", _TANGENT_SPACE)
+    cmds.setAttr(f"{bump}.bumpInterp", TANGENT_SPACE)
     _connect(f"{file}.outAlpha", f"{bump}.bumpValue")
     _connect(f"{bump}.outNormal", f"{shader}.normalCamera")
 

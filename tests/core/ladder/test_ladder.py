@@ -9,6 +9,7 @@ import pytest
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.geometry.mesh import Mesh
+from verdigris.core.hosts.ladder_looks import read_look
 from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladder
 from verdigris.core.ladder.output.write_ladder import write_ladder
 from verdigris.core.ladder.pbr import pbr_model
@@ -202,6 +203,19 @@ def test_the_gltf_holds_the_mesh_and_a_variant_for_each_rung_with_textures(made)
         assert "nanoseconds" not in rung and "does not predict" in rung["nanoseconds_left_out"]
     page = (folder / "ladder.html").read_text()
     assert page.count("<section") == len(RUNGS) and "http" not in page
+
+
+def test_hosts_get_the_numbers_and_textures_of_the_surface_shader(made):
+    _, folder, _, _ = made
+    looks = {each.name: each for each in read_look(folder / "ladder.json").rungs}
+    shader = looks["surface"].shader
+    assert shader.category == "standard_surface"
+    # what a constant says in the document, and what images feed
+    assert shader.values["specular_roughness"] == pytest.approx(0.4, abs=0.05)
+    assert {"base_color", "metalness"} <= set(shader.textures)
+    assert shader.textures["base_color"].is_colour and not shader.textures["metalness"].is_colour
+    assert all(each.file.is_file() for each in shader.textures.values())
+    assert all(each.shader is None for name, each in looks.items() if name != "surface")
 
 
 def test_unknown_rungs_and_sizes_are_refused():

@@ -5,7 +5,14 @@ from dataclasses import replace
 import pytest
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.hosts.host import BakedResult, LadderLook, RungLook, ShowsRungs
+from verdigris.core.hosts.host import (
+    BakedResult,
+    LadderLook,
+    RungLook,
+    ShaderLook,
+    ShaderTexture,
+    ShowsRungs,
+)
 
 from .test_maya_host import SHAPE, by_name, flattened, maya
 from .test_maya_paint import BY_FACE, assigned, painting
@@ -90,3 +97,61 @@ def test_what_cannot_be_attached_leaves_the_scene_unchanged(painting, maya, ladd
     with pytest.raises(HostError, match="no mesh of Maya's has it: assign it to one"):
         painting.attach_rungs(bare, ladder)
     assert maya.state() == before
+
+
+def standard_surface(folder, category="standard_surface"):
+    return ShaderLook(
+        category,
+        {"specular_IOR": 1.3, "coat": 0.4, "coat_color": (0.2, 0.5, 0.8), "thin_walled": True,
+         "of_another_version": 1.0},
+        {
+            "base_color": ShaderTexture(folder / "c.png", True, False, 0.0, 2.0),
+            "sheen": ShaderTexture(folder / "s.png", False, False),
+            "normal": ShaderTexture(folder / "n.png", False, True),
+            "tangent": ShaderTexture(folder / "t.png", False, True),
+        },
+    )  # fmt: skip
+
+
+def test_a_surface_shader_becomes_a_node_of_maya_with_its_numbers_and_textures(
+    painting, maya, ladder, tmp_path
+):
+    first = by_name(painting, "Standard_Surface1")
+    rung = RungLook("surface", "Textures", shader=standard_surface(tmp_path))
+    ladder = replace(ladder, rungs=(rung,))
+    before = maya.state()
+    painting.attach_rungs(first, ladder)
+    shader = "Standard_Surface1_surface_verdigris"
+    node = maya.nodes[shader]
+    assert node["type"] == "standardSurface"
+    found = node["attributes"]
+    assert (found["specularIOR"], found["coat"], found["thinWalled"]) == (1.3, 0.4, True)
+    assert found["coatColor"] == (0.2, 0.5, 0.8) and "ofAnotherVersion" not in found
+    fed = {
+        port.partition(".")[2]: source
+        for port, source in maya.connections.items()
+        if port.startswith(f"{shader}.")
+    }
+    assert set(fed) == {"baseColor", "sheen", "normalCamera"}
+    colour = maya.nodes[fed["baseColor"].partition(".")[0]]["attributes"]
+    assert colour["fileTextureName"] == (tmp_path / "c.png").as_posix()
+    assert colour["colorSpace"] == "sRGB" and colour["colorGain"] == (2.0, 2.0, 2.0)
+    number = maya.nodes[fed["sheen"].partition(".")[0]]["attributes"]
+    assert fed["sheen"].endswith(".outColorR") and number["colorSpace"] == "Raw"
+    bump = fed["normalCamera"].partition(".")[0]
+    assert maya.nodes[bump]["attributes"]["bumpInterp"] == 1
+    assert assigned(maya)[f"{shader}SG"] == ["|plate_surface.f[0:0]"]
+    # nodes are marked, and replaced
+    count = len(maya.nodes)
+    painting.attach_rungs(first, ladder)
+    assert len(maya.nodes) == count
+    maya.undo()
+    maya.undo()
+    assert maya.state() == before
+
+
+def test_a_surface_shader_without_a_node_of_maya_is_named(painting, maya, ladder, tmp_path):
+    first = by_name(painting, "Standard_Surface1")
+    rung = RungLook("surface", "Textures", shader=standard_surface(tmp_path, "open_pbr_surface"))
+    said = painting.attach_rungs(first, replace(ladder, rungs=(*ladder.rungs[:2], rung)))
+    assert "open_pbr_surface" in said and "surface_verdigris" not in str(list(maya.nodes))
