@@ -17,7 +17,7 @@ from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.material.live_inputs.live_input import LiveInput
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
-from ..bundles import lively_parameters, make_bundle
+from ..bundles import lively_parameters, made_up, make_bundle
 
 LAYOUT = LatentLayout(16, 8, 5)
 
@@ -137,7 +137,7 @@ def _without_astc(name, *others, _import=__import__, **named):
 
 def test_a_living_bundle_is_exported_with_its_values_in_the_reference(tmp_path):
     live = (LiveInput("wetness", "float", (0.0,), (1.0,), 0.25),)
-    parameters = lively_parameters(NetworkSpec(8, 1, "silu", live_inputs=1), LAYOUT)
-    bundle = make_bundle(tmp_path / "a.vdg", parameters, live=live)
+    exported = made_up(NetworkSpec(8, 1, "silu", live_inputs=1), texel_format=BC7)
+    bundle = make_bundle(tmp_path / "a.vdg", exported, live=live)
     found = export_textures(bundle, "rgba8", tmp_path / "b.vdg")
     assert verify(open_bundle(found.folder)).holds
