@@ -91,11 +91,11 @@ def make_sampler_rows(
     ends = np.cumsum(lobes_at(exact, uv, lod, wo, live).weights, 0)
     generator = np.random.default_rng(_SEED)
     random = np.empty((len(uv), 2))
-    chosen = np.ones(len(uv), np.bool_)
+    chosen: NDArray[np.bool_] = np.ones(len(uv), np.bool_)
     for _ in range(_MOST_CHOICES):
         while chosen.any():
             random[chosen] = generator.uniform(_FROM_EDGE, 1 - _FROM_EDGE, (int(chosen.sum()), 2))
-            chosen = (np.abs(ends - random[:, 0]) < _FROM_EDGE).any(0)
+            chosen = np.any(np.abs(ends - random[:, 0]) < _FROM_EDGE, axis=0)
         found, single = (
             sample_rows(each, uv, lod, wi, wo, random.astype(np.float32), live)
             for each in (exact, rounded)

@@ -17,7 +17,7 @@ import numpy as np
 from verdigris.core.geometry.raster import rasterize
 from verdigris.core.ladder.surface_rung.mixed_surfaces import connect
 from verdigris.core.ladder.texels import Grid, fill_holes
-from verdigris.core.ladder.views.reference import emission_at
+from verdigris.core.ladder.views.reference import emissions_at
 from verdigris.core.ladder.views.visibility import Seen
 from verdigris.core.material.graph.library import standard_library
 from verdigris.core.material.graph.traversal import counterpart
@@ -137,11 +137,7 @@ def bake_inputs(
             values = np.zeros((size * size, channels), np.float32)
             covered = np.zeros(size * size, bool)
             if seen is not None:
-                emitted = [
-                    emission_at(teacher, seen)[:, :3]
-                    for teacher, packs in teachers
-                    for _ in _choices(teacher, packs)
-                ]
+                emitted = [each[:, :3] for each in emissions_at(lambda: _each(teachers), seen)]
                 values[seen.pixel] = np.concatenate(emitted, 1)[:, :channels] - _ABOVE_ZERO
                 covered[seen.pixel] = True
             found.values.append(values)
@@ -150,11 +146,12 @@ def bake_inputs(
     return found
 
 
-def _choices(teacher: Teacher, packs: int) -> Iterator[int]:
-    """Sets what the teacher emits, one after the other."""
-    for number in range(packs):
-        teacher.live = ((number + 0.5) / _MOST_PACKS,)
-        yield number
+def _each(teachers: Sequence[tuple[Teacher, int]]) -> Iterator[Teacher]:
+    """The teachers, set to emit one pack after the other."""
+    for teacher, packs in teachers:
+        for number in range(packs):
+            teacher.live = ((number + 0.5) / _MOST_PACKS,)
+            yield teacher
 
 
 def _seen_by_texels(scene: Scene, size: int, offset: tuple[float, float]) -> Seen | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ from verdigris.core.ladder.surface_rung.bake_inputs import bake_inputs
 from verdigris.core.ladder.surface_rung.fit_surface import SurfaceFitSettings, fit_surface
 from verdigris.core.ladder.surface_rung.from_pbr import start_from_pbr
 from verdigris.core.ladder.surface_rung.inputs import (
+    TexturedInput,
     fed_inputs,
     is_constant,
     is_plain_surface,
@@ -23,6 +25,7 @@ from verdigris.core.ladder.surface_rung.inputs import (
 )
 from verdigris.core.ladder.surface_rung.mixed_surfaces import merge_mix
 from verdigris.core.ladder.surface_rung.surface_document import (
+    Constant,
     SurfaceShader,
     constant_of,
     constants_of,
@@ -149,20 +152,30 @@ def start_from_graph(scene: Scene, size: int) -> tuple[SurfaceShader, Grid] | No
     if surface is None or not is_plain_surface(surface):
         return None
     inputs = fed_inputs(surface)
-    baked, first = bake_inputs(scene, surface, inputs, size), 0
-    kept, columns, constants = [], [], []
-    for each in inputs:
-        channels = slice(first, first + each.channels)
-        first = channels.stop
+    baked = bake_inputs(scene, surface, inputs, size)
+    ends = np.cumsum([each.channels for each in inputs])
+    channels = [slice(end - each.channels, end) for each, end in zip(inputs, ends, strict=True)]
+
+    def texture_of(
+        each: TexturedInput, channels: slice
+    ) -> Constant | tuple[TexturedInput, Floats] | None:
         points = baked.of(channels)
-        if is_constant(points) and not each.is_direction:
-            constants.append(constant_of(each, points.mean(0)))
-        elif not is_constant(points) or points[0, 2] < 1 - 1e-4:
-            # a direction along the surface's own is left out
-            kept.append(each.fitting(points))
-            columns.append(baked.texture(channels, kept[-1].stored))
+        if is_constant(points):
+            if not each.is_direction:
+                return constant_of(each, points.mean(0))
+            if points[0, 2] >= 1 - 1e-4:
+                # the surface's own direction
+                return None
+        fitting = each.fitting(points)
+        return fitting, baked.texture(channels, fitting.stored)
+
+    with ThreadPoolExecutor() as threads:
+        found = list(threads.map(texture_of, inputs, channels))
+    textures = [each for each in found if isinstance(each, tuple)]
+    constants = [each for each in found if isinstance(each, Constant)]
+    kept, columns = zip(*textures, strict=True) if textures else ((), ())
     shader = SurfaceShader(
-        surface.getCategory(), scene.teacher.material.file_name, tuple(kept),
+        surface.getCategory(), scene.teacher.material.file_name, kept,
         (*constants_of(surface, [each.name for each in inputs]), *constants),
     )  # fmt: skip
     values = np.concatenate(columns, 1) if columns else np.zeros((size * size, 0), np.float32)

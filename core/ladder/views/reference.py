@@ -3,7 +3,7 @@ at the pixels that cameras see. All of it stays on the device."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -157,12 +157,19 @@ def without_coverage(light: Floats, paint: Floats) -> tuple[Floats, Floats]:
 
 def emission_at(teacher: DeviceMaterial, seen: Seen) -> Floats:
     """Emission towards the eye and coverage, (N, 4), at the pixels of a view."""
-    return np.concatenate(
-        [
-            _emission(teacher, each, draw_lights(teacher, each, 0, 0)["gOutgoing"])
-            for each in seen.parts()
-        ]
-    )
+    return emissions_at(lambda: [teacher], seen)[0]
+
+
+def emissions_at(teachers: Callable[[], Iterable[DeviceMaterial]], seen: Seen) -> Sequence[Floats]:
+    """What each of several teachers emits at the same pixels."""
+    parts = []
+    for pixels in seen.parts():
+        wo, of_part = None, []
+        for each in teachers():
+            wo = wo or draw_lights(each, pixels, 0, 0)["gOutgoing"]
+            of_part.append(_emission(each, pixels, wo))
+        parts.append(of_part)
+    return [np.concatenate(each) for each in zip(*parts, strict=True)]
 
 
 def _emission(teacher: DeviceMaterial, pixels: ViewPixels, wo: Any) -> Floats:
