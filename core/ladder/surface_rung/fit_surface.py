@@ -140,6 +140,12 @@ class SurfaceFit:
         units = self._buffers["gGradients"].to_numpy().view(np.int32)
         return np.asarray(units.reshape(self._grid.values.shape) / self._scale)
 
+    def show(self, grid: Grid) -> None:
+        """Takes these texels for the next step."""
+        self._buffers["gStored"] = self._material.device.new_buffer(
+            np.asarray(grid.values, np.float32)
+        )
+
     def finish(self) -> None:
         """Reads the stored texels back into the grid."""
         found = self._buffers["gStored"].to_numpy().view(np.float32)
@@ -201,7 +207,7 @@ def fit_surface(
     if check is None:
         return ""
     choices = _choices(start, grid)
-    losses = {name: _loss_of(material, each, check) for name, each in choices.items()}
+    losses = {name: _loss_of(fit, each, check) for name, each in choices.items()}
     best = min(losses, key=lambda name: losses[name])
     grid.values[:] = choices[best].values
     return best
@@ -227,7 +233,7 @@ def _choices(start: Floats, fitted: Grid) -> dict[str, Grid]:
     return found
 
 
-def _loss_of(material: TexelMaterial, grid: Grid, pixels: LitPixels) -> float:
-    fit = SurfaceFit(material, grid, 0)
+def _loss_of(fit: SurfaceFit, grid: Grid, pixels: LitPixels) -> float:
+    fit.show(grid)
     fit.differentiate(0.0, None, (pixels, slice(0, pixels.count)))
     return fit.loss_of_pixels
