@@ -42,11 +42,12 @@ def format_seconds(seconds: float) -> str:
 
 
 def format_bytes(count_of_bytes: float) -> str:
-    """A size for people."""
+    """A size for people: `999 bytes`, `4.3 KB`, `698 KB` or `25.8 GB`."""
     value, unit = float(count_of_bytes), 0
-    while value >= 1000 and unit < len(_UNITS) - 1:
+    while value >= 999.5 and unit < len(_UNITS) - 1:
         value, unit = value / 1000, unit + 1
-    return f"{value:.0f} {_UNITS[unit]}" if unit == 0 else f"{value:.1f} {_UNITS[unit]}"
+    digits = 0 if unit == 0 or (unit < 3 and value >= 9.95) else 1
+    return f"{value:.{digits}f} {_UNITS[unit]}"
 
 
 def parse_bytes(text: str) -> int:

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from verdigris.core.base.text import format_bytes
 from verdigris.core.bundle.history.version import Version
 from verdigris.core.pictures.verdict import judge
 from verdigris.ui.cards.dots import Dots
@@ -26,7 +27,7 @@ from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.signals.notices import capitalise
 from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.widgets.thumbnails import thumbnail
-from verdigris.ui.widgets.wording import format_bytes, format_duration
+from verdigris.ui.widgets.wording import format_duration
 
 THUMBNAIL = 64
 

@@ -10,11 +10,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QLabel
 
+from verdigris.core.base.text import format_bytes
 from verdigris.core.settings.rung_names import COSTS, TITLES, describe_time
 from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.widgets.thumbnails import blank
-from verdigris.ui.widgets.wording import format_bytes
 
 PICTURE = 64
 

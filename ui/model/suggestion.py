@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.baking.finish.hints import DETAIL_IS_LOST
+from verdigris.core.base.text import format_bytes
 from verdigris.core.pictures.verdict import MOST_DOTS, Verdict
 from verdigris.core.settings.limits import LARGEST_RESOLUTION
 from verdigris.core.settings.presets import NEXT_PRESET, default_preset
@@ -56,9 +57,5 @@ def _priced(model: PanelModel, text: str, **changes: Any) -> Suggestion:
     before = model.predict(model.choices.with_values({"resolution": model.bake.resolution or None}))
     after = model.predict(model.choices.with_values(changes))
     more = after.loaded_bytes - before.loaded_bytes
-    size = "" if abs(more) < 1000 else f"{'+' if more > 0 else '-'}{_bytes(abs(more))}, "
+    size = "" if abs(more) < 1000 else f"{'+' if more > 0 else '-'}{format_bytes(abs(more))}, "
     return Suggestion(f"{text}: {size}{format_range(after.low, after.high)}", changes)
-
-
-def _bytes(count: int) -> str:
-    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} KB"

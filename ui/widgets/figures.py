@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QFormLayout, QPushButton, QSizePolicy, QWidget
 
+from verdigris.core.base.text import format_bytes
 from verdigris.core.bundle.cost.source_bytes import describe_larger
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
@@ -12,7 +13,7 @@ from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.signals.notices import capitalise
 from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.metrics import GAP, HALF
-from verdigris.ui.widgets.wording import format_bytes, format_nanoseconds
+from verdigris.ui.widgets.wording import format_nanoseconds
 
 
 class Figures(QWidget):

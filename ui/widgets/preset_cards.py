@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.text import format_bytes
 from verdigris.core.pictures.verdict import MOST_DOTS
 from verdigris.core.settings.presets import PRESETS, default_preset
 from verdigris.ui.estimates.predictions import Prediction
@@ -31,7 +32,6 @@ from verdigris.ui.signals.notices import ERROR, capitalise
 from verdigris.ui.style.colours import colours_for, dim_text, quiet_text
 from verdigris.ui.style.metrics import GAP, RADIUS
 from verdigris.ui.style.sheet import mixed
-from verdigris.ui.widgets.wording import format_bytes
 
 _USES = {"draft": "for a first look", "standard": "for use", "final": "to ship"}
 FILES = f"Presets (*{SUFFIX})"

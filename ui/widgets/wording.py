@@ -68,16 +68,6 @@ def format_duration(seconds: float | None) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def format_bytes(count: float) -> str:
-    """`999 bytes`, `4.3 KB` or `698 KB`."""
-    for unit in ("bytes", "KB", "MB"):
-        if count < 1000:
-            digits = 0 if unit == "bytes" or count >= 10 else 1
-            return f"{count:.{digits}f} {unit}"
-        count /= 1000
-    return f"{count:.1f} GB"
-
-
 def format_nanoseconds(value: float) -> str:
     return f"{value:.2g} ns" if value < 100 else f"{value:,.0f} ns"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.text import counted
+from verdigris.core.base.text import counted, format_bytes
 from verdigris.core.bundle.cost.source_bytes import SourceBytes, describe_larger, source_bytes
 from verdigris.core.bundle.cost.time_responses import time_material
 from verdigris.core.bundle.files.arithmetic import IN_WORDS
@@ -345,17 +345,18 @@ def print_cost(cost: Cost) -> None:
     what = "forecast" if cost.is_forecast else "measured"
     print(f"{cost.name}: {cost.network}, {what} on {cost.device}")
     most = "at most " if cost.may_be_smaller else ""
-    print(f"  neural    {most}{_size(cost.loaded_bytes)}: ", end="")
-    print(f"weights {_size(cost.weights_bytes)}, ", end="")
-    print(f"latents {_size(cost.latents_bytes)} with mips", end="")
-    print(f", maps {_size(cost.maps_bytes)}" if cost.maps_bytes else "")
+    print(f"  neural    {most}{format_bytes(cost.loaded_bytes)}: ", end="")
+    print(f"weights {format_bytes(cost.weights_bytes)}, ", end="")
+    print(f"latents {format_bytes(cost.latents_bytes)} with mips", end="")
+    print(f", maps {format_bytes(cost.maps_bytes)}" if cost.maps_bytes else "")
     if cost.proxies_bytes:
-        print(f"  proxies   {_size(cost.proxies_bytes)} with mips, if an engine uses them")
+        print(f"  proxies   {format_bytes(cost.proxies_bytes)} with mips, if an engine uses them")
     if cost.textures_bytes is not None and cost.textures_compressed_bytes is not None:
         print(
-            f"  textures  {_size(cost.textures_compressed_bytes)} block-compressed, "
-            f"{_size(cost.textures_bytes)} as they are, with mips, in "
-            f"{counted(cost.textures or 0, 'image')}; files {_size(cost.textures_file_bytes or 0)}"
+            f"  textures  {format_bytes(cost.textures_compressed_bytes)} block-compressed, "
+            f"{format_bytes(cost.textures_bytes)} as they are, with mips, in "
+            f"{counted(cost.textures or 0, 'image')}; "
+            f"files {format_bytes(cost.textures_file_bytes or 0)}"
         )
     print(f"  decoder   {cost.multiply_adds:,} multiply-adds, {cost.activations} activations")
     if cost.advised:
@@ -366,7 +367,3 @@ def print_cost(cost: Cost) -> None:
     print(f"  {cost.verdict}")
     if cost.excess:
         print(f"  {cost.excess}")
-
-
-def _size(count: int) -> str:
-    return f"{count / (1 << 20):.2f} MiB" if count >= 1 << 20 else f"{count / 1024:.1f} KiB"

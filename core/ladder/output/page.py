@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from verdigris.core.base.text import format_bytes
 from verdigris.core.ladder.measure import SWITCH_FLIP
 from verdigris.core.ladder.output.lods import choose_lods
 from verdigris.core.ladder.output.page_style import STYLE
@@ -66,7 +67,7 @@ def _summary(ladder: Ladder) -> str:
         time = f"{rung.nanoseconds:.3f} ns" if rung.nanoseconds else ""
         rows.append(
             f"<tr><td><a href='#{rung.name}'>{html.escape(TITLES[rung.name])}</a></td>"
-            f"<td>{_size(rung.byte_size)}</td><td>{found.flip:.3f}</td>"
+            f"<td>{format_bytes(rung.byte_size)}</td><td>{found.flip:.3f}</td>"
             f"<td class=more>{found.psnr:.1f}</td>"
             f"<td>{_below(found)}</td>{f'<td class=more>{time}</td>' if is_timed else ''}"
             f"<td class=text>{html.escape(COSTS[rung.name])}</td></tr>"
@@ -110,7 +111,7 @@ def _sizes(ladder: Ladder) -> str:
 
 def _section(rung: Rung, found: Measured, views: ShownViews) -> str:
     title = TITLES[rung.name]
-    facts = [_size(rung.byte_size), f"FLIP {found.flip:.3f}", COSTS[rung.name]]
+    facts = [format_bytes(rung.byte_size), f"FLIP {found.flip:.3f}", COSTS[rung.name]]
     if rung.nanoseconds:
         facts.append(describe_time(rung.name, rung.nanoseconds))
     if found.bound is not None:
@@ -144,7 +145,3 @@ def _row(pictures: Sequence[Floats], title: str, captions: Sequence[str] = ()) -
 
 def _below(found: Measured) -> str:
     return f"{found.switch_pixels} px" if found.switch_pixels else "none"
-
-
-def _size(count: int) -> str:
-    return f"{count / 1024:.1f} KiB" if count < 1 << 20 else f"{count / (1 << 20):.2f} MiB"

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from verdigris.core.base.text import format_bytes
 from verdigris.core.cli.shared.lighting import Hdri, Rotate, open_environment
 from verdigris.core.cli.shared.options import (
     AsJson,
@@ -113,7 +114,7 @@ def ladder(
     for rung in report["rungs"]:
         switch = rung["switch_pixels"]
         print(
-            f"{rung['name']:<11} {rung['bytes'] / 1024:9.1f} KiB   FLIP {rung['flip']:.3f} "
+            f"{rung['name']:<11} {format_bytes(rung['bytes']):>9}   FLIP {rung['flip']:.3f} "
             f"({rung['flip_of_pictures']:.3f} with background)   "
             f"{'good below ' + str(switch) + ' px' if switch else 'nowhere below FLIP .02':<24} "
             f"{rung['seconds']:.0f} s"
