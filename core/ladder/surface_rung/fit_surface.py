@@ -162,8 +162,8 @@ class SurfaceFit:
     def _run(self, kernel: Any, count: int, buffers: dict[str, Any], **given: Any) -> None:
         fit = {
             "count": count, "first": 0, "channels": self._material.shader.channels,
-            "fitted": self._fitted, "directions": 0, "hasEmission": 0, "exposure": 1.0,
-            "glowing": self._material.shader.bits(lambda each: each.is_glow),
+            "fitted": _words(self._fitted), "directions": 0, "hasEmission": 0, "exposure": 1.0,
+            "glowing": _words(self._material.shader.bits(lambda each: each.is_glow)),
             "weight": self._weight, "scale": self._scale, "step": STEP, "rate": 0.0,
             "hardness": 0.0,
             "adam": {"beta1": BETA_1, "scale": {"beta2": BETA_2, "epsilon": EPSILON}},
@@ -174,6 +174,11 @@ class SurfaceFit:
             **self._material.bindings(), **buffers, "gFit": fit,
         }  # fmt: skip
         self._material.device.dispatch(kernel, count, variables)
+
+
+def _words(bits: int) -> list[int]:
+    """Bits of up to 128 channels; Standard Surface and OpenPBR have fewer than 70."""
+    return [bits >> 32 * word & 0xFFFFFFFF for word in range(4)]
 
 
 _READ = ("gPlaces", "gDirections", "gOrder", "gIncoming", "gOutgoing", "gTargets")
