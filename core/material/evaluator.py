@@ -145,7 +145,7 @@ class DeviceMaterial(ABC):
             part = slice(start, min(count, start + most))
             size = len(uv[part])
             places, towards, outwards = (
-                self.buffer(width * size, each[part]) for each, width in ((uv, 2), (wi, 3), (wo, 3))
+                self.device.new_buffer(np.asarray(each[part], np.float32)) for each in (uv, wi, wo)
             )
             frames_of = None if packed is None else packed[part]
             live_of = None if live is None else live[part]
@@ -182,14 +182,14 @@ class DeviceMaterial(ABC):
     ) -> slangpy.Buffer:
         variables = {"gUv": uv, "gIncoming": wi, "gOutgoing": wo}
         if isinstance(packed, np.ndarray):
-            packed = self.buffer(packed.size, packed)
+            packed = self.device.new_buffer(packed)
         if packed is not None:
             variables["gFrames"] = packed
         if live is not None:
             values = np.zeros((count, 3), np.float32)
             values[:, : live.shape[1]] = live
-            variables["gLive"] = self.buffer(values.size, values)
-        output = variables["gResult"] = self.buffer(channels * count, None)
+            variables["gLive"] = self.device.new_buffer(values)
+        output = variables["gResult"] = self.device.new_space(channels * count)
         use_material(
             self,
             RESPONSE if channels == 3 else UNLIT,
@@ -201,19 +201,3 @@ class DeviceMaterial(ABC):
             footprint=footprint.uniform(),
         )
         return output
-
-    def buffer(self, count: int, data: Floats | None, stride: int = 4) -> slangpy.Buffer:
-        """A buffer of `count` 32-bit floats, filled with `data` if given."""
-        import slangpy
-
-        usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
-        if data is None:
-            return self.device.gpu.create_buffer(
-                element_count=count * 4 // stride, struct_size=stride, usage=usage
-            )
-        flat = np.ascontiguousarray(data, np.float32)
-        if flat.size != count:
-            raise ValueError(f"expected {count} numbers, got an array of shape {data.shape}")
-        return self.device.gpu.create_buffer(
-            element_count=count * 4 // stride, struct_size=stride, usage=usage, data=flat
-        )
