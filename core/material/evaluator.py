@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.device import MOST_THREADS, Device, Source
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.material.use_material import RESPONSE, UNLIT, use_material
 
 if TYPE_CHECKING:
@@ -58,6 +59,13 @@ LIVE_KNOTS = 9
 def even_knots(inputs: int) -> Floats:
     """[knots, inputs]: quantiles of a uniform density."""
     return np.tile(np.linspace(0, 1, LIVE_KNOTS, dtype=np.float32)[:, None], inputs)
+
+
+def _rows(name: str, values: Floats, count: int, width: int) -> Floats:
+    rows = np.asarray(values, np.float32)
+    if rows.shape != (count, width):
+        raise SettingsError(f"{name} has the shape {rows.shape}: use {(count, width)}")
+    return rows
 
 
 class DeviceMaterial(ABC):
@@ -139,13 +147,19 @@ class DeviceMaterial(ABC):
     ) -> Floats:
         packed = frames.packed() if frames else None
         count = len(uv)
+        uv, wi, wo = (
+            _rows(name, each, count, width)
+            for name, each, width in (("uv", uv, 2), ("wi", wi, 3), ("wo", wo, 3))
+        )
+        if live is not None:
+            live = _rows("live", live, count, len(self.live))
         result = np.empty((count, channels), np.float32)
         most = MOST_THREADS // self.lanes_per_sample
         for start in range(0, count, most):
             part = slice(start, min(count, start + most))
             size = len(uv[part])
             places, towards, outwards = (
-                self.device.new_buffer(np.asarray(each[part], np.float32)) for each in (uv, wi, wo)
+                self.device.new_buffer(each[part]) for each in (uv, wi, wo)
             )
             frames_of = None if packed is None else packed[part]
             live_of = None if live is None else live[part]

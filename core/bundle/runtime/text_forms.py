@@ -56,7 +56,8 @@ _SHORT = """{vec3} neuralEvaluate({index}{vec2} uv, float lod, {random}{vec3} wi
 }}
 """
 # The same calls for live inputs, with the values that the record has by default.
-_STILL = """NeuralSurface neuralPrepare(uint material, {vec2} uv, float lod, float random, {vec3} wo)
+_STILL = """\
+NeuralSurface neuralPrepare(uint material, {vec2} uv, float lod, float random, {vec3} wo)
 {{
     {vec3} live = {floats}({record}.reserved0, {record}.reserved1, {record}.reserved2));
     return neuralPrepare(material, uv, lod, random, wo, live);
