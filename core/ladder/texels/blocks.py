@@ -10,8 +10,8 @@ import numpy as np
 
 from verdigris.core.bundle.files.ktx2 import BC4, BC5, BC7, BC7_SRGB, write_ktx2
 from verdigris.core.bundle.maps import bc4
-from verdigris.core.network import block_lines
-from verdigris.core.network.quantise import LatentRange
+from verdigris.core.network.latents import block_lines
+from verdigris.core.network.latents.quantise import LatentRange
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.network.latents.texels import corners, gather
 from verdigris.core.network.spec import LatentLayout
-from verdigris.core.network.texels import corners, gather
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,8 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from verdigris.core.network.frames import normalise
-from verdigris.core.network.parameters import FloatArray, Parameters
-from verdigris.core.network.sampler import (
+from verdigris.core.network.light.sampler import (
     Lobes,
     all_head_views,
     draw,
@@ -23,6 +22,7 @@ from verdigris.core.network.sampler import (
     pdf,
     run_head,
 )
+from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import LENGTH_EPSILON
 
 GOLDEN_RATIO = 0.6180339887498949

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.network.parameters import initialise
-from verdigris.core.network.quantise import (
+from verdigris.core.network.latents.quantise import (
     LatentRange,
     dequantise,
     fit_range,
@@ -20,6 +19,7 @@ from verdigris.core.network.quantise import (
     soft_round_derivative,
     unpack_ranges,
 )
+from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import PRESETS, LatentLayout
 
 LAYOUT = LatentLayout(8, 4, levels=3, materials=2)

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from verdigris.core.network.spec import LatentLayout
-from verdigris.core.network.texels import (
+from verdigris.core.network.latents.texels import (
     corners,
     footprint_width,
     gather,
     level_for_lod,
     scatter,
 )
+from verdigris.core.network.spec import LatentLayout
 
 LAYOUT = LatentLayout(width=8, height=4, levels=3, materials=2)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.network import bc7
+from verdigris.core.network.latents import bc7
 
 
 def random_blocks(count, seed=0):

@@ -19,9 +19,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.network import bc7
+from verdigris.core.network.latents import bc7
+from verdigris.core.network.latents.quantise import BYTE, LatentRange, dequantise
 from verdigris.core.network.parameters import FloatArray, Parameters
-from verdigris.core.network.quantise import BYTE, LatentRange, dequantise
 
 T = TypeVar("T")
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from verdigris.core.network import bc7
-from verdigris.core.network.block_lines import (
+from verdigris.core.network.latents import bc7
+from verdigris.core.network.latents.block_lines import (
     best_ends,
     bytes_of,
     compressed_copy,
@@ -12,8 +12,8 @@ from verdigris.core.network.block_lines import (
     fit_blocks,
     to_quads,
 )
+from verdigris.core.network.latents.quantise import LatentRange, fit_ranges
 from verdigris.core.network.parameters import initialise
-from verdigris.core.network.quantise import LatentRange, fit_ranges
 from verdigris.core.network.spec import PRESETS, LatentLayout
 
 RANGE = LatentRange(np.full(8, 255, np.float32), np.zeros(8, np.float32))

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from verdigris.core.bundle.files.reference import hemisphere
-from verdigris.core.network.sampler import Lobes, draw, lobes_of, look_at, pdf
-from verdigris.core.network.texels import corners, gather
+from verdigris.core.network.latents.texels import corners, gather
+from verdigris.core.network.light.sampler import Lobes, draw, lobes_of, look_at, pdf
 
-from ..bundle.bundles import lively_parameters
+from ...bundle.bundles import lively_parameters
 
 SURFACES = 200
 
