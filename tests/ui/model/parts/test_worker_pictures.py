@@ -8,7 +8,7 @@ import pytest
 from verdigris.core.worker.protocol import commands
 from verdigris.ui.paint.weight_map import Brush
 
-from ..fake_session import REPORT
+from ...fake_session import REPORT
 
 
 def test_strokes_are_sent_to_the_worker_as_a_map(session):

@@ -13,7 +13,7 @@ from verdigris.core.base.text import why_invalid_file_name
 from verdigris.core.base.worker_environment import settings_file
 from verdigris.core.pictures.verdict import require_target
 from verdigris.core.settings.presets import PRESETS
-from verdigris.ui.model.choices import BakeChoices
+from verdigris.ui.model.parts.choices import BakeChoices
 from verdigris.ui.signals.signal import Signal
 
 SUFFIX = ".vdpreset"

@@ -18,8 +18,8 @@ from verdigris.core.worker.protocol import commands
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.signals.notices import ERROR, WARNING
 
-from ...plugins.maya.test_maya_host import SHAPE, open_scene
-from ..fake_session import FakeClient
+from ....plugins.maya.test_maya_host import SHAPE, open_scene
+from ...fake_session import FakeClient
 
 WAIT = 60_000
 # The unit square of uv, painted from 1 on the left to 5 on the right.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from verdigris.ui.model.bake_log import History
+from verdigris.ui.model.parts.bake_log import History
 
 
 def send_plan(session, parts):
