@@ -50,7 +50,7 @@ from verdigris.core.network.numpy_mlp import decode_latents
 from verdigris.core.network.output import response_of
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
-from verdigris.core.pictures.metrics import display, ldr_flip
+from verdigris.core.pictures.compare.metrics import display, ldr_flip
 from verdigris.core.pictures.picture_files import write_data
 
 Floats = NDArray[np.floating]

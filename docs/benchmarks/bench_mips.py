@@ -35,7 +35,7 @@ from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.latents.texels import downsample, footprint_width, level_for_lod
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
-from verdigris.core.pictures.metrics import display, measure_samples
+from verdigris.core.pictures.compare.metrics import display, measure_samples
 from verdigris.core.pictures.picture_files import write_data
 from verdigris.core.pictures.render import Lighting, draw, make_view
 from verdigris.core.settings.recipe import Recipe

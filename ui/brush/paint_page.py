@@ -45,7 +45,7 @@ from verdigris.ui.qt.scrub import Scrub, label_of
 from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.signals.notices import WARNING, capitalise
 from verdigris.ui.style.metrics import GAP, HALF
-from verdigris.ui.widgets.viewport import Viewport
+from verdigris.ui.viewport.viewport import Viewport
 
 
 class PaintPage(QWidget):

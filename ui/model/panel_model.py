@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.base.text import unused_names
-from verdigris.core.base.worker_environment import (
+from verdigris.core.base.process.worker_environment import (
     NoWorkerError,
     WorkerEnvironmentError,
     read_setting,
     store_setting,
 )
+from verdigris.core.base.text import unused_names
 from verdigris.core.bundle.history.version import Version
 from verdigris.core.hosts.host import HostDocument, HostMaterial, ShowsRungs, log_beside
 from verdigris.core.material.files.named_files import find_folders

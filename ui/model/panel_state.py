@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from verdigris.core.hosts.host import Host, HostDocument, HostMaterial
-from verdigris.core.pictures.verdict import Verdict, judge
+from verdigris.core.pictures.compare.verdict import Verdict, judge
 from verdigris.core.settings.presets import default_preset
 from verdigris.core.worker.client.client import GONE, SILENT, WELL, Health, WorkerClient
 from verdigris.core.worker.protocol import commands

@@ -16,7 +16,7 @@ import numpy as np
 
 from verdigris.core.baking.finish.fit_sampler import FEW_TEXELS, LONG, MANY_OF_FEW_TEXELS
 from verdigris.core.baking.finish.sampler_examples import LEVELS
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.network.latents.texels import corners, gather
 from verdigris.core.network.light.environment_light import (

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.colour import LUMINANCE
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.network.directions import into_frame
 from verdigris.core.network.frames import build_frame, normalise

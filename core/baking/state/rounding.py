@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.ktx2 import BC7
 from verdigris.core.bundle.files.stored_textures import store_latents
 from verdigris.core.bundle.precision.gptq_rounding import round_gptq

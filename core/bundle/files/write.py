@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.outputs import MANIFEST_FILE, WEIGHTS_FILE
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.checked_files import record_of
 from verdigris.core.bundle.files.ktx2 import BC6H, R8, RGBA8, RGBA8_SRGB, RGBA16F, write_ktx2

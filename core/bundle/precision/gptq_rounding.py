@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.bundle.files.weights import round_decoder
 from verdigris.core.bundle.precision.half_errors import to_half

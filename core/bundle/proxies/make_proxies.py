@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.proxies.albedo_curves import VIEW_COSINES, AlbedoBasis
 from verdigris.core.bundle.proxies.lobes import learned_frames, light_counts
 from verdigris.core.bundle.proxies.proxy_texture import Proxies, ProxyValues, store_level

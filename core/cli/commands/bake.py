@@ -88,7 +88,7 @@ def bake(
     from verdigris.core.material.live_inputs.live_input import parse_all_wanted
     from verdigris.core.material.load.mtlx_document import load_document, select_materials
     from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.pictures.verdict import require_target
+    from verdigris.core.pictures.compare.verdict import require_target
     from verdigris.core.settings.presets import default_preset
 
     changes = parse_setting_changes(settings)

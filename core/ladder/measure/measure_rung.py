@@ -18,7 +18,7 @@ from verdigris.core.ladder.unlit.mean_texture import mean_texture
 from verdigris.core.ladder.unlit.records import records_of
 from verdigris.core.ladder.unlit.unlit_models import OneTexture
 from verdigris.core.ladder.views.reference import lights_of
-from verdigris.core.pictures.metrics import display, ratio_of
+from verdigris.core.pictures.compare.metrics import display, ratio_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,7 +15,7 @@ from verdigris.core.ladder.output.lods import choose_lods
 from verdigris.core.ladder.output.page_style import STYLE
 from verdigris.core.ladder.output.shown_views import ShownViews
 from verdigris.core.ladder.output.snippets import SNIPPETS
-from verdigris.core.pictures.heat import heat_colours
+from verdigris.core.pictures.compare.heat import heat_colours
 from verdigris.core.pictures.picture_files import encode_jpeg
 from verdigris.core.settings.rung_names import COSTS, TITLES, describe_time
 

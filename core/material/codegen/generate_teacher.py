@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import describe_locale
 from verdigris.core.material.codegen.code_names import (
     rename_definitions_for_code,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.base.processor import single_threaded_blas
+from verdigris.core.base.process.processor import single_threaded_blas
 from verdigris.core.network.latents.quantise import LatentRange, fit_ranges
 from verdigris.core.network.latents.texels import IndexArray
 from verdigris.core.network.parameters import FloatArray, Parameters

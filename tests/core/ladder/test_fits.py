@@ -31,7 +31,7 @@ from verdigris.core.ladder.unlit.unlit_models import (
 from verdigris.core.ladder.views.lit_pixels import LitPixels
 from verdigris.core.ladder.views.reference import Responses
 from verdigris.core.network.latents.texels import gather
-from verdigris.core.pictures.metrics import display
+from verdigris.core.pictures.compare.metrics import display
 
 from .lights import lights_for, random_views
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from verdigris.core.base.errors import SettingsError, VerdigrisError, reason
 from verdigris.core.base.json_fields import load_json
 from verdigris.core.base.outputs import write_file
+from verdigris.core.base.process.worker_environment import settings_file
 from verdigris.core.base.text import why_invalid_file_name
-from verdigris.core.base.worker_environment import settings_file
-from verdigris.core.pictures.verdict import require_target
+from verdigris.core.pictures.compare.verdict import require_target
 from verdigris.core.settings.presets import PRESETS
 from verdigris.ui.model.parts.choices import BakeChoices
 from verdigris.ui.signals.signal import Signal

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from verdigris.core.base.worker_environment import find_set_up_program
+from verdigris.core.base.process.worker_environment import find_set_up_program
 from verdigris.core.worker.client.set_up import FAILED, FINISHED, SetUp
 from verdigris.ui.signals.signal import Signal
 

@@ -5,7 +5,7 @@ import pytest
 
 from verdigris.core.base.device import open_device
 from verdigris.core.ladder.measure.device_flip import flip_maps
-from verdigris.core.pictures.metrics import ldr_flip
+from verdigris.core.pictures.compare.metrics import ldr_flip
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(8, 8), (40, 56)])

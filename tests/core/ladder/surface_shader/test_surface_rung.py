@@ -37,8 +37,8 @@ from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import load_document, parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.material.usd.usdshade import convert
+from verdigris.core.pictures.compare.metrics import display
 from verdigris.core.pictures.environment_render import EnvironmentLighting
-from verdigris.core.pictures.metrics import display
 
 from ...material.documents import document, with_surface
 from ..lights import lights_for, random_views

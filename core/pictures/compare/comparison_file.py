@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.base.outputs import write_file
-from verdigris.core.pictures.comparison import compare_materials
-from verdigris.core.pictures.comparison_path import comparison_path
+from verdigris.core.pictures.compare.comparison import compare_materials
+from verdigris.core.pictures.compare.comparison_path import comparison_path
 from verdigris.core.pictures.picture_files import encode_jpeg
 from verdigris.core.pictures.render import Lighting
 

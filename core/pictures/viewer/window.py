@@ -12,7 +12,7 @@ import numpy as np
 from verdigris.core.base.device import Device
 from verdigris.core.base.errors import DeviceError, VerdigrisError
 from verdigris.core.pictures.picture_files import srgb_from_linear
-from verdigris.core.pictures.viewer import Look, Viewer
+from verdigris.core.pictures.viewer.viewer import Look, Viewer
 
 if TYPE_CHECKING:
     import slangpy

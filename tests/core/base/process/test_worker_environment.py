@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from verdigris.core.base import worker_environment
-from verdigris.core.base.worker_environment import (
+from verdigris.core.base.process import worker_environment
+from verdigris.core.base.process.worker_environment import (
     WorkerEnvironmentError,
     python_in,
     require_worker_python,

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from verdigris.core.pictures.viewer import Look, compose
+from verdigris.core.pictures.viewer.viewer import Look, compose
 
 
 def test_the_light_starts_where_pictures_have_it():
@@ -141,7 +141,7 @@ def lit_viewer():
     from verdigris.core.base.device import open_device
     from verdigris.core.lighting.sky import make_sky
     from verdigris.core.pictures.backdrop import Ground
-    from verdigris.core.pictures.viewer import Viewer
+    from verdigris.core.pictures.viewer.viewer import Viewer
 
     class Grey(Ground):
         lod = 0.0
@@ -205,7 +205,7 @@ def test_a_picture_that_is_final_is_drawn_again_only_when_its_light_changes(lit_
 
 def test_a_dropped_file_lights_the_picture_and_one_that_is_no_map_leaves_it(lit_viewer, capsys):
     from verdigris.core.base.errors import LightingError
-    from verdigris.core.pictures.window import ViewWindow
+    from verdigris.core.pictures.viewer.window import ViewWindow
 
     class Title:
         title = ""
@@ -229,7 +229,7 @@ def test_a_dropped_file_lights_the_picture_and_one_that_is_no_map_leaves_it(lit_
 
 def test_keys_need_not_wait_for_a_picture_on_a_processor(lit_viewer):
     """The first picture of a look is small, and a pass can be given up between dispatches."""
-    from verdigris.core.pictures import viewer as module
+    from verdigris.core.pictures.viewer import viewer as module
 
     size = 96
     look, turned = (Look(wipe=0.0).orbited(turn, 0) for turn in (0.01, 0.3))

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from verdigris.core.base import profile
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.process import profile
 
 CHILD = """
-from verdigris.core.base.profile import Phases, profiled, span
+from verdigris.core.base.process.profile import Phases, profiled, span
 
 @profiled("work")
 def work():

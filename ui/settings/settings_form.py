@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.core.network.spec import PRESETS as NETWORKS
-from verdigris.core.pictures.verdict import INDISTINGUISHABLE, MOST_DOTS, TARGETS
+from verdigris.core.pictures.compare.verdict import INDISTINGUISHABLE, MOST_DOTS, TARGETS
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.presets import PRESETS, default_preset
 from verdigris.ui.model.choices_undo import ChoicesUndo
@@ -25,13 +25,13 @@ from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.qt.keys import Keys
 from verdigris.ui.qt.number_boxes import RealBox, WholeBox
 from verdigris.ui.qt.scrub import Scrub, label_of
+from verdigris.ui.settings.preset_cards import PresetCards
+from verdigris.ui.settings.preset_tools import PresetTools
 from verdigris.ui.signals.notices import capitalise
 from verdigris.ui.style.combo import Combo
 from verdigris.ui.style.fold import Fold
 from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP, HALF
-from verdigris.ui.widgets.preset_cards import PresetCards
-from verdigris.ui.widgets.preset_tools import PresetTools
 
 _TIPS = {
     "resolution": "Texels along a side of the neural texture. Auto takes as many as the material "

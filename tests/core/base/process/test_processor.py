@@ -7,7 +7,7 @@ import pytest
 from verdigris.core.baking.measure import memory
 from verdigris.core.base import device
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.base.processor import usable_memory
+from verdigris.core.base.process.processor import usable_memory
 
 ALL = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 

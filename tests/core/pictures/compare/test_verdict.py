@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.pictures.metrics import measure_picture
-from verdigris.core.pictures.verdict import BANDS, TARGETS, judge, reaches, require_target
+from verdigris.core.pictures.compare.metrics import measure_picture
+from verdigris.core.pictures.compare.verdict import BANDS, TARGETS, judge, reaches, require_target
 
 SIZE = 64
-PAGE = Path(__file__).parents[3] / "docs" / "ARTISTS.md"
+PAGE = Path(__file__).parents[4] / "docs" / "ARTISTS.md"
 AS_GOOD_AS_PERFECT = {
     "samples": {"log_mae": 0.0003, "smape": 0.01, "relative_l1": 0.01, "bias": 0.0},
     "sphere": {"psnr": 55.0, "ldr_flip": 0.005},

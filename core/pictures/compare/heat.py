@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.pictures.metrics import display
+from verdigris.core.pictures.compare.metrics import display
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

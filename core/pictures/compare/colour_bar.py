@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.pictures.heat import LOCKED_TOP, heat_colours, scale_ticks
+from verdigris.core.pictures.compare.heat import LOCKED_TOP, heat_colours, scale_ticks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

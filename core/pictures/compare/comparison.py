@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from verdigris.core.base.profile import profiled
-from verdigris.core.pictures.colour_bar import with_colour_bar
-from verdigris.core.pictures.heat import heat_colours
-from verdigris.core.pictures.metrics import ldr_flip, psnr
+from verdigris.core.base.process.profile import profiled
+from verdigris.core.pictures.compare.colour_bar import with_colour_bar
+from verdigris.core.pictures.compare.heat import heat_colours
+from verdigris.core.pictures.compare.metrics import ldr_flip, psnr
 from verdigris.core.pictures.picture_limits import SUBPIXELS
 from verdigris.core.pictures.render import Lighting, Uploads, draw, make_view, over_backdrop
 

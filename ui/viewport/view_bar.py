@@ -20,8 +20,8 @@ from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.qt.number_boxes import RealBox, WholeBox
 from verdigris.ui.style.combo import Combo
-from verdigris.ui.widgets.field_docs import field_docs
-from verdigris.ui.widgets.viewport import MODES, NAMES, SIDE_BY_SIDE, WIPE, Viewport
+from verdigris.ui.viewport.field_docs import field_docs
+from verdigris.ui.viewport.viewport import MODES, NAMES, SIDE_BY_SIDE, WIPE, Viewport
 
 _MESHES = "Meshes (*.obj *.usd *.usda *.usdc *.usdz)"
 _MESH_FILE, _SCENE_MESH = "mesh", "scene"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from verdigris.core.pictures.colour_bar import with_colour_bar
-from verdigris.core.pictures.heat import (
+from verdigris.core.pictures.compare.colour_bar import with_colour_bar
+from verdigris.core.pictures.compare.heat import (
     LOCKED_TOP,
     automatic_top,
     difference,

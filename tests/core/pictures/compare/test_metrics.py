@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.pictures.metrics import (
+from verdigris.core.pictures.compare.metrics import (
     SampleMetrics,
     display,
     ldr_flip,
@@ -106,7 +106,7 @@ def test_pictures_of_different_sizes_are_refused():
 def test_flip_uses_one_thread_unless_the_environment_sets_more(given, threads):
     program = (
         "import os, numpy as np\n"
-        "from verdigris.core.pictures.metrics import ldr_flip\n"
+        "from verdigris.core.pictures.compare.metrics import ldr_flip\n"
         "count = lambda: len(os.listdir('/proc/self/task'))\n"
         "before, given = count(), os.environ.get('OMP_NUM_THREADS')\n"
         "ldr_flip(np.ones((32, 32, 3)), np.zeros((32, 32, 3)))\n"

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.base.worker_environment import package_folder
+from verdigris.core.base.process.worker_environment import package_folder
 
 
 def require_launcher(program: str, tree: Path | None = None, is_addon: bool = False) -> Path:

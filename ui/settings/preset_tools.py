@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QToolButton, 
 
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
+from verdigris.ui.settings.preset_cards import FILES, PresetCards
 from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import HALF
-from verdigris.ui.widgets.preset_cards import FILES, PresetCards
 
 
 class PresetTools(QWidget):

@@ -9,10 +9,10 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from verdigris.core.progress.events import STARTS
+from verdigris.ui.charts.decade_axis import DecadeAxis
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.style.colours import colours_for, quiet_text
-from verdigris.ui.widgets.decade_axis import DecadeAxis
 from verdigris.ui.widgets.wording import PHASES
 
 _BAND_ALPHA, _GHOST_ALPHA, _GROUND_ALPHA = 22, 110, 190

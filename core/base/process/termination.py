@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
-from verdigris.core.base.profile import write_profile
+from verdigris.core.base.process.profile import write_profile
 
 # Seconds until the end by force, and between two attempts to interrupt the main thread.
 UNWIND_SECONDS = 0.8

@@ -13,7 +13,7 @@ from typing import Any
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.json_fields import find_number
-from verdigris.core.pictures.metrics import (
+from verdigris.core.pictures.compare.metrics import (
     INDISTINGUISHABLE_FLIP,
     INDISTINGUISHABLE_LOG_MAE,
     INDISTINGUISHABLE_PSNR,

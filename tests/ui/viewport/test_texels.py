@@ -12,7 +12,7 @@ from PySide6.QtGui import QWheelEvent
 
 from verdigris.core.worker.protocol.messages import Message
 from verdigris.ui.qt.drawing import image_of
-from verdigris.ui.widgets.viewport import SIDE_BY_SIDE
+from verdigris.ui.viewport.viewport import SIDE_BY_SIDE
 
 SILENT = [sys.executable, "-c", "import time; time.sleep(60)"]
 TEXELS, SIDE, NEAREST = 4, 48, 12

@@ -12,9 +12,9 @@ from verdigris.core.lighting.bvh import NOTHING, build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
 from verdigris.core.material.evaluator import POINT, DeviceMaterial, Footprint
 from verdigris.core.pictures.backdrop import Ground, blurred, environment_behind, over
-from verdigris.core.pictures.colour_bar import with_colour_bar
+from verdigris.core.pictures.compare.colour_bar import with_colour_bar
+from verdigris.core.pictures.compare.heat import difference, heat_colours
 from verdigris.core.pictures.environment_render import Converging, EnvironmentLighting
-from verdigris.core.pictures.heat import difference, heat_colours
 from verdigris.core.pictures.picture_files import resized, with_shoulder
 from verdigris.core.pictures.render import (
     PIXELS_AT_ONCE,

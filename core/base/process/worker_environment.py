@@ -91,7 +91,7 @@ def environment_for(command: Sequence[str]) -> dict[str, str]:
 
 def package_folder() -> Path:
     """The folder that contains `core`, `ui` and `plugins`."""
-    return Path(__file__).resolve().parents[2]
+    return Path(__file__).resolve().parents[3]
 
 
 def python_in(environment: Path) -> Path:

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.text import format_bytes
-from verdigris.core.pictures.verdict import MOST_DOTS
+from verdigris.core.pictures.compare.verdict import MOST_DOTS
 from verdigris.core.settings.presets import PRESETS, default_preset
 from verdigris.ui.estimates.predictions import Prediction
 from verdigris.ui.estimates.time_left import format_range
