@@ -35,7 +35,7 @@ from verdigris.ui.brush.paint_layer import PaintLayer
 from verdigris.ui.brush.pen import Pen
 from verdigris.ui.brush.texture_view import ERRORS, TextureView
 from verdigris.ui.model.panel_model import PanelModel
-from verdigris.ui.model.scene_meshes import mesh_of
+from verdigris.ui.model.parts.scene_meshes import mesh_of
 from verdigris.ui.paint.brush_space import OBJECT
 from verdigris.ui.paint.brush_tools import BrushTools
 from verdigris.ui.paint.weight_map import SIZE

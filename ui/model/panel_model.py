@@ -23,8 +23,8 @@ from verdigris.core.material.files.named_files import find_folders
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING, REFINING
 from verdigris.ui.model import states
+from verdigris.ui.model.parts.worker_pictures import Texel
 from verdigris.ui.model.worker_link import WorkerLink
-from verdigris.ui.model.worker_pictures import Texel
 from verdigris.ui.signals.notices import INFO, WARNING
 
 RESULT_FOLDER = "neural"

@@ -24,9 +24,9 @@ from verdigris.core.pictures.verdict import MOST_DOTS
 from verdigris.core.settings.presets import PRESETS, default_preset
 from verdigris.ui.estimates.predictions import Prediction
 from verdigris.ui.estimates.time_left import format_range
-from verdigris.ui.model.choices import BakeChoices
-from verdigris.ui.model.own_presets import SUFFIX, OwnPreset, OwnPresets
 from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.model.parts.choices import BakeChoices
+from verdigris.ui.model.parts.own_presets import SUFFIX, OwnPreset, OwnPresets
 from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.signals.notices import ERROR, capitalise
 from verdigris.ui.style.colours import colours_for, dim_text, quiet_text

@@ -13,7 +13,7 @@ from verdigris.core.lighting.environment_names import STUDIO
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.commands import LARGEST_PICTURE, PIXELATED_FROM
 from verdigris.ui.model.panel_model import PanelModel
-from verdigris.ui.model.worker_pictures import Picture
+from verdigris.ui.model.parts.worker_pictures import Picture
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.drawing import points_between
 from verdigris.ui.viewport.camera import ZOOM_STEP, CameraControl

@@ -22,7 +22,7 @@ from verdigris.core.baking.finish.sampler_examples import (
     join,
 )
 from verdigris.core.base.profile import profiled
-from verdigris.core.network.sampler import (
+from verdigris.core.network.light.sampler import (
     Halves,
     ggx_density,
     head_views,

@@ -11,7 +11,7 @@ import numpy as np
 from verdigris.core.baking.measure.once import once
 from verdigris.core.base.profile import profiled
 from verdigris.core.material.evaluator import POINT, Footprint
-from verdigris.core.network.texels import footprint_width
+from verdigris.core.network.latents.texels import footprint_width
 from verdigris.core.pictures.metrics import (
     PictureMetrics,
     SampleMetrics,

@@ -17,7 +17,7 @@ from verdigris.core.baking.measure.once import once
 from verdigris.core.base.profile import profiled
 from verdigris.core.lighting.sky import sky_luminance
 from verdigris.core.material.evaluator import Footprint
-from verdigris.core.network.texels import footprint_width
+from verdigris.core.network.latents.texels import footprint_width
 from verdigris.core.pictures.metrics import SkyMetrics, measure_light
 
 if TYPE_CHECKING:

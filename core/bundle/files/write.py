@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.bundle.proxies.proxy_texture import Proxies
     from verdigris.core.material.tiles import Tiles
-    from verdigris.core.network.quantise import LatentRange
+    from verdigris.core.network.latents.quantise import LatentRange
     from verdigris.core.network.spec import NetworkSpec
 
 LATENTS_FILE = "latents.ktx2"

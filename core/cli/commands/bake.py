@@ -187,8 +187,12 @@ def _on_mesh(
 ) -> tuple[MeshPoints | None, NDArray[np.float32] | None]:
     """The surface on which materials are evaluated, if there is a mesh, and the weights of its
     places."""
-    from verdigris.core.ladder.mesh_domain import coverage_weights, find_properties, mesh_points
-    from verdigris.core.ladder.surface import load_surface
+    from verdigris.core.ladder.mesh.mesh_domain import (
+        coverage_weights,
+        find_properties,
+        mesh_points,
+    )
+    from verdigris.core.ladder.mesh.mesh_surface import load_surface
 
     if mesh is None:
         if uv is not None:

@@ -48,7 +48,7 @@ _VERTEX_FIELDS = {
 }
 _TEXEL_LINES = (
     "import network_constants;",
-    "import ladder.texel_surface;",
+    "import ladder.surface_shader.texel_surface;",
     "#define VERDIGRIS_TEXELS 1",
     "static float gTexelValues[kLatentChannels];",
 )

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.model.panel_model import PanelModel
-from verdigris.ui.model.worker_pictures import Picture
+from verdigris.ui.model.parts.worker_pictures import Picture
 from verdigris.ui.viewport.heat_scale import draw_bar, heat_image
 from verdigris.ui.widgets.viewport import FLICKER_INTERVAL, MODES, Viewport
 
