@@ -13,7 +13,7 @@ from verdigris.core.base.outputs import check_no_bundle
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladder, with_work
-from verdigris.core.ladder.mesh_domain import find_properties, mesh_points, reads_colours
+from verdigris.core.ladder.mesh.mesh_domain import find_properties, mesh_points, reads_colours
 from verdigris.core.ladder.neural_rung import Neural
 from verdigris.core.ladder.output.write_ladder import write_ladder
 from verdigris.core.material.files.paths import is_tiled
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.base.device import Device
     from verdigris.core.importance.camera import Camera
-    from verdigris.core.ladder.surface import Surface
+    from verdigris.core.ladder.mesh.mesh_surface import Surface
     from verdigris.core.lighting.environment import Environment
     from verdigris.core.material.load.mtlx_document import Document, Material
 

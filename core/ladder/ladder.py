@@ -11,26 +11,33 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.ladder import rungs as all_rungs
-from verdigris.core.ladder.block_textures import compress_rung
-from verdigris.core.ladder.image_fit import ImageFitSettings, Records
 from verdigris.core.ladder.maps.occlusion import add_occlusion
 from verdigris.core.ladder.maps.opacity import add_opacity
-from verdigris.core.ladder.measure import (
+from verdigris.core.ladder.measure.measure_rung import (
     SUBPIXELS,
     HeldOut,
     Measured,
     bound_of_textures,
     measure_rung,
 )
+from verdigris.core.ladder.measure.time_rung import time_rung
 from verdigris.core.ladder.neural_rung import Neural, neural_rung
 from verdigris.core.ladder.pbr.fit_pbr import FitSettings, compiled, on_card
-from verdigris.core.ladder.rungs import Rung, Scene
-from verdigris.core.ladder.surface_rung.fit_surface import SurfaceFitSettings
-from verdigris.core.ladder.surface_rung.fit_surface import on_card as surface_on_card
-from verdigris.core.ladder.surface_rung.surface_rung import fit_surface_rung
-from verdigris.core.ladder.time_rung import time_rung
-from verdigris.core.ladder.views.records import reference_records
+from verdigris.core.ladder.pbr.pbr_rung import fit_pbr_rung
+from verdigris.core.ladder.rung import Rung
+from verdigris.core.ladder.surface_shader.fit_surface import SurfaceFitSettings
+from verdigris.core.ladder.surface_shader.fit_surface import on_card as surface_on_card
+from verdigris.core.ladder.surface_shader.surface_rung import fit_surface_rung
+from verdigris.core.ladder.textures.block_textures import compress_rung
+from verdigris.core.ladder.unlit.image_fit import ImageFitSettings, Records
+from verdigris.core.ladder.unlit.records import reference_records
+from verdigris.core.ladder.unlit.unlit_rungs import (
+    fit_detail_rung,
+    fit_reflection_rung,
+    fit_unlit_rung,
+    fit_vertex_rung,
+)
+from verdigris.core.ladder.views.scene import Scene
 from verdigris.core.ladder.views.visibility import DeviceSurface, Seen, cameras_around, see
 from verdigris.core.lighting.device_lighting import DeviceEnvironment
 from verdigris.core.material.use_material import compile_material
@@ -51,7 +58,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.importance.camera import Camera
-    from verdigris.core.ladder.surface import Surface
+    from verdigris.core.ladder.mesh.mesh_surface import Surface
     from verdigris.core.lighting.environment import Environment
     from verdigris.core.material.teacher.teacher import Teacher
 
@@ -264,18 +271,16 @@ def _fit(
             show,
         )
     if name == PBR:
-        return all_rungs.fit_pbr_rung(
-            scene, seen, settings.size, settings.responses, fit, weights, show
-        )
+        return fit_pbr_rung(scene, seen, settings.size, settings.responses, fit, weights, show)
     image = ImageFitSettings(max(10, settings.steps // _UNLIT_PART), is_soft=settings.is_soft)
     assert reference is not None
     records, triangle = reference
     if name == VERTEX:
-        return all_rungs.fit_vertex_rung(scene, records, triangle, image, show)
+        return fit_vertex_rung(scene, records, triangle, image, show)
     fit_rung = {
-        UNLIT: all_rungs.fit_unlit_rung,
-        REFLECTION: all_rungs.fit_reflection_rung,
-        DETAIL: all_rungs.fit_detail_rung,
+        UNLIT: fit_unlit_rung,
+        REFLECTION: fit_reflection_rung,
+        DETAIL: fit_detail_rung,
     }[name]
     return fit_rung(scene, records, settings.size, image, show)
 

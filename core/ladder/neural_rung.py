@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.ladder.rungs import Rung, Scene
+from verdigris.core.ladder.rung import Rung
 from verdigris.core.ladder.views.reference import light_of
+from verdigris.core.ladder.views.scene import Scene
 from verdigris.core.settings.rung_names import NEURAL
 
 if TYPE_CHECKING:

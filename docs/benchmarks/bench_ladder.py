@@ -18,8 +18,8 @@ from runs import each_case
 from verdigris.core.base.device import open_device
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.ladder.ladder import LadderSettings, make_ladder, with_work
+from verdigris.core.ladder.mesh.mesh_surface import Surface, load_surface
 from verdigris.core.ladder.output.write_ladder import write_ladder
-from verdigris.core.ladder.surface import Surface, load_surface
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.load.mtlx_document import load_document

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.network.light.sampler import Lobes, draw, lobes_of, look_at, pdf
 from verdigris.core.network.numpy_decoder import latents_at_lod
-from verdigris.core.network.sampler import Lobes, draw, lobes_of, look_at, pdf
 
 if TYPE_CHECKING:
     from verdigris.core.network.parameters import FloatArray, Parameters

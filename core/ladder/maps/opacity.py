@@ -12,19 +12,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.ladder.image_fit import ImageFit, Model
-from verdigris.core.ladder.rungs import start_from_means
-from verdigris.core.ladder.texels import Grid, quantise
-from verdigris.core.ladder.tone_curve import CLAMP
-from verdigris.core.ladder.unlit_models import OneTexture, VertexColours
-from verdigris.core.ladder.views.records import records_of
+from verdigris.core.ladder.texels.grid import Grid
+from verdigris.core.ladder.texels.soft_quantise import quantise
+from verdigris.core.ladder.texels.tone_curve import CLAMP
+from verdigris.core.ladder.unlit.image_fit import ImageFit, Model
+from verdigris.core.ladder.unlit.mean_texture import start_from_means
+from verdigris.core.ladder.unlit.records import records_of
+from verdigris.core.ladder.unlit.unlit_models import OneTexture, VertexColours
 from verdigris.core.ladder.views.reference import emission_at
 from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, SURFACE, VERTEX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.ladder.rungs import Rung, Scene
+    from verdigris.core.ladder.rung import Rung
+    from verdigris.core.ladder.views.scene import Scene
     from verdigris.core.ladder.views.visibility import Seen
     from verdigris.core.material.evaluator import DeviceMaterial
 

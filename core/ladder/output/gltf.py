@@ -14,7 +14,8 @@ import numpy as np
 
 from verdigris.core.base.outputs import write_file
 from verdigris.core.geometry.mesh import Mesh
-from verdigris.core.ladder.output.texture_files import (
+from verdigris.core.ladder.rung import Rung
+from verdigris.core.ladder.textures.texture_files import (
     ANISOTROPY,
     BASE_COLOUR,
     COAT,
@@ -25,8 +26,8 @@ from verdigris.core.ladder.output.texture_files import (
     SHOWN,
     Written,
 )
-from verdigris.core.ladder.rungs import Rung, Scene
-from verdigris.core.ladder.unlit_models import VertexColours
+from verdigris.core.ladder.unlit.unlit_models import VertexColours
+from verdigris.core.ladder.views.scene import Scene
 from verdigris.core.pictures.views import frame_from
 from verdigris.core.settings.rung_names import PBR, SURFACE, TITLES, VERTEX
 

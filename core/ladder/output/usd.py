@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.ladder.output.texture_files import (
+from verdigris.core.ladder.output.usd_network import connect_network
+from verdigris.core.ladder.rung import Rung
+from verdigris.core.ladder.surface_shader.surface_files import DOCUMENT
+from verdigris.core.ladder.textures.texture_files import (
     BASE_COLOUR,
     EMISSIVE,
     NORMAL,
@@ -20,10 +23,8 @@ from verdigris.core.ladder.output.texture_files import (
     SHOWN,
     Written,
 )
-from verdigris.core.ladder.output.usd_network import connect_network
-from verdigris.core.ladder.rungs import Rung, Scene
-from verdigris.core.ladder.surface_rung.surface_files import DOCUMENT
-from verdigris.core.ladder.unlit_models import VertexColours
+from verdigris.core.ladder.unlit.unlit_models import VertexColours
+from verdigris.core.ladder.views.scene import Scene
 from verdigris.core.settings.rung_names import NEURAL, PBR, SURFACE, VARIANT_SET, VERTEX
 
 if TYPE_CHECKING:

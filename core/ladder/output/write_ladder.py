@@ -20,28 +20,28 @@ from verdigris.core.hosts.host import (
     ROUGHNESS,
 )
 from verdigris.core.hosts.ladder_looks import FORMAT, SCENE_SHADER, SCENE_TEXTURES, SCENE_VERTICES
-from verdigris.core.ladder.measure import SWITCH_FLIP
+from verdigris.core.ladder.measure.measure_rung import SWITCH_FLIP
+from verdigris.core.ladder.measure.time_rung import NOT_MEASURED
 from verdigris.core.ladder.output.gltf import write_gltf
 from verdigris.core.ladder.output.lods import choose_lods
 from verdigris.core.ladder.output.page import make_page
 from verdigris.core.ladder.output.shown_views import ShownViews
-from verdigris.core.ladder.output.texture_files import (
+from verdigris.core.ladder.output.usd import write_usd
+from verdigris.core.ladder.surface_shader.surface_files import describe_shader
+from verdigris.core.ladder.texels import pbr_model
+from verdigris.core.ladder.textures.texture_files import (
     BASE_COLOUR,
     EMISSIVE,
     NORMAL,
     write_textures,
 )
-from verdigris.core.ladder.output.usd import write_usd
-from verdigris.core.ladder.pbr import pbr_model
-from verdigris.core.ladder.surface_rung.surface_files import describe_shader
-from verdigris.core.ladder.time_rung import NOT_MEASURED
 from verdigris.core.pictures.picture_files import encode_jpeg, write_data
 from verdigris.core.settings.rung_names import COSTS, LIT, PBR, SURFACE, TITLES, VERTEX
 
 if TYPE_CHECKING:
     from verdigris.core.ladder.ladder import Ladder
-    from verdigris.core.ladder.rungs import Rung
-    from verdigris.core.ladder.surface import Surface
+    from verdigris.core.ladder.mesh.mesh_surface import Surface
+    from verdigris.core.ladder.rung import Rung
 
 REPORT, PAGE = "ladder.json", "ladder.html"
 # All files are written here, and then moved together: a ladder is whole, or the one before.

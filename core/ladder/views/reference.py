@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Progress = Callable[[float], None]
 
-_SHADER = Source("ladder/draw_responses")
+_SHADER = Source("ladder/views/draw_responses")
 # What covers less counts for nothing in a fit.
 _LEAST_COVERAGE = 0.05
 

@@ -74,7 +74,7 @@ def versions(
 
 
 def _line(version: Version) -> str:
-    from verdigris.core.pictures.verdict import judge
+    from verdigris.core.pictures.compare.verdict import judge
 
     verdict = judge(version.errors)
     facts = [
@@ -91,7 +91,7 @@ def _line(version: Version) -> str:
 
 
 def _as_json(version: Version) -> dict[str, object]:
-    from verdigris.core.pictures.verdict import judge
+    from verdigris.core.pictures.compare.verdict import judge
 
     verdict = judge(version.errors)
     return {

@@ -84,8 +84,8 @@ def ladder(
     from verdigris.core.cli.shared.progress_line import ProgressLine
     from verdigris.core.importance.camera import read_camera
     from verdigris.core.importance.maps import read_importance
+    from verdigris.core.ladder.mesh.mesh_surface import load_surface
     from verdigris.core.ladder.output.write_ladder import PAGE
-    from verdigris.core.ladder.surface import load_surface
     from verdigris.core.lighting.environment_names import STUDIO
     from verdigris.core.material.load.mtlx_document import load_document
 
