@@ -11,6 +11,7 @@ from verdigris.core.bundle.cost.time_responses import time_growing, time_materia
 from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA8_SRGB
 from verdigris.core.bundle.runtime.device_materials import upload_texture
 from verdigris.core.ladder.texels.pbr_model import CONSTANTS, LAYERS
+from verdigris.core.ladder.texels.pbr_textures import PbrTextures
 from verdigris.core.ladder.textures.texture_files import (
     ANISOTROPY,
     BASE_COLOUR,
@@ -61,12 +62,12 @@ class RungTiming:
     def __init__(self, rung: Rung, device: Device) -> None:
         kernels = device.shared_kernels({}, CONSTANTS)
         self.kernel = kernels.get((_SHADER,), _ENTRIES.get(rung.name, "timeLight"))
-        images, blocks = images_of(rung, {}), rung.stored.get("blocks", {})
+        images, stored = images_of(rung, {}), rung.stored
         blank = upload_texture(device, RGBA8, [np.zeros((1, 1, 4), np.uint8)])
         self._maps: dict[str, Any] = {f"gMap{number}": blank for number in range(_MOST_MAPS)}
         for number, use in enumerate(_MAPS[rung.name]):
-            if use in blocks:
-                found = blocks[use]
+            if use in rung.blocks:
+                found = rung.blocks[use]
                 self._maps[f"gMap{number}"] = upload_texture(
                     device, found.format, [found.blocks], (found.height, found.width)
                 )
@@ -74,13 +75,12 @@ class RungTiming:
                 image, is_srgb = images[use]
                 name = RGBA8_SRGB if is_srgb else RGBA8
                 self._maps[f"gMap{number}"] = upload_texture(device, name, [rgba_bytes(image)])
-        model = rung.stored.get("model")
-        curve = getattr(model, "curve", None)
-        mirror = getattr(model, "mirror_curve", curve)
-        layers = rung.stored.get("layers", ())
+        curve = getattr(stored, "curve", None)
+        mirror = getattr(stored, "mirror_curve", curve)
+        layers = stored.layers if isinstance(stored, PbrTextures) else ()
         self._parameters = {
             "layers": sum(1 << bit for bit, each in enumerate(LAYERS) if each in layers),
-            "kind": getattr(model, "kind", 0),
+            "kind": getattr(stored, "kind", 0),
             "curve": [curve.a, curve.b, curve.c] if curve else [0.0] * 3,
             "mirrorCurve": [mirror.a, mirror.b, mirror.c] if mirror else [0.0] * 3,
         }

@@ -165,17 +165,16 @@ def _primitive(scene: Scene, buffer: _Buffer, coloured: Rung | None) -> dict[str
         "TEXCOORD_0": buffer.add(uv0, "VEC2", _FLOAT),
         "TEXCOORD_1": buffer.add(uv1, "VEC2", _FLOAT),
     }
-    model = coloured.stored["model"] if coloured else None
-    if isinstance(model, VertexColours):
+    model = coloured.stored if coloured else None
+    if coloured and isinstance(model, VertexColours):
         # glTF's vertex colours are linear; the stored bytes are an attribute of their own
         of_vertex = surface.vertices[0].reshape(-1)[where]
         stored = model.colours.values[of_vertex]
         linear = np.clip(model.curve.to_light(stored), 0, 1).astype(np.float32)
         bytes_ = np.full((len(stored), 4), 255, np.uint8)
         bytes_[:, :3] = np.rint(stored * 255)
-        opacity = coloured.stored.get("opacity") if coloured else None
-        if opacity is not None:
-            alpha = opacity.grid.values[of_vertex].astype(np.float32)
+        if coloured.opacity is not None:
+            alpha = coloured.opacity.grid.values[of_vertex].astype(np.float32)
             bytes_[:, 3:] = np.rint(alpha * 255)
             linear = np.concatenate([linear, alpha], 1)
         attributes["COLOR_0"] = buffer.add(linear, f"VEC{linear.shape[1]}", _FLOAT)

@@ -3,73 +3,55 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
 
-import numpy as np
-
-from verdigris.core.base.colour import linear_from_srgb
 from verdigris.core.ladder.maps.emission import emission_grid
 from verdigris.core.ladder.pbr.fit_pbr import FitSettings, fit_pbr
 from verdigris.core.ladder.pbr.pbr_material import PbrMaterial
 from verdigris.core.ladder.rung import Rung
+from verdigris.core.ladder.texels.pbr_textures import PbrTextures
 from verdigris.core.ladder.texels.soft_quantise import quantise
+from verdigris.core.ladder.views.fit_views import FitViews
 from verdigris.core.ladder.views.lit_pixels import LitPixels
-from verdigris.core.ladder.views.reference import draw_responses, light_of
-from verdigris.core.ladder.views.scene import Scene
+from verdigris.core.ladder.views.reference import draw_responses, draws_with
 from verdigris.core.pictures.picture_files import srgb_from_linear
 from verdigris.core.settings.rung_names import PBR
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from verdigris.core.ladder.views.visibility import Seen
-
-    Floats = NDArray[np.float32]
-    Progress = Callable[[float], None]
-
-# Bytes of a texel of each layer of an extension.
+# Bytes of a texel: base colour; occlusion, roughness and metalness; normal; emission.
+_BYTES, _EMISSION_BYTES = 3 + 3 + 2, 3
 _LAYER_BYTES = {"coat": 2, "anisotropy": 3, "sheen": 4}
 
 
 def fit_pbr_rung(
-    scene: Scene,
-    seen: Sequence[Seen],
+    views: FitViews,
     size: int,
-    count: int,
+    samples: int,
     settings: FitSettings,
-    weights: Sequence[Floats] | None,
-    on_progress: Progress,
-) -> Rung:  # fmt: skip
+    on_progress: Callable[[float], None],
+) -> Rung:
+    """Fits textures of this size to so many samples of the response."""
     begun = time.monotonic()
-    samples = draw_responses(
-        scene.teacher, seen, scene.first_set, count, settings.seed, weights,
+    scene, device = views.scene, views.scene.teacher.device
+    responses = draw_responses(
+        scene.teacher, views.seen, scene.first_set, samples, settings.seed, views.weights,
         lambda part: on_progress(0.3 * part),
     )  # fmt: skip
     size *= scene.tiles_a_side
-    pixels = LitPixels.draw(scene, seen, scene.first_set, settings.seed, weights)
+    pixels = LitPixels.draw(views, settings.seed)
     on_progress(0.4)
-    grid, layers = fit_pbr(
-        samples, size, scene.teacher.device, settings, pixels,
-        lambda part: on_progress(0.4 + 0.6 * part),
+    textures = PbrTextures(
+        *fit_pbr(
+            responses, size, device, settings, pixels,
+            lambda part: on_progress(0.4 + 0.6 * part),
+        )
     )  # fmt: skip
-    emission = emission_grid(scene, seen, size) if scene.has_emission else None
-    linear = None
-    if emission is not None:
-        strength = max(1.0, float(emission.values.max()))
-        emission.values[:] = quantise(srgb_from_linear(emission.values / strength))
-        linear = linear_from_srgb(emission.values) * strength
-    material = PbrMaterial(grid, scene.teacher.device, linear)
-
-    def draw(each: Seen, directions: int) -> Floats:
-        light = light_of(material, each, scene.lighting, directions, scene.first_set)[:, :3]
-        return np.asarray(light * scene.exposure, np.float32)
-
-    stored: dict[str, Any] = {"grid": grid, "layers": layers}
-    # base colour, occlusion-roughness-metalness, normal
-    channels = 3 + 3 + 2 + sum(_LAYER_BYTES[each] for each in layers)
-    if emission is not None:
-        stored |= {"emission": emission, "strength": strength}
-        channels += 3
+    byte_size = _BYTES + sum(_LAYER_BYTES[each] for each in textures.layers)
+    if scene.has_emission:
+        emission = textures.emission = emission_grid(scene, views.seen, size)
+        textures.strength = max(1.0, float(emission.values.max()))
+        emission.values[:] = quantise(srgb_from_linear(emission.values / textures.strength))
+        byte_size += _EMISSION_BYTES
+    material = PbrMaterial(textures.grid, device, textures.linear_emission)
+    draw = draws_with(material, scene, scene.first_set)
     seconds = time.monotonic() - begun
-    return Rung(PBR, size, size * size * channels, seconds, draw, stored, material=material)
+    return Rung(PBR, size, size * size * byte_size, seconds, draw, textures, material=material)

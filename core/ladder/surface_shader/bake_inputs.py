@@ -60,11 +60,6 @@ class Baked:
     tiles: int | None = None
     """UDIM tiles along a side, which are images of their own; None for a texture that repeats."""
 
-    @property
-    def is_covered(self) -> NDArray[np.bool_]:
-        """Whether a texel has any point."""
-        return np.asarray(np.any(self.covered, axis=0))
-
     def of(self, channels: slice) -> Floats:
         """All points (points, channels) on the mesh."""
         pairs = zip(self.values, self.covered, strict=True)

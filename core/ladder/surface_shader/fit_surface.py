@@ -8,13 +8,14 @@ backwards for the other.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from verdigris.core.base.device import MOST_THREADS, Source
-from verdigris.core.ladder.pbr.fit_pbr import WEIGHT_OF_PIXELS
+from verdigris.core.ladder.pbr import fit_pbr
+from verdigris.core.ladder.pbr.fit_pbr import WEIGHT_OF_PIXELS, FitSettings
 from verdigris.core.ladder.texels.grid import Grid
 from verdigris.core.ladder.texels.soft_quantise import HARDEST, quantise, rate_at, softness_at
 from verdigris.core.ladder.views.reference import batches
@@ -53,11 +54,14 @@ class SurfaceFitSettings:
     is_soft: bool = True
     """Whether the last steps go through soft quantisation. Without it, values are only rounded."""
     weight_of_pixels: float = WEIGHT_OF_PIXELS
+    pbr: FitSettings = field(default_factory=FitSettings)
+    """Of the glTF textures that materials of several shaders start as."""
 
 
 def on_card(settings: SurfaceFitSettings) -> SurfaceFitSettings:
     """The settings with what a graphics card does in a step."""
-    return replace(settings, steps=300, batch=1 << 18, pixels=1 << 15)
+    pbr = fit_pbr.on_card(settings.pbr)
+    return replace(settings, steps=300, batch=1 << 18, pixels=1 << 15, pbr=pbr)
 
 
 def compiled(material: TexelMaterial) -> list[Any]:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.base.colour import linear_from_srgb
-from verdigris.core.ladder.maps.opacity import Opacity
 from verdigris.core.ladder.pbr.pbr_material import PbrMaterial
+from verdigris.core.ladder.rung import Opacity, Rung
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.blocks import decode_image, encode_image
 from verdigris.core.ladder.texels.grid import Grid
+from verdigris.core.ladder.texels.pbr_textures import PbrTextures
 from verdigris.core.ladder.textures.texture_files import (
     ANISOTROPY,
     BASE_COLOUR,
@@ -34,13 +34,17 @@ from verdigris.core.ladder.textures.texture_files import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.ladder.rung import Rung
-
     Floats = NDArray[np.floating]
+
+# The grids of unlit models, by the use of their images.
+_GRIDS = {
+    "light": "texture", "share": "share", "mirror": "mirror", "detail": "detail",
+    "colour": "colour",
+}  # fmt: skip
 
 
 def compress_rung(rung: Rung) -> None:
-    """Replaces a rung's textures by what blocks hold of them; `stored["blocks"]` has these."""
+    """Replaces a rung's textures by what blocks hold of them; `blocks` has these."""
     images = {use: each for use, each in images_of(rung, {}).items() if use != SHOWN}
     if not images:
         return
@@ -48,15 +52,15 @@ def compress_rung(rung: Rung) -> None:
         use: encode_image(image, is_srgb, use in OF_TWO) for use, (image, is_srgb) in images.items()
     }
     decoded = {use: decode_image(each) for use, each in blocks.items()}
-    if "grid" in rung.stored:
-        _replace_pbr(rung, decoded)
+    if isinstance(rung.stored, PbrTextures):
+        _replace_pbr(rung.stored, decoded)
+        assert isinstance(rung.material, PbrMaterial)
+        rung.material.show(rung.stored.grid, rung.stored.linear_emission)
     else:
-        model = rung.stored["model"]
-        names = {"light": "texture", "share": "share", "mirror": "mirror", "detail": "detail"}
-        for use, name in (names | {"colour": "colour"}).items():
+        for use, name in _GRIDS.items():
             if use in decoded:
-                _replace(getattr(model, name), decoded[use])
-    opacity = rung.stored.get("opacity")
+                _replace(getattr(rung.stored, name), decoded[use])
+    opacity = rung.opacity
     if opacity is not None:
         alpha = next(
             each[..., -1:]
@@ -65,8 +69,8 @@ def compress_rung(rung: Rung) -> None:
         )
         # other rungs of one size share the grid
         grid = Grid(opacity.grid.width, opacity.grid.height, alpha.reshape(-1, 1).copy())
-        rung.stored["opacity"] = Opacity(grid, opacity.mode)
-    rung.stored["blocks"] = blocks
+        rung.opacity = Opacity(grid, opacity.mode)
+    rung.blocks = blocks
     rung.byte_size = sum(each.blocks.size for each in blocks.values())
 
 
@@ -74,16 +78,14 @@ def _replace(grid: Grid, image: Floats) -> None:
     grid.values[:] = image[..., : grid.channels].reshape(grid.values.shape)
 
 
-def _replace_pbr(rung: Rung, decoded: Mapping[str, Floats]) -> None:
-    grid = rung.stored["grid"]
-    image = grid.image
+def _replace_pbr(textures: PbrTextures, decoded: Mapping[str, Floats]) -> None:
+    image = textures.grid.image
     image[..., pbr_model.BASE] = decoded[BASE_COLOUR][..., :3]
     image[..., pbr_model.ROUGHNESS] = decoded[ORM][..., 1]
     image[..., pbr_model.METALNESS] = decoded[ORM][..., 2]
     image[..., pbr_model.NORMAL] = decoded[NORMAL]
-    occlusion = rung.stored.get("occlusion")
-    if occlusion is not None:
-        _replace(occlusion, decoded[ORM])
+    if textures.occlusion is not None:
+        _replace(textures.occlusion, decoded[ORM])
     if COAT in decoded:
         image[..., [pbr_model.COAT, pbr_model.COAT_ROUGHNESS]] = decoded[COAT]
     if ANISOTROPY in decoded:
@@ -91,14 +93,9 @@ def _replace_pbr(rung: Rung, decoded: Mapping[str, Floats]) -> None:
     if SHEEN in decoded:
         image[..., pbr_model.SHEEN] = decoded[SHEEN][..., :3]
         image[..., pbr_model.SHEEN_ROUGHNESS] = decoded[SHEEN][..., 3]
-    pbr_model.keep_in_range(grid.values)
-    emission = rung.stored.get("emission")
-    linear = None
-    if emission is not None:
-        _replace(emission, decoded[EMISSIVE])
-        linear = linear_from_srgb(emission.values) * rung.stored["strength"]
-    assert isinstance(rung.material, PbrMaterial)
-    rung.material.show(grid, linear)
+    pbr_model.keep_in_range(textures.grid.values)
+    if textures.emission is not None:
+        _replace(textures.emission, decoded[EMISSIVE])
 
 
 def _stretch_of(texture: Floats) -> Floats:

@@ -11,11 +11,12 @@ import numpy as np
 from verdigris.core.base.outputs import write_file
 from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA8_SRGB, write_ktx2
 from verdigris.core.flatten.flat_model import LARGEST_SLANT
-from verdigris.core.ladder.maps.opacity import CUTOFF, MASK
-from verdigris.core.ladder.rung import Rung
+from verdigris.core.ladder.rung import CUTOFF, MASK, Rung
 from verdigris.core.ladder.surface_shader.surface_files import write_surface
+from verdigris.core.ladder.surface_shader.surface_rung import ShaderTextures
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.blocks import Blocks, ktx_of_blocks
+from verdigris.core.ladder.texels.pbr_textures import PbrTextures
 from verdigris.core.ladder.texels.soft_quantise import quantise
 from verdigris.core.ladder.unlit.unlit_models import (
     DETAIL_SCALE,
@@ -25,7 +26,7 @@ from verdigris.core.ladder.unlit.unlit_models import (
     WithReflection,
 )
 from verdigris.core.pictures.picture_files import srgb_from_linear, write_data
-from verdigris.core.settings.rung_names import DETAIL, PBR, SURFACE
+from verdigris.core.settings.rung_names import DETAIL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,10 +59,11 @@ def write_textures(
 ) -> Written:
     """Writes the textures of a rung into a folder. Row 0 of the images is at the top, v = 1."""
     written = Written()
-    if rung.name == SURFACE:
-        written.files = write_surface(rung.stored["shader"], rung.stored["grid"], folder, atlas)
+    stored = rung.stored
+    if isinstance(stored, ShaderTextures):
+        written.files = write_surface(stored.shader, stored.grid, folder, atlas)
         return written
-    images, blocks = images_of(rung, written.numbers), rung.stored.get("blocks", {})
+    images = images_of(rung, written.numbers)
     for use in _TILED if atlas else ():
         if use in images:
             _write_tiles(images[use][0], folder, f"{rung.name}_{use}", atlas, written)
@@ -70,7 +72,7 @@ def write_textures(
         write_data(folder / f"{name}.png", np.ascontiguousarray(image[::-1], np.float32))
         written.files[use] = f"{name}.png"
         if has_ktx:
-            write_file(folder / f"{name}.ktx2", _ktx(image, is_srgb, blocks.get(use)))
+            write_file(folder / f"{name}.ktx2", _ktx(image, is_srgb, rung.blocks.get(use)))
             written.files[f"{use}.ktx2"] = f"{name}.ktx2"
     return written
 
@@ -89,14 +91,13 @@ def _write_tiles(
 def images_of(rung: Rung, numbers: dict[str, Any]) -> dict[str, tuple[Floats, bool]]:
     """By use: values (height, width, channels) from 0 to 1, row 0 at v = 0, and whether they are in
     sRGB."""
-    opacity = rung.stored.get("opacity")
+    opacity, model = rung.opacity, rung.stored
     if opacity is not None:
         numbers["alpha_mode"] = opacity.mode
         if opacity.mode == MASK:
             numbers["alpha_cutoff"] = CUTOFF
-    if rung.name == PBR:
-        return _pbr_images(rung, numbers)
-    model = rung.stored.get("model")
+    if isinstance(model, PbrTextures):
+        return _pbr_images(model, rung, numbers)
     found: dict[str, tuple[Floats, bool]] = {}
     if isinstance(model, OneTexture):
         numbers["curve"] = model.curve.as_json()
@@ -125,37 +126,37 @@ def images_of(rung: Rung, numbers: dict[str, Any]) -> dict[str, tuple[Floats, bo
 
 def with_alpha(image: Floats, rung: Rung) -> Floats:
     """Colours with the rung's opacity as their fourth channel, if it has one."""
-    opacity = rung.stored.get("opacity")
-    return image if opacity is None else np.concatenate([image, opacity.grid.image], -1)
+    if rung.opacity is None:
+        return image
+    return np.concatenate([image, rung.opacity.grid.image], -1)
 
 
-def _pbr_images(rung: Rung, numbers: dict[str, Any]) -> dict[str, tuple[Floats, bool]]:
-    grid = rung.stored["grid"]
-    image = grid.image
+def _pbr_images(
+    textures: PbrTextures, rung: Rung, numbers: dict[str, Any]
+) -> dict[str, tuple[Floats, bool]]:
+    image = textures.grid.image
     slant = 2 * image[..., pbr_model.NORMAL] - 1
     up = np.sqrt(1 - np.minimum((slant**2).sum(-1), LARGEST_SLANT**2))
     normal = np.concatenate([image[..., pbr_model.NORMAL], 0.5 + 0.5 * up[..., None]], -1)
-    occlusion = rung.stored.get("occlusion")
     white = np.ones_like(image[..., :1])
-    open_part = white if occlusion is None else occlusion.image
+    open_part = white if textures.occlusion is None else textures.occlusion.image
     lit = image[..., [pbr_model.ROUGHNESS, pbr_model.METALNESS]]
     found = {
         BASE_COLOUR: (with_alpha(image[..., pbr_model.BASE], rung), True),
         ORM: (np.concatenate([open_part, lit], -1), False),
         NORMAL: (normal, False),
     }
-    layers = rung.stored["layers"]
-    if "coat" in layers:
+    if "coat" in textures.layers:
         coat = image[..., [pbr_model.COAT, pbr_model.COAT_ROUGHNESS]]
         found[COAT] = np.concatenate([coat, 0 * white], -1), False
-    if "anisotropy" in layers:
+    if "anisotropy" in textures.layers:
         found[ANISOTROPY] = anisotropy_texture(image[..., pbr_model.STRETCH]), False
-    if "sheen" in layers:
+    if "sheen" in textures.layers:
         sheen = [image[..., pbr_model.SHEEN], image[..., pbr_model.SHEEN_ROUGHNESS, None]]
         found[SHEEN] = np.concatenate(sheen, -1), True
-    if "emission" in rung.stored:
-        found[EMISSIVE] = rung.stored["emission"].image, True
-        numbers["emissive_strength"] = rung.stored["strength"]
+    if textures.emission is not None:
+        found[EMISSIVE] = textures.emission.image, True
+        numbers["emissive_strength"] = textures.strength
     return found
 
 

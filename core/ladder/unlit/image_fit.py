@@ -7,7 +7,7 @@ gradient by Slang's automatic differentiation; the pipeline is the same for all 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -81,6 +81,8 @@ class Records:
     buffer: Any
     """RECORD numbers for each pixel: uv on the set without overlaps, on the first set and on the
     map of mirrored light; vertices of the triangle and their weights; exposed light; paint."""
+    triangle: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    """The triangle of each pixel."""
     seed: int = 3
 
     @cached_property

@@ -13,7 +13,7 @@ from verdigris.core.ladder.views.reference import lights_of, without_coverage
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.ladder.views.scene import Scene
+    from verdigris.core.ladder.views.fit_views import FitViews
     from verdigris.core.ladder.views.visibility import Seen
 
     Floats = NDArray[np.float32]
@@ -44,18 +44,14 @@ def records_of(
         place = {"eye": each.eye.tolist(), "first": first}
         geometry.run("recordPixels", each.count, place, given, unique_set)
         first += each.count
-    return Records(device, total, buffer)
+    return Records(device, total, buffer, np.concatenate([each.triangle for each in seen]))
 
 
 def reference_records(
-    scene: Scene,
-    seen: Sequence[Seen],
-    samples: int,
-    weights: Sequence[Floats] | None = None,
-    on_progress: Callable[[float], None] = lambda _: None,
-) -> tuple[Records, NDArray[np.int64]]:
-    """Pixels of all views, or as many as a buffer can hold, with the light of the teacher; and
-    their triangles."""
+    views: FitViews, samples: int, on_progress: Callable[[float], None] = lambda _: None
+) -> Records:
+    """Pixels of all views, or as many as a buffer can hold, with the light of the teacher."""
+    scene, seen, weights = views.scene, views.seen, views.weights
     most = _MOST_ON_PROCESSOR if scene.teacher.device.is_software else _MOST_ON_CARD
     part = most / sum(each.count for each in seen)
     if part < 1:
@@ -70,5 +66,4 @@ def reference_records(
     paints = weights or [np.ones(each.count, np.float32) for each in seen]
     bare = [without_coverage(*each) for each in zip(lights, paints, strict=True)]
     exposed = [light * np.float32(scene.exposure) for light, _ in bare]
-    records = records_of(seen, exposed, scene.unique_set, [paint for _, paint in bare])
-    return records, np.concatenate([each.triangle for each in seen])
+    return records_of(seen, exposed, scene.unique_set, [paint for _, paint in bare])

@@ -3,7 +3,6 @@ again and again."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +19,7 @@ from verdigris.core.ladder.views.reference import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.ladder.views.scene import Scene
-    from verdigris.core.ladder.views.visibility import Seen
+    from verdigris.core.ladder.views.fit_views import FitViews
 
     Floats = NDArray[np.float32]
 
@@ -48,11 +46,11 @@ class LitPixels:
 
     @classmethod
     def draw(
-        cls, scene: Scene, seen: Sequence[Seen], uv_set: str, seed: int,
-        weights: Sequence[Floats] | None = None, has_emission: bool = False,
+        cls, views: FitViews, seed: int, has_emission: bool = False
     ) -> LitPixels:  # fmt: skip
         """Draws directions and the teacher's light at some pixels of all views, without
         emission by default."""
+        scene, seen, weights = views.scene, views.seen, views.weights
         teacher = scene.teacher
         device = teacher.device
         uniforms = scene.lighting.environment.uniforms()
@@ -74,7 +72,7 @@ class LitPixels:
         first, places, targets = 0, [], []
         for number, (each, picked) in enumerate(zip(seen, chosen, strict=True)):
             of_picked = None if weights is None else [weights[number][picked]]
-            for own, fitted in both_frames(each.take(picked), uv_set):
+            for own, fitted in both_frames(each.take(picked), scene.first_set):
                 light = light_on_device(teacher, own, lighting, 2 * PAIRS).light()
                 light, paint = without_coverage(light, paint_of(own, of_picked, 0))
                 places.append(fitted.view.buffers["gUv"].to_numpy().view(np.float32))

@@ -10,7 +10,8 @@ from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.hosts.ladder_looks import read_look
-from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladder
+from verdigris.core.ladder.ladder import make_ladder
+from verdigris.core.ladder.ladder_settings import LadderSettings, check_rungs
 from verdigris.core.ladder.mesh.mesh_surface import Surface
 from verdigris.core.ladder.output.write_ladder import write_ladder
 from verdigris.core.ladder.pbr.pbr_material import PbrMaterial

@@ -63,7 +63,10 @@ def ladder(
     held_out: Annotated[
         int | None, typer.Option(help="Number of views that are only measured.")
     ] = None,
-    steps: Annotated[int, typer.Option(help="Steps of each fit; unlit rungs take half.")] = 700,
+    steps: Annotated[
+        int,
+        typer.Option(help="Steps of the fit of glTF textures; rungs of stored light take a fifth."),
+    ] = 700,
     ktx: Annotated[bool, typer.Option("--ktx/--no-ktx", help="Also write KTX 2.0.")] = True,
     texture_format: Annotated[
         str,

@@ -15,6 +15,7 @@ from verdigris.core.ladder.maps.occlusion import bake_occlusion
 from verdigris.core.ladder.maps.opacity import BLEND, MASK, add_opacity
 from verdigris.core.ladder.mesh.mesh_surface import Surface
 from verdigris.core.ladder.output.write_ladder import write_ladder
+from verdigris.core.ladder.rung import Rung
 from verdigris.core.ladder.views.visibility import DeviceSurface, cameras_around, see
 from verdigris.core.lighting.bvh import build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh
@@ -146,12 +147,9 @@ def test_a_material_with_holes_is_masked_and_drawn_so(device, ball):
     scene = SimpleNamespace(teacher=teacher, surface=ball, first_set="st1", unique_set="st1")
     geometry = DeviceSurface(device, ball)
     seen = [see(geometry, each) for each in cameras_around(ball, 8, 64, 1)]
-    rung = SimpleNamespace(
-        name="unlit", size=32, byte_size=100, stored={},
-        draw=lambda each, _: np.ones((len(each.triangle), 3), np.float32),
-    )  # fmt: skip
+    rung = Rung("unlit", 32, 100, 0.0, lambda each, _: np.ones((len(each.triangle), 3), np.float32))
     add_opacity([rung], scene, seen)
-    assert rung.stored["opacity"].mode == MASK and rung.byte_size == 100 + 32 * 32
+    assert rung.opacity.mode == MASK and rung.byte_size == 100 + 32 * 32
     drawn = rung.draw(seen[0], 1)[:, 0]
     assert set(drawn) == {0.0, 1.0}
     there = seen[0].mixed(ball.mesh.position)[:, 1] > 0

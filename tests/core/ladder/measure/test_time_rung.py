@@ -1,14 +1,14 @@
 """The kernels that are timed compute what an engine shows of a rung."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from verdigris.core.base.device import open_device
 from verdigris.core.ladder.measure.time_rung import RungTiming, nanoseconds_of, time_rung
+from verdigris.core.ladder.rung import Rung
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.grid import Grid
+from verdigris.core.ladder.texels.pbr_textures import PbrTextures
 from verdigris.core.ladder.texels.tone_curve import ToneCurve
 from verdigris.core.ladder.unlit.unlit_models import (
     DetailAndColour,
@@ -64,8 +64,8 @@ def image_rungs():
     }
 
 
-def rung_of(name, **stored):
-    return SimpleNamespace(name=name, stored=stored, material=None)
+def rung_of(name, stored):
+    return Rung(name, 8, 1, 0.0, None, stored)
 
 
 def sums_of(rung, device):
@@ -91,13 +91,13 @@ def test_the_timed_light_of_a_pixel_is_that_of_the_rung(device, name):
         light = light + model.share.sample(uv) * MIRROR.to_light(mirrored)
     expected = light.sum(0).reshape(THREADS, ROUNDS).sum(1)
     # texture units filter with weights of eight bits
-    assert sums_of(rung_of(name, model=model), device) == pytest.approx(expected, rel=2e-2)
+    assert sums_of(rung_of(name, model), device) == pytest.approx(expected, rel=2e-2)
 
 
 def test_the_timed_response_is_that_of_the_gltf_material(device):
     grid = bytes_of(5, 1, pbr_model.CHANNELS)
     pbr_model.keep_in_range(grid.values)
-    rung = rung_of(PBR, grid=grid, layers=tuple(pbr_model.LAYERS))
+    rung = rung_of(PBR, PbrTextures(grid, tuple(pbr_model.LAYERS)))
     first, second = random_numbers(0), random_numbers(1)
     texels = np.repeat(pbr_model.decode(grid.values).T, THREADS * ROUNDS, 1).astype(np.float64)
     found = pbr_model.evaluate(texels, above_surface(first[2:]), above_surface(second[:2]))
@@ -106,6 +106,6 @@ def test_the_timed_response_is_that_of_the_gltf_material(device):
 
 
 def test_a_processor_measures_nothing_that_a_report_shows(device):
-    rung = rung_of(UNLIT, model=image_rungs()[UNLIT])
+    rung = rung_of(UNLIT, image_rungs()[UNLIT])
     assert time_rung(rung, device) is None
     assert 0 < nanoseconds_of(rung, device) < 1e5

@@ -42,13 +42,13 @@ def written(tmp_path_factory):
     colours = VertexColours(Grid(count, 1, np.full((count, 3), 0.5, "f4")), ToneCurve(1, 1, 0))
 
     def rung(name, files, stored=None):
-        return Rung(name, 8, 1, 0.0, None, stored or {}), Written(files)
+        return Rung(name, 8, 1, 0.0, None, stored), Written(files)
 
     rungs = [
         rung("neural", {}),
         (Rung("pbr", 8, 1, 0.0, None), Written(LIT, {"emissive_strength": 3.0})),
         rung("unlit", {"shown": "unlit_shown.png", "light": "unlit_light.png"}),
-        rung("vertex", {}, {"model": colours}),
+        rung("vertex", {}, colours),
     ]
     [name] = write_usd(scene, rungs, folder, "tray", LODS, "tray.vdg")
     return Usd.Stage.Open(str(folder / name)), mesh

@@ -18,12 +18,12 @@ from verdigris.core.ladder.surface_shader.fit_surface import (
     SurfaceFitSettings,
     fit_surface,
 )
+from verdigris.core.ladder.surface_shader.from_graph import start_from_graph
 from verdigris.core.ladder.surface_shader.from_pbr import start_from_pbr
 from verdigris.core.ladder.surface_shader.inputs import TexturedInput, shader_of
 from verdigris.core.ladder.surface_shader.mixed_surfaces import merge_mix
 from verdigris.core.ladder.surface_shader.surface_document import Constant, SurfaceShader
 from verdigris.core.ladder.surface_shader.surface_files import write_surface
-from verdigris.core.ladder.surface_shader.surface_rung import start_from_graph
 from verdigris.core.ladder.surface_shader.texel_material import TexelMaterial
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.grid import Grid

@@ -11,12 +11,13 @@ from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.bundle.files.ktx2 import BC4, BC5, BC7, BC7_SRGB, FORMATS
 from verdigris.core.bundle.maps import bc4
-from verdigris.core.ladder.ladder import LadderSettings
+from verdigris.core.ladder.ladder_settings import LadderSettings
 from verdigris.core.ladder.pbr.pbr_material import PbrMaterial
 from verdigris.core.ladder.rung import Rung
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.blocks import decode_image, encode_image
 from verdigris.core.ladder.texels.grid import Grid
+from verdigris.core.ladder.texels.pbr_textures import PbrTextures
 from verdigris.core.ladder.textures.block_textures import compress_rung
 from verdigris.core.ladder.textures.texture_files import images_of, write_textures
 from verdigris.core.ladder.unlit.unlit_models import DetailAndColour
@@ -55,7 +56,7 @@ def test_blocks_of_one_and_two_channels_are_near_and_equal_ends_are_exact(channe
 
 def rung_of(model):
     name = "detail" if isinstance(model, DetailAndColour) else "unlit"
-    return Rung(name, SIDE, 0, 0.0, lambda *_: None, {"model": model, "curve": CURVE})
+    return Rung(name, SIDE, 0, 0.0, lambda *_: None, model)
 
 
 def test_another_decoder_reads_what_the_rung_is_measured_with(tmp_path):
@@ -87,18 +88,18 @@ def pbr_rung(device):
     grid = Grid(SIDE, SIDE, stored)
     occlusion = Grid(SIDE, SIDE, smooth(1).reshape(-1, 1))
     layers = tuple(pbr_model.LAYERS)
-    kept = {"grid": grid, "layers": layers, "occlusion": occlusion}
+    textures = PbrTextures(grid, layers, occlusion=occlusion)
     return Rung(
-        "pbr", SIDE, 0, 0.0, lambda *_: None, kept, material=PbrMaterial(grid, device)
+        "pbr", SIDE, 0, 0.0, lambda *_: None, textures, material=PbrMaterial(grid, device)
     )  # fmt: skip
 
 
 def test_gltf_textures_are_drawn_and_written_as_their_blocks_hold_them(tmp_path):
     device = open_device("software")
     rung = pbr_rung(device)
-    before = rung.stored["grid"].values.copy()
+    before = rung.stored.grid.values.copy()
     compress_rung(rung)
-    after = rung.stored["grid"].values
+    after = rung.stored.grid.values
     assert 0 < np.abs(after - before).mean() < 0.02
     written = write_textures(rung, tmp_path)
     for use, format_name in (
@@ -128,7 +129,7 @@ def test_the_texture_unit_reads_the_blocks_that_are_timed():
     plain = rung_of(model)
     compress_rung(plain)
     by_blocks = sums_of(plain, device)
-    del plain.stored["blocks"]
+    plain.blocks.clear()
     assert by_blocks == pytest.approx(sums_of(plain, device), rel=1e-2)
 
 
