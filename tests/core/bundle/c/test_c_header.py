@@ -30,6 +30,11 @@ from ..runtime.shader_files import StrictFiles, require_tool, run
 HERE = Path(__file__).parent
 STRICT = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+VALIDATION_LAYER = Path("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json")
+VALIDATED = {
+    "VK_INSTANCE_LAYERS": "VK_LAYER_KHRONOS_validation",
+    "VK_LAYER_ENABLES": "VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT",
+}
 SPEC = NetworkSpec(5, 2, "leaky_smelu", frame_count=1)
 
 
@@ -315,7 +320,8 @@ def test_the_header_is_also_cpp(tmp_path):
 
 
 def test_vulkan_draws_what_the_processor_draws(decoder, tmp_path):
-    """With the live value that the bundle has by default."""
+    """With the live value that the bundle has by default. Where Khronos' validation layer is
+    installed, it also checks the calls and their synchronisation."""
     if not Path("/usr/include/vulkan/vulkan.h").exists():
         pytest.skip("the headers of Vulkan are not installed")
     compiler = require_tool("glslangValidator")
@@ -330,9 +336,12 @@ def test_vulkan_draws_what_the_processor_draws(decoder, tmp_path):
     run(compiler, "-V", f"-I{tmp_path}", EXAMPLES / "picture.comp", "-o", shader)
     software = sorted(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))
     environment = {**os.environ, "VK_ICD_FILENAMES": ":".join(map(str, software))}
+    if VALIDATION_LAYER.exists():
+        environment |= VALIDATED
     command = [program, bundle, shader, tmp_path / "vulkan.ppm"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
+    assert not done.stdout + done.stderr
     assert decode(decoder, bundle, tmp_path / "processor.ppm").returncode == 0
 
     def pixels(name, size):
