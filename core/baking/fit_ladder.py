@@ -12,6 +12,7 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.outputs import check_no_bundle
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+from verdigris.core.ladder.baked_mesh import recorded_set
 from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladder, with_work
 from verdigris.core.ladder.mesh_domain import find_properties, mesh_points, reads_colours
 from verdigris.core.ladder.neural_rung import Neural
@@ -92,7 +93,8 @@ def fit_ladder(
     neural: Neural | None = None
     if NEURAL in names and request.bundle is not None:
         bundle = open_bundle(request.bundle)
-        neural = Neural.of(bundle, BundleMaterial(bundle, device), uv_set=surface.first_set)
+        read_by = surface.require_set(recorded_set(bundle))
+        neural = Neural.of(bundle, BundleMaterial(bundle, device), uv_set=read_by)
     elif NEURAL in names:
         wanted = NeuralRequest(request.folder, request.preset, request.uv_set)
         neural = bake_neural(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 LARGEST_FILE_BYTES = 2 << 30
 _USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
+# The first message in an error of USD: Error in '…' at line 1 in file … : 'message'
+_SAID_BY_USD = re.compile(r" in file \S+ : '(.*?)'\s*(?:$|Error in )", re.DOTALL)
 _OBJ_GEOMETRY = ("v", "vt", "vn", "f")
 # Rotates a stage or scene with z up to y up, for row vectors.
 FROM_Z_UP = np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]], np.float64)
@@ -210,20 +213,25 @@ def _load_usd(path: Path, is_upright: bool) -> FileMesh:
     )
 
 
+def mesh_files(path: Path) -> list[Path]:
+    """All files of a mesh: of a stage, those of its layers, too."""
+    if path.suffix.lower() not in _USD_SUFFIXES:
+        return [path]
+    # without the stage, there are no layers
+    stage = _open_stage(path)
+    # a layer in a package is named PACKAGE[LAYER]
+    names = [layer.realPath.partition("[")[0] for layer in stage.GetUsedLayers()]
+    files = {Path(name) for name in names if name}
+    return [path, *sorted(each for each in files if not each.samefile(path))]
+
+
 def usd_meshes(path: Path) -> Iterator[Any]:
     """Yields each rendered mesh of a stage (UsdGeom.Mesh), with those of instances, in the order of
     `load_mesh`'s polygons. The meshes are valid only while this generator runs, which keeps the
     stage open."""
-    try:
-        from pxr import Usd, UsdGeom
-    except ImportError:
-        raise MeshError(
-            f"{path}: USD files need the pxr modules: pip install 'verdigris[usd]', or use OBJ"
-        ) from None
-    try:
-        stage = Usd.Stage.Open(str(path))
-    except Exception as failure:  # noqa: BLE001 - pxr raises its own exception types
-        raise MeshError(f"{path}: cannot be opened as USD: {str(failure).strip()[:300]}") from None
+    stage = _open_stage(path)
+    from pxr import Usd, UsdGeom
+
     meshes = [
         UsdGeom.Mesh(prim)
         for prim in stage.Traverse(Usd.TraverseInstanceProxies())
@@ -232,6 +240,23 @@ def usd_meshes(path: Path) -> Iterator[Any]:
     if not meshes:
         raise MeshError(f"{path}: has no visible mesh with purpose 'default' or 'render'")
     yield from meshes
+
+
+def _open_stage(path: Path) -> Any:
+    try:
+        from pxr import Usd
+    except ImportError:
+        raise MeshError(
+            f"{path}: USD files need the pxr modules: pip install 'verdigris[usd]', or use OBJ"
+        ) from None
+    try:
+        return Usd.Stage.Open(str(path))
+    except Exception as failure:  # noqa: BLE001 - pxr raises its own exception types
+        # USD adds where in its own code it noticed, over several lines
+        said = _SAID_BY_USD.search(str(failure))
+        why = said.group(1) if said else str(failure)
+        short = " ".join(why.split())[:300]
+        raise MeshError(f"{path}: cannot be opened as USD ({short}): export it again") from None
 
 
 def _is_rendered(mesh: Any) -> bool:

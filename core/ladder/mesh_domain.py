@@ -95,6 +95,7 @@ def mesh_points(
         tiles,
         tuple(properties),
         any(each in surface.primvars for each in _COLOURS),
+        surface.facts(chosen),
     )
 
 

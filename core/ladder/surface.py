@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from verdigris.core.base.errors import MeshError
-from verdigris.core.geometry.mesh import FileMesh, Mesh, load_mesh
+from verdigris.core.geometry.mesh import FileMesh, Mesh, load_mesh, mesh_files
 from verdigris.core.geometry.uv_islands import UvReport, report_uv
 from verdigris.core.geometry.uv_sets import load_primvars, uv_sets
 from verdigris.core.importance.tiles import FIRST_TILE, TILES_IN_A_ROW
@@ -63,6 +64,8 @@ class Surface:
     name: str = "mesh"
     painted_set: str = ""
     """The set of painted weights; by default the first."""
+    files: tuple[Mapping[str, str], ...] = ()
+    """Names and digests of its files, as manifests record them."""
 
     @property
     def first_set(self) -> str:
@@ -99,6 +102,10 @@ class Surface:
         if name not in self.sets:
             raise MeshError(f"{self.name} has no uv set {name!r}: it has {', '.join(self.sets)}")
         return name
+
+    def facts(self, uv_set: str | None) -> dict[str, Any]:
+        """Its files and a uv set, as manifests record them."""
+        return {"files": list(self.files), "uv_set": self.require_set(uv_set)}
 
     def require_unique_set(self, name: str | None = None) -> str:
         """A uv set in which each texel belongs to one place: this one, or the last that is."""
@@ -158,9 +165,13 @@ class Surface:
 
 def load_surface(path: Path) -> Surface:
     """Reads a mesh with all its uv sets and primvars."""
+    from verdigris.core.material.load.provenance import file_facts
+
     mesh = load_mesh(path)
-    primvars = load_primvars(path, mesh)
-    return surface_of(mesh, primvars, str(path))
+    # before the rest is read: a later change is then found
+    files = tuple(file_facts(each) for each in mesh_files(path))
+    surface = surface_of(mesh, load_primvars(path, mesh), str(path))
+    return replace(surface, files=files)
 
 
 def surface_of(mesh: FileMesh, primvars: dict[str, Floats], name: str) -> Surface:
