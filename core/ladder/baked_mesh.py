@@ -75,6 +75,11 @@ def _load_recorded(
     has_option: bool,
 ) -> Surface:
     files = record.get("files")
+    if files == []:
+        raise MeshError(
+            f"{bundle.folder}: was baked on a mesh of an application's scene, which no file holds: "
+            "its graph cannot be compared with it"
+        )
     first = files[0] if isinstance(files, list) and files else None
     named = first.get("file") if isinstance(first, Mapping) else None
     # a manifest comes from outside: no folder of it is read

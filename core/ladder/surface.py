@@ -89,7 +89,8 @@ class Surface:
     @cached_property
     def vertices(self) -> tuple[Ints, int]:
         """The vertex of each corner (T, 3), and their number: corners of one place and normal."""
-        parts = [self.mesh.position.reshape(-1, 3) / self.radius, self.mesh.normal.reshape(-1, 3)]
+        places = (self.mesh.position.reshape(-1, 3) - self.centre) / self.radius
+        parts = [places, self.mesh.normal.reshape(-1, 3)]
         keys = np.rint(np.concatenate(parts, 1) * (1 << 14)).astype(np.int32)
         packed = np.ascontiguousarray(keys).view(np.dtype((np.void, keys.itemsize * 6))).reshape(-1)
         names, vertex = np.unique(packed, return_inverse=True)

@@ -70,7 +70,7 @@ def found_now(out):
 
 def test_the_graph_is_evaluated_on_the_mesh_of_the_bake(baked):
     code, out, errors = verify(baked, "--json")
-    assert found_now(out) < 1e-6, errors
+    assert code == 0 and found_now(out) < 1e-6, errors
     record = json.loads((baked / "places.vdg" / "manifest.json").read_text())["source"]["mesh"]
     assert [each["file"] for each in record["files"]] == ["square.usda", "inner.usda"]
     assert record["uv_set"] == "st"
