@@ -14,13 +14,18 @@ from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.ladder.baked_mesh import recorded_set
 from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladder, with_work
-from verdigris.core.ladder.mesh_domain import find_properties, mesh_points, reads_colours
+from verdigris.core.ladder.mesh_domain import (
+    find_properties,
+    mesh_points,
+    needs_atlas,
+    reads_colours,
+)
 from verdigris.core.ladder.neural_rung import Neural
 from verdigris.core.ladder.output.write_ladder import write_ladder
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.settings.limits import BC7_FORMAT
-from verdigris.core.settings.rung_names import NEURAL
+from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, SURFACE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,6 +106,9 @@ def fit_ladder(
             document, material, surface, device, wanted, lambda part: on_progress(NEURAL, part)
         )
     has_tiles = any(is_tiled(slot.file) for slot in teacher.generated.textures)
+    if not has_tiles and {SURFACE, PBR, DETAIL} & set(names):
+        has_tiles, shared = needs_atlas(fitted, uv_set, nodes)
+        lacking += shared
     ladder = make_ladder(
         teacher,
         fitted,

@@ -14,7 +14,9 @@ from verdigris.core.base.errors import MeshError
 from verdigris.core.geometry.mesh import FileMesh, Mesh, load_mesh, mesh_files
 from verdigris.core.geometry.uv_islands import UvReport, report_uv
 from verdigris.core.geometry.uv_sets import load_primvars, uv_sets
+from verdigris.core.hosts.ladder_looks import TILES_SUFFIX
 from verdigris.core.importance.tiles import FIRST_TILE, TILES_IN_A_ROW
+from verdigris.core.material.tiles import MOST_ALONG_A_SIDE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 # A texture needs a part of its texels around each island, for filters.
 _LEAST_COVER = 0.02
+# uvs of a tile may lie beyond its border by this.
+_SAME = 1e-4
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,18 @@ class Surface:
             raise MeshError(f"{self.name} has no uv set {name!r}: it has {', '.join(self.sets)}")
         return name
 
+    @property
+    def has_unique_set(self) -> bool:
+        return bool(self._unique_sets)
+
+    @cached_property
+    def _unique_sets(self) -> list[str]:
+        return [
+            name
+            for name, report in self.reports.items()
+            if report.is_unique and report.covered >= _LEAST_COVER and len(report.tiles) == 1
+        ]
+
     def facts(self, uv_set: str | None) -> dict[str, Any]:
         """Its files and a uv set, as manifests record them."""
         return {"files": list(self.files), "uv_set": self.require_set(uv_set)}
@@ -120,15 +136,18 @@ class Surface:
                     "light differs between them: choose another set, or unwrap one without overlaps"
                 )
             return chosen
-        for each, report in reversed(self.reports.items()):
-            if report.is_unique and report.covered >= _LEAST_COVER and len(report.tiles) == 1:
-                return each
-        first = self.reports[self.first_set]
+        if clean := self._unique_sets:
+            return clean[-1]
+        first, squares = self.reports[self.first_set], self.squares_a_side(self.first_set)
+        why = [f"{first.overlapping} of {first.islands} islands overlap"]
+        if first.without_area:
+            why.append(f"{first.without_area} triangles have no area")
+        if squares > 1:
+            why.append(f"it reaches over {squares} unit squares a side")
         raise MeshError(
             f"{self.name} has no uv set without overlaps in one unit square (of "
-            f"{', '.join(self.sets)}; in {self.first_set!r} {first.overlapping} of {first.islands} "
-            f"islands overlap and {first.without_area} triangles have no area): unwrap a second "
-            "set (uv1, st1), or leave out the rungs that need it"
+            f"{', '.join(self.sets)}; in {self.first_set!r} {' and '.join(why)}): unwrap a "
+            "second set (uv1, st1), or leave out the rungs that need it"
         )
 
     def starting_with(self, name: str) -> Surface:
@@ -137,13 +156,26 @@ class Surface:
         mesh = replace(self.mesh, uv=self.sets[name])
         return replace(self, mesh=mesh, sets=sets, painted_set=self.painted_set or self.first_set)
 
+    def squares_a_side(self, name: str) -> int:
+        """How many unit squares a uv set reaches over, along its longer side."""
+        uv = self.sets[name]
+        low, high = np.floor(uv.min((0, 1)) + _SAME), np.ceil(uv.max((0, 1)) - _SAME)
+        return max(1, int((high - low).max()))
+
+    def is_of_tiles(self, name: str) -> bool:
+        """Whether a uv set lies in several unit squares and no triangle on their borders, as those
+        of UDIM tiles."""
+        low, high = self.sets[name].min(1) + _SAME, self.sets[name].max(1) - _SAME
+        is_inside = (np.floor(low) == np.floor(np.maximum(low, high))).all()
+        return bool(is_inside) and 1 < self.squares_a_side(name) <= MOST_ALONG_A_SIDE
+
     def with_atlas(self, name: str) -> tuple[Surface, Atlas]:
         """The surface with one more set, in which the UDIM tiles of this one are an atlas."""
         columns, rows = np.array(self.reports[name].tiles).T
         first = int(columns.min()), int(rows.min())
         side = int(max(np.ptp(columns), np.ptp(rows))) + 1
         scaled = (self.sets[name] - np.array(first, np.float32)) / np.float32(side)
-        atlas = Atlas(f"{name} (tiles)", first, side, self.reports[name].tiles)
+        atlas = Atlas(f"{name}{TILES_SUFFIX}", first, side, self.reports[name].tiles)
         sets = {**self.sets, atlas.uv_set: np.asarray(scaled, np.float32)}
         return replace(self, sets=sets), atlas
 

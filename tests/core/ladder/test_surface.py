@@ -14,6 +14,7 @@ from verdigris.core.geometry.raster import rasterize
 from verdigris.core.geometry.shapes import shape_mesh
 from verdigris.core.geometry.uv_islands import report_uv
 from verdigris.core.geometry.uv_sets import load_primvars
+from verdigris.core.hosts.ladder_looks import look_of
 from verdigris.core.importance.camera import look_at
 from verdigris.core.ladder.mesh_domain import mesh_points
 from verdigris.core.ladder.surface import Surface, load_surface
@@ -63,6 +64,19 @@ def test_udim_tiles_are_joined_to_an_atlas(cloth):
     assert atlas.parts(64) == {
         1001: (0, 0, 32), 1002: (32, 0, 32), 1011: (0, 32, 32), 1012: (32, 32, 32)
     }  # fmt: skip
+
+
+def test_light_on_tiles_is_fitted_in_their_atlas_which_scenes_do_not_have(cloth):
+    surface = load_surface(cloth)
+    tiled = replace(surface, sets={"st": surface.sets["st"]})
+    assert tiled.is_of_tiles("st") and tiled.squares_a_side("st") == 2
+    with pytest.raises(MeshError, match="and it reaches over 2 unit squares a side"):
+        tiled.require_unique_set()
+    light_set = tiled.with_atlas("st")[0].require_unique_set()
+    unlit = {"name": "unlit", "files": {"shown": "unlit_shown.png"}}
+    for name, count in ((light_set, 0), ("st1", 1)):
+        report = {"uv_set_of_light": name, "rungs": [unlit]}
+        assert len(look_of(report, cloth.parent).rungs) == count
 
 
 def test_a_mesh_without_a_set_for_light_is_refused_with_a_remedy():
