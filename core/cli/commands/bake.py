@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.baking.bake import BakeOptions
-    from verdigris.core.ladder.surface import Surface
+    from verdigris.core.ladder.mesh.mesh_surface import Surface
     from verdigris.core.material.live_inputs.live_input import WantedInput
     from verdigris.core.material.load.mtlx_document import Document, Material
     from verdigris.core.material.mesh_points import MeshPoints
@@ -89,7 +89,7 @@ def bake(
     from verdigris.core.material.live_inputs.live_input import parse_all_wanted
     from verdigris.core.material.load.mtlx_document import load_document, select_materials
     from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.pictures.verdict import require_target
+    from verdigris.core.pictures.compare.verdict import require_target
     from verdigris.core.settings.presets import default_preset
 
     changes = parse_setting_changes(settings)
@@ -186,7 +186,7 @@ def _read_recipe(
 
 
 def _load_mesh(mesh: Path | None, uv: str | None) -> Surface | None:
-    from verdigris.core.ladder.surface import load_surface
+    from verdigris.core.ladder.mesh.mesh_surface import load_surface
 
     if mesh is None and uv is not None:
         raise typer.BadParameter("needs a mesh: name it with --mesh", param_hint="--uv")
@@ -198,7 +198,11 @@ def _on_mesh(
 ) -> tuple[MeshPoints | None, NDArray[np.float32] | None]:
     """The points on which materials are evaluated, if there is a mesh, and the weights of its
     places."""
-    from verdigris.core.ladder.mesh_domain import coverage_weights, find_properties, mesh_points
+    from verdigris.core.ladder.mesh.mesh_domain import (
+        coverage_weights,
+        find_properties,
+        mesh_points,
+    )
 
     if surface is None:
         return None, weights

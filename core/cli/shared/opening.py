@@ -48,7 +48,7 @@ def open_source(
 ) -> Teacher:
     """The teacher of the document from which a bundle was baked, on the mesh of the bake if there
     was one: see `find_points`."""
-    from verdigris.core.ladder.baked_mesh import find_points
+    from verdigris.core.ladder.mesh.baked_mesh import find_points
     from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.teacher.teacher import Teacher
 

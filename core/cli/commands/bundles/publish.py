@@ -155,7 +155,7 @@ def _draw(
     on_progress: Callable[[float], None],
 ) -> Published:
     from verdigris.core.bundle.verify.verify import source_notes
-    from verdigris.core.ladder.baked_mesh import find_points
+    from verdigris.core.ladder.mesh.baked_mesh import find_points
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.publish.page import Published
     from verdigris.core.publish.references import draw_references

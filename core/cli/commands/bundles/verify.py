@@ -50,7 +50,7 @@ def verify(
     from verdigris.core.cli.shared.opening import open_source, require_own_material
     from verdigris.core.compress.set_files import is_texture_set, open_set
     from verdigris.core.compress.verify_set import verify_set
-    from verdigris.core.ladder.baked_mesh import mesh_notes
+    from verdigris.core.ladder.mesh.baked_mesh import mesh_notes
 
     if mesh is not None and source is None:
         raise typer.BadParameter("needs --source FILE", param_hint="--mesh")
