@@ -14,6 +14,8 @@ from verdigris.core.settings.rung_names import NEURAL, PBR, REFLECTION, UNLIT
 FORMAT = "verdigris.ladder"
 # Keys of an entry of the report.
 SCENE_TEXTURES, SCENE_VERTICES, SCENE_SHADER = "scene_textures", "scene_vertices", "scene_shader"
+# Of the name of a uv set in which UDIM tiles are an atlas: no mesh of a scene has it.
+TILES_SUFFIX = " (tiles)"
 _SHOWN, _ALPHA = "shown", "alpha_mode"
 
 
@@ -33,11 +35,12 @@ def read_look(file: Path) -> LadderLook:
 def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
     """The rungs that a scene can show. `detail` needs a shader of an engine, and is left out."""
     below = {each["rung"]: each["below_pixels"] for each in report.get("lods", ())}
-    rungs = []
+    rungs, light_set = [], str(report.get("uv_set_of_light") or "")
     for each in report.get("rungs", ()):
         name, files = str(each["name"]), each.get("files", {})
         textures = {kind: folder / file for kind, file in each.get(SCENE_TEXTURES, {}).items()}
-        light = files.get(_SHOWN) if name in (UNLIT, REFLECTION) else None
+        has_light = name in (UNLIT, REFLECTION) and not light_set.endswith(TILES_SUFFIX)
+        light = files.get(_SHOWN) if has_light else None
         vertices, shader = each.get(SCENE_VERTICES), _shader_of(each.get(SCENE_SHADER), folder)
         if name != NEURAL and not (textures or light or vertices or shader):
             continue
@@ -48,7 +51,7 @@ def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
                 below.get(name),
                 textures,
                 folder / light if light else None,
-                str(report.get("uv_set_of_light") or ""),
+                light_set,
                 folder / vertices if vertices else None,
                 _ALPHA in each,
                 shader,
