@@ -19,7 +19,7 @@ from verdigris.core.hosts.host import (
     LadderLook,
     RungLook,
 )
-from verdigris.core.settings.rung_names import NEURAL, VERTEX
+from verdigris.core.settings.rung_names import DETAIL, NEURAL, VERTEX
 from verdigris.plugins.maya.scene.assignments import assignment_of
 from verdigris.plugins.maya.scene.materials import engines_of
 from verdigris.plugins.maya.scene.nodes import (
@@ -61,7 +61,7 @@ def can_show(rung: RungLook) -> bool:
     it has Standard Surface in all versions."""
     if rung.shader is not None:
         return rung.shader.category == STANDARD_SURFACE
-    return rung.name != VERTEX
+    return rung.name not in (VERTEX, DETAIL)
 
 
 def make_levels(
@@ -130,9 +130,9 @@ def _engine_of(material: HostMaterial, plain: str, rung: RungLook) -> str:
     )  # fmt: skip
     for node in (shader, file, engine):
         note_text(node, LEVEL_OF, material.key)
-    assert rung.light is not None
+    assert rung.light is not None and rung.light.shown is not None
     cmds.setAttr(f"{file}.ignoreColorSpaceFileRules", True)
-    cmds.setAttr(f"{file}.fileTextureName", rung.light.as_posix(), type="string")
+    cmds.setAttr(f"{file}.fileTextureName", rung.light.shown.as_posix(), type="string")
     cmds.setAttr(f"{file}.colorSpace", "sRGB", type="string")
     cmds.connectAttr(f"{file}.outColor", f"{shader}.outColor")
     if rung.has_alpha:

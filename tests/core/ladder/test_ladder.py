@@ -215,6 +215,12 @@ def test_hosts_get_the_numbers_and_textures_of_the_surface_shader(made):
     assert {"base_color", "metalness"} <= set(shader.textures)
     assert shader.textures["base_color"].is_colour and not shader.textures["metalness"].is_colour
     assert all(each.file.is_file() for each in shader.textures.values())
+    # and what it leaves out
+    assert shader.values["coat_IOR"] == 1.5 and not set(shader.values) & set(shader.textures)
+    detail, mirrored = looks["detail"].light, looks["reflection"].light
+    assert set(detail.files) == {"colour", "detail"} and detail.mirror_curve is None
+    assert set(mirrored.files) == {"light", "share", "mirror"} and mirrored.mirror_curve[1] > 0
+    assert mirrored.uv_set == "st1" and mirrored.shown.name == "reflection_shown.png"
     assert all(each.shader is None for name, each in looks.items() if name != "surface")
 
 

@@ -12,6 +12,7 @@ from verdigris.core.hosts.host import (
     ShaderLook,
     ShaderTexture,
     ShowsRungs,
+    StoredLight,
 )
 
 from .test_maya_host import SHAPE, by_name, flattened, maya
@@ -23,14 +24,14 @@ __all__ = ["maya", "painting"]
 
 @pytest.fixture
 def ladder(tmp_path):
+    light = StoredLight({}, (0, 1, 0), None, "st", "st", tmp_path / "unlit_shown.png")
     return LadderLook(
         "stone",
         (
             RungLook("neural", "Neural material"),
             RungLook("pbr", "glTF textures", 512, flattened(tmp_path)),
-            RungLook("unlit", "One unlit texture", 64, {}, tmp_path / "unlit_shown.png", "st", None,
-                     True),
-            RungLook("vertex", "Vertex colours", None, {}, None, "", tmp_path / "v.npz"),
+            RungLook("unlit", "One unlit texture", 64, light=light, has_alpha=True),
+            RungLook("vertex", "Vertex colours", vertices=tmp_path / "v.npz"),
         ),
         None,
         BakedResult(tmp_path / "stone.vdg"),
