@@ -42,6 +42,10 @@ _TILED = (BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT, ANISOTROPY, SHEEN, OPACITY, 
 OF_TWO = (NORMAL, COAT)
 # What viewers of glTF show, which know no tone curve.
 SHOWN = "shown"
+# The same of the colours of detail, which are divided by the number of this name.
+COLOUR_SHOWN, SHOWN_SCALE = "colour_shown", "colour_shown_scale"
+# Light above this is clipped: bytes in sRGB would show steps in the dark.
+_LARGEST_SHOWN = 4.0
 
 
 @dataclass
@@ -114,6 +118,9 @@ def images_of(rung: Rung, numbers: dict[str, Any]) -> dict[str, tuple[Floats, bo
         numbers["detail_scale"] = DETAIL_SCALE
         found["detail"] = model.detail.image, False
         found["colour"] = model.colour.image, False
+        light = model.curve.to_light(model.colour.image)
+        numbers[SHOWN_SCALE] = round(float(np.clip(light.max(), 1, _LARGEST_SHOWN)), 4)
+        found[COLOUR_SHOWN] = quantise(srgb_from_linear(light / numbers[SHOWN_SCALE])), True
     elif isinstance(model, VertexColours):
         numbers["curve"] = model.curve.as_json()
     if opacity is not None and "light" in found:

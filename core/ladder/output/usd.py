@@ -1,8 +1,8 @@
 """Writes rungs as USD: the mesh with a variant set `rung`, for Houdini, Maya, Blender and others.
 
 Each variant binds a UsdPreviewSurface with the rung's textures. That of the neural rung shows the
-glTF textures and names its bundle in `verdigris:bundle`, as the plug-ins do. That of the surface
-shader has it as a network of MaterialX, too.
+glTF textures and names its bundle in `verdigris:bundle`, as the plug-ins do. Those of the surface
+shader and of stored light have a network of MaterialX, too.
 """
 
 from __future__ import annotations
@@ -12,19 +12,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.ladder.output.light_document import light_document
 from verdigris.core.ladder.output.texture_files import (
     BASE_COLOUR,
+    COLOUR_SHOWN,
     EMISSIVE,
     NORMAL,
+    OPACITY,
     ORM,
     SHOWN,
+    SHOWN_SCALE,
     Written,
 )
 from verdigris.core.ladder.output.usd_network import connect_network
 from verdigris.core.ladder.rungs import Rung, Scene
 from verdigris.core.ladder.surface_rung.surface_files import DOCUMENT
 from verdigris.core.ladder.unlit_models import VertexColours
-from verdigris.core.settings.rung_names import NEURAL, PBR, SURFACE, VARIANT_SET, VERTEX
+from verdigris.core.settings.rung_names import (
+    DETAIL,
+    NEURAL,
+    PBR,
+    REFLECTION,
+    SURFACE,
+    UNLIT,
+    VARIANT_SET,
+    VERTEX,
+)
 
 if TYPE_CHECKING:
     from pxr import Usd, UsdShade
@@ -71,6 +84,9 @@ def write_usd(
             if rung.name == SURFACE:
                 files_of = {use: file for use, file in written.files.items() if use != DOCUMENT}
                 connect_network(stage, material, rung.stored["shader"].write(files_of))
+            elif rung.name in (UNLIT, REFLECTION, DETAIL):
+                text = light_document(written.files, written.numbers, (_FIRST, _LIGHT))
+                connect_network(stage, material, text)
             if rung.name == NEURAL and bundle:
                 attribute = material.GetPrim().CreateAttribute(
                     ATTRIBUTE, Sdf.ValueTypeNames.Asset, True
@@ -143,10 +159,13 @@ def _define_material(
                 texture.CreateInput("bias", types.Float4).Set((-1, -1, -1, 0))
             source = texture.CreateOutput(channel, getattr(types, kind))
             surface.CreateInput(port, getattr(types, kind)).ConnectToSource(source)
-    use, uv_set = (BASE_COLOUR, _FIRST) if BASE_COLOUR in files else (SHOWN, _LIGHT)
-    if "alpha_mode" in numbers and use in files:
-        texture = _texture(stage, f"{path}/opacity", files[use], "sRGB", uv_set)
-        source = texture.CreateOutput("a", types.Float)
+    opacities = (BASE_COLOUR, _FIRST, "a"), (SHOWN, _LIGHT, "a"), (OPACITY, _FIRST, "r")
+    chosen = next((each for each in opacities if each[0] in files), None)
+    if "alpha_mode" in numbers and chosen is not None:
+        use, uv_set, channel = chosen
+        space = "raw" if use == OPACITY else "sRGB"
+        texture = _texture(stage, f"{path}/opacity", files[use], space, uv_set)
+        source = texture.CreateOutput(channel, types.Float)
         surface.CreateInput("opacity", types.Float).ConnectToSource(source)
         surface.CreateInput("opacityThreshold", types.Float).Set(numbers.get("alpha_cutoff", 0.0))
     if BASE_COLOUR in files:
@@ -160,8 +179,12 @@ def _define_material(
         reader.CreateIdAttr("UsdPrimvarReader_float3")
         reader.CreateInput("varname", types.String).Set(_COLOUR)
         light = reader.CreateOutput("result", types.Float3)
-    elif SHOWN in files:
-        texture = _texture(stage, f"{path}/light", files[SHOWN], "sRGB", _LIGHT)
+    elif SHOWN in files or COLOUR_SHOWN in files:
+        file = files.get(SHOWN) or files[COLOUR_SHOWN]
+        texture = _texture(stage, f"{path}/light", file, "sRGB", _LIGHT)
+        if SHOWN_SCALE in numbers:
+            scale = numbers[SHOWN_SCALE]
+            texture.CreateInput("scale", types.Float4).Set((scale, scale, scale, 1))
         light = texture.CreateOutput("rgb", types.Color3f)
     else:
         return material
