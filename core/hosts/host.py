@@ -164,8 +164,14 @@ class StoredLight:
     uv_set_of_detail: str = ""
     """The same, of `detail` and `opacity`."""
 
+    detail_scale: float = 1.0
+    """Of the square of `detail`."""
+
     shown: Path | None = None
-    """`light` in sRGB, clipped at 1, for hosts that manage the colours of files."""
+    """`light` or `colour` in sRGB, clipped, for hosts that manage the colours of files."""
+
+    shown_scale: float = 1.0
+    """What is 1 in it."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 from verdigris.core.base.errors import HostError, reason
 from verdigris.core.hosts.host import (
@@ -18,10 +19,17 @@ from verdigris.core.hosts.host import (
 )
 from verdigris.core.settings.rung_names import NEURAL, PBR
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
 FORMAT = "verdigris.ladder"
 # Keys of an entry of the report.
 SCENE_TEXTURES, SCENE_VERTICES, SCENE_SHADER = "scene_textures", "scene_vertices", "scene_shader"
-_SHOWN = "shown"
+_SHOWN, _DETAIL_SCALE = "shown", "detail_scale"
+COLOUR_SHOWN, SHOWN_SCALE = "colour_shown", "colour_shown_scale"
 _CURVE, _MIRROR_CURVE, _TILES, _ALPHA = "curve", "mirror_curve", "tiles", "alpha_mode"
 _LIGHT_SET, _MATERIAL_SET = "uv_set_of_light", "uv_set_of_materials"
 _OF_LIGHT = "light", "share", "mirror", "colour", "detail", "opacity"
@@ -82,13 +90,16 @@ def _light_of(
     files = {use: folder / found[use] for use in _OF_LIGHT if use in found}
     if not files or _CURVE not in entry or _TILES in entry:
         return None
+    shown = _SHOWN if _SHOWN in found else COLOUR_SHOWN
     return StoredLight(
         files,
         _numbers(entry[_CURVE]),
         _numbers(entry[_MIRROR_CURVE]) if _MIRROR_CURVE in entry else None,
         _set(report, _LIGHT_SET),
         _set(report, _MATERIAL_SET),
-        folder / found[_SHOWN] if _SHOWN in found else None,
+        entry.get(_DETAIL_SCALE, 1.0),
+        folder / found[shown] if shown in found else None,
+        entry.get(SHOWN_SCALE, 1.0),
     )
 
 
@@ -117,6 +128,17 @@ def _shader_of(
         for name, value in found["values"].items()
     }
     return ShaderLook(found["category"], values, textures, _set(report, _MATERIAL_SET))
+
+
+def read_vertices(file: Path) -> tuple[Floats, Floats]:
+    """The places (V, 3) and the linear light (V, 4) of vertices."""
+    import numpy as np
+
+    try:
+        with np.load(file) as found:
+            return found["position"], found["colour"]
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as failure:
+        raise HostError(f"{file}: cannot be read ({failure}): bake the ladder again") from None
 
 
 def result_of(report: Mapping[str, Any], folder: Path) -> BakedResult | None:

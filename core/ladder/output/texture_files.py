@@ -11,6 +11,7 @@ import numpy as np
 from verdigris.core.base.outputs import write_file
 from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA8_SRGB, write_ktx2
 from verdigris.core.flatten.flat_model import LARGEST_SLANT
+from verdigris.core.hosts.ladder_looks import COLOUR_SHOWN, SHOWN_SCALE
 from verdigris.core.ladder.maps.opacity import CUTOFF, MASK
 from verdigris.core.ladder.output.blocks import Blocks, ktx_of_blocks
 from verdigris.core.ladder.pbr import pbr_model
@@ -42,8 +43,6 @@ _TILED = (BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT, ANISOTROPY, SHEEN, OPACITY, 
 OF_TWO = (NORMAL, COAT)
 # What viewers of glTF show, which know no tone curve.
 SHOWN = "shown"
-# The same of the colours of detail, which are divided by the number of this name.
-COLOUR_SHOWN, SHOWN_SCALE = "colour_shown", "colour_shown_scale"
 # Light above this is clipped: bytes in sRGB would show steps in the dark.
 _LARGEST_SHOWN = 4.0
 
@@ -119,6 +118,7 @@ def images_of(rung: Rung, numbers: dict[str, Any]) -> dict[str, tuple[Floats, bo
         found["detail"] = model.detail.image, False
         found["colour"] = model.colour.image, False
         light = model.curve.to_light(model.colour.image)
+        # the colours of detail in sRGB, divided by this number
         numbers[SHOWN_SCALE] = round(float(np.clip(light.max(), 1, _LARGEST_SHOWN)), 4)
         found[COLOUR_SHOWN] = quantise(srgb_from_linear(light / numbers[SHOWN_SCALE])), True
     elif isinstance(model, VertexColours):

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.hosts.ladder_looks import COLOUR_SHOWN, SHOWN_SCALE
 from verdigris.core.ladder.output.light_document import light_document
 from verdigris.core.ladder.output.texture_files import (
     BASE_COLOUR,
-    COLOUR_SHOWN,
     EMISSIVE,
     NORMAL,
     OPACITY,
     ORM,
     SHOWN,
-    SHOWN_SCALE,
     Written,
 )
 from verdigris.core.ladder.output.usd_network import connect_network

@@ -18,7 +18,6 @@ AXES = "verdigris_x", "verdigris_y", "verdigris_z"
 _OCTAHEDRAL = "Verdigris octahedral map"
 # A filter would read the other side beyond.
 _RIM = 0.01
-_DETAIL_SCALE = 4.0
 
 Images = dict[str, bpy.types.Image]
 
@@ -45,7 +44,7 @@ def add_light(
     if "detail" in images:
         uv = graph.uv(uv_set_of_detail)
         detail = graph.split(graph.image(images["detail"], uv).outputs["Color"])[0]
-        squared = graph.math("MULTIPLY", graph.math("MULTIPLY", detail, detail), _DETAIL_SCALE)
+        squared = graph.math("MULTIPLY", graph.math("MULTIPLY", detail, detail), light.detail_scale)
         found = graph.vector("MULTIPLY", found, squared)
         if "opacity" in images:
             alpha = graph.split(graph.image(images["opacity"], uv).outputs["Color"])[0]

@@ -12,6 +12,7 @@ import numpy as np
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import VIEWPORT_SUFFIX, LadderLook, RungLook
+from verdigris.core.hosts.ladder_looks import read_vertices
 from verdigris.core.settings.rung_names import NEURAL
 
 from .light_nodes import add_light, emit, note_axes
@@ -37,7 +38,7 @@ def attach_rungs(material: bpy.types.Material, ladder: LadderLook) -> str:
         raise HostError(f"{material.name}: no mesh of the scene has it: assign it to one")
     rungs = [each for each in ladder.rungs if not each.shader or each.shader.category in SHADERS]
     images = {rung.name: _images_of(rung) for rung in rungs}
-    colours = {each.name: _read_vertices(each) for each in rungs if each.vertices}
+    colours = {each.name: read_vertices(each.vertices) for each in rungs if each.vertices}
     if ladder.result is not None:
         note_result(material, ladder.result)
     _remove_levels(material)
@@ -90,15 +91,6 @@ def _images_of(rung: RungLook) -> dict[str, bpy.types.Image]:
     for name, each in rung.shader.textures.items() if rung.shader else ():
         images[name] = load_data(each.file, "sRGB" if each.is_colour else "Non-Color")
     return images
-
-
-def _read_vertices(rung: RungLook) -> tuple[np.ndarray, np.ndarray]:
-    assert rung.vertices is not None
-    try:
-        with np.load(rung.vertices) as found:
-            return found["position"], found["colour"]
-    except (OSError, ValueError, KeyError) as failure:
-        raise HostError(f"{rung.vertices}: cannot be read ({failure}): bake again") from None
 
 
 def _material_of(

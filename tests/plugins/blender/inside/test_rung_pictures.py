@@ -111,7 +111,7 @@ def test_detail_is_four_times_its_square_times_the_light_of_the_other_uv_set(stu
     attach, render = studio
     files = {use: tmp_path / f"{use}.png" for use in ("colour", "detail", "opacity")}
     texels = {use: picture(path) for use, path in files.items()}
-    light = StoredLight(files, CURVE, None, "st1", "UVMap")
+    light = StoredLight(files, CURVE, None, "st1", "UVMap", 4.0)
     item = attach(RungLook("detail", "Detail", light=light, has_alpha=True))
     found, uv, _ = render(item, (0.4, -1.0, 4.0), tmp_path / "detail.exr")
     detail = read(texels["detail"], uv)[..., :1]
