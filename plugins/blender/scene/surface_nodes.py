@@ -84,7 +84,8 @@ SHADERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "open_pbr_surface": _OPEN_PBR,
     "gltf_pbr": _GLTF_PBR,
 }
-_ANISOTROPY, _ROTATION, _ALPHA = "Anisotropic", "Anisotropic Rotation", "Alpha"
+_BASE, _IOR, _ALPHA = "Base Color", "IOR", "Alpha"
+_ANISOTROPY, _ROTATION = "Anisotropic", "Anisotropic Rotation"
 # The value of glTF's alpha_mode.
 _OPAQUE = 0
 
@@ -103,6 +104,8 @@ def add_surface(
     }
     for socket, (factor, *inputs) in SHADERS[look.category].items():
         found = _product(graph, factor, inputs, look, textures)
+        if socket in (_BASE, _IOR):
+            found = _under_coat(graph, socket, found, look, textures)
         if socket == _ALPHA and look.values.get("alpha_mode") == _OPAQUE:
             continue
         if socket == _ALPHA and isinstance(found, tuple):
@@ -150,3 +153,26 @@ def _product(
     for other in fed[1:] if constant == 1.0 else (*fed[1:], constant):
         found = graph.vector("MULTIPLY", found, other)
     return found
+
+
+def _under_coat(
+    graph: NodeGraph, socket: str, found: Any, look: ShaderLook,
+    textures: Mapping[str, bpy.types.NodeSocket],
+) -> Any:  # fmt: skip
+    """The colour of the base as the coat of OpenPBR darkens it, and its IOR in the coat, by
+    MaterialX's graph. Blender's coat does neither."""
+    weight = _product(graph, 1.0, ["coat_weight"], look, textures)
+    ior = look.values.get("coat_ior")
+    if not weight or found is None or not isinstance(ior, float):
+        return found
+    if socket == _IOR:
+        if not isinstance(found, float):
+            return found
+        ratio = max(found / ior, ior / found)
+        return graph.math("MULTIPLY_ADD", weight, ratio - found, found)
+    weight = _product(graph, 1.0, ["coat_weight", "coat_darkening"], look, textures)
+    # what of diffuse light the coat reflects back
+    inside = 1 - 4 / (ior * (ior + 1) ** 2)
+    left = graph.vector("MULTIPLY_ADD", found, -inside, 1.0)
+    change = graph.vector("SUBTRACT", graph.vector("DIVIDE", 1 - inside, left), 1.0)
+    return graph.vector("MULTIPLY", found, graph.vector("MULTIPLY_ADD", change, weight, 1.0))

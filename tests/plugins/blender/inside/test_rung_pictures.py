@@ -1,11 +1,12 @@
 """Rungs as Cycles renders them, beside the formulas of docs/LADDER.md in numpy."""
 
 import bpy
+import MaterialX as mx
 import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Vector
 
-from verdigris.core.hosts.host import LadderLook, RungLook, StoredLight
+from verdigris.core.hosts.host import LadderLook, RungLook, ShaderLook, StoredLight
 
 SIDE = 24
 CURVE, MIRROR_CURVE = (-0.7, 1.1, 0.1), (-3.2, 3.6, 0.2)
@@ -156,3 +157,81 @@ def test_a_reflection_is_read_by_the_mirrored_direction_in_the_space_of_the_mesh
     expected = to_light(base, CURVE) + share * mirror
     assert np.ptp(at, axis=(0, 1)).min() > 0.05
     np.testing.assert_allclose(found[..., :3], expected, rtol=2e-3, atol=2e-3)
+
+
+# What reflects red light of a sun of strength 1 to an eye at EYE, by the code that MaterialX
+# generates (Teacher.response), and how much the mean difference may be.
+EYE = (0.45, 0.25)
+SUNS = (
+    (-0.371, -0.322), (-0.525, -0.268), (-0.261, -0.57),
+    (-0.76, -0.135), (0.091, -0.229), (-0.141, 0.307),
+)  # fmt: skip
+BRUSHED = {
+    "base": 1.0, "base_color": (0.9, 0.9, 0.9), "metalness": 1.0, "specular_roughness": 0.5,
+    "specular_anisotropy": 0.8, "specular_rotation": 0.125,
+}  # fmt: skip
+COATED = {
+    "base": 0.8, "base_color": (0.5, 0.1, 0.1), "coat": 1.0, "coat_color": (0.6, 0.8, 1.0),
+    "coat_roughness": 0.25, "specular": 0.0,
+}  # fmt: skip
+LACQUERED = {
+    "base_color": (0.7, 0.4, 0.2), "specular_roughness": 0.4, "coat_weight": 0.5,
+    "coat_roughness": 0.3,
+}  # fmt: skip
+FUZZY = {"base_color": (0.1, 0.1, 0.2), "fuzz_weight": 1.0, "fuzz_color": (0.8, 0.6, 0.6),
+         "specular_weight": 0.0}  # fmt: skip
+HALF_METAL = {
+    "base_color": (0.7, 0.4, 0.2), "metallic": 0.5, "roughness": 0.4, "specular": 0.6,
+    "specular_color": (1.0, 0.7, 0.5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("category", "values", "expected", "bound"),
+    [
+        ("standard_surface", BRUSHED, (1.5338, 1.2327, 0.8628, 0.5079, 0.0759, 0.0184), 0.08),
+        ("standard_surface", COATED, (0.3175, 0.4816, 0.0625, 0.053, 0.073, 0.07), 0.03),
+        ("open_pbr_surface", LACQUERED, (0.3303, 0.3781, 0.1508, 0.1276, 0.1772, 0.17), 0.03),
+        ("open_pbr_surface", FUZZY, (0.0302, 0.0287, 0.028, 0.0245, 0.0328, 0.0321), 0.01),
+        ("gltf_pbr", HALF_METAL, (1.1189, 1.2344, 0.2478, 0.2419, 0.1865, 0.1513), 0.01),
+    ],
+)
+def test_a_surface_shader_reflects_what_the_code_of_materialx_does(
+    studio, harness, tmp_path, category, values, expected, bound
+):
+    library = mx.createDocument()
+    mx.loadLibraries(mx.getDefaultDataLibraryFolders(), mx.getDefaultDataSearchPath(), library)
+    definitions = library.getMatchingNodeDefs(category)
+    definition = next((each for each in definitions if each.getDefaultVersion()), definitions[-1])
+    known = {}
+    for port in definition.getActiveInputs():
+        value = port.getValue()
+        if isinstance(value, (float, int, mx.Color3)):
+            known[port.getName()] = value.asTuple() if isinstance(value, mx.Color3) else value
+    attach, _ = studio
+    shader = ShaderLook(category, known | values, {}, "UVMap")
+    item = attach(RungLook("surface", "Textures", shader=shader))
+    scene, camera = bpy.context.scene, bpy.context.scene.camera
+    item.matrix_world = Matrix()
+
+    def upright(x, y):
+        return Vector((x, y, (1 - x * x - y * y) ** 0.5))
+
+    camera.location, camera.data.angle = upright(*EYE) * 10, 0.001
+    camera.rotation_euler = upright(*EYE).to_track_quat("Z", "Y").to_euler()
+    scene.render.resolution_x = scene.render.resolution_y = 2
+    scene.cycles.samples, scene.render.film_transparent = 16, False
+    sun = bpy.data.objects.new("sun", bpy.data.lights.new("sun", "SUN"))
+    sun.data.energy, sun.data.angle = 1.0, 0.0
+    scene.collection.objects.link(sun)
+    found = []
+    for place in SUNS:
+        sun.rotation_euler = upright(*place).to_track_quat("Z", "Y").to_euler()
+        scene.render.filepath = str(tmp_path / "lit.exr")
+        bpy.ops.render.render(write_still=True)
+        image = bpy.data.images.load(scene.render.filepath)
+        image.colorspace_settings.name = "Non-Color"
+        found.append(np.array(image.pixels).reshape(-1, 4)[:, 0].mean())
+        bpy.data.images.remove(image)
+    difference = np.abs(np.array(found) - expected).mean() / np.mean(expected)
+    assert difference < bound, found
