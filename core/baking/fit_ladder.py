@@ -12,8 +12,9 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.outputs import check_no_bundle
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
-from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladder, with_work
-from verdigris.core.ladder.mesh_domain import find_properties, mesh_points, reads_colours
+from verdigris.core.ladder.ladder import make_ladder
+from verdigris.core.ladder.ladder_settings import LadderSettings, check_rungs
+from verdigris.core.ladder.mesh.mesh_domain import find_properties, mesh_points, reads_colours
 from verdigris.core.ladder.neural_rung import Neural
 from verdigris.core.ladder.output.write_ladder import write_ladder
 from verdigris.core.material.files.paths import is_tiled
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.base.device import Device
     from verdigris.core.importance.camera import Camera
-    from verdigris.core.ladder.surface import Surface
+    from verdigris.core.ladder.mesh.mesh_surface import Surface
     from verdigris.core.lighting.environment import Environment
     from verdigris.core.material.load.mtlx_document import Document, Material
 
@@ -77,7 +78,7 @@ def fit_ladder(
 ) -> dict[str, Any]:
     """Writes the ladder and returns its report. An error in `on_progress` ends it."""
     names = request.rungs
-    settings = with_work(LadderSettings(size=request.size), device.is_software)
+    settings = LadderSettings.for_device(request.size, device.is_software)
     settings = replace(settings, **request.changes)
     nodes = list(document.nodes_of(material))
     read, lacking = find_properties(surface, nodes, document.name)

@@ -17,8 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DeviceError
 from verdigris.core.base.kept_sources import KeptSources
-from verdigris.core.base.processor import LEAST_FILE_SIZE, address_space, file_size, running_threads
-from verdigris.core.base.profile import profiled, span
+from verdigris.core.base.process.processor import (
+    LEAST_FILE_SIZE,
+    address_space,
+    file_size,
+    running_threads,
+)
+from verdigris.core.base.process.profile import profiled, span
 from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:

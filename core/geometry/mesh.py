@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.errors import MeshError
-from verdigris.core.base.working_folder import require_for
+from verdigris.core.base.process.working_folder import require_for
 from verdigris.core.geometry.polygons import triangulate
 
 if TYPE_CHECKING:

@@ -148,7 +148,7 @@ class ShaderLook:
 
 @dataclass(frozen=True)
 class StoredLight:
-    """Light in textures of linear bytes, as *Loaders* of docs/LADDER.md reads them."""
+    """Light in textures of linear bytes, as shaders of docs/LADDER.md read them."""
 
     files: Mapping[str, Path]
     """By use: `light` or `colour`, then `share` and `mirror`, or `detail` and `opacity`."""

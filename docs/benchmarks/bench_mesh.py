@@ -21,7 +21,8 @@ from runs import each_case
 
 from verdigris.core.baking.on_mesh import NeuralRequest, bake_neural
 from verdigris.core.base.device import open_device
-from verdigris.core.ladder.ladder import LadderSettings, make_ladder
+from verdigris.core.ladder.ladder import make_ladder
+from verdigris.core.ladder.ladder_settings import LadderSettings
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher

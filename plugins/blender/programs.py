@@ -12,7 +12,7 @@ from pathlib import Path
 import bpy
 
 from verdigris.core.base.errors import HostError, reason
-from verdigris.core.base.worker_environment import NO_WINDOW
+from verdigris.core.base.process.worker_environment import NO_WINDOW
 
 FOLDER = Path(__file__).resolve().parent
 

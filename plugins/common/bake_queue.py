@@ -12,7 +12,7 @@ from verdigris.core.base.text import counted, format_seconds
 from verdigris.core.worker.client.client import GONE, SILENT, WorkerClient
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE
-from verdigris.ui.model.bake_log import BakeLog
+from verdigris.ui.model.parts.bake_log import BakeLog
 
 if TYPE_CHECKING:
     import numpy as np

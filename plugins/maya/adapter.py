@@ -8,7 +8,7 @@ from pathlib import Path
 from maya import cmds
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.base.worker_environment import package_folder
+from verdigris.core.base.process.worker_environment import package_folder
 from verdigris.core.hosts.host import (
     WEIGHT_SET,
     BakedResult,

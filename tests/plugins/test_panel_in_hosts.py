@@ -201,7 +201,7 @@ def told(panel):
 
 
 def test_without_a_worker_maya_offers_to_set_it_up(maya, monkeypatch, qtbot, tmp_path):
-    from verdigris.core.base import worker_environment
+    from verdigris.core.base.process import worker_environment
     from verdigris.plugins.common.panel_loader import make_panel
 
     monkeypatch.delenv("VERDIGRIS_PYTHON", raising=False)

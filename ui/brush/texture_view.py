@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from verdigris.core.pictures.heat import automatic_top, heat_colours
+from verdigris.core.pictures.compare.heat import automatic_top, heat_colours
 from verdigris.core.pictures.picture_files import srgb_from_linear
 from verdigris.ui.brush.contrast import INKS, Ink, choose_inks
 from verdigris.ui.brush.paint_pixels import paint_pixels, weights_at

@@ -20,8 +20,8 @@ from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.host import ShowsRungs
 from verdigris.core.settings.rung_names import RUNGS
 from verdigris.ui.ladder.rung_card import RungCard
-from verdigris.ui.model.ladder_work import PAGE, SIZES
 from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.model.parts.ladder_work import PAGE, SIZES
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.qt.text_widgets import Elided, Line

@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPalette
 
-from verdigris.core.pictures.heat import LOCKED_TOP, automatic_top, heat_colours, scale_ticks
+from verdigris.core.pictures.compare.heat import (
+    LOCKED_TOP,
+    automatic_top,
+    heat_colours,
+    scale_ticks,
+)
 from verdigris.core.pictures.picture_files import srgb_from_linear
 from verdigris.ui.qt.drawing import image_of
 

@@ -40,7 +40,7 @@ from verdigris.core.baking.state.options import make_folder
 from verdigris.core.baking.state.rounding import rounded_decoder, rounding_by_material
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.outputs import MANIFEST_FILE
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import Reference, make_reference
@@ -64,8 +64,8 @@ from verdigris.core.bundle.proxies.make_proxies import (
 from verdigris.core.bundle.runtime.runtime_files import compiling_ahead, runtime_files
 from verdigris.core.bundle.verify.verify import log_mae
 from verdigris.core.network.student import Student
-from verdigris.core.pictures.comparison import Drawn, compare_materials, draw_reference
-from verdigris.core.pictures.metrics import load_flip
+from verdigris.core.pictures.compare.comparison import Drawn, compare_materials, draw_reference
+from verdigris.core.pictures.compare.metrics import load_flip
 from verdigris.core.pictures.picture_files import encode_png
 from verdigris.core.pictures.render import Lighting
 from verdigris.core.progress.events import Closing, Event, Finished, Kept, Warning
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.parameters import FloatArray, Parameters
     from verdigris.core.network.spec import NetworkSpec
-    from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics, SkyMetrics
+    from verdigris.core.pictures.compare.metrics import PictureMetrics, SampleMetrics, SkyMetrics
     from verdigris.core.pictures.views import View
     from verdigris.core.settings.bake_settings import BakeSettings
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from verdigris.core.material.evaluator import Footprint
-from verdigris.core.network.texels import footprint_width, texel_centres
+from verdigris.core.network.latents.texels import footprint_width, texel_centres
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,7 +17,7 @@ from verdigris.core.base.outputs import check_no_bundle
 from verdigris.core.base.plain_values import convert_numbers
 from verdigris.core.base.text import why_invalid_file_name
 from verdigris.core.importance.maps import as_float32, check_importance
-from verdigris.core.pictures.verdict import INDISTINGUISHABLE, require_target
+from verdigris.core.pictures.compare.verdict import INDISTINGUISHABLE, require_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -45,7 +45,7 @@ class BakeOptions:
     """Stop early at this log MAE on held-out samples."""
     target: str = ""
     """Stop early when the result is `good`, `very good` or, by default, `indistinguishable`: a key
-    of TARGETS in core/pictures/verdict.py."""
+    of TARGETS in core/pictures/compare/verdict.py."""
     importance: NDArray[Any] | None = None
     """Relative weights of places, row 0 at v = 0; 0 leaves a place out. Uniform if None."""
     checkpoint_seconds: float = 5.0

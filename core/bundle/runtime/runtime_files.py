@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from verdigris.core.base.device import cache_folder
-from verdigris.core.base.profile import profiled, span
+from verdigris.core.base.process.profile import profiled, span
 from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, careful_level
 from verdigris.core.bundle.files.checked_files import digest
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, FileRecord

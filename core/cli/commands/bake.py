@@ -88,7 +88,7 @@ def bake(
     from verdigris.core.material.live_inputs.live_input import parse_all_wanted
     from verdigris.core.material.load.mtlx_document import load_document, select_materials
     from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.pictures.verdict import require_target
+    from verdigris.core.pictures.compare.verdict import require_target
     from verdigris.core.settings.presets import default_preset
 
     changes = parse_setting_changes(settings)
@@ -187,8 +187,12 @@ def _on_mesh(
 ) -> tuple[MeshPoints | None, NDArray[np.float32] | None]:
     """The surface on which materials are evaluated, if there is a mesh, and the weights of its
     places."""
-    from verdigris.core.ladder.mesh_domain import coverage_weights, find_properties, mesh_points
-    from verdigris.core.ladder.surface import load_surface
+    from verdigris.core.ladder.mesh.mesh_domain import (
+        coverage_weights,
+        find_properties,
+        mesh_points,
+    )
+    from verdigris.core.ladder.mesh.mesh_surface import load_surface
 
     if mesh is None:
         if uv is not None:

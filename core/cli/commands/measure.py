@@ -92,10 +92,10 @@ def measure(
     from verdigris.core.bundle.verify.map_differences import map_differences
     from verdigris.core.material.load.provenance import files_read
     from verdigris.core.material.use_material import compile_material
-    from verdigris.core.pictures.colour_bar import with_colour_bar
-    from verdigris.core.pictures.heat import automatic_top, heat_colours
+    from verdigris.core.pictures.compare.colour_bar import with_colour_bar
+    from verdigris.core.pictures.compare.heat import automatic_top, heat_colours
+    from verdigris.core.pictures.compare.verdict import judge_bake
     from verdigris.core.pictures.picture_files import check_picture_path, write_picture
-    from verdigris.core.pictures.verdict import judge_bake
 
     require_in_range(samples, 1, _MOST_SAMPLES, "--samples")
     require_at_least(seed, 0, "--seed")
@@ -196,7 +196,7 @@ def compare(
     from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.load.provenance import files_read
     from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.pictures.comparison import compare_materials
+    from verdigris.core.pictures.compare.comparison import compare_materials
     from verdigris.core.pictures.picture_files import check_picture_path, write_picture
     from verdigris.core.pictures.render import Lighting
 

@@ -74,8 +74,8 @@ def view(
     from verdigris.core.geometry.shapes import find_shape
     from verdigris.core.pictures.picture_files import check_picture_path, write_picture
     from verdigris.core.pictures.render import MOST_STUDIO_SAMPLES
-    from verdigris.core.pictures.viewer import HELP, Viewer
-    from verdigris.core.pictures.window import ViewWindow
+    from verdigris.core.pictures.viewer.viewer import HELP, Viewer
+    from verdigris.core.pictures.viewer.window import ViewWindow
 
     if shot:
         check_picture_path(shot)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.ladder.output.texture_files import OPACITY
-from verdigris.core.ladder.unlit_models import DETAIL_SCALE
+from verdigris.core.ladder.textures.texture_files import OPACITY
+from verdigris.core.ladder.unlit.unlit_models import DETAIL_SCALE
 
 if TYPE_CHECKING:
     import MaterialX as mx

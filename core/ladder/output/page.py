@@ -9,13 +9,13 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.text import format_bytes
-from verdigris.core.ladder.measure import SWITCH_FLIP
+from verdigris.core.ladder.measure.measure_rung import SWITCH_FLIP
+from verdigris.core.ladder.measure.time_rung import NOT_MEASURED
 from verdigris.core.ladder.output.lods import choose_lods
 from verdigris.core.ladder.output.page_style import STYLE
 from verdigris.core.ladder.output.shown_views import ShownViews
 from verdigris.core.ladder.output.snippets import SNIPPETS
-from verdigris.core.ladder.time_rung import NOT_MEASURED
-from verdigris.core.pictures.heat import heat_colours
+from verdigris.core.pictures.compare.heat import heat_colours
 from verdigris.core.pictures.picture_files import encode_jpeg
 from verdigris.core.settings.rung_names import COSTS, TITLES, describe_time
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.ladder.ladder import Ladder
-    from verdigris.core.ladder.measure import Measured
-    from verdigris.core.ladder.rungs import Rung
+    from verdigris.core.ladder.measure.measure_rung import Measured
+    from verdigris.core.ladder.rung import Rung
 
     Floats = NDArray[np.float32]
 

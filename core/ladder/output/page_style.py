@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verdigris.core.pictures.heat import heat_colours
+from verdigris.core.pictures.compare.heat import heat_colours
 from verdigris.core.pictures.picture_files import srgb_from_linear
 
 

@@ -14,7 +14,11 @@ import numpy as np
 
 from verdigris.core.hosts.ladder_looks import COLOUR_SHOWN, SHOWN_SCALE
 from verdigris.core.ladder.output.light_document import light_document
-from verdigris.core.ladder.output.texture_files import (
+from verdigris.core.ladder.output.usd_network import connect_network
+from verdigris.core.ladder.rung import Rung
+from verdigris.core.ladder.surface_shader.surface_files import DOCUMENT
+from verdigris.core.ladder.surface_shader.surface_rung import ShaderTextures
+from verdigris.core.ladder.textures.texture_files import (
     BASE_COLOUR,
     EMISSIVE,
     NORMAL,
@@ -23,10 +27,8 @@ from verdigris.core.ladder.output.texture_files import (
     SHOWN,
     Written,
 )
-from verdigris.core.ladder.output.usd_network import connect_network
-from verdigris.core.ladder.rungs import Rung, Scene
-from verdigris.core.ladder.surface_rung.surface_files import DOCUMENT
-from verdigris.core.ladder.unlit_models import VertexColours
+from verdigris.core.ladder.unlit.unlit_models import VertexColours
+from verdigris.core.ladder.views.scene import Scene
 from verdigris.core.settings.rung_names import (
     DETAIL,
     NEURAL,
@@ -80,9 +82,10 @@ def write_usd(
         with chosen.GetVariantEditContext():
             shown = files.get(PBR, {}) if rung.name in (NEURAL, SURFACE) else written.files
             material = _define_material(stage, rung, shown, written.numbers)
-            if rung.name == SURFACE:
+            # the uv of a mesh with an atlas does not fit images of tiles
+            if isinstance(rung.stored, ShaderTextures) and scene.atlas is None:
                 files_of = {use: file for use, file in written.files.items() if use != DOCUMENT}
-                connect_network(stage, material, rung.stored["shader"].write(files_of))
+                connect_network(stage, material, rung.stored.shader.write(files_of))
             elif rung.name in (UNLIT, REFLECTION, DETAIL):
                 text = light_document(written.files, written.numbers, (_FIRST, _LIGHT))
                 connect_network(stage, material, text)
@@ -126,7 +129,7 @@ def _define_mesh(stage: Usd.Stage, scene: Scene, rungs: list[Rung]) -> Any:
     for name, uv_set in ((_FIRST, scene.first_set), (_LIGHT, scene.unique_set or scene.first_set)):
         uv = np.ascontiguousarray(surface.sets[uv_set].reshape(-1, 2), np.float32)
         primvars.CreatePrimvar(name, types.TexCoord2fArray, corner).Set(Vt.Vec2fArray.FromNumpy(uv))
-    model = next((each.stored.get("model") for each in rungs if each.name == VERTEX), None)
+    model = next((each.stored for each in rungs if each.name == VERTEX), None)
     if isinstance(model, VertexColours):
         light = model.curve.to_light(model.colours.values)[surface.vertices[0].reshape(-1)]
         shown = np.ascontiguousarray(np.clip(light, 0, 1), np.float32)

@@ -16,6 +16,7 @@ from verdigris.core.pictures.environment_render import LitPart
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.ladder.views.scene import Scene
     from verdigris.core.ladder.views.visibility import Seen, ViewPixels
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.pictures.environment_render import EnvironmentLighting
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Progress = Callable[[float], None]
 
-_SHADER = Source("ladder/draw_responses")
+_SHADER = Source("ladder/views/draw_responses")
 # What covers less counts for nothing in a fit.
 _LEAST_COVERAGE = 0.05
 
@@ -56,6 +57,19 @@ def light_of(
         light_on_device(material, each, lighting, samples, is_flat) for each in seen.parts(uv_set)
     ]
     return np.concatenate([each.light() for each in parts])
+
+
+def draws_with(
+    material: DeviceMaterial, scene: Scene, uv_set: str | None = None, is_flat: bool = False
+) -> Callable[[Seen, int], Floats]:
+    """A function that draws exposed light (N, 3) of a material at the pixels of a view, with so
+    many directions of light."""
+
+    def draw(seen: Seen, samples: int) -> Floats:
+        light = light_of(material, seen, scene.lighting, samples, uv_set, is_flat)[:, :3]
+        return np.asarray(light * scene.exposure, np.float32)
+
+    return draw
 
 
 def lights_of(

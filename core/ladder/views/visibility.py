@@ -13,7 +13,7 @@ import numpy as np
 from verdigris.core.base.device import MOST_THREADS, Device, Source
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.importance.camera import Camera, look_at
-from verdigris.core.ladder.pbr.pbr_model import CONSTANTS
+from verdigris.core.ladder.texels.pbr_model import CONSTANTS
 from verdigris.core.lighting.bvh import build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh
 from verdigris.core.pictures.environment_render import pixels_at_once
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from verdigris.core.ladder.surface import Surface
+    from verdigris.core.ladder.mesh.mesh_surface import Surface
 
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]
 
-_SHADER = Source("ladder/see_mesh")
+_SHADER = Source("ladder/views/see_mesh")
 _FIELD_OF_VIEW = 24.0
 _MARGIN = 1.06
 _MOST_FRAMED = 200_000

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DocumentError, MissingTextureError, VerdigrisError
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import why_not_unicode
 from verdigris.core.material.analyse.converted import converted_types
 from verdigris.core.material.analyse.features import Part

@@ -17,7 +17,7 @@ from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.lighting.principal_lights import principal_lights
 from verdigris.core.material.evaluator import Footprint
-from verdigris.core.network.texels import footprint_width
+from verdigris.core.network.latents.texels import footprint_width
 from verdigris.core.pictures.backdrop import blurred
 from verdigris.core.pictures.environment_render import EnvironmentLighting, light_pass
 from verdigris.core.pictures.picture_files import resized

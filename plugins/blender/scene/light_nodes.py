@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Verdigris authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Stored light as shader nodes, by the formulas of *Loaders* in docs/LADDER.md."""
+"""Stored light as shader nodes, by the formulas of docs/LADDER.md."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ import pytest
 from verdigris.core.baking.fit_ladder import LadderRequest, fit_ladder
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import MeshError, SettingsError
+from verdigris.core.ladder.mesh.mesh_surface import Surface
 from verdigris.core.ladder.output import write_ladder
-from verdigris.core.ladder.surface import Surface
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import parse_document
 

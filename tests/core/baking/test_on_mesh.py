@@ -9,9 +9,10 @@ import pytest
 from verdigris.core.baking.on_mesh import NeuralRequest, bake_neural
 from verdigris.core.base.device import open_device
 from verdigris.core.geometry.mesh import Mesh
-from verdigris.core.ladder.ladder import LadderSettings, make_ladder
+from verdigris.core.ladder.ladder import make_ladder
+from verdigris.core.ladder.ladder_settings import LadderSettings
+from verdigris.core.ladder.mesh.mesh_surface import Surface
 from verdigris.core.ladder.output.write_ladder import write_ladder
-from verdigris.core.ladder.surface import Surface
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.network.block_lines import compressed_copy
+from verdigris.core.network.latents.block_lines import compressed_copy
+from verdigris.core.network.latents.quantise import fit_ranges
 from verdigris.core.network.numpy_mlp import loss_and_gradients
-from verdigris.core.network.quantise import fit_ranges
 from verdigris.core.settings.schedule import BlockLines, Quantisation, Schedule, TrainingSettings
 from verdigris.core.training.latent_blocks import move_to_blocks
 from verdigris.core.training.latent_rotation import rotate_latents

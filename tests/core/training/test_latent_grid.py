@@ -7,9 +7,9 @@ import pytest
 
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DeviceError, SettingsError
+from verdigris.core.network.latents.quantise import fit_ranges, soft_round, soft_round_derivative
 from verdigris.core.network.numpy_mlp import loss_and_gradients
 from verdigris.core.network.parameters import CheckpointError, initialise
-from verdigris.core.network.quantise import fit_ranges, soft_round, soft_round_derivative
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 from verdigris.core.settings.schedule import HARD, Quantisation, Schedule, TrainingSettings

@@ -71,7 +71,7 @@ def versions(
 
 
 def _line(version: Version) -> str:
-    from verdigris.core.pictures.verdict import judge
+    from verdigris.core.pictures.compare.verdict import judge
 
     verdict = judge(version.errors)
     facts = [
@@ -88,7 +88,7 @@ def _line(version: Version) -> str:
 
 
 def _as_json(version: Version) -> dict[str, object]:
-    from verdigris.core.pictures.verdict import judge
+    from verdigris.core.pictures.compare.verdict import judge
 
     verdict = judge(version.errors)
     return {

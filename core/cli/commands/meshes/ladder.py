@@ -63,7 +63,10 @@ def ladder(
     held_out: Annotated[
         int | None, typer.Option(help="Number of views that are only measured.")
     ] = None,
-    steps: Annotated[int, typer.Option(help="Steps of each fit; unlit rungs take half.")] = 700,
+    steps: Annotated[
+        int,
+        typer.Option(help="Steps of the fit of glTF textures; rungs of stored light take a fifth."),
+    ] = 700,
     ktx: Annotated[bool, typer.Option("--ktx/--no-ktx", help="Also write KTX 2.0.")] = True,
     texture_format: Annotated[
         str,
@@ -84,8 +87,8 @@ def ladder(
     from verdigris.core.cli.shared.progress_line import ProgressLine
     from verdigris.core.importance.camera import read_camera
     from verdigris.core.importance.maps import read_importance
+    from verdigris.core.ladder.mesh.mesh_surface import load_surface
     from verdigris.core.ladder.output.write_ladder import PAGE
-    from verdigris.core.ladder.surface import load_surface
     from verdigris.core.lighting.environment_names import STUDIO
     from verdigris.core.material.load.mtlx_document import load_document
 

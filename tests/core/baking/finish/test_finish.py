@@ -42,7 +42,7 @@ from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.student import Student
-from verdigris.core.pictures.metrics import measure_samples
+from verdigris.core.pictures.compare.metrics import measure_samples
 from verdigris.core.settings.bake_settings import BakeSettings
 
 from ...small_endings import FEW_SHADERS

@@ -9,13 +9,13 @@ from verdigris.core.base.device import Source
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.bundle.runtime.device_materials import DeviceMaterials
 from verdigris.core.lighting.cube_map import CubeMap, directions_of_texels, solid_angles
-from verdigris.core.network.environment_light import (
+from verdigris.core.network.light.environment_light import (
     environment_light,
     environment_light_proxies,
     environment_light_split,
 )
+from verdigris.core.network.light.sampler import lobes_of, look_at
 from verdigris.core.network.numpy_decoder import evaluate_at_lod, latents_at_lod
-from verdigris.core.network.sampler import lobes_of, look_at
 from verdigris.core.network.spec import PRESETS
 
 from ..bundles import made_up, stored

@@ -17,10 +17,11 @@ from verdigris.core.hosts.host import (
     ShowsRungs,
     StoredLight,
 )
+from verdigris.core.ladder.mesh.mesh_surface import Surface
 from verdigris.core.ladder.output.gltf import write_gltf
-from verdigris.core.ladder.output.texture_files import Written
-from verdigris.core.ladder.rungs import Rung, Scene
-from verdigris.core.ladder.surface import Surface
+from verdigris.core.ladder.rung import Rung
+from verdigris.core.ladder.textures.texture_files import Written
+from verdigris.core.ladder.views.scene import Scene
 from verdigris.plugins.blender.adapter import BlenderHost
 from verdigris.plugins.blender.scene.surface_nodes import SHADERS
 
