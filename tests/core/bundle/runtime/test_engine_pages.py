@@ -89,6 +89,33 @@ def test_the_first_shaders_compile(small_files, tmp_path):
     run(*command, tmp_path / "first.hlsl", "-o", output)
 
 
+CPP = """#include <wsl/winadapter.h>
+#include <directx/d3dx12.h>
+#include <wrl/client.h>
+#include <stdexcept>
+#include <vector>
+#define VERDIGRIS_IMPLEMENTATION
+#include "verdigris.h"
+using Microsoft::WRL::ComPtr;
+void draw(ID3D12Device *device, ID3D12GraphicsCommandList *commands, ID3D12Resource *texture,
+          ID3D12Resource *staging, ID3D12DescriptorHeap *heap)
+{
+"""
+
+
+def test_the_host_code_of_direct3d_compiles(tmp_path):
+    """With Microsoft's headers for Linux, whose stubs stand for Windows; they cannot run it."""
+    compiler = next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None)
+    if compiler is None or not Path("/usr/include/directx/d3dx12.h").exists():
+        pytest.skip("a C++ compiler or the package directx-headers-dev is missing")
+    upload, host = (code_of("engines/D3D12.md", "cpp", number) for number in range(2))
+    opened, mark, rest = host.partition("auto upload")
+    source = tmp_path / "host.cpp"
+    source.write_text(f"{CPP}{opened}{upload}{mark}{rest}}}\n")
+    folders = ["-I", "/usr/include/wsl/stubs", "-I", RUNTIME_SHADERS]
+    run(compiler, "-std=c++17", "-fsyntax-only", *folders, source)
+
+
 IMPORTS = ("neural_material", "neural_latents", "neural_record")
 GLOBALS = """
 StructuredBuffer<NeuralRecord> records;
