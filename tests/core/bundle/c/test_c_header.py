@@ -35,6 +35,17 @@ VALIDATED = {
     "VK_INSTANCE_LAYERS": "VK_LAYER_KHRONOS_validation",
     "VK_LAYER_ENABLES": "VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT",
 }
+OPENED = """#define VERDIGRIS_IMPLEMENTATION
+#include "verdigris.h"
+int main(void) {
+    VdBundle bundle;
+    VdError error;
+    puts(vd_open(&bundle, "PATH", &error) ? "opened" : error.text);
+    if (!vd_open(&bundle, "nothing.vdg", &error))
+        printf("%.13s", error.text);
+    return 0;
+}
+"""
 SPEC = NetworkSpec(5, 2, "leaky_smelu", frame_count=1)
 
 
@@ -317,6 +328,21 @@ def test_the_header_is_also_cpp(tmp_path):
     source.write_text('#define VERDIGRIS_IMPLEMENTATION\n#include "verdigris.h"\n')
     options = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
     run(compiler, *options, "-I", RUNTIME_SHADERS, source)
+
+
+def test_windows_opens_paths_of_any_letters(tmp_path):
+    """By MinGW and Wine. Without a wide path, fopen takes the letters for those of a code page."""
+    compiler, wine = map(shutil.which, ("x86_64-w64-mingw32-gcc", "wine"))
+    if not (compiler and wine):
+        pytest.skip("MinGW or Wine is not installed")
+    folder = write_bundle(tmp_path / "Kupfer ü😀.vdg", made_up(SPEC), Contents(name="tray"))
+    (tmp_path / "open.c").write_text(OPENED.replace("PATH", folder.name), encoding="utf-8")
+    program = tmp_path / "open.exe"
+    run(compiler, *STRICT, "-I", RUNTIME_SHADERS, tmp_path / "open.c", "-o", program)
+    environment = {**os.environ, "WINEDEBUG": "-all"}
+    options = {"cwd": tmp_path, "env": environment, "capture_output": True, "text": True}
+    done = subprocess.run([wine, program], check=False, timeout=120, **options)
+    assert done.stdout.splitlines() == ["opened", "manifest.json"]
 
 
 def test_vulkan_draws_what_the_processor_draws(decoder, tmp_path):
