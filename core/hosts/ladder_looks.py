@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 FORMAT = "verdigris.ladder"
 # Keys of an entry of the report.
 SCENE_TEXTURES, SCENE_VERTICES, SCENE_SHADER = "scene_textures", "scene_vertices", "scene_shader"
+# Of the name of a uv set in which UDIM tiles are an atlas: no mesh of a scene has it.
+TILES_SUFFIX = " (tiles)"
 _SHOWN, _DETAIL_SCALE = "shown", "detail_scale"
 COLOUR_SHOWN, SHOWN_SCALE = "colour_shown", "colour_shown_scale"
 _CURVE, _MIRROR_CURVE, _TILES, _ALPHA = "curve", "mirror_curve", "tiles", "alpha_mode"
@@ -88,7 +90,8 @@ def _light_of(
     """The stored light of a rung, if it has any. A scene has no uv set for an atlas of tiles."""
     found = entry.get("files", {})
     files = {use: folder / found[use] for use in _OF_LIGHT if use in found}
-    if not files or _CURVE not in entry or _TILES in entry:
+    is_atlas = _TILES in entry or _set(report, _LIGHT_SET).endswith(TILES_SUFFIX)
+    if not files or _CURVE not in entry or is_atlas:
         return None
     shown = _SHOWN if _SHOWN in found else COLOUR_SHOWN
     return StoredLight(
