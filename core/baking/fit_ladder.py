@@ -14,13 +14,19 @@ from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.ladder.ladder import make_ladder
 from verdigris.core.ladder.ladder_settings import LadderSettings, check_rungs
-from verdigris.core.ladder.mesh.mesh_domain import find_properties, mesh_points, reads_colours
+from verdigris.core.ladder.mesh.baked_mesh import recorded_set
+from verdigris.core.ladder.mesh.mesh_domain import (
+    find_properties,
+    mesh_points,
+    needs_atlas,
+    reads_colours,
+)
 from verdigris.core.ladder.neural_rung import Neural
 from verdigris.core.ladder.output.write_ladder import write_ladder
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.settings.limits import BC7_FORMAT
-from verdigris.core.settings.rung_names import NEURAL
+from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, SURFACE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,13 +99,17 @@ def fit_ladder(
     neural: Neural | None = None
     if NEURAL in names and request.bundle is not None:
         bundle = open_bundle(request.bundle)
-        neural = Neural.of(bundle, BundleMaterial(bundle, device), uv_set=surface.first_set)
+        read_by = surface.require_set(recorded_set(bundle))
+        neural = Neural.of(bundle, BundleMaterial(bundle, device), uv_set=read_by)
     elif NEURAL in names:
         wanted = NeuralRequest(request.folder, request.preset, request.uv_set)
         neural = bake_neural(
             document, material, surface, device, wanted, lambda part: on_progress(NEURAL, part)
         )
     has_tiles = any(is_tiled(slot.file) for slot in teacher.generated.textures)
+    if not has_tiles and {SURFACE, PBR, DETAIL} & set(names):
+        has_tiles, shared = needs_atlas(fitted, uv_set, nodes)
+        lacking += shared
     ladder = make_ladder(
         teacher,
         fitted,

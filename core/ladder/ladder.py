@@ -172,10 +172,13 @@ def _scene_of(
     has_tiles: bool,
 ) -> Scene:
     first_set, atlas = surface.require_set(uv_set), None
+    needs_unique = any(name in (UNLIT, REFLECTION, DETAIL) for name in names)
     if has_tiles and len(surface.reports[first_set].tiles) > 1:
         surface, atlas = surface.with_atlas(first_set)
         first_set = atlas.uv_set
-    needs_unique = any(name in (UNLIT, REFLECTION, DETAIL) for name in names)
+    elif needs_unique and not surface.has_unique_set and surface.is_of_tiles(first_set):
+        # light differs between tiles that share the material's textures
+        surface, _ = surface.with_atlas(first_set)
     geometry = DeviceSurface(teacher.device, surface)
     lit_by = DeviceEnvironment.upload(teacher.device, environment)
     return Scene(

@@ -95,7 +95,7 @@ class SettingsForm(QWidget):
         form.addRow("&Good enough", self._target())
         form.addRow("Time &limit", self._real("time_limit", 1e6, 30.0, 0, "none", " s"))
         box = self._folder()
-        form.addRow("&Folder", box)
+        form.addRow("Fol&der", box)
         # not by a focus proxy, which the Tab key meets at the box's own place in the order, too
         form.labelForField(box).setBuddy(self.folder)
         self._scrub(form, self._reals["time_limit"])

@@ -11,6 +11,7 @@ from verdigris.core.base.errors import MeshError
 from verdigris.core.geometry.mesh import Mesh, normalized
 from verdigris.core.geometry.raster import rasterize
 from verdigris.core.ladder.texels.grid import Grid, fill_holes
+from verdigris.core.material.analyse.on_mesh import depends_on_mesh
 from verdigris.core.material.codegen.mesh_properties import is_read_from_mesh, plain_name
 from verdigris.core.material.mesh_points import MOST_SETS, QUADS, MeshPoints
 from verdigris.core.material.normalise.geometry_properties import (
@@ -95,6 +96,7 @@ def mesh_points(
         tiles,
         tuple(properties),
         any(each in surface.primvars for each in _COLOURS),
+        surface.facts(chosen),
     )
 
 
@@ -132,6 +134,20 @@ def find_properties(
             )
         warnings.append(f"{lacks}: it reads its default. The mesh has {has_names}")
     return list(dict.fromkeys(found)), list(dict.fromkeys(warnings))
+
+
+def needs_atlas(surface: Surface, uv_set: str, nodes: Sequence[mx.Node]) -> tuple[bool, list[str]]:
+    """Whether the unit squares of a uv set must not share textures of a material without UDIM
+    images, because it differs between them; and a warning if they do."""
+    squares = surface.squares_a_side(uv_set)
+    if squares == 1 or not depends_on_mesh(nodes):
+        return False, []
+    if surface.is_of_tiles(uv_set):
+        return True, []
+    return False, [
+        f"uv set {uv_set!r} repeats over {squares} unit squares a side, and the material depends "
+        "on the place: they share what is baked"
+    ]
 
 
 def reads_colours(surface: Surface, nodes: Sequence[mx.Node]) -> bool:

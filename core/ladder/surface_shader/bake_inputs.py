@@ -131,7 +131,7 @@ def bake_inputs(
         for offset, seen in zip(offsets, parts, strict=True):
             values = np.zeros((size * size, channels), np.float32)
             covered = np.zeros(size * size, bool)
-            if seen is not None:
+            if seen is not None and teachers:
                 emitted = [each[:, :3] for each in emissions_at(lambda: _each(teachers), seen)]
                 values[seen.pixel] = np.concatenate(emitted, 1)[:, :channels] - _ABOVE_ZERO
                 covered[seen.pixel] = True

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _READS_MESH = ("position", "geomcolor")
 _PROPERTIES = (VALUE, UNIFORM_VALUE)
 _FIRST = ("", "0")
+# How a material that is baked on a mesh keeps what it reads there, in reports.
+ON_MESH = "as it is on the mesh"
 
 
 def depends_on_mesh(nodes: Sequence[mx.Node]) -> bool:
@@ -44,8 +46,7 @@ def parts_on_mesh(parts: Sequence[Part], mesh: MeshPoints) -> tuple[Part, ...]:
     if mesh.has_colours:
         kept.add(NODE_FEATURES["geomcolor"].name)
     return tuple(
-        replace(each, fate=KEPT, how="as it is on the mesh") if each.name in kept else each
-        for each in parts
+        replace(each, fate=KEPT, how=ON_MESH) if each.name in kept else each for each in parts
     )
 
 

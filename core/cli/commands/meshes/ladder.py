@@ -21,6 +21,7 @@ from verdigris.core.cli.shared.options import (
 )
 
 _DEFAULT_RUNGS = "pbr,unlit,reflection,detail,vertex"
+_NOWHERE = "nowhere below FLIP .02"
 
 
 def ladder(
@@ -91,6 +92,7 @@ def ladder(
     from verdigris.core.ladder.output.write_ladder import PAGE
     from verdigris.core.lighting.environment_names import STUDIO
     from verdigris.core.material.load.mtlx_document import load_document
+    from verdigris.core.settings.rung_names import describe_switch
 
     names = tuple(word.strip() for word in rungs.split(",") if word.strip())
     changes: dict[str, Any] = {"views": views, "steps": steps, "texture_format": texture_format}
@@ -115,11 +117,10 @@ def ladder(
     for warning in report["warnings"]:
         print(f"verdigris: {warning}", file=sys.stderr)
     for rung in report["rungs"]:
-        switch = rung["switch_pixels"]
         print(
             f"{rung['name']:<11} {format_bytes(rung['bytes']):>9}   FLIP {rung['flip']:.3f} "
             f"({rung['flip_of_pictures']:.3f} with background)   "
-            f"{'good below ' + str(switch) + ' px' if switch else 'nowhere below FLIP .02':<24} "
+            f"{'good ' + describe_switch(rung) if rung['switch_pixels'] else _NOWHERE:<24} "
             f"{rung['seconds']:.0f} s"
         )
     print(f"{output / PAGE}: {len(report['rungs'])} rungs on {mesh}")

@@ -6,7 +6,12 @@ import pytest
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import MeshError
 from verdigris.core.geometry.mesh import Mesh
-from verdigris.core.ladder.mesh.mesh_domain import coverage_weights, find_properties, mesh_points
+from verdigris.core.ladder.mesh.mesh_domain import (
+    coverage_weights,
+    find_properties,
+    mesh_points,
+    needs_atlas,
+)
 from verdigris.core.ladder.mesh.mesh_surface import Surface
 from verdigris.core.material.analyse.on_mesh import depends_on_mesh
 from verdigris.core.material.load.mtlx_document import parse_document
@@ -170,3 +175,26 @@ def test_a_missing_property_without_a_default_is_refused():
 def test_materials_that_depend_on_the_mesh_are_recognised(nodes, expected):
     _read, found = opened(nodes)
     assert depends_on_mesh(found) is expected
+
+
+NOISE = '<noise3d name="colour" type="color3"/>'
+FLAT_NOISE = '<noise2d name="colour" type="color3"/>'
+
+
+@pytest.mark.parametrize(
+    ("move", "nodes", "joins", "warns"),
+    [
+        ((1, 0), NOISE, True, False),  # the second triangle in a tile of its own
+        ((1, 0), FLAT_NOISE, False, False),  # tiles may share what repeats
+        ((0.5, 0), NOISE, False, True),  # across a border
+        ((0, 0), NOISE, False, False),
+        ((40, 0), NOISE, False, True),  # too far for an atlas
+    ],
+)
+def test_unit_squares_that_show_a_material_differently_share_no_texture(move, nodes, joins, warns):
+    uv = slope().sets["st"] * (2, 1)
+    uv[1] += move
+    surface = Surface(slope().mesh, {"st": uv.astype(np.float32)}, name="slope")
+    _read, read_nodes = opened(nodes)
+    found, warnings = needs_atlas(surface, "st", read_nodes)
+    assert (found, len(warnings)) == (joins, warns)

@@ -1,6 +1,7 @@
 """Meshes of ladders: uv sets, islands, tiles, cameras, and faulty ones."""
 
 import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from verdigris.core.geometry.raster import rasterize
 from verdigris.core.geometry.shapes import shape_mesh
 from verdigris.core.geometry.uv_islands import report_uv
 from verdigris.core.geometry.uv_sets import load_primvars
+from verdigris.core.hosts.ladder_looks import look_of
 from verdigris.core.importance.camera import look_at
 from verdigris.core.ladder.mesh.mesh_domain import mesh_points
 from verdigris.core.ladder.mesh.mesh_surface import Surface, load_surface
@@ -64,6 +66,19 @@ def test_udim_tiles_are_joined_to_an_atlas(cloth):
     }  # fmt: skip
 
 
+def test_light_on_tiles_is_fitted_in_their_atlas_which_scenes_do_not_have(cloth):
+    surface = load_surface(cloth)
+    tiled = replace(surface, sets={"st": surface.sets["st"]})
+    assert tiled.is_of_tiles("st") and tiled.squares_a_side("st") == 2
+    with pytest.raises(MeshError, match="and it reaches over 2 unit squares a side"):
+        tiled.require_unique_set()
+    light_set = tiled.with_atlas("st")[0].require_unique_set()
+    unlit = {"name": "unlit", "files": {"shown": "unlit_shown.png"}}
+    for name, count in ((light_set, 0), ("st1", 1)):
+        report = {"uv_set_of_light": name, "rungs": [unlit]}
+        assert len(look_of(report, cloth.parent).rungs) == count
+
+
 def test_a_mesh_without_a_set_for_light_is_refused_with_a_remedy():
     twice = np.concatenate([np.tile([[0, 0], [1, 0], [1, 1]], (2, 1))])
     surface = Surface(square(twice), {"st": square(twice).uv}, name="plate")
@@ -91,6 +106,36 @@ def test_a_set_without_any_area_is_refused_where_a_texture_needs_one():
         surface.require_unique_set()
     with pytest.raises(MeshError, match="dot: no triangle has an area in the uv set 'st'"):
         mesh_points(surface, side=16)
+
+
+TWO_NAMES = """#usda 1.0
+def Mesh "a" {{
+    int[] faceVertexCounts = [3]
+    int[] faceVertexIndices = [0, 1, 2]
+    point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+    {first} = [(0, 0, 7), (.5, 0, 7), (.5, 1, 7)] (interpolation = "vertex")
+}}
+def Mesh "b" {{
+    int[] faceVertexCounts = [3]
+    int[] faceVertexIndices = [0, 1, 2]
+    point3f[] points = [(0, 0, 1), (1, 0, 1), (0, 1, 1)]
+    texCoord2f[] primvars:{second} = [(.5, 0), (1, 0), (1, 1)] (interpolation = "vertex")
+}}"""
+
+
+def test_meshes_that_name_their_uvs_differently_have_them_in_the_first_set(tmp_path):
+    path = tmp_path / "two.usda"
+    path.write_text(TWO_NAMES.format(first="texCoord3f[] primvars:st", second="map1"))
+    surface = load_surface(path)
+    expected = [[[0, 0], [0.5, 0], [0.5, 1]], [[0.5, 0], [1, 0], [1, 1]]]
+    assert surface.sets["st"].tolist() == expected and surface.first_set == "st"
+    assert surface.sets["map1"][0].tolist() == [[0, 0]] * 3
+
+
+def test_vertices_far_from_the_origin_are_those_of_the_mesh():
+    near = square(np.zeros((6, 2)))
+    far = replace(near, position=near.position + np.float32(1 << 20))
+    assert [Surface(mesh, {"st": mesh.uv}).vertices[1] for mesh in (near, far)] == [4, 4]
 
 
 def test_primvars_of_an_obj_are_its_uvs():

@@ -10,6 +10,7 @@ import pytest
 from verdigris.core.base.colour import linear_from_srgb
 from verdigris.core.base.device import open_device
 from verdigris.core.geometry.mesh import Mesh
+from verdigris.core.geometry.shapes import shape_mesh
 from verdigris.core.ladder.mesh.mesh_surface import Surface
 from verdigris.core.ladder.output.usd_network import connect_network
 from verdigris.core.ladder.pbr.fit_pbr import WEIGHT_OF_PIXELS
@@ -40,7 +41,7 @@ from verdigris.core.material.usd.usdshade import convert
 from verdigris.core.pictures.compare.metrics import display
 from verdigris.core.pictures.environment_render import EnvironmentLighting
 
-from ...material.documents import document, with_surface
+from ...material.documents import document, material, with_surface
 from ..lights import lights_for, random_views
 
 SHADER = SurfaceShader(
@@ -347,6 +348,22 @@ def test_inputs_are_baked_where_they_are_on_the_mesh_tile_by_tile(device, tmp_pa
     assert files["normal"] == "surface_normal.<UDIM>.png"
     second = oiio.ImageBuf(str(tmp_path / "surface_specular_roughness.1002.png"))
     assert second.get_pixels("float")[3, :, 0] == pytest.approx(image[4, 8:, 0], abs=3e-3)
+
+
+def test_a_shader_that_nothing_feeds_has_no_textures(device):
+    ball = shape_mesh("ball")
+    surface = Surface(ball, {"st": ball.uv})
+    plain = document(
+        '<standard_surface name="shader" type="surfaceshader">'
+        '<input name="metalness" type="float" value="1"/></standard_surface>', material()
+    )  # fmt: skip
+    environment = DeviceEnvironment.upload(device, find_environment("studio"))
+    geometry = DeviceSurface(device, surface)
+    lighting = EnvironmentLighting(environment, geometry.occluders)
+    teacher = Teacher(parse_document(plain), device=device)
+    shader, grid = start_from_graph(Scene(teacher, geometry, lighting, 1.0, "st", None, False), 8)
+    assert shader.inputs == () and grid.values.shape == (64, 0)
+    assert [each.name for each in shader.constants] == ["metalness"]
 
 
 MIXED = document(
