@@ -22,12 +22,12 @@ from verdigris.core.ladder.textures.texture_files import (
     BASE_COLOUR,
     COAT,
     EMISSIVE,
+    FOR_VIEWERS,
     NORMAL,
     OF_TWO,
     OPACITY,
     ORM,
     SHEEN,
-    SHOWN,
     images_of,
 )
 
@@ -45,7 +45,7 @@ _GRIDS = {
 
 def compress_rung(rung: Rung) -> None:
     """Replaces a rung's textures by what blocks hold of them; `blocks` has these."""
-    images = {use: each for use, each in images_of(rung, {}).items() if use != SHOWN}
+    images = {use: each for use, each in images_of(rung, {}).items() if use not in FOR_VIEWERS}
     if not images:
         return
     blocks = {
