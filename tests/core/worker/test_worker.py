@@ -256,7 +256,7 @@ def test_a_mesh_that_cannot_be_read_is_told_with_what_is_shown_instead(running, 
         commands.View(number=30, size=32), commands.View(number=31, shape="mesh", mesh=str(empty))
     )
     text = running.wait_for("error", command="view").header["text"]
-    assert text == f"{empty}: holds no triangles; the sphere is shown"
+    assert text == f"{empty}: holds no triangles: export it with its faces; the sphere is shown"
     assert running.wait_for("showing", view=31, shape="sphere", mesh="")
     running.send(commands.View(number=32, shape="mesh", mesh=str(good), size=32))
     running.wait_for("picture", part="reference", view=32, sharp=1.0)
