@@ -16,11 +16,8 @@ from verdigris.core.hosts.host import (
     StoredLight,
 )
 
-from .test_maya_host import SHAPE, by_name, flattened, maya
-from .test_maya_paint import BY_FACE, assigned, painting
-
-# imported fixtures, used by name
-__all__ = ["maya", "painting"]
+from ..hosts import by_name, flattened
+from .scenes import BY_FACE, SHAPE, assigned
 
 
 @pytest.fixture
