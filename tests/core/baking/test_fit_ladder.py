@@ -11,11 +11,8 @@ from verdigris.core.ladder.output import write_ladder
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import parse_document
 
-from ..ladder.test_ladder import ball
+from ..ladder.small_ladder import make_ball
 from ..material.documents import with_surface
-
-# an imported fixture, used by name
-__all__ = ["ball"]
 
 BY_HEAT = with_surface(
     '<input name="base_color" type="color3" nodename="colour"/>'
@@ -31,6 +28,11 @@ FEW = {
     "views": 6, "view_size": 32, "samples": 8, "responses": 1000, "steps": 10, "held_out": 1,
     "held_out_size": 32, "held_out_samples": 8,
 }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def ball():
+    return make_ball()
 
 
 def make(surface, folder, rungs=("vertex",), **options):
