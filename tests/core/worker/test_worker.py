@@ -262,7 +262,7 @@ def test_a_mesh_that_cannot_be_read_is_told_with_what_is_shown_instead(running, 
     running.wait_for("picture", part="reference", view=32, sharp=1.0)
     running.send(commands.View(number=33, shape="mesh", mesh=str(empty), size=32))
     text = running.wait_for("error", command="view").header["text"]
-    assert text == f"{empty}: holds no triangles; {good} is shown"
+    assert text == f"{empty}: holds no triangles: export it with its faces; {good} is shown"
     assert running.wait_for("showing", view=33, shape="mesh", mesh=str(good))
     # a document that is opened then is shown on it, too
     running.send(commands.View(number=34, shape="mesh", mesh=str(good), size=32))
