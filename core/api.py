@@ -72,7 +72,7 @@ def bake(
     target_error: float | None = None,
     target: str = "",
     viewport_textures: bool = False,
-    live: Sequence[str] = (),
+    live: str | Sequence[str] = (),
     **changes: Any,
 ) -> Generator[Event, None, None]:
     """Trains one decoder for the materials of these documents, and writes a bundle for each.
@@ -97,6 +97,9 @@ def bake(
     from verdigris.core.settings.presets import default_preset, for_live_inputs, require_recipe
 
     documents, folder = _require_documents(documents), path_from(folder, "folder")
+    live = _as_list(live, str)
+    for each in live:
+        require_text(each, "live")
     for argument, value in (("name", name), ("preset", preset), ("material", material)):
         if value is not None:
             require_text(value, argument)

@@ -13,10 +13,10 @@ from typing import TypeVar
 
 from verdigris.core.baking.finish.finish import (
     finish,
-    fitting_heads,
     keep_first,
     preparing_finish,
 )
+from verdigris.core.baking.finish.heads import fitting_heads
 from verdigris.core.baking.finish.notices import (
     notices,
     risen_loss,

@@ -211,7 +211,7 @@ def times(device: Device, rounds: int) -> None:
                 stored, device, replace(choice, is_constant=place == "constants")
             )
             # kernels of time_responses.slang share the module, and its variables
-            bound = {"gSum": material.buffer(threads, None), **material.bindings()}
+            bound = {"gSum": device.new_space(threads), **material.bindings()}
             kernels[f"{name}, {choice.decoder}, {place}"] = [
                 Timed(material.kernel(source, entry), bound) for entry in entries
             ]

@@ -115,7 +115,7 @@ def _run(
             "slopeStep": DEFAULT_SLOPE_STEP,
             "footprint": footprint.uniform(),
         },
-        "gSum": material.buffer(lanes, None),
+        "gSum": material.device.new_space(lanes),
         **material.bindings(),
     }
     return time_dispatch(material.device, kernel, lanes, variables)

@@ -1,8 +1,8 @@
 """Writes rungs as USD: the mesh with a variant set `rung`, for Houdini, Maya, Blender and others.
 
 Each variant binds a UsdPreviewSurface with the rung's textures. That of the neural rung shows the
-glTF textures and names its bundle in `verdigris:bundle`, as the plug-ins do. That of the surface
-shader has it as a network of MaterialX, too.
+glTF textures and names its bundle in `verdigris:bundle`, as the plug-ins do. Those of the surface
+shader and of stored light have a network of MaterialX, too.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.hosts.ladder_looks import COLOUR_SHOWN, SHOWN_SCALE
+from verdigris.core.ladder.output.light_document import light_document
 from verdigris.core.ladder.output.usd_network import connect_network
 from verdigris.core.ladder.rung import Rung
 from verdigris.core.ladder.surface_shader.surface_files import DOCUMENT
@@ -20,13 +22,23 @@ from verdigris.core.ladder.textures.texture_files import (
     BASE_COLOUR,
     EMISSIVE,
     NORMAL,
+    OPACITY,
     ORM,
     SHOWN,
     Written,
 )
 from verdigris.core.ladder.unlit.unlit_models import VertexColours
 from verdigris.core.ladder.views.scene import Scene
-from verdigris.core.settings.rung_names import NEURAL, PBR, SURFACE, VARIANT_SET, VERTEX
+from verdigris.core.settings.rung_names import (
+    DETAIL,
+    NEURAL,
+    PBR,
+    REFLECTION,
+    SURFACE,
+    UNLIT,
+    VARIANT_SET,
+    VERTEX,
+)
 
 if TYPE_CHECKING:
     from pxr import Usd, UsdShade
@@ -70,9 +82,13 @@ def write_usd(
         with chosen.GetVariantEditContext():
             shown = files.get(PBR, {}) if rung.name in (NEURAL, SURFACE) else written.files
             material = _define_material(stage, rung, shown, written.numbers)
-            if isinstance(rung.stored, ShaderTextures):
+            # the uv of a mesh with an atlas does not fit images of tiles
+            if isinstance(rung.stored, ShaderTextures) and scene.atlas is None:
                 files_of = {use: file for use, file in written.files.items() if use != DOCUMENT}
                 connect_network(stage, material, rung.stored.shader.write(files_of))
+            elif rung.name in (UNLIT, REFLECTION, DETAIL):
+                text = light_document(written.files, written.numbers, (_FIRST, _LIGHT))
+                connect_network(stage, material, text)
             if rung.name == NEURAL and bundle:
                 attribute = material.GetPrim().CreateAttribute(
                     ATTRIBUTE, Sdf.ValueTypeNames.Asset, True
@@ -145,10 +161,13 @@ def _define_material(
                 texture.CreateInput("bias", types.Float4).Set((-1, -1, -1, 0))
             source = texture.CreateOutput(channel, getattr(types, kind))
             surface.CreateInput(port, getattr(types, kind)).ConnectToSource(source)
-    use, uv_set = (BASE_COLOUR, _FIRST) if BASE_COLOUR in files else (SHOWN, _LIGHT)
-    if "alpha_mode" in numbers and use in files:
-        texture = _texture(stage, f"{path}/opacity", files[use], "sRGB", uv_set)
-        source = texture.CreateOutput("a", types.Float)
+    opacities = (BASE_COLOUR, _FIRST, "a"), (SHOWN, _LIGHT, "a"), (OPACITY, _FIRST, "r")
+    chosen = next((each for each in opacities if each[0] in files), None)
+    if "alpha_mode" in numbers and chosen is not None:
+        use, uv_set, channel = chosen
+        space = "raw" if use == OPACITY else "sRGB"
+        texture = _texture(stage, f"{path}/opacity", files[use], space, uv_set)
+        source = texture.CreateOutput(channel, types.Float)
         surface.CreateInput("opacity", types.Float).ConnectToSource(source)
         surface.CreateInput("opacityThreshold", types.Float).Set(numbers.get("alpha_cutoff", 0.0))
     if BASE_COLOUR in files:
@@ -162,8 +181,12 @@ def _define_material(
         reader.CreateIdAttr("UsdPrimvarReader_float3")
         reader.CreateInput("varname", types.String).Set(_COLOUR)
         light = reader.CreateOutput("result", types.Float3)
-    elif SHOWN in files:
-        texture = _texture(stage, f"{path}/light", files[SHOWN], "sRGB", _LIGHT)
+    elif SHOWN in files or COLOUR_SHOWN in files:
+        file = files.get(SHOWN) or files[COLOUR_SHOWN]
+        texture = _texture(stage, f"{path}/light", file, "sRGB", _LIGHT)
+        if SHOWN_SCALE in numbers:
+            scale = numbers[SHOWN_SCALE]
+            texture.CreateInput("scale", types.Float4).Set((scale, scale, scale, 1))
         light = texture.CreateOutput("rgb", types.Color3f)
     else:
         return material

@@ -37,7 +37,7 @@ class PbrMaterial(DeviceMaterial):
         texels[:, : pbr_model.CHANNELS] = pbr_model.decode(grid.values)
         if emission is not None:
             texels[:, pbr_model.EMISSION] = emission
-        self._texels = self.buffer(texels.size, texels, stride=16)
+        self._texels = self.device.new_buffer(texels, 16)
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
         return self._kernels.get((source, _SHADER), entry)

@@ -10,12 +10,14 @@ import numpy as np
 
 from verdigris.core.base.colour import linear_from_srgb
 from verdigris.core.base.outputs import write_file
+from verdigris.core.ladder.surface_shader.surface_document import Constant
+from verdigris.core.material.graph.library import standard_library
 from verdigris.core.pictures.picture_files import write_data
 from verdigris.core.settings.rung_names import SURFACE
 
 if TYPE_CHECKING:
     from verdigris.core.ladder.mesh.mesh_surface import Atlas
-    from verdigris.core.ladder.surface_shader.surface_document import Constant, SurfaceShader
+    from verdigris.core.ladder.surface_shader.surface_document import SurfaceShader
     from verdigris.core.ladder.texels.grid import Grid
 
 DOCUMENT = "document"
@@ -46,8 +48,12 @@ def write_surface(
 
 
 def describe_shader(shader: SurfaceShader, files: Mapping[str, str]) -> dict[str, Any]:
-    """The shader for programs that make a node of it: numbers and textures by input."""
-    known = {each.name: _value_of(each) for each in shader.constants}
+    """The shader for programs that make a node of it: numbers and textures by input. Inputs that
+    the document leaves out have the library's values."""
+    known = _library_values(shader.category)
+    known |= {each.name: _value_of(each) for each in shader.constants}
+    for name in (each.name for each in shader.inputs):
+        known.pop(name, None)
     return {
         "category": shader.category,
         "values": {name: value for name, value in known.items() if value is not None},
@@ -64,10 +70,23 @@ def describe_shader(shader: SurfaceShader, files: Mapping[str, str]) -> dict[str
     }
 
 
+def _library_values(category: str) -> dict[str, bool | float | list[float] | None]:
+    found = standard_library().getMatchingNodeDefs(category)
+    definition = next((each for each in found if each.getDefaultVersion()), found[0])
+    constants = (
+        Constant(port.getName(), port.getType(), port.getValueString())
+        for port in definition.getActiveInputs()
+        if port.getValueString()
+    )
+    return {each.name: _value_of(each) for each in constants}
+
+
 def _value_of(constant: Constant) -> bool | float | list[float] | None:
     """The number or linear colour of an input; None of other kinds."""
     if constant.kind == "boolean":
         return constant.value == "true"
+    if constant.kind == "integer":
+        return int(constant.value)
     if constant.kind not in ("float", "color3", "vector3"):
         return None
     numbers = [float(each) for each in constant.value.split(",")]

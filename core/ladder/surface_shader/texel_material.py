@@ -42,7 +42,7 @@ class TexelMaterial(DeviceMaterial):
         """Sets the texels."""
         padded = np.zeros((len(grid.values), self.width), np.float32)
         padded[:, : self.shader.channels] = grid.values
-        self.texels = self.buffer(padded.size, padded, stride=16)
+        self.texels = self.device.new_buffer(padded, 16)
         self.layout = layout_uniform(grid.layout)
 
     def values(self) -> Floats:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.hosts.ladder_looks import COLOUR_SHOWN
 from verdigris.core.ladder.pbr.pbr_material import PbrMaterial
 from verdigris.core.ladder.rung import Opacity, Rung
 from verdigris.core.ladder.texels import pbr_model
@@ -45,7 +46,8 @@ _GRIDS = {
 
 def compress_rung(rung: Rung) -> None:
     """Replaces a rung's textures by what blocks hold of them; `blocks` has these."""
-    images = {use: each for use, each in images_of(rung, {}).items() if use != SHOWN}
+    for_viewers = SHOWN, COLOUR_SHOWN
+    images = {use: each for use, each in images_of(rung, {}).items() if use not in for_viewers}
     if not images:
         return
     blocks = {

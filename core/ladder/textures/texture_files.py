@@ -11,6 +11,7 @@ import numpy as np
 from verdigris.core.base.outputs import write_file
 from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA8_SRGB, write_ktx2
 from verdigris.core.flatten.flat_model import LARGEST_SLANT
+from verdigris.core.hosts.ladder_looks import COLOUR_SHOWN, SHOWN_SCALE
 from verdigris.core.ladder.rung import CUTOFF, MASK, Rung
 from verdigris.core.ladder.surface_shader.surface_files import write_surface
 from verdigris.core.ladder.surface_shader.surface_rung import ShaderTextures
@@ -43,6 +44,8 @@ _TILED = (BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT, ANISOTROPY, SHEEN, OPACITY, 
 OF_TWO = (NORMAL, COAT)
 # What viewers of glTF show, which know no tone curve.
 SHOWN = "shown"
+# Light above this is clipped: bytes in sRGB would show steps in the dark.
+_LARGEST_SHOWN = 4.0
 
 
 @dataclass
@@ -115,6 +118,10 @@ def images_of(rung: Rung, numbers: dict[str, Any]) -> dict[str, tuple[Floats, bo
         numbers["detail_scale"] = DETAIL_SCALE
         found["detail"] = model.detail.image, False
         found["colour"] = model.colour.image, False
+        light = model.curve.to_light(model.colour.image)
+        # the colours of detail in sRGB, divided by this number
+        numbers[SHOWN_SCALE] = round(float(np.clip(light.max(), 1, _LARGEST_SHOWN)), 4)
+        found[COLOUR_SHOWN] = quantise(srgb_from_linear(light / numbers[SHOWN_SCALE])), True
     elif isinstance(model, VertexColours):
         numbers["curve"] = model.curve.as_json()
     if opacity is not None and "light" in found:

@@ -64,8 +64,8 @@ class LitPixels:
             part = max(1, int(each.count * min(1.0, most / total)))
             chosen.append(np.sort(rng.permutation(each.count)[:part]))
         count = sum(len(each) for each in chosen)
-        incoming = teacher.buffer(6 * directions * count, None)
-        outgoing = teacher.buffer(3 * count, None)
+        incoming = device.new_space(6 * directions * count)
+        outgoing = device.new_space(3 * count)
         has_emission = has_emission and not teacher.is_dark_and_opaque
         lighting = scene.lighting if has_emission else replace(scene.lighting, emission=0.0)
         kernel = device.shared_kernels({}, ()).get((_DRAW,), "drawIncoming")
@@ -102,10 +102,10 @@ class LitPixels:
                 )
                 first += own.count
         buffers = {
-            "gOrder": teacher.buffer(count, rng.permutation(count).astype(np.float32)),
-            "gPlaces": teacher.buffer(2 * count, np.concatenate(places)),
+            "gOrder": device.new_buffer(rng.permutation(count).astype(np.float32)),
+            "gPlaces": device.new_buffer(np.concatenate(places)),
             "gIncoming": incoming,
             "gOutgoing": outgoing,
-            "gTargets": teacher.buffer(4 * count, np.concatenate(targets)),
+            "gTargets": device.new_buffer(np.concatenate(targets)),
         }
         return cls(count, directions, scene.exposure, buffers, has_emission)

@@ -133,7 +133,7 @@ def draw_responses(
     repeats = min(max(1, round(count / total)), _MOST_A_PIXEL)
     order = teacher.device.new_buffer(rng.permutation(total * repeats).astype(np.uint32))
     buffers = {
-        name: teacher.buffer(width * total * repeats, None)
+        name: teacher.device.new_space(width * total * repeats)
         for name, width in (("gPlaces", 2), ("gDirections", 6), ("gTargets", 4))
     }
     first = 0
@@ -150,12 +150,12 @@ def draw_responses(
                     rows = value.to_numpy().view(np.float32).reshape(-1, 3)
                     cover = _emission(teacher, own, wo)[:, 3:]
                     rows, weight = without_coverage(np.concatenate([rows, cover], 1), paint)
-                    value = teacher.buffer(rows.size, rows)
+                    value = teacher.device.new_buffer(rows)
                 given = {
                     "gResponses": value,
                     "gFittedUv": fitted.view.buffers["gUv"],
                     "gFittedFrames": fitted.view.buffers["gFrames"],
-                    "gPaint": teacher.buffer(own.count, weight),
+                    "gPaint": teacher.device.new_buffer(weight),
                     "gOrder": order,
                 }
                 _run(teacher, "storeResponses", own, first, seed, {**drawn, **buffers, **given})
@@ -217,7 +217,8 @@ def draw_lights(
     teacher: DeviceMaterial, pixels: ViewPixels, first: int, seed: int
 ) -> dict[str, Any]:
     """A direction of light for each pixel, and the one to its eye, in the frames of the pixels."""
-    drawn = {name: teacher.buffer(3 * pixels.count, None) for name in ("gIncoming", "gOutgoing")}
+    new, count = teacher.device.new_space, 3 * pixels.count
+    drawn = {name: new(count) for name in ("gIncoming", "gOutgoing")}
     _run(teacher, "drawLights", pixels, first, seed, drawn)
     return drawn
 

@@ -61,7 +61,7 @@ class Teacher(DeviceMaterial):
         self.kernels = self.device.material_kernels(self.generated.digest)
         self.source = Source(f"material_{self.generated.digest}", self.generated.source)
         self.mesh = mesh
-        self._mesh = None if mesh is None else self.buffer(mesh.texels.size, mesh.texels, stride=16)
+        self._mesh = None if mesh is None else self.device.new_buffer(mesh.texels, 16)
         self._pool = TexturePool(self.device, document.search)
         try:
             with span("load textures"):

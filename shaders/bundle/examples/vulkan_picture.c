@@ -177,6 +177,12 @@ static int can_filter(uint32_t format) {
     return (found.optimalTilingFeatures & VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT) != 0;
 }
 
+static uint32_t most_uniform_bytes(void) {
+    VkPhysicalDeviceProperties found;
+    vkGetPhysicalDeviceProperties(gpu, &found);
+    return found.limits.maxUniformBufferRange;
+}
+
 static VkShaderModule read_shader(const char *path) {
     static uint32_t code[1 << 18];
     VkShaderModuleCreateInfo info = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, 0, 0, 0, code};
@@ -269,6 +275,8 @@ int main(int count, char **words) {
     open_device();
     if (!can_filter(bundle.latents.format) && !vd_unpack_latents(&bundle, &error))
         fail(error.text);
+    if (bundle.constants_bytes > most_uniform_bytes())
+        fail("the decoder is larger than maxUniformBufferRange of the device: use portable_sampled.glsl");
     pixels = make_buffer(0, 16 * SIZE * SIZE, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
     shade(&bundle, words[2], pixels);
     write_picture(pixels, words[3]);

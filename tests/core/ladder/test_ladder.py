@@ -22,6 +22,7 @@ from verdigris.core.ladder.views.visibility import DeviceSurface, cameras_around
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.pictures.picture_files import srgb_from_linear
 from verdigris.core.settings.rung_names import RUNGS
 
 from ..material.documents import document, material, with_surface
@@ -216,6 +217,18 @@ def test_hosts_get_the_numbers_and_textures_of_the_surface_shader(made):
     assert {"base_color", "metalness"} <= set(shader.textures)
     assert shader.textures["base_color"].is_colour and not shader.textures["metalness"].is_colour
     assert all(each.file.is_file() for each in shader.textures.values())
+    # and what it leaves out
+    assert shader.values["coat_IOR"] == 1.5 and not set(shader.values) & set(shader.textures)
+    detail, mirrored = looks["detail"].light, looks["reflection"].light
+    assert set(detail.files) == {"colour", "detail"} and detail.mirror_curve is None
+    assert detail.detail_scale == 4 and detail.shown.name == "detail_colour_shown.png"
+    a, b, c = detail.curve
+    colour = np.asarray(oiio.ImageBuf(str(detail.files["colour"])).get_pixels("float"))
+    shown = np.asarray(oiio.ImageBuf(str(detail.shown)).get_pixels("float"))
+    expected = np.clip(colour / ((c * colour + a) * colour + b) / detail.shown_scale, 0, 1)
+    assert shown == pytest.approx(srgb_from_linear(expected), abs=0.5 / 255 + 1e-4)
+    assert set(mirrored.files) == {"light", "share", "mirror"} and mirrored.mirror_curve[1] > 0
+    assert mirrored.uv_set == "st1" and mirrored.shown.name == "reflection_shown.png"
     assert all(each.shader is None for name, each in looks.items() if name != "surface")
 
 

@@ -41,11 +41,14 @@ def versions(
     """
     from verdigris.core.base.errors import BundleError
     from verdigris.core.bundle.history.history import MOST_KEPT, History, keep_versions
+    from verdigris.core.bundle.scene.scene_pack import is_scene
     from verdigris.core.cli.shared.options import require_in_range
 
     if keep is not None:
         require_in_range(keep, 1, MOST_KEPT, "--keep")
         keep_versions(keep)
+    if is_scene(bundle):
+        raise BundleError(f"{bundle}: is a scene pack, which has no versions: name a bundle")
     history = History(bundle)
     history.recover()
     if restore:

@@ -45,8 +45,8 @@ def ladder(
         typer.Option(help="The uv set of surface, pbr and detail. Default: the mesh's first."),
     ] = None,
     views: Annotated[
-        int, typer.Option(help="Number of views around the mesh to which rungs are fitted.")
-    ] = 24,
+        int | None, typer.Option(help="Number of views around the mesh to which rungs are fitted.")
+    ] = None,
     camera: Annotated[
         list[Path] | None,
         typer.Option(
@@ -65,9 +65,9 @@ def ladder(
         int | None, typer.Option(help="Number of views that are only measured.")
     ] = None,
     steps: Annotated[
-        int,
+        int | None,
         typer.Option(help="Steps of the fit of glTF textures; rungs of stored light take a fifth."),
-    ] = 700,
+    ] = None,
     ktx: Annotated[bool, typer.Option("--ktx/--no-ktx", help="Also write KTX 2.0.")] = True,
     texture_format: Annotated[
         str,
@@ -95,9 +95,9 @@ def ladder(
     from verdigris.core.settings.rung_names import NEURAL, describe_switch
 
     names = tuple(word.strip() for word in rungs.split(",") if word.strip())
-    changes: dict[str, Any] = {"views": views, "steps": steps, "texture_format": texture_format}
-    if held_out is not None:
-        changes["held_out"] = held_out
+    given = {"views": views, "steps": steps, "held_out": held_out}
+    changes: dict[str, Any] = {name: each for name, each in given.items() if each is not None}
+    changes["texture_format"] = texture_format
     if preset and NEURAL not in names:
         raise typer.BadParameter(f"needs the rung {NEURAL} in --rungs", param_hint="--preset")
     request = LadderRequest(output, names, size, changes, uv, preset, bundle, ktx)

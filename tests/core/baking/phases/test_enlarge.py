@@ -420,9 +420,7 @@ class Slow:
     def monotonic(self):
         return self.now
 
-    def buffer(self, count, data):
-        assert data.size == count
-        return data
+    device = SimpleNamespace(new_buffer=lambda values: values)
 
     def response_on_device(self, count, uv, wi, wo, footprint):
         assert uv.shape == (count, 2) and wi.shape == wo.shape >= (count, 3)

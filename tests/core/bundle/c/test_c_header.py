@@ -20,6 +20,7 @@ from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.write import Contents, Exported, write_bundle
 from verdigris.core.bundle.runtime.evaluate_queries import QUERY
 from verdigris.core.bundle.runtime.runtime_files import EXAMPLES, RUNTIME_SHADERS
+from verdigris.core.material.live_inputs.live_input import LiveInput
 from verdigris.core.network.spec import NetworkSpec
 
 from ..bundles import lively_parameters, made_up, make_bundle, with_older_head, write_as_older
@@ -313,14 +314,18 @@ def test_the_header_is_also_cpp(tmp_path):
     run(compiler, *options, "-I", RUNTIME_SHADERS, source)
 
 
-def test_vulkan_draws_what_the_processor_draws(decoder, bundle, tmp_path):
+def test_vulkan_draws_what_the_processor_draws(decoder, tmp_path):
+    """With the live value that the bundle has by default."""
     if not Path("/usr/include/vulkan/vulkan.h").exists():
         pytest.skip("the headers of Vulkan are not installed")
     compiler = require_tool("glslangValidator")
     program = tmp_path / "vulkan_picture"
     compile_c(EXAMPLES / "vulkan_picture.c", program, libraries=("-lvulkan", "-lm"))
     name = "portable_constants.glsl"
-    (tmp_path / name).write_bytes(StrictFiles(SPEC)[name])
+    spec = replace(SPEC, live_inputs=1)
+    wetness = LiveInput("wetness", "float", (0.0,), (1.0,), 0.75)
+    bundle = make_bundle(tmp_path / "a.vdg", made_up(spec, 16, 12), live=(wetness,)).folder
+    (tmp_path / name).write_bytes(StrictFiles(spec)[name])
     shader = tmp_path / "picture.spv"
     run(compiler, "-V", f"-I{tmp_path}", EXAMPLES / "picture.comp", "-o", shader)
     software = sorted(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))

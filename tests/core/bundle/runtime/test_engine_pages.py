@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.bundle.files.write import Contents, write_bundle
-from verdigris.core.bundle.runtime.runtime_files import RUNTIME_SHADERS
+from verdigris.core.bundle.runtime.runtime_files import EXAMPLES, RUNTIME_SHADERS
 from verdigris.core.pictures.render import Lighting
 from verdigris.core.pictures.views import sphere_view
 from verdigris.shaders import SHADER_FOLDER
@@ -78,6 +78,7 @@ def test_the_first_shaders_compile(small_files, tmp_path):
         "void main() { color = vec4(shadeSurface(vec2(.5), 0., up, up, vec3(1)), 1); }\n"
     )
     output = tmp_path / "first.spv"
+    run(compiler, "-V", f"-I{tmp_path}", EXAMPLES / "picture.comp", "-o", output)
     for text in (glsl, code_of("engines/SHADERS.md", "glsl")):
         (tmp_path / "first.frag").write_text(text)
         run(compiler, "-V", f"-I{tmp_path}", tmp_path / "first.frag", "-o", output)

@@ -73,7 +73,8 @@ def test_light_on_tiles_is_fitted_in_their_atlas_which_scenes_do_not_have(cloth)
     with pytest.raises(MeshError, match="and it reaches over 2 unit squares a side"):
         tiled.require_unique_set()
     light_set = tiled.with_atlas("st")[0].require_unique_set()
-    unlit = {"name": "unlit", "files": {"shown": "unlit_shown.png"}}
+    curve = {"a": 0.0, "b": 1.0, "c": 0.0}
+    unlit = {"name": "unlit", "files": {"light": "unlit_light.png"}, "curve": curve}
     for name, count in ((light_set, 0), ("st1", 1)):
         report = {"uv_set_of_light": name, "rungs": [unlit]}
         assert len(look_of(report, cloth.parent).rungs) == count

@@ -1,13 +1,16 @@
 """The USD file of a ladder, read by USD itself."""
 
+import re
 from pathlib import Path
 
+import MaterialX as mx
 import numpy as np
 import pytest
 
 from verdigris.core.base.device import open_device
 from verdigris.core.geometry.mesh import load_mesh
 from verdigris.core.ladder.mesh.mesh_surface import Surface
+from verdigris.core.ladder.output.light_document import light_document
 from verdigris.core.ladder.output.usd import write_usd
 from verdigris.core.ladder.rung import Rung
 from verdigris.core.ladder.texels.grid import Grid
@@ -16,12 +19,19 @@ from verdigris.core.ladder.textures.texture_files import Written
 from verdigris.core.ladder.unlit.unlit_models import VertexColours
 from verdigris.core.ladder.views.scene import Scene
 from verdigris.core.ladder.views.visibility import DeviceSurface
+from verdigris.core.material.graph.library import standard_library
+from verdigris.core.material.load.mtlx_document import load_document
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.pictures.picture_files import write_data
 
 pytest.importorskip("pxr", reason="USD is not installed: pip install usd-core")
 from pxr import Usd, UsdGeom, UsdShade, UsdValidation
 
 ROOT = Path(__file__).resolve().parents[4]
 LIT = {each: f"pbr_{each}.png" for each in ("base_color", "orm", "normal", "emissive")}
+UNLIT = {"shown": "unlit_shown.png", "light": "unlit_light.png"}
+CURVE = {"a": -0.7, "b": 1.1, "c": 0.1}
+_NODE = re.compile(r"shaderId '(ND_\w+)' .* not found in sdrRegistry")
 LODS = [
     {"rung": "neural", "below_pixels": None, "flip": 0.01},
     {"rung": "unlit", "below_pixels": 64, "flip": 0.1},
@@ -31,7 +41,8 @@ LODS = [
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     folder = tmp_path_factory.mktemp("usd")
-    for name in (*LIT.values(), "unlit_shown.png", "tray.vdg"):
+    detail = {use: f"detail_{use}.png" for use in ("detail", "colour", "colour_shown", "opacity")}
+    for name in (*LIT.values(), *UNLIT.values(), *detail.values(), "tray.vdg"):
         (folder / name).write_bytes(b"")
     mesh = load_mesh(ROOT / "examples/tray.obj")
     surface = Surface(mesh, {"st": mesh.uv, "st1": mesh.uv * 0.5}, name="tray")
@@ -44,10 +55,12 @@ def written(tmp_path_factory):
     def rung(name, files, stored=None):
         return Rung(name, 8, 1, 0.0, None, stored), Written(files)
 
+    numbers = {"curve": CURVE, "colour_shown_scale": 2.5, "alpha_mode": "BLEND"}
     rungs = [
         rung("neural", {}),
         (Rung("pbr", 8, 1, 0.0, None), Written(LIT, {"emissive_strength": 3.0})),
-        rung("unlit", {"shown": "unlit_shown.png", "light": "unlit_light.png"}),
+        (Rung("unlit", 8, 1, 0.0, None), Written(UNLIT, {"curve": CURVE})),
+        (Rung("detail", 8, 1, 0.0, None), Written(detail, numbers)),
         rung("vertex", {}, colours),
     ]
     [name] = write_usd(scene, rungs, folder, "tray", LODS, "tray.vdg")
@@ -85,7 +98,7 @@ def test_the_mesh_has_its_triangles_and_both_uv_sets(written):
 def test_each_rung_is_a_variant_with_its_textures(written):
     stage, _ = written
     assert stage.GetDefaultPrim().GetVariantSet("rung").GetVariantNames() == [
-        "neural", "pbr", "unlit", "vertex",
+        "detail", "neural", "pbr", "unlit", "vertex",
     ]  # fmt: skip
     _, _, surface = surface_of(stage, "pbr")
     for port, use in (("diffuseColor", "base_color"), ("roughness", "orm"), ("normal", "normal")):
@@ -93,6 +106,9 @@ def test_each_rung_is_a_variant_with_its_textures(written):
     _, _, surface = surface_of(stage, "unlit")
     assert file_behind(surface, "emissiveColor") == ("./unlit_shown.png", "st1")
     assert surface.GetInput("diffuseColor").Get() == (0, 0, 0)
+    _, _, surface = surface_of(stage, "detail")
+    assert file_behind(surface, "emissiveColor") == ("./detail_colour_shown.png", "st1")
+    assert file_behind(surface, "opacity") == ("./detail_opacity.png", "st")
     mesh, _, surface = surface_of(stage, "vertex")
     reader = UsdShade.Shader(surface.GetInput("emissiveColor").GetConnectedSources()[0][0].source)
     name = reader.GetInput("varname").Get()
@@ -116,4 +132,63 @@ def test_the_validators_of_usd_find_no_fault(written):
     for rung in stage.GetDefaultPrim().GetVariantSet("rung").GetVariantNames():
         stage.GetDefaultPrim().GetVariantSet("rung").SetVariantSelection(rung)
         found = UsdValidation.ValidationContext(validators).Validate(stage)
-        assert [each.GetMessage() for each in found] == []
+        texts = [each.GetMessage() for each in found]
+        # the wheel of USD knows no nodes of MaterialX
+        unknown = [_NODE.match(text)[1] for text in texts if _NODE.match(text)]
+        assert len(unknown) == len(texts)
+        assert all(standard_library().getNodeDef(name) for name in unknown)
+
+
+def picture(path):
+    """A picture of random bytes, and its texels, row 0 at v = 0."""
+    texels = np.random.default_rng(len(path.stem)).integers(0, 256, (4, 4, 4)) / 255
+    write_data(path, np.asarray(texels[::-1], np.float32))
+    return texels.reshape(16, 4)
+
+
+@pytest.mark.parametrize("alpha", ["none", "of light", "a file"])
+def test_the_code_that_materialx_makes_of_stored_light_shows_its_formula(tmp_path, alpha):
+    uses = ("light",) if alpha == "of light" else ("colour", "detail", "opacity")
+    texels = {use: picture(tmp_path / f"{use}.png") for use in uses}
+    files = {use: f"{use}.png" for use in texels if alpha == "a file" or use != "opacity"}
+    numbers = {"curve": CURVE} | ({} if alpha == "none" else {"alpha_mode": "BLEND"})
+    text = light_document(files, numbers, ("st", "st1"))
+    root = mx.createDocument()
+    mx.readFromXmlString(root, text)
+    root.setDataLibrary(standard_library())
+    assert root.validate() == (True, "")
+    # both sets are the same on the plane of a bake
+    plain = re.sub(r'<geompropvalue (name="\w+" type="vector2")>.*?</geompropvalue>',
+                   r"<texcoord \1/>", text, flags=re.DOTALL)  # fmt: skip
+    (tmp_path / "light.mtlx").write_text(plain)
+    material = Teacher(load_document(tmp_path / "light.mtlx"), device=open_device("software"))
+    at = (np.arange(4) + 0.5) / 4
+    uv = np.stack(np.meshgrid(at, at), -1).reshape(16, 2).astype(np.float32)
+    found = material.unlit(uv, np.tile(np.array([0, 0, 1], np.float32), (16, 1)))
+    stored = texels[uses[0]][:, :3]
+    expected = stored / ((CURVE["c"] * stored + CURVE["a"]) * stored + CURVE["b"])
+    opacity = texels["light"][:, 3] if alpha == "of light" else np.ones(16)
+    if alpha != "of light":
+        expected *= 4 * texels["detail"][:, :1] ** 2
+        opacity = texels["opacity"][:, 0] if alpha == "a file" else opacity
+    np.testing.assert_allclose(found[:, :3], expected * opacity[:, None], rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(found[:, 3], opacity, atol=2e-3)
+
+
+def test_stored_light_is_a_network_of_materialx_on_both_uv_sets(written):
+    stage, _ = written
+    _, material, _ = surface_of(stage, "detail")
+    source, _, _ = material.ComputeSurfaceSource("mtlx")
+    assert source.GetShaderId() == "ND_surface_unlit"
+    found = {}
+    for prim in Usd.PrimRange(material.GetPrim()):
+        shader = UsdShade.Shader(prim)
+        if "image" in (shader.GetShaderId() or ""):
+            uv = shader.GetInput("texcoord").GetConnectedSources()[0][0].source
+            name = UsdShade.Shader(uv.GetPrim()).GetInput("geomprop").Get()
+            found[shader.GetInput("file").Get().path] = name, shader.GetShaderId()
+    assert found == {
+        "./detail_colour.png": ("st1", "ND_image_vector3"),
+        "./detail_detail.png": ("st", "ND_image_float"),
+        "./detail_opacity.png": ("st", "ND_image_float"),
+    }
