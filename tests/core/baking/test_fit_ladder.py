@@ -3,14 +3,19 @@
 import numpy as np
 import pytest
 
+from verdigris.core.baking import fit_ladder as ladders
 from verdigris.core.baking.fit_ladder import LadderRequest, fit_ladder
 from verdigris.core.base.device import open_device
-from verdigris.core.base.errors import MeshError, SettingsError
+from verdigris.core.base.errors import BundleError, MeshError, SettingsError
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.ladder.mesh.mesh_surface import Surface
+from verdigris.core.ladder.neural_rung import Neural
 from verdigris.core.ladder.output import write_ladder
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import parse_document
 
+from ..bundle.bundles import make_bundle
 from ..ladder.small_ladder import make_ball
 from ..material.documents import with_surface
 
@@ -64,18 +69,58 @@ def test_rungs_read_the_primvars_of_the_mesh(ball, tmp_path):
 
 
 def test_primvars_and_light_need_a_uv_set_without_overlaps(ball, tmp_path):
-    first = {"st": ball.sets["st"]}
+    # both halves share the texels
+    folded = np.abs(ball.sets["st1"] * (2, 1) - (1, 0)).astype(np.float32)
+    first = {"st": folded}
     heat = {"heat": np.ones((*ball.mesh.uv.shape[:2], 1), np.float32)}
     with pytest.raises(MeshError, match=r"has no uv set without overlaps .* unwrap a second"):
         make(Surface(ball.mesh, first, heat, "ball"), tmp_path)
     with pytest.raises(MeshError, match=r"has no uv set without overlaps .* leave out the rungs"):
         make(Surface(ball.mesh, first, {}, "ball"), tmp_path, ("unlit",))
+    # a set that wraps around twice is clean side by side
+    wrapped = Surface(ball.mesh, {"st": ball.sets["st"]}, {}, "ball")
+    assert make(wrapped, tmp_path, ("unlit",))["uv_set_of_light"] == "st (tiles)"
 
 
 def test_a_request_knows_its_rungs_once_and_in_order(tmp_path):
     assert LadderRequest(tmp_path, ("vertex", "pbr", "vertex")).rungs == ("pbr", "vertex")
     with pytest.raises(SettingsError, match="rungs: 'bump' is not known"):
         LadderRequest(tmp_path, ("bump",))
+    with pytest.raises(SettingsError, match=r"a\.vdg is given .* the rungs are pbr: name it"):
+        LadderRequest(tmp_path, ("pbr",), bundle=tmp_path / "a.vdg")
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_fitted(ball, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    for folder, why in ((file, "file: is a file"), (file / "in", "cannot be made")):
+        with pytest.raises(SettingsError, match=why):
+            make(ball, folder)
+    (tmp_path / "material.vdg").write_text("")
+    with pytest.raises(BundleError, match=r"material\.vdg: already exists and is not a bundle"):
+        make(ball, tmp_path, ("neural",))
+
+
+def test_a_new_bundle_replaces_the_one_before_with_the_rest(ball, tmp_path, monkeypatch):
+    def bake_neural(*given):
+        given[4].folder.mkdir()
+        bundle = make_bundle(given[4].folder / "material.vdg", name=next(names))
+        return Neural.of(bundle, BundleMaterial(bundle, open_device("software")))
+
+    def stop(what, _):
+        if what == "measure":
+            raise KeyboardInterrupt
+
+    names = iter(("first", "second", "third"))
+    monkeypatch.setattr(ladders, "bake_neural", bake_neural)
+    report = make(ball, tmp_path, ("neural",))
+    assert report["rungs"][0]["bundle"] == "material.vdg"
+    with pytest.raises(KeyboardInterrupt):
+        make(ball, tmp_path, ("neural",), on_progress=stop)
+    assert open_bundle(tmp_path / "material.vdg").manifest.name == "first"
+    make(ball, tmp_path, ("neural",))
+    assert open_bundle(tmp_path / "material.vdg").manifest.name == "third"
+    assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]
 
 
 def test_a_ladder_that_ends_early_leaves_the_one_before(ball, tmp_path, monkeypatch):
