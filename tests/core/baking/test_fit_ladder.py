@@ -17,7 +17,7 @@ from verdigris.core.material.load.mtlx_document import parse_document
 
 from ..bundle.bundles import make_bundle
 from ..ladder.test_ladder import ball
-from ..material.documents import with_surface
+from ..material.documents import document, material, with_surface
 
 # an imported fixture, used by name
 __all__ = ["ball"]
@@ -38,8 +38,17 @@ FEW = {
 }  # fmt: skip
 
 
-def make(surface, folder, rungs=("vertex",), **options):
-    document = parse_document(BY_HEAT)
+BY_SECOND_SET = document(
+    '<texcoord name="uv" type="vector2"><input name="index" type="integer" value="1"/></texcoord>'
+    '<extract name="u" type="float"><input name="in" type="vector2" nodename="uv"/></extract>'
+    '<combine3 name="red" type="color3"><input name="in1" type="float" nodename="u"/></combine3>',
+    '<surface_unlit name="shader" type="surfaceshader">'
+    '<input name="emission_color" type="color3" nodename="red"/></surface_unlit>', material()
+)  # fmt: skip
+
+
+def make(surface, folder, rungs=("vertex",), text=BY_HEAT, **options):
+    document = parse_document(text)
     return fit_ladder(
         document, document.require_material(), surface, find_environment("studio"),
         open_device("software"), LadderRequest(folder, rungs, 16, FEW, has_ktx=False), **options,
@@ -64,6 +73,28 @@ def test_rungs_read_the_primvars_of_the_mesh(ball, tmp_path):
     with np.load(tmp_path / report["rungs"][0]["scene_vertices"]) as found:
         red, _, blue = found["colour"][:, :3].mean(0)
     assert red == pytest.approx(blue, rel=0.2)
+
+
+def test_a_second_uv_set_is_read_as_it_is(ball, tmp_path):
+    report = make(ball, tmp_path, text=BY_SECOND_SET)
+    with np.load(tmp_path / report["rungs"][0]["scene_vertices"]) as found:
+        red, place = found["colour"][:, 0], found["position"]
+    around = np.arctan2(place[:, 0], place[:, 2]) / (2 * np.pi) % 1
+    # away from the seam and the poles; a view sees few pixels of a triangle
+    clear = (np.abs(around - 0.5) < 0.4) & (np.abs(place[:, 1]) < 0.7)
+    assert np.abs(red - (0.98 * around + 0.01))[clear].mean() < 0.05
+
+
+def test_what_no_rung_can_show_is_named(ball, tmp_path):
+    glass = BY_HEAT.replace(
+        '<input name="specular" type="float" value="0"/>',
+        '<input name="transmission" type="float" value="0.5"/>',
+    )
+    assert glass != BY_HEAT
+    warnings = make(ball, tmp_path, text=glass)["warnings"]
+    assert [each for each in warnings if each.startswith("transmission is dropped: ")]
+    # once: the mesh lacks it
+    assert len([each for each in warnings if "'heat'" in each]) == 1
 
 
 def test_primvars_and_light_need_a_uv_set_without_overlaps(ball, tmp_path):
