@@ -34,7 +34,8 @@ class RungFits:
     settings: LadderSettings
     reference: Records | None
     """Pixels with their light, for rungs that store light; None without these."""
-    neural: Neural | None
+    neural: Callable[[], Neural] | None
+    """Bakes or opens the bundle of the rung of this name."""
     on_progress: Callable[[str, float], None]
     pbr: PbrTextures | None = None
     """Those of the rung of this name, once it is fitted: the surface shader may start with them."""
@@ -48,7 +49,7 @@ class RungFits:
                 raise SettingsError(
                     "the rung 'neural' needs a bundle: bake one with `verdigris bake`"
                 )
-            return neural_rung(scene, self.neural)
+            return neural_rung(scene, self.neural())
         if name == PBR:
             rung = fit_pbr_rung(
                 self.views, settings.size, settings.responses, self._pbr_settings(), show

@@ -82,12 +82,13 @@ def make_ladder(
     uv_set: str | None = None,
     importance: Floats | None = None,
     has_tiles: bool = False,
-    neural: Neural | None = None,
+    neural: Callable[[], Neural] | None = None,
     on_progress: OnProgress = lambda *_: None,
 ) -> Ladder:
     """Fits and measures the rungs of these names, as `check_rungs` returns them.
 
-    `neural` is the bundle of the rung of that name. `importance` are painted weights in the first
+    `neural` bakes or opens the bundle of the rung of that name, once a fault of the mesh or of the
+    cameras would have been found. `importance` are painted weights in the first
     uv set, row 0 at v = 0. With `has_tiles`, unit squares of uv are UDIM tiles, and else a texture
     repeats.
     """

@@ -99,7 +99,12 @@ def run(case, given, device) -> None:
             held_out_samples=given.samples,
         )  # fmt: skip
         found = make_ladder(
-            graph, surface, find_environment("studio"), ["neural"], settings, neural=neural
+            graph,
+            surface,
+            find_environment("studio"),
+            ["neural"],
+            settings,
+            neural=lambda neural=neural: neural,
         )
         figures = found.measured["neural"]
         texels = neural.material.bindings()["gBundle"]["record"]

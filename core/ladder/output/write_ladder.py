@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from verdigris.core.base.outputs import write_file
+from verdigris.core.bundle.files.manifest import SUFFIX
+from verdigris.core.bundle.files.replace_folder import remove_folder, swap_in
 from verdigris.core.hosts.host import (
     BASE_COLOR,
     EMISSION,
@@ -122,20 +125,38 @@ def _write_vertices(rung: Rung, model: VertexColours, surface: Surface, folder: 
     return name
 
 
-def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) -> dict[str, Any]:
-    """Writes everything into a folder, the report last. Returns the report."""
+def write_ladder(
+    ladder: Ladder, folder: Path, name: str, has_ktx: bool = True, baked: Path | None = None
+) -> dict[str, Any]:
+    """Writes everything into a folder, the report last. Returns the report. `baked` is the folder
+    in which the neural rung was baked, and from which it is moved."""
+    ladder = _with_bundle_in(ladder, folder, baked)
     folder.mkdir(parents=True, exist_ok=True)
     draft = folder / _DRAFT
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir()
     try:
         report = _write_all(ladder, draft, folder, name, has_ktx)
+        for each in [*baked.glob(f"*{SUFFIX}")] if baked else ():
+            if (old := swap_in(each, folder / each.name)) is not None:
+                remove_folder(old)
         # the report at last: it names the others
         for file in sorted(draft.iterdir(), key=lambda file: file.name == REPORT):
             file.replace(folder / file.name)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return report
+
+
+def _with_bundle_in(ladder: Ladder, folder: Path, baked: Path | None) -> Ladder:
+    """The ladder with its new bundle where that will be."""
+    rungs = [
+        replace(rung, stored=replace(rung.stored, folder=folder / rung.stored.folder.name))
+        if isinstance(rung.stored, Neural) and rung.stored.folder.parent == baked
+        else rung
+        for rung in ladder.rungs
+    ]
+    return replace(ladder, rungs=rungs)
 
 
 def _write_all(

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _SHADER = Source("ladder/views/draw_responses")
 # What covers less counts for nothing in a fit.
 _LEAST_COVERAGE = 0.05
+# Samples of the response at a pixel.
+_MOST_A_PIXEL = 256
 
 
 def light_on_device(
@@ -127,7 +129,8 @@ def draw_responses(
     own."""
     rng = np.random.default_rng(seed)
     total = sum(each.count for each in seen)
-    repeats = max(1, round(count / total))
+    # of a mesh that is a few pixels, more tell no more
+    repeats = min(max(1, round(count / total)), _MOST_A_PIXEL)
     order = teacher.device.new_buffer(rng.permutation(total * repeats).astype(np.uint32))
     buffers = {
         name: teacher.device.new_space(width * total * repeats)

@@ -98,7 +98,12 @@ def test_the_rung_is_drawn_measured_and_written_with_its_bundle(tiled):
         views=1, view_size=16, held_out=1, held_out_size=32, held_out_samples=8
     )
     found = make_ladder(
-        graph, sheet(2), find_environment("studio"), ["neural"], settings, neural=neural
+        graph,
+        sheet(2),
+        find_environment("studio"),
+        ["neural"],
+        settings,
+        neural=lambda: neural,
     )
     assert found.measured["neural"].flip < 0.08
     report = write_ladder(found, folder, "tiled")

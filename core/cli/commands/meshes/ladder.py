@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from verdigris.core.base.text import format_bytes
+from verdigris.core.base.text import counted, format_bytes
 from verdigris.core.cli.shared.lighting import Hdri, Rotate, open_environment
 from verdigris.core.cli.shared.options import (
     AsJson,
@@ -92,12 +92,14 @@ def ladder(
     from verdigris.core.ladder.output.write_ladder import PAGE
     from verdigris.core.lighting.environment_names import STUDIO
     from verdigris.core.material.load.mtlx_document import load_document
-    from verdigris.core.settings.rung_names import describe_switch
+    from verdigris.core.settings.rung_names import NEURAL, describe_switch
 
     names = tuple(word.strip() for word in rungs.split(",") if word.strip())
     given = {"views": views, "steps": steps, "held_out": held_out}
     changes: dict[str, Any] = {name: each for name, each in given.items() if each is not None}
     changes["texture_format"] = texture_format
+    if preset and NEURAL not in names:
+        raise typer.BadParameter(f"needs the rung {NEURAL} in --rungs", param_hint="--preset")
     request = LadderRequest(output, names, size, changes, uv, preset, bundle, ktx)
     opened = open_device(device)
     surface = load_surface(mesh)
@@ -123,4 +125,4 @@ def ladder(
             f"{'good ' + describe_switch(rung) if rung['switch_pixels'] else _NOWHERE:<24} "
             f"{rung['seconds']:.0f} s"
         )
-    print(f"{output / PAGE}: {len(report['rungs'])} rungs on {mesh}")
+    print(f"{output / PAGE}: {counted(len(report['rungs']), 'rung')} on {mesh}")
