@@ -29,7 +29,12 @@ from verdigris.core.ladder.textures.block_textures import compress_rung
 from verdigris.core.ladder.unlit.records import reference_records
 from verdigris.core.ladder.views.fit_views import FitViews, painted_weights
 from verdigris.core.ladder.views.scene import Scene
-from verdigris.core.ladder.views.visibility import DeviceSurface, cameras_around, see
+from verdigris.core.ladder.views.visibility import (
+    DeviceSurface,
+    back_warnings,
+    cameras_around,
+    see,
+)
 from verdigris.core.lighting.device_lighting import DeviceEnvironment
 from verdigris.core.material.use_material import compile_material
 from verdigris.core.pictures.environment_render import SHADE_ENVIRONMENT, EnvironmentLighting
@@ -108,6 +113,7 @@ def make_ladder(
         for number, camera in enumerate(cameras, 1):
             seen.append(see(scene.geometry, camera, number))
             on_progress("views", number / len(cameras))
+    warnings += back_warnings(seen)
     weights = None if importance is None else painted_weights(seen, surface, importance)
     views = FitViews(scene, seen, weights)
     reference = None

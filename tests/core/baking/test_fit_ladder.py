@@ -1,5 +1,7 @@
 """Whole ladders: what they read of a mesh, bad input, and what is left of one that ends early."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import BundleError, MeshError, SettingsError
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.ladder.mesh.mesh_surface import Surface
 from verdigris.core.ladder.neural_rung import Neural
 from verdigris.core.ladder.output import write_ladder
@@ -95,6 +98,21 @@ def test_what_no_rung_can_show_is_named(ball, tmp_path):
     assert [each for each in warnings if each.startswith("transmission is dropped: ")]
     # once: the mesh lacks it
     assert len([each for each in warnings if "'heat'" in each]) == 1
+
+
+def test_a_mesh_whose_backs_are_seen_is_written_two_sided(ball, tmp_path):
+    def written(mesh, folder):
+        surface = Surface(mesh, {"st": ball.sets["st1"][:, ::-1]}, {}, "ball")
+        report = make(surface, tmp_path / folder)
+        gltf = json.loads((tmp_path / folder / report["models"][0]).read_text())
+        return report["warnings"], gltf["materials"][0].get("doubleSided", False)
+
+    position, uv = ball.mesh.position, ball.mesh.uv
+    warnings, is_two_sided = written(ball.mesh, "closed")
+    assert not is_two_sided and not any("back sides" in each for each in warnings)
+    inside_out = Mesh(position[:, ::-1], -ball.mesh.normal[:, ::-1], uv[:, ::-1])
+    warnings, is_two_sided = written(inside_out, "inside_out")
+    assert is_two_sided and any("100% of what views see of ball are back" in w for w in warnings)
 
 
 def test_primvars_and_light_need_a_uv_set_without_overlaps(ball, tmp_path):
