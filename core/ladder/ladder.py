@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.ladder.fit_rungs import RungFits
-from verdigris.core.ladder.ladder_settings import LadderSettings
+from verdigris.core.ladder.ladder_settings import LARGEST_ATLAS, LadderSettings
 from verdigris.core.ladder.maps.occlusion import add_occlusion
 from verdigris.core.ladder.maps.opacity import add_opacity
 from verdigris.core.ladder.measure.measure_rung import (
@@ -102,6 +103,12 @@ def make_ladder(
     shared: dict[str, float] = {}
     with _timed(shared, "mesh"):
         scene = _scene_of(teacher, surface, environment, names, uv_set, has_tiles)
+    if scene.tiles_a_side > 1 and settings.size * scene.tiles_a_side > LARGEST_ATLAS:
+        raise SettingsError(
+            f"size is {settings.size}, and {scene.tiles_a_side} tiles a side of "
+            f"{surface.name} would make one texture of {settings.size * scene.tiles_a_side}: use "
+            f"at most {LARGEST_ATLAS // scene.tiles_a_side}"
+        )
     with _timed(shared, "compile"):
         _compile(scene, names)
     surface = scene.surface
