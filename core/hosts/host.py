@@ -191,6 +191,9 @@ class RungLook:
     textures: Mapping[str, Path] = field(default_factory=dict)
     """Lit textures by kind, as flattened ones."""
 
+    emission: float = 1.0
+    """What 1 in the texture of emission emits."""
+
     light: StoredLight | None = None
 
     vertices: Path | None = None

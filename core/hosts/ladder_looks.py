@@ -30,6 +30,7 @@ FORMAT = "verdigris.ladder"
 SCENE_TEXTURES, SCENE_VERTICES, SCENE_SHADER = "scene_textures", "scene_vertices", "scene_shader"
 # Of the name of a uv set in which UDIM tiles are an atlas: no mesh of a scene has it.
 TILES_SUFFIX = " (tiles)"
+_STRENGTH = "emissive_strength"
 _SHOWN, _DETAIL_SCALE = "shown", "detail_scale"
 COLOUR_SHOWN, SHOWN_SCALE = "colour_shown", "colour_shown_scale"
 _CURVE, _MIRROR_CURVE, _TILES, _ALPHA = "curve", "mirror_curve", "tiles", "alpha_mode"
@@ -69,6 +70,7 @@ def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
                 str(each.get("title", name)),
                 below.get(name),
                 textures,
+                each.get(_STRENGTH, 1.0),
                 light,
                 folder / vertices if vertices else None,
                 _ALPHA in each,

@@ -1,4 +1,4 @@
-"""Runs the kernels of a material, use_material.slang.
+"""Runs the kernels of a material, use_material.slang and use_points.slang.
 
 The code of a material is most of any kernel that evaluates it, and takes seconds to compile. One
 kernel evaluates it for measurements, pictures and training samples. Where only points are
@@ -14,17 +14,16 @@ import numpy as np
 from verdigris.core.base.device import Device, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import slangpy
 
-# What the kernel does in a dispatch. The shader has the same numbers.
+# What the kernel does in a dispatch. The shaders have the same numbers.
 RESPONSE, UNLIT, VIEW, SAMPLES = range(4)
-_SOURCE, _ENTRY, _AT_POINTS = Source("material/use_material"), "useMaterial", "usePoints"
-_READ = (
-    *("gUv", "gFrames", "gLive", "gIncoming", "gOutgoing", "gPixel"),
-    *("gImportanceSums", "gDirectionSums"),
-)
+_ALL_JOBS = Source("material/use_material"), "useMaterial"
+_POINTS = Source("material/use_points"), "usePoints"
+_OF_POINTS = ("gUv", "gFrames", "gLive", "gIncoming", "gOutgoing", "gResult")
+_OF_JOBS = (*_OF_POINTS, "gPixel", "gImportanceSums", "gDirectionSums", "gLit", "gSamples")
 _WRITTEN = ("gResult", "gLit", "gSamples")
 
 
@@ -47,7 +46,7 @@ class UsedMaterial(Protocol):
 def compile_material(material: UsedMaterial) -> slangpy.ComputeKernel:
     """The kernel for all jobs, compiled now or before. Who needs more than points calls this first:
     a second kernel is then not compiled."""
-    return material.kernel(_SOURCE, _ENTRY)
+    return material.kernel(*_ALL_JOBS)
 
 
 def use_material(
@@ -61,12 +60,12 @@ def use_material(
 ) -> None:
     """Runs or records a job for so many points. `parameters` are those of the shader."""
     device = material.device
-    is_small = job in (RESPONSE, UNLIT) and not material.has_kernel(_SOURCE, _ENTRY)
+    is_small = job in (RESPONSE, UNLIT) and not material.has_kernel(*_ALL_JOBS)
     device.dispatch(
-        material.kernel(_SOURCE, _AT_POINTS if is_small else _ENTRY),
+        material.kernel(*(_POINTS if is_small else _ALL_JOBS)),
         count * material.lanes_per_sample,
         {
-            **_unused(device),
+            **_unused(device, _OF_POINTS if is_small else _OF_JOBS),
             "gUse": {"job": job, "count": count, "slopeStep": slope_step, **parameters},
             **variables,
             **material.bindings(),
@@ -75,11 +74,10 @@ def use_material(
     )
 
 
-def _unused(device: Device) -> dict[str, slangpy.Buffer]:
-    """Buffers for the other jobs: some devices want one in each place."""
-    if _SOURCE not in device.memo:
+def _unused(device: Device, names: Sequence[str]) -> dict[str, slangpy.Buffer]:
+    """Buffers for the variables that a job leaves out: some devices want one in each place."""
+    if _ALL_JOBS not in device.memo:
         nothing = np.zeros(4, np.float32)
-        read, written = device.new_buffer(nothing), device.new_buffer(nothing)
-        device.memo[_SOURCE] = dict.fromkeys(_READ, read) | dict.fromkeys(_WRITTEN, written)
-    buffers: dict[str, slangpy.Buffer] = device.memo[_SOURCE]
-    return buffers
+        device.memo[_ALL_JOBS] = device.new_buffer(nothing), device.new_buffer(nothing)
+    read, written = device.memo[_ALL_JOBS]
+    return {name: written if name in _WRITTEN else read for name in names}

@@ -13,11 +13,7 @@ from collections.abc import Sequence
 from maya import cmds
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.hosts.host import (
-    HostMaterial,
-    LadderLook,
-    RungLook,
-)
+from verdigris.core.hosts.host import HostMaterial, LadderLook, RungLook
 from verdigris.core.hosts.ladder_looks import read_vertices
 from verdigris.core.settings.rung_names import NEURAL
 from verdigris.plugins.maya.scene.assignments import assignment_of
@@ -140,7 +136,7 @@ def _engine_of(material: HostMaterial, plain: str, rung: RungLook) -> tuple[str,
     """The shading group of a rung, and the uv set of each texture that needs a certain one. That of
     lit textures is that of the baked look."""
     if rung.textures:
-        make_viewport_material(material, rung.textures)
+        make_viewport_material(material, rung.textures, rung.emission)
         return viewport_engine(material), {}
     name, note = f"{plain}_{rung.name}", _marking(material)
     if rung.shader is not None:

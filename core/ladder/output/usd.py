@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from pxr import Usd, UsdShade
 
 ATTRIBUTE, LOD = "verdigris:bundle", "verdigris:below_pixels"
+MIRRORED = f"{REFLECTION}_mirrored"
+"""The variant of the reflection with its map, for renderers that know the view's direction: not all
+have MaterialX's library of it, and one that lacks it would show nothing."""
 _FIRST, _LIGHT = "st", "st1"
 _COLOUR = "displayColor"
 # Of a texture's output: the input of the surface, its type, and the texture's channel.
@@ -78,18 +81,22 @@ def write_usd(
         mesh.CreateDoubleSidedAttr(True)
     chosen = root.GetVariantSets().AddVariantSet(VARIANT_SET)
     below = {each["rung"]: each["below_pixels"] for each in lods}
-    for rung, written in rungs:
-        chosen.AddVariant(rung.name)
-        chosen.SetVariantSelection(rung.name)
+    shown_twice = [each for each in rungs if each[0].name == REFLECTION]
+    for number, (rung, written) in enumerate((*rungs, *shown_twice)):
+        is_mirrored = number >= len(rungs)
+        variant = MIRRORED if is_mirrored else rung.name
+        chosen.AddVariant(variant)
+        chosen.SetVariantSelection(variant)
         with chosen.GetVariantEditContext():
             shown = files.get(PBR, {}) if rung.name in (NEURAL, SURFACE) else written.files
-            material = _define_material(stage, rung, shown, written.numbers)
+            material = _define_material(stage, variant, shown, written.numbers)
             # the uv of a mesh with an atlas does not fit images of tiles
             if isinstance(rung.stored, ShaderTextures) and scene.atlas is None:
                 files_of = {use: file for use, file in written.files.items() if use != DOCUMENT}
                 connect_network(stage, material, rung.stored.shader.write(files_of))
             elif rung.name in (UNLIT, REFLECTION, DETAIL):
-                text = light_document(written.files, written.numbers, (_FIRST, _LIGHT))
+                sets = _FIRST, _LIGHT
+                text = light_document(written.files, written.numbers, sets, is_mirrored)
                 connect_network(stage, material, text)
             if rung.name == NEURAL and bundle:
                 attribute = material.GetPrim().CreateAttribute(
@@ -143,11 +150,11 @@ def _define_mesh(stage: Usd.Stage, scene: Scene, rungs: list[Rung]) -> Any:
 
 
 def _define_material(
-    stage: Usd.Stage, rung: Rung, files: dict[str, str], numbers: dict[str, Any]
+    stage: Usd.Stage, variant: str, files: dict[str, str], numbers: dict[str, Any]
 ) -> UsdShade.Material:
     from pxr import Sdf, UsdShade
 
-    path = f"/ladder/materials/{rung.name}"
+    path = f"/ladder/materials/{variant}"
     material = UsdShade.Material.Define(stage, path)
     surface = UsdShade.Shader.Define(stage, f"{path}/surface")
     surface.CreateIdAttr("UsdPreviewSurface")
@@ -178,7 +185,7 @@ def _define_material(
     for port in ("diffuseColor", "specularColor"):
         surface.CreateInput(port, types.Color3f).Set((0, 0, 0))
     surface.CreateInput("useSpecularWorkflow", types.Int).Set(1)
-    if rung.name == VERTEX:
+    if variant == VERTEX:
         reader = UsdShade.Shader.Define(stage, f"{path}/colour")
         reader.CreateIdAttr("UsdPrimvarReader_float3")
         reader.CreateInput("varname", types.String).Set(_COLOUR)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.hosts.ladder_looks import COLOUR_SHOWN
 from verdigris.core.ladder.pbr.pbr_material import PbrMaterial
 from verdigris.core.ladder.rung import Opacity, Rung
 from verdigris.core.ladder.texels import pbr_model
@@ -23,12 +22,12 @@ from verdigris.core.ladder.textures.texture_files import (
     BASE_COLOUR,
     COAT,
     EMISSIVE,
+    FOR_VIEWERS,
     NORMAL,
     OF_TWO,
     OPACITY,
     ORM,
     SHEEN,
-    SHOWN,
     images_of,
 )
 
@@ -46,8 +45,7 @@ _GRIDS = {
 
 def compress_rung(rung: Rung) -> None:
     """Replaces a rung's textures by what blocks hold of them; `blocks` has these."""
-    for_viewers = SHOWN, COLOUR_SHOWN
-    images = {use: each for use, each in images_of(rung, {}).items() if use not in for_viewers}
+    images = {use: each for use, each in images_of(rung, {}).items() if use not in FOR_VIEWERS}
     if not images:
         return
     blocks = {

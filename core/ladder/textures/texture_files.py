@@ -44,6 +44,7 @@ _TILED = (BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT, ANISOTROPY, SHEEN, OPACITY, 
 OF_TWO = (NORMAL, COAT)
 # What viewers of glTF show, which know no tone curve.
 SHOWN = "shown"
+FOR_VIEWERS = (SHOWN, COLOUR_SHOWN)
 # Light above this is clipped: bytes in sRGB would show steps in the dark.
 _LARGEST_SHOWN = 4.0
 

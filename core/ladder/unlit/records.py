@@ -51,19 +51,13 @@ def reference_records(
     views: FitViews, samples: int, on_progress: Callable[[float], None] = lambda _: None
 ) -> Records:
     """Pixels of all views, or as many as a buffer can hold, with the light of the teacher."""
-    scene, seen, weights = views.scene, views.seen, views.weights
+    scene = views.scene
     most = _MOST_ON_PROCESSOR if scene.teacher.device.is_software else _MOST_ON_CARD
-    part = most / sum(each.count for each in seen)
-    if part < 1:
-        rng = np.random.default_rng(0)
-        chosen = [
-            np.sort(rng.permutation(each.count)[: max(1, int(part * each.count))]) for each in seen
-        ]
-        seen = [each.take(some) for each, some in zip(seen, chosen, strict=True)]
-        if weights is not None:
-            weights = [each[some] for each, some in zip(weights, chosen, strict=True)]
+    if sum(each.count for each in views.seen) > most:
+        views = views.some(most, np.random.default_rng(0))
+    seen = views.seen
     lights = lights_of(scene.teacher, seen, scene.lighting, samples, on_progress)
-    paints = weights or [np.ones(each.count, np.float32) for each in seen]
+    paints = views.weights or [np.ones(each.count, np.float32) for each in seen]
     bare = [without_coverage(*each) for each in zip(lights, paints, strict=True)]
     exposed = [light * np.float32(scene.exposure) for light, _ in bare]
     return records_of(seen, exposed, scene.unique_set, [paint for _, paint in bare])

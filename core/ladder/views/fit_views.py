@@ -43,6 +43,16 @@ class FitViews:
             self._take([np.sort(order[:end]) for order, end in pairs]),
         )
 
+    def some(self, most: int, rng: np.random.Generator) -> FitViews:
+        """At most about so many pixels of all views, in their order."""
+        part = min(1.0, most / sum(each.count for each in self.seen))
+        return self._take(
+            [
+                np.sort(rng.permutation(each.count)[: max(1, int(each.count * part))])
+                for each in self.seen
+            ]
+        )
+
     def _take(self, chosen: Sequence[NDArray[np.int64]]) -> FitViews:
         weights = self.weights
         if weights is not None:

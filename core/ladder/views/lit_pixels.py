@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.ladder.views.fit_views import FitViews
+    from verdigris.core.ladder.views.scene import Scene
 
     Floats = NDArray[np.float32]
 
@@ -45,61 +46,34 @@ class LitPixels:
     """Whether the light is with what the material emits."""
 
     @classmethod
-    def draw(
-        cls, views: FitViews, seed: int, has_emission: bool = False
-    ) -> LitPixels:  # fmt: skip
+    def draw(cls, views: FitViews, seed: int, has_emission: bool = False) -> LitPixels:
         """Draws directions and the teacher's light at some pixels of all views, without
         emission by default."""
-        scene, seen, weights = views.scene, views.seen, views.weights
-        teacher = scene.teacher
-        device = teacher.device
-        uniforms = scene.lighting.environment.uniforms()
-        suns = PAIRS // _PAIRS_A_SUN if uniforms["sun"]["height"] > 0 else 0
+        scene, teacher = views.scene, views.scene.teacher
+        device, rng = teacher.device, np.random.default_rng(seed)
+        views = views.some(_MOST_ON_PROCESSOR if device.is_software else _MOST_ON_CARD, rng)
+        count = sum(each.count for each in views.seen)
+        suns = _suns(scene)
         directions = 2 * PAIRS + suns
-        rng = np.random.default_rng(seed)
-        total = sum(each.count for each in seen)
-        most = _MOST_ON_PROCESSOR if device.is_software else _MOST_ON_CARD
-        chosen = []
-        for each in seen:
-            part = max(1, int(each.count * min(1.0, most / total)))
-            chosen.append(np.sort(rng.permutation(each.count)[:part]))
-        count = sum(len(each) for each in chosen)
-        incoming = device.new_space(6 * directions * count)
-        outgoing = device.new_space(3 * count)
+        incoming, outgoing = device.new_space(6 * directions * count), device.new_space(3 * count)
         has_emission = has_emission and not teacher.is_dark_and_opaque
         lighting = scene.lighting if has_emission else replace(scene.lighting, emission=0.0)
-        kernel = device.shared_kernels({}, ()).get((_DRAW,), "drawIncoming")
         first, places, targets = 0, [], []
-        for number, (each, picked) in enumerate(zip(seen, chosen, strict=True)):
-            of_picked = None if weights is None else [weights[number][picked]]
-            for own, fitted in both_frames(each.take(picked), scene.first_set):
+        for number, each in enumerate(views.seen):
+            for own, fitted in both_frames(each, scene.first_set):
                 light = light_on_device(teacher, own, lighting, 2 * PAIRS).light()
-                light, paint = without_coverage(light, paint_of(own, of_picked, 0))
+                light, paint = without_coverage(light, paint_of(own, views.weights, number))
                 places.append(fitted.view.buffers["gUv"].to_numpy().view(np.float32))
                 targets.append(np.concatenate([light, paint[:, None]], 1))
-                parameters = {
-                    "count": own.count,
-                    "first": first,
-                    "width": each.size,
-                    "pairs": PAIRS,
-                    "suns": suns,
-                    "firstLeaf": scene.lighting.occluders.first_leaf,
-                    **uniforms,
+                given = {
+                    **{name: own.view.buffers[name] for name in _READ},
+                    "gOrigins": own.origins,
+                    "gFittedFrames": fitted.view.buffers["gFrames"],
+                    "gIncoming": incoming,
+                    "gOutgoing": outgoing,
                 }
-                device.dispatch(
-                    kernel,
-                    own.count,
-                    {
-                        "gParameters": parameters,
-                        **{name: own.view.buffers[name] for name in _READ},
-                        "gOrigins": own.origins,
-                        "gFittedFrames": fitted.view.buffers["gFrames"],
-                        "gIncoming": incoming,
-                        "gOutgoing": outgoing,
-                        **scene.lighting.environment.buffers,
-                        **scene.lighting.occluders.buffers,
-                    },
-                )
+                place = {"count": own.count, "first": first, "width": each.size, "suns": suns}
+                _draw_incoming(scene, own.count, place, given)
                 first += own.count
         buffers = {
             "gOrder": device.new_buffer(rng.permutation(count).astype(np.float32)),
@@ -109,3 +83,28 @@ class LitPixels:
             "gTargets": device.new_buffer(np.concatenate(targets)),
         }
         return cls(count, directions, scene.exposure, buffers, has_emission)
+
+
+def _suns(scene: Scene) -> int:
+    """Directions to the sun at each pixel."""
+    sun = scene.lighting.environment.uniforms()["sun"]
+    return PAIRS // _PAIRS_A_SUN if sun["height"] > 0 else 0
+
+
+def _draw_incoming(
+    scene: Scene, count: int, place: dict[str, int], buffers: dict[str, Any]
+) -> None:
+    """Draws directions of light with their shadows at so many pixels."""
+    device, lighting = scene.teacher.device, scene.lighting
+    kernel = device.shared_kernels({}, ()).get((_DRAW,), "drawIncoming")
+    parameters = {
+        **place,
+        "pairs": PAIRS,
+        "firstLeaf": lighting.occluders.first_leaf,
+        **lighting.environment.uniforms(),
+    }
+    variables = {
+        "gParameters": parameters, **buffers, **lighting.environment.buffers,
+        **lighting.occluders.buffers,
+    }  # fmt: skip
+    device.dispatch(kernel, count, variables)

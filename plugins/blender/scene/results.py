@@ -108,7 +108,9 @@ def _make_likeness(material: bpy.types.Material, images: Mapping[str, bpy.types.
     fill_likeness(made, images)
 
 
-def fill_likeness(made: bpy.types.Material, images: Mapping[str, bpy.types.Image]) -> None:
+def fill_likeness(
+    made: bpy.types.Material, images: Mapping[str, bpy.types.Image], emission: float = 1.0
+) -> None:
     """Gives a material a Principled BSDF with these textures by kind."""
     tree = made.node_tree
     shader = node_of(tree, "ShaderNodeBsdfPrincipled", _SHADER, (0, 300))
@@ -128,7 +130,7 @@ def fill_likeness(made: bpy.types.Material, images: Mapping[str, bpy.types.Image
             connect(tree, source, bump.inputs["Color"])
             source = bump.outputs["Normal"]
         connect(tree, source, target)
-    shader.inputs["Emission Strength"].default_value = 1.0 if EMISSION in images else 0.0
+    shader.inputs["Emission Strength"].default_value = emission if EMISSION in images else 0.0
 
 
 def node_of(

@@ -109,7 +109,7 @@ def _material_of(
         made[MADE_FOR], made[RUNG] = material, rung.name
         made.node_tree.nodes.clear()
     if rung.textures:
-        fill_likeness(made, images)
+        fill_likeness(made, images, rung.emission)
         return made
     graph = NodeGraph(made.node_tree)
     if rung.shader is not None:

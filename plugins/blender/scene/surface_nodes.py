@@ -86,8 +86,8 @@ SHADERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
 }
 _BASE, _IOR, _ALPHA = "Base Color", "IOR", "Alpha"
 _ANISOTROPY, _ROTATION = "Anisotropic", "Anisotropic Rotation"
-# The value of glTF's alpha_mode.
-_OPAQUE = 0
+# Values of glTF's alpha_mode.
+_OPAQUE, _MASK = 0, 1
 
 
 def add_surface(
@@ -108,8 +108,8 @@ def add_surface(
             found = _under_coat(graph, socket, found, look, textures)
         if socket == _ALPHA and look.values.get("alpha_mode") == _OPAQUE:
             continue
-        if socket == _ALPHA and isinstance(found, tuple):
-            found = sum(found) / len(found)
+        if socket == _ALPHA:
+            found = _alpha(graph, found, look)
         elif socket == _ROTATION and isinstance(found, float):
             found %= 1.0
         elif socket == _ANISOTROPY and found:
@@ -153,6 +153,15 @@ def _product(
     for other in fed[1:] if constant == 1.0 else (*fed[1:], constant):
         found = graph.vector("MULTIPLY", found, other)
     return found
+
+
+def _alpha(graph: NodeGraph, found: Any, look: ShaderLook) -> Any:
+    """Opacity as one number, which a mask makes 0 or 1."""
+    if isinstance(found, tuple):
+        found = sum(found) / len(found)
+    if look.values.get("alpha_mode") != _MASK or found is None:
+        return found
+    return graph.math("SUBTRACT", 1.0, graph.math("LESS_THAN", found, look.values["alpha_cutoff"]))
 
 
 def _under_coat(

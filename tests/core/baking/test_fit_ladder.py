@@ -19,11 +19,8 @@ from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import parse_document
 
 from ..bundle.bundles import make_bundle
-from ..ladder.test_ladder import ball
+from ..ladder.small_ladder import make_ball
 from ..material.documents import document, material, with_surface
-
-# an imported fixture, used by name
-__all__ = ["ball"]
 
 BY_HEAT = with_surface(
     '<input name="base_color" type="color3" nodename="colour"/>'
@@ -48,6 +45,11 @@ BY_SECOND_SET = document(
     '<surface_unlit name="shader" type="surfaceshader">'
     '<input name="emission_color" type="color3" nodename="red"/></surface_unlit>', material()
 )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def ball():
+    return make_ball()
 
 
 def make(surface, folder, rungs=("vertex",), text=BY_HEAT, **options):

@@ -14,10 +14,8 @@ from pxr import UsdShade
 from verdigris.core.worker.client.client import WorkerClient
 from verdigris.plugins.common.bake_queue import BakeQueue
 
-from .test_houdini_host import LIBRARY, flattened, harness, host, houdini
-
-# imported fixtures, used by name
-__all__ = ["harness", "host", "houdini"]
+from ..hosts import flattened
+from .scenes import LIBRARY
 
 BAKE = "/stage/verdigris_bake"
 

@@ -16,11 +16,8 @@ from verdigris.core.hosts.host import (
     StoredLight,
 )
 
-from .test_maya_host import SHAPE, by_name, flattened, maya
-from .test_maya_paint import BY_FACE, assigned, painting
-
-# imported fixtures, used by name
-__all__ = ["maya", "painting"]
+from ..hosts import by_name, flattened
+from .scenes import BY_FACE, SHAPE, assigned
 
 
 @pytest.fixture
@@ -34,7 +31,7 @@ def ladder(tmp_path):
         "stone",
         (
             RungLook("neural", "Neural material"),
-            RungLook("pbr", "glTF textures", 512, flattened(tmp_path)),
+            RungLook("pbr", "glTF textures", 512, flattened(tmp_path, "emission"), 3.0),
             RungLook("unlit", "One unlit texture", 64, light=light, has_alpha=True),
             RungLook("vertex", "Vertex colours", vertices=tmp_path / "v.npz"),
         ),
@@ -67,6 +64,7 @@ def test_each_rung_is_a_layer_and_copies_show_its_material_on_the_same_faces(
     assert shown.pop("Standard_Surface1_unlit_verdigrisSG") == ["|plate_unlit.f[0:0]"]
     assert shown["Standard_Surface1SG"] == BY_FACE["Standard_Surface1SG"]
     assert "|plate_pbr.f[1:1]" in shown["standardSurface2SG"]
+    assert maya.nodes["Standard_Surface1_verdigris"]["attributes"]["emission"] == 3.0
     shader = "Standard_Surface1_unlit_verdigris"
     file = maya.connections[f"{shader}.outColor"].partition(".")[0]
     assert maya.nodes[file]["attributes"]["fileTextureName"] == (

@@ -24,10 +24,7 @@ from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ...material.documents import with_surface
-from ..test_ladder import TINY, ball
-
-# an imported fixture, used by name
-__all__ = ["ball"]
+from ..small_ladder import TINY
 
 # Below a height two fifths of it is there, above it all.
 HALF_THERE = with_surface(

@@ -4,23 +4,15 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.device import open_device
-from verdigris.core.ladder.measure.time_rung import RungTiming, nanoseconds_of, time_rung
-from verdigris.core.ladder.rung import Rung
+from verdigris.core.ladder.measure.time_rung import nanoseconds_of, time_rung
 from verdigris.core.ladder.texels import pbr_model
-from verdigris.core.ladder.texels.grid import Grid
 from verdigris.core.ladder.texels.pbr_textures import PbrTextures
-from verdigris.core.ladder.texels.tone_curve import ToneCurve
 from verdigris.core.ladder.unlit.unlit_models import (
-    DetailAndColour,
-    OneTexture,
-    VertexColours,
-    WithReflection,
     mirror_uv,
 )
 from verdigris.core.settings.rung_names import DETAIL, PBR, REFLECTION, UNLIT, VERTEX
 
-CURVE, MIRROR = ToneCurve(-3.0, 3.4), ToneCurve(-2.0, 2.5, 0.3)
-THREADS, ROUNDS = 64, 3
+from ..image_rungs import CURVE, MIRROR, ROUNDS, THREADS, bytes_of, image_rungs, rung_of, sums_of
 
 
 @pytest.fixture(scope="module")
@@ -47,32 +39,6 @@ def above_surface(xi):
     cosine = 0.05 + 0.95 * xi[0]
     sine = np.sqrt(1 - cosine**2)
     return np.stack([sine * np.cos(2 * np.pi * xi[1]), sine * np.sin(2 * np.pi * xi[1]), cosine])
-
-
-def bytes_of(seed, side, channels):
-    values = np.random.default_rng(seed).integers(40, 200, (side * side, channels)) / 255
-    return Grid(side, side, values.astype(np.float32))
-
-
-def image_rungs():
-    light = bytes_of(1, 8, 3)
-    return {
-        UNLIT: OneTexture(light, CURVE),
-        REFLECTION: WithReflection(light, bytes_of(2, 8, 3), bytes_of(3, 8, 3), CURVE, MIRROR),
-        DETAIL: DetailAndColour(bytes_of(4, 8, 1), light, CURVE),
-        VERTEX: VertexColours(Grid(4, 1, np.zeros((4, 3), np.float32)), CURVE),
-    }
-
-
-def rung_of(name, stored):
-    return Rung(name, 8, 1, 0.0, None, stored)
-
-
-def sums_of(rung, device):
-    timing = RungTiming(rung, device)
-    variables = timing.variables(THREADS, ROUNDS)
-    device.dispatch(timing.kernel, THREADS, variables)
-    return variables["gSum"].to_numpy().view(np.float32)
 
 
 @pytest.mark.parametrize("name", [UNLIT, REFLECTION, DETAIL, VERTEX])

@@ -19,6 +19,7 @@ from verdigris.core.ladder.textures.texture_files import Written
 from verdigris.core.ladder.unlit.unlit_models import VertexColours
 from verdigris.core.ladder.views.scene import Scene
 from verdigris.core.ladder.views.visibility import DeviceSurface
+from verdigris.core.material.evaluator import Frames
 from verdigris.core.material.graph.library import standard_library
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
@@ -31,6 +32,8 @@ ROOT = Path(__file__).resolve().parents[4]
 LIT = {each: f"pbr_{each}.png" for each in ("base_color", "orm", "normal", "emissive")}
 UNLIT = {"shown": "unlit_shown.png", "light": "unlit_light.png"}
 CURVE = {"a": -0.7, "b": 1.1, "c": 0.1}
+REFLECTION = {use: f"reflection_{use}.png" for use in ("shown", "light", "share", "mirror")}
+MIRRORED = {"curve": CURVE, "mirror_curve": {"a": -3.2, "b": 3.6, "c": 0.2}}
 _NODE = re.compile(r"shaderId '(ND_\w+)' .* not found in sdrRegistry")
 LODS = [
     {"rung": "neural", "below_pixels": None, "flip": 0.01},
@@ -42,7 +45,13 @@ LODS = [
 def written(tmp_path_factory):
     folder = tmp_path_factory.mktemp("usd")
     detail = {use: f"detail_{use}.png" for use in ("detail", "colour", "colour_shown", "opacity")}
-    for name in (*LIT.values(), *UNLIT.values(), *detail.values(), "tray.vdg"):
+    for name in (
+        *LIT.values(),
+        *UNLIT.values(),
+        *REFLECTION.values(),
+        *detail.values(),
+        "tray.vdg",
+    ):
         (folder / name).write_bytes(b"")
     mesh = load_mesh(ROOT / "examples/tray.obj")
     surface = Surface(mesh, {"st": mesh.uv, "st1": mesh.uv * 0.5}, name="tray")
@@ -60,6 +69,7 @@ def written(tmp_path_factory):
         rung("neural", {}),
         (Rung("pbr", 8, 1, 0.0, None), Written(LIT, {"emissive_strength": 3.0})),
         (Rung("unlit", 8, 1, 0.0, None), Written(UNLIT, {"curve": CURVE})),
+        (Rung("reflection", 8, 1, 0.0, None), Written(REFLECTION, MIRRORED)),
         (Rung("detail", 8, 1, 0.0, None), Written(detail, numbers)),
         rung("vertex", {}, colours),
     ]
@@ -98,7 +108,7 @@ def test_the_mesh_has_its_triangles_and_both_uv_sets(written):
 def test_each_rung_is_a_variant_with_its_textures(written):
     stage, _ = written
     assert stage.GetDefaultPrim().GetVariantSet("rung").GetVariantNames() == [
-        "detail", "neural", "pbr", "unlit", "vertex",
+        "detail", "neural", "pbr", "reflection", "reflection_mirrored", "unlit", "vertex",
     ]  # fmt: skip
     _, _, surface = surface_of(stage, "pbr")
     for port, use in (("diffuseColor", "base_color"), ("roughness", "orm"), ("normal", "normal")):
@@ -146,6 +156,22 @@ def picture(path):
     return texels.reshape(16, 4)
 
 
+def on_the_plane_of_a_bake(text, folder):
+    """The material of a document, whose uv sets are all the same."""
+    root = mx.createDocument()
+    mx.readFromXmlString(root, text)
+    root.setDataLibrary(standard_library())
+    assert root.validate() == (True, "")
+    plain = re.sub(r'<geompropvalue (name="\w+" type="vector2")>.*?</geompropvalue>',
+                   r"<texcoord \1/>", text, flags=re.DOTALL)  # fmt: skip
+    (folder / "light.mtlx").write_text(plain)
+    return Teacher(load_document(folder / "light.mtlx"), device=open_device("software"))
+
+
+def to_light(stored, curve):
+    return stored / ((curve["c"] * stored + curve["a"]) * stored + curve["b"])
+
+
 @pytest.mark.parametrize("alpha", ["none", "of light", "a file"])
 def test_the_code_that_materialx_makes_of_stored_light_shows_its_formula(tmp_path, alpha):
     uses = ("light",) if alpha == "of light" else ("colour", "detail", "opacity")
@@ -153,20 +179,12 @@ def test_the_code_that_materialx_makes_of_stored_light_shows_its_formula(tmp_pat
     files = {use: f"{use}.png" for use in texels if alpha == "a file" or use != "opacity"}
     numbers = {"curve": CURVE} | ({} if alpha == "none" else {"alpha_mode": "BLEND"})
     text = light_document(files, numbers, ("st", "st1"))
-    root = mx.createDocument()
-    mx.readFromXmlString(root, text)
-    root.setDataLibrary(standard_library())
-    assert root.validate() == (True, "")
-    # both sets are the same on the plane of a bake
-    plain = re.sub(r'<geompropvalue (name="\w+" type="vector2")>.*?</geompropvalue>',
-                   r"<texcoord \1/>", text, flags=re.DOTALL)  # fmt: skip
-    (tmp_path / "light.mtlx").write_text(plain)
-    material = Teacher(load_document(tmp_path / "light.mtlx"), device=open_device("software"))
+    material = on_the_plane_of_a_bake(text, tmp_path)
     at = (np.arange(4) + 0.5) / 4
     uv = np.stack(np.meshgrid(at, at), -1).reshape(16, 2).astype(np.float32)
     found = material.unlit(uv, np.tile(np.array([0, 0, 1], np.float32), (16, 1)))
     stored = texels[uses[0]][:, :3]
-    expected = stored / ((CURVE["c"] * stored + CURVE["a"]) * stored + CURVE["b"])
+    expected = to_light(stored, CURVE)
     opacity = texels["light"][:, 3] if alpha == "of light" else np.ones(16)
     if alpha != "of light":
         expected *= 4 * texels["detail"][:, :1] ** 2
@@ -192,3 +210,36 @@ def test_stored_light_is_a_network_of_materialx_on_both_uv_sets(written):
         "./detail_detail.png": ("st", "ND_image_float"),
         "./detail_opacity.png": ("st", "ND_image_float"),
     }
+
+
+def test_mirrored_light_is_read_where_the_shader_of_the_manual_reads_it(tmp_path):
+    texels = {use: picture(tmp_path / f"{use}.png") for use in ("light", "share", "mirror")}
+    text = light_document({use: f"{use}.png" for use in texels}, MIRRORED, ("st", "st1"), True)
+    material = on_the_plane_of_a_bake(text, tmp_path)
+    rng = np.random.default_rng(5)
+    axes = np.linalg.qr(rng.normal(size=(400, 3, 3)))[0].astype(np.float32)
+    eye = rng.normal(size=(400, 3)).astype(np.float32)
+    eye[:, 2] = np.abs(eye[:, 2]) + 0.1
+    eye /= np.linalg.norm(eye, axis=1, keepdims=True)
+    at = (np.arange(4) + 0.5) / 4
+    uv = np.tile(np.stack(np.meshgrid(at, at), -1).reshape(16, 2), (25, 1)).astype(np.float32)
+    frames = Frames(np.zeros((400, 3), np.float32), *axes.transpose(1, 0, 2))
+    found = material.unlit(uv, eye, frames)[:, :3]
+    r = np.einsum("ni,nij->jn", eye * (-1, -1, 1), axes)
+    # the four corners of the map are below
+    x, y, z = r / np.abs(r).sum(0)
+    u = np.where(y >= 0, x, np.sign(x) * (1 - np.abs(z)))
+    v = np.where(y >= 0, z, np.sign(z) * (1 - np.abs(x)))
+    place = np.clip(0.5 + 0.5 * np.stack([u, v], -1), 0.01, 0.99) * 4 - 0.5
+    low = np.floor(place).astype(int)
+    part = (place - low)[:, None]
+    mirror = texels["mirror"].reshape(4, 4, 4)[..., :3]
+
+    def row(down):
+        near, far = (mirror[(low[:, 1] + down) % 4, (low[:, 0] + right) % 4] for right in (0, 1))
+        return near + (far - near) * part[..., 0]
+
+    stored = row(0) + (row(1) - row(0)) * part[..., 1]
+    light, share = (np.tile(texels[use][:, :3], (25, 1)) for use in ("light", "share"))
+    expected = to_light(light, CURVE) + share * to_light(stored, MIRRORED["mirror_curve"])
+    np.testing.assert_allclose(found, expected, rtol=5e-3, atol=5e-3)

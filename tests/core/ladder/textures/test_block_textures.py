@@ -22,7 +22,7 @@ from verdigris.core.ladder.textures.block_textures import compress_rung
 from verdigris.core.ladder.textures.texture_files import images_of, write_textures
 from verdigris.core.ladder.unlit.unlit_models import DetailAndColour
 
-from ..measure.test_time_rung import CURVE, image_rungs, sums_of
+from ..image_rungs import CURVE, image_rungs, sums_of
 
 SIDE = 16
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mathutils import Euler, Matrix, Vector
 
-from verdigris.core.hosts.host import LadderLook, RungLook, ShaderLook, StoredLight
+from verdigris.core.hosts.host import LadderLook, RungLook, ShaderLook, ShaderTexture, StoredLight
 
 SIDE = 24
 CURVE, MIRROR_CURVE = (-0.7, 1.1, 0.1), (-3.2, 3.6, 0.2)
@@ -157,6 +157,27 @@ def test_a_reflection_is_read_by_the_mirrored_direction_in_the_space_of_the_mesh
     expected = to_light(base, CURVE) + share * mirror
     assert np.ptp(at, axis=(0, 1)).min() > 0.05
     np.testing.assert_allclose(found[..., :3], expected, rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize(("mode", "expected"), [(0, 1.0), (1, "cut"), (2, "as it is")])
+def test_the_alpha_of_gltf_is_ignored_cut_or_mixed(studio, tmp_path, mode, expected):
+    attach, render = studio
+    texels = picture(tmp_path / "alpha.png")
+    textures = {"alpha": ShaderTexture(tmp_path / "alpha.png", False, False)}
+    values = {"alpha_mode": mode, "alpha_cutoff": 0.5}
+    shader = ShaderLook("gltf_pbr", values, textures, "UVMap")
+    item = attach(RungLook("surface", "Textures", shader=shader))
+    bpy.context.scene.cycles.samples = 400
+    found, uv, _ = render(item, (0.4, -1.0, 4.0), tmp_path / "alpha.exr")
+    # Blender makes one number of three by Rec. 709's luminance
+    alpha = read(texels, uv)[..., :3] @ (0.2126, 0.7152, 0.0722)
+    if expected == "cut":
+        alpha = np.where(np.abs(alpha - 0.5) < 0.01, found[..., 3], alpha >= 0.5)
+    elif expected != "as it is":
+        alpha = np.full_like(alpha, expected)
+    # it is left to chance whether a path goes on
+    np.testing.assert_allclose(found[..., 3], alpha, atol=0.1)
+    assert abs(found[..., 3].mean() - alpha.mean()) < 5e-3
 
 
 # What reflects red light of a sun of strength 1 to an eye at EYE, by the code that MaterialX

@@ -27,7 +27,7 @@ from verdigris.plugins.blender.scene.surface_nodes import SHADERS
 
 from .conftest import new_image, shader_of
 
-LIT = ("base_color", "roughness", "metalness", "normal", "opacity")
+LIT = ("base_color", "roughness", "metalness", "normal", "opacity", "emission")
 
 
 def picture(file):
@@ -51,7 +51,7 @@ def ladder(harness, tmp_path):
         "copper",
         (
             RungLook("neural", "Neural material"),
-            RungLook("pbr", "glTF textures", 512, files),
+            RungLook("pbr", "glTF textures", 512, files, 3.0),
             RungLook("unlit", "One unlit texture", 64, light=light, has_alpha=True),
             RungLook("vertex", "Vertex colours", vertices=tmp_path / "vertex_colours.npz"),
         ),
@@ -83,6 +83,7 @@ def test_each_rung_is_a_collection_with_the_mesh_in_its_material(harness, ladder
     shader = shader_of(item.material_slots[0].material)
     assert shader.inputs["Base Color"].links[0].from_node.image.name == "pbr_base_color.png"
     assert shader.inputs["Alpha"].links[0].from_node.image.name == "pbr_opacity.png"
+    assert shader.inputs["Emission Strength"].default_value == 3.0
     # what was made for levels is not baked
     assert harness.host.meshes(harness.first) == ("plane",)
     assert [each.name for each in harness.host.materials()] == ["copper", "spare"]

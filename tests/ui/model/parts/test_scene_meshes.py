@@ -18,7 +18,7 @@ from verdigris.core.worker.protocol import commands
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.signals.notices import ERROR, WARNING
 
-from ....plugins.maya.test_maya_host import SHAPE, open_scene
+from ....plugins.maya.scenes import SHAPE, open_scene
 from ...fake_session import FakeClient
 
 WAIT = 60_000
