@@ -1,4 +1,4 @@
-"""The host for Houdini. Only this file and scene_*.py read or change the scene."""
+"""The host for Houdini. Only this file and scene/ read or change the scene."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The host for Maya. Only this file and scene/ read or change the scene."""
+"""The host for Maya. Only this file, scene/ and scene_levels.py read or change the scene."""
 
 from __future__ import annotations
 

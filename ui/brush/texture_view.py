@@ -16,7 +16,7 @@ from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.paint.brush_tools import BrushTools
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.drawing import image_of, points_between
-from verdigris.ui.viewport.heat_scale import draw_bar
+from verdigris.ui.viewport.scale_bar import draw_bar
 
 WEIGHTS, ERRORS = "weights", "errors"
 # Paint is drawn with so many pixels per side, whatever the size of the map.

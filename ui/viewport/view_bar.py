@@ -45,6 +45,25 @@ class ViewBar(QWidget):
         self._model, self._viewport = model, viewport
         # files that were chosen
         self._file = self._hdri = ""
+        self._make_choices()
+        self._make_buttons()
+        row = FlowLayout(self)
+        for widget in (
+            self.mode,
+            self.shape,
+            self.light,
+            self.exposure,
+            self.level,
+            self.all,
+            self.worst,
+            self.more,
+        ):
+            widget.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+            row.addWidget(widget)
+        self._list_lights()
+        self._bind()
+
+    def _make_choices(self) -> None:
         self.mode = Combo()
         for mode in MODES:
             self.mode.addItem(_MODE_NAMES[mode], mode)
@@ -75,6 +94,8 @@ class ViewBar(QWidget):
         self.exposure.setSingleStep(0.5)
         self.exposure.setDecimals(1)
         self.exposure.setToolTip("Exposure, in stops")
+
+    def _make_buttons(self) -> None:
         self.all = QToolButton(text="See all")
         self.all.setToolTip("Shows the whole shape from the front (Home)")
         self.worst = QToolButton(text="Worst spot")
@@ -92,19 +113,9 @@ class ViewBar(QWidget):
             )
         )
         self.more.setMenu(menu)
-        row = FlowLayout(self)
-        for widget in (
-            self.mode,
-            self.shape,
-            self.light,
-            self.exposure,
-            self.level,
-            self.all,
-            self.worst,
-            self.more,
-        ):
-            widget.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-            row.addWidget(widget)
+
+    def _bind(self) -> None:
+        model, viewport = self._model, self._viewport
         self.mode.activated.connect(lambda index: viewport.set_mode(self.mode.itemData(index)))
         self.shape.activated.connect(self._choose_shape)
         self.level.valueChanged.connect(lambda value: model.set_view(level=value))
@@ -115,7 +126,6 @@ class ViewBar(QWidget):
         self.backdrop.triggered.connect(lambda on: model.set_view(backdrop=SOFT if on else GREY))
         self.film.triggered.connect(lambda on: model.set_view(tone=FILM if on else CLIP))
         self.locked.triggered.connect(viewport.set_scale_locked)
-        self._list_lights()
         viewport.mode_changed.connect(self._show)
         bind(self, model.meshes.changed, self._list_shapes)
         bind(self, model.view_changed, self._show)
