@@ -27,7 +27,12 @@ from verdigris.core.ladder.mesh.mesh_domain import (
 )
 from verdigris.core.ladder.neural_rung import Neural
 from verdigris.core.ladder.output.write_ladder import write_ladder
+from verdigris.core.material.analyse.features import KEPT
+from verdigris.core.material.analyse.on_mesh import parts_on_mesh, reads_second_set
+from verdigris.core.material.codegen.mesh_properties import is_read_from_mesh, plain_name
 from verdigris.core.material.files.paths import is_tiled
+from verdigris.core.material.mesh_points import MOST_SETS
+from verdigris.core.material.report.report import describe_teacher
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.settings.limits import BC7_FORMAT
 from verdigris.core.settings.presets import require_recipe
@@ -103,8 +108,10 @@ def fit_ladder(
     nodes = list(document.nodes_of(material))
     read, lacking = find_properties(surface, nodes, document.name)
     uv_set, fitted, points = surface.require_set(request.uv_set), surface, None
-    if names != (NEURAL,) and (read or reads_colours(surface, nodes)):
-        # primvars are read from a map in a set in which each place has texels of its own
+    has_colours, sets = reads_colours(surface, nodes), min(len(surface.sets), MOST_SETS)
+    reads_map = read or has_colours or (sets > 1 and reads_second_set(nodes))
+    if names != (NEURAL,) and reads_map:
+        # read from a map in a set in which each place has texels of its own
         places = surface.require_unique_set()
         points = mesh_points(surface, places, properties=read)
         fitted = surface.starting_with(places)
@@ -123,6 +130,10 @@ def fit_ladder(
         )
 
     teacher = Teacher(document, material, device, points, has_atlas=points is not None)
+    # what the mesh lacks of these is in the list already
+    named = [plain_name(each) for each in nodes if is_read_from_mesh(each)]
+    parts = parts_on_mesh(describe_teacher(teacher).parts, named, sets, has_colours=True)
+    lacking += [f"{each.name} is {each.fate}: {each.how}" for each in parts if each.fate != KEPT]
     has_tiles = any(is_tiled(slot.file) for slot in teacher.generated.textures)
     if not has_tiles and {SURFACE, PBR, DETAIL} & set(names):
         has_tiles, shared = needs_atlas(fitted, uv_set, nodes)

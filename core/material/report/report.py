@@ -151,7 +151,9 @@ def describe_teacher(teacher: Teacher) -> MaterialReport:
     """The report of a loaded material, without a probe."""
     report = describe_material(teacher.document, teacher.material, probe=False)
     if teacher.mesh is not None:
-        report = replace(report, parts=parts_on_mesh(report.parts, teacher.mesh))
+        on = teacher.mesh
+        parts = parts_on_mesh(report.parts, on.properties, on.sets, on.has_colours)
+        report = replace(report, parts=parts)
     return _with_images(report, teacher)
 
 

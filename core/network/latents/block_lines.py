@@ -8,6 +8,7 @@ gradients, where that is known. latent_blocks.slang has the same functions.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -283,6 +284,11 @@ def _each_in_threads(do: Callable[[int], T], starts: Sequence[int]) -> list[T]:
 def _threads() -> ThreadPoolExecutor:
     """Numpy releases Python's lock in most of what an encoder does."""
     return ThreadPoolExecutor(_MOST_THREADS, "encode")
+
+
+if hasattr(os, "register_at_fork"):
+    # threads stay with the parent, and what is given to them would wait for ever
+    os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
 def _encode(texels: FloatArray, latent_range: LatentRange, squares: FloatArray | None) -> bc7.Bytes:

@@ -92,7 +92,8 @@ static void submit(VkCommandBuffer commands) {
 static void move_image(VkCommandBuffer commands, VkImage image, const VdTexture *texture, VkImageLayout from,
                        VkImageLayout to) {
     const VkImageMemoryBarrier barrier = {VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER, 0,
-                                          VK_ACCESS_MEMORY_WRITE_BIT, VK_ACCESS_MEMORY_READ_BIT, from, to,
+                                          VK_ACCESS_MEMORY_WRITE_BIT,
+                                          VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT, from, to,
                                           VK_QUEUE_FAMILY_IGNORED, VK_QUEUE_FAMILY_IGNORED, image,
                                           {VK_IMAGE_ASPECT_COLOR_BIT, 0, texture->levels, 0, texture->layers}};
     vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, 0,
@@ -210,6 +211,8 @@ static void shade(const VdBundle *bundle, const char *shader, Buffer pixels) {
                                                    {0}, {0}, {floats.buffer, 0, floats.bytes}};
     const VkDescriptorImageInfo image = {make_sampler(), make_texture(&bundle->latents),
                                          VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
+    const VkMemoryBarrier written = {VK_STRUCTURE_TYPE_MEMORY_BARRIER, 0, VK_ACCESS_SHADER_WRITE_BIT,
+                                     VK_ACCESS_HOST_READ_BIT};
     VkDescriptorSetLayoutBinding bindings[SLOTS];
     VkDescriptorPoolSize sizes[SLOTS];
     VkWriteDescriptorSet writes[SLOTS];
@@ -243,6 +246,8 @@ static void shade(const VdBundle *bundle, const char *shader, Buffer pixels) {
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, compute.layout, 0, 1, &set, 0, 0);
     vkCmdDispatch(commands, SIZE / 8, SIZE / 8, 1);
+    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &written, 0,
+                         0, 0, 0);
     submit(commands);
 }
 

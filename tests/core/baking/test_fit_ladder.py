@@ -1,5 +1,7 @@
 """Whole ladders: what they read of a mesh, bad input, and what is left of one that ends early."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import BundleError, MeshError, SettingsError
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.ladder.mesh.mesh_surface import Surface
 from verdigris.core.ladder.neural_rung import Neural
 from verdigris.core.ladder.output import write_ladder
@@ -17,7 +20,7 @@ from verdigris.core.material.load.mtlx_document import parse_document
 
 from ..bundle.bundles import make_bundle
 from ..ladder.small_ladder import make_ball
-from ..material.documents import with_surface
+from ..material.documents import document, material, with_surface
 
 BY_HEAT = with_surface(
     '<input name="base_color" type="color3" nodename="colour"/>'
@@ -35,13 +38,22 @@ FEW = {
 }  # fmt: skip
 
 
+BY_SECOND_SET = document(
+    '<texcoord name="uv" type="vector2"><input name="index" type="integer" value="1"/></texcoord>'
+    '<extract name="u" type="float"><input name="in" type="vector2" nodename="uv"/></extract>'
+    '<combine3 name="red" type="color3"><input name="in1" type="float" nodename="u"/></combine3>',
+    '<surface_unlit name="shader" type="surfaceshader">'
+    '<input name="emission_color" type="color3" nodename="red"/></surface_unlit>', material()
+)  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def ball():
     return make_ball()
 
 
-def make(surface, folder, rungs=("vertex",), **options):
-    document = parse_document(BY_HEAT)
+def make(surface, folder, rungs=("vertex",), text=BY_HEAT, **options):
+    document = parse_document(text)
     return fit_ladder(
         document, document.require_material(), surface, find_environment("studio"),
         open_device("software"), LadderRequest(folder, rungs, 16, FEW, has_ktx=False), **options,
@@ -66,6 +78,43 @@ def test_rungs_read_the_primvars_of_the_mesh(ball, tmp_path):
     with np.load(tmp_path / report["rungs"][0]["scene_vertices"]) as found:
         red, _, blue = found["colour"][:, :3].mean(0)
     assert red == pytest.approx(blue, rel=0.2)
+
+
+def test_a_second_uv_set_is_read_as_it_is(ball, tmp_path):
+    report = make(ball, tmp_path, text=BY_SECOND_SET)
+    with np.load(tmp_path / report["rungs"][0]["scene_vertices"]) as found:
+        red, place = found["colour"][:, 0], found["position"]
+    around = np.arctan2(place[:, 0], place[:, 2]) / (2 * np.pi) % 1
+    # away from the seam and the poles; a view sees few pixels of a triangle
+    clear = (np.abs(around - 0.5) < 0.4) & (np.abs(place[:, 1]) < 0.7)
+    assert np.abs(red - (0.98 * around + 0.01))[clear].mean() < 0.05
+
+
+def test_what_no_rung_can_show_is_named(ball, tmp_path):
+    glass = BY_HEAT.replace(
+        '<input name="specular" type="float" value="0"/>',
+        '<input name="transmission" type="float" value="0.5"/>',
+    )
+    assert glass != BY_HEAT
+    warnings = make(ball, tmp_path, text=glass)["warnings"]
+    assert [each for each in warnings if each.startswith("transmission is dropped: ")]
+    # once: the mesh lacks it
+    assert len([each for each in warnings if "'heat'" in each]) == 1
+
+
+def test_a_mesh_whose_backs_are_seen_is_written_two_sided(ball, tmp_path):
+    def written(mesh, folder):
+        surface = Surface(mesh, {"st": ball.sets["st1"][:, ::-1]}, {}, "ball")
+        report = make(surface, tmp_path / folder)
+        gltf = json.loads((tmp_path / folder / report["models"][0]).read_text())
+        return report["warnings"], gltf["materials"][0].get("doubleSided", False)
+
+    position, uv = ball.mesh.position, ball.mesh.uv
+    warnings, is_two_sided = written(ball.mesh, "closed")
+    assert not is_two_sided and not any("back sides" in each for each in warnings)
+    inside_out = Mesh(position[:, ::-1], -ball.mesh.normal[:, ::-1], uv[:, ::-1])
+    warnings, is_two_sided = written(inside_out, "inside_out")
+    assert is_two_sided and any("100% of what views see of ball are back" in w for w in warnings)
 
 
 def test_primvars_and_light_need_a_uv_set_without_overlaps(ball, tmp_path):

@@ -1,5 +1,9 @@
 """Blocks that are fitted to latents, against what they are made of."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -105,3 +109,24 @@ def test_a_compressed_copy_has_each_material_in_its_own_range():
             error = np.abs(copy.level(level)[material] - before).max()
             assert error < 2.2 * (scale if level == 0 else 50 * material or 1)
     assert bytes_of(fit_ranges(parameters)[1]).shape == (2, 4)
+
+
+FORKED = """
+import os, signal, sys
+import numpy as np
+from verdigris.core.network.latents.block_lines import decode
+blocks = np.full((1, 320, 64, 16), 0x40, np.uint8)
+wanted = decode(blocks, 1280, 256)
+if os.fork():
+    sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
+# fewer parts than the parent has threads, so that no new one would begin
+signal.alarm(20)
+found = decode(blocks[:, :32], 128, 256)
+os._exit(0 if np.array_equal(found, wanted[:, :128]) else 7)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked there")
+def test_a_forked_process_decodes_with_threads_of_its_own():
+    done = subprocess.run([sys.executable, "-c", FORKED], check=False)
+    assert done.returncode == 0
