@@ -55,7 +55,8 @@ def start_from_pbr(
         # both have the ratio of the widths along and across
         values["specular_anisotropy", "float"] = 1 - alpha / along
         # and the surface shader turns the other way
-        angle = 0.5 * np.arctan2(texels[:, 10], texels[:, 9])[:, None]
+        cosine, sine = texels[:, pbr_model.STRETCH].T
+        angle = 0.5 * np.arctan2(sine, cosine)[:, None]
         values["specular_rotation", "float"] = (-angle / _TURN) % 1
     if "coat" in layers:
         values["coat", "float"] = column(pbr_model.COAT)

@@ -40,11 +40,17 @@ CHANNELS = 15
 EMISSION = slice(15, 18)
 DEVICE_CHANNELS = 20
 START = (0.6, 0.6, 0.6, 0.5, 0.3, 0.5, 0.5, 0, 0.2, 0.5, 0.5, 0, 0, 0, 0.5)
+
+
+def _channels(part: slice) -> tuple[int, ...]:
+    return tuple(range(part.start, part.stop))
+
+
 # What layers a fit may leave out, by their channels, and what they start with.
 LAYERS = {
     "coat": ((COAT, COAT_ROUGHNESS), (0.1, 0.2)),
-    "anisotropy": ((9, 10), (0.5, 0.5)),
-    "sheen": ((11, 12, 13, SHEEN_ROUGHNESS), (0.2, 0.2, 0.2, 0.5)),
+    "anisotropy": (_channels(STRETCH), (0.5, 0.5)),
+    "sheen": ((*_channels(SHEEN), SHEEN_ROUGHNESS), (0.2, 0.2, 0.2, 0.5)),
 }
 LARGEST_STRETCH = 0.9
 LEAST_SHEEN_ROUGHNESS = 0.15
@@ -55,6 +61,16 @@ CONSTANTS = (
         "pbr_constants",
         {
             "kFittedChannels": CHANNELS,
+            "kBase": BASE.start,
+            "kRoughness": ROUGHNESS,
+            "kMetalness": METALNESS,
+            "kNormal": NORMAL.start,
+            "kCoat": COAT,
+            "kCoatRoughness": COAT_ROUGHNESS,
+            "kStretch": STRETCH.start,
+            "kSheen": SHEEN.start,
+            "kSheenRoughness": SHEEN_ROUGHNESS,
+            "kEmission": EMISSION.start,
             "kLargestSlant": LARGEST_SLANT,
             "kLargestStretch": LARGEST_STRETCH,
             "kLeastViewCosine": LEAST_VIEW_COSINE,
