@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -72,6 +73,18 @@ def tmp_path(tmp_path):
     folder = tmp_path / "of" / "it"
     folder.mkdir(parents=True)
     return folder
+
+
+@pytest.fixture
+def heard():
+    """Processes that are begun in the background are deaf to Ctrl-C, those of `nohup` to the end of
+    their terminal, and so are theirs."""
+    before = {signal.SIGINT: signal.signal(signal.SIGINT, signal.default_int_handler)}
+    if hasattr(signal, "SIGHUP"):
+        before[signal.SIGHUP] = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def pytest_sessionfinish():

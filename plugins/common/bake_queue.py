@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.text import counted, format_seconds
-from verdigris.core.worker.client.client import GONE, SILENT, WorkerClient
+from verdigris.core.worker.client.client import GONE, SILENT, Health, WorkerClient
 from verdigris.core.worker.protocol import commands
+from verdigris.core.worker.protocol.heartbeat import LONG_PATIENCE
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE
 from verdigris.ui.model.parts.bake_log import BakeLog
 
@@ -64,6 +65,7 @@ class BakeQueue:
         """Events that confirm that the running bake is cancelled."""
         self._log = BakeLog()
         self._problem = ""
+        self._silent_since: float | None = None
 
     @property
     def is_idle(self) -> bool:
@@ -103,12 +105,25 @@ class BakeQueue:
             if self._job is not None:
                 self._handle(message.header)
         health = self._client.health()
-        if health.state in (GONE, SILENT) and self._job is not None:
+        if self._job is not None and self._is_lost(health):
             reason = self._problem or health.reason
             self._drop_client(kills=health.state == SILENT)
             self._end(lambda job: job.fail(reason))
         if self.is_idle:
             self._drop_client()
+
+    def _is_lost(self, health: Health) -> bool:
+        """Whether the worker has ended, or has been silent for too long: on a busy machine, it can
+        be silent for seconds. One that shall end is not waited for."""
+        if health.state != SILENT:
+            self._silent_since = None
+            return health.state == GONE
+        if self._silent_since is None:
+            self._silent_since = time.monotonic()
+            if self._job is not None:
+                self._job.report(health.reason)
+        silence = time.monotonic() - self._silent_since
+        return self._doing == CANCELLING or silence > LONG_PATIENCE
 
     def run(self) -> None:
         """Bakes all jobs and waits for them, for programs without a window."""
@@ -182,7 +197,7 @@ class BakeQueue:
             job.fail(str(failure))
 
     def _drop_client(self, kills: bool = False) -> None:
-        client, self._client = self._client, None
+        client, self._client, self._silent_since = self._client, None, None
         if client is not None and kills:
             client.kill()
         elif client is not None:

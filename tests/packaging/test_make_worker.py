@@ -96,6 +96,7 @@ def is_running(number):
     return stat.is_file() and stat.read_text().rpartition(")")[2].split()[0] not in "ZX"
 
 
+@pytest.mark.usefixtures("heard")
 def test_a_cancelled_set_up_keeps_the_earlier_environment_and_can_run_again(
     tree, tmp_path, no_ensurepip
 ):

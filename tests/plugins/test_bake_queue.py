@@ -6,8 +6,9 @@ from fake_worker import FakeWorker
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostDocument
-from verdigris.core.worker.client.client import GONE, SILENT, Health
+from verdigris.core.worker.client.client import GONE, SILENT, WELL, Health
 from verdigris.core.worker.protocol.commands import Start
+from verdigris.plugins.common import bake_queue
 from verdigris.plugins.common.bake_queue import BakeQueue
 
 
@@ -144,7 +145,10 @@ def test_a_scene_that_cannot_be_read_or_noted_is_a_failure(queue, workers):
 
 
 @pytest.mark.parametrize(("state", "end"), [(GONE, "closed"), (SILENT, "killed")])
-def test_a_worker_that_is_lost_fails_its_job_and_the_next_gets_another(queue, workers, state, end):
+def test_a_worker_that_is_lost_fails_its_job_and_the_next_gets_another(
+    queue, workers, state, end, monkeypatch
+):
+    monkeypatch.setattr(bake_queue, "LONG_PATIENCE", -1.0)
     jobs = [Bake("gold"), Bake("wax")]
     for job in jobs:
         queue.add(job)
@@ -158,6 +162,31 @@ def test_a_worker_that_is_lost_fails_its_job_and_the_next_gets_another(queue, wo
     train(queue, workers[1], "wax")
     finish(queue, workers[1], "wax")
     assert jobs[1].log[-1] == "finished wax.vdg"
+
+
+def test_a_worker_that_is_silent_for_a_while_goes_on_with_its_bake(queue, workers):
+    job = Bake("gold")
+    queue.add(job)
+    queue.tick()
+    train(queue, workers[0], "gold")
+    workers[0].now = Health(SILENT, "The worker has not responded for 2 s.")
+    for _ in range(2):
+        queue.tick()
+    assert job.log.count("The worker has not responded for 2 s.") == 1
+    workers[0].now = Health(WELL)
+    finish(queue, workers[0], "gold")
+    assert job.log[-1] == "finished gold.vdg" and workers[0].ended == "closed"
+
+
+def test_a_silent_worker_is_not_waited_for_when_its_bake_is_cancelled(queue, workers):
+    job = Bake("gold")
+    queue.add(job)
+    queue.tick()
+    train(queue, workers[0], "gold")
+    workers[0].now = Health(SILENT, "The worker has not responded for 2 s.")
+    queue.cancel("node")
+    queue.tick()
+    assert workers[0].ended == "killed" and queue.is_idle
 
 
 def test_a_missing_worker_is_a_failure_of_each_job(workers):

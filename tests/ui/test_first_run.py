@@ -95,6 +95,7 @@ def test_a_failed_set_up_is_explained_and_can_be_repeated(machine, open_panel, q
     assert box.bar.isVisible() and box.text.toPlainText() == "The worker is being set up."
 
 
+@pytest.mark.usefixtures("heard")
 def test_a_set_up_shows_its_lines_and_can_be_cancelled(machine, open_panel, qtbot):
     machine(WAITS)
     box = open_panel().set_up
@@ -108,6 +109,7 @@ def test_a_set_up_shows_its_lines_and_can_be_cancelled(machine, open_panel, qtbo
     assert "not set up here" in box.text.toPlainText()
 
 
+@pytest.mark.usefixtures("heard")
 def test_a_closed_panel_ends_its_set_up(machine, open_panel, qtbot):
     machine(WAITS)
     panel = open_panel()

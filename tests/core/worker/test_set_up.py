@@ -79,6 +79,7 @@ def test_a_failed_set_up_has_the_reason(use, tmp_path, ending, said):
     assert "the set-up failed (exit code 1): " in last.text and said in last.text
 
 
+@pytest.mark.usefixtures("heard")
 def test_a_cancelled_set_up_ends_with_its_children(use, tmp_path):
     use(make_tree(tmp_path, WAITS))
     running = SetUp()

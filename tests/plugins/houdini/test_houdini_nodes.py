@@ -5,6 +5,7 @@ import json
 import re
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from pxr import UsdShade
 from verdigris.core.worker.client.client import WorkerClient
 from verdigris.plugins.common.bake_queue import BakeQueue
 
+from ...core.worker.running_worker import BRISK_WORKER
 from ..hosts import flattened
 from .scenes import LIBRARY
 
@@ -371,7 +373,8 @@ def test_a_real_worker_bakes_a_material_of_the_stage(scene, monkeypatch, tmp_pat
 
     scene.window = False
     parms(scene)["materials"] = "tiles"
-    monkeypatch.setattr(module("nodes.buttons"), "queue", BakeQueue(WorkerClient))
+    brisk = partial(WorkerClient, BRISK_WORKER)
+    monkeypatch.setattr(module("nodes.buttons"), "queue", BakeQueue(brisk))
     scenes = module("nodes.scene_bakes")
     plain = scenes.Start
     small = {"resolution": 16, "iterations": 40, "batch": 256, "network": "2x16"}
