@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.ladder.fit_rungs import RungFits
-from verdigris.core.ladder.ladder_settings import LadderSettings
+from verdigris.core.ladder.ladder_settings import LARGEST_ATLAS, LadderSettings
 from verdigris.core.ladder.maps.occlusion import add_occlusion
 from verdigris.core.ladder.maps.opacity import add_opacity
 from verdigris.core.ladder.measure.measure_rung import (
@@ -29,7 +30,12 @@ from verdigris.core.ladder.textures.block_textures import compress_rung
 from verdigris.core.ladder.unlit.records import reference_records
 from verdigris.core.ladder.views.fit_views import FitViews, painted_weights
 from verdigris.core.ladder.views.scene import Scene
-from verdigris.core.ladder.views.visibility import DeviceSurface, cameras_around, see
+from verdigris.core.ladder.views.visibility import (
+    DeviceSurface,
+    back_warnings,
+    cameras_around,
+    see,
+)
 from verdigris.core.lighting.device_lighting import DeviceEnvironment
 from verdigris.core.material.use_material import compile_material
 from verdigris.core.pictures.environment_render import SHADE_ENVIRONMENT, EnvironmentLighting
@@ -97,6 +103,12 @@ def make_ladder(
     shared: dict[str, float] = {}
     with _timed(shared, "mesh"):
         scene = _scene_of(teacher, surface, environment, names, uv_set, has_tiles)
+    if scene.tiles_a_side > 1 and settings.size * scene.tiles_a_side > LARGEST_ATLAS:
+        raise SettingsError(
+            f"size is {settings.size}, and {scene.tiles_a_side} tiles a side of "
+            f"{surface.name} would make one texture of {settings.size * scene.tiles_a_side}: use "
+            f"at most {LARGEST_ATLAS // scene.tiles_a_side}"
+        )
     with _timed(shared, "compile"):
         _compile(scene, names)
     surface = scene.surface
@@ -108,6 +120,7 @@ def make_ladder(
         for number, camera in enumerate(cameras, 1):
             seen.append(see(scene.geometry, camera, number))
             on_progress("views", number / len(cameras))
+    warnings += back_warnings(seen)
     weights = None if importance is None else painted_weights(seen, surface, importance)
     views = FitViews(scene, seen, weights)
     reference = None

@@ -10,6 +10,8 @@ from verdigris.core.settings.limits import BC7_FORMAT, RGBA8_FORMAT
 from verdigris.core.settings.rung_names import RUNGS
 
 LARGEST_TEXTURE = 4096
+# Of the tiles of a mesh in one texture: a fit keeps 200 bytes and more for a texel.
+LARGEST_ATLAS = 8192
 TEXTURE_FORMATS = RGBA8_FORMAT, BC7_FORMAT
 # With more texels, views have more pixels: each texel should be seen a few times.
 _FINE_SIZE, _FINE_VIEW_SIZE = 512, 512

@@ -84,7 +84,11 @@ class _Buffer:
 
 
 def write_gltf(
-    scene: Scene, rungs: list[tuple[Rung, Written]], folder: Path, name: str
+    scene: Scene,
+    rungs: list[tuple[Rung, Written]],
+    folder: Path,
+    name: str,
+    is_two_sided: bool = False,
 ) -> list[str]:
     """Writes `NAME.gltf` for rungs with textures, and `NAME_vertex.gltf`. Returns file names."""
     found = []
@@ -94,15 +98,20 @@ def write_gltf(
         if {BASE_COLOUR, SHOWN} & set(each[1].files) and each[0].name != SURFACE
     ]
     if textured:
-        found += _write(scene, textured, None, folder, name)
+        found += _write(scene, textured, None, folder, name, is_two_sided)
     for rung, written in rungs:
         if rung.name == VERTEX:
-            found += _write(scene, [(rung, written)], rung, folder, f"{name}_vertex")
+            found += _write(scene, [(rung, written)], rung, folder, f"{name}_vertex", is_two_sided)
     return found
 
 
 def _write(
-    scene: Scene, rungs: list[tuple[Rung, Written]], coloured: Rung | None, folder: Path, name: str
+    scene: Scene,
+    rungs: list[tuple[Rung, Written]],
+    coloured: Rung | None,
+    folder: Path,
+    name: str,
+    is_two_sided: bool,
 ) -> list[str]:
     buffer = _Buffer(f"{name}.bin")
     primitive = _primitive(scene, buffer, coloured)
@@ -119,7 +128,10 @@ def _write(
         "extensionsUsed": [],
     }
     for rung, written in rungs:
-        document["materials"].append(_material(scene, rung, written, document))
+        made = _material(scene, rung, written, document)
+        if is_two_sided:
+            made["doubleSided"] = True
+        document["materials"].append(made)
     primitive["material"] = 0
     if len(rungs) > 1:
         names = [{"name": rung.name} for rung, _ in rungs]

@@ -62,7 +62,7 @@ _LIT = (
 
 def write_usd(
     scene: Scene, rungs: list[tuple[Rung, Written]], folder: Path, name: str,
-    lods: list[dict[str, Any]], bundle: str = "",
+    lods: list[dict[str, Any]], bundle: str = "", is_two_sided: bool = False,
 ) -> list[str]:  # fmt: skip
     """Writes `NAME.usdc`. Returns its name, or nothing where USD is not installed."""
     try:
@@ -77,6 +77,8 @@ def write_usd(
     stage.SetDefaultPrim(root)
     files = {rung.name: written.files for rung, written in rungs}
     mesh = _define_mesh(stage, scene, [rung for rung, _ in rungs])
+    if is_two_sided:
+        mesh.CreateDoubleSidedAttr(True)
     chosen = root.GetVariantSets().AddVariantSet(VARIANT_SET)
     below = {each["rung"]: each["below_pixels"] for each in lods}
     shown_twice = [each for each in rungs if each[0].name == REFLECTION]

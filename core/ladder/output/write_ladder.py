@@ -42,6 +42,7 @@ from verdigris.core.ladder.textures.texture_files import (
     write_textures,
 )
 from verdigris.core.ladder.unlit.unlit_models import VertexColours
+from verdigris.core.ladder.views.visibility import shows_backs
 from verdigris.core.pictures.picture_files import encode_jpeg, write_data
 from verdigris.core.settings.rung_names import COSTS, LIT, PBR, TITLES
 
@@ -166,10 +167,11 @@ def _write_all(
     written = [
         (rung, write_textures(rung, draft, has_ktx, ladder.scene.atlas)) for rung in ladder.rungs
     ]
-    models = write_gltf(ladder.scene, written, draft, name)
+    is_two_sided = shows_backs(ladder.held_out.seen)
+    models = write_gltf(ladder.scene, written, draft, name, is_two_sided)
     lods = [each.as_json() for each in choose_lods(ladder)]
     named = [_bundle(rung, folder).get("bundle", "") for rung in ladder.rungs]
-    models += write_usd(ladder.scene, written, draft, name, lods, "".join(named))
+    models += write_usd(ladder.scene, written, draft, name, lods, "".join(named), is_two_sided)
     scene, views = ladder.scene, ShownViews(ladder)
     report: dict[str, Any] = {
         "format": FORMAT,

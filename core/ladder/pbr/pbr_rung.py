@@ -47,10 +47,13 @@ def fit_pbr_rung(
     )  # fmt: skip
     byte_size = _BYTES + sum(_LAYER_BYTES[each] for each in textures.layers)
     if scene.has_emission:
-        emission = textures.emission = emission_grid(scene, views.seen, size)
-        textures.strength = max(1.0, float(emission.values.max()))
-        emission.values[:] = quantise(srgb_from_linear(emission.values / textures.strength))
-        byte_size += _EMISSION_BYTES
+        emission = emission_grid(scene, views.seen, size)
+        # a graph that can glow may still be dark everywhere
+        if emission.values.any():
+            textures.emission = emission
+            textures.strength = max(1.0, float(emission.values.max()))
+            emission.values[:] = quantise(srgb_from_linear(emission.values / textures.strength))
+            byte_size += _EMISSION_BYTES
     material = PbrMaterial(textures.grid, device, textures.linear_emission)
     draw = draws_with(material, scene, scene.first_set)
     seconds = time.monotonic() - begun

@@ -93,10 +93,14 @@ def test_a_second_uv_set_is_read_as_it_is(ball, tmp_path):
 def test_what_no_rung_can_show_is_named(ball, tmp_path):
     glass = BY_HEAT.replace(
         '<input name="specular" type="float" value="0"/>',
-        '<input name="transmission" type="float" value="0.5"/>',
+        '<input name="transmission" type="float" value="0.5"/>'
+        '<input name="opacity" type="color3" value="1, 1, 0.9"/>',
     )
     assert glass != BY_HEAT
-    warnings = make(ball, tmp_path, text=glass)["warnings"]
+    report = make(ball, tmp_path, ("pbr",), glass)
+    warnings = report["warnings"]
+    # nor a texture of the light that a graph with holes might give off, and does not
+    assert "emissive" not in report["rungs"][0]["files"]
     assert [each for each in warnings if each.startswith("transmission is dropped: ")]
     # once: the mesh lacks it
     assert len([each for each in warnings if "'heat'" in each]) == 1
