@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 _RESPONSES = Source("bundle/cost/time_responses"), "timeResponses"
 _FILTERED = _RESPONSES[0], "timeFilteredResponses"
 _TOGETHER = Source("bundle/cost/time_together"), "timeTogether"
+# Evaluations of a thread, at least.
 _ROUNDS = 16
 _FIRST_THREADS = {True: 1 << 10, False: 1 << 20}
 _REPEATS = 5
 # A graphics card that rests for a second lowers its clock, to a sixth on an H200, and raises it
-# again after .3 s of work.
+# again after .3 s without a pause.
 _WAKE_SECONDS = 0.5
 
 
@@ -54,8 +55,8 @@ def time_material(
     lanes = material.lanes_per_sample
     kernel = material.kernel(*(_TOGETHER if is_together else one))
 
-    def run(threads: int) -> float:
-        return _run(material, kernel, threads, footprint)
+    def run(threads: int, rounds: int) -> float:
+        return _run(material, kernel, threads, rounds, footprint)
 
     return _grow(run, material.device, seconds, lanes)
 
@@ -72,45 +73,47 @@ class Timed(Protocol):
 def time_growing(timed: Timed, device: Device, seconds: float = 0.02) -> Timing:
     """Times a dispatch of about `seconds`."""
 
-    def run(threads: int) -> float:
-        return time_dispatch(device, timed.kernel, threads, timed.variables(threads, _ROUNDS))
+    def run(threads: int, rounds: int) -> float:
+        return time_dispatch(device, timed.kernel, threads, timed.variables(threads, rounds))
 
     return _grow(run, device, seconds)
 
 
-def _grow(run: Callable[[int], float], device: Device, seconds: float, lanes: int = 1) -> Timing:
-    """Doubles threads and more until a run takes long enough."""
+def _grow(
+    run: Callable[[int, int], float], device: Device, seconds: float, lanes: int = 1
+) -> Timing:
+    """Takes more threads, and then more rounds, until a run takes long enough."""
     most = MOST_THREADS // lanes
-    threads = min(_FIRST_THREADS[device.is_software], most)
-    run(threads)  # compiles
+    threads, rounds = min(_FIRST_THREADS[device.is_software], most), _ROUNDS
+    run(threads, rounds)  # compiles
+    while (elapsed := run(threads, rounds)) < seconds / 2:
+        growth = min(8.0, max(2.0, seconds / max(elapsed, 1e-6)))
+        if 2 * threads <= most:
+            threads = min(int(threads * growth), most)
+        else:
+            rounds = int(rounds * growth)
     if not device.is_software:
-        _wake(run, threads)
-    while True:
-        elapsed = run(threads)
-        if elapsed >= seconds / 2 or 2 * threads > most:
-            break
-        grow = min(8.0, max(2.0, seconds / max(elapsed, 1e-6)))
-        threads = min(int(threads * grow), most)
-    elapsed = min([elapsed, *(run(threads) for _ in range(_REPEATS - 1))])
-    count = threads * _ROUNDS
+        begun = time.monotonic()
+        while time.monotonic() - begun < _WAKE_SECONDS:
+            elapsed = run(threads, rounds)
+    elapsed = min([elapsed, *(run(threads, rounds) for _ in range(_REPEATS - 1))])
+    count = threads * rounds
     return Timing(elapsed / count / lanes * 1e9, count)
 
 
-def _wake(run: Callable[[int], float], threads: int) -> None:
-    begun = time.monotonic()
-    while time.monotonic() - begun < _WAKE_SECONDS:
-        run(threads)
-
-
 def _run(
-    material: DeviceMaterial, kernel: slangpy.ComputeKernel, threads: int, footprint: Footprint
+    material: DeviceMaterial,
+    kernel: slangpy.ComputeKernel,
+    threads: int,
+    rounds: int,
+    footprint: Footprint,
 ) -> float:
     """Seconds of one dispatch."""
     lanes = threads * material.lanes_per_sample
     variables = {
         "gTiming": {
             "count": threads,
-            "rounds": _ROUNDS,
+            "rounds": rounds,
             "seed": 1,
             "slopeStep": DEFAULT_SLOPE_STEP,
             "footprint": footprint.uniform(),

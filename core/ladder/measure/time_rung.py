@@ -91,5 +91,5 @@ class RungTiming:
             "gTiming": {"count": threads, "rounds": rounds, **self._parameters},
             **self._maps,
             "gSampler": self._sampler,
-            "gSum": self._device.new_buffer(np.zeros(threads, np.float32)),
+            "gSum": self._device.new_space(threads),
         }

@@ -279,15 +279,15 @@ def test_on_a_gpu_the_tray_is_ten_times_faster_than_its_graph(tray_on_gpu):
 def test_a_card_is_timed_when_its_clock_is_up(monkeypatch):
     worked = 0.0
 
-    def run(threads: int) -> float:
+    def run(threads: int, rounds: int) -> float:
         nonlocal worked
-        seconds = threads / 2**27 * (6 if worked < 0.3 else 1)
+        seconds = threads * rounds / 2**36 * (6 if worked < 0.3 else 1)
         worked += seconds
         return seconds
 
     monkeypatch.setattr(time_responses.time, "monotonic", lambda: worked)
     timing = time_responses._grow(run, SimpleNamespace(is_software=False), 0.02)
-    assert timing.nanoseconds == pytest.approx(1e9 / 2**27 / time_responses._ROUNDS)
+    assert timing.nanoseconds == pytest.approx(1e9 / 2**36)
 
 
 @pytest.mark.gpu
