@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.plain_values import path_from, require_text
-from verdigris.core.base.working_folder import explain_missing_folder
+from verdigris.core.base.process.working_folder import explain_missing_folder
 from verdigris.core.material.load.mtlx_document import Document, load_document, parse_document
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def bake(
     target_error: float | None = None,
     target: str = "",
     viewport_textures: bool = False,
-    live: Sequence[str] = (),
+    live: str | Sequence[str] = (),
     **changes: Any,
 ) -> Generator[Event, None, None]:
     """Trains one decoder for the materials of these documents, and writes a bundle for each.
@@ -97,6 +97,9 @@ def bake(
     from verdigris.core.settings.presets import default_preset, for_live_inputs, require_recipe
 
     documents, folder = _require_documents(documents), path_from(folder, "folder")
+    live = _as_list(live, str)
+    for each in live:
+        require_text(each, "live")
     for argument, value in (("name", name), ("preset", preset), ("material", material)):
         if value is not None:
             require_text(value, argument)
@@ -150,10 +153,12 @@ def verify(
     decoders: Sequence[tuple[str, Decoder]] = (),
     source: Document | None = None,
     device: str | None = None,
+    mesh: str | Path | None = None,
 ) -> Verification:
     """Compares decoders of a bundle with its reference values: the one in numpy, those of the
-    device, and your own. With the source document, also compares the material's graph. Without any
-    device, only numpy is compared.
+    device, and your own. With the source document, also compares the material's graph, on the mesh
+    of the bake if there was one: `mesh`, or by default the file of its name beside the document or
+    the bundle. Without any device, only numpy is compared.
 
     A scene pack is verified for each material, without own decoders and sources.
     """
@@ -171,6 +176,7 @@ def verify(
     )
     from verdigris.core.bundle.verify.verify import source_notes
     from verdigris.core.bundle.verify.verify import verify as prove
+    from verdigris.core.ladder.mesh.baked_mesh import find_points, mesh_notes
     from verdigris.core.material.teacher.teacher import Teacher
 
     if source is not None:
@@ -189,10 +195,11 @@ def verify(
     shipped, notes = (decoders_on(bundle, on), device_notes(bundle, on)) if on else (NOTHING, [])
     teacher = None
     if source and on:
-        teacher = Teacher(
-            source, source.require_material(bundle.source_name), on, live=bundle.wanted_live
-        )
-        notes = [*source_notes(bundle, teacher), *notes]
+        material = source.require_material(bundle.source_name)
+        given = None if mesh is None else path_from(mesh, "mesh")
+        points = find_points(bundle, source, material, given)
+        teacher = Teacher(source, material, on, points, bundle.wanted_live)
+        notes = [*source_notes(bundle, teacher), *mesh_notes(bundle), *notes]
     return prove(bundle, [*shipped.decoders, *decoders], teacher, notes, shipped.samplers)
 
 

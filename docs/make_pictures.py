@@ -19,7 +19,7 @@ from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.student import Student
-from verdigris.core.pictures.comparison import compare_materials
+from verdigris.core.pictures.compare.comparison import compare_materials
 from verdigris.core.pictures.picture_files import write_picture
 from verdigris.core.pictures.render import Lighting, over_backdrop, render
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QByteArray, QSettings
 
-from verdigris.ui.model.choices import BakeChoices
+from verdigris.ui.model.parts.choices import BakeChoices
 
 _ORGANISATION, _APPLICATION = "Verdigris", "panel"
 # These belong to one bake, to one scene and to one material, or have no control in the panel.

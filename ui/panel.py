@@ -25,17 +25,17 @@ from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.focus import order_tabs
 from verdigris.ui.qt.keys import Keys
+from verdigris.ui.settings.settings_form import SettingsForm
 from verdigris.ui.status.banner import Banner
 from verdigris.ui.status.status_strip import StatusStrip
 from verdigris.ui.status.summaries import Summaries
 from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.style.section import Sections
 from verdigris.ui.style.sheet import wear_sheet
+from verdigris.ui.viewport.view_bar import ViewBar
+from verdigris.ui.viewport.viewport import MODES, WIPE, Viewport
 from verdigris.ui.widgets.help_button import HelpButton
 from verdigris.ui.widgets.material_picker import MaterialPage, MaterialPicker
-from verdigris.ui.widgets.settings_form import SettingsForm
-from verdigris.ui.widgets.view_bar import ViewBar
-from verdigris.ui.widgets.viewport import MODES, WIPE, Viewport
 
 TICK_MS = 40
 # Set on a window that shows nothing but the panel.

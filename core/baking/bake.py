@@ -13,10 +13,10 @@ from typing import TypeVar
 
 from verdigris.core.baking.finish.finish import (
     finish,
-    fitting_heads,
     keep_first,
     preparing_finish,
 )
+from verdigris.core.baking.finish.heads import fitting_heads
 from verdigris.core.baking.finish.notices import (
     notices,
     risen_loss,
@@ -69,8 +69,8 @@ from verdigris.core.baking.state.stages import stages_of
 from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.base.errors import DeviceError, NothingLearntError, SettingsError
 from verdigris.core.base.lock import locked
-from verdigris.core.base.processor import single_threaded_blas
-from verdigris.core.base.profile import Phases
+from verdigris.core.base.process.processor import single_threaded_blas
+from verdigris.core.base.process.profile import Phases
 from verdigris.core.bundle.files.arithmetic import PORTABLE
 from verdigris.core.bundle.runtime.runtime_files import compiling_ahead
 from verdigris.core.material.teacher.teacher import Teacher

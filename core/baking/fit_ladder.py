@@ -8,18 +8,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.baking.on_mesh import NeuralRequest, bake_neural
+from verdigris.core.baking.state.options import require_writable, result_folder
+from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.outputs import check_no_bundle
+from verdigris.core.bundle.files.manifest import FORMAT, SUFFIX
 from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.files.replace_folder import check_replaceable, remove_folder
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
-from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladder, with_work
-from verdigris.core.ladder.mesh_domain import find_properties, mesh_points, reads_colours
+from verdigris.core.ladder.ladder import make_ladder
+from verdigris.core.ladder.ladder_settings import LadderSettings, check_rungs
+from verdigris.core.ladder.mesh.baked_mesh import recorded_set
+from verdigris.core.ladder.mesh.mesh_domain import (
+    find_properties,
+    mesh_points,
+    needs_atlas,
+    reads_colours,
+)
 from verdigris.core.ladder.neural_rung import Neural
 from verdigris.core.ladder.output.write_ladder import write_ladder
+from verdigris.core.material.analyse.features import KEPT
+from verdigris.core.material.analyse.on_mesh import parts_on_mesh, reads_second_set
+from verdigris.core.material.codegen.mesh_properties import is_read_from_mesh, plain_name
 from verdigris.core.material.files.paths import is_tiled
+from verdigris.core.material.mesh_points import MOST_SETS
+from verdigris.core.material.report.report import describe_teacher
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.settings.limits import BC7_FORMAT
-from verdigris.core.settings.rung_names import NEURAL
+from verdigris.core.settings.presets import require_recipe
+from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, SURFACE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,11 +44,15 @@ if TYPE_CHECKING:
 
     from verdigris.core.base.device import Device
     from verdigris.core.importance.camera import Camera
-    from verdigris.core.ladder.surface import Surface
+    from verdigris.core.ladder.mesh.mesh_surface import Surface
     from verdigris.core.lighting.environment import Environment
     from verdigris.core.material.load.mtlx_document import Document, Material
 
     OnProgress = Callable[[str, float], None]
+
+
+# The neural rung is baked in this folder, and moved with the rest.
+_BAKED = ".baking"
 
 
 @dataclass(frozen=True)
@@ -57,6 +78,11 @@ class LadderRequest:
     def __post_init__(self) -> None:
         object.__setattr__(self, "rungs", tuple(check_rungs(self.rungs)))
         check_no_bundle(self.folder)
+        if self.bundle is not None and NEURAL not in self.rungs:
+            raise SettingsError(
+                f"the bundle {self.bundle} is given for the rung {NEURAL!r}, and the rungs are "
+                f"{', '.join(self.rungs)}: name it among them"
+            )
         if self.changes.get("texture_format") == BC7_FORMAT and not self.has_ktx:
             raise SettingsError(
                 "texture_format is 'bc7' without KTX 2.0 files, which hold the blocks: "
@@ -77,40 +103,63 @@ def fit_ladder(
 ) -> dict[str, Any]:
     """Writes the ladder and returns its report. An error in `on_progress` ends it."""
     names = request.rungs
-    settings = with_work(LadderSettings(size=request.size), device.is_software)
+    settings = LadderSettings.for_device(request.size, device.is_software)
     settings = replace(settings, **request.changes)
     nodes = list(document.nodes_of(material))
     read, lacking = find_properties(surface, nodes, document.name)
     uv_set, fitted, points = surface.require_set(request.uv_set), surface, None
-    if names != (NEURAL,) and (read or reads_colours(surface, nodes)):
-        # primvars are read from a map in a set in which each place has texels of its own
+    has_colours, sets = reads_colours(surface, nodes), min(len(surface.sets), MOST_SETS)
+    reads_map = read or has_colours or (sets > 1 and reads_second_set(nodes))
+    if names != (NEURAL,) and reads_map:
+        # read from a map in a set in which each place has texels of its own
         places = surface.require_unique_set()
         points = mesh_points(surface, places, properties=read)
         fitted = surface.starting_with(places)
-    teacher = Teacher(document, material, device, points, has_atlas=points is not None)
-    request.folder.mkdir(parents=True, exist_ok=True)
-    neural: Neural | None = None
-    if NEURAL in names and request.bundle is not None:
-        bundle = open_bundle(request.bundle)
-        neural = Neural.of(bundle, BundleMaterial(bundle, device), uv_set=surface.first_set)
-    elif NEURAL in names:
-        wanted = NeuralRequest(request.folder, request.preset, request.uv_set)
-        neural = bake_neural(
+    bundle = open_bundle(request.bundle) if request.bundle is not None else None
+    read_by = surface.require_set(recorded_set(bundle) if bundle else None)
+    if request.preset:
+        require_recipe(request.preset, choose_trainer(device))
+    draft = request.folder / _BAKED
+
+    def find_neural() -> Neural:
+        if bundle is not None:
+            return Neural.of(bundle, BundleMaterial(bundle, device), uv_set=read_by)
+        wanted = NeuralRequest(draft, request.preset, request.uv_set)
+        return bake_neural(
             document, material, surface, device, wanted, lambda part: on_progress(NEURAL, part)
         )
+
+    teacher = Teacher(document, material, device, points, has_atlas=points is not None)
+    # what the mesh lacks of these is in the list already
+    named = [plain_name(each) for each in nodes if is_read_from_mesh(each)]
+    parts = parts_on_mesh(describe_teacher(teacher).parts, named, sets, has_colours=True)
+    lacking += [f"{each.name} is {each.fate}: {each.how}" for each in parts if each.fate != KEPT]
     has_tiles = any(is_tiled(slot.file) for slot in teacher.generated.textures)
-    ladder = make_ladder(
-        teacher,
-        fitted,
-        environment,
-        names,
-        settings,
-        cameras,
-        uv_set,
-        importance,
-        has_tiles,
-        neural,
-        on_progress,
-    )
-    ladder.warnings += lacking
-    return write_ladder(ladder, request.folder, material.file_name, request.has_ktx)
+    if not has_tiles and {SURFACE, PBR, DETAIL} & set(names):
+        has_tiles, shared = needs_atlas(fitted, uv_set, nodes)
+        lacking += shared
+    with result_folder(request.folder):
+        require_writable(request.folder)
+        if NEURAL in names and bundle is None:
+            check_replaceable(request.folder / f"{material.file_name}{SUFFIX}", FORMAT)
+        remove_folder(draft)
+        try:
+            ladder = make_ladder(
+                teacher,
+                fitted,
+                environment,
+                names,
+                settings,
+                cameras,
+                uv_set,
+                importance,
+                has_tiles,
+                find_neural,
+                on_progress,
+            )
+            ladder.warnings += lacking
+            return write_ladder(
+                ladder, request.folder, material.file_name, request.has_ktx, baked=draft
+            )
+        finally:
+            remove_folder(draft)

@@ -13,7 +13,7 @@ from verdigris.core.baking.state.options import BakeControl, BakeOptions
 from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
-from verdigris.core.ladder.mesh_domain import coverage_weights, find_properties, mesh_points
+from verdigris.core.ladder.mesh.mesh_domain import coverage_weights, find_properties, mesh_points
 from verdigris.core.ladder.neural_rung import Neural
 from verdigris.core.material.analyse.on_mesh import depends_on_mesh
 from verdigris.core.material.teacher.teacher import Teacher
@@ -23,7 +23,7 @@ from verdigris.core.settings.presets import default_preset, require_recipe
 
 if TYPE_CHECKING:
     from verdigris.core.base.device import Device
-    from verdigris.core.ladder.surface import Surface
+    from verdigris.core.ladder.mesh.mesh_surface import Surface
     from verdigris.core.material.load.mtlx_document import Document, Material
 
 

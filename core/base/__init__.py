@@ -1,1 +1,1 @@
-"""Used by all layers: errors, the device, JSON, files and locks, text, limits of the machine."""
+"""Used by all layers: errors, the device, JSON, files and locks, text, processes."""

@@ -17,8 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DeviceError
 from verdigris.core.base.kept_sources import KeptSources
-from verdigris.core.base.processor import LEAST_FILE_SIZE, address_space, file_size, running_threads
-from verdigris.core.base.profile import profiled, span
+from verdigris.core.base.process.processor import (
+    LEAST_FILE_SIZE,
+    address_space,
+    file_size,
+    running_threads,
+)
+from verdigris.core.base.process.profile import profiled, span
 from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:
@@ -230,12 +235,12 @@ class Device:
             ) from failure
 
     def new_buffer(self, values: NDArray[Any], stride: int = 0) -> slangpy.Buffer:
-        """A buffer that kernels read and write, with a copy of these values; `stride` are the bytes
-        of an element, by default those of a value."""
+        """A buffer that kernels read and write, with a copy of these values, double floats as
+        single ones; `stride` are the bytes of an element, by default those of a value."""
         import numpy as np
 
         # a copy: read-only arrays are refused
-        data = np.array(values).reshape(-1)
+        data = np.array(values, None if values.dtype != np.float64 else np.float32).reshape(-1)
         stride = stride or data.itemsize
         return self._buffer(data.nbytes // stride, stride, data=data.view(np.uint8))
 

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import BundleError, VerdigrisError, reason
+from verdigris.core.base.process.working_folder import require_for
 from verdigris.core.base.text import is_of_a_device
-from verdigris.core.base.working_folder import require_for
 
 # Plain names only: no folders, drives, hidden files, or names reserved by a system.
 LONGEST_FILE_NAME = 128

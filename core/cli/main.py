@@ -14,10 +14,10 @@ from typing import Annotated, Any, TextIO
 import typer
 from typer.core import TyperGroup
 
-from verdigris.core.base import working_folder
 from verdigris.core.base.errors import BROKEN_PIPE, EndedError, VerdigrisError, reason
 from verdigris.core.base.outputs import redirect_to_null
-from verdigris.core.base.profile import begin_profile, write_profile
+from verdigris.core.base.process import working_folder
+from verdigris.core.base.process.profile import begin_profile, write_profile
 from verdigris.core.cli.commands.bake import bake
 from verdigris.core.cli.commands.bundles.compress import compress
 from verdigris.core.cli.commands.bundles.cost import cost

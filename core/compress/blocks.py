@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.network import bc7
+from verdigris.core.network.latents import bc7
 
 Floats = NDArray[np.float32]
 

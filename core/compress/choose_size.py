@@ -17,7 +17,7 @@ from verdigris.core.compress.blocks import whole_blocks
 from verdigris.core.compress.compressed_set import INPUTS, CompressedSet
 from verdigris.core.compress.compressor import Compressor, Effort, channel_weights
 from verdigris.core.compress.resampling import level_sizes
-from verdigris.core.network import bc7
+from verdigris.core.network.latents import bc7
 
 if TYPE_CHECKING:
     from verdigris.core.base.device import Device

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from verdigris.core.compress.blocks import QUAD, unpack_lines
 from verdigris.core.compress.mlp import SLOPE, Layer
 from verdigris.core.compress.resampling import level_sizes
-from verdigris.core.network import bc7
+from verdigris.core.network.latents import bc7
 
 # Of the network: two reads of four channels from each of two textures, and eight numbers for the
 # place.

@@ -15,7 +15,7 @@ from verdigris.core.compress.compressed_set import INPUTS, NEAR, CompressedSet, 
 from verdigris.core.compress.mlp import Layer, Network, first_layers, network_defines
 from verdigris.core.compress.program import Adam, Program, read
 from verdigris.core.compress.resampling import level_sizes, resized
-from verdigris.core.network import bc7
+from verdigris.core.network.latents import bc7
 
 if TYPE_CHECKING:
     Floats = NDArray[np.float32]

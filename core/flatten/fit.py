@@ -19,7 +19,7 @@ from verdigris.core.flatten.flat_model import (
     with_mips,
 )
 from verdigris.core.network import losses
-from verdigris.core.network.texels import corners, gather
+from verdigris.core.network.latents.texels import corners, gather
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.training.optimiser import adam, adam_rate
 

@@ -20,9 +20,9 @@ import numpy as np
 
 from verdigris.core.network.directions import into_frame
 from verdigris.core.network.frames import dot, normalise
+from verdigris.core.network.latents.texels import downsample
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import LatentLayout
-from verdigris.core.network.texels import downsample
 
 # The channels of a texel, eight bits each. The normal is stored as x and y of a unit vector.
 ALBEDO, F0, ROUGHNESS, NORMAL = slice(0, 3), slice(3, 6), 6, slice(7, 9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.errors import MeshError
-from verdigris.core.base.working_folder import require_for
+from verdigris.core.base.process.working_folder import require_for
 from verdigris.core.geometry.polygons import triangulate
 
 if TYPE_CHECKING:
@@ -25,7 +26,12 @@ if TYPE_CHECKING:
 
 LARGEST_FILE_BYTES = 2 << 30
 _USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
+# The first message in an error of USD: Error in '…' at line 1 in file … : 'message'
+_SAID_BY_USD = re.compile(r" in file \S+ : '(.*?)'\s*(?:$|Error in )", re.DOTALL)
+_PAIRS = ("float2", "double2", "half2")
 _OBJ_GEOMETRY = ("v", "vt", "vn", "f")
+# Places beyond are no mesh, and their squares leave the range of floats.
+_FARTHEST = 1e9
 # Rotates a stage or scene with z up to y up, for row vectors.
 FROM_Z_UP = np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]], np.float64)
 
@@ -93,10 +99,27 @@ def load_mesh(path: str | Path, is_upright: bool = True) -> FileMesh:
             f"{path}: cannot be read ({failure.strerror}): check the file, or choose another"
         ) from None
     if len(mesh.position) == 0:
-        raise MeshError(f"{path}: holds no triangles")
-    if not np.isfinite(mesh.position).all() or not np.isfinite(mesh.uv).all():
-        raise MeshError(f"{path}: has positions or uvs that are not finite: export it again")
+        raise MeshError(f"{path}: holds no triangles: export it with its faces")
+    if not np.isfinite(mesh.uv).all():
+        raise MeshError(f"{path}: has uvs that are not finite: export it again")
+    if not normalized(_areas(mesh.position)).any():
+        raise MeshError(
+            f"{path}: none of its {len(mesh.position)} triangles has an area: check its scale, and "
+            "export it again"
+        )
     return mesh
+
+
+def _require_places(name: str, places: NDArray[Any]) -> None:
+    """Refuses places that faces have and no mesh can have."""
+    if not np.isfinite(places).all():
+        raise MeshError(f"{name}: has positions that are not finite: export it again")
+    farthest = float(np.abs(places).max(initial=0))
+    if farthest > _FARTHEST:
+        raise MeshError(
+            f"{name}: has a coordinate of {farthest:.3g}, and {_FARTHEST:.0e} is the most: export "
+            "it again in a larger unit"
+        )
 
 
 def normalized(vectors: Floats) -> Floats:
@@ -126,11 +149,16 @@ def _load_obj(path: Path) -> FileMesh:
         except (ValueError, IndexError) as failure:
             raise obj_fault(path, number, words, failure) from None
     flat = np.array(corners, np.int64).reshape(-1, 3)
-    places = np.array(points, np.float32).reshape(-1, 3)
+    exact = np.array(points, np.float64).reshape(-1, 3)
+    _require_places(str(path), exact[flat[:, 0]])
+    with np.errstate(over="ignore"):
+        # points without faces may be anywhere
+        places = exact.astype(np.float32)
     triangles = triangulate(np.array(sizes, np.int64), places[flat[:, 0]])
     index = flat[triangles]
-    if (index[..., 1] < 0).any():
-        raise MeshError(f"{path}: has no texture coordinates (vt): unwrap the mesh first")
+    if (without := int((index[..., 1] < 0).any(1).sum())) > 0:
+        which = "" if without == len(index) else f" on {without} of {len(index)} triangles"
+        raise MeshError(f"{path}: has no texture coordinates (vt){which}: unwrap the mesh first")
     position = places[index[..., 0]]
     uv = np.array(uvs, np.float32).reshape(-1, 2)[index[..., 1]]
     if normals and (index[..., 2] >= 0).all():
@@ -159,7 +187,7 @@ def obj_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def obj_fault(path: Path, number: int, words: list[str], failure: Exception) -> MeshError:
-    return MeshError(f"{path}: line {number}: {' '.join(words)!r}: {failure}")
+    return MeshError(f"{path}: line {number}: {' '.join(words)!r}: {failure}: export it again")
 
 
 def obj_corner(word: str, counts: tuple[int, int, int]) -> tuple[int, int, int]:
@@ -210,28 +238,55 @@ def _load_usd(path: Path, is_upright: bool) -> FileMesh:
     )
 
 
+def mesh_files(path: Path) -> list[Path]:
+    """All files of a mesh: of a stage, those of its layers, too."""
+    if path.suffix.lower() not in _USD_SUFFIXES:
+        return [path]
+    # without the stage, there are no layers
+    stage = _open_stage(path)
+    # a layer in a package is named PACKAGE[LAYER]
+    names = [layer.realPath.partition("[")[0] for layer in stage.GetUsedLayers()]
+    files = {Path(name) for name in names if name}
+    return [path, *sorted(each for each in files if not each.samefile(path))]
+
+
 def usd_meshes(path: Path) -> Iterator[Any]:
     """Yields each rendered mesh of a stage (UsdGeom.Mesh), with those of instances, in the order of
     `load_mesh`'s polygons. The meshes are valid only while this generator runs, which keeps the
     stage open."""
-    try:
-        from pxr import Usd, UsdGeom
-    except ImportError:
-        raise MeshError(
-            f"{path}: USD files need the pxr modules: pip install 'verdigris[usd]', or use OBJ"
-        ) from None
-    try:
-        stage = Usd.Stage.Open(str(path))
-    except Exception as failure:  # noqa: BLE001 - pxr raises its own exception types
-        raise MeshError(f"{path}: cannot be opened as USD: {str(failure).strip()[:300]}") from None
+    stage = _open_stage(path)
+    from pxr import Usd, UsdGeom
+
     meshes = [
         UsdGeom.Mesh(prim)
         for prim in stage.Traverse(Usd.TraverseInstanceProxies())
         if prim.IsA(UsdGeom.Mesh) and _is_rendered(UsdGeom.Imageable(prim))
     ]
+    # exporters leave empty meshes behind
+    meshes = [each for each in meshes if len(usd_faces(each)[0])]
     if not meshes:
-        raise MeshError(f"{path}: has no visible mesh with purpose 'default' or 'render'")
+        raise MeshError(
+            f"{path}: has no visible mesh with faces and the purpose 'default' or 'render': check "
+            "what is exported"
+        )
     yield from meshes
+
+
+def _open_stage(path: Path) -> Any:
+    try:
+        from pxr import Usd
+    except ImportError:
+        raise MeshError(
+            f"{path}: USD files need the pxr modules: pip install 'verdigris[usd]', or use OBJ"
+        ) from None
+    try:
+        return Usd.Stage.Open(str(path))
+    except Exception as failure:  # noqa: BLE001 - pxr raises its own exception types
+        # USD adds where in its own code it noticed, over several lines
+        said = _SAID_BY_USD.search(str(failure))
+        why = said.group(1) if said else str(failure)
+        short = " ".join(why.split())[:300]
+        raise MeshError(f"{path}: cannot be opened as USD ({short}): export it again") from None
 
 
 def _is_rendered(mesh: Any) -> bool:
@@ -277,11 +332,16 @@ def usd_mesh(mesh: Any, file: str, is_upright: bool = True) -> FileMesh:
     ):
         raise MeshError(f"{name}: has faces with points that do not exist: export it again")
     to_world = np.array(UsdGeom.Xformable(mesh.GetPrim()).ComputeLocalToWorldTransform(start))
+    _require_places(name, (points[vertex] @ to_world[:3, :3]) + to_world[3, :3])
     if is_upright and UsdGeom.GetStageUpAxis(mesh.GetPrim().GetStage()) == UsdGeom.Tokens.z:
         to_world = to_world @ FROM_Z_UP
     corners = triangulate(counts, points[vertex])
+    is_left = mesh.GetOrientationAttr().Get(start) == UsdGeom.Tokens.leftHanded
+    if is_left != (np.linalg.det(to_world[:3, :3]) < 0):
+        # Houdini's polygons are left-handed, and a mirrored transform turns them over
+        corners = corners[:, ::-1]
     points = (points @ to_world[:3, :3] + to_world[3, :3]).astype(np.float32)
-    uv = _usd_uv(mesh, name, vertex)
+    uv = _usd_uv(mesh, name, counts, vertex)
     triangles = vertex[corners]
     position = points[triangles]
     normals = _usd_normals(mesh, len(points), counts, vertex, to_world)
@@ -292,13 +352,14 @@ def usd_mesh(mesh: Any, file: str, is_upright: bool = True) -> FileMesh:
     return FileMesh(position, normal, uv[corners], corners, len(vertex))
 
 
-def _usd_uv(mesh: Any, name: str, vertex: Ints) -> Floats:
+def _usd_uv(mesh: Any, name: str, counts: Ints, vertex: Ints) -> Floats:
     from pxr import Usd, UsdGeom
 
     primvars = UsdGeom.PrimvarsAPI(mesh.GetPrim()).GetPrimvarsWithAuthoredValues()
-    found = [
-        p for p in primvars if "texCoord" in str(p.GetTypeName()) or p.GetPrimvarName() == "st"
-    ]
+    kinds = [(p, str(p.GetTypeName())) for p in primvars]
+    found = [p for p, kind in kinds if "texCoord" in kind or p.GetPrimvarName() == "st"]
+    # pairs of numbers without the role of uvs, as other exporters write them
+    found = found or [p for p, kind in kinds if kind.startswith(_PAIRS)]
     if not found:
         there = ", ".join(p.GetPrimvarName() for p in primvars) or "none"
         raise MeshError(f"{name}: has no texture coordinates (primvars: {there}): unwrap it first")
@@ -308,17 +369,14 @@ def _usd_uv(mesh: Any, name: str, vertex: Ints) -> Floats:
     if values.ndim != 2:
         called = chosen.GetPrimvarName()
         raise MeshError(f"{name}: the uvs of {called!r} cannot be read: export it again")
-    if chosen.GetInterpolation() == UsdGeom.Tokens.faceVarying:
-        if len(values) != len(vertex):
-            raise MeshError(
-                f"{name}: has {len(values)} uvs for {len(vertex)} corners: export it again"
-            )
-        return np.asarray(values[:, :2], np.float32)
-    if len(vertex) and len(values) <= vertex.max():
+    kind = str(chosen.GetInterpolation())
+    place = usd_places(kind, counts, vertex)
+    needed = int(place.max(initial=-1)) + 1
+    if len(values) < needed or (kind == UsdGeom.Tokens.faceVarying and len(values) != needed):
         raise MeshError(
-            f"{name}: has {len(values)} uvs for {vertex.max() + 1} points: export it again"
+            f"{name}: has {len(values)} uvs, and {kind} needs {needed}: export it again"
         )
-    return np.asarray(values[vertex, :2], np.float32)
+    return np.asarray(values[place, :2], np.float32)
 
 
 def _usd_normals(

@@ -41,11 +41,12 @@ def load_primvars(path: Path, mesh: FileMesh) -> dict[str, Floats]:
 
 
 def uv_sets(primvars: dict[str, Floats], mesh: FileMesh) -> dict[str, Floats]:
-    """The primvars that can be uv sets, the one of `mesh.uv` first."""
+    """The primvars that can be uv sets, the one of `mesh.uv` first. Meshes of a stage that name
+    their uvs differently have them all in the first set."""
     pairs = {name: values for name, values in primvars.items() if values.shape[-1] == 2}
-    first = [name for name, values in pairs.items() if np.array_equal(values, mesh.uv)]
-    names = [*first[:1], *(name for name in pairs if name not in first[:1])]
-    return {name: pairs[name] for name in names} or {OBJ_SET: mesh.uv}
+    same = {name: int((values == mesh.uv).all((1, 2)).sum()) for name, values in pairs.items()}
+    first = max(same, key=same.__getitem__, default=OBJ_SET)
+    return {first: mesh.uv, **{name: pairs[name] for name in pairs if name != first}}
 
 
 def _of_mesh(mesh: Any, file: str) -> dict[str, Floats]:
@@ -60,6 +61,9 @@ def _of_mesh(mesh: Any, file: str) -> dict[str, Floats]:
         if not values.size or values.dtype.kind not in "fiu":
             continue
         values = values.reshape(len(values), -1) if values.ndim else values.reshape(1, 1)
+        if "texCoord" in str(primvar.GetTypeName()):
+            # a third coordinate is no part of a uv set
+            values = values[:, :2]
         place = usd_places(str(primvar.GetInterpolation()), counts, vertex)
         if len(values) <= place.max(initial=-1):
             raise MeshError(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError, HostError, reason
-from verdigris.core.base.worker_environment import package_folder
+from verdigris.core.base.process.worker_environment import package_folder
 from verdigris.core.hosts.host import WEIGHT_SET, BakedResult, HostDocument, HostMaterial, HostMesh
 
 if TYPE_CHECKING:

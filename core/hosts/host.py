@@ -140,13 +140,43 @@ class ShaderLook:
 
     category: str
     values: Mapping[str, float | bool | tuple[float, ...]] = field(default_factory=dict)
-    """Colours are linear."""
+    """Of all inputs without a texture. Colours are linear."""
     textures: Mapping[str, ShaderTexture] = field(default_factory=dict)
+    uv_set: str = ""
+    """The uv set of the textures, if the mesh has a set of this name."""
+
+
+@dataclass(frozen=True)
+class StoredLight:
+    """Light in textures of linear bytes, as shaders of docs/LADDER.md read them."""
+
+    files: Mapping[str, Path]
+    """By use: `light` or `colour`, then `share` and `mirror`, or `detail` and `opacity`."""
+
+    curve: tuple[float, float, float]
+    """The numbers a, b and c of the tone curve of `light` or `colour`."""
+
+    mirror_curve: tuple[float, float, float] | None = None
+
+    uv_set: str = ""
+    """The uv set of the light, if the mesh has a set of this name."""
+
+    uv_set_of_detail: str = ""
+    """The same, of `detail` and `opacity`."""
+
+    detail_scale: float = 1.0
+    """Of the square of `detail`."""
+
+    shown: Path | None = None
+    """`light` or `colour` in sRGB, clipped, for hosts that manage the colours of files."""
+
+    shown_scale: float = 1.0
+    """What is 1 in it."""
 
 
 @dataclass(frozen=True)
 class RungLook:
-    """A rung of a ladder as a scene shows it: lit textures, light in a texture, or light of
+    """A rung of a ladder as a scene shows it: lit textures, light in textures, or light of
     vertices."""
 
     name: str
@@ -161,17 +191,17 @@ class RungLook:
     textures: Mapping[str, Path] = field(default_factory=dict)
     """Lit textures by kind, as flattened ones."""
 
-    light: Path | None = None
-    """Light in sRGB, with opacity in its alpha if the material is not opaque."""
+    emission: float = 1.0
+    """What 1 in the texture of emission emits."""
 
-    uv_set: str = ""
-    """The uv set of the light, if the mesh has a set of this name."""
+    light: StoredLight | None = None
 
     vertices: Path | None = None
     """Arrays of `numpy.savez`: `position` (V, 3) in the scene's space with y up, and `colour`
     (V, 4), linear light and opacity."""
 
     has_alpha: bool = False
+    """Of light: whether the alpha of `light`, or `opacity`, makes holes."""
 
     shader: ShaderLook | None = None
     """Of the rung of a surface shader, which not all hosts show."""

@@ -5,16 +5,37 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 from verdigris.core.base.errors import HostError, reason
-from verdigris.core.hosts.host import BakedResult, LadderLook, RungLook, ShaderLook, ShaderTexture
-from verdigris.core.settings.rung_names import NEURAL, PBR, REFLECTION, UNLIT
+from verdigris.core.hosts.host import (
+    BakedResult,
+    LadderLook,
+    RungLook,
+    ShaderLook,
+    ShaderTexture,
+    StoredLight,
+)
+from verdigris.core.settings.rung_names import NEURAL, PBR
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
 
 FORMAT = "verdigris.ladder"
 # Keys of an entry of the report.
 SCENE_TEXTURES, SCENE_VERTICES, SCENE_SHADER = "scene_textures", "scene_vertices", "scene_shader"
-_SHOWN, _ALPHA = "shown", "alpha_mode"
+# Of the name of a uv set in which UDIM tiles are an atlas: no mesh of a scene has it.
+TILES_SUFFIX = " (tiles)"
+_STRENGTH = "emissive_strength"
+_SHOWN, _DETAIL_SCALE = "shown", "detail_scale"
+COLOUR_SHOWN, SHOWN_SCALE = "colour_shown", "colour_shown_scale"
+_CURVE, _MIRROR_CURVE, _TILES, _ALPHA = "curve", "mirror_curve", "tiles", "alpha_mode"
+_LIGHT_SET, _MATERIAL_SET = "uv_set_of_light", "uv_set_of_materials"
+_OF_LIGHT = "light", "share", "mirror", "colour", "detail", "opacity"
 
 
 def read_look(file: Path) -> LadderLook:
@@ -31,14 +52,16 @@ def read_look(file: Path) -> LadderLook:
 
 
 def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
-    """The rungs that a scene can show. `detail` needs a shader of an engine, and is left out."""
+    """The rungs that a scene can show."""
     below = {each["rung"]: each["below_pixels"] for each in report.get("lods", ())}
     rungs = []
     for each in report.get("rungs", ()):
-        name, files = str(each["name"]), each.get("files", {})
+        name, light = str(each["name"]), _light_of(each, report, folder)
         textures = {kind: folder / file for kind, file in each.get(SCENE_TEXTURES, {}).items()}
-        light = files.get(_SHOWN) if name in (UNLIT, REFLECTION) else None
-        vertices, shader = each.get(SCENE_VERTICES), _shader_of(each.get(SCENE_SHADER), folder)
+        vertices, shader = (
+            each.get(SCENE_VERTICES),
+            _shader_of(each.get(SCENE_SHADER), report, folder),
+        )
         if name != NEURAL and not (textures or light or vertices or shader):
             continue
         rungs.append(
@@ -47,8 +70,8 @@ def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
                 str(each.get("title", name)),
                 below.get(name),
                 textures,
-                folder / light if light else None,
-                str(report.get("uv_set_of_light") or ""),
+                each.get(_STRENGTH, 1.0),
+                light,
                 folder / vertices if vertices else None,
                 _ALPHA in each,
                 shader,
@@ -63,7 +86,39 @@ def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
     )
 
 
-def _shader_of(found: Mapping[str, Any] | None, folder: Path) -> ShaderLook | None:
+def _light_of(
+    entry: Mapping[str, Any], report: Mapping[str, Any], folder: Path
+) -> StoredLight | None:
+    """The stored light of a rung, if it has any. A scene has no uv set for an atlas of tiles."""
+    found = entry.get("files", {})
+    files = {use: folder / found[use] for use in _OF_LIGHT if use in found}
+    is_atlas = _TILES in entry or _set(report, _LIGHT_SET).endswith(TILES_SUFFIX)
+    if not files or _CURVE not in entry or is_atlas:
+        return None
+    shown = _SHOWN if _SHOWN in found else COLOUR_SHOWN
+    return StoredLight(
+        files,
+        _numbers(entry[_CURVE]),
+        _numbers(entry[_MIRROR_CURVE]) if _MIRROR_CURVE in entry else None,
+        _set(report, _LIGHT_SET),
+        _set(report, _MATERIAL_SET),
+        entry.get(_DETAIL_SCALE, 1.0),
+        folder / found[shown] if shown in found else None,
+        entry.get(SHOWN_SCALE, 1.0),
+    )
+
+
+def _set(report: Mapping[str, Any], key: str) -> str:
+    return str(report.get(key) or "")
+
+
+def _numbers(curve: Mapping[str, float]) -> tuple[float, float, float]:
+    return curve["a"], curve["b"], curve["c"]
+
+
+def _shader_of(
+    found: Mapping[str, Any] | None, report: Mapping[str, Any], folder: Path
+) -> ShaderLook | None:
     if found is None:
         return None
     textures = {
@@ -77,7 +132,18 @@ def _shader_of(found: Mapping[str, Any] | None, folder: Path) -> ShaderLook | No
         name: tuple(value) if isinstance(value, list) else value
         for name, value in found["values"].items()
     }
-    return ShaderLook(found["category"], values, textures)
+    return ShaderLook(found["category"], values, textures, _set(report, _MATERIAL_SET))
+
+
+def read_vertices(file: Path) -> tuple[Floats, Floats]:
+    """The places (V, 3) and the linear light (V, 4) of vertices."""
+    import numpy as np
+
+    try:
+        with np.load(file) as found:
+            return found["position"], found["colour"]
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as failure:
+        raise HostError(f"{file}: cannot be read ({failure}): bake the ladder again") from None
 
 
 def result_of(report: Mapping[str, Any], folder: Path) -> BakedResult | None:

@@ -99,6 +99,10 @@ def look_at(
     near: float = _NEAR,
 ) -> Camera:
     """A camera at `eye` that looks at `target`."""
+    if not np.isfinite([*eye, *target, *up]).all():
+        raise SettingsError(
+            f"the camera's eye, target and up are {eye}, {target} and {up}: use finite numbers"
+        )
     back = np.subtract(eye, target)
     length = np.linalg.norm(back)
     if not length > 0:

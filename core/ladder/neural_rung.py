@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.ladder.rungs import Rung, Scene
-from verdigris.core.ladder.views.reference import light_of
+from verdigris.core.ladder.rung import Rung
+from verdigris.core.ladder.views.reference import draws_with
+from verdigris.core.ladder.views.scene import Scene
 from verdigris.core.settings.rung_names import NEURAL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.bundle.files.read import Bundle
-    from verdigris.core.ladder.views.visibility import Seen
     from verdigris.core.material.evaluator import DeviceMaterial
 
     Floats = NDArray[np.float32]
@@ -53,15 +53,11 @@ def neural_rung(scene: Scene, neural: Neural) -> Rung:
     """The rung of a bundle, which is not fitted here."""
     material = neural.material
     uv_set = neural.uv_set or scene.surface.first_set
-
     read = uv_set
     if material.tiles:
         read = f"{uv_set} (bundle)"
         scene.geometry.add_set(read, material.tiles.to_atlas(scene.surface.sets[uv_set]))
 
-    def draw(each: Seen, samples: int) -> Floats:
-        light = light_of(material, each, scene.lighting, samples, read, is_flat=True)[:, :3]
-        return np.asarray(light * scene.exposure, np.float32)
-
-    stored = {"bundle": neural.folder, "uv_set": uv_set}
+    draw = draws_with(material, scene, read, is_flat=True)
+    stored = replace(neural, uv_set=uv_set)
     return Rung(NEURAL, 0, neural.byte_size, neural.seconds, draw, stored, material=material)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.base.errors import LightingError
+from verdigris.core.base.process.working_folder import require_for
 from verdigris.core.base.text import require_unicode
-from verdigris.core.base.working_folder import require_for
 from verdigris.core.lighting.environment import Environment
 from verdigris.core.lighting.environment_names import ENVIRONMENTS
 from verdigris.core.material.files.display_window import shown_size, shown_texels

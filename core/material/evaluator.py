@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.device import MOST_THREADS, Device, Source
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.material.use_material import RESPONSE, UNLIT, use_material
 
 if TYPE_CHECKING:
@@ -58,6 +59,13 @@ LIVE_KNOTS = 9
 def even_knots(inputs: int) -> Floats:
     """[knots, inputs]: quantiles of a uniform density."""
     return np.tile(np.linspace(0, 1, LIVE_KNOTS, dtype=np.float32)[:, None], inputs)
+
+
+def _rows(name: str, values: Floats, count: int, width: int) -> Floats:
+    rows = np.asarray(values, np.float32)
+    if rows.shape != (count, width):
+        raise SettingsError(f"{name} has the shape {rows.shape}: use {(count, width)}")
+    return rows
 
 
 class DeviceMaterial(ABC):
@@ -139,13 +147,19 @@ class DeviceMaterial(ABC):
     ) -> Floats:
         packed = frames.packed() if frames else None
         count = len(uv)
+        uv, wi, wo = (
+            _rows(name, each, count, width)
+            for name, each, width in (("uv", uv, 2), ("wi", wi, 3), ("wo", wo, 3))
+        )
+        if live is not None:
+            live = _rows("live", live, count, len(self.live))
         result = np.empty((count, channels), np.float32)
         most = MOST_THREADS // self.lanes_per_sample
         for start in range(0, count, most):
             part = slice(start, min(count, start + most))
             size = len(uv[part])
             places, towards, outwards = (
-                self.buffer(width * size, each[part]) for each, width in ((uv, 2), (wi, 3), (wo, 3))
+                self.device.new_buffer(each[part]) for each in (uv, wi, wo)
             )
             frames_of = None if packed is None else packed[part]
             live_of = None if live is None else live[part]
@@ -182,14 +196,14 @@ class DeviceMaterial(ABC):
     ) -> slangpy.Buffer:
         variables = {"gUv": uv, "gIncoming": wi, "gOutgoing": wo}
         if isinstance(packed, np.ndarray):
-            packed = self.buffer(packed.size, packed)
+            packed = self.device.new_buffer(packed)
         if packed is not None:
             variables["gFrames"] = packed
         if live is not None:
             values = np.zeros((count, 3), np.float32)
             values[:, : live.shape[1]] = live
-            variables["gLive"] = self.buffer(values.size, values)
-        output = variables["gResult"] = self.buffer(channels * count, None)
+            variables["gLive"] = self.device.new_buffer(values)
+        output = variables["gResult"] = self.device.new_space(channels * count)
         use_material(
             self,
             RESPONSE if channels == 3 else UNLIT,
@@ -201,19 +215,3 @@ class DeviceMaterial(ABC):
             footprint=footprint.uniform(),
         )
         return output
-
-    def buffer(self, count: int, data: Floats | None, stride: int = 4) -> slangpy.Buffer:
-        """A buffer of `count` 32-bit floats, filled with `data` if given."""
-        import slangpy
-
-        usage = slangpy.BufferUsage.shader_resource | slangpy.BufferUsage.unordered_access
-        if data is None:
-            return self.device.gpu.create_buffer(
-                element_count=count * 4 // stride, struct_size=stride, usage=usage
-            )
-        flat = np.ascontiguousarray(data, np.float32)
-        if flat.size != count:
-            raise ValueError(f"expected {count} numbers, got an array of shape {data.shape}")
-        return self.device.gpu.create_buffer(
-            element_count=count * 4 // stride, struct_size=stride, usage=usage, data=flat
-        )

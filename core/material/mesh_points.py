@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,6 +40,8 @@ class MeshPoints:
     """Names of properties of the geometry; each has four more numbers in a texel."""
     has_colours: bool = True
     """Whether the mesh has painted colours."""
+    source: Mapping[str, Any] = field(default_factory=dict)
+    """The files of the mesh and the uv set, as manifests record them."""
 
     @property
     def size(self) -> int:

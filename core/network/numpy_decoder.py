@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.network.latents.texels import corners, gather, level_for_lod
 from verdigris.core.network.numpy_mlp import decode_latents
 from verdigris.core.network.output import response_of
 from verdigris.core.network.parameters import FloatArray, Parameters, with_live
-from verdigris.core.network.texels import corners, gather, level_for_lod
 
 
 def evaluate_at_lod(

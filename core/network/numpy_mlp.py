@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from verdigris.core.network import activations, losses
 from verdigris.core.network.directions import encode_directions, encode_directions_backward
 from verdigris.core.network.frames import build_frame, build_frame_backward
+from verdigris.core.network.latents.texels import IndexArray, corners, gather, scatter
 from verdigris.core.network.output import exponent_backward, exponent_of, response_of
 from verdigris.core.network.parameters import FloatArray, Parameters, with_live
 from verdigris.core.network.spec import AXIS_ROWS, CHANNELS, FRAME_ROWS, NetworkSpec
-from verdigris.core.network.texels import IndexArray, corners, gather, scatter
 
 # Samples in a block of evaluate(): they fit into caches.
 _AT_ONCE = 1 << 14

@@ -61,12 +61,12 @@ class Student(DeviceMaterial):
         """Uploads other parameters of the same shape, without compilation."""
         decoder = parameters.decoder.astype(np.float32)
         latents = parameters.latents.astype(np.float32)
-        self._decoder = self.buffer(decoder.size, decoder)
+        self._decoder = self.device.new_buffer(decoder)
         self._quads = None
         if self.device.is_software and decoder.nbytes <= MOST_CONSTANT_BYTES:
             # processors read a constant buffer in half the time
             self._quads = np.resize(decoder, (-(-decoder.size // 4), 4)).tolist()
-        self._texels = self.buffer(latents.size, latents, stride=16)
+        self._texels = self.device.new_buffer(latents, 16)
         self._texel_quads = parameters.spec.latent_channels // 4
 
     def use_buffers(self, buffers: SharedBuffers) -> None:

@@ -73,8 +73,7 @@ class LitPart:
         are drawn elsewhere."""
         self._material, self._view, self._origins = material, view, origins
         self._rotation = rotation
-        count = view.count
-        self.sum = material.buffer(4 * count, np.zeros(4 * count, np.float32), stride=16)
+        self.sum = material.device.new_buffer(np.zeros(4 * view.count, np.float32), 16)
         self._first = self._pairs = first
         self._suns = first // _PAIRS_A_SUN
 
@@ -84,7 +83,7 @@ class LitPart:
     ) -> LitPart:
         """Uploads these pixels."""
         uploaded = DeviceView.upload(material, view, subpixels, part)
-        origins = material.buffer(3 * uploaded.count, view.shadow_origin[part])
+        origins = material.device.new_buffer(view.shadow_origin[part])
         return cls(material, uploaded, origins, view.rotation, first)
 
     @property

@@ -168,18 +168,18 @@ class DeviceView:
     ) -> DeviceView:
         """Uploads pixels to a material's device."""
         uv = view.uv[part]
-        count = len(uv)
+        new = material.device.new_buffer
         buffers = {
-            "gPixel": material.buffer(count, view.pixel[part].astype(np.float32)),
-            "gUv": material.buffer(2 * count, uv),
-            "gFrames": material.buffer(12 * count, view.frames(part)),
-            "gToEye": material.buffer(3 * count, view.to_eye[part]),
+            "gPixel": new(view.pixel[part].astype(np.float32)),
+            "gUv": new(uv),
+            "gFrames": new(view.frames(part)),
+            "gToEye": new(view.to_eye[part]),
         }
-        return cls(count, view.size, subpixels, buffers)
+        return cls(len(uv), view.size, subpixels, buffers)
 
     def new_output(self, material: DeviceMaterial) -> slangpy.Buffer:
         """A buffer for light and coverage of each pixel."""
-        return material.buffer(4 * self.count, None, stride=16)
+        return material.device.new_space(self.count, 16)
 
 
 Uploads: TypeAlias = dict[int, DeviceView]

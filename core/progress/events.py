@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.text import format_bytes
-from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics, SkyMetrics
+from verdigris.core.pictures.compare.metrics import PictureMetrics, SampleMetrics, SkyMetrics
 from verdigris.core.settings.size_settings import MORE_LATENTS
 
 if TYPE_CHECKING:

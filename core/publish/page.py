@@ -18,7 +18,7 @@ import numpy as np
 import verdigris.core
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.outputs import MANIFEST_FILE
-from verdigris.core.pictures.verdict import BANDS, judge
+from verdigris.core.pictures.compare.verdict import BANDS, judge
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.files.read import Bundle

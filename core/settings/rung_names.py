@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 NEURAL, SURFACE, PBR, UNLIT, REFLECTION, DETAIL, VERTEX = RUNGS = (
     "neural", "surface", "pbr", "unlit", "reflection", "detail", "vertex",
 )  # fmt: skip
@@ -27,6 +30,15 @@ COSTS = {
     DETAIL: "2 texture reads, 1 division",
     VERTEX: "no texture read, 1 division",
 }
+
+
+def describe_switch(rung: Mapping[str, Any]) -> str:
+    """Where a rung of a report suffices, for people."""
+    pixels = rung.get("switch_pixels")
+    if not pixels:
+        return "nowhere"
+    largest = max(map(int, rung.get("flip_by_screen_size", ())), default=None)
+    return "at all sizes" if pixels == largest else f"below {pixels} px"
 
 
 def describe_time(name: str, nanoseconds: float) -> str:

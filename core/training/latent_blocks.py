@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.network import bc7
-from verdigris.core.network.block_lines import (
+from verdigris.core.network.latents import bc7
+from verdigris.core.network.latents.block_lines import (
     QUAD,
     as_bytes,
     bytes_of,
@@ -17,10 +17,10 @@ from verdigris.core.network.block_lines import (
     from_quads,
     to_quads,
 )
+from verdigris.core.network.latents.quantise import LatentRange, soft_round, soft_round_derivative
+from verdigris.core.network.latents.texels import IndexArray
 from verdigris.core.network.parameters import FloatArray
-from verdigris.core.network.quantise import LatentRange, soft_round, soft_round_derivative
 from verdigris.core.network.spec import LatentLayout
-from verdigris.core.network.texels import IndexArray
 from verdigris.core.settings.schedule import Rounding
 from verdigris.core.training.latent_grid import LatentGrid
 

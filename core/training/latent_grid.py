@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from verdigris.core.network.parameters import FloatArray
-from verdigris.core.network.quantise import (
+from verdigris.core.network.latents.quantise import (
     BYTE,
     LatentRange,
     soft_round,
     soft_round_derivative,
 )
+from verdigris.core.network.latents.texels import IndexArray
+from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import LatentLayout
-from verdigris.core.network.texels import IndexArray
 from verdigris.core.settings.schedule import Rounding
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.network.block_lines import QUAD, to_quads
+from verdigris.core.network.latents.block_lines import QUAD, to_quads
 from verdigris.core.network.parameters import FloatArray, Parameters
 
 

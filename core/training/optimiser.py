@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.network.latents.texels import IndexArray
 from verdigris.core.network.parameters import FloatArray
-from verdigris.core.network.texels import IndexArray
 
 BETA_1 = 0.9
 BETA_2 = 0.999

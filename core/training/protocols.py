@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
 
+from verdigris.core.network.latents.quantise import LatentRange
 from verdigris.core.network.parameters import FloatArray, Parameters
-from verdigris.core.network.quantise import LatentRange
 from verdigris.core.sampling.training_sample import SampleArray
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.network.latents.quantise import LatentRange, pack_ranges, unpack_ranges
 from verdigris.core.network.parameters import CheckpointError, Parameters
-from verdigris.core.network.quantise import LatentRange, pack_ranges, unpack_ranges
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.settings.schedule import Quantisation, TrainingSettings
 from verdigris.core.training.latent_blocks import LatentBlocks

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.base.device import begin_driver, close_device
 from verdigris.core.base.errors import BROKEN_PIPE
-from verdigris.core.base.termination import Terminated, Termination
-from verdigris.core.base.worker_environment import NEEDED
+from verdigris.core.base.process.termination import Terminated, Termination
+from verdigris.core.base.process.worker_environment import NEEDED
 from verdigris.core.worker.protocol.commands import Quit
 from verdigris.core.worker.protocol.heartbeat import Heartbeat
 from verdigris.core.worker.protocol.messages import VERSION

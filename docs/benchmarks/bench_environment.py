@@ -38,19 +38,19 @@ from verdigris.core.lighting.cube_map import CubeMap, directions_of_texels, soli
 from verdigris.core.lighting.sky import sky_radiance
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.network.environment_light import (
+from verdigris.core.network.light.environment_light import (
     GOLDEN_RATIO,
     environment_light,
     environment_light_proxies,
     environment_light_split,
 )
+from verdigris.core.network.light.sampler import draw, lobes_of, look_at, pdf
 from verdigris.core.network.numpy_decoder import latents_at_lod
 from verdigris.core.network.numpy_mlp import decode_latents
 from verdigris.core.network.output import response_of
 from verdigris.core.network.parameters import Parameters
-from verdigris.core.network.sampler import draw, lobes_of, look_at, pdf
 from verdigris.core.network.student import Student
-from verdigris.core.pictures.metrics import display, ldr_flip
+from verdigris.core.pictures.compare.metrics import display, ldr_flip
 from verdigris.core.pictures.picture_files import write_data
 
 Floats = NDArray[np.floating]

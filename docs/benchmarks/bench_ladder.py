@@ -17,9 +17,10 @@ from runs import each_case
 
 from verdigris.core.base.device import open_device
 from verdigris.core.geometry.mesh import Mesh
-from verdigris.core.ladder.ladder import LadderSettings, make_ladder, with_work
+from verdigris.core.ladder.ladder import make_ladder
+from verdigris.core.ladder.ladder_settings import LadderSettings
+from verdigris.core.ladder.mesh.mesh_surface import Surface, load_surface
 from verdigris.core.ladder.output.write_ladder import write_ladder
-from verdigris.core.ladder.surface import Surface, load_surface
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.load.mtlx_document import load_document
@@ -53,8 +54,8 @@ def main() -> None:
             parser.add_argument("--" + field.name.replace("_", "-"), type=int)
     given = vars(parser.parse_args())
     device = open_device(given["device"])
-    sized = LadderSettings(size=given["size"] or LadderSettings.size)
-    settings = with_work(sized, device.is_software)
+    size = given["size"] or LadderSettings.size
+    settings = LadderSettings.for_device(size, device.is_software)
     changes = {
         each.name: given[each.name] for each in fields(LadderSettings) if given.get(each.name)
     }

@@ -21,7 +21,8 @@ from runs import each_case
 
 from verdigris.core.baking.on_mesh import NeuralRequest, bake_neural
 from verdigris.core.base.device import open_device
-from verdigris.core.ladder.ladder import LadderSettings, make_ladder
+from verdigris.core.ladder.ladder import make_ladder
+from verdigris.core.ladder.ladder_settings import LadderSettings
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
@@ -98,7 +99,12 @@ def run(case, given, device) -> None:
             held_out_samples=given.samples,
         )  # fmt: skip
         found = make_ladder(
-            graph, surface, find_environment("studio"), ["neural"], settings, neural=neural
+            graph,
+            surface,
+            find_environment("studio"),
+            ["neural"],
+            settings,
+            neural=lambda neural=neural: neural,
         )
         figures = found.measured["neural"]
         texels = neural.material.bindings()["gBundle"]["record"]

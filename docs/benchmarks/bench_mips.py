@@ -32,10 +32,10 @@ from verdigris.core.flatten.fit import flatten
 from verdigris.core.material.evaluator import DeviceMaterial, Footprint
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.network.latents.texels import downsample, footprint_width, level_for_lod
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
-from verdigris.core.network.texels import downsample, footprint_width, level_for_lod
-from verdigris.core.pictures.metrics import display, measure_samples
+from verdigris.core.pictures.compare.metrics import display, measure_samples
 from verdigris.core.pictures.picture_files import write_data
 from verdigris.core.pictures.render import Lighting, draw, make_view
 from verdigris.core.settings.recipe import Recipe

@@ -27,8 +27,8 @@ from verdigris.core.importance.maps import read_importance
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.student import Student
-from verdigris.core.pictures.heat import heat_colours
-from verdigris.core.pictures.metrics import SampleMetrics, measure_samples, texel_errors
+from verdigris.core.pictures.compare.heat import heat_colours
+from verdigris.core.pictures.compare.metrics import SampleMetrics, measure_samples, texel_errors
 from verdigris.core.pictures.picture_files import write_picture
 from verdigris.core.progress.events import Phase
 from verdigris.core.settings.recipe import Recipe

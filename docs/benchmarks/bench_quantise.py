@@ -26,9 +26,9 @@ from verdigris.core.baking.measure.measure import draw_held_out, measure_student
 from verdigris.core.baking.state.trainers import choose_trainer, open_trainer
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.network.block_lines import compressed_copy
+from verdigris.core.network.latents.block_lines import compressed_copy
+from verdigris.core.network.latents.quantise import fit_ranges, quantised_copy
 from verdigris.core.network.parameters import Parameters, initialise
-from verdigris.core.network.quantise import fit_ranges, quantised_copy
 from verdigris.core.network.student import Student
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.recipe import Recipe

@@ -41,9 +41,9 @@ from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.runtime.device_materials import fastest_advised
 from verdigris.core.bundle.runtime.network_module import fits_in_constants
 from verdigris.core.lighting.sky import SUN_OVER_SKY, SUN_RADIUS
+from verdigris.core.network.light.sampler import Lobes, draw, lobes_of, look_at, pdf
 from verdigris.core.network.numpy_decoder import latents_at_lod
 from verdigris.core.network.parameters import Parameters
-from verdigris.core.network.sampler import Lobes, draw, lobes_of, look_at, pdf
 from verdigris.core.network.spec import PRESETS
 from verdigris.core.network.student import Student
 from verdigris.core.settings.bake_settings import BakeSettings
@@ -211,7 +211,7 @@ def times(device: Device, rounds: int) -> None:
                 stored, device, replace(choice, is_constant=place == "constants")
             )
             # kernels of time_responses.slang share the module, and its variables
-            bound = {"gSum": material.buffer(threads, None), **material.bindings()}
+            bound = {"gSum": device.new_space(threads), **material.bindings()}
             kernels[f"{name}, {choice.decoder}, {place}"] = [
                 Timed(material.kernel(source, entry), bound) for entry in entries
             ]

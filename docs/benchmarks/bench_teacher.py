@@ -80,7 +80,7 @@ def samples_a_second(file: str, device: str, search: list[str], count: int) -> f
     teacher = Teacher(load_document(file, search), device=open_device(device))
     random = np.random.default_rng(0)
     buffers = [
-        teacher.buffer(values.size, values)
+        teacher.device.new_buffer(values)
         for values in (
             random.random((count, 2), np.float32),
             hemisphere(random, count),

@@ -18,8 +18,9 @@ from bench_ladder import open_surface
 from runs import each_case
 
 from verdigris.core.base.device import open_device
-from verdigris.core.ladder.ladder import LadderSettings, make_ladder
-from verdigris.core.ladder.measure import measure_rung
+from verdigris.core.ladder.ladder import make_ladder
+from verdigris.core.ladder.ladder_settings import LadderSettings
+from verdigris.core.ladder.measure.measure_rung import measure_rung
 from verdigris.core.ladder.neural_rung import Neural, neural_rung
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import load_document

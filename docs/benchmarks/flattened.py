@@ -43,7 +43,7 @@ class Flattened(DeviceMaterial):
         self._kernels.load(_CONSTANTS)
         padded = np.zeros((len(textures.texels), _PADDED), np.float32)
         padded[:, :CHANNELS] = textures.texels
-        self._texels = self.buffer(padded.size, padded, stride=16)
+        self._texels = self.device.new_buffer(padded, 16)
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
         return self._kernels.get((source, _FLATTENED), entry)

@@ -11,7 +11,7 @@ from typing import Any
 import OpenImageIO as oiio
 from tracer import BOUNCES
 
-from verdigris.core.pictures.metrics import ldr_flip
+from verdigris.core.pictures.compare.metrics import ldr_flip
 
 ROWS_FILE = "rows.jsonl"
 # How hits are shaded: by compute shaders, by hit shaders, by hit shaders with reordering.

@@ -10,7 +10,7 @@ from pathlib import Path
 import bpy
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.base.worker_environment import package_folder
+from verdigris.core.base.process.worker_environment import package_folder
 from verdigris.core.hosts.host import (
     WEIGHT_SET,
     BakedResult,

@@ -14,7 +14,7 @@ from verdigris.core.base.text import format_seconds
 from verdigris.core.hosts.host import HostDocument
 from verdigris.core.worker.client.client import GONE, SILENT, WorkerClient
 from verdigris.core.worker.protocol import commands
-from verdigris.ui.model.bake_log import BakeLog
+from verdigris.ui.model.parts.bake_log import BakeLog
 
 if TYPE_CHECKING:
     from verdigris.core.hosts.painted_meshes import Painted

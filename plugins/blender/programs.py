@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import bpy
 
-from verdigris.core.base.errors import HostError, reason
-from verdigris.core.base.worker_environment import NO_WINDOW
+from verdigris.core.hosts.host import log_beside
+from verdigris.plugins.common.programs import batch_of, start_program
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -27,35 +26,11 @@ def command_of(program: str, arguments: list[str]) -> list[str]:
 
 def start_selftest(report: Path) -> None:
     """Starts the self-test. Its output is in a file beside the report."""
-    _start(command_of("selftest.py", [str(report)]), report.with_suffix(".log"))
+    start_program(command_of("selftest.py", [str(report)]), log_beside(report))
 
 
 def start_batch(scene: Path | None) -> Path:
     """Starts a batch bake of a saved scene. Returns the file of its summary."""
-    if scene is None:
-        raise HostError("the scene is not saved: save it first, as the batch reads the file")
-    out = scene.parent / "verdigris"
-    summary = out / f"{scene.stem}.json"
-    try:
-        out.mkdir(exist_ok=True)
-    except OSError as failure:
-        raise HostError(
-            f"{out} cannot be made ({reason(failure)}): save the scene elsewhere"
-        ) from None
-    words = [str(scene), "--out", str(out), "--summary", str(summary)]
-    _start(command_of("batch.py", words), summary.with_suffix(".log"))
+    summary, arguments = batch_of(scene)
+    start_program(command_of("batch.py", arguments), log_beside(summary))
     return summary
-
-
-def _start(command: list[str], log: Path) -> None:
-    try:
-        with log.open("wb") as output:
-            subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                creationflags=NO_WINDOW,
-            )
-    except OSError as failure:
-        raise HostError(f"{command[0]} cannot be started: {reason(failure)}") from None

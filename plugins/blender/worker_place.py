@@ -10,7 +10,7 @@ from pathlib import Path
 
 import bpy
 
-from verdigris.core.base.worker_environment import PYTHON_VARIABLE, python_in
+from verdigris.core.base.process.worker_environment import PYTHON_VARIABLE, python_in
 
 ADDON = Path(__file__).resolve().parent
 FOLDER = "worker"

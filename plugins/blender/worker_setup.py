@@ -14,7 +14,7 @@ from pathlib import Path
 import bpy
 
 from verdigris.core.base.errors import HostError, reason
-from verdigris.core.base.worker_environment import NO_WINDOW, environment_for, python_in
+from verdigris.core.base.process.worker_environment import NO_WINDOW, environment_for, python_in
 
 from .programs import FOLDER
 from .worker_place import own_folder

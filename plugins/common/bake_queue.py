@@ -13,7 +13,7 @@ from verdigris.core.worker.client.client import GONE, SILENT, Health, WorkerClie
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.heartbeat import LONG_PATIENCE
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE
-from verdigris.ui.model.bake_log import BakeLog
+from verdigris.ui.model.parts.bake_log import BakeLog
 
 if TYPE_CHECKING:
     import numpy as np

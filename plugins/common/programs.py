@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import ParamSpec
 
 from verdigris.core.base.errors import HostError, VerdigrisError, reason, suggest_elsewhere
-from verdigris.core.base.launchers import require_launcher
-from verdigris.core.base.worker_environment import NO_WINDOW
+from verdigris.core.base.process.launchers import require_launcher
+from verdigris.core.base.process.worker_environment import NO_WINDOW
 from verdigris.core.hosts.host import log_beside
 
 BATCH_FOLDER = "verdigris"
@@ -24,13 +24,18 @@ def start_selftest(interpreter: Path, report: Path) -> None:
 
 def start_batch(interpreter: Callable[[], Path], scene: Path | None) -> Path:
     """Starts a batch bake of a saved scene. Returns the file of its summary."""
+    summary, arguments = batch_of(scene)
+    _start(interpreter(), "batch", arguments, log_beside(summary))
+    return summary
+
+
+def batch_of(scene: Path | None) -> tuple[Path, list[str]]:
+    """The summary of a batch bake of a saved scene, and the arguments of its program."""
     if scene is None:
         raise HostError("the scene is not saved: save it first, as the batch reads the file")
     out = scene.parent / BATCH_FOLDER
     summary = out / f"{scene.stem}.json"
-    arguments = [str(scene), "--out", str(out), "--summary", str(summary)]
-    _start(interpreter(), "batch", arguments, log_beside(summary))
-    return summary
+    return summary, [str(scene), "--out", str(out), "--summary", str(summary)]
 
 
 def describe_batch(summary: Path) -> str:
@@ -77,7 +82,11 @@ def show_errors(
 
 
 def _start(interpreter: Path, program: str, arguments: Sequence[str], log: Path) -> None:
-    command = [str(interpreter), str(require_launcher(program)), *arguments]
+    start_program([str(interpreter), str(require_launcher(program)), *arguments], log)
+
+
+def start_program(command: Sequence[str], log: Path) -> None:
+    """Starts a program that writes its output to a log."""
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         output = log.open("wb")
@@ -95,4 +104,4 @@ def _start(interpreter: Path, program: str, arguments: Sequence[str], log: Path)
                 creationflags=NO_WINDOW,
             )
         except OSError as failure:
-            raise HostError(f"{interpreter} cannot be started: {failure.strerror}") from None
+            raise HostError(f"{command[0]} cannot be started: {reason(failure)}") from None

@@ -1,4 +1,4 @@
-"""The host for Houdini. Only this file and scene_*.py read or change the scene."""
+"""The host for Houdini. Only this file and scene/ read or change the scene."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import hou
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.base.worker_environment import package_folder
+from verdigris.core.base.process.worker_environment import package_folder
 from verdigris.core.geometry.primvars import weight_names
 from verdigris.core.hosts.host import (
     WEIGHT_SET,

@@ -1,4 +1,4 @@
-"""The host for Maya. Only this file and scene/ read or change the scene."""
+"""The host for Maya. Only this file, scene/ and scene_levels.py read or change the scene."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from maya import cmds
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.base.worker_environment import package_folder
+from verdigris.core.base.process.worker_environment import package_folder
 from verdigris.core.hosts.host import (
     WEIGHT_SET,
     BakedResult,

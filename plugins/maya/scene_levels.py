@@ -13,14 +13,17 @@ from collections.abc import Sequence
 from maya import cmds
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.hosts.host import (
-    VIEWPORT_SUFFIX,
-    HostMaterial,
-    LadderLook,
-    RungLook,
-)
-from verdigris.core.settings.rung_names import NEURAL, VERTEX
+from verdigris.core.hosts.host import HostMaterial, LadderLook, RungLook
+from verdigris.core.hosts.ladder_looks import read_vertices
+from verdigris.core.settings.rung_names import NEURAL
 from verdigris.plugins.maya.scene.assignments import assignment_of
+from verdigris.plugins.maya.scene.light_shader import (
+    Note,
+    link_uv_sets,
+    make_light_shader,
+    make_vertex_shader,
+    show_vertices,
+)
 from verdigris.plugins.maya.scene.materials import engines_of
 from verdigris.plugins.maya.scene.nodes import (
     LEVEL_OF,
@@ -57,26 +60,35 @@ def parts_of(material: HostMaterial, meshes: Sequence[str]) -> dict[str, list[st
 
 
 def can_show(rung: RungLook) -> bool:
-    """Whether Maya has nodes for a rung: it displays no light of vertices, and of surface shaders
-    it has Standard Surface in all versions."""
-    if rung.shader is not None:
-        return rung.shader.category == STANDARD_SURFACE
-    return rung.name != VERTEX
+    """Whether Maya has nodes for a rung: of surface shaders it has Standard Surface in all
+    versions."""
+    if rung.light is not None:
+        # ladders of before lack a texture of the colours of detail
+        return rung.light.shown is not None
+    return rung.shader is None or rung.shader.category == STANDARD_SURFACE
 
 
 def make_levels(
     material: HostMaterial, parts: dict[str, list[str]], ladder: LadderLook
 ) -> list[str]:
     """Makes a layer for each rung that Maya can show, and returns the names of the layers."""
+    rungs = [each for each in ladder.rungs if can_show(each)]
+    vertices = {each.name: read_vertices(each.vertices) for each in rungs if each.vertices}
     _remove(material)
     plain = re.sub(r"\W", "_", material.name.rpartition("|")[2], flags=re.ASCII)
+    note = _marking(material)
     layers = []
-    for number, rung in enumerate(each for each in ladder.rungs if can_show(each)):
+    for number, rung in enumerate(rungs):
         if rung.name == NEURAL:
             members = [parent_of(mesh) for mesh in parts]
         else:
-            engine = _engine_of(material, plain, rung)
+            engine, sets = _engine_of(material, plain, rung)
             members = [_copy(material, mesh, faces, rung, engine) for mesh, faces in parts.items()]
+            for shape in (each for member in members for each in _shapes(member)):
+                if rung.light is not None:
+                    link_uv_sets(shape, sets, rung.light.uv_set_of_detail, note)
+                elif rung.name in vertices:
+                    show_vertices(shape, *vertices[rung.name])
         name = free_name(f"{plain}_LOD{number}_{rung.name}")
         layer = cmds.createDisplayLayer(name=name, empty=True, noRecurse=True)
         note_text(layer, LEVEL_OF, material.key)
@@ -110,32 +122,25 @@ def _copy(material: HostMaterial, mesh: str, faces: list[str], rung: RungLook, e
     return str(copied)
 
 
-def _engine_of(material: HostMaterial, plain: str, rung: RungLook) -> str:
-    """The shading group of a rung: of lit textures that of the baked look, and else light."""
+def _shapes(transform: str) -> list[str]:
+    """The meshes of a copy that are displayed."""
+    found = cmds.listRelatives(transform, children=True, type="mesh", fullPath=True) or []
+    return list(cmds.ls(*found, noIntermediate=True, long=True)) if found else []
+
+
+def _marking(material: HostMaterial) -> Note:
+    return lambda node: note_text(node, LEVEL_OF, material.key)
+
+
+def _engine_of(material: HostMaterial, plain: str, rung: RungLook) -> tuple[str, dict[str, str]]:
+    """The shading group of a rung, and the uv set of each texture that needs a certain one. That of
+    lit textures is that of the baked look."""
     if rung.textures:
-        make_viewport_material(material, rung.textures)
-        return viewport_engine(material)
-    name = f"{plain}_{rung.name}"
+        make_viewport_material(material, rung.textures, rung.emission)
+        return viewport_engine(material), {}
+    name, note = f"{plain}_{rung.name}", _marking(material)
     if rung.shader is not None:
-        return make_shader(rung.shader, name, lambda node: note_text(node, LEVEL_OF, material.key))
-    shader = cmds.shadingNode(
-        "surfaceShader", asShader=True, skipSelect=True, name=free_name(name, VIEWPORT_SUFFIX)
-    )
-    file = cmds.shadingNode(
-        "file", asTexture=True, skipSelect=True, name=free_name(f"{name}_light")
-    )
-    engine = cmds.sets(
-        renderable=True, noSurfaceShader=True, empty=True,
-        name=free_name(f"{name}{VIEWPORT_SUFFIX}SG"),
-    )  # fmt: skip
-    for node in (shader, file, engine):
-        note_text(node, LEVEL_OF, material.key)
-    assert rung.light is not None
-    cmds.setAttr(f"{file}.ignoreColorSpaceFileRules", True)
-    cmds.setAttr(f"{file}.fileTextureName", rung.light.as_posix(), type="string")
-    cmds.setAttr(f"{file}.colorSpace", "sRGB", type="string")
-    cmds.connectAttr(f"{file}.outColor", f"{shader}.outColor")
-    if rung.has_alpha:
-        cmds.connectAttr(f"{file}.outTransparency", f"{shader}.outTransparency")
-    cmds.connectAttr(f"{shader}.outColor", f"{engine}.surfaceShader")
-    return str(engine)
+        return make_shader(rung.shader, name, note), {}
+    if rung.light is not None:
+        return make_light_shader(rung.light, rung.has_alpha, name, note)
+    return make_vertex_shader(name, note), {}

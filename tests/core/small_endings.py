@@ -8,7 +8,8 @@ from functools import cache, partial
 import numpy as np
 
 from verdigris.core.baking import bake
-from verdigris.core.baking.finish import finish, fit_sampler, fit_split
+from verdigris.core.baking.finish import effort, finish, fit_sampler, fit_split, heads
+from verdigris.core.baking.finish.effort import FinishEffort, PreviewPlan
 from verdigris.core.baking.finish.sampler_examples import Effort
 from verdigris.core.baking.measure import measure, sky
 from verdigris.core.baking.measure.measure import sphere_to_compare
@@ -37,13 +38,13 @@ def _guess_split(spec, _materials, head, _effort):
 
 
 def _little_at_first():
-    effort = Effort(surfaces=24, directions=12, steps=3)
-    view = sphere_to_compare(size=16)
-    return finish._Effort(
-        effort, fit_split.SMALL, 1 << 10, view, sky.SkyPlan(16, 64, 1), (16, 1, 4), 1 << 11
+    view, little = sphere_to_compare(size=16), Effort(surfaces=24, directions=12, steps=3)
+    return FinishEffort(
+        little, fit_split.SMALL, 1 << 10, view, sky.SkyPlan(16, 64, 1), SMALL_PREVIEW, 1 << 11
     )
 
 
+SMALL_PREVIEW = PreviewPlan(16, 1, 4)
 # Each takes the compiler half a second.
 FEW_SHADERS = {name: runtime_files.TARGETS[name] for name in ("portable.hlsl", "cooperative.hlsl")}
 
@@ -51,20 +52,20 @@ FEW_SHADERS = {name: runtime_files.TARGETS[name] for name in ("portable.hlsl", "
 SMALL_ENDINGS = (
     *(
         (module, "sphere_to_compare", partial(sphere_to_compare, size=16))
-        for module in (finish, early_stopping)
+        for module in (effort, early_stopping)
     ),
-    *((finish, name, (16, 1, 4)) for name in ("_SMALL_PREVIEW", "_SOFTWARE_PREVIEW")),
+    *((effort, name, SMALL_PREVIEW) for name in ("_SMALL_PREVIEW", "_SOFTWARE_PREVIEW")),
     (time_limit, "_CALIBRATION_SECONDS", 0.1),
     (bake, "_QUICK_SAMPLES_ON_SOFTWARE", 1 << 10),
-    (finish, "final_samples", lambda _device: 1 << 11),
+    (effort, "final_samples", lambda _device: 1 << 11),
     (sky, "SOFTWARE_PLAN", sky.SkyPlan(16, 64, 1)),
     (measure, "_DETAIL_SAMPLES", 1 << 10),
-    (finish, "_PROXY_EVALUATIONS", (1 << 11, 1 << 11)),
+    (effort, "_PROXY_EVALUATIONS", (1 << 11, 1 << 11)),
     # verify allows any error of proxies of a texel
     (finish, "check_albedo", lambda _parameters, _proxies: AlbedoError(1.0, 1.0, 32)),
     (fit_sampler, "SMALL", Effort(surfaces=24, directions=12, steps=3)),
-    (finish, "_fit_split", _guess_split),
-    (finish, "_first_effort", _little_at_first),
+    (heads, "_fit_split", _guess_split),
+    (finish, "first_effort", _little_at_first),
     (gptq_rounding, "_SAMPLES", 256),
     (probe, "_draw", _draw_few),
     (runtime_files, "TARGETS", FEW_SHADERS),

@@ -10,7 +10,7 @@ import pytest
 
 from verdigris.core import api
 from verdigris.core.base.errors import DocumentError, SettingsError, VerdigrisError
-from verdigris.core.base.working_folder import explain_missing_folder
+from verdigris.core.base.process.working_folder import explain_missing_folder
 from verdigris.core.progress.events import Finished, Preview
 from verdigris.core.settings.presets import require_recipe
 
@@ -51,6 +51,24 @@ def test_a_document_is_baked_and_its_result_evaluated(baked):
     assert np.array_equal(value, same)
     assert (value > 0).all()
     assert bundle.manifest.errors["samples"] == asdict(finished.samples[0])
+
+
+def test_arrays_of_other_shapes_are_refused_by_name(baked):
+    """Kernels read beyond the end of a short one."""
+    folder = baked[1][-1].result
+    material = api.evaluate(folder, device="software")
+    uv, up = np.zeros((4, 2)), np.tile([0.0, 0.0, 1.0], (4, 1))
+    for arguments, message in (
+        ((uv, up[:2], up), "wi has the shape (2, 3): use (4, 3)"),
+        ((uv, up, up[0]), "wo has the shape (3,): use (4, 3)"),
+        ((up, up, up), "uv has the shape (4, 3): use (4, 2)"),
+    ):
+        with pytest.raises(SettingsError, match=f"^{re.escape(message)}$"):
+            material.response(*arguments)
+    with pytest.raises(
+        SettingsError, match=r"^mine gave an array of shape \(3,\): use \(512, 3\)$"
+    ):
+        api.verify(folder, [("mine", lambda *_: np.zeros(3))], device="software")
 
 
 @pytest.mark.parametrize("kind", [str, Path])
@@ -125,6 +143,8 @@ A_PATH, A_TEXT = "use a path, as a text or a pathlib.Path", "use a text"
         ({"material": 3}, f"material is 3: {A_TEXT}"),
         ({"device": 3}, "device 3 is not known: choose one of auto, "),
         ({"control": "stop"}, "control is 'stop': use a BakeControl"),
+        ({"live": 3}, f"live is 3: {A_TEXT}"),
+        ({"live": "wetness"}, "--live wetness: use NAME=LOW..HIGH"),
         ({"draw": "x"}, "draw is 'x': use a table, such as {'pairs': 2}"),
         ({"documents": None}, "None: is not an open document: load() it first"),
         ({"documents": 3}, "3: is not an open document: load() it first"),

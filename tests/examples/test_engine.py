@@ -17,7 +17,7 @@ from verdigris.core import api
 from verdigris.core.baking.finish import fit_sampler
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.scene.pack import pack
-from verdigris.core.pictures.metrics import ldr_flip
+from verdigris.core.pictures.compare.metrics import ldr_flip
 
 from ..core.small_endings import SMALL_ENDINGS
 

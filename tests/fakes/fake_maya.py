@@ -400,6 +400,40 @@ def make_cmds(scene: Scene) -> StrictModule:
         colours.update({corner: tuple(colorRGB) for corner in range(len(data["vertices"]))})
 
     @teach
+    def polyOptions(mesh: str, *, colorShadedDisplay: bool, colorMaterialChannel: str) -> None:
+        scene.change("polyOptions")
+        channels = {"none": "None", "ambientDiffuse": "Ambient+Diffuse"}
+        attributes = scene.require(mesh)["attributes"]
+        attributes["displayColors"] = colorShadedDisplay
+        attributes["displayColorChannel"] = channels[colorMaterialChannel]
+
+    @teach
+    def polyUVSet(
+        mesh: str, *, query: bool, allUVSets: bool = False, allUVSetsIndices: bool = False
+    ) -> list[Any]:
+        assert query and allUVSets != allUVSetsIndices
+        sets = scene.require(mesh)["attributes"]["mesh"]["uv_sets"]
+        return list(sets.values() if allUVSetsIndices else sets)
+
+    @teach
+    def uvLink(*, make: bool, uvSet: str, texture: str) -> None:
+        """Puts a chooser before the placement of a texture, as Maya's UV Linking does."""
+        scene.change("uvLink")
+        mesh, place = re.fullmatch(r"(.*)\.uvSet\[(\d+)\]\.uvSetName", uvSet).groups()
+        assert make and scene.require(texture)["type"] == "file"
+        assert int(place) in scene.require(mesh)["attributes"]["mesh"]["uv_sets"].values()
+        placement = scene.connections[f"{scene.find(texture)}.uvCoord"].partition(".")[0]
+        chooser = scene.connections.get(f"{placement}.uvCoord", "").partition(".")[0]
+        if not chooser:
+            number = 1
+            while f"uvChooser{number}" in scene.nodes:
+                number += 1
+            chooser = scene.add(f"uvChooser{number}", "uvChooser")
+            scene.connections[f"{placement}.uvCoord"] = f"{chooser}.outUv"
+        count = sum(target.startswith(f"{chooser}.uvSets") for target in scene.connections)
+        scene.connections[f"{chooser}.uvSets[{count}]"] = scene.plug(uvSet)
+
+    @teach
     def PaintVertexColorTool() -> None:
         if "brush" in scene.refuses:
             raise RuntimeError("no tool")

@@ -104,6 +104,24 @@ def make_open_maya(scene: Scene) -> StrictModule:
         def getColorSetNames(self) -> list[str]:
             return list(self._data["colours"])
 
+        def createColorSet(self, name: str, clamped: bool) -> str:
+            assert not clamped and name not in self._data["colours"]
+            self._data["colours"][name] = {}
+            return name
+
+        def setCurrentColorSetName(self, name: str) -> None:
+            assert name in self._data["colours"]
+            self._data["current"] = name
+
+        def setVertexColors(self, colours: list[MColor], vertices: list[int]) -> None:
+            assert len(colours) == len(vertices)
+            known = dict(zip(vertices, colours, strict=True))
+            self._data["colours"][self._data["current"]] = {
+                corner: known[vertex].values[:3]
+                for corner, vertex in enumerate(self._data["vertices"])
+                if vertex in known
+            }
+
         def getFaceVertexColors(self, colour_set: str, default: MColor) -> Any:
             there = self._data["colours"][colour_set]
             return [
@@ -156,6 +174,7 @@ def make_open_maya(scene: Scene) -> StrictModule:
             scene.commands.pop(name)
 
     om.MPxCommand, om.MFnPlugin = MPxCommand, MFnPlugin  # type: ignore[attr-defined]
+    om.MColorArray, om.MIntArray = list, list  # type: ignore[attr-defined]
     kinds = (MSpace, MGlobal, MColor, MDagPath, MSelectionList, MFnDependencyNode, MFnMesh, MObject)
     for known in kinds:
         setattr(om, known.__name__, known)

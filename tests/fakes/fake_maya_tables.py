@@ -15,7 +15,7 @@ LONG_NAMES = {
 }
 NODE_TYPES = (
     *("transform", "mesh", "shadingEngine", "standardSurface", "lambert", "file"),
-    *("surfaceShader", "displayLayer"),
+    *("surfaceShader", "displayLayer", "multiplyDivide", "reverse", "uvChooser"),
     *("MaterialXSurfaceShader", "materialxStack", "bump2d", "mayaUsdProxyShape"),
     *("aiStandardSurface", "aiNormalMap", "aiImage", "aiNoise", "place2dTexture"),
 )
@@ -105,6 +105,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "coatNormal": (0.0, 0.0, 0.0),
     },
     "bump2d": {"bumpInterp": 0},
+    # 1 multiplies
+    "multiplyDivide": {"operation": 1, "input1": (0.0,) * 3, "input2": (1.0,) * 3},
+    "reverse": {"input": (0.0,) * 3},
 }
 # Maya's own has the same attributes but one, with other names for some directions.
 SETTINGS["standardSurface"] = {
@@ -120,8 +123,14 @@ OUTPUTS = {
     "standardSurface": ("outColor",),
     "file": ("outColor", "outColorR", "outAlpha", "outTransparency"),
     "bump2d": ("outNormal",),
+    "place2dTexture": ("outUV", "outUvFilterSize"),
+    "multiplyDivide": ("output",),
+    "reverse": ("output",),
 }
 INPUTS = {
+    "file": ("uvCoord", "uvFilterSize"),
+    "multiplyDivide": ("input1", "input2"),
+    "reverse": ("input",),
     "standardSurface": tuple(SETTINGS["standardSurface"]),
     "bump2d": ("bumpValue",),
     # what it shows is an input with the name of an output
@@ -139,6 +148,7 @@ def plate(colours: dict[str, Any] | None = None) -> dict[str, Any]:
         "normals": [(0, 0, 1)],
         "normal_ids": [0] * 7,
         "uvs": [(0, 0), (0.5, 0), (0.5, 1), (0, 1), (1, 0)],
+        "uv_sets": {"map1": 0},
         "uv_counts": [4, 3],
         "uv_ids": [0, 1, 2, 3, 1, 4, 2],
         "colours": colours or {},

@@ -27,7 +27,7 @@ import importlib, pathlib, sys
 sys.path[:0] = {paths!r}
 import verdigris.core.hosts.host, verdigris.core.hosts.document_text
 import verdigris.core.worker.client.client
-import verdigris.core.material.usd.usdshade, verdigris.core.base.worker_environment
+import verdigris.core.material.usd.usdshade, verdigris.core.base.process.worker_environment
 import verdigris.plugins.common.batch_bake, verdigris.plugins.common.panel_loader
 import verdigris.plugins.common.host_test
 from verdigris.plugins.common.version import version
@@ -35,8 +35,8 @@ from verdigris.core.material.usd.signatures import find_signature
 assert find_signature("ND_image_color3", (1, 39))
 assert "MaterialX" not in sys.modules and "slangpy" not in sys.modules
 try:
-    verdigris.core.base.worker_environment.require_worker_python()
-except verdigris.core.base.worker_environment.WorkerEnvironmentError as failure:
+    verdigris.core.base.process.worker_environment.require_worker_python()
+except verdigris.core.base.process.worker_environment.WorkerEnvironmentError as failure:
     print(failure)
 print(version(), verdigris.core.hosts.host.__file__)
 """

@@ -17,8 +17,8 @@ from verdigris.plugins.common.batch.arguments import BatchOptions
 from verdigris.plugins.common.batch.bake_process import Ended
 from verdigris.plugins.common.batch.materials import bake_scene, choose
 
-from .houdini.test_houdini_host import GOLD, LIBRARY, PLATE
-from .maya.test_maya_host import SHAPE, open_scene
+from .houdini.scenes import GOLD, LIBRARY, PLATE
+from .maya.scenes import SHAPE, open_scene
 
 STACK = "|materialXStack1|materialXStackShape1"
 BARE = """<materialx version="1.39">

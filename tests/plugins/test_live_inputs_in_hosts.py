@@ -17,12 +17,9 @@ from verdigris.core.material.report.report import describe
 from verdigris.core.worker.protocol import commands
 
 from ..ui.fake_session import FakeClient
-from .houdini.test_houdini_host import LIBRARY, USD_DATA, by_name, houdini
-from .houdini.test_houdini_host import host as in_houdini
-from .maya.test_maya_host import maya, open_scene
-
-# imported fixtures, used by name
-__all__ = ["houdini", "in_houdini", "maya"]
+from .hosts import by_name
+from .houdini.scenes import LIBRARY, USD_DATA
+from .maya.scenes import open_scene
 
 COMPOUND = """<materialx version="1.39"><nodegraph name="compound1">
 <input name="in_wet" type="float" value="{wet}" uiname="Wetness" uimin="0" uimax="2"/>

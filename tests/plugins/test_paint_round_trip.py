@@ -23,8 +23,8 @@ from verdigris.ui.model.panel_model import PanelModel
 
 from ..core.worker.running_worker import BRISK_WORKER
 from ..ui.fake_session import FakeClient
-from .houdini.test_houdini_host import GOLD, PLATE
-from .maya.test_maya_host import SHAPE, open_scene, paint_colours
+from .houdini.scenes import GOLD, PLATE
+from .maya.scenes import SHAPE, open_scene, paint_colours
 
 SIZE = 16
 TINY = {"network": "2x16", "resolution": SIZE, "batch": 256, "iterations": 40, "candidates": 1}

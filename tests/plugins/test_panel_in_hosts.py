@@ -12,31 +12,17 @@ import pytest
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 pytest.importorskip("PySide6", reason="the panel needs PySide6: pip install 'verdigris[panel]'")
 
-import fake_maya
-
 from verdigris.core.baking.state.checkpoint import VERSION
 
 from ..core.worker.set_up_trees import make_tree
 from ..ui.fake_session import FakeClient
-from .houdini.test_houdini_host import host as in_houdini
-from .houdini.test_houdini_host import houdini
-from .maya.test_maya_host import SHAPE, open_scene, paint_colours
-
-# imported fixtures, used by name
-__all__ = ["houdini", "in_houdini"]
+from .maya.scenes import SHAPE, open_scene, paint_colours
 
 
 @pytest.fixture(autouse=True)
 def machine(monkeypatch, tmp_path):
     """Settings of a machine of their own: a panel writes into them."""
     monkeypatch.setenv("VERDIGRIS_CONFIG_DIR", str(tmp_path / "config"))
-
-
-@pytest.fixture
-def maya(monkeypatch):
-    scene = fake_maya.Scene()
-    fake_maya.install(monkeypatch, scene)
-    return scene
 
 
 def test_the_panel_opens_in_maya_and_lists_its_materials(maya, qtbot):
@@ -201,7 +187,7 @@ def told(panel):
 
 
 def test_without_a_worker_maya_offers_to_set_it_up(maya, monkeypatch, qtbot, tmp_path):
-    from verdigris.core.base import worker_environment
+    from verdigris.core.base.process import worker_environment
     from verdigris.plugins.common.panel_loader import make_panel
 
     monkeypatch.delenv("VERDIGRIS_PYTHON", raising=False)

@@ -10,7 +10,7 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from PySide6.QtCore import QSettings
 
-from verdigris.core.base import worker_environment
+from verdigris.core.base.process import worker_environment
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.worker.client import set_up
 from verdigris.ui.first_run.selftest_offer import SelftestOffer

@@ -13,8 +13,8 @@ from PySide6.QtTest import QTest
 from verdigris.core.worker.protocol import commands
 from verdigris.ui.memory import Memory
 from verdigris.ui.model import worker_link
-from verdigris.ui.model.choices import BakeChoices
-from verdigris.ui.model.live_values import find_wanted, offers_of, with_request
+from verdigris.ui.model.parts.choices import BakeChoices
+from verdigris.ui.model.parts.live_values import find_wanted, offers_of, with_request
 
 from .fake_session import REPORT
 

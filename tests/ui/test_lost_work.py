@@ -13,7 +13,7 @@ from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.worker.client.client import GONE, Health
 from verdigris.core.worker.protocol import commands
 
-from ..core.bundle.history.test_history import small_disk
+from ..core.small_disk import small_disk
 from .conftest import LONG
 
 SECONDS = 60_000

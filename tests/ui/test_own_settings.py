@@ -10,8 +10,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFileDialog
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.ui.model.choices import BakeChoices
-from verdigris.ui.model.own_presets import SUFFIX, OwnPresets, read_preset
+from verdigris.ui.model.parts.choices import BakeChoices
+from verdigris.ui.model.parts.own_presets import SUFFIX, OwnPresets, read_preset
 from verdigris.ui.qt.scrub import Scrub
 from verdigris.ui.signals.notices import ERROR
 

@@ -9,9 +9,23 @@ import pytest
 pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from PySide6.QtCore import QLocale, QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
-from PySide6.QtGui import QAccessible, QDragEnterEvent, QDropEvent, QTextLayout, QTextOption
+from PySide6.QtGui import (
+    QAccessible,
+    QDragEnterEvent,
+    QDropEvent,
+    QKeySequence,
+    QTextLayout,
+    QTextOption,
+)
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QFileDialog, QLineEdit
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+)
 
 from verdigris.core.base.errors import HostError, VerdigrisError
 from verdigris.core.hosts.file_host import FilesHost
@@ -439,3 +453,25 @@ def test_a_missing_qt_library_is_named(monkeypatch):
     monkeypatch.setattr(ctypes, "CDLL", refuse)
     with pytest.raises(VerdigrisError, match=r"libxcb-icccm\.so\.4 is missing\. Install"):
         run(None)
+
+
+def test_no_page_has_the_letter_of_another_button_or_of_a_menu(window, documents):
+    window.open(documents[0])
+    window.panel.ladder.attach.setVisible(True)
+    for page in ("Bake", "Material", "Settings", "Paint", "History", "Ladder"):
+        window.panel.pages.show_only([page])
+        texts = [each.text() for each in window.menuBar().actions()]
+        texts += [
+            each.text()
+            for each in window.findChildren(QAbstractButton)
+            if each.isVisible() and each.isEnabled()
+        ]
+        texts += [
+            each.text()
+            for each in window.findChildren(QLabel)
+            if each.isVisible() and each.buddy() is not None
+        ]
+        letters = [QKeySequence.mnemonic(text).toString() for text in texts]
+        letters = [letter for letter in letters if letter]
+        assert len(letters) == len(set(letters)), (page, sorted(letters))
+        assert "Alt+F" in letters

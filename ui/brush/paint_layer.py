@@ -14,7 +14,7 @@ from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.paint.brush_tools import BrushTools
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.drawing import image_of
-from verdigris.ui.widgets.viewport import Viewport
+from verdigris.ui.viewport.viewport import Viewport
 
 # Larger pictures have paint of about half their size, to keep strokes fast.
 _MOST_PIXELS = 512

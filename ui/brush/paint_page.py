@@ -35,7 +35,7 @@ from verdigris.ui.brush.paint_layer import PaintLayer
 from verdigris.ui.brush.pen import Pen
 from verdigris.ui.brush.texture_view import ERRORS, TextureView
 from verdigris.ui.model.panel_model import PanelModel
-from verdigris.ui.model.scene_meshes import mesh_of
+from verdigris.ui.model.parts.scene_meshes import mesh_of
 from verdigris.ui.paint.brush_space import OBJECT
 from verdigris.ui.paint.brush_tools import BrushTools
 from verdigris.ui.paint.weight_map import SIZE
@@ -45,7 +45,7 @@ from verdigris.ui.qt.scrub import Scrub, label_of
 from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.signals.notices import WARNING, capitalise
 from verdigris.ui.style.metrics import GAP, HALF
-from verdigris.ui.widgets.viewport import Viewport
+from verdigris.ui.viewport.viewport import Viewport
 
 
 class PaintPage(QWidget):

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QMouseEvent, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from verdigris.core.pictures.heat import automatic_top, heat_colours
+from verdigris.core.pictures.compare.heat import automatic_top, heat_colours
 from verdigris.core.pictures.picture_files import srgb_from_linear
 from verdigris.ui.brush.contrast import INKS, Ink, choose_inks
 from verdigris.ui.brush.paint_pixels import paint_pixels, weights_at
@@ -16,7 +16,7 @@ from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.paint.brush_tools import BrushTools
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.drawing import image_of, points_between
-from verdigris.ui.viewport.heat_scale import draw_bar
+from verdigris.ui.viewport.scale_bar import draw_bar
 
 WEIGHTS, ERRORS = "weights", "errors"
 # Paint is drawn with so many pixels per side, whatever the size of the map.

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QSize
 from PySide6.QtGui import QPainter, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from verdigris.core.pictures.verdict import MOST_DOTS
+from verdigris.core.pictures.compare.verdict import MOST_DOTS
 from verdigris.ui.style.colours import colours_for
 
 _SIZE, _STEP = 9, 13

@@ -5,12 +5,12 @@ from __future__ import annotations
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from verdigris.ui.cards.verdict_box import VerdictBox
+from verdigris.ui.charts.figures import Figures
+from verdigris.ui.charts.loss_plot import LossPlot
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
+from verdigris.ui.settings.preset_cards import PresetCards
 from verdigris.ui.style.metrics import GAP
-from verdigris.ui.widgets.figures import Figures
-from verdigris.ui.widgets.loss_plot import LossPlot
-from verdigris.ui.widgets.preset_cards import PresetCards
 
 _CHART_HEIGHT = 184
 

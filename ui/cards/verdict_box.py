@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from verdigris.core.pictures.verdict import EQUAL, FAIR, GOOD, Verdict
+from verdigris.core.pictures.compare.verdict import EQUAL, FAIR, GOOD, Verdict
 from verdigris.ui.cards.dots import Dots
 from verdigris.ui.estimates.predictions import compare
 from verdigris.ui.model.panel_model import PanelModel

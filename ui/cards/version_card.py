@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from verdigris.core.base.text import format_bytes
 from verdigris.core.bundle.history.version import Version
-from verdigris.core.pictures.verdict import judge
+from verdigris.core.pictures.compare.verdict import judge
 from verdigris.ui.cards.dots import Dots
 from verdigris.ui.model.cards import when
 from verdigris.ui.model.panel_model import PanelModel

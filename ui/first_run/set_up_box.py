@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.ui.model.panel_model import PanelModel
-from verdigris.ui.model.worker_set_up import HIDDEN, RUNNING
+from verdigris.ui.model.parts.worker_set_up import HIDDEN, RUNNING
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.text_widgets import MessageText
 from verdigris.ui.signals.notices import capitalise

@@ -20,8 +20,8 @@ from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.host import ShowsRungs
 from verdigris.core.settings.rung_names import RUNGS
 from verdigris.ui.ladder.rung_card import RungCard
-from verdigris.ui.model.ladder_work import PAGE, SIZES
 from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.model.parts.ladder_work import PAGE, SIZES
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.qt.text_widgets import Elided, Line
@@ -35,7 +35,7 @@ _EXPLAINED = (
 )
 _ATTACHED = (
     "Adds the ticked rungs to the scene as levels of detail of the mesh, with their materials, and "
-    "notes the neural material. One undo step."
+    "notes the neural material. One undo step. The manual says what each shows here."
 )
 _BAKES = "Bakes and fits the chosen rungs, measures them, and writes a page"
 _NOTED = (
@@ -105,13 +105,13 @@ class LadderPage(QWidget):
         self.cancel.setToolTip("Ends the work; a ladder that is there stays")
         self.cancel.clicked.connect(lambda _: self._work.cancel())
         shows = isinstance(self._model.host, ShowsRungs)
-        self.attach = QPushButton("&Attach to mesh" if shows else "&Use in scene")
+        self.attach = QPushButton("Attac&h to mesh" if shows else "&Use in scene")
         self.attach.setToolTip(_ATTACHED if shows else _NOTED)
         self.attach.clicked.connect(lambda _: self._model.attach_ladder())
         self.page = QPushButton("Open &page")
         self.page.setToolTip("Shows all rungs with their error maps in the browser")
         self.page.clicked.connect(lambda _: self._open(self._work.folder / PAGE))
-        self.folder = QPushButton("Open &folder")
+        self.folder = QPushButton("Open folde&r")
         self.folder.setToolTip(
             "Shows the folder with the textures, the glTF and the neural material"
         )

@@ -11,7 +11,7 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QLabel
 
 from verdigris.core.base.text import format_bytes
-from verdigris.core.settings.rung_names import COSTS, TITLES, describe_time
+from verdigris.core.settings.rung_names import COSTS, TITLES, describe_switch, describe_time
 from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.widgets.thumbnails import blank
@@ -62,10 +62,8 @@ class RungCard(QFrame):
             parts.append(describe_time(self.name, float(rung["nanoseconds"])))
         self.figures.setText(", ".join(parts))
         self.figures.setToolTip("Size of the files, and mean error over views that no fit has seen")
-        pixels = rung.get("switch_pixels")
-        self.use.setText(
-            f"Suffices below {pixels} px on the screen" if pixels else "Differs at every size"
-        )
+        good = f"Suffices {describe_switch(rung)} on the screen"
+        self.use.setText(good if rung.get("switch_pixels") else "Differs at every size")
         self.use.setToolTip(
             "The height of the mesh on the screen below which its FLIP is under .02"
         )

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QSlider, QToolButton, QWidget
 
 from verdigris.ui.live.range_pictures import RangePictures
-from verdigris.ui.model.live_values import Slider
 from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.model.parts.live_values import Slider
 from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.qt.number_boxes import RealBox
 from verdigris.ui.qt.scrub import Scrub

@@ -11,7 +11,8 @@ from verdigris.core.material.live_inputs.live_input import MOST_LIVE_INPUTS, Wan
 from verdigris.ui.live.colour_button import ColourButton
 from verdigris.ui.live.live_bar import digits_of
 from verdigris.ui.model.choices_undo import ChoicesUndo
-from verdigris.ui.model.live_values import (
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.model.parts.live_values import (
     Offer,
     find_wanted,
     label_of,
@@ -19,7 +20,6 @@ from verdigris.ui.model.live_values import (
     with_request,
     without,
 )
-from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.qt.keys import Keys
 from verdigris.ui.qt.number_boxes import RealBox

@@ -7,8 +7,8 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPalette, QPen
 from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
 
-from verdigris.ui.model.live_values import RANGE_PICTURES
 from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.model.parts.live_values import RANGE_PICTURES
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.style.metrics import HALF, RADIUS
 from verdigris.ui.style.sheet import mixed

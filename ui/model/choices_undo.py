@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from verdigris.ui.model.choices import BakeChoices
+from verdigris.ui.model.parts.choices import BakeChoices
 from verdigris.ui.signals.signal import Signal
 
 if TYPE_CHECKING:

@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.base.text import unused_names
-from verdigris.core.base.worker_environment import (
+from verdigris.core.base.process.worker_environment import (
     NoWorkerError,
     WorkerEnvironmentError,
     read_setting,
     store_setting,
 )
+from verdigris.core.base.text import unused_names
 from verdigris.core.bundle.history.version import Version
 from verdigris.core.hosts.host import HostDocument, HostMaterial, ShowsRungs, log_beside
 from verdigris.core.material.files.named_files import find_folders
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING, REFINING
 from verdigris.ui.model import states
+from verdigris.ui.model.parts.worker_pictures import Texel
 from verdigris.ui.model.worker_link import WorkerLink
-from verdigris.ui.model.worker_pictures import Texel
 from verdigris.ui.signals.notices import INFO, WARNING
 
 RESULT_FOLDER = "neural"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from verdigris.core.hosts.host import Host, HostDocument, HostMaterial
-from verdigris.core.pictures.verdict import Verdict, judge
+from verdigris.core.pictures.compare.verdict import Verdict, judge
 from verdigris.core.settings.presets import default_preset
 from verdigris.core.worker.client.client import GONE, SILENT, WELL, Health, WorkerClient
 from verdigris.core.worker.protocol import commands
@@ -15,15 +15,15 @@ from verdigris.core.worker.protocol.worker_events import FAILED, IDLE
 from verdigris.ui.estimates.predictions import Prediction, Predictions
 from verdigris.ui.estimates.time_left import BakeClock, TimeLeft
 from verdigris.ui.model import states
-from verdigris.ui.model.bake_history import BakeHistory
-from verdigris.ui.model.bake_log import BakeLog
-from verdigris.ui.model.choices import BakeChoices
-from verdigris.ui.model.ladder_work import LadderWork
-from verdigris.ui.model.live_values import LiveValues
-from verdigris.ui.model.own_presets import OwnPresets
-from verdigris.ui.model.scene_meshes import SceneMeshes
-from verdigris.ui.model.worker_pictures import Pictures
-from verdigris.ui.model.worker_set_up import WorkerSetUp
+from verdigris.ui.model.parts.bake_history import BakeHistory
+from verdigris.ui.model.parts.bake_log import BakeLog
+from verdigris.ui.model.parts.choices import BakeChoices
+from verdigris.ui.model.parts.ladder_work import LadderWork
+from verdigris.ui.model.parts.live_values import LiveValues
+from verdigris.ui.model.parts.own_presets import OwnPresets
+from verdigris.ui.model.parts.scene_meshes import SceneMeshes
+from verdigris.ui.model.parts.worker_pictures import Pictures
+from verdigris.ui.model.parts.worker_set_up import WorkerSetUp
 from verdigris.ui.paint.effect import Effects
 from verdigris.ui.paint.scene_paint import ScenePaint
 from verdigris.ui.paint.weight_map import WeightMap

@@ -23,8 +23,8 @@ from verdigris.core.worker.protocol.worker_events import (
 )
 from verdigris.core.worker.session.forecast import estimate
 from verdigris.ui.model import states
-from verdigris.ui.model.live_values import RANGE_PICTURES
 from verdigris.ui.model.panel_state import PanelState
+from verdigris.ui.model.parts.live_values import RANGE_PICTURES
 from verdigris.ui.paint.effect import Measured
 from verdigris.ui.signals.notices import ERROR, INFO, WARNING, capitalise
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from verdigris.core.settings.presets import default_preset
-from verdigris.ui.model.live_values import label_of
 from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.model.parts.live_values import label_of
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.signals.notices import capitalise
 from verdigris.ui.style.section import Sections

@@ -1,1 +1,1 @@
-"""Parts of the viewport: places, scale, camera."""
+"""The viewport with its controls."""

@@ -1,4 +1,4 @@
-"""The scale of the difference: its colours, its bar with ticks, and the worst place."""
+"""The scale of the difference: its colours, its values, and the worst place."""
 
 from __future__ import annotations
 
@@ -7,23 +7,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPalette
+from PySide6.QtGui import QImage
 
-from verdigris.core.pictures.heat import LOCKED_TOP, automatic_top, heat_colours, scale_ticks
+from verdigris.core.pictures.compare.heat import (
+    LOCKED_TOP,
+    automatic_top,
+    heat_colours,
+)
 from verdigris.core.pictures.picture_files import srgb_from_linear
 from verdigris.ui.qt.drawing import image_of
 
 LOCKED = LOCKED_TOP
 # The value of a picture that is 100%.
 WHOLE = 65_535
-_STEPS = 256
-_BAR_WIDTH = 10.0
-_MARGIN = 12.0
-_MOST_HEIGHT = 220.0
-# From so many times as high as wide on, a picture has room below the shape. Of a small one, the bar
-# takes a share of the height.
-_HIGH, _SMALL_SHARE = 1.25, 0.45
 # A single pixel is no spot.
 _SPOT_SHARE = 0.04
 
@@ -65,72 +61,3 @@ def worst_spot(values: NDArray[np.uint16]) -> tuple[float, float]:
     boxes = sums[side:, side:] - sums[:-side, side:] - sums[side:, :-side] + sums[:-side, :-side]
     row, column = np.unravel_index(int(boxes.argmax()), boxes.shape)
     return (float(column) + side / 2) / width, (float(row) + side / 2) / height
-
-
-def draw_bar(
-    painter: QPainter, cell: QRectF, top: float, palette: QPalette, value: float | None
-) -> QRectF:
-    """Draws the bar at the right edge of a picture, with a mark at a value; in the lower corner of
-    a small one, and below the shape in a high one, so that it covers little. Returns its place."""
-    # a sign stays behind its number
-    painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
-    letters, ticks = painter.fontMetrics(), scale_ticks(top)
-    line = letters.height()
-    text_width = max(letters.horizontalAdvance(label) for _, label in ticks)
-    is_flat = cell.height() > _HIGH * cell.width()
-    room = cell.width() - 2 * _MARGIN - text_width if is_flat else cell.height() - 6 * line
-    is_small = not is_flat and cell.width() - cell.height() < 2 * (text_width + 2 * _MARGIN)
-    length = min(_MOST_HEIGHT, _SMALL_SHARE * cell.height() if is_small else room, room)
-    if length < 3 * line:
-        return QRectF()
-    if length < 1.2 * len(ticks) * (text_width if is_flat else line):
-        ticks = (ticks[0], ticks[-1])
-    if is_flat:
-        bar = QRectF(0, 0, length, _BAR_WIDTH)
-        # the badge is below
-        bar.moveCenter(QPointF(cell.center().x(), cell.bottom() - 5 * line))
-        plate = bar.adjusted(-text_width / 2 - 4, -8, text_width / 2 + 4, line + 6)
-    else:
-        bar = QRectF(0, 0, _BAR_WIDTH, length)
-        bar.moveRight(cell.right() - _MARGIN)
-        bar.moveTop(cell.center().y() - length / 2)
-        if is_small:
-            bar.moveBottom(cell.bottom() - 3 * line)
-        plate = bar.adjusted(-text_width - 14, -line, 6, line)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(palette.color(QPalette.ColorRole.Window))
-    painter.setOpacity(0.8)
-    painter.drawRoundedRect(plate, 4, 4)
-    painter.setOpacity(1.0)
-    shares = (np.arange(_STEPS) + 0.5) / _STEPS
-    shares = shares[None] if is_flat else shares[::-1, None]
-    colours = srgb_from_linear(heat_colours(np.asarray(shares, np.float32), 1.0))
-    painter.drawImage(bar, image_of((colours * 255 + 0.5).astype(np.uint8)))
-    ink = palette.color(QPalette.ColorRole.WindowText)
-    painter.setPen(ink)
-    middle = Qt.AlignmentFlag.AlignVCenter
-    for tick, label in ticks:
-        along = tick / top * length
-        if is_flat:
-            x = bar.left() + along
-            painter.drawLine(QPointF(x, bar.bottom()), QPointF(x, bar.bottom() + 3))
-            place = QRectF(x - text_width, bar.bottom() + 3, 2 * text_width, line)
-            painter.drawText(place, middle | Qt.AlignmentFlag.AlignHCenter, label)
-            continue
-        y = bar.bottom() - along
-        painter.drawLine(QPointF(bar.left() - 4, y), QPointF(bar.left(), y))
-        place = QRectF(plate.left(), y - line, text_width + 7, 2 * line)
-        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
-        painter.drawText(place, flags | middle, label)
-    if value is not None:
-        along = min(1.0, value / top) * length
-        tip = (
-            QPointF(bar.left() + along, bar.top() - 1)
-            if is_flat
-            else QPointF(bar.right() + 1, bar.bottom() - along)
-        )
-        sides = ((-4, -7), (4, -7)) if is_flat else ((7, -4), (7, 4))
-        painter.setBrush(ink)
-        painter.setPen(QColor(0, 0, 0))
-        painter.drawPolygon([tip, *(tip + QPointF(*each) for each in sides)])
-    return plate

@@ -16,7 +16,8 @@ from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.drawing import image_of
 from verdigris.ui.style.colours import is_dark
 from verdigris.ui.viewport.cells import WIPE, cells_of
-from verdigris.ui.viewport.heat_scale import LOCKED, draw_bar, heat_image, scale_top, value_at
+from verdigris.ui.viewport.heat_scale import LOCKED, heat_image, scale_top, value_at
+from verdigris.ui.viewport.scale_bar import draw_bar
 
 NAMES = {"reference": "Reference", "neural": "Neural", "heat": "Difference"}
 # Pixels between the edge of a picture and its label.

@@ -1,1 +1,1 @@
-"""The parts of the panel, one per file. They show the model and send it what the artist does."""
+"""Widgets that several parts of the panel use, its help, and the list of materials."""

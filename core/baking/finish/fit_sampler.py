@@ -21,8 +21,8 @@ from verdigris.core.baking.finish.sampler_examples import (
     draw_examples,
     join,
 )
-from verdigris.core.base.profile import profiled
-from verdigris.core.network.sampler import (
+from verdigris.core.base.process.profile import profiled
+from verdigris.core.network.light.sampler import (
     Halves,
     ggx_density,
     head_views,

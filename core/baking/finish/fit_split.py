@@ -16,9 +16,10 @@ import numpy as np
 
 from verdigris.core.baking.finish.fit_sampler import FEW_TEXELS, LONG, MANY_OF_FEW_TEXELS
 from verdigris.core.baking.finish.sampler_examples import LEVELS
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.reference import hemisphere
-from verdigris.core.network.environment_light import (
+from verdigris.core.network.latents.texels import corners, gather
+from verdigris.core.network.light.environment_light import (
     GOLDEN_RATIO,
     part_of_term,
     split_colours,
@@ -27,10 +28,16 @@ from verdigris.core.network.environment_light import (
     split_lights,
     split_ratios,
 )
+from verdigris.core.network.light.sampler import (
+    all_head_views,
+    draw,
+    lobes_of,
+    look_at,
+    pdf,
+    run_head,
+)
 from verdigris.core.network.parameters import with_live
-from verdigris.core.network.sampler import all_head_views, draw, lobes_of, look_at, pdf, run_head
 from verdigris.core.network.spec import HEAD_SLOPE, NetworkSpec
-from verdigris.core.network.texels import corners, gather
 from verdigris.core.training.optimiser import DECODER_BETA_2, adam_change, adam_rate
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from verdigris.core.baking.finish.notices import unique_names
 from verdigris.core.base.errors import DocumentError, SettingsError
 from verdigris.core.base.json_fields import is_material_name
 from verdigris.core.base.outputs import check_apart
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import LONGEST_NAME, why_not_unicode
 from verdigris.core.bundle.files.manifest import FORMAT, SUFFIX
 from verdigris.core.bundle.files.replace_folder import check_replaceable

@@ -40,6 +40,7 @@ def source_of(run: Run, material: int, is_first: bool = False) -> Mapping[str, A
         **({"size": run.size_choice.facts()} if run.size_choice else {}),
         # its figures are rough, and its texture may be the small one
         **({"is_first": True} if is_first else {}),
+        **({"mesh": mesh.source} if (mesh := run.teachers[material].mesh) else {}),
         **({"live": live} if (live := live_facts(run.teachers[material])) else {}),
         **_request(run, material),
     }

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.colour import LUMINANCE
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.network.directions import into_frame
 from verdigris.core.network.frames import build_frame, normalise
-from verdigris.core.network.parameters import with_live
-from verdigris.core.network.sampler import (
+from verdigris.core.network.latents.texels import corners, gather
+from verdigris.core.network.light.sampler import (
     Halves,
     Lobes,
     View,
@@ -28,8 +28,8 @@ from verdigris.core.network.sampler import (
     turned,
     untilted_lobes,
 )
+from verdigris.core.network.parameters import with_live
 from verdigris.core.network.spec import LEAST_LOBE_WIDTH, MOST_LOBE_WIDTH
-from verdigris.core.network.texels import corners, gather
 
 if TYPE_CHECKING:
     from verdigris.core.network.parameters import FloatArray, Parameters

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from verdigris.core.baking.measure.once import once
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.material.evaluator import POINT, Footprint
-from verdigris.core.network.texels import footprint_width
-from verdigris.core.pictures.metrics import (
+from verdigris.core.network.latents.texels import footprint_width
+from verdigris.core.pictures.compare.metrics import (
     PictureMetrics,
     SampleMetrics,
     measure_picture,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.base.processor import (
+from verdigris.core.base.process.processor import (
     LEAST_FILE_SIZE,
     address_space,
     file_size,

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.baking.measure.once import once
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.lighting.sky import sky_luminance
 from verdigris.core.material.evaluator import Footprint
-from verdigris.core.network.texels import footprint_width
-from verdigris.core.pictures.metrics import SkyMetrics, measure_light
+from verdigris.core.network.latents.texels import footprint_width
+from verdigris.core.pictures.compare.metrics import SkyMetrics, measure_light
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -27,9 +27,9 @@ from verdigris.core.baking.phases.stepping import open_with_parameters
 from verdigris.core.baking.state.size_choice import Size, SizeChoice, half_of_both, halves
 from verdigris.core.baking.state.trainers import open_trainer
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.base.profile import Phases
+from verdigris.core.base.process.profile import Phases
 from verdigris.core.network.student import Student
-from verdigris.core.pictures.metrics import (
+from verdigris.core.pictures.compare.metrics import (
     INDISTINGUISHABLE_LOG_MAE,
     INDISTINGUISHABLE_PSNR,
 )

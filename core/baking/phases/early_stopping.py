@@ -13,11 +13,11 @@ import numpy as np
 
 from verdigris.core.baking.measure.measure import measure_pictures, sphere_to_compare
 from verdigris.core.baking.state.clock import QUALITY, TARGET_ERROR
-from verdigris.core.pictures.verdict import INDISTINGUISHABLE, reaches
+from verdigris.core.pictures.compare.verdict import INDISTINGUISHABLE, reaches
 
 if TYPE_CHECKING:
     from verdigris.core.baking.state.run import Run
-    from verdigris.core.pictures.metrics import SampleMetrics
+    from verdigris.core.pictures.compare.metrics import SampleMetrics
 
 # Distance of checks, as a part of the steps of the last stage.
 _INTERVAL = 1 / 16

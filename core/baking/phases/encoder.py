@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from verdigris.core.material.evaluator import Footprint
-from verdigris.core.network.texels import footprint_width, texel_centres
+from verdigris.core.network.latents.texels import footprint_width, texel_centres
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,13 +101,11 @@ def probe(
     """Responses at the texels of a level that is `size` wide, in parts: the texels, row by row, and
     (texels, 3 x pairs) cube roots, which resolve dark values. `places` of a texel are averaged."""
     most = min(_TEXELS_AT_ONCE, size * size)
-    pairs = [
-        tuple(teacher.buffer(3 * most, np.tile(each, (most, 1))) for each in pair)
-        for pair in probe_pairs()
-    ]
+    new = teacher.device.new_buffer
+    pairs = [tuple(new(np.tile(each, (most, 1))) for each in pair) for pair in probe_pairs()]
     for first in range(0, size * size, most):
         texels = np.arange(first, min(first + most, size * size))
-        count, uv = len(texels), teacher.buffer(2 * len(texels), texel_centres(texels, size))
+        count, uv = len(texels), new(texel_centres(texels, size))
         footprint = Footprint(footprint_width(size, level), places)
         # submitted together: the device continues while the first results are read
         answers, before = [], teacher.live

@@ -13,7 +13,7 @@ from verdigris.core.baking.phases.encoder import Encoder, probe
 from verdigris.core.baking.phases.stepping import open_with_parameters
 from verdigris.core.baking.state.resume import save_checkpoint
 from verdigris.core.baking.state.stages import encoded_levels, stages_of
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.importance.fill import find_masked, live_texels
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.progress.events import Event, Step, Warning

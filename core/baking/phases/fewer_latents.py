@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.baking.phases.shrink import shrunk, shrunk_state
+from verdigris.core.network.latents.quantise import fit_ranges, pack_ranges
 from verdigris.core.network.parameters import FloatArray, Parameters
-from verdigris.core.network.quantise import fit_ranges, pack_ranges
 from verdigris.core.training.latent_rotation import axes_inside_blocks
 from verdigris.core.training.trainer_state import RANGES
 

@@ -11,7 +11,7 @@ from verdigris.core.baking.state.options import BakeOptions
 from verdigris.core.baking.state.run import Run
 from verdigris.core.baking.state.stages import Stage
 from verdigris.core.baking.state.trainers import open_trainer
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters, initialise
 from verdigris.core.sampling.draw_samples import DrawnSamples

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.baking.measure.measure import HeldOut, measure_student
 from verdigris.core.baking.state.rounding import as_stored
 from verdigris.core.baking.state.stages import Stage, encoded_levels
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.importance.fill import fill_masked, find_masked
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
@@ -20,7 +20,7 @@ from verdigris.core.training.protocols import BufferOwner, Trainer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.pictures.metrics import SampleMetrics
+    from verdigris.core.pictures.compare.metrics import SampleMetrics
     from verdigris.core.settings.bake_settings import BakeSettings
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import tempfile
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
@@ -12,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.errors import SettingsError, reason
 from verdigris.core.base.outputs import check_no_bundle
 from verdigris.core.base.plain_values import convert_numbers
 from verdigris.core.base.text import why_invalid_file_name
 from verdigris.core.importance.maps import as_float32, check_importance
-from verdigris.core.pictures.verdict import INDISTINGUISHABLE, require_target
+from verdigris.core.pictures.compare.verdict import INDISTINGUISHABLE, require_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -45,7 +46,7 @@ class BakeOptions:
     """Stop early at this log MAE on held-out samples."""
     target: str = ""
     """Stop early when the result is `good`, `very good` or, by default, `indistinguishable`: a key
-    of TARGETS in core/pictures/verdict.py."""
+    of TARGETS in core/pictures/compare/verdict.py."""
     importance: NDArray[Any] | None = None
     """Relative weights of places, row 0 at v = 0; 0 leaves a place out. Uniform if None."""
     checkpoint_seconds: float = 5.0
@@ -83,8 +84,8 @@ class BakeOptions:
         if self.target:
             object.__setattr__(self, "target", require_target(self.target))
         for each in (self.name, *self.names):
-            if reason := why_invalid_file_name(each):
-                raise SettingsError(reason)
+            if fault := why_invalid_file_name(each):
+                raise SettingsError(fault)
         for name in ("time_limit", "target_error"):
             value = getattr(self, name)
             if value is not None and not 0 < value < float("inf"):
@@ -153,6 +154,17 @@ def result_folder(folder: Path) -> Iterator[None]:
 def _missing_folders(folder: Path) -> list[Path]:
     """The folder and its parents, as far as they do not exist."""
     return [*takewhile(lambda each: not os.path.lexists(each), (folder, *folder.parents))]
+
+
+def require_writable(folder: Path) -> None:
+    """Refuses a folder in which no file can be made, before hours of work."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as failure:
+        raise SettingsError(
+            f"{folder}: nothing can be written there ({reason(failure)}): choose another folder"
+        ) from None
 
 
 def make_folder(folder: Path) -> None:

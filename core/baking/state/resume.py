@@ -23,7 +23,7 @@ from verdigris.core.baking.state.size_choice import SizeChoice
 from verdigris.core.baking.state.stages import Stage, stages_of
 from verdigris.core.baking.state.start_choice import StartChoice
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.progress.events import Checkpointed, Event, Warning

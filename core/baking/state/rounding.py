@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.ktx2 import BC7
 from verdigris.core.bundle.files.stored_textures import store_latents
 from verdigris.core.bundle.precision.gptq_rounding import round_gptq
-from verdigris.core.network.block_lines import compressed_copy
+from verdigris.core.network.latents.block_lines import compressed_copy
+from verdigris.core.network.latents.quantise import LatentRange, fit_ranges, quantised_copy
 from verdigris.core.network.parameters import FloatArray, Parameters
-from verdigris.core.network.quantise import LatentRange, fit_ranges, quantised_copy
 from verdigris.core.progress.events import Event, Warning
 from verdigris.core.settings.limits import BC7_FORMAT, HALF_FORMAT, RGBA8_FORMAT
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 
 if TYPE_CHECKING:
     from verdigris.core.base.device import Device

@@ -12,7 +12,7 @@ from typing import Any
 
 from verdigris.core.baking.state.options import make_folder
 from verdigris.core.base.errors import SceneError
-from verdigris.core.base.termination import handled, termination_signals
+from verdigris.core.base.process.termination import handled, termination_signals
 from verdigris.core.batch.farm import openjd
 from verdigris.core.batch.plan.plan import Choices, Plan, Planned, State, Work, bake_name
 from verdigris.core.batch.plan.state_folder import LOGS, state_folder, write_json

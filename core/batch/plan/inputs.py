@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from verdigris.core.material.live_inputs.find_inputs import find_live_inputs
 from verdigris.core.material.live_inputs.live_input import WantedInput, parse_all_wanted
 from verdigris.core.material.load.provenance import (
     Digest,
+    changed_mesh,
     changed_sources,
     file_digest,
     file_facts,
@@ -47,6 +48,8 @@ class BundleInputs:
     """The section `asked` of the manifest: importance map and group."""
     live: tuple[str, ...] = ()
     """Live inputs, as manifests record them."""
+    mesh: Mapping[str, Any] = field(default_factory=dict)
+    """The mesh of the bake, as manifests record it."""
 
     @property
     def digest(self) -> str:
@@ -106,6 +109,7 @@ def find_differences(
         reasons.append(f"is of the material {found.get('material')!r}")
     now = inputs.sources
     reasons += changed_sources(found, now)
+    reasons += changed_mesh(find_table(found, "mesh"), inputs.mesh)
     reasons += _changed_live(found.get("live"), inputs.live)
     asked = find_table(found, "asked")
     reasons += _changed_map(found, asked, inputs.asked)
@@ -138,7 +142,8 @@ def _changed_map(
 ) -> list[str]:
     old, new = before.get("importance"), now.get("importance")
     if new is None:
-        if "importance_sha256" in found:
+        # on a mesh, places without a triangle have the weight 0
+        if "importance_sha256" in found and (old is not None or not find_table(found, "mesh")):
             return ["was baked with an importance map, and none is requested"]
         return []
     if old is None:

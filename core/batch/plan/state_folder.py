@@ -15,7 +15,7 @@ from verdigris.core.baking.state.options import make_folder
 from verdigris.core.base.errors import SceneError
 from verdigris.core.base.lock import HeldError, locked
 from verdigris.core.base.outputs import write_file
-from verdigris.core.base.termination import handled, termination_signals
+from verdigris.core.base.process.termination import handled, termination_signals
 
 FOLDER = ".verdigris"
 LOGS = "logs"

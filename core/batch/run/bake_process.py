@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from verdigris.core.base.lock import clear_locks
-from verdigris.core.base.worker_environment import NO_WINDOW, environment_for
+from verdigris.core.base.process.worker_environment import NO_WINDOW, environment_for
 from verdigris.core.batch.plan.task import Task
 from verdigris.core.worker.client.unfit_python import require_fit_python
 

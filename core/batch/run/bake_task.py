@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.device import begin_driver, close_device
 from verdigris.core.base.errors import DeviceError, VerdigrisError
 from verdigris.core.base.lock import clear_locks
-from verdigris.core.base.processor import resident_bytes
-from verdigris.core.base.termination import Terminated, Termination
+from verdigris.core.base.process.processor import resident_bytes
+from verdigris.core.base.process.termination import Terminated, Termination
 from verdigris.core.batch.plan.task import Task
 from verdigris.core.batch.run.bake_process import READY
 from verdigris.core.worker.protocol.messages import encode

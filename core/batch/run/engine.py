@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from verdigris.core.baking.measure.memory import needed_bytes
 from verdigris.core.base.errors import VerdigrisError, reason, suggest_elsewhere
-from verdigris.core.base.processor import usable_memory
+from verdigris.core.base.process.processor import usable_memory
 from verdigris.core.batch.plan.task import Task
 from verdigris.core.batch.run.bake_process import BakeProcess, Outcome
 from verdigris.core.settings.recipe import Recipe

@@ -17,7 +17,7 @@ from verdigris.core.baking.state.options import make_folder
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.lock import locked
 from verdigris.core.base.outputs import redirect_to_null
-from verdigris.core.base.termination import handled, termination_signals
+from verdigris.core.base.process.termination import handled, termination_signals
 from verdigris.core.batch.plan.packs import write_packs
 from verdigris.core.batch.plan.plan import (
     Choices,

@@ -74,11 +74,12 @@ class Row:
             warnings=tuple(map(str, warnings)) if isinstance(warnings, list) else (),
         )
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self, out: Path) -> dict[str, Any]:
+        """With paths relative to `out`, the folder of the summary."""
         return {
             "name": self.name,
             "status": self.status,
-            "bundle": str(self.bundle),
+            "bundle": self.bundle.relative_to(out).as_posix(),
             "error": self.error,
             "why": list(self.reasons),
             "seconds": round(self.seconds, 3),
@@ -126,13 +127,13 @@ class Summary:
     def as_json(self) -> dict[str, Any]:
         return {
             "scene": self.scene,
-            "out": str(self.out),
+            "out": str(self.out.absolute()),
             "began": self.began,
             "seconds": round(self.seconds, 3),
             "place": self.place,
             "exit_code": self.exit_code,
             "counts": self.counts,
-            "materials": [row.as_json() for row in self.rows],
+            "materials": [row.as_json(self.out) for row in self.rows],
             "groups": self.groups,
             "packs": [dict(pack) for pack in self.packs],
         }

@@ -41,7 +41,7 @@ class BakeRequest:
     target_error: float | None = None
     """The log MAE at which training stops."""
     target: str = ""
-    """What training shall reach, a key of TARGETS in core/pictures/verdict.py."""
+    """What training shall reach, a key of TARGETS in core/pictures/compare/verdict.py."""
     live: tuple[WantedInput, ...] | None = None
     """Inputs that stay open. None: those of the bundle, if it has any."""
     group: str = ""

@@ -16,7 +16,7 @@ from verdigris.core.base.json_fields import fields_of
 from verdigris.core.base.text import why_invalid_name
 from verdigris.core.batch.scene.entry import BakeRequest, check_changes
 from verdigris.core.material.live_inputs.live_input import WantedInput, parse_all_wanted
-from verdigris.core.pictures.verdict import require_target
+from verdigris.core.pictures.compare.verdict import require_target
 from verdigris.core.settings.bake_settings import TABLES, TRAINERS
 from verdigris.core.settings.presets import require_recipe
 

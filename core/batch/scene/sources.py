@@ -10,8 +10,8 @@ from pathlib import Path
 from verdigris.core.base.errors import SceneError, SettingsError, VerdigrisError
 from verdigris.core.base.json_fields import Fields, fields_of, read_json_file
 from verdigris.core.base.outputs import resolved
+from verdigris.core.base.process.working_folder import require_for
 from verdigris.core.base.text import why_not_unicode, with_plain_letters
-from verdigris.core.base.working_folder import require_for
 from verdigris.core.batch.scene.entry import BakeRequest, DocumentCache, Entry, Source
 from verdigris.core.hosts.applications import find_application
 from verdigris.core.material.live_inputs.live_input import WantedInput, parse_all_wanted

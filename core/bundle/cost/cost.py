@@ -26,7 +26,7 @@ from verdigris.core.bundle.runtime.evaluate_together import has_cooperative_matr
 from verdigris.core.bundle.runtime.network_module import fits_in_constants
 from verdigris.core.bundle.runtime.runtime_files import gains_by_constants
 from verdigris.core.material.evaluator import POINT, Footprint
-from verdigris.core.network import bc7
+from verdigris.core.network.latents import bc7
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout
 

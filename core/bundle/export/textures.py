@@ -25,7 +25,7 @@ from verdigris.core.bundle.files.reference import Reference, encode_reference, e
 from verdigris.core.bundle.files.replace_folder import replace_folder
 from verdigris.core.bundle.files.sampler_rows import make_sampler_rows
 from verdigris.core.bundle.files.write import version
-from verdigris.core.network.quantise import BYTE
+from verdigris.core.network.latents.quantise import BYTE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.maps import bc6h
-from verdigris.core.network import bc7
+from verdigris.core.network.latents import bc7
 
 Texels = NDArray[Any]
 

@@ -9,7 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from verdigris.core.base.json_fields import Fields, refuse
-from verdigris.core.bundle.files.ktx2 import BC6H, BC7, FORMATS, R8, RGBA8, RGBA16F, TextureShape
+from verdigris.core.bundle.files.ktx2 import (
+    ASTC,
+    BC6H,
+    BC7,
+    FORMATS,
+    R8,
+    RGBA8,
+    RGBA16F,
+    TextureShape,
+)
 from verdigris.core.network.spec import LAYER_CHANNELS, LatentLayout, NetworkSpec
 
 LARGEST_WEIGHTS = 16 << 20
@@ -239,10 +248,17 @@ def parse_latents(fields: Fields, spec: NetworkSpec) -> LatentFacts:
     return LatentFacts(
         parse_record(fields, LARGEST_MAP),
         LatentLayout(*parse_size(fields), materials=1),
-        fields.chosen("format", LATENT_FORMATS),
+        _latent_format(fields),
         tuple(scale.tolist()),
         tuple(offset.tolist()),
     )
+
+
+def _latent_format(fields: Fields) -> str:
+    if fields.text("format") == ASTC:
+        remedy = "only devices decode it: name the bundle that it was exported from"
+        fields.refuse("format", remedy)
+    return fields.chosen("format", LATENT_FORMATS)
 
 
 def parse_map(fields: Fields, name: str, formats: tuple[str, ...]) -> MapFacts | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.errors import BundleError, reason
 from verdigris.core.base.json_fields import find_table, find_whole
 from verdigris.core.base.outputs import MANIFEST_FILE
-from verdigris.core.base.working_folder import require_for
+from verdigris.core.base.process.working_folder import require_for
 from verdigris.core.bundle.files.checked_files import (
     check_constants,
     check_length,

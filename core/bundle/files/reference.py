@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.json_fields import LARGEST_SINGLE, Fields, parse_json
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.sampler_rows import COLUMNS as SAMPLER_COLUMNS
 from verdigris.core.bundle.files.sampler_rows import SamplerRows, make_sampler_rows
 from verdigris.core.bundle.proxies.sampled_texture import trilinear

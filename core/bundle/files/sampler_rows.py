@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.bundle.files.manifest_parts import Bounds
+from verdigris.core.network.light.sampler import Lobes, draw, lobes_of, look_at, pdf
 from verdigris.core.network.numpy_decoder import latents_at_lod
-from verdigris.core.network.sampler import Lobes, draw, lobes_of, look_at, pdf
 
 if TYPE_CHECKING:
     from verdigris.core.network.parameters import FloatArray, Parameters
@@ -27,8 +28,9 @@ _SEED = 20_061
 _FROM_EDGE = 1e-3
 # Largest difference of a component of a drawn direction, in a right sampler.
 SAME_DIRECTION = 1e-3
-# Of it, what single floats may take. Where a rare lobe is drawn, a rounded share moves directions
-# by a hundred times as much; other numbers are chosen there, so often at most.
+# Of this and of the bound of densities, what single floats may take. Where a rare lobe is drawn, a
+# rounded share moves directions by a hundred times as much, and the density of a narrow lobe with
+# them; other numbers are chosen there, so often at most.
 _ROUNDED, _MOST_CHOICES = 0.25, 16
 
 
@@ -44,6 +46,13 @@ class SamplerRows:
     """The direction that is drawn for `random`."""
     drawn_pdf: Floats
     """Its density."""
+
+
+def density_errors(found: Floats, wanted: Floats, bounds: Bounds) -> NDArray[np.float64]:
+    """Relative to the density from bounds.floor up, and else to the floor."""
+    exact = wanted.astype(np.float64)
+    difference = np.abs(found - exact) / np.maximum(exact, bounds.floor)
+    return np.where(np.isfinite(found), difference, np.inf)
 
 
 def lobes_at(
@@ -84,11 +93,12 @@ def make_sampler_rows(
     wo: Floats,
     live: Floats | None = None,
 ) -> SamplerRows:
-    """Rows in double precision, of random numbers away from the edges of lobes, for directions that
-    single floats can find."""
+    """Rows in double precision, of random numbers away from the edges of lobes, for directions and
+    densities that single floats can find."""
     exact = parameters.with_double_decoder()
     rounded = parameters.in_single_floats()
     ends = np.cumsum(lobes_at(exact, uv, lod, wo, live).weights, 0)
+    bounds = Bounds()
     generator = np.random.default_rng(_SEED)
     random = np.empty((len(uv), 2))
     chosen: NDArray[np.bool_] = np.ones(len(uv), np.bool_)
@@ -101,7 +111,8 @@ def make_sampler_rows(
             for each in (exact, rounded)
         )
         moved = np.abs(found.drawn - single.drawn).max(1)
-        chosen = moved > _ROUNDED * SAME_DIRECTION
+        changed = density_errors(single.drawn_pdf, found.drawn_pdf, bounds)
+        chosen = (moved > _ROUNDED * SAME_DIRECTION) | (changed > _ROUNDED * bounds.relative)
         if not chosen.any():
             break
     return found

@@ -14,9 +14,8 @@ from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.files.ktx2 import BC7, FORMATS, RGBA8, RGBA16F, TextureShape, level_size
 from verdigris.core.bundle.maps import bc6h
 from verdigris.core.material.teacher.unlit_maps import levels
-from verdigris.core.network.block_lines import decode, encode
-from verdigris.core.network.parameters import FloatArray
-from verdigris.core.network.quantise import (
+from verdigris.core.network.latents.block_lines import decode, encode
+from verdigris.core.network.latents.quantise import (
     BYTE,
     LatentRange,
     dequantise,
@@ -24,6 +23,7 @@ from verdigris.core.network.quantise import (
     map_in_parts,
     quantise,
 )
+from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import LARGEST_HALF, LAYER_CHANNELS, LatentLayout
 from verdigris.core.settings.limits import BC7_FORMAT, HALF_FORMAT, RGBA8_FORMAT
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.outputs import MANIFEST_FILE, WEIGHTS_FILE
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.arithmetic import Arithmetic
 from verdigris.core.bundle.files.checked_files import record_of
 from verdigris.core.bundle.files.ktx2 import BC6H, R8, RGBA8, RGBA8_SRGB, RGBA16F, write_ktx2
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.bundle.proxies.proxy_texture import Proxies
     from verdigris.core.material.tiles import Tiles
-    from verdigris.core.network.quantise import LatentRange
+    from verdigris.core.network.latents.quantise import LatentRange
     from verdigris.core.network.spec import NetworkSpec
 
 LATENTS_FILE = "latents.ktx2"

@@ -20,7 +20,7 @@ from verdigris.core.base.errors import BundleError, VerdigrisError, reason
 from verdigris.core.base.json_fields import find_table, load_json
 from verdigris.core.base.lock import locked
 from verdigris.core.base.outputs import is_bundle_or_scene, resolved, temporary_name, write_file
-from verdigris.core.base.worker_environment import read_setting, store_setting
+from verdigris.core.base.process.worker_environment import read_setting, store_setting
 from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.bundle.files.read import find_bundle_folder
 from verdigris.core.bundle.files.replace_folder import (

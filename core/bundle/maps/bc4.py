@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.network import bc7
-from verdigris.core.network.block_lines import best_ends
+from verdigris.core.network.latents import bc7
+from verdigris.core.network.latents.block_lines import best_ends
 
 Floats = NDArray[np.floating]
 Bytes = NDArray[np.uint8]

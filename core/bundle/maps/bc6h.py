@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.network.bc7 import TEXELS, blocks_of, from_blocks, to_blocks
+from verdigris.core.network.latents.bc7 import TEXELS, blocks_of, from_blocks, to_blocks
 from verdigris.core.network.spec import LARGEST_HALF
 
 Blocks = NDArray[np.uint8]

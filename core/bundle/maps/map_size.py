@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from verdigris.core.bundle.proxies.sampled_texture import trilinear
 from verdigris.core.material.teacher.unlit_maps import levels
-from verdigris.core.network.texels import texel_centres
+from verdigris.core.network.latents.texels import texel_centres
 
 # Mean change of log(1 + value) that is not seen.
 _MOST_CHANGE = 3e-4

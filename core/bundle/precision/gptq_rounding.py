@@ -10,14 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.bundle.files.weights import round_decoder
 from verdigris.core.bundle.precision.half_errors import to_half
 from verdigris.core.network import activations
+from verdigris.core.network.latents.texels import corners, gather
 from verdigris.core.network.numpy_mlp import decoder_inputs
 from verdigris.core.network.parameters import FloatArray, Parameters, with_live
-from verdigris.core.network.texels import corners, gather
 
 _SEED = 20_021
 _SAMPLES = 2_048

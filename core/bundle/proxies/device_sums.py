@@ -62,7 +62,7 @@ def _dispatch(material: DeviceMaterial, task: LightTask) -> Floats:
         ],
         axis=1,
     )
-    output = material.buffer(_SUM_FLOATS * count, None)
+    output = material.device.new_space(_SUM_FLOATS * count)
     kernel = material.kernel(_SUM, "sumLights")
     material.device.dispatch(
         kernel,
@@ -81,8 +81,8 @@ def _dispatch(material: DeviceMaterial, task: LightTask) -> Floats:
                 "plastic": [round(_WHOLE * each) for each in PLASTIC],
                 "apart": APART,
             },
-            "gViews": material.buffer(views.size, views.astype(np.float32)),
-            "gLobes": material.buffer(lobes.size, lobes.astype(np.float32)),
+            "gViews": material.device.new_buffer(views.astype(np.float32)),
+            "gLobes": material.device.new_buffer(lobes.astype(np.float32)),
             "gSums": output,
             **material.bindings(),
         },

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from verdigris.core.network.directions import into_frame, stretch_factors
 from verdigris.core.network.frames import build_frame, normalise
+from verdigris.core.network.light.sampler import above_horizon
 from verdigris.core.network.numpy_decoder import latents_at_lod
 from verdigris.core.network.parameters import Parameters
-from verdigris.core.network.sampler import above_horizon
 from verdigris.core.network.spec import AXIS_ROWS, FRAME_ROWS
 
 Floats = NDArray[np.float32]

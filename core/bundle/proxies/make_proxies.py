@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.proxies.albedo_curves import VIEW_COSINES, AlbedoBasis
 from verdigris.core.bundle.proxies.lobes import learned_frames, light_counts
 from verdigris.core.bundle.proxies.proxy_texture import Proxies, ProxyValues, store_level
@@ -26,10 +26,10 @@ from verdigris.core.bundle.proxies.quadrature import (
     sum_lights,
 )
 from verdigris.core.bundle.proxies.sampler_sums import deviation_of_sampler, sums_by_sampler
+from verdigris.core.network.latents.texels import texel_centres
 from verdigris.core.network.numpy_decoder import evaluate_at_lod
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LatentLayout
-from verdigris.core.network.texels import texel_centres
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]

@@ -16,9 +16,9 @@ from verdigris.core.bundle.proxies.quadrature import (
     polar,
     sum_drawn,
 )
+from verdigris.core.network.light.sampler import draw, lobes_of, look_at, pdf
 from verdigris.core.network.numpy_decoder import latents_at_lod
 from verdigris.core.network.parameters import Parameters
-from verdigris.core.network.sampler import draw, lobes_of, look_at, pdf
 
 # Places and lights that the deviation is measured with.
 _PILOT_PLACES, _PILOT_LIGHTS = 96, 64

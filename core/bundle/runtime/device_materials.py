@@ -211,11 +211,11 @@ class DeviceMaterials:
         self.records = np.zeros(len(materials), RECORD)
         self.textures = [self._upload(each.latents) for each in materials]
         self.sampler = device.gpu.create_sampler()
-        self.weights = self.buffer(self._place_weights(materials), 4)
+        self.weights = device.new_buffer(self._place_weights(materials), 4)
         for index, each in enumerate(materials):
             self._fill_record(index, each.latents)
             self.records["live"][index, : len(each.live)] = each.live
-        self.record_buffer = self.buffer(self.records, RECORD.itemsize)
+        self.record_buffer = device.new_buffer(self.records)
         self.floats = _constant_quads(materials[0]) if self.choice.is_constant else None
 
     def _check_constants(self, materials: Sequence[StoredMaterial]) -> None:
@@ -300,8 +300,8 @@ class DeviceMaterials:
                 moved[int(place)] = len(data) + end
                 end = align(end + target.size, OPTIMAL_ALIGNMENT)
             self.records["matrices"][:, index] = [moved[int(place)] for place in column]
-        source = self.buffer(data, 4)
-        converted = self.buffer(np.zeros(end, np.uint8), 4)
+        source = self.device.new_buffer(data, 4)
+        converted = self.device.new_buffer(np.zeros(end, np.uint8), 4)
         encoder = gpu.create_command_encoder()
         encoder.convert_coop_vec_matrices(converted, targets, source, sources)
         gpu.submit_command_buffer(encoder.finish())
@@ -319,9 +319,6 @@ class DeviceMaterials:
         if latents.format == BC7 and not has_blocks(self.device):
             latents = latents.decoded()
         return upload_texture(self.device, latents.format, latents.levels, latents.size)
-
-    def buffer(self, data: NDArray[Any], stride: int) -> slangpy.Buffer:
-        return self.device.new_buffer(data, stride)
 
 
 def has_blocks(device: Device) -> bool:

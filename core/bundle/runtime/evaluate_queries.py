@@ -82,7 +82,7 @@ def dispatch_queries(
         materials.kernel((QUERIES,), ENTRY_POINT),
         threads,
         {
-            "neuralQueries": materials.buffer(queries, queries.itemsize),
+            "neuralQueries": materials.device.new_buffer(queries),
             "neuralQueryCount": len(queries),
             "neuralAnswers": answers,
             **materials.bindings(),
@@ -146,7 +146,7 @@ class QueryEvaluator:
         """Responses and densities, and what the sampler draws, in ANSWER."""
         live = self.materials.live_of_queries(live, len(uv))
         queries = as_queries(uv, lod, wi, wo, material, random, random2, live)
-        output = self.materials.buffer(np.zeros(len(uv), ANSWER), ANSWER.itemsize)
+        output = self.materials.device.new_buffer(np.zeros(len(uv), ANSWER))
         dispatch_queries(self.materials, self._device, queries, output, threads=len(uv))
         return np.asarray(
             output.to_numpy().view(np.uint8)[: len(uv) * ANSWER.itemsize].view(ANSWER)

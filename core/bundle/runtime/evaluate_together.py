@@ -70,7 +70,7 @@ class MatrixEvaluator:
         """The response [N, 3]."""
         live = self.materials.live_of_queries(live, len(uv))
         queries = as_queries(uv, lod, wi, wo, material, live=live)
-        output = self.materials.buffer(np.zeros((len(uv), 4), np.float32), 16)
+        output = self.materials.device.new_space(len(uv), 16)
         groups = -(-len(uv) // GROUP_QUERIES)
         dispatch_queries(self.materials, self._device, queries, output, groups * GROUP_THREADS)
         found = output.to_numpy().view(np.float32).reshape(-1, 4)

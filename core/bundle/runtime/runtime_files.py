@@ -9,14 +9,15 @@ import tempfile
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from verdigris.core.base.device import cache_folder
-from verdigris.core.base.profile import profiled, span
+from verdigris.core.base.process.profile import profiled, span
 from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, careful_level
 from verdigris.core.bundle.files.checked_files import digest
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, FileRecord
+from verdigris.core.bundle.runtime import es300, readable_text, text_forms
 from verdigris.core.bundle.runtime.ahead import result_ahead, working_ahead
 from verdigris.core.bundle.runtime.network_module import (
     NETWORK_MODULE,
@@ -49,8 +50,6 @@ _LEFT_ROLLED = 2
 _ROLLED = 1
 # SPIR-V: words before the first instruction; OpSource, which names the source language.
 _SPIRV_HEADER, _OP_SOURCE, _UNKNOWN_LANGUAGE = 5, 3, 0
-# Version of the processing of the compiler's output: part of the cache's key.
-_KEPT_FORM = b"6"
 # Up to this width, a plain first layer before cooperative vectors is faster from constants.
 _WIDEST_OF_CONSTANTS = 32
 
@@ -280,13 +279,20 @@ def _compile(sources: dict[str, bytes], name: str, target: Target) -> bytes:
     return _without_language(code)
 
 
+@cache
+def _form() -> bytes:
+    """A digest of the code that processes the compiler's output: other code makes other files."""
+    files = (__file__, text_forms.__file__, es300.__file__, readable_text.__file__)
+    return hashlib.sha256(b"".join(Path(each).read_bytes() for each in files)).digest()
+
+
 def _key(sources: dict[str, bytes], name: str, target: Target) -> str:
     """Of one file and its options: bundles of other advice share most files."""
     found = hashlib.sha256()
     how = [
         (name, repr(target).encode()),
         ("compiler", compiler_version().encode()),
-        ("form", _KEPT_FORM),
+        ("form", _form()),
     ]
     for each, data in (*sources.items(), *how):
         found.update(f"{each} {len(data)} ".encode() + data)

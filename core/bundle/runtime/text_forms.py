@@ -55,6 +55,18 @@ _SHORT = """{vec3} neuralEvaluate({index}{vec2} uv, float lod, {random}{vec3} wi
     return neuralShade({first}neuralPrepare({first}uv, lod, {second}wo{given}), wi);
 }}
 """
+# The same calls for live inputs, with the values that the record has by default.
+_STILL = """\
+NeuralSurface neuralPrepare(uint material, {vec2} uv, float lod, float random, {vec3} wo)
+{{
+    {vec3} live = {floats}({record}.reserved0, {record}.reserved1, {record}.reserved2));
+    return neuralPrepare(material, uv, lod, random, wo, live);
+}}
+{vec3} neuralEvaluate(uint material, {vec2} uv, float lod, float random, {vec3} wi, {vec3} wo)
+{{
+    return neuralShade(material, neuralPrepare(material, uv, lod, random, wo), wi);
+}}
+"""
 _WGSL_SHORT = """fn neuralEvaluate(
     uv : vec2<f32>, lod : f32, wi : vec3<f32>, wo : vec3<f32>{live}) -> vec3<f32>
 {{
@@ -116,14 +128,20 @@ def _guarded(head: str, shared: str, short: str, own: str) -> str:
 
 def _hlsl(text: str, head: str) -> str:
     shared, own = _split(_with_textures(text, ".hlsl"), ".hlsl", _OF_ENTRY_POINT)
-    return _guarded(head + _INCLUDABLE, shared, _short("float2", "float3", True, shared), own)
+    short = _short("float2", "float3", True, shared)
+    if _TAKES_LIVE.search(shared):
+        names = {"floats": "asfloat(uint3", "record": "neuralRecords[material]"}
+        short += _STILL.format(vec2="float2", vec3="float3", **names)
+    return _guarded(head + _INCLUDABLE, shared, short, own)
 
 
 def _glsl(text: str, head: str) -> str:
     shared, own = _split(_with_textures(text, ".glsl"), ".glsl", _OF_ENTRY_POINT)
-    return _guarded(
-        head + _INCLUDABLE + _NEEDS_VERSION, shared, _short("vec2", "vec3", True, shared), own
-    )
+    short = _short("vec2", "vec3", True, shared)
+    if _TAKES_LIVE.search(shared):
+        names = {"floats": "uintBitsToFloat(uvec3", "record": "neuralRecords._data[material]"}
+        short += _STILL.format(vec2="vec2", vec3="vec3", **names)
+    return _guarded(head + _INCLUDABLE + _NEEDS_VERSION, shared, short, own)
 
 
 def _metal(text: str, head: str) -> str:

@@ -139,7 +139,7 @@ def require_one_architecture(bundles: Sequence[Bundle]) -> NetworkSpec:
         listed = "; ".join(f"{bundle.folder}: {describe(bundle.spec)}" for bundle in bundles)
         raise BundleError(
             f"these bundles have several decoder shapes: {listed}: pack those of one shape, or "
-            "bake them again with one network, activation and number of latents"
+            "bake them again with one network, activation, number of latents and of live inputs"
         )
     return spec
 
@@ -150,6 +150,8 @@ def describe(spec: NetworkSpec) -> str:
         f"{spec.name} {spec.activation}, {spec.latent_channels} latents, "
         f"{spec.frame_count} frames, {spec.lobes} lobes"
     )
+    if spec.live_inputs:
+        text += f", {spec.live_inputs} live input{'s' * (spec.live_inputs > 1)}"
     plain = NetworkSpec()
     if (spec.output_shift, spec.output_limit) != (plain.output_shift, plain.output_limit):
         text += f", exp(min(raw - {spec.output_shift:g}, {spec.output_limit:g}))"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.json_fields import Fields, parse_json
 from verdigris.core.base.outputs import MANIFEST_FILE
-from verdigris.core.base.working_folder import require_for
+from verdigris.core.base.process.working_folder import require_for
 from verdigris.core.bundle.files.arithmetic import (
     Arithmetic,
     parse_arithmetic,

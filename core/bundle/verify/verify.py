@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.bundle.files.ktx2 import BC6H
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import Reference, teacher_response, texture_columns
@@ -146,7 +147,7 @@ def compare_decoder(
     """Relative differences from bounds.floor up, absolute ones below it."""
     wanted = reference.exported.astype(np.float64)
     if response.shape != wanted.shape:
-        raise ValueError(f"{name} gave an array of shape {response.shape}, not {wanted.shape}")
+        raise SettingsError(f"{name} gave an array of shape {response.shape}: use {wanted.shape}")
     difference = np.abs(response - wanted)
     difference[~np.isfinite(response)] = np.inf
     bright = wanted >= bounds.floor

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.bundle.files.sampler_rows import SAME_DIRECTION, SamplerRows, sample_rows
+from verdigris.core.bundle.files.sampler_rows import (
+    SAME_DIRECTION,
+    SamplerRows,
+    density_errors,
+    sample_rows,
+)
 from verdigris.core.bundle.verify.rows import Row, largest
 
 if TYPE_CHECKING:
@@ -55,7 +60,7 @@ def sampler_rows(
         found = sample(*place, wanted.random, **reference.given_live)
         densities = np.concatenate(
             [
-                _relative(getattr(found, each), getattr(wanted, each), bounds.floor)
+                density_errors(getattr(found, each), getattr(wanted, each), bounds)
                 for each in ("pdf", "drawn_pdf")
             ]
         )
@@ -67,9 +72,3 @@ def sampler_rows(
             Row(what, moved.size, "largest component", largest(moved), SAME_DIRECTION),
         ]
     return rows
-
-
-def _relative(found: Floats, wanted: Floats, floor: float) -> NDArray[np.float64]:
-    exact = wanted.astype(np.float64)
-    difference = np.abs(found - exact) / np.maximum(exact, floor)
-    return np.where(np.isfinite(found), difference, np.inf)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.baking.bake import BakeOptions
+    from verdigris.core.ladder.mesh.mesh_surface import Surface
     from verdigris.core.material.live_inputs.live_input import WantedInput
     from verdigris.core.material.load.mtlx_document import Document, Material
     from verdigris.core.material.mesh_points import MeshPoints
@@ -88,7 +89,7 @@ def bake(
     from verdigris.core.material.live_inputs.live_input import parse_all_wanted
     from verdigris.core.material.load.mtlx_document import load_document, select_materials
     from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.pictures.verdict import require_target
+    from verdigris.core.pictures.compare.verdict import require_target
     from verdigris.core.settings.presets import default_preset
 
     changes = parse_setting_changes(settings)
@@ -102,12 +103,14 @@ def bake(
     documents = [load_document(file, search or (), confined) for file in files]
     chosen = select_materials(documents, material or ())
     bundle_name = chosen[0][1].file_name if name is None else name.removesuffix(SUFFIX)
+    surface = _load_mesh(mesh, uv)
     if if_changed:
         request = BakeRequest(
             preset, changes, importance, directions or "", time_limit, target_error, target, wanted
         )
         bundle = out / f"{bundle_name}{SUFFIX}"
-        if is_up_to_date(chosen, bundle, request, trainer, viewport_textures):
+        facts = surface.facts(uv) if surface else {}
+        if is_up_to_date(chosen, bundle, request, trainer, viewport_textures, facts):
             show_up_to_date(bundle, as_json, quiet)
             return
     opened = open_device(device)
@@ -117,7 +120,7 @@ def bake(
     map_facts = _file_facts(importance)
     weights = read_importance(importance) if importance else None
     recipe = _read_recipe(preset, kind, chosen, wanted, changes, directions)
-    points, weights = _on_mesh(mesh, uv, weights, chosen)
+    points, weights = _on_mesh(surface, uv, weights, chosen)
     teachers = [Teacher(document, each, opened, points, live=wanted) for document, each in chosen]
     options = BakeOptions(
         name=bundle_name,
@@ -182,19 +185,27 @@ def _read_recipe(
     return recipe.changed({"draw": {"directions": name, "direction_table": table}})
 
 
-def _on_mesh(
-    mesh: Path | None, uv: str | None, weights: NDArray[np.float32] | None, chosen: Chosen
-) -> tuple[MeshPoints | None, NDArray[np.float32] | None]:
-    """The surface on which materials are evaluated, if there is a mesh, and the weights of its
-    places."""
-    from verdigris.core.ladder.mesh_domain import coverage_weights, find_properties, mesh_points
-    from verdigris.core.ladder.surface import load_surface
+def _load_mesh(mesh: Path | None, uv: str | None) -> Surface | None:
+    from verdigris.core.ladder.mesh.mesh_surface import load_surface
 
-    if mesh is None:
-        if uv is not None:
-            raise typer.BadParameter("needs a mesh: name it with --mesh", param_hint="--uv")
+    if mesh is None and uv is not None:
+        raise typer.BadParameter("needs a mesh: name it with --mesh", param_hint="--uv")
+    return load_surface(mesh) if mesh else None
+
+
+def _on_mesh(
+    surface: Surface | None, uv: str | None, weights: NDArray[np.float32] | None, chosen: Chosen
+) -> tuple[MeshPoints | None, NDArray[np.float32] | None]:
+    """The points on which materials are evaluated, if there is a mesh, and the weights of its
+    places."""
+    from verdigris.core.ladder.mesh.mesh_domain import (
+        coverage_weights,
+        find_properties,
+        mesh_points,
+    )
+
+    if surface is None:
         return None, weights
-    surface = load_surface(mesh)
     properties: list[str] = []
     for document, material in chosen:
         found, warnings = find_properties(surface, list(document.nodes_of(material)), document.name)
@@ -204,7 +215,7 @@ def _on_mesh(
     points = mesh_points(surface, uv, properties=list(dict.fromkeys(properties)))
     report = surface.reports[surface.require_set(uv)]
     if not report.is_unique or report.without_area:
-        print(f"verdigris: {mesh}: {report.describe()}: {_ONE_PLACE}", file=sys.stderr)
+        print(f"verdigris: {surface.name}: {report.describe()}: {_ONE_PLACE}", file=sys.stderr)
     return points, coverage_weights(points, weights)
 
 

@@ -16,7 +16,7 @@ from verdigris.core.cli.shared.live_values import (
     parse_values,
     wanted_values,
 )
-from verdigris.core.cli.shared.opening import open_student, open_teacher, require_own_material
+from verdigris.core.cli.shared.opening import open_source, open_student, require_own_material
 from verdigris.core.cli.shared.options import (
     AsJson,
     Bundle,
@@ -24,6 +24,7 @@ from verdigris.core.cli.shared.options import (
     DeviceChoice,
     MaterialName,
     Search,
+    SourceMesh,
     path_argument,
     require_at_least,
     require_in_range,
@@ -68,6 +69,7 @@ def measure(
     error_map: Annotated[
         Path | None, typer.Option(help="Write a map of the error as a picture: .png or .exr.")
     ] = None,
+    mesh: SourceMesh = None,
     material: MaterialName = None,
     search: Search = None,
     confined: Confined = False,
@@ -92,10 +94,10 @@ def measure(
     from verdigris.core.bundle.verify.map_differences import map_differences
     from verdigris.core.material.load.provenance import files_read
     from verdigris.core.material.use_material import compile_material
-    from verdigris.core.pictures.colour_bar import with_colour_bar
-    from verdigris.core.pictures.heat import automatic_top, heat_colours
+    from verdigris.core.pictures.compare.colour_bar import with_colour_bar
+    from verdigris.core.pictures.compare.heat import automatic_top, heat_colours
+    from verdigris.core.pictures.compare.verdict import judge_bake
     from verdigris.core.pictures.picture_files import check_picture_path, write_picture
-    from verdigris.core.pictures.verdict import judge_bake
 
     require_in_range(samples, 1, _MOST_SAMPLES, "--samples")
     require_at_least(seed, 0, "--seed")
@@ -105,8 +107,7 @@ def measure(
     opened = open_bundle(bundle)
     chosen = open_device(device)
     student = open_student(opened, chosen)
-    name = material or opened.source_name
-    teacher = open_teacher(source, name, search, confined, chosen, opened.wanted_live)
+    teacher = open_source(opened, source, material, search, confined, chosen, mesh)
     if error_map:
         check_apart(error_map, files_read(teacher.document, teacher.material))
     compile_material(teacher)
@@ -193,10 +194,11 @@ def compare(
     from verdigris.core.base.outputs import check_apart
     from verdigris.core.bundle.files.read import is_bundle, open_bundle
     from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+    from verdigris.core.ladder.mesh.baked_mesh import find_points
     from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.load.provenance import files_read
     from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.pictures.comparison import compare_materials
+    from verdigris.core.pictures.compare.comparison import compare_materials
     from verdigris.core.pictures.picture_files import check_picture_path, write_picture
     from verdigris.core.pictures.render import Lighting
 
@@ -226,7 +228,13 @@ def compare(
     opened = open_device(device)
     wanted = [each for bundle in bundles.values() for each in bundle.wanted_live]
     wanted = wanted if bundles else wanted_values(values)
-    teachers = [Teacher(*each, opened, live=wanted) for each in materials]
+    # a document beside a bundle is drawn as it was baked
+    baked = next(iter(bundles.values()), None)
+    points = [find_points(baked, *each, has_option=False) if baked else None for each in materials]
+    teachers = [
+        Teacher(*each, opened, where, live=wanted)
+        for each, where in zip(materials, points, strict=True)
+    ]
     for each in materials:
         check_apart(output, files_read(*each))
     for bundle in bundles.values():

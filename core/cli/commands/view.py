@@ -69,13 +69,13 @@ def view(
     from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
     from verdigris.core.bundle.runtime.device_materials import fastest_advised
     from verdigris.core.bundle.runtime.network_module import fits_in_constants
-    from verdigris.core.cli.shared.opening import open_teacher, require_own_material
+    from verdigris.core.cli.shared.opening import open_source, require_own_material
     from verdigris.core.geometry.mesh import in_atlas, load_mesh
     from verdigris.core.geometry.shapes import find_shape
     from verdigris.core.pictures.picture_files import check_picture_path, write_picture
     from verdigris.core.pictures.render import MOST_STUDIO_SAMPLES
-    from verdigris.core.pictures.viewer import HELP, Viewer
-    from verdigris.core.pictures.window import ViewWindow
+    from verdigris.core.pictures.viewer.viewer import HELP, Viewer
+    from verdigris.core.pictures.viewer.window import ViewWindow
 
     if shot:
         check_picture_path(shot)
@@ -100,8 +100,9 @@ def view(
     )
     reference = None
     if source:
-        name = material or opened.source_name
-        reference = open_teacher(source, name, search, confined, on, opened.wanted_live)
+        reference = open_source(
+            opened, source, material, search, confined, on, has_mesh_option=False
+        )
         reference.live = values
     shown = BundleMaterial(opened, on, choice)
     shown.live = values

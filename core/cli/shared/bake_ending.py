@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import BROKEN_PIPE, EndedError, NothingLearntError
 from verdigris.core.base.outputs import redirect_to_null
-from verdigris.core.base.termination import handled, termination_signals
+from verdigris.core.base.process.termination import handled, termination_signals
 from verdigris.core.cli.shared.event_output import LostOutputError
 from verdigris.core.progress.events import Checkpointed, Event, Finished
 

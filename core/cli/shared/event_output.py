@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 
 from verdigris.core.base.errors import reason
-from verdigris.core.pictures.verdict import MOST_DOTS, judge_bake
+from verdigris.core.pictures.compare.verdict import MOST_DOTS, judge_bake
 from verdigris.core.progress.events import (
     Event,
     Finished,

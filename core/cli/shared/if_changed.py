@@ -3,10 +3,10 @@ interrupted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -27,6 +27,7 @@ def is_up_to_date(
     request: BakeRequest,
     trainer: str | None,
     viewport_textures: bool,
+    mesh: Mapping[str, Any],
 ) -> bool:
     """Whether a bake now would record the same inputs as the existing bundle, as `verdigris scene`
     compares them. There may be one material only."""
@@ -42,7 +43,7 @@ def is_up_to_date(
         )
     document, material = chosen[0]
     entry = Entry(bundle.stem, Source(document.name), material.name, request)
-    inputs = collect_inputs(entry, document)
+    inputs = replace(collect_inputs(entry, document), mesh=mesh)
     planned = Planned(entry, bundle, State.MISSING, inputs=inputs)
     if check_bundle(planned, Choices(trainer)).state != State.CURRENT:
         return False

@@ -36,6 +36,28 @@ def open_teacher(
     )
 
 
+def open_source(
+    bundle: Bundle,
+    path: Path,
+    name: str | None,
+    search: list[Path] | None,
+    confined: bool,
+    device: Device,
+    mesh: Path | None = None,
+    has_mesh_option: bool = True,
+) -> Teacher:
+    """The teacher of the document from which a bundle was baked, on the mesh of the bake if there
+    was one: see `find_points`."""
+    from verdigris.core.ladder.mesh.baked_mesh import find_points
+    from verdigris.core.material.load.mtlx_document import load_document
+    from verdigris.core.material.teacher.teacher import Teacher
+
+    document = load_document(path, search or (), confined)
+    material = document.require_material(name or bundle.source_name)
+    points = find_points(bundle, document, material, mesh, has_mesh_option)
+    return Teacher(document, material, device, points, bundle.wanted_live)
+
+
 def require_own_material(bundle: Bundle, file: Path, name: str | None) -> None:
     """Refuses the name of another material than the bundle's."""
     if name not in (None, bundle.manifest.name, bundle.source_name):

@@ -53,6 +53,14 @@ MaterialNames = Annotated[
         "--material", "-m", help="The material's name, if a FILE has several. Repeatable."
     ),
 ]
+SourceMesh = Annotated[
+    Path | None,
+    typer.Option(
+        "--mesh",
+        help="The mesh on which the bundle was baked, if it is neither beside --source nor beside "
+        "the bundle.",
+    ),
+]
 Search = Annotated[
     list[Path] | None,
     typer.Option(

@@ -10,20 +10,21 @@ import numpy as np
 from verdigris.core.base.device import MOST_THREADS, Device, Source
 from verdigris.core.geometry.mesh import Mesh, normalized
 from verdigris.core.geometry.raster import rasterize
-from verdigris.core.ladder.texels import Grid, fill_holes
+from verdigris.core.ladder.texels.grid import Grid, fill_holes
+from verdigris.core.ladder.texels.pbr_textures import PbrTextures
 from verdigris.core.lighting.bvh import shadow_origins
-from verdigris.core.settings.rung_names import PBR
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.ladder.rungs import Rung, Scene
-    from verdigris.core.ladder.surface import Surface
+    from verdigris.core.ladder.mesh.mesh_surface import Surface
+    from verdigris.core.ladder.rung import Rung
+    from verdigris.core.ladder.views.scene import Scene
     from verdigris.core.lighting.device_lighting import DeviceBvh
 
     Floats = NDArray[np.float32]
 
-_SHADER = Source("ladder/bake_occlusion")
+_SHADER = Source("ladder/maps/bake_occlusion")
 # Islands that share texels take turns: each pass has another one on top.
 PASSES, RAYS = 4, 32
 # Occlusion is smooth: more texels than these are interpolated.
@@ -37,8 +38,8 @@ def add_occlusion(rungs: Sequence[Rung], scene: Scene) -> None:
     """Gives glTF textures the occlusion of their mesh. Pictures of rungs have traced shadows, and
     do not read it."""
     for rung in rungs:
-        if rung.name == PBR:
-            rung.stored["occlusion"] = bake_occlusion(
+        if isinstance(rung.stored, PbrTextures):
+            rung.stored.occlusion = bake_occlusion(
                 scene.surface, scene.first_set, rung.size, scene.teacher.device,
                 scene.lighting.occluders,
             )  # fmt: skip

@@ -7,49 +7,32 @@ opacity is a map of its own, as glTF has it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.ladder.image_fit import ImageFit, Model
-from verdigris.core.ladder.rungs import start_from_means
-from verdigris.core.ladder.texels import Grid, quantise
-from verdigris.core.ladder.tone_curve import CLAMP
-from verdigris.core.ladder.unlit_models import OneTexture, VertexColours
-from verdigris.core.ladder.views.records import records_of
+from verdigris.core.ladder.rung import BLEND, MASK, Opacity, Rung
+from verdigris.core.ladder.texels.grid import Grid
+from verdigris.core.ladder.texels.soft_quantise import quantise
+from verdigris.core.ladder.texels.tone_curve import CLAMP
+from verdigris.core.ladder.unlit.image_fit import ImageFit, Model
+from verdigris.core.ladder.unlit.mean_texture import start_from_means
+from verdigris.core.ladder.unlit.records import records_of
+from verdigris.core.ladder.unlit.unlit_models import OneTexture, VertexColours
 from verdigris.core.ladder.views.reference import emission_at
 from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, SURFACE, VERTEX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.ladder.rungs import Rung, Scene
+    from verdigris.core.ladder.views.scene import Scene
     from verdigris.core.ladder.views.visibility import Seen
     from verdigris.core.material.evaluator import DeviceMaterial
 
     Floats = NDArray[np.float32]
 
-MASK, BLEND = "MASK", "BLEND"
-CUTOFF = 0.5
 # A material is a cutout if fewer pixels than this are neither opaque nor holes.
 _MOST_BETWEEN, OPAQUE, _HOLE = 0.05, 0.98, 0.02
-
-
-@dataclass(frozen=True)
-class Opacity:
-    """The opacity of a rung."""
-
-    grid: Grid
-    """Texels, or one row of vertices; one channel in steps of a byte."""
-    mode: str
-    """MASK or BLEND, of glTF's alpha modes."""
-
-    def shown(self, values: Floats) -> Floats:
-        """The share of light that engines draw for stored values."""
-        if self.mode == MASK:
-            return np.asarray(values >= CUTOFF, np.float32)
-        return values
 
 
 def coverage_at(teacher: DeviceMaterial, seen: Seen) -> Floats:
@@ -89,7 +72,9 @@ def _attach(rung: Rung, scene: Scene, opacity: Opacity) -> None:
     drawn, uv_set = rung.draw, _set_of(rung, scene)
 
     def draw(each: Seen, directions: int) -> Floats:
-        opacity = rung.stored["opacity"]
+        # blocks replace it
+        opacity = rung.opacity
+        assert opacity is not None
         if rung.name == VERTEX:
             vertex, _ = scene.surface.vertices
             values = (opacity.grid.values[vertex[each.triangle], 0] * each.weights).sum(1)
@@ -98,7 +83,7 @@ def _attach(rung: Rung, scene: Scene, opacity: Opacity) -> None:
         return np.asarray(drawn(each, directions) * opacity.shown(values)[:, None], np.float32)
 
     rung.draw = draw
-    rung.stored["opacity"] = opacity
+    rung.opacity = opacity
     rung.byte_size += opacity.grid.values.size
 
 

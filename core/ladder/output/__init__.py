@@ -1,1 +1,1 @@
-"""Files of a ladder: textures, glTF, figures and a page."""
+"""Files of a ladder: glTF, USD, figures and a page."""

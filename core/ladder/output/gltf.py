@@ -14,7 +14,8 @@ import numpy as np
 
 from verdigris.core.base.outputs import write_file
 from verdigris.core.geometry.mesh import Mesh
-from verdigris.core.ladder.output.texture_files import (
+from verdigris.core.ladder.rung import Rung
+from verdigris.core.ladder.textures.texture_files import (
     ANISOTROPY,
     BASE_COLOUR,
     COAT,
@@ -25,8 +26,8 @@ from verdigris.core.ladder.output.texture_files import (
     SHOWN,
     Written,
 )
-from verdigris.core.ladder.rungs import Rung, Scene
-from verdigris.core.ladder.unlit_models import VertexColours
+from verdigris.core.ladder.unlit.unlit_models import VertexColours
+from verdigris.core.ladder.views.scene import Scene
 from verdigris.core.pictures.views import frame_from
 from verdigris.core.settings.rung_names import PBR, SURFACE, TITLES, VERTEX
 
@@ -83,7 +84,11 @@ class _Buffer:
 
 
 def write_gltf(
-    scene: Scene, rungs: list[tuple[Rung, Written]], folder: Path, name: str
+    scene: Scene,
+    rungs: list[tuple[Rung, Written]],
+    folder: Path,
+    name: str,
+    is_two_sided: bool = False,
 ) -> list[str]:
     """Writes `NAME.gltf` for rungs with textures, and `NAME_vertex.gltf`. Returns file names."""
     found = []
@@ -93,15 +98,20 @@ def write_gltf(
         if {BASE_COLOUR, SHOWN} & set(each[1].files) and each[0].name != SURFACE
     ]
     if textured:
-        found += _write(scene, textured, None, folder, name)
+        found += _write(scene, textured, None, folder, name, is_two_sided)
     for rung, written in rungs:
         if rung.name == VERTEX:
-            found += _write(scene, [(rung, written)], rung, folder, f"{name}_vertex")
+            found += _write(scene, [(rung, written)], rung, folder, f"{name}_vertex", is_two_sided)
     return found
 
 
 def _write(
-    scene: Scene, rungs: list[tuple[Rung, Written]], coloured: Rung | None, folder: Path, name: str
+    scene: Scene,
+    rungs: list[tuple[Rung, Written]],
+    coloured: Rung | None,
+    folder: Path,
+    name: str,
+    is_two_sided: bool,
 ) -> list[str]:
     buffer = _Buffer(f"{name}.bin")
     primitive = _primitive(scene, buffer, coloured)
@@ -118,7 +128,10 @@ def _write(
         "extensionsUsed": [],
     }
     for rung, written in rungs:
-        document["materials"].append(_material(scene, rung, written, document))
+        made = _material(scene, rung, written, document)
+        if is_two_sided:
+            made["doubleSided"] = True
+        document["materials"].append(made)
     primitive["material"] = 0
     if len(rungs) > 1:
         names = [{"name": rung.name} for rung, _ in rungs]
@@ -164,17 +177,16 @@ def _primitive(scene: Scene, buffer: _Buffer, coloured: Rung | None) -> dict[str
         "TEXCOORD_0": buffer.add(uv0, "VEC2", _FLOAT),
         "TEXCOORD_1": buffer.add(uv1, "VEC2", _FLOAT),
     }
-    model = coloured.stored["model"] if coloured else None
-    if isinstance(model, VertexColours):
+    model = coloured.stored if coloured else None
+    if coloured and isinstance(model, VertexColours):
         # glTF's vertex colours are linear; the stored bytes are an attribute of their own
         of_vertex = surface.vertices[0].reshape(-1)[where]
         stored = model.colours.values[of_vertex]
         linear = np.clip(model.curve.to_light(stored), 0, 1).astype(np.float32)
         bytes_ = np.full((len(stored), 4), 255, np.uint8)
         bytes_[:, :3] = np.rint(stored * 255)
-        opacity = coloured.stored.get("opacity") if coloured else None
-        if opacity is not None:
-            alpha = opacity.grid.values[of_vertex].astype(np.float32)
+        if coloured.opacity is not None:
+            alpha = coloured.opacity.grid.values[of_vertex].astype(np.float32)
             bytes_[:, 3:] = np.rint(alpha * 255)
             linear = np.concatenate([linear, alpha], 1)
         attributes["COLOR_0"] = buffer.add(linear, f"VEC{linear.shape[1]}", _FLOAT)

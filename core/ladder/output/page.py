@@ -9,23 +9,23 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.text import format_bytes
-from verdigris.core.ladder.measure import SWITCH_FLIP
+from verdigris.core.ladder.measure.measure_rung import SWITCH_FLIP
+from verdigris.core.ladder.measure.time_rung import NOT_MEASURED
 from verdigris.core.ladder.output.lods import choose_lods
 from verdigris.core.ladder.output.page_style import STYLE
 from verdigris.core.ladder.output.shown_views import ShownViews
 from verdigris.core.ladder.output.snippets import SNIPPETS
-from verdigris.core.ladder.time_rung import NOT_MEASURED
-from verdigris.core.pictures.heat import heat_colours
+from verdigris.core.pictures.compare.heat import heat_colours
 from verdigris.core.pictures.picture_files import encode_jpeg
-from verdigris.core.settings.rung_names import COSTS, TITLES, describe_time
+from verdigris.core.settings.rung_names import COSTS, TITLES, describe_switch, describe_time
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from verdigris.core.ladder.ladder import Ladder
-    from verdigris.core.ladder.measure import Measured
-    from verdigris.core.ladder.rungs import Rung
+    from verdigris.core.ladder.measure.measure_rung import Measured
+    from verdigris.core.ladder.rung import Rung
 
     Floats = NDArray[np.float32]
 
@@ -69,12 +69,12 @@ def _summary(ladder: Ladder) -> str:
             f"<tr><td><a href='#{rung.name}'>{html.escape(TITLES[rung.name])}</a></td>"
             f"<td>{format_bytes(rung.byte_size)}</td><td>{found.flip:.3f}</td>"
             f"<td class=more>{found.psnr:.1f}</td>"
-            f"<td>{_below(found)}</td>{f'<td class=more>{time}</td>' if is_timed else ''}"
+            f"<td>{_good(found)}</td>{f'<td class=more>{time}</td>' if is_timed else ''}"
             f"<td class=text>{html.escape(COSTS[rung.name])}</td></tr>"
         )
     return (
         "<div class=wide><table><tr><th>rung</th><th>memory</th><th>error (FLIP)</th>"
-        "<th class=more>PSNR, dB</th><th>good below</th>"
+        "<th class=more>PSNR, dB</th><th>good</th>"
         f"{'<th class=more>time</th>' if is_timed else ''}<th class=text>an engine does</th></tr>"
         f"{''.join(rows)}</table></div><p>FLIP is the difference that an eye sees, over "
         "the pixels of the mesh; 0 is none. A rung is good below the height on the screen, in "
@@ -143,5 +143,5 @@ def _row(pictures: Sequence[Floats], title: str, captions: Sequence[str] = ()) -
     return f"<div class=row>{''.join(found)}</div>"
 
 
-def _below(found: Measured) -> str:
-    return f"{found.switch_pixels} px" if found.switch_pixels else "none"
+def _good(found: Measured) -> str:
+    return describe_switch(found.as_json())

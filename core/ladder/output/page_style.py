@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verdigris.core.pictures.heat import heat_colours
+from verdigris.core.pictures.compare.heat import heat_colours
 from verdigris.core.pictures.picture_files import srgb_from_linear
 
 
@@ -34,8 +34,9 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 th, td { padding: .35em .8em; text-align: right; white-space: nowrap }
 th { font-weight: 500; color: var(--soft); border-bottom: 1px solid var(--line) }
 td { border-bottom: 1px solid var(--line) }
-td:first-child, th:first-child { text-align: left; padding-left: 0 }
-.wide .text { text-align: left; white-space: normal; min-width: 17em }
+td:first-child, th:first-child { text-align: left; padding-left: 0; white-space: normal;
+  min-width: 7em }
+.wide .text { text-align: left; white-space: normal; min-width: 12em }
 .good { color: var(--good); font-weight: 600 } .off { color: var(--soft) }
 .warnings { color: var(--soft); padding-left: 1.2em; margin: 1em 0 }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 8px;
@@ -50,6 +51,5 @@ details { margin-top: .4em } summary { cursor: pointer; color: var(--link) }
 pre { overflow-x: auto; background: var(--page); border: 1px solid var(--line); border-radius: 6px;
   padding: .8em; font: 13px/1.45 ui-monospace, monospace }
 @media (max-width: 34em) { main { padding: 1em .7em 3em } section { padding: .7em }
-  .more, .wide .text { display: none } th, td { padding: .35em .4em }
-  td:first-child, th:first-child { white-space: normal } }
+  .more, .wide .text { display: none } th, td { padding: .35em .4em } }
 """.replace("HEAT", _gradient())

@@ -1,8 +1,8 @@
 """Writes rungs as USD: the mesh with a variant set `rung`, for Houdini, Maya, Blender and others.
 
 Each variant binds a UsdPreviewSurface with the rung's textures. That of the neural rung shows the
-glTF textures and names its bundle in `verdigris:bundle`, as the plug-ins do. That of the surface
-shader has it as a network of MaterialX, too.
+glTF textures and names its bundle in `verdigris:bundle`, as the plug-ins do. Those of the surface
+shader and of stored light have a network of MaterialX, too.
 """
 
 from __future__ import annotations
@@ -12,24 +12,41 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.ladder.output.texture_files import (
+from verdigris.core.hosts.ladder_looks import COLOUR_SHOWN, SHOWN_SCALE
+from verdigris.core.ladder.output.light_document import light_document
+from verdigris.core.ladder.output.usd_network import connect_network
+from verdigris.core.ladder.rung import Rung
+from verdigris.core.ladder.surface_shader.surface_files import DOCUMENT
+from verdigris.core.ladder.surface_shader.surface_rung import ShaderTextures
+from verdigris.core.ladder.textures.texture_files import (
     BASE_COLOUR,
     EMISSIVE,
     NORMAL,
+    OPACITY,
     ORM,
     SHOWN,
     Written,
 )
-from verdigris.core.ladder.output.usd_network import connect_network
-from verdigris.core.ladder.rungs import Rung, Scene
-from verdigris.core.ladder.surface_rung.surface_files import DOCUMENT
-from verdigris.core.ladder.unlit_models import VertexColours
-from verdigris.core.settings.rung_names import NEURAL, PBR, SURFACE, VARIANT_SET, VERTEX
+from verdigris.core.ladder.unlit.unlit_models import VertexColours
+from verdigris.core.ladder.views.scene import Scene
+from verdigris.core.settings.rung_names import (
+    DETAIL,
+    NEURAL,
+    PBR,
+    REFLECTION,
+    SURFACE,
+    UNLIT,
+    VARIANT_SET,
+    VERTEX,
+)
 
 if TYPE_CHECKING:
     from pxr import Usd, UsdShade
 
 ATTRIBUTE, LOD = "verdigris:bundle", "verdigris:below_pixels"
+MIRRORED = f"{REFLECTION}_mirrored"
+"""The variant of the reflection with its map, for renderers that know the view's direction: not all
+have MaterialX's library of it, and one that lacks it would show nothing."""
 _FIRST, _LIGHT = "st", "st1"
 _COLOUR = "displayColor"
 # Of a texture's output: the input of the surface, its type, and the texture's channel.
@@ -45,7 +62,7 @@ _LIT = (
 
 def write_usd(
     scene: Scene, rungs: list[tuple[Rung, Written]], folder: Path, name: str,
-    lods: list[dict[str, Any]], bundle: str = "",
+    lods: list[dict[str, Any]], bundle: str = "", is_two_sided: bool = False,
 ) -> list[str]:  # fmt: skip
     """Writes `NAME.usdc`. Returns its name, or nothing where USD is not installed."""
     try:
@@ -60,17 +77,27 @@ def write_usd(
     stage.SetDefaultPrim(root)
     files = {rung.name: written.files for rung, written in rungs}
     mesh = _define_mesh(stage, scene, [rung for rung, _ in rungs])
+    if is_two_sided:
+        mesh.CreateDoubleSidedAttr(True)
     chosen = root.GetVariantSets().AddVariantSet(VARIANT_SET)
     below = {each["rung"]: each["below_pixels"] for each in lods}
-    for rung, written in rungs:
-        chosen.AddVariant(rung.name)
-        chosen.SetVariantSelection(rung.name)
+    shown_twice = [each for each in rungs if each[0].name == REFLECTION]
+    for number, (rung, written) in enumerate((*rungs, *shown_twice)):
+        is_mirrored = number >= len(rungs)
+        variant = MIRRORED if is_mirrored else rung.name
+        chosen.AddVariant(variant)
+        chosen.SetVariantSelection(variant)
         with chosen.GetVariantEditContext():
             shown = files.get(PBR, {}) if rung.name in (NEURAL, SURFACE) else written.files
-            material = _define_material(stage, rung, shown, written.numbers)
-            if rung.name == SURFACE:
+            material = _define_material(stage, variant, shown, written.numbers)
+            # the uv of a mesh with an atlas does not fit images of tiles
+            if isinstance(rung.stored, ShaderTextures) and scene.atlas is None:
                 files_of = {use: file for use, file in written.files.items() if use != DOCUMENT}
-                connect_network(stage, material, rung.stored["shader"].write(files_of))
+                connect_network(stage, material, rung.stored.shader.write(files_of))
+            elif rung.name in (UNLIT, REFLECTION, DETAIL):
+                sets = _FIRST, _LIGHT
+                text = light_document(written.files, written.numbers, sets, is_mirrored)
+                connect_network(stage, material, text)
             if rung.name == NEURAL and bundle:
                 attribute = material.GetPrim().CreateAttribute(
                     ATTRIBUTE, Sdf.ValueTypeNames.Asset, True
@@ -111,7 +138,7 @@ def _define_mesh(stage: Usd.Stage, scene: Scene, rungs: list[Rung]) -> Any:
     for name, uv_set in ((_FIRST, scene.first_set), (_LIGHT, scene.unique_set or scene.first_set)):
         uv = np.ascontiguousarray(surface.sets[uv_set].reshape(-1, 2), np.float32)
         primvars.CreatePrimvar(name, types.TexCoord2fArray, corner).Set(Vt.Vec2fArray.FromNumpy(uv))
-    model = next((each.stored.get("model") for each in rungs if each.name == VERTEX), None)
+    model = next((each.stored for each in rungs if each.name == VERTEX), None)
     if isinstance(model, VertexColours):
         light = model.curve.to_light(model.colours.values)[surface.vertices[0].reshape(-1)]
         shown = np.ascontiguousarray(np.clip(light, 0, 1), np.float32)
@@ -123,11 +150,11 @@ def _define_mesh(stage: Usd.Stage, scene: Scene, rungs: list[Rung]) -> Any:
 
 
 def _define_material(
-    stage: Usd.Stage, rung: Rung, files: dict[str, str], numbers: dict[str, Any]
+    stage: Usd.Stage, variant: str, files: dict[str, str], numbers: dict[str, Any]
 ) -> UsdShade.Material:
     from pxr import Sdf, UsdShade
 
-    path = f"/ladder/materials/{rung.name}"
+    path = f"/ladder/materials/{variant}"
     material = UsdShade.Material.Define(stage, path)
     surface = UsdShade.Shader.Define(stage, f"{path}/surface")
     surface.CreateIdAttr("UsdPreviewSurface")
@@ -143,10 +170,13 @@ def _define_material(
                 texture.CreateInput("bias", types.Float4).Set((-1, -1, -1, 0))
             source = texture.CreateOutput(channel, getattr(types, kind))
             surface.CreateInput(port, getattr(types, kind)).ConnectToSource(source)
-    use, uv_set = (BASE_COLOUR, _FIRST) if BASE_COLOUR in files else (SHOWN, _LIGHT)
-    if "alpha_mode" in numbers and use in files:
-        texture = _texture(stage, f"{path}/opacity", files[use], "sRGB", uv_set)
-        source = texture.CreateOutput("a", types.Float)
+    opacities = (BASE_COLOUR, _FIRST, "a"), (SHOWN, _LIGHT, "a"), (OPACITY, _FIRST, "r")
+    chosen = next((each for each in opacities if each[0] in files), None)
+    if "alpha_mode" in numbers and chosen is not None:
+        use, uv_set, channel = chosen
+        space = "raw" if use == OPACITY else "sRGB"
+        texture = _texture(stage, f"{path}/opacity", files[use], space, uv_set)
+        source = texture.CreateOutput(channel, types.Float)
         surface.CreateInput("opacity", types.Float).ConnectToSource(source)
         surface.CreateInput("opacityThreshold", types.Float).Set(numbers.get("alpha_cutoff", 0.0))
     if BASE_COLOUR in files:
@@ -155,13 +185,17 @@ def _define_material(
     for port in ("diffuseColor", "specularColor"):
         surface.CreateInput(port, types.Color3f).Set((0, 0, 0))
     surface.CreateInput("useSpecularWorkflow", types.Int).Set(1)
-    if rung.name == VERTEX:
+    if variant == VERTEX:
         reader = UsdShade.Shader.Define(stage, f"{path}/colour")
         reader.CreateIdAttr("UsdPrimvarReader_float3")
         reader.CreateInput("varname", types.String).Set(_COLOUR)
         light = reader.CreateOutput("result", types.Float3)
-    elif SHOWN in files:
-        texture = _texture(stage, f"{path}/light", files[SHOWN], "sRGB", _LIGHT)
+    elif SHOWN in files or COLOUR_SHOWN in files:
+        file = files.get(SHOWN) or files[COLOUR_SHOWN]
+        texture = _texture(stage, f"{path}/light", file, "sRGB", _LIGHT)
+        if SHOWN_SCALE in numbers:
+            scale = numbers[SHOWN_SCALE]
+            texture.CreateInput("scale", types.Float4).Set((scale, scale, scale, 1))
         light = texture.CreateOutput("rgb", types.Color3f)
     else:
         return material

@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from verdigris.core.base.outputs import write_file
+from verdigris.core.bundle.files.manifest import SUFFIX
+from verdigris.core.bundle.files.replace_folder import remove_folder, swap_in
 from verdigris.core.hosts.host import (
     BASE_COLOR,
     EMISSION,
@@ -20,28 +23,33 @@ from verdigris.core.hosts.host import (
     ROUGHNESS,
 )
 from verdigris.core.hosts.ladder_looks import FORMAT, SCENE_SHADER, SCENE_TEXTURES, SCENE_VERTICES
-from verdigris.core.ladder.measure import SWITCH_FLIP
+from verdigris.core.ladder.measure.measure_rung import SWITCH_FLIP
+from verdigris.core.ladder.measure.time_rung import NOT_MEASURED
+from verdigris.core.ladder.neural_rung import Neural
 from verdigris.core.ladder.output.gltf import write_gltf
 from verdigris.core.ladder.output.lods import choose_lods
 from verdigris.core.ladder.output.page import make_page
 from verdigris.core.ladder.output.shown_views import ShownViews
-from verdigris.core.ladder.output.texture_files import (
+from verdigris.core.ladder.output.usd import write_usd
+from verdigris.core.ladder.surface_shader.surface_files import describe_shader
+from verdigris.core.ladder.surface_shader.surface_rung import ShaderTextures
+from verdigris.core.ladder.texels import pbr_model
+from verdigris.core.ladder.texels.pbr_textures import PbrTextures
+from verdigris.core.ladder.textures.texture_files import (
     BASE_COLOUR,
     EMISSIVE,
     NORMAL,
     write_textures,
 )
-from verdigris.core.ladder.output.usd import write_usd
-from verdigris.core.ladder.pbr import pbr_model
-from verdigris.core.ladder.surface_rung.surface_files import describe_shader
-from verdigris.core.ladder.time_rung import NOT_MEASURED
+from verdigris.core.ladder.unlit.unlit_models import VertexColours
+from verdigris.core.ladder.views.visibility import shows_backs
 from verdigris.core.pictures.picture_files import encode_jpeg, write_data
-from verdigris.core.settings.rung_names import COSTS, LIT, PBR, SURFACE, TITLES, VERTEX
+from verdigris.core.settings.rung_names import COSTS, LIT, PBR, TITLES
 
 if TYPE_CHECKING:
     from verdigris.core.ladder.ladder import Ladder
-    from verdigris.core.ladder.rungs import Rung
-    from verdigris.core.ladder.surface import Surface
+    from verdigris.core.ladder.mesh.mesh_surface import Surface
+    from verdigris.core.ladder.rung import Rung
 
 REPORT, PAGE = "ladder.json", "ladder.html"
 # All files are written here, and then moved together: a ladder is whole, or the one before.
@@ -50,12 +58,12 @@ _DRAFT = ".writing"
 
 def _bundle(rung: Rung, folder: Path) -> dict[str, str]:
     """Where the bundle of the neural rung lies, from the folder of the ladder if it is there."""
-    bundle = rung.stored.get("bundle")
-    if bundle is None:
+    if not isinstance(rung.stored, Neural):
         return {}
-    is_inside = bundle.resolve().is_relative_to(folder.resolve())
-    name = bundle.resolve().relative_to(folder.resolve()) if is_inside else bundle.resolve()
-    return {"bundle": name.as_posix(), "uv_set": rung.stored["uv_set"]}
+    name, folder = rung.stored.folder.resolve(), folder.resolve()
+    if name.is_relative_to(folder):
+        name = name.relative_to(folder)
+    return {"bundle": name.as_posix(), "uv_set": rung.stored.uv_set or ""}
 
 
 def _times(rung: Rung) -> dict[str, Any]:
@@ -81,37 +89,36 @@ def _write_for_scenes(
 ) -> dict[str, Any]:
     """The textures of pbr by the kinds of the plug-ins, whose materials read one number a file, and
     light of vertices. No textures of an atlas, whose uv set a scene does not have."""
-    if rung.name == VERTEX:
-        return {SCENE_VERTICES: _write_vertices(rung, surface, folder)}
-    if rung.name == SURFACE and not has_atlas:
-        return {SCENE_SHADER: describe_shader(rung.stored["shader"], files)}
-    if rung.name != PBR or has_atlas:
+    stored = rung.stored
+    if isinstance(stored, VertexColours):
+        return {SCENE_VERTICES: _write_vertices(rung, stored, surface, folder)}
+    if isinstance(stored, ShaderTextures) and not has_atlas:
+        return {SCENE_SHADER: describe_shader(stored.shader, files)}
+    if not isinstance(stored, PbrTextures) or has_atlas:
         return {}
-    image = rung.stored["grid"].image
     found = {BASE_COLOR: files[BASE_COLOUR], NORMAL_MAP: files[NORMAL]}
     if EMISSIVE in files:
         found[EMISSION] = files[EMISSIVE]
-    if "opacity" in rung.stored:
+    if rung.opacity is not None:
         found[OPACITY] = f"{PBR}_{OPACITY}.png"
-        opacity = rung.stored["opacity"].grid.image
+        opacity = rung.opacity.grid.image
         write_data(folder / found[OPACITY], np.ascontiguousarray(opacity[::-1], np.float32))
     for kind, channel in ((ROUGHNESS, pbr_model.ROUGHNESS), (METALNESS, pbr_model.METALNESS)):
         found[kind] = f"{PBR}_{kind}.png"
-        values = np.ascontiguousarray(image[::-1, :, channel : channel + 1], np.float32)
+        values = np.ascontiguousarray(stored.grid.image[::-1, :, channel, None], np.float32)
         write_data(folder / found[kind], values)
     return {SCENE_TEXTURES: found}
 
 
-def _write_vertices(rung: Rung, surface: Surface, folder: Path) -> str:
+def _write_vertices(rung: Rung, model: VertexColours, surface: Surface, folder: Path) -> str:
     """Writes the place, the light and the opacity of each vertex. Returns the file's name."""
     vertex, count = surface.vertices
     position = np.zeros((count, 3), np.float32)
     position[vertex.reshape(-1)] = surface.mesh.position.reshape(-1, 3)
-    model = rung.stored["model"]
     colour = np.ones((count, 4), np.float32)
     colour[:, :3] = np.maximum(model.curve.to_light(model.colours.values), 0)
-    if "opacity" in rung.stored:
-        colour[:, 3] = rung.stored["opacity"].grid.values[:, 0]
+    if rung.opacity is not None:
+        colour[:, 3] = rung.opacity.grid.values[:, 0]
     data = io.BytesIO()
     np.savez(data, position=position, colour=colour)
     name = f"{rung.name}_colours.npz"
@@ -119,20 +126,38 @@ def _write_vertices(rung: Rung, surface: Surface, folder: Path) -> str:
     return name
 
 
-def write_ladder(ladder: Ladder, folder: Path, name: str, has_ktx: bool = True) -> dict[str, Any]:
-    """Writes everything into a folder, the report last. Returns the report."""
+def write_ladder(
+    ladder: Ladder, folder: Path, name: str, has_ktx: bool = True, baked: Path | None = None
+) -> dict[str, Any]:
+    """Writes everything into a folder, the report last. Returns the report. `baked` is the folder
+    in which the neural rung was baked, and from which it is moved."""
+    ladder = _with_bundle_in(ladder, folder, baked)
     folder.mkdir(parents=True, exist_ok=True)
     draft = folder / _DRAFT
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir()
     try:
         report = _write_all(ladder, draft, folder, name, has_ktx)
+        for each in [*baked.glob(f"*{SUFFIX}")] if baked else ():
+            if (old := swap_in(each, folder / each.name)) is not None:
+                remove_folder(old)
         # the report at last: it names the others
         for file in sorted(draft.iterdir(), key=lambda file: file.name == REPORT):
             file.replace(folder / file.name)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return report
+
+
+def _with_bundle_in(ladder: Ladder, folder: Path, baked: Path | None) -> Ladder:
+    """The ladder with its new bundle where that will be."""
+    rungs = [
+        replace(rung, stored=replace(rung.stored, folder=folder / rung.stored.folder.name))
+        if isinstance(rung.stored, Neural) and rung.stored.folder.parent == baked
+        else rung
+        for rung in ladder.rungs
+    ]
+    return replace(ladder, rungs=rungs)
 
 
 def _write_all(
@@ -142,10 +167,11 @@ def _write_all(
     written = [
         (rung, write_textures(rung, draft, has_ktx, ladder.scene.atlas)) for rung in ladder.rungs
     ]
-    models = write_gltf(ladder.scene, written, draft, name)
+    is_two_sided = shows_backs(ladder.held_out.seen)
+    models = write_gltf(ladder.scene, written, draft, name, is_two_sided)
     lods = [each.as_json() for each in choose_lods(ladder)]
     named = [_bundle(rung, folder).get("bundle", "") for rung in ladder.rungs]
-    models += write_usd(ladder.scene, written, draft, name, lods, "".join(named))
+    models += write_usd(ladder.scene, written, draft, name, lods, "".join(named), is_two_sided)
     scene, views = ladder.scene, ShownViews(ladder)
     report: dict[str, Any] = {
         "format": FORMAT,

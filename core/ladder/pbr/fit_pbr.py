@@ -22,26 +22,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.device import MOST_THREADS, Device, Source
-from verdigris.core.ladder.pbr import pbr_model
-from verdigris.core.ladder.pbr.pbr_material import layout_uniform
-from verdigris.core.ladder.texels import (
-    HARDEST,
-    Grid,
-    fill_holes,
-    quantise,
-    rate_at,
-    softness_at,
-)
+from verdigris.core.ladder.texels import pbr_model
+from verdigris.core.ladder.texels.grid import Grid, fill_holes, layout_uniform
+from verdigris.core.ladder.texels.soft_quantise import HARDEST, quantise, rate_at, softness_at
 from verdigris.core.ladder.views.reference import Responses, batches
 from verdigris.core.training.optimiser import BETA_1, BETA_2, EPSILON, adam_rate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.ladder.pbr.lit_pixels import LitPixels
+    from verdigris.core.ladder.views.lit_pixels import LitPixels
     from verdigris.core.network.parameters import FloatArray
 
-_SHADER, _PIXEL_SHADER = Source("ladder/pbr_fit"), Source("ladder/fit_pixels")
+_SHADER, _PIXEL_SHADER = Source("ladder/pbr/pbr_fit"), Source("ladder/pbr/fit_pixels")
 # Texels a side of the coarsest sizes, and the steps of each; then the parts of the full size, whose
 # steps are a share of the full size's.
 _COARSE, _PARTS, _SHARE = ((1, 80), (16, 80)), (4, 2), 0.4

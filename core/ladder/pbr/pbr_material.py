@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.device import Device, Source
-from verdigris.core.ladder.pbr import pbr_model
+from verdigris.core.ladder.texels import pbr_model
+from verdigris.core.ladder.texels.grid import layout_uniform
 from verdigris.core.material.evaluator import DeviceMaterial
 
 if TYPE_CHECKING:
     import slangpy
 
-    from verdigris.core.ladder.texels import Floats, Grid
+    from verdigris.core.ladder.texels.grid import Floats, Grid
 
-_SHADER = Source("ladder/pbr_textures")
+_SHADER = Source("ladder/pbr/pbr_textures")
 
 
 class PbrMaterial(DeviceMaterial):
@@ -36,16 +37,10 @@ class PbrMaterial(DeviceMaterial):
         texels[:, : pbr_model.CHANNELS] = pbr_model.decode(grid.values)
         if emission is not None:
             texels[:, pbr_model.EMISSION] = emission
-        self._texels = self.buffer(texels.size, texels, stride=16)
+        self._texels = self.device.new_buffer(texels, 16)
 
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
         return self._kernels.get((source, _SHADER), entry)
 
     def bindings(self) -> dict[str, Any]:
         return {"gPbr": {"layout": layout_uniform(self._layout)}, "gTexels": self._texels}
-
-
-def layout_uniform(layout: Any) -> dict[str, int]:
-    """A LatentLayout as shaders read it."""
-    names = ("width", "height", "levels", "materials")
-    return {name: getattr(layout, name) for name in names}

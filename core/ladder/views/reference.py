@@ -16,6 +16,7 @@ from verdigris.core.pictures.environment_render import LitPart
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.ladder.views.scene import Scene
     from verdigris.core.ladder.views.visibility import Seen, ViewPixels
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.pictures.environment_render import EnvironmentLighting
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Progress = Callable[[float], None]
 
-_SHADER = Source("ladder/draw_responses")
+_SHADER = Source("ladder/views/draw_responses")
 # What covers less counts for nothing in a fit.
 _LEAST_COVERAGE = 0.05
+# Samples of the response at a pixel.
+_MOST_A_PIXEL = 256
 
 
 def light_on_device(
@@ -56,6 +59,19 @@ def light_of(
         light_on_device(material, each, lighting, samples, is_flat) for each in seen.parts(uv_set)
     ]
     return np.concatenate([each.light() for each in parts])
+
+
+def draws_with(
+    material: DeviceMaterial, scene: Scene, uv_set: str | None = None, is_flat: bool = False
+) -> Callable[[Seen, int], Floats]:
+    """A function that draws exposed light (N, 3) of a material at the pixels of a view, with so
+    many directions of light."""
+
+    def draw(seen: Seen, samples: int) -> Floats:
+        light = light_of(material, seen, scene.lighting, samples, uv_set, is_flat)[:, :3]
+        return np.asarray(light * scene.exposure, np.float32)
+
+    return draw
 
 
 def lights_of(
@@ -113,10 +129,11 @@ def draw_responses(
     own."""
     rng = np.random.default_rng(seed)
     total = sum(each.count for each in seen)
-    repeats = max(1, round(count / total))
+    # of a mesh that is a few pixels, more tell no more
+    repeats = min(max(1, round(count / total)), _MOST_A_PIXEL)
     order = teacher.device.new_buffer(rng.permutation(total * repeats).astype(np.uint32))
     buffers = {
-        name: teacher.buffer(width * total * repeats, None)
+        name: teacher.device.new_space(width * total * repeats)
         for name, width in (("gPlaces", 2), ("gDirections", 6), ("gTargets", 4))
     }
     first = 0
@@ -133,12 +150,12 @@ def draw_responses(
                     rows = value.to_numpy().view(np.float32).reshape(-1, 3)
                     cover = _emission(teacher, own, wo)[:, 3:]
                     rows, weight = without_coverage(np.concatenate([rows, cover], 1), paint)
-                    value = teacher.buffer(rows.size, rows)
+                    value = teacher.device.new_buffer(rows)
                 given = {
                     "gResponses": value,
                     "gFittedUv": fitted.view.buffers["gUv"],
                     "gFittedFrames": fitted.view.buffers["gFrames"],
-                    "gPaint": teacher.buffer(own.count, weight),
+                    "gPaint": teacher.device.new_buffer(weight),
                     "gOrder": order,
                 }
                 _run(teacher, "storeResponses", own, first, seed, {**drawn, **buffers, **given})
@@ -200,7 +217,8 @@ def draw_lights(
     teacher: DeviceMaterial, pixels: ViewPixels, first: int, seed: int
 ) -> dict[str, Any]:
     """A direction of light for each pixel, and the one to its eye, in the frames of the pixels."""
-    drawn = {name: teacher.buffer(3 * pixels.count, None) for name in ("gIncoming", "gOutgoing")}
+    new, count = teacher.device.new_space, 3 * pixels.count
+    drawn = {name: new(count) for name in ("gIncoming", "gOutgoing")}
     _run(teacher, "drawLights", pixels, first, seed, drawn)
     return drawn
 

@@ -13,23 +13,23 @@ import numpy as np
 from verdigris.core.base.device import MOST_THREADS, Device, Source
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.importance.camera import Camera, look_at
-from verdigris.core.ladder.pbr.pbr_model import CONSTANTS
+from verdigris.core.ladder.texels.pbr_model import CONSTANTS
 from verdigris.core.lighting.bvh import build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh
 from verdigris.core.pictures.environment_render import pixels_at_once
 from verdigris.core.pictures.render import DeviceView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from verdigris.core.ladder.surface import Surface
+    from verdigris.core.ladder.mesh.mesh_surface import Surface
 
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]
 
-_SHADER = Source("ladder/see_mesh")
+_SHADER = Source("ladder/views/see_mesh")
 _FIELD_OF_VIEW = 24.0
 _MARGIN = 1.06
 _MOST_FRAMED = 200_000
@@ -38,6 +38,8 @@ _GOLDEN = (1 + 5**0.5) / 2
 _STEP_AWAY = 1e-4
 # A camera that sees more of the inside than this stands in the mesh, or the mesh is inside out.
 _MOST_INSIDE = 0.7
+# Pixels at an outline may show the back of a triangle of a closed mesh.
+_MOST_STRAY = 0.005
 
 
 class DeviceSurface:
@@ -121,6 +123,8 @@ class Seen:
     """Barycentric weights (N, 3) in the triangle, correct in perspective."""
     distance: float
     """From the eye to the centre of the mesh."""
+    back_share: float = 0.0
+    """Of the pixels, that show the back of a triangle."""
 
     @property
     def count(self) -> int:
@@ -239,7 +243,7 @@ def see(geometry: DeviceSurface, camera: Camera, number: int = 0) -> Seen:
             f"camera {number} sees nothing of {surface.name}: check its position, direction and fov"
         )
     rays = rays[pixel]
-    is_back = (rays[:, 3] > 1).mean()
+    is_back = float((rays[:, 3] > 1).mean())
     away = float(np.linalg.norm(eye - surface.centre))
     if away < surface.radius and is_back > _MOST_INSIDE:
         raise SettingsError(
@@ -247,4 +251,21 @@ def see(geometry: DeviceSurface, camera: Camera, number: int = 0) -> Seen:
             "sees are back sides): move it outside"
         )
     weights = np.stack([1 - rays[:, 1] - rays[:, 2], rays[:, 1], rays[:, 2]], 1)
-    return Seen(geometry, eye, size, pixel, rays[:, 0].astype(np.int64), weights, away)
+    return Seen(geometry, eye, size, pixel, rays[:, 0].astype(np.int64), weights, away, is_back)
+
+
+def shows_backs(seen: Sequence[Seen]) -> bool:
+    """Whether views see the back of a mesh, as of a sheet, and not only of a few thin triangles."""
+    return max((each.back_share for each in seen), default=0.0) > _MOST_STRAY
+
+
+def back_warnings(seen: Sequence[Seen]) -> list[str]:
+    """A warning if the mesh seems to be inside out."""
+    share = sum(each.back_share * each.count for each in seen) / sum(each.count for each in seen)
+    if share <= _MOST_INSIDE:
+        return []
+    name = seen[0].geometry.surface.name
+    return [
+        f"{share:.0%} of what views see of {name} are back sides, which engines may hide: reverse "
+        "its faces, if they point inwards"
+    ]

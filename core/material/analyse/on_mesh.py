@@ -22,11 +22,11 @@ from verdigris.core.material.normalise.geometry_properties import (
 if TYPE_CHECKING:
     import MaterialX as mx
 
-    from verdigris.core.material.mesh_points import MeshPoints
-
 _READS_MESH = ("position", "geomcolor")
 _PROPERTIES = (VALUE, UNIFORM_VALUE)
 _FIRST = ("", "0")
+# How a material that is baked on a mesh keeps what it reads there, in reports.
+ON_MESH = "as it is on the mesh"
 
 
 def depends_on_mesh(nodes: Sequence[mx.Node]) -> bool:
@@ -35,17 +35,24 @@ def depends_on_mesh(nodes: Sequence[mx.Node]) -> bool:
     return any(map(_reads_mesh, nodes)) or bool(directions_used_as_masks(nodes))
 
 
-def parts_on_mesh(parts: Sequence[Part], mesh: MeshPoints) -> tuple[Part, ...]:
-    """The parts of a material that is baked on a mesh: what it reads there is kept."""
+def reads_second_set(nodes: Sequence[mx.Node]) -> bool:
+    """Whether a material reads another uv set than the first."""
+    return any(map(_reads_other_set, nodes))
+
+
+def parts_on_mesh(
+    parts: Sequence[Part], properties: Sequence[str], sets: int, has_colours: bool
+) -> tuple[Part, ...]:
+    """The parts of a material that is evaluated on a mesh, with these properties and so many uv
+    sets: what it reads there is kept."""
     kept = {NODE_FEATURES["position"].name, FACING.name}
-    for each in mesh.properties:
+    for each in properties:
         kept |= {name_of_property(each), name_of_property(f"primvars:{each}")}
-    kept |= {name_of_coordinates(str(number)) for number in range(1, mesh.sets)}
-    if mesh.has_colours:
+    kept |= {name_of_coordinates(str(number)) for number in range(1, sets)}
+    if has_colours:
         kept.add(NODE_FEATURES["geomcolor"].name)
     return tuple(
-        replace(each, fate=KEPT, how="as it is on the mesh") if each.name in kept else each
-        for each in parts
+        replace(each, fate=KEPT, how=ON_MESH) if each.name in kept else each for each in parts
     )
 
 
@@ -53,10 +60,14 @@ def _reads_mesh(node: mx.Node) -> bool:
     category = node.getCategory()
     if category in _PROPERTIES:
         return not reads_texture_coordinates(node)
-    if category == "texcoord":
-        index = node.getInputValue("index") if node.getInput("index") is not None else 0
-        return bool(index)
-    return category in _READS_MESH or any(
-        each.getGeomProp() == "position" or each.getIndex() not in _FIRST
-        for each in default_places(node)
+    return (
+        category in _READS_MESH
+        or _reads_other_set(node)
+        or any(each.getGeomProp() == "position" for each in default_places(node))
     )
+
+
+def _reads_other_set(node: mx.Node) -> bool:
+    if node.getCategory() == "texcoord" and node.getInput("index") is not None:
+        return bool(node.getInputValue("index"))
+    return any(each.getIndex() not in _FIRST for each in default_places(node))

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import describe_locale
 from verdigris.core.material.codegen.code_names import (
     rename_definitions_for_code,
@@ -48,7 +48,7 @@ _VERTEX_FIELDS = {
 }
 _TEXEL_LINES = (
     "import network_constants;",
-    "import ladder.texel_surface;",
+    "import ladder.surface_shader.texel_surface;",
     "#define VERDIGRIS_TEXELS 1",
     "static float gTexelValues[kLatentChannels];",
 )

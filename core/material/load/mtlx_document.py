@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import with_plain_letters
 from verdigris.core.material.files.paths import SearchPath, is_file
 from verdigris.core.material.graph.library import TARGET, standard_library

@@ -10,7 +10,7 @@ from xml.parsers import expat
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.base.outputs import is_bundle_or_scene
-from verdigris.core.base.working_folder import require_for
+from verdigris.core.base.process.working_folder import require_for
 from verdigris.core.material.files.paths import SearchPath
 
 LARGEST_BYTES = 64 << 20

@@ -79,6 +79,20 @@ def changed_sources(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[s
     return reasons + _changed_files(before.get("textures"), now["textures"])
 
 
+def changed_mesh(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Descriptions of what differs between two records of a mesh; empty ones are of none."""
+    if not now:
+        return ["was baked on a mesh, and none is requested"] if before else []
+    name = now["files"][0]["file"]
+    if not before:
+        return [f"was baked without the mesh {name}"]
+    if before.get("files") != now["files"]:
+        return [f"the mesh {name} has changed"]
+    if before.get("uv_set") != now["uv_set"]:
+        return [f"the uv set is {now['uv_set']!r}, was {before.get('uv_set')!r}"]
+    return []
+
+
 def _changed_files(before: Any, now: Sequence[Mapping[str, str]]) -> list[str]:
     old = before if isinstance(before, list) else []
     if old == list(now):

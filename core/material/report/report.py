@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DocumentError, MissingTextureError, VerdigrisError
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import why_not_unicode
 from verdigris.core.material.analyse.converted import converted_types
 from verdigris.core.material.analyse.features import Part
@@ -151,7 +151,9 @@ def describe_teacher(teacher: Teacher) -> MaterialReport:
     """The report of a loaded material, without a probe."""
     report = describe_material(teacher.document, teacher.material, probe=False)
     if teacher.mesh is not None:
-        report = replace(report, parts=parts_on_mesh(report.parts, teacher.mesh))
+        on = teacher.mesh
+        parts = parts_on_mesh(report.parts, on.properties, on.sets, on.has_colours)
+        report = replace(report, parts=parts)
     return _with_images(report, teacher)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from verdigris.core.base.device import Device, Source, open_device
 from verdigris.core.base.errors import DocumentError, MissingTextureError
-from verdigris.core.base.profile import span
+from verdigris.core.base.process.profile import span
 from verdigris.core.material.analyse.unlit import is_dark_and_opaque
 from verdigris.core.material.codegen.generate_teacher import GeneratedMaterial, generate
 from verdigris.core.material.evaluator import DeviceMaterial
@@ -61,7 +61,7 @@ class Teacher(DeviceMaterial):
         self.kernels = self.device.material_kernels(self.generated.digest)
         self.source = Source(f"material_{self.generated.digest}", self.generated.source)
         self.mesh = mesh
-        self._mesh = None if mesh is None else self.buffer(mesh.texels.size, mesh.texels, stride=16)
+        self._mesh = None if mesh is None else self.device.new_buffer(mesh.texels, 16)
         self._pool = TexturePool(self.device, document.search)
         try:
             with span("load textures"):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.base.profile import profiled
+from verdigris.core.base.process.profile import profiled
 
 if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial

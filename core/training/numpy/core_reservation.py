@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from verdigris.core.base.processor import find_affinities, pin_thread
+from verdigris.core.base.process.processor import find_affinities, pin_thread
 
 # Blocks of the decision, about one second: single blocks are late by chance.
 _JUDGED_BLOCKS = 32

@@ -18,6 +18,7 @@ from collections.abc import Callable
 import numpy as np
 
 from verdigris.core.network import losses
+from verdigris.core.network.latents.texels import IndexArray
 from verdigris.core.network.output import exponent_backward, exponent_of, response_of
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import (
@@ -32,7 +33,6 @@ from verdigris.core.network.spec import (
     LatentLayout,
     NetworkSpec,
 )
-from verdigris.core.network.texels import IndexArray
 from verdigris.core.training.numpy.array_operations import (
     activate,
     cross,

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.base.processor import single_threaded_blas
+from verdigris.core.base.process.processor import single_threaded_blas
+from verdigris.core.network.latents.quantise import LatentRange, fit_ranges
+from verdigris.core.network.latents.texels import IndexArray
 from verdigris.core.network.parameters import FloatArray, Parameters
-from verdigris.core.network.quantise import LatentRange, fit_ranges
 from verdigris.core.network.spec import LatentLayout
-from verdigris.core.network.texels import IndexArray
 from verdigris.core.settings.schedule import HARD, TrainingSettings
 from verdigris.core.training.latent_blocks import LatentBlocks, move_to_blocks
 from verdigris.core.training.latent_grid import LatentGrid

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from verdigris.core.network.latents.texels import IndexArray, corners
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import CHANNELS, LENGTH_EPSILON, RANGES, LatentLayout
-from verdigris.core.network.texels import IndexArray, corners
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE, SampleArray
 
 _WORDS = TRAINING_SAMPLE.itemsize // 4

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.device import Device, Source, constants_module
-from verdigris.core.network.block_lines import QUAD
+from verdigris.core.network.latents.block_lines import QUAD
 from verdigris.core.network.losses import LIGHT_RATIO
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, NetworkSpec

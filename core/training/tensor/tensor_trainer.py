@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.device import Device
+from verdigris.core.network.latents.quantise import LatentRange, fit_ranges
 from verdigris.core.network.parameters import FloatArray, Parameters
-from verdigris.core.network.quantise import LatentRange, fit_ranges
 from verdigris.core.network.student import SharedBuffers
 from verdigris.core.settings.schedule import TrainingSettings
 from verdigris.core.training.latent_blocks import LatentBlocks

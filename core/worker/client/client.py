@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.base.worker_environment import (
+from verdigris.core.base.process.worker_environment import (
     NO_WINDOW,
     environment_for,
     require_worker_python,

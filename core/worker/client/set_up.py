@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError, reason
-from verdigris.core.base.worker_environment import (
+from verdigris.core.base.process.worker_environment import (
     BOOTSTRAP_PROGRAM,
     NO_WINDOW,
     SUPPORTED,

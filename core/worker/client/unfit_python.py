@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 
-from verdigris.core.base.worker_environment import (
+from verdigris.core.base.process.worker_environment import (
     NEEDED,
     NO_WINDOW,
     SUPPORTED,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.pictures.heat import difference
+from verdigris.core.pictures.compare.heat import difference
 from verdigris.core.pictures.picture_files import resized, srgb_from_linear, with_shoulder
 from verdigris.core.pictures.render import over_backdrop
 

@@ -20,15 +20,18 @@ if TYPE_CHECKING:
     from verdigris.core.network.student import Student
     from verdigris.core.training.numpy.numpy_trainer import LiveNetwork
     from verdigris.core.worker.drawing.canvas import Canvas, Tone
+    from verdigris.core.worker.drawing.easel import Drawn, Easel
     from verdigris.core.worker.drawing.frame import Frame
     from verdigris.core.worker.drawing.live_network import LitView
-    from verdigris.core.worker.drawing.painter import Painter
+    from verdigris.core.worker.drawing.side import Side
 
 # Shorter sides of live pictures. The first is the least; only the viewport can be smaller.
 LIVE_SIZES = (128, 160, 192, 256, 320, 384, 512, 640, 768, 1024)
 # Larger ones are drawn of a network in place only without what is prepared once: it would take
 # hundreds of megabytes.
 _LARGEST_IN_PLACE = 384
+# Tiles of a reference: on a processor and on a graphics card.
+_TILES = 48, 1024
 # Factor of the cost of the first picture of a size.
 _NEW_SIZE = 1.8
 
@@ -46,12 +49,15 @@ class _Sized:
 
 
 class LiveDrawing:
-    """The live picture of a painter's view."""
+    """The live picture of a view."""
 
-    def __init__(self, painter: Painter, clock: Callable[[], float]) -> None:
-        self._painter, self._clock = painter, clock
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
         self._seconds_a_pixel: float | None = None
-        self._is_settled = False
+
+    def draw_on(self, easel: Easel, side: Side, original: Drawn) -> None:
+        """Draws another view: as much of it as `side` has in sight, beside this reference."""
+        self._easel, self._side, self._original = easel, side, original
         self.forget()
 
     def forget(self) -> None:
@@ -99,28 +105,28 @@ class LiveDrawing:
 
     def draw_at_once(self, student: Student | LiveNetwork, step: int) -> list[Picture]:
         """A whole picture of the smallest size."""
-        self._begin(student, min(LIVE_SIZES[0], self._painter.command.size))
+        self._begin(student, min(LIVE_SIZES[0], self._easel.command.size))
         while not self.advance():
             pass
         return self.pictures(step)
 
     def pictures(self, step: int) -> list[Picture]:
         """The picture that has become whole."""
-        each, command = self._sized[self._size], self._painter.command
+        each, command = self._sized[self._size], self._easel.command
         sharp = min(1.0, self._size / command.size)
         neural = each.neural
         found = [Picture(neural.pixels(), "neural", command.number, step, sharp, 0.0)]
         if each.reference is not None and command.shows == ALL:
-            found.append(self._painter.heat(each.reference, neural, step, sharp, 0.0))
+            found.append(self._easel.heat(each.reference, neural, step, sharp, 0.0))
         return found
 
     def _fitting(self, student: Student | LiveNetwork, seconds: float) -> int:
-        least = min(LIVE_SIZES[0], self._painter.command.size)
+        least = min(LIVE_SIZES[0], self._easel.command.size)
         if self._seconds_a_pixel is None:
             return least
-        left, right = self._painter.neural.columns
+        left, right = self._side.columns
         cost = self._seconds_a_pixel * max(right - left, 0.1)
-        most = self._painter.command.size
+        most = self._easel.command.size
         if not isinstance(student, DeviceMaterial):
             most = min(most, _LARGEST_IN_PLACE)
 
@@ -142,30 +148,30 @@ class LiveDrawing:
             self._seconds_a_pixel = min(0.7 * before + 0.3 * cost, cost)
 
     def _draw(self, student: Student | LiveNetwork, size: int) -> Iterator[None]:
-        painter = self._painter
+        easel = self._easel
         self._is_new = size not in self._sized
         if self._is_new:
-            frame = painter.frame_of(size)
-            each = self._sized[size] = _Sized(frame, painter.new_canvas(frame))
+            frame = easel.frame_of(size)
+            each = self._sized[size] = _Sized(frame, easel.new_canvas(frame))
             last = max((known for known in self._sized if known != size), default=0)
             if last:
                 # what is not in sight has some content
                 each.neural.fill_from(self._sized[last].neural)
         each = self._sized[size]
-        if painter.command.shows == ALL and each.reference is None:
+        if easel.command.shows == ALL and each.reference is None:
             yield from self._draw_reference(each)
         if isinstance(student, DeviceMaterial):
-            view = painter.view_of(each.frame, each.frame.whole())
-            each.neural.put(view.pixel, painter.light(student, view))
+            view = easel.view_of(each.frame, each.frame.whole())
+            each.neural.put(view.pixel, easel.light(student, view))
             return
         # all of the first picture, so that nothing is empty, and then what is in sight
-        columns = (0.0, 1.0) if len(self._sized) == 1 else painter.neural.columns
+        columns = (0.0, 1.0) if len(self._sized) == 1 else self._side.columns
         if each.lit is None or each.columns != columns:
-            view = painter.view_of(each.frame, each.frame.whole())
+            view = easel.view_of(each.frame, each.frame.whole())
             left, right = (share * each.frame.width for share in columns)
             column = view.pixel % each.frame.width
             seen = view.take(np.flatnonzero((column >= left) & (column <= right)))
-            each.lit, each.columns = painter.lit_view(student, seen), columns
+            each.lit, each.columns = easel.lit_view(student, seen), columns
             self._is_new = True
             yield
         for number in range(each.lit.parts):
@@ -174,10 +180,11 @@ class LiveDrawing:
 
     def _draw_reference(self, each: _Sized) -> Iterator[None]:
         """The reference in the same size, to compare pixel by pixel."""
-        painter, frame = self._painter, each.frame
-        canvas = painter.new_canvas(frame)
-        for tile in frame.tiles(48 if painter.teacher.device.is_software else 1024):
-            view = painter.view_of(frame, tile)
-            canvas.put(view.pixel, painter.light(painter.original, view, places=1))
+        easel, frame, original = self._easel, each.frame, self._original
+        is_on_card = isinstance(original, DeviceMaterial) and not original.device.is_software
+        canvas = easel.new_canvas(frame)
+        for tile in frame.tiles(_TILES[is_on_card]):
+            view = easel.view_of(frame, tile)
+            canvas.put(view.pixel, easel.light(original, view, places=1))
             yield
         each.reference = canvas

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.base.processor import single_threaded_blas
+from verdigris.core.base.process.processor import single_threaded_blas
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 from verdigris.core.training.numpy.kernel import Kernel
 from verdigris.core.training.numpy.prepared_batch import BatchPreparation, PreparedBatch

@@ -10,54 +10,45 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.geometry.mesh import Mesh, in_atlas, load_mesh
-from verdigris.core.geometry.shapes import SHAPES, shape_mesh
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.pictures.render import make_view
-from verdigris.core.worker.drawing.canvas import Canvas, heat_of
-from verdigris.core.worker.drawing.frame import Frame, Shape, Tile
+from verdigris.core.worker.drawing.canvas import Canvas
+from verdigris.core.worker.drawing.easel import Easel
+from verdigris.core.worker.drawing.frame import Frame, Shape
 from verdigris.core.worker.drawing.live_drawing import LiveDrawing
-from verdigris.core.worker.drawing.live_network import LitView
 from verdigris.core.worker.drawing.range_pictures import draw_range
+from verdigris.core.worker.drawing.shown_meshes import ShownMeshes
 from verdigris.core.worker.drawing.side import Side, shift_of
-from verdigris.core.worker.drawing.studio import Studio, few_lights
+from verdigris.core.worker.drawing.studio import Studio
 from verdigris.core.worker.protocol.commands import (
     ALL,
     NEURAL,
-    PIXELATED_FROM,
     REFERENCE,
     WIPE,
     Range,
 )
 from verdigris.core.worker.protocol.commands import View as ViewCommand
-from verdigris.core.worker.protocol.worker_events import Picture, Places
+from verdigris.core.worker.protocol.worker_events import Picture
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.material.live_inputs.live_input import LiveInput
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
-    from verdigris.core.pictures.views import View
-    from verdigris.core.training.numpy.numpy_trainer import LiveNetwork
-
-    Drawn = Teacher | Student | LiveNetwork
+    from verdigris.core.worker.drawing.easel import Drawn
 
 # Sides of tiles: commands wait for at most one tile. Is it a processor?
 _TILE = {True: 48, False: 512}
 # Shorter side of the picture that comes at once.
 COARSE = 128
-# uv by pixel is not needed any finer.
-_PLACES_SIDE = 320
-# Pixels per texel from which a texel is drawn as a square.
-_PIXELS_A_TEXEL = 36
 _TEXTURE_SIZE = 256
 TEXTURE = "texture"
 # Beside the wipe, as a part of the width: it can be moved before the next picture comes.
@@ -66,8 +57,6 @@ _BESIDE_WIPE = 0.02
 
 class Painter:
     """Pictures of a teacher and its student."""
-
-    command: ViewCommand
 
     def __init__(
         self,
@@ -80,24 +69,27 @@ class Painter:
         self.teacher = teacher
         self._original: Drawn = teacher
         """What the reference shows: the material, or another bake of it."""
-        self._given = {} if meshes is None else meshes
+        self._meshes = ShownMeshes(meshes, teacher.tiles)
         self._studio = Studio(teacher, resolution)
-        # by file and modification time
-        self._meshes: dict[tuple[str, int], Mesh] = {}
         self._compiled: set[int] = set()
         self._changed: set[str] = set()
         self._has_student = False
-        self.live = LiveDrawing(self, clock)
+        self.live = LiveDrawing(clock)
         self._show(command)
+
+    @property
+    def command(self) -> ViewCommand:
+        """The view."""
+        return self.easel.command
 
     def look(self, command: ViewCommand, is_new: bool = False) -> None:
         """Shows another view. It is drawn again, unless only what is in sight and the exposure
         differ, or `is_new` is false for an equal view."""
-        is_same = _shape_of(self.command) == _shape_of(command) and self._is_current(command)
+        is_same = _shape_of(self.command) == _shape_of(command) and self._meshes.is_current(command)
         if not is_same or is_new:
             self._show(command)
             return
-        self.command = command
+        self.easel.command = command
         tone = self._studio.tone(command)
         for side in (self.reference, self.neural):
             side.expose(tone)
@@ -107,18 +99,14 @@ class Painter:
 
     def _show(self, command: ViewCommand) -> None:
         # what cannot be read changes nothing
-        mesh = self._mesh(command)
+        mesh = self._meshes.of(command)
         self._studio.check(command)
-        self.command, self._shown_mesh = command, mesh
-        self._shape = Shape(command, mesh)
-        self.frame = Frame.of(self._shape, command.size, command.aspect)
+        self.easel = easel = Easel(self._studio, command, mesh)
         tile = _TILE[self.teacher.device.is_software]
-        self._behind: dict[tuple[int, int], NDArray[np.float32] | None] = {}
         self.reference, self.neural = (
-            Side(self.frame, tile, lambda: self.new_canvas(self.frame)) for _ in range(2)
+            Side(easel.frame, tile, lambda: easel.new_canvas(easel.frame)) for _ in range(2)
         )
-        self._find_places()
-        self.live.forget()
+        self.live.draw_on(easel, self.neural, self._original)
         self._look_at_sides()
         self._changed = set()
         self._draw_coarse(self._original, self.reference, REFERENCE)
@@ -141,34 +129,6 @@ class Painter:
             self._has_student = has_student
             self._look_at_sides()
 
-    def _find_places(self) -> None:
-        """Finds the uv of each pixel: a place, or the centre of its texel."""
-        side = min(_PLACES_SIDE, self.command.size)
-        self._places_frame = Frame.of(self._shape, side, self.command.aspect)
-        self._seen: View | None = None
-        self.texels = 0
-        if self.command.zoom >= PIXELATED_FROM:
-            self.texels = self._count_texels(self._places_view())
-
-    def _places_view(self) -> View:
-        if self._seen is None:
-            self._seen = self._places_frame.view(self._places_frame.whole())
-        return self._seen
-
-    @property
-    def seen_uv(self) -> NDArray[np.float32]:
-        """The places in sight, to train them more."""
-        return self._places_view().uv
-
-    def _count_texels(self, seen: View) -> int:
-        """Texels per side if each is drawn as a square; otherwise 0."""
-        texels = max(1, self._studio.resolution >> self.command.level)
-        if not len(seen.uv):
-            return 0
-        shown = np.unique(np.floor(seen.uv * texels), axis=0)
-        pixels = len(seen.uv) * (self.frame.count / self._places_frame.count)
-        return texels if pixels >= _PIXELS_A_TEXEL * len(shown) else 0
-
     def compare_with(self, original: Drawn, resolution: int) -> None:
         """Shows this as the reference, at this texture resolution."""
         if original is not self._original:
@@ -176,7 +136,7 @@ class Painter:
             self._show(self.command)
         elif resolution != self._studio.resolution:
             self._studio.resolution = resolution
-            self._find_places()
+            self.easel.find_places()
             self.reference.forget()
             self.live.forget()
 
@@ -224,15 +184,15 @@ class Painter:
             return
         tile = side.next_quick()
         if tile is not None:
-            view = self.view_of(self.frame, tile)
-            side.draw_quick(tile, view, self.light(material, view))
+            view = self.easel.view_of(self.easel.frame, tile)
+            side.draw_quick(tile, view, self.easel.light(material, view))
             self._changed.add(name)
 
     def _draw_coarse(self, material: Drawn, side: Side, name: str) -> None:
-        coarse = Frame.of(self._shape, min(COARSE, self.command.size), self.command.aspect)
-        canvas = self.new_canvas(coarse)
-        view = self.view_of(coarse, coarse.whole())
-        canvas.put(view.pixel, self.light(material, view, places=1))
+        coarse = self.easel.frame_of(min(COARSE, self.command.size))
+        canvas = self.easel.new_canvas(coarse)
+        view = self.easel.view_of(coarse, coarse.whole())
+        canvas.put(view.pixel, self.easel.light(material, view, places=1))
         side.coarse = canvas
         self._changed.add(name)
 
@@ -246,11 +206,10 @@ class Painter:
         for found, material, side, name in waiting:
             if found is not None and found[1] == min(passes):
                 tile, number = found
-                view = self.view_of(self.frame, tile, shift_of(number))
+                view = self.easel.view_of(self.easel.frame, tile, shift_of(number))
                 assert isinstance(material, DeviceMaterial)
                 self._compiled.add(id(material))
-                light = self._studio.fine(material, view, self.command, number, self._shown_mesh)
-                side.draw_fine(tile, number, view, light)
+                side.draw_fine(tile, number, view, self.easel.fine_light(material, view, number))
                 self._changed.add(name)
                 return
 
@@ -296,7 +255,7 @@ class Painter:
                 # of equal sizes
                 is_coarse = self.reference.is_coarse or self.neural.is_coarse
                 pair = [each.canvas(is_fine, is_coarse) for each in (self.reference, self.neural)]
-                found.append(self.heat(pair[0], pair[1], step, sharp, refined))
+                found.append(self.easel.heat(pair[0], pair[1], step, sharp, refined))
         return found
 
     def _refined(self, student: Drawn | None) -> float:
@@ -304,12 +263,6 @@ class Painter:
             return 1.0
         sides = [self.reference] + ([self.neural] if student is not None else [])
         return sum(side.refined for side in sides) / len(sides)
-
-    def heat(
-        self, reference: Canvas, neural: Canvas, step: int, sharp: float, refined: float = 1.0
-    ) -> Picture:
-        values = heat_of(reference, neural, self._studio.exposure(self.command))
-        return Picture(values, "heat", self.command.number, step, sharp, refined)
 
     def texture(self) -> Picture:
         """The material on the unit square, v upwards, to paint on."""
@@ -327,75 +280,6 @@ class Painter:
     def know_inputs(self, inputs_of: Mapping[int, Sequence[LiveInput]]) -> None:
         """Live inputs of bundles by the identity of their students, before they are shown."""
         self._studio.inputs_of = inputs_of
-
-    def places(self) -> Places:
-        """The uv of the pixels of a picture that may be smaller."""
-        frame, seen = self._places_frame, self._places_view()
-        uv = np.full((frame.count, 2), np.nan, np.float32)
-        uv[seen.pixel] = seen.uv
-        array = uv.reshape(frame.height, frame.width, 2)
-        return Places(array, self.command.number, self.texels)
-
-    # for live pictures, too
-
-    def new_canvas(self, frame: Frame) -> Canvas:
-        size = (frame.width, frame.height)
-        if size not in self._behind:
-            self._behind[size] = self._studio.behind(self.command, frame)
-        return Canvas(frame, self._studio.tone(self.command), self._behind[size])
-
-    def frame_of(self, short: int) -> Frame:
-        return Frame.of(self._shape, short, self.command.aspect)
-
-    def view_of(self, frame: Frame, tile: Tile, shift: tuple[float, float] = (0.0, 0.0)) -> View:
-        """A tile, with every pixel at the centre of its texel if texels are drawn as squares."""
-        view = frame.view(tile, shift)
-        if not self.texels:
-            return view
-        uv = (np.floor(view.uv * self.texels) + 0.5) / self.texels
-        return replace(view, uv=uv.astype(np.float32))
-
-    def light(self, material: Drawn, view: View, places: int = 4) -> NDArray[np.float32]:
-        """Light and coverage at the pixels of a view, by few lights."""
-        if isinstance(material, DeviceMaterial):
-            return self._studio.quick(material, view, self.command, self._shown_mesh, places)
-        lit = self.lit_view(material, view)
-        return np.concatenate([lit.draw(material, number)[1] for number in range(lit.parts)])
-
-    def lit_view(self, network: LiveNetwork, view: View) -> LitView:
-        live = self._studio.live_of(network, self.command)
-        return LitView(network, view, few_lights(self.command), self.command.level, live)
-
-    @property
-    def original(self) -> Drawn:
-        return self._original
-
-    def _mesh(self, command: ViewCommand) -> Mesh | None:
-        if command.shape in SHAPES:
-            return shape_mesh(command.shape)
-        if command.shape != "mesh":
-            return None
-        given = self._given.get(command.mesh)
-        if given is not None:
-            return in_atlas(given, self.teacher.tiles)
-        key = _file_key(command.mesh)
-        if key not in self._meshes:
-            self._meshes = {key: in_atlas(load_mesh(Path(command.mesh)), self.teacher.tiles)}
-        return self._meshes[key]
-
-    def _is_current(self, command: ViewCommand) -> bool:
-        """Whether the file of the mesh is unchanged."""
-        if command.shape != "mesh" or command.mesh in self._given:
-            return True
-        return _file_key(command.mesh) in self._meshes
-
-
-def _file_key(name: str) -> tuple[str, int]:
-    """The key of a file by its modification time. Missing files are reported by their reader."""
-    try:
-        return name, Path(name).stat().st_mtime_ns
-    except OSError:
-        return name, 0
 
 
 def _shape_of(command: ViewCommand) -> ViewCommand:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,12 +16,13 @@ from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.lighting.principal_lights import principal_lights
 from verdigris.core.material.evaluator import Footprint
-from verdigris.core.network.texels import footprint_width
+from verdigris.core.network.latents.texels import footprint_width
 from verdigris.core.pictures.backdrop import blurred
 from verdigris.core.pictures.environment_render import EnvironmentLighting, light_pass
 from verdigris.core.pictures.picture_files import resized
 from verdigris.core.pictures.render import Lighting, shade
 from verdigris.core.worker.drawing.canvas import Tone
+from verdigris.core.worker.drawing.shown_meshes import file_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +68,7 @@ class Studio:
     def check(self, command: ViewCommand) -> None:
         """Reads the environment of a view; raises an error if that is not possible."""
         if command.lit_by:
-            _read(*_file_key(command.lit_by))
+            _read(*file_key(command.lit_by))
 
     def tone(self, command: ViewCommand) -> Tone:
         exposure = command.exposure
@@ -84,7 +84,7 @@ class Studio:
         """The light of the backdrop, (N, 3); None for the grey one."""
         if not command.lit_by or command.backdrop == "grey":
             return None
-        soft = _soft(*_file_key(command.lit_by)).turned(command.rotate)
+        soft = _soft(*file_key(command.lit_by)).turned(command.rotate)
         rays, (height, width) = frame.rays()
         seen = soft.radiance(rays).reshape(height, width, 3).astype(np.float32)
         return resized(seen, frame.height, frame.width).reshape(-1, 3)
@@ -111,10 +111,6 @@ class Studio:
             return light_pass(material, view, lighting, _QUICK_PAIRS, 0, footprint)
 
         return self._on(material, view, command, footprint, lit)
-
-    def shade(self, material: DeviceMaterial, view: View, command: ViewCommand) -> Floats:
-        """The quick light, of shapes that throw no shadows."""
-        return self.quick(material, view, command)
 
     def fine(
         self,
@@ -184,7 +180,7 @@ class Studio:
         return result
 
     def _lighting(self, command: ViewCommand, mesh: Mesh | None) -> EnvironmentLighting:
-        key = _file_key(command.lit_by)
+        key = file_key(command.lit_by)
         device = self._teacher.device
         if key not in self._uploaded:
             self._uploaded = {key: DeviceEnvironment.upload(device, _read(*key))}
@@ -213,7 +209,7 @@ def _share(live: LiveInput, value: float | None) -> float:
 def few_lights(command: ViewCommand) -> Lights:
     """The lights of quick pictures on a processor: unit directions and colours."""
     if command.lit_by:
-        return list(_lights(*_file_key(command.lit_by), command.rotate))
+        return list(_lights(*file_key(command.lit_by), command.rotate))
     found = [(command.light, _KEY_COLOUR, 1.0)]
     if command.environment > 0:
         found += [(direction, colour, command.environment) for direction, colour in _FILLS]
@@ -231,7 +227,7 @@ def _in_studio(
 
 
 def _environment(command: ViewCommand) -> Environment:
-    return _read(*_file_key(command.lit_by)).turned(command.rotate)
+    return _read(*file_key(command.lit_by)).turned(command.rotate)
 
 
 # Maps can be large: the present one, and the one before.
@@ -248,14 +244,6 @@ def _lights(name: str, changed: int, rotate: float) -> tuple[tuple[Floats, Float
 @lru_cache(2)
 def _soft(name: str, changed: int) -> Environment:
     return blurred(_read(name, changed))
-
-
-def _file_key(name: str) -> tuple[str, int]:
-    """The key of a file by its modification time. Missing files are reported by their reader."""
-    try:
-        return name, Path(name).stat().st_mtime_ns
-    except OSError:
-        return name, 0
 
 
 def _rotation(start: Floats, end: Floats) -> Floats:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.material.evaluator import DeviceMaterial
-from verdigris.core.pictures.metrics import (
+from verdigris.core.pictures.compare.metrics import (
     RELATIVE_EPSILON,
     SampleMetrics,
     measure_samples,

@@ -26,7 +26,7 @@ def run_ladder(
 ) -> None:
     """Posts what is fitted, and the report at the end. `mesh` is one of the host's scene."""
     from verdigris.core.baking.fit_ladder import LadderRequest, fit_ladder
-    from verdigris.core.ladder.surface import Surface, load_surface
+    from verdigris.core.ladder.mesh.mesh_surface import Surface, load_surface
     from verdigris.core.lighting.environment_names import STUDIO
     from verdigris.core.lighting.named_environments import find_environment
 

@@ -77,7 +77,7 @@ class LivePictures:
 
     @property
     def seen_uv(self) -> NDArray[np.float32]:
-        return self._painter.seen_uv
+        return self._painter.easel.seen_uv
 
     @property
     def student(self) -> Student | None:
@@ -292,5 +292,5 @@ class LivePictures:
             self._post(picture)
 
     def _post_places(self) -> None:
-        if self._painter.command.wants_places or self._painter.texels:
-            self._post(self._painter.places())
+        if self._painter.command.wants_places or self._painter.easel.texels:
+            self._post(self._painter.easel.places())

@@ -34,7 +34,7 @@ from quadrics import collapse
 from skinning import compare_weights
 
 from verdigris.core.base.device import Device
-from verdigris.core.pictures.metrics import ldr_flip
+from verdigris.core.pictures.compare.metrics import ldr_flip
 
 SHADER = Path(__file__).with_suffix(".slang")
 SMALL = {"detail": 12, "arm": 12, "side": 64, "steps": 100, "views": 24, "rate": 5e-4}

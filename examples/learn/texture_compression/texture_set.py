@@ -10,8 +10,8 @@ import numpy as np
 from kit import TEXTURES, Floats, load_image, psnr, resized, smaller
 
 from verdigris.core.compress.blocks import QUAD, whole_blocks
-from verdigris.core.network.block_lines import decode, encode
-from verdigris.core.network.quantise import LatentRange
+from verdigris.core.network.latents.block_lines import decode, encode
+from verdigris.core.network.latents.quantise import LatentRange
 
 MOST_CHANNELS = 16
 

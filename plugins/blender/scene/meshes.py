@@ -80,14 +80,13 @@ def read_mesh(
         uv = _values(layer.uv, "vector", np.float32, 2)
         weights = _weights(item, mesh, weight_set, vertex)
         kept = _faces_with(made, mesh, material)
-        to_world = np.array(made.matrix_world, np.float64)
+        to_world = world_from_object(made)
     notes: tuple[str, ...] = ()
     if not kept.all():
         corners = corners[kept[faces]]
         notes = (f"{name}: {int((~kept).sum())} of {len(kept)} faces have another material",)
     if not len(corners):
         raise HostError(f"{name} has no faces with this material")
-    to_world = FROM_Z_UP.T @ to_world
     turn = to_world[:3, :3]
     if np.linalg.det(turn) < 0:
         # a mirrored object turns the other way round
@@ -107,9 +106,14 @@ def read_mesh(
 
 def world_y_up(item: bpy.types.Object, mesh: bpy.types.Mesh) -> NDArray[np.float32]:
     """The vertices of a mesh where its object has them, in the space of `read_mesh`."""
-    to_world = FROM_Z_UP.T @ np.array(item.matrix_world, np.float64)
+    to_world = world_from_object(item)
     place = _values(mesh.vertices, "co", np.float32, 3) @ to_world[:3, :3].T + to_world[:3, 3]
     return place.astype(np.float32)
+
+
+def world_from_object(item: bpy.types.Object) -> NDArray[np.float64]:
+    """The matrix from an object's own space to the world with y up."""
+    return np.asarray(FROM_Z_UP.T @ np.array(item.matrix_world, np.float64))
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from verdigris.core.hosts.host import (
 )
 
 from .meshes import RUNG
+from .node_graph import load_data
 from .undo import push_undo, require_local
 
 RESULT_PROPERTY = "verdigris_bundle"
@@ -93,13 +94,7 @@ def swap_likeness(material: bpy.types.Material) -> int:
 
 
 def load_image(path: Path, kind: str) -> bpy.types.Image:
-    try:
-        image = bpy.data.images.load(str(path.absolute()), check_existing=True)
-    except RuntimeError as failure:
-        raise HostError(f"{path}: Blender cannot read it ({failure}): bake again") from None
-    image.reload()
-    image.colorspace_settings.name = _INPUTS[kind][1]
-    return image
+    return load_data(path, _INPUTS[kind][1])
 
 
 def _make_likeness(material: bpy.types.Material, images: Mapping[str, bpy.types.Image]) -> None:
@@ -113,7 +108,9 @@ def _make_likeness(material: bpy.types.Material, images: Mapping[str, bpy.types.
     fill_likeness(made, images)
 
 
-def fill_likeness(made: bpy.types.Material, images: Mapping[str, bpy.types.Image]) -> None:
+def fill_likeness(
+    made: bpy.types.Material, images: Mapping[str, bpy.types.Image], emission: float = 1.0
+) -> None:
     """Gives a material a Principled BSDF with these textures by kind."""
     tree = made.node_tree
     shader = node_of(tree, "ShaderNodeBsdfPrincipled", _SHADER, (0, 300))
@@ -133,7 +130,7 @@ def fill_likeness(made: bpy.types.Material, images: Mapping[str, bpy.types.Image
             connect(tree, source, bump.inputs["Color"])
             source = bump.outputs["Normal"]
         connect(tree, source, target)
-    shader.inputs["Emission Strength"].default_value = 1.0 if EMISSION in images else 0.0
+    shader.inputs["Emission Strength"].default_value = emission if EMISSION in images else 0.0
 
 
 def node_of(

@@ -11,11 +11,15 @@ import bpy
 import numpy as np
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.hosts.host import BASE_COLOR, VIEWPORT_SUFFIX, LadderLook, RungLook
+from verdigris.core.hosts.host import VIEWPORT_SUFFIX, LadderLook, RungLook
+from verdigris.core.hosts.ladder_looks import read_vertices
 from verdigris.core.settings.rung_names import NEURAL
 
+from .light_nodes import add_light, emit, note_axes
 from .meshes import RUNG, objects_with, world_y_up
-from .results import MADE_FOR, connect, fill_likeness, load_image, node_of, note_result
+from .node_graph import NodeGraph, load_data
+from .results import MADE_FOR, fill_likeness, load_image, note_result
+from .surface_nodes import SHADERS, add_surface
 from .undo import push_undo, require_local
 
 LEVELS_OF = "verdigris_levels_of"
@@ -32,10 +36,9 @@ def attach_rungs(material: bpy.types.Material, ladder: LadderLook) -> str:
     objects = objects_with(material)
     if not objects:
         raise HostError(f"{material.name}: no mesh of the scene has it: assign it to one")
-    # Blender has no node of the surface shaders of MaterialX
-    rungs = [each for each in ladder.rungs if each.shader is None]
+    rungs = [each for each in ladder.rungs if not each.shader or each.shader.category in SHADERS]
     images = {rung.name: _images_of(rung) for rung in rungs}
-    colours = {each.name: _read_vertices(each) for each in rungs if each.vertices}
+    colours = {each.name: read_vertices(each.vertices) for each in rungs if each.vertices}
     if ladder.result is not None:
         note_result(material, ladder.result)
     _remove_levels(material)
@@ -50,7 +53,7 @@ def attach_rungs(material: bpy.types.Material, ladder: LadderLook) -> str:
         top.children.link(level)
         shown = material
         if rung.name != NEURAL:
-            shown = _material_of(material, rung, images[rung.name])
+            shown = _material_of(material, rung, images[rung.name], objects[0].data)
             level.hide_viewport = level.hide_render = True
         for item in objects:
             if rung.name == NEURAL:
@@ -58,12 +61,15 @@ def attach_rungs(material: bpy.types.Material, ladder: LadderLook) -> str:
                 continue
             copied = _copy_of(item, material, shown)
             copied[RUNG] = rung.name
+            note_axes(copied)
             level.objects.link(copied)
             if rung.name in colours:
                 _colour(copied, colours[rung.name])
     push_undo("Verdigris levels of detail")
     names = ", ".join(each.name for each in rungs)
-    return f"Levels of detail in the collection {top.name!r}: {names}"
+    others = [each.shader.category for each in ladder.rungs if each.shader and each not in rungs]
+    note = f"; Blender gets no nodes of {others[0]}: use surface.mtlx" if others else ""
+    return f"Levels of detail in the collection {top.name!r}: {names}{note}"
 
 
 def _remove_levels(material: bpy.types.Material) -> None:
@@ -81,21 +87,17 @@ def _remove_levels(material: bpy.types.Material) -> None:
 def _images_of(rung: RungLook) -> dict[str, bpy.types.Image]:
     images = {kind: load_image(path, kind) for kind, path in rung.textures.items()}
     if rung.light is not None:
-        images[BASE_COLOR] = load_image(rung.light, BASE_COLOR)
+        images |= {use: load_data(path) for use, path in rung.light.files.items()}
+    for name, each in rung.shader.textures.items() if rung.shader else ():
+        images[name] = load_data(each.file, "sRGB" if each.is_colour else "Non-Color")
     return images
 
 
-def _read_vertices(rung: RungLook) -> tuple[np.ndarray, np.ndarray]:
-    assert rung.vertices is not None
-    try:
-        with np.load(rung.vertices) as found:
-            return found["position"], found["colour"]
-    except (OSError, ValueError, KeyError) as failure:
-        raise HostError(f"{rung.vertices}: cannot be read ({failure}): bake again") from None
-
-
 def _material_of(
-    material: bpy.types.Material, rung: RungLook, images: dict[str, bpy.types.Image]
+    material: bpy.types.Material,
+    rung: RungLook,
+    images: dict[str, bpy.types.Image],
+    mesh: bpy.types.Mesh,
 ) -> bpy.types.Material:
     made = next(
         (each for each in bpy.data.materials
@@ -107,37 +109,29 @@ def _material_of(
         made[MADE_FOR], made[RUNG] = material, rung.name
         made.node_tree.nodes.clear()
     if rung.textures:
-        fill_likeness(made, images)
+        fill_likeness(made, images, rung.emission)
+        return made
+    graph = NodeGraph(made.node_tree)
+    if rung.shader is not None:
+        add_surface(graph, rung.shader, images, _uv_map(mesh, rung.shader.uv_set, True))
+        return made
+    if rung.light is not None:
+        wanted, first = rung.light.uv_set, rung.light.uv_set_of_detail
+        sets = _uv_map(mesh, wanted, wanted == first), _uv_map(mesh, first, True)
+        light, alpha = add_light(graph, rung.light, images, *sets)
     else:
-        _fill_unlit(made, rung, images.get(BASE_COLOR))
+        light, alpha = graph.node("ShaderNodeVertexColor", {}, layer_name=COLOURS).outputs
+    emit(graph, light, alpha if rung.has_alpha else None)
     return made
 
 
-def _fill_unlit(made: bpy.types.Material, rung: RungLook, image: bpy.types.Image | None) -> None:
-    """Light as it is stored, whatever the scene's lights are."""
-    tree = made.node_tree
-    emission = node_of(tree, "ShaderNodeEmission", "Verdigris light", (0, 300))
-    output = node_of(tree, "ShaderNodeOutputMaterial", "Verdigris output", (500, 300))
-    if image is None:
-        source = node_of(tree, "ShaderNodeVertexColor", "Verdigris vertices", (-300, 300))
-        source.layer_name = COLOURS
-    else:
-        source = node_of(tree, "ShaderNodeTexImage", "Verdigris texture", (-300, 300))
-        source.image = image
-        if rung.uv_set:
-            place = node_of(tree, "ShaderNodeUVMap", "Verdigris uv", (-500, 300))
-            place.uv_map = rung.uv_set
-            connect(tree, place.outputs["UV"], source.inputs["Vector"])
-    connect(tree, source.outputs["Color"], emission.inputs["Color"])
-    shader = emission.outputs["Emission"]
-    if rung.has_alpha:
-        clear = node_of(tree, "ShaderNodeBsdfTransparent", "Verdigris holes", (0, 150))
-        mixed = node_of(tree, "ShaderNodeMixShader", "Verdigris opacity", (250, 300))
-        connect(tree, source.outputs["Alpha"], mixed.inputs[0])
-        connect(tree, clear.outputs["BSDF"], mixed.inputs[1])
-        connect(tree, shader, mixed.inputs[2])
-        shader = mixed.outputs["Shader"]
-    connect(tree, shader, output.inputs["Surface"])
+def _uv_map(mesh: bpy.types.Mesh, uv_set: str, is_first: bool) -> str:
+    """The uv map of a set. Importers name them anew: without one of the name, it is the one that
+    renders for the first set of the ladder, and else the last."""
+    layers = mesh.uv_layers
+    if uv_set in layers or not layers:
+        return uv_set
+    return next(each for each in layers if each.active_render).name if is_first else layers[-1].name
 
 
 def _copy_of(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.base.worker_environment import NO_WINDOW, environment_for
+from verdigris.core.base.process.worker_environment import NO_WINDOW, environment_for
 from verdigris.plugins.common.batch.interruption import Interruption
 
 Event = dict[str, Any]

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from verdigris.core.base.termination import handled, termination_signals
+from verdigris.core.base.process.termination import handled, termination_signals
 
 
 class Interruption:

@@ -32,8 +32,11 @@ _INPUTS = {
 TANGENT_SPACE = 1
 
 
-def make_viewport_material(material: HostMaterial, textures: Mapping[str, Path]) -> None:
-    """Makes a standardSurface with the textures, or updates the one that was made before."""
+def make_viewport_material(
+    material: HostMaterial, textures: Mapping[str, Path], emission: float = 1.0
+) -> None:
+    """Makes a standardSurface with the textures, or updates the one that was made before. The
+    texture of emission is multiplied by `emission`."""
     made = _Made(material)
     shader = made.find(_SHADER)
     is_made = not shader
@@ -64,8 +67,8 @@ def make_viewport_material(material: HostMaterial, textures: Mapping[str, Path])
             output, target, space = _INPUTS[kind]
             cmds.setAttr(f"{file}.colorSpace", space, type="string")
             _connect(f"{file}.{output}", f"{shader}.{target}")
-            if kind == EMISSION:
-                cmds.setAttr(f"{shader}.emission", 1.0)
+        if kind == EMISSION and (is_new or emission != 1.0):
+            cmds.setAttr(f"{shader}.emission", emission)
     for kind in (EMISSION, OPACITY):
         if kind not in textures and made.find(kind):
             cmds.delete(made.find(kind))

@@ -92,7 +92,8 @@ static void submit(VkCommandBuffer commands) {
 static void move_image(VkCommandBuffer commands, VkImage image, const VdTexture *texture, VkImageLayout from,
                        VkImageLayout to) {
     const VkImageMemoryBarrier barrier = {VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER, 0,
-                                          VK_ACCESS_MEMORY_WRITE_BIT, VK_ACCESS_MEMORY_READ_BIT, from, to,
+                                          VK_ACCESS_MEMORY_WRITE_BIT,
+                                          VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT, from, to,
                                           VK_QUEUE_FAMILY_IGNORED, VK_QUEUE_FAMILY_IGNORED, image,
                                           {VK_IMAGE_ASPECT_COLOR_BIT, 0, texture->levels, 0, texture->layers}};
     vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, 0,
@@ -177,6 +178,12 @@ static int can_filter(uint32_t format) {
     return (found.optimalTilingFeatures & VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT) != 0;
 }
 
+static uint32_t most_uniform_bytes(void) {
+    VkPhysicalDeviceProperties found;
+    vkGetPhysicalDeviceProperties(gpu, &found);
+    return found.limits.maxUniformBufferRange;
+}
+
 static VkShaderModule read_shader(const char *path) {
     static uint32_t code[1 << 18];
     VkShaderModuleCreateInfo info = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, 0, 0, 0, code};
@@ -204,6 +211,8 @@ static void shade(const VdBundle *bundle, const char *shader, Buffer pixels) {
                                                    {0}, {0}, {floats.buffer, 0, floats.bytes}};
     const VkDescriptorImageInfo image = {make_sampler(), make_texture(&bundle->latents),
                                          VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
+    const VkMemoryBarrier written = {VK_STRUCTURE_TYPE_MEMORY_BARRIER, 0, VK_ACCESS_SHADER_WRITE_BIT,
+                                     VK_ACCESS_HOST_READ_BIT};
     VkDescriptorSetLayoutBinding bindings[SLOTS];
     VkDescriptorPoolSize sizes[SLOTS];
     VkWriteDescriptorSet writes[SLOTS];
@@ -237,6 +246,8 @@ static void shade(const VdBundle *bundle, const char *shader, Buffer pixels) {
     vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, compute.layout, 0, 1, &set, 0, 0);
     vkCmdDispatch(commands, SIZE / 8, SIZE / 8, 1);
+    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &written, 0,
+                         0, 0, 0);
     submit(commands);
 }
 
@@ -269,6 +280,8 @@ int main(int count, char **words) {
     open_device();
     if (!can_filter(bundle.latents.format) && !vd_unpack_latents(&bundle, &error))
         fail(error.text);
+    if (bundle.constants_bytes > most_uniform_bytes())
+        fail("the decoder is larger than maxUniformBufferRange of the device: use portable_sampled.glsl");
     pixels = make_buffer(0, 16 * SIZE * SIZE, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
     shade(&bundle, words[2], pixels);
     write_picture(pixels, words[3]);

@@ -20,7 +20,8 @@
        VD_NO_STDIO                          no vd_open and no files; use vd_open_with
        VD_NO_DIGESTS                        do not compare SHA-256 of files with the manifest
 
-   Nothing here is global or static state: different threads may open different bundles. */
+   Paths are UTF-8, on Windows, too. Nothing here is global or static state: different threads may open different
+   bundles. */
 #ifndef VERDIGRIS_H
 #define VERDIGRIS_H
 
@@ -1466,6 +1467,31 @@ int vd_check_with(const VdBundle *bundle, VdRead read, void *user, double *large
 }
 
 #ifndef VD_NO_STDIO
+static FILE *vd__open_file(const char *path) {
+#ifdef _WIN32
+    /* fopen of Windows takes a path for the text of a code page, and its compiler refuses fopen */
+    wchar_t wide[4096];
+    size_t count = 0;
+    FILE *stream = 0;
+    while (*path && count < 4094) {
+        const unsigned char first = (unsigned char)*path++;
+        int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0;
+        uint32_t code = more ? first & (0x3fu >> more) : first;
+        for (; more && (*path & 0xc0) == 0x80; more--)
+            code = code << 6 | ((unsigned char)*path++ & 0x3fu);
+        if (code > 0xffff) {
+            wide[count++] = (wchar_t)(0xd7c0 + (code >> 10));
+            code = 0xdc00 | (code & 0x3ff);
+        }
+        wide[count++] = (wchar_t)code;
+    }
+    wide[count] = 0;
+    return *path || _wfopen_s(&stream, wide, L"rb") ? 0 : stream;
+#else
+    return fopen(path, "rb");
+#endif
+}
+
 static int vd__read_file(void *user, const char *file, size_t most, uint8_t **data, size_t *bytes) {
     char path[4096];
     FILE *stream;
@@ -1473,7 +1499,7 @@ static int vd__read_file(void *user, const char *file, size_t most, uint8_t **da
     *data = 0;
     if (snprintf(path, sizeof path, "%s/%s", (const char *)user, file) >= (int)sizeof path)
         return 0;
-    if (!(stream = fopen(path, "rb")))
+    if (!(stream = vd__open_file(path)))
         return 0;
     if (!fseek(stream, 0, SEEK_END) && (length = ftell(stream)) >= 0 && (size_t)length <= most && !fseek(stream, 0, SEEK_SET) &&
         (*data = (uint8_t *)VD_MALLOC((size_t)length + 1))) {

@@ -76,7 +76,7 @@ def test_the_result_holds_what_was_trained(clay, learnt):
     assert (bundle.manifest.name, source["material"], source["step"]) == ("clay", "clay", 300)
     assert BakeSettings.from_json(source["settings"]).iterations == 300
     from verdigris.core.network.numpy_mlp import evaluate
-    from verdigris.core.pictures.metrics import measure_samples
+    from verdigris.core.pictures.compare.metrics import measure_samples
 
     held_out = draw_held_out(clay, 1 << 14)
     values = evaluate(bundle.spec, bundle.parameters(), held_out.uv, 0, held_out.wi, held_out.wo)

@@ -9,9 +9,10 @@ import pytest
 from verdigris.core.baking.on_mesh import NeuralRequest, bake_neural
 from verdigris.core.base.device import open_device
 from verdigris.core.geometry.mesh import Mesh
-from verdigris.core.ladder.ladder import LadderSettings, make_ladder
+from verdigris.core.ladder.ladder import make_ladder
+from verdigris.core.ladder.ladder_settings import LadderSettings
+from verdigris.core.ladder.mesh.mesh_surface import Surface
 from verdigris.core.ladder.output.write_ladder import write_ladder
-from verdigris.core.ladder.surface import Surface
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
@@ -97,7 +98,12 @@ def test_the_rung_is_drawn_measured_and_written_with_its_bundle(tiled):
         views=1, view_size=16, held_out=1, held_out_size=32, held_out_samples=8
     )
     found = make_ladder(
-        graph, sheet(2), find_environment("studio"), ["neural"], settings, neural=neural
+        graph,
+        sheet(2),
+        find_environment("studio"),
+        ["neural"],
+        settings,
+        neural=lambda: neural,
     )
     assert found.measured["neural"].flip < 0.08
     report = write_ladder(found, folder, "tiled")

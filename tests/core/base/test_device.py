@@ -109,7 +109,6 @@ def test_an_adapter_that_is_not_there_is_refused_with_a_remedy():
         open_device("vulkan:99")
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked there")
 @pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="there is a driver for CUDA")
 def test_asking_for_cuda_where_it_is_not_prints_nothing():
     script = "from verdigris.core.base.device import open_device; open_device('cuda')"
@@ -120,6 +119,7 @@ def test_asking_for_cuda_where_it_is_not_prints_nothing():
     assert "DeviceError: no usable device for 'cuda' (none was found)" in ran.stderr
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked there")
 def test_a_process_that_is_forked_with_a_device_open_is_told_so():
     text = """
 import os, sys

@@ -108,6 +108,9 @@ def test_one_broken_material_of_six_fails_alone_with_its_reason(tmp_path):
     told = json.loads(report.with_name("scene_summary.json").read_text())
     assert told["counts"] == {"baked": 5, "failed": 1}
     assert told["exit_code"] == 3
+    # found from any folder, and in a copy of the whole
+    assert told["out"] == str(report.parent.absolute())
+    assert [each["bundle"] for each in told["materials"]] == [f"{name}.vdg" for name in names]
 
 
 def test_a_document_that_cannot_be_read_is_in_the_report_too(tmp_path):

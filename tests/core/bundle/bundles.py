@@ -12,8 +12,8 @@ from verdigris.core.bundle.proxies.albedo_curves import VIEW_COSINES, AlbedoCurv
 from verdigris.core.bundle.runtime.device_materials import StoredMaterial
 from verdigris.core.bundle.verify.verify import numpy_decoder
 from verdigris.core.material.evaluator import POINT
+from verdigris.core.network.light.sampler import head_views
 from verdigris.core.network.parameters import initialise
-from verdigris.core.network.sampler import head_views
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
 SMALL = LatentLayout(8, 4, 4)

@@ -26,7 +26,7 @@ from verdigris.core.cli.shared.event_output import live_line
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
-from verdigris.core.pictures.metrics import SampleMetrics
+from verdigris.core.pictures.compare.metrics import SampleMetrics
 from verdigris.core.pictures.picture_files import write_picture
 from verdigris.core.progress.events import Metrics, Phase, Step
 

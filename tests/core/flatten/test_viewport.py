@@ -23,7 +23,7 @@ from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.presets import PRESETS
 from verdigris.core.worker.protocol.commands import Start
 from verdigris.plugins.common.batch.arguments import BatchOptions
-from verdigris.ui.model.choices import BakeChoices
+from verdigris.ui.model.parts.choices import BakeChoices
 
 from ..material.documents import document, material, standard_surface
 

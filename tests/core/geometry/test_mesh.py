@@ -95,7 +95,11 @@ def test_comments_continued_lines_and_a_byte_order_mark_are_read_over(tmp_path):
         (QUAD + "f 1/1 2/2 x/3\n", "line 9: 'f 1/1 2/2 x/3'"),
         (QUAD + "f 1/1 \\\n2/2 x/3\n", "line 9: 'f 1/1 2/2 x/3'"),
         ("v 1 2\n", "line 1: 'v 1 2': too few numbers"),
-        (QUAD.replace("v 2 2 0", "v nan 2 0") + "f 1/1 2/2 3/3\n", "are not finite"),
+        (QUAD.replace("v 2 2 0", "v nan 2 0") + "f 1/1 2/2 3/3\n", "positions that are not finite"),
+        (QUAD.replace("v 2 2 0", "v 2e30 2 0") + "f 1/1 2/2 3/3\n", "a coordinate of 2e"),
+        (QUAD.replace("vt 1 1", "vt 1 nan") + "f 1/1 2/2 3/3\n", "uvs that are not finite"),
+        (QUAD + "f 1/1 2/2 3/3\nf 1 3 4\n", r"coordinates \(vt\) on 1 of 2 triangles"),
+        (QUAD + "f 1/1 1/2 3/3\n", "none of its 1 triangles has an area"),
     ],
 )
 def test_a_faulty_obj_is_refused_by_its_line(tmp_path, text, message):
@@ -304,3 +308,66 @@ def test_meshes_of_usd_instances_are_read_and_those_that_are_not_rendered_are_no
     assert mesh.position[:, 0].tolist() == [[0, 0, 0], [5, 0, 0]]
     assert weights.tolist() == [[2, 3, 4]] * 2
     assert notes == ()
+
+
+TETRAHEDRON = """#usda 1.0
+def Xform "turned" {{
+    double3 xformOp:scale = ({scale}, 2, 3)
+    uniform token[] xformOpOrder = ["xformOp:scale"]
+    def Mesh "tetrahedron" {{
+        uniform token orientation = "{orientation}"
+        int[] faceVertexCounts = [3, 3, 3, 3]
+        int[] faceVertexIndices = {indices}
+        point3f[] points = [(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]
+        {uv}
+    }}
+}}
+def Mesh "empty" {{
+}}"""
+OUTWARDS, INWARDS = [0, 1, 2, 0, 3, 1, 0, 2, 3, 1, 3, 2], [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]
+PAIRS = "float2[] primvars:map1 = [(0, 0), (1, 0), (1, 1), (0, 1)] (interpolation = 'vertex')"
+
+
+@pytest.mark.parametrize(
+    ("orientation", "scale", "indices"),
+    [
+        ("rightHanded", 1, OUTWARDS),
+        ("leftHanded", 1, INWARDS),
+        ("rightHanded", -1, OUTWARDS),
+        ("leftHanded", -1, INWARDS),
+    ],
+)
+def test_a_closed_mesh_faces_outwards_however_its_polygons_turn(
+    tmp_path, orientation, scale, indices
+):
+    text = TETRAHEDRON.format(orientation=orientation, scale=scale, indices=indices, uv=PAIRS)
+    mesh = load_mesh(write(tmp_path, text, "tetrahedron.usda"))
+    # its centre is the origin
+    assert ((mesh.normal * mesh.position).sum(-1) > 0).all()
+    edges = mesh.position[:, 1:] - mesh.position[:, :1]
+    assert (np.cross(edges[:, 0], edges[:, 1]) * mesh.position[:, 0]).sum(-1).min() > 0
+    # of each point, though corners changed places
+    expected = {(x, y) for x, y in [(0, 0), (1, 0), (1, 1), (0, 1)]}
+    points = {tuple(place): tuple(uv) for place, uv in zip(
+        np.sign(mesh.position.reshape(-1, 3)).tolist(), mesh.uv.reshape(-1, 2).tolist(), strict=True
+    )}  # fmt: skip
+    assert set(points.values()) == expected and points[(scale, 1, 1)] == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [("uniform", "[(0, 0), (1, 0), (1, 1), (0, 1)]"), ("constant", "[(.5, .5)]")],
+)
+def test_uvs_of_faces_and_of_a_whole_mesh_are_those_of_their_corners(tmp_path, kind, values):
+    uv = f"texCoord2f[] primvars:st = {values} (interpolation = '{kind}')"
+    text = TETRAHEDRON.format(orientation="rightHanded", scale=1, indices=OUTWARDS, uv=uv)
+    mesh = load_mesh(write(tmp_path, text, "tetrahedron.usda"))
+    assert (mesh.uv == mesh.uv[:, :1]).all()
+    assert len(np.unique(mesh.uv[:, 0], axis=0)) == (4 if kind == "uniform" else 1)
+
+
+def test_an_error_of_usd_is_one_line_with_its_own_place(tmp_path):
+    with pytest.raises(MeshError) as failure:
+        load_mesh(write(tmp_path, '#usda 1.0\ndef Mesh "m" { int[ = 3 }', "damaged.usda"))
+    text = str(failure.value)
+    assert "damaged.usda:2:" in text and "\n" not in text and "pxr" not in text

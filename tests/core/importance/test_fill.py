@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from verdigris.core.importance.fill import fill_masked, find_masked, live_texels, nearest_live
+from verdigris.core.network.latents.texels import corners
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, require_preset
-from verdigris.core.network.texels import corners
 
 SPEC = require_preset("2x16")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-# Widths of mirror lobes, as shaders/ladder/draw_responses.slang has them.
+# Widths of mirror lobes, as shaders/ladder/views/draw_responses.slang has them.
 LOBES = (0.003, 0.02, 0.08, 0.25)
 
 

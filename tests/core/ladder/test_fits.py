@@ -4,23 +4,23 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.device import open_device
-from verdigris.core.ladder.image_fit import (
+from verdigris.core.ladder.pbr.fit_pbr import FitSettings, PbrFit, fit_pbr
+from verdigris.core.ladder.texels import pbr_model
+from verdigris.core.ladder.texels.grid import Grid, fill_holes
+from verdigris.core.ladder.texels.soft_quantise import soft_quantise
+from verdigris.core.ladder.texels.tone_curve import (
+    CLAMP,
+    ToneCurve,
+    fit_curve,
+)
+from verdigris.core.ladder.unlit.image_fit import (
     RECORD,
     ImageFit,
     ImageFitSettings,
     Records,
     fit_model,
 )
-from verdigris.core.ladder.pbr import pbr_model
-from verdigris.core.ladder.pbr.fit_pbr import FitSettings, PbrFit, fit_pbr
-from verdigris.core.ladder.pbr.lit_pixels import LitPixels
-from verdigris.core.ladder.texels import Grid, fill_holes, soft_quantise
-from verdigris.core.ladder.tone_curve import (
-    CLAMP,
-    ToneCurve,
-    fit_curve,
-)
-from verdigris.core.ladder.unlit_models import (
+from verdigris.core.ladder.unlit.unlit_models import (
     DetailAndColour,
     OneTexture,
     VertexColours,
@@ -28,9 +28,10 @@ from verdigris.core.ladder.unlit_models import (
     mirror_directions,
     mirror_uv,
 )
+from verdigris.core.ladder.views.lit_pixels import LitPixels
 from verdigris.core.ladder.views.reference import Responses
-from verdigris.core.network.texels import gather
-from verdigris.core.pictures.metrics import display
+from verdigris.core.network.latents.texels import gather
+from verdigris.core.pictures.compare.metrics import display
 
 from .lights import lights_for, random_views
 

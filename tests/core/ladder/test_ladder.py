@@ -8,28 +8,25 @@ import pytest
 
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.hosts.ladder_looks import read_look
-from verdigris.core.ladder.ladder import LadderSettings, check_rungs, make_ladder
+from verdigris.core.ladder.ladder import make_ladder
+from verdigris.core.ladder.ladder_settings import LadderSettings, check_rungs
 from verdigris.core.ladder.output.write_ladder import write_ladder
-from verdigris.core.ladder.pbr import pbr_model
 from verdigris.core.ladder.pbr.pbr_material import PbrMaterial
-from verdigris.core.ladder.surface import Surface
-from verdigris.core.ladder.texels import Grid
+from verdigris.core.ladder.texels import pbr_model
+from verdigris.core.ladder.texels.grid import Grid
 from verdigris.core.ladder.views.reference import draw_responses
 from verdigris.core.ladder.views.visibility import DeviceSurface, cameras_around, see
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.pictures.picture_files import srgb_from_linear
 from verdigris.core.settings.rung_names import RUNGS
 
 from ..material.documents import document, material, with_surface
 from .lights import lights_for, random_views
+from .small_ladder import TINY
 
-TINY = LadderSettings(
-    size=24, views=8, view_size=32, samples=8, responses=20_000, steps=120, held_out=2,
-    held_out_size=32, held_out_samples=16,
-)  # fmt: skip
 # Half of it is a red plastic and half a blue metal, by the place on the mesh and not by uv.
 BY_PLACE = with_surface(
     '<input name="base_color" type="color3" nodename="colour"/>'
@@ -56,25 +53,6 @@ GLTF = (
 @pytest.fixture(scope="module")
 def device():
     return open_device("software")
-
-
-@pytest.fixture(scope="module")
-def ball():
-    """A sphere, whose first uv set wraps twice around it and whose second is clean."""
-    v, u = np.meshgrid(np.linspace(0.01, 0.99, 17), np.linspace(0, 1, 25), indexing="ij")
-    around, polar = 2 * np.pi * u, np.pi * (1 - v)
-    place = np.stack(
-        [np.sin(polar) * np.sin(around), np.cos(polar), np.sin(polar) * np.cos(around)], -1
-    )
-
-    def corners(values):
-        a, b, c, d = values[:-1, :-1], values[:-1, 1:], values[1:, 1:], values[1:, :-1]
-        found = np.stack([np.stack([a, b, c], 2), np.stack([a, c, d], 2)], 2)
-        return np.ascontiguousarray(found.reshape(-1, 3, values.shape[-1]), np.float32)
-
-    uv = corners(np.stack([u, v], -1) * 0.98 + 0.01)
-    mesh = Mesh(corners(place), corners(place), np.asarray(uv * (2, 1), np.float32))
-    return Surface(mesh, {"st": mesh.uv, "st1": uv}, name="ball")
 
 
 @pytest.fixture(scope="module")
@@ -215,6 +193,18 @@ def test_hosts_get_the_numbers_and_textures_of_the_surface_shader(made):
     assert {"base_color", "metalness"} <= set(shader.textures)
     assert shader.textures["base_color"].is_colour and not shader.textures["metalness"].is_colour
     assert all(each.file.is_file() for each in shader.textures.values())
+    # and what it leaves out
+    assert shader.values["coat_IOR"] == 1.5 and not set(shader.values) & set(shader.textures)
+    detail, mirrored = looks["detail"].light, looks["reflection"].light
+    assert set(detail.files) == {"colour", "detail"} and detail.mirror_curve is None
+    assert detail.detail_scale == 4 and detail.shown.name == "detail_colour_shown.png"
+    a, b, c = detail.curve
+    colour = np.asarray(oiio.ImageBuf(str(detail.files["colour"])).get_pixels("float"))
+    shown = np.asarray(oiio.ImageBuf(str(detail.shown)).get_pixels("float"))
+    expected = np.clip(colour / ((c * colour + a) * colour + b) / detail.shown_scale, 0, 1)
+    assert shown == pytest.approx(srgb_from_linear(expected), abs=0.5 / 255 + 1e-4)
+    assert set(mirrored.files) == {"light", "share", "mirror"} and mirrored.mirror_curve[1] > 0
+    assert mirrored.uv_set == "st1" and mirrored.shown.name == "reflection_shown.png"
     assert all(each.shader is None for name, each in looks.items() if name != "surface")
 
 

@@ -4,16 +4,17 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.network.block_lines import compressed_copy
+from verdigris.core.network.latents.block_lines import compressed_copy
+from verdigris.core.network.latents.quantise import fit_ranges
 from verdigris.core.network.numpy_mlp import loss_and_gradients
-from verdigris.core.network.quantise import fit_ranges
 from verdigris.core.settings.schedule import BlockLines, Quantisation, Schedule, TrainingSettings
 from verdigris.core.training.latent_blocks import move_to_blocks
 from verdigris.core.training.latent_rotation import rotate_latents
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
 
 from .latent_gradients import latent_error
-from .test_latent_grid import BATCH, LAYOUT, SPEC, Samples, open_tensor, random_parameters
+from .random_samples import LAYOUT, Samples
+from .rounding_trainers import BATCH, SPEC, open_tensor, uneven_parameters
 
 # Rotates at step 4, moves latents from then on and all the way from step 12, and rounds from 20.
 PHASE = Quantisation(20, 30, BlockLines(4, 12, interval=5))
@@ -31,7 +32,7 @@ def make(kind):
     def open_trainer(quantisation, seed=0, kind=kind, decoder_rate=5e-3, latent_rate=1e-2):
         schedule = Schedule(50, decoder_rate=decoder_rate, latent_rate=latent_rate)
         settings = TrainingSettings(BATCH, schedule=schedule, quantisation=quantisation)
-        parameters = random_parameters(seed)
+        parameters = uneven_parameters(seed)
         trainers.append(
             NumpyTrainer(parameters, Samples(), settings)
             if kind == "numpy"
@@ -47,7 +48,7 @@ def make(kind):
 def test_a_step_is_the_oracles_at_decoded_latents(make):
     trainer = make(Quantisation(0, 1, BlockLines(9, 9), is_straight=True))
     report = trainer.step_many(1)
-    moved = random_parameters()
+    moved = uneven_parameters()
     ranges = fit_ranges(moved)
     move_to_blocks(LAYOUT, moved.latents, np.zeros_like(moved.latents), 1.0, ranges)
     decoded = compressed_copy(moved, ranges).astype("f8")

@@ -5,56 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.base.device import open_device
-from verdigris.core.base.errors import DeviceError, SettingsError
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.network.latents.quantise import fit_ranges, soft_round, soft_round_derivative
 from verdigris.core.network.numpy_mlp import loss_and_gradients
-from verdigris.core.network.parameters import CheckpointError, initialise
-from verdigris.core.network.quantise import fit_ranges, soft_round, soft_round_derivative
-from verdigris.core.network.spec import LatentLayout, NetworkSpec
-from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
+from verdigris.core.network.parameters import CheckpointError
 from verdigris.core.settings.schedule import HARD, Quantisation, Schedule, TrainingSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
-from verdigris.core.training.tensor.group_plan import has_matrix_hardware, plan_groups
-from verdigris.core.training.tensor.tensor_trainer import TensorTrainer
 
 from .latent_gradients import latent_error
+from .random_samples import LAYOUT, Samples
+from .rounding_trainers import BATCH, SPEC, open_tensor, uneven_parameters
 
-LAYOUT = LatentLayout(16, 8, levels=3, materials=2)
-# Smooth, so that half floats take no gradient from the other side of a kink.
-SPEC = NetworkSpec(hidden_width=16, activation="silu")
-BATCH = 70
 PHASE = Quantisation(20, 30)
-
-
-class Samples:
-    """Implements SampleSource."""
-
-    pairs = 1
-
-    def draw(self, step, count):
-        random = np.random.default_rng(step)
-        batch = np.zeros(count, TRAINING_SAMPLE)
-        batch["uv"] = random.uniform(-1, 2, (count, 2))
-        batch["level"] = random.integers(0, LAYOUT.levels, count)
-        batch["material"] = random.integers(0, LAYOUT.materials, count)
-        for name in ("wi", "wo"):
-            vectors = random.standard_normal((count, 3))
-            vectors[:, 2] = np.abs(vectors[:, 2])
-            batch[name] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-        batch["response"] = random.exponential(0.3, (count, 3))
-        batch["weight"] = random.uniform(0.5, 2, count)
-        return batch
-
-
-def open_tensor(choice, uses_tensor):
-    try:
-        device = open_device(choice)
-    except DeviceError as error:
-        pytest.skip(str(error))
-    if choice != "software" and (device.is_software or not has_matrix_hardware(device.gpu)):
-        pytest.skip(f"{device} has no matrix hardware that Vulkan can reach")
-    plan = plan_groups(SPEC, uses_tensor, unrolls=not device.is_software)
-    return lambda parameters, settings: TensorTrainer(parameters, Samples(), settings, device, plan)
 
 
 @pytest.fixture(
@@ -76,7 +38,7 @@ def make(kind):
     def open_trainer(quantisation, seed=0, rate=1e-2, steps=50):
         schedule = Schedule(steps, decoder_rate=rate / 2, latent_rate=rate)
         settings = TrainingSettings(BATCH, schedule=schedule, quantisation=quantisation)
-        parameters = random_parameters(seed)
+        parameters = uneven_parameters(seed)
         trainers.append(
             tensor(parameters, settings)
             if tensor
@@ -87,16 +49,6 @@ def make(kind):
     yield open_trainer
     for trainer in trainers:
         trainer.close()
-
-
-def random_parameters(seed=0):
-    parameters = initialise(SPEC, LAYOUT, seed)
-    random = np.random.default_rng(seed)
-    parameters.latents[:] = random.standard_normal(parameters.latents.shape)
-    # so that a range of the wrong material is found out
-    parameters.level(0)[1] *= 3
-    parameters.decoder[:] += 0.1 * random.standard_normal(parameters.decoder.shape)
-    return parameters
 
 
 def by_material(parameters):
@@ -122,13 +74,13 @@ def bytes_by_hand(parameters):
 def test_a_steps_gradients_are_the_oracles_at_soft_rounded_latents(make, kind, sharpness):
     trainer = make(Quantisation(0, 1, None, sharpness, sharpness))
     report, state = trainer.step_many(1), trainer.state()
-    rounded = random_parameters().astype("f8")
+    rounded = uneven_parameters().astype("f8")
     offset, unit, places = bytes_by_hand(rounded)
     rounded.latents[:] = offset + unit * soft_round(places, sharpness)
     expected = loss_and_gradients(SPEC, rounded, Samples().draw(0, BATCH))
     latents = expected.latents * soft_round_derivative(places, sharpness)
     assert report.loss == pytest.approx(expected.loss, rel=2e-3 if kind == "tensor" else 1e-4)
-    assert latent_error(random_parameters(), trainer, latents) < (
+    assert latent_error(uneven_parameters(), trainer, latents) < (
         1e-2 if kind == "tensor" else 1e-3
     )
     if kind != "numpy":
@@ -141,7 +93,7 @@ def test_a_steps_gradients_are_the_oracles_at_soft_rounded_latents(make, kind, s
 def test_straight_through_gradients_are_those_at_hard_rounded_latents(make, kind):
     trainer = make(Quantisation(0, 1, is_straight=True))
     trainer.step_many(1)
-    rounded = random_parameters().astype("f8")
+    rounded = uneven_parameters().astype("f8")
     offset, unit, places = bytes_by_hand(rounded)
     # hard, but for what is nearly a tie
     hard = soft_round(places, HARD.sharpness)
@@ -149,7 +101,7 @@ def test_straight_through_gradients_are_those_at_hard_rounded_latents(make, kind
     np.testing.assert_allclose(hard[~is_tie], np.rint(places)[~is_tie], atol=1e-4)
     rounded.latents[:] = offset + unit * hard
     expected = loss_and_gradients(SPEC, rounded, Samples().draw(0, BATCH)).latents
-    error = latent_error(random_parameters(), trainer, expected)
+    error = latent_error(uneven_parameters(), trainer, expected)
     assert error < (1e-2 if kind == "tensor" else 1e-3)
 
 
@@ -194,7 +146,7 @@ def test_latents_stay_within_their_ranges(make):
 def test_outliers_are_brought_to_the_border_and_train_on(make):
     trainer = make(Quantisation(0, 50, outliers=0.05), rate=0)
     trainer.step_many(20)
-    before, after = random_parameters(), trainer.parameters()
+    before, after = uneven_parameters(), trainer.parameters()
     brought = 0
     for (material, values), (_, others) in zip(
         by_material(after), by_material(before), strict=True

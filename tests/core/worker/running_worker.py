@@ -2,7 +2,7 @@
 
 import time
 
-from verdigris.core.base.worker_environment import require_worker_python
+from verdigris.core.base.process.worker_environment import require_worker_python
 from verdigris.core.worker.client.client import WorkerClient
 from verdigris.core.worker.protocol import commands
 

@@ -3,7 +3,7 @@
 import sys
 from textwrap import dedent
 
-from verdigris.core.base.worker_environment import python_in
+from verdigris.core.base.process.worker_environment import python_in
 
 # The interface of the real make_worker.py: refuses options that it does not have.
 MAKE_WORKER = """

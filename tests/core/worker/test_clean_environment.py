@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from verdigris.core.base.worker_environment import environment_for, require_worker_python
+from verdigris.core.base.process.worker_environment import environment_for, require_worker_python
 
 from .running_worker import RunningWorker
 

@@ -11,8 +11,7 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.importance.maps import read_importance, write_importance
 from verdigris.core.worker.protocol.messages import encode
 
-from .test_refusals import HELLO
-from .test_worker import raw
+from .lines import HELLO, raw
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="has no such files")
 PAIR = (1.0, 2.0)

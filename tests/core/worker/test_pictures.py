@@ -77,7 +77,7 @@ def test_three_lights_in_one_dispatch_are_three_pictures_added_up(teacher):
     view = sphere_view(24, Camera(turn=20))
     for light in ((-0.45, 0.6, 0.66), (-0.9, -0.2, -0.1)):
         wanted = commands.View(light=light, environment=0.5)
-        found = Studio(teacher, 64).shade(teacher, view, wanted)
+        found = Studio(teacher, 64).quick(teacher, view, wanted)
         expected = shade(teacher, view, Lighting(light, _KEY_COLOUR, 0.0, 0.0), is_flat=True)
         for direction, colour in _FILLS:
             dimmed = tuple(0.5 * part for part in colour)
@@ -119,7 +119,7 @@ def test_a_network_is_drawn_where_it_trains_as_the_device_draws_it(teacher, trai
         found[pixels] = light
     found = found[view.pixel]
     student = Student(trainer.parameters(), teacher.device)
-    expected = Studio(teacher, 16).shade(student, view, wanted)
+    expected = Studio(teacher, 16).quick(student, view, wanted)
     np.testing.assert_allclose(found, expected, rtol=4e-3, atol=4e-4)
     assert expected[:, :3].std() > 0.01
 
@@ -227,7 +227,7 @@ def test_a_picture_that_is_drawn_in_parts_is_the_whole_picture(teacher):
     (found,) = painter.news(0)
     whole = canvas_of(96)
     view = sphere_view(96)
-    whole.put(view.pixel, Studio(teacher, 64).shade(teacher, view, commands.View()))
+    whole.put(view.pixel, Studio(teacher, 64).quick(teacher, view, commands.View()))
     difference = np.abs(found.array.astype(int) - whole.pixels().astype(int))
     assert difference.max() <= 1
     assert found.sharp == 1.0
@@ -235,10 +235,10 @@ def test_a_picture_that_is_drawn_in_parts_is_the_whole_picture(teacher):
 
 def test_places_tell_the_uv_under_each_pixel(teacher):
     painter = Painter(teacher, commands.View(size=32, shape="plane"), 64)
-    places = painter.places().array
+    places = painter.easel.places().array
     np.testing.assert_allclose(places[0, 0], (0.5 / 32, 1 - 0.5 / 32), atol=1e-6)
     painter.look(commands.View(size=32))
-    assert np.isnan(painter.places().array[0, 0]).all()
+    assert np.isnan(painter.easel.places().array[0, 0]).all()
 
 
 def test_focus_weighs_what_is_painted_or_what_is_seen():
@@ -264,7 +264,7 @@ def test_from_near_each_texel_is_a_square_of_what_is_in_its_middle(teacher, trai
     network = trainer.live()
     while not painter.is_neural_whole:
         painter.draw_neural(network)
-    places = painter.places()
+    places = painter.easel.places()
     assert (places.texels, places.view) == (16, 3)
     # the middle is u = (1 + 0.125) / 2 and v = (1 - 0.25) / 2: texel 9 by 6, from its lower left
     np.testing.assert_allclose(places.array[31:33, 31:33].mean((0, 1)), (9 / 16, 6 / 16), atol=1e-6)
@@ -282,12 +282,12 @@ def test_from_near_each_texel_is_a_square_of_what_is_in_its_middle(teacher, trai
     at_middles = replace(view, uv=middles[quarter.ravel()[view.pixel]])
     student = Student(trainer.parameters(), teacher.device)
     whole = canvas_of(64)
-    whole.put(view.pixel, Studio(teacher, 16).shade(student, at_middles, wanted))
+    whole.put(view.pixel, Studio(teacher, 16).quick(student, at_middles, wanted))
     assert np.abs(picture - whole.pixels()).max() <= 2
 
     # from further away places are mixed as ever
     painter.look(replace(wanted, zoom=7.9))
-    assert painter.places().texels == 0
+    assert painter.easel.places().texels == 0
 
 
 def finish(painter, student=None):

@@ -21,6 +21,8 @@ from verdigris.core.worker.protocol.messages import (
 from verdigris.core.worker.protocol.streams import Inbox
 from verdigris.core.worker.protocol.worker_events import Alive, ErrorMap, Picture
 
+from .lines import random_line
+
 MAP = np.arange(12, dtype="<f4").reshape(3, 4)
 COMMANDS = [
     commands.Hello(1),
@@ -200,21 +202,6 @@ def test_a_command_that_cannot_be_is_refused_by_its_field(header, message):
 def test_bytes_behind_a_command_that_takes_none_are_refused():
     with pytest.raises(ProtocolError, match="pause: takes no bytes"):
         commands.parse(Message({"command": "pause"}, b"123"))
-
-
-def random_line(chance):
-    """Noise, or a line that is nearly right."""
-    if chance.random() < 0.4:
-        return bytes(chance.randrange(256) for _ in range(chance.randrange(60))) + b"\n"
-    values = [None, True, -1, 10**12, 1e300, "", "x" * 50, [], [1, "a"], {}, {"a": [1]}, 3]
-    names = ["command", "bytes", "path", "folder", "shape", "size", "width", "where", "light"]
-    header = {chance.choice(names): chance.choice(values) for _ in range(chance.randrange(5))}
-    if chance.random() < 0.7:
-        header["command"] = chance.choice(list(commands.NAMES.values()))
-    if chance.random() < 0.8:
-        header.pop("bytes", None)
-    line = json.dumps(header).encode() + b"\n"
-    return line if chance.random() < 0.9 else line[: chance.randrange(len(line))] + b"\n"
 
 
 def test_of_ten_thousand_random_lines_each_is_a_command_or_a_fault():

@@ -16,10 +16,8 @@ from verdigris.core.worker.session.session import Session
 from ..bundle.bundles import make_bundle
 from ..material.documents import with_image
 from ..material.surfaces import write_image
+from .lines import HELLO, raw
 from .running_worker import CLAY, LONG
-from .test_worker import raw
-
-HELLO = encode({"command": "hello", "protocol": VERSION})
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from verdigris.core.base import worker_environment
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.base.worker_environment import (
+from verdigris.core.base.process import worker_environment
+from verdigris.core.base.process.worker_environment import (
     WorkerEnvironmentError,
     read_setting,
     require_worker_python,

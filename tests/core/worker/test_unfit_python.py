@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from verdigris.core.base import worker_environment
-from verdigris.core.base.worker_environment import WorkerEnvironmentError, save_python
+from verdigris.core.base.process import worker_environment
+from verdigris.core.base.process.worker_environment import WorkerEnvironmentError, save_python
 from verdigris.core.batch.run.bake_process import bake_command
 from verdigris.core.worker.client.client import GONE, STARTING, WorkerClient
 from verdigris.core.worker.client.unfit_python import describe_unfit, require_fit_python

@@ -16,14 +16,14 @@ from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.geometry.mesh import load_mesh
 from verdigris.core.progress.events import STARTS
 from verdigris.core.settings.limits import MOST_STARTS
-from verdigris.core.worker.client.client import GONE, SILENT, pixels_of, worker_command
+from verdigris.core.worker.client.client import GONE, SILENT, pixels_of
 from verdigris.core.worker.protocol import commands
-from verdigris.core.worker.protocol.messages import VERSION, Decoder, Message, encode
+from verdigris.core.worker.protocol.messages import VERSION, encode
 from verdigris.core.worker.session import job
 from verdigris.core.worker.session.session import Session
 
+from .lines import random_line, raw
 from .running_worker import CLAY, LONG, QUICK, RunningWorker
-from .test_protocol import random_line
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -256,13 +256,13 @@ def test_a_mesh_that_cannot_be_read_is_told_with_what_is_shown_instead(running, 
         commands.View(number=30, size=32), commands.View(number=31, shape="mesh", mesh=str(empty))
     )
     text = running.wait_for("error", command="view").header["text"]
-    assert text == f"{empty}: holds no triangles; the sphere is shown"
+    assert text == f"{empty}: holds no triangles: export it with its faces; the sphere is shown"
     assert running.wait_for("showing", view=31, shape="sphere", mesh="")
     running.send(commands.View(number=32, shape="mesh", mesh=str(good), size=32))
     running.wait_for("picture", part="reference", view=32, sharp=1.0)
     running.send(commands.View(number=33, shape="mesh", mesh=str(empty), size=32))
     text = running.wait_for("error", command="view").header["text"]
-    assert text == f"{empty}: holds no triangles; {good} is shown"
+    assert text == f"{empty}: holds no triangles: export it with its faces; {good} is shown"
     assert running.wait_for("showing", view=33, shape="mesh", mesh=str(good))
     # a document that is opened then is shown on it, too
     running.send(commands.View(number=34, shape="mesh", mesh=str(good), size=32))
@@ -465,18 +465,6 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(worker, command, messag
 
 
 # without a session of their own
-
-
-def raw(*lines, wait=60):
-    """Bytes in, messages out, of a worker whose input ends after them."""
-    done = subprocess.run(
-        worker_command(), input=b"".join(lines), capture_output=True, timeout=wait, check=False
-    )
-    decoder = Decoder()
-    found = list(decoder.feed(done.stdout))
-    assert decoder.end() is None
-    assert all(isinstance(item, Message) for item in found), "the stream was corrupted"
-    return done, [item.header for item in found]
 
 
 def test_thousands_of_random_lines_and_an_early_close_end_it_cleanly():

@@ -1,109 +1,17 @@
 """The adapter of Houdini, with a strict fake and real stages."""
 
-import importlib
 from pathlib import Path
 
-import fake_houdini
 import numpy as np
 import pytest
-from pxr import Sdf, Usd, UsdGeom, UsdShade
+from pxr import UsdShade
 
 from verdigris.core.base.errors import DocumentError, HostError
 from verdigris.core.hosts.host import BakedResult, HostMaterial
 
 from ..contract import *  # noqa: F403 - the tests of the contract
-from ..contract import Harness
-
-USD_DATA = Path(__file__).parents[2] / "core" / "material" / "usd" / "data"
-PLATE, LIBRARY = "/obj/plate", "/stage/materials"
-GOLD = """#usda 1.0
-def Scope "materials" {
-    def Material "gold" {
-        token outputs:mtlx:surface.connect = </materials/gold/surface.outputs:out>
-        def Shader "surface" {
-            uniform token info:id = "ND_standard_surface_surfaceshader"
-            color3f inputs:base_color = (0.9, 0.6, 0.2)
-            token outputs:out
-        }
-    }
-}
-"""
-
-
-class HoudiniHarness(Harness):
-    """A material of /mat on a plate, and a stage with materials of its own."""
-
-    def snapshot(self):
-        return self.houdini.state()
-
-    def paint(self, mesh, weight):
-        points = self.houdini.geometries["/obj/plate/shape"]["points"]
-        points.setdefault("verdigris_weights", np.ones((5, 1)))
-        points["verdigris_weights"][[0, 1, 2, 3]] = weight
-
-    def undo(self):
-        self.houdini.undo()
-
-
-@pytest.fixture
-def houdini(monkeypatch):
-    scene = fake_houdini.Scene()
-    scene.hou = fake_houdini.install(monkeypatch, scene)
-    return scene
-
-
-@pytest.fixture
-def host(houdini, tmp_path):
-    found = importlib.import_module("verdigris.plugins.houdini.adapter").HoudiniHost()
-    (tmp_path / "gold.usda").write_text(GOLD)
-    houdini.add("/mat/gold", "mtlxstandard_surface", material=True)
-    houdini.add("/mat/helper", "subnet")
-    houdini.add("/mat/helper/colour", "mtlximage")
-    houdini.stages["/mat/gold"] = str(tmp_path / "gold.usda")
-    houdini.add(PLATE, "geo")
-    houdini.nodes[PLATE]["parms"]["shop_materialpath"] = "/mat/gold"
-    houdini.add("/obj/plate/shape", "null", display=True)
-    houdini.geometries["/obj/plate/shape"] = fake_houdini.plate()
-    houdini.add(LIBRARY, "null", display=True)
-    houdini.stages[LIBRARY] = str(tmp_path / "stage.usda")
-    write_stage(tmp_path / "stage.usda")
-    return found
-
-
-def write_stage(path):
-    """The materials that can be baked of the Solaris fixture, and two meshes with them."""
-    stage = Usd.Stage.CreateInMemory()
-    stage.GetRootLayer().subLayerPaths.append(str(USD_DATA / "solaris.usda"))
-    for name in ("karma", "preview", "bare", "absent"):
-        stage.GetPrimAtPath(f"/materials/{name}").SetActive(False)
-    plate = UsdGeom.Mesh.Define(stage, "/plate")
-    plate.CreatePointsAttr([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (2, 0, 0)])
-    plate.CreateFaceVertexCountsAttr([4, 3])
-    plate.CreateFaceVertexIndicesAttr([0, 1, 2, 3, 1, 4, 2])
-    primvars = UsdGeom.PrimvarsAPI(plate)
-    st = primvars.CreatePrimvar("st", Sdf.ValueTypeNames.TexCoord2fArray, "vertex")
-    st.Set([(0, 0), (0.5, 0), (0.5, 1), (0, 1), (1, 0)])
-    painted = primvars.CreatePrimvar("verdigris_weights", Sdf.ValueTypeNames.FloatArray, "uniform")
-    painted.Set([2.0, 4.0])
-    binding = UsdShade.MaterialBindingAPI.Apply(plate.GetPrim())
-    binding.Bind(UsdShade.Material(stage.GetPrimAtPath("/materials/nested")))
-    subset = binding.CreateMaterialBindSubset("edge", [1])
-    UsdShade.MaterialBindingAPI.Apply(subset.GetPrim()).Bind(
-        UsdShade.Material(stage.GetPrimAtPath("/materials/cascade"))
-    )
-    stage.GetRootLayer().Export(str(path))
-
-
-@pytest.fixture
-def harness(houdini, host, tmp_path):
-    houdini.path = (tmp_path / "shot.hip").as_posix()
-    found = HoudiniHarness(host, tmp_path / "shot.hip")
-    found.houdini = houdini
-    return found
-
-
-def by_name(host, name):
-    return next(each for each in host.materials() if each.name == name)
+from ..hosts import by_name, flattened
+from .scenes import LIBRARY, PLATE, USD_DATA, texture_of
 
 
 def test_materials_of_mat_and_of_the_display_node_are_listed(host):
@@ -229,18 +137,6 @@ def test_keys_of_stage_materials_stay_after_a_bake_and_its_undo(harness, tmp_pat
     assert harness.host.materials() == before
     harness.undo()
     assert harness.host.materials() == before
-
-
-def flattened(folder, *more):
-    kinds = ("base_color", "roughness", "metalness", "normal", *more)
-    return {kind: folder / f"{kind}.png" for kind in kinds}
-
-
-def texture_of(surface, name, channels):
-    """The texture of an input of a surface."""
-    (source,) = UsdShade.Utils.GetValueProducingAttributes(surface.GetInput(name))
-    assert source.GetName() == f"outputs:{channels}"
-    return UsdShade.Shader(source.GetPrim())
 
 
 def test_flattened_textures_become_a_principled_shader_beside_a_material_of_mat(harness, tmp_path):

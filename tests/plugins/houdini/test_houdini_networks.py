@@ -7,10 +7,8 @@ import pytest
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.hosts.host import BakedResult
 
-from .test_houdini_host import LIBRARY, PLATE, USD_DATA, by_name, harness, host, houdini
-
-# imported fixtures, used by name
-__all__ = ["harness", "host", "houdini"]
+from ..hosts import by_name
+from .scenes import LIBRARY, PLATE, USD_DATA
 
 MATNET, KARMA = "/obj/plate/matnet1", "/obj/plate/matnet1/karma"
 

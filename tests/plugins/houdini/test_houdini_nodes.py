@@ -16,10 +16,8 @@ from verdigris.core.worker.client.client import WorkerClient
 from verdigris.plugins.common.bake_queue import BakeQueue
 
 from ...core.worker.running_worker import BRISK_WORKER
-from .test_houdini_host import LIBRARY, flattened, harness, host, houdini
-
-# imported fixtures, used by name
-__all__ = ["harness", "host", "houdini"]
+from ..hosts import flattened
+from .scenes import LIBRARY
 
 BAKE = "/stage/verdigris_bake"
 

@@ -6,10 +6,7 @@ import pytest
 
 from verdigris.core.base.errors import HostError
 
-from .test_houdini_host import LIBRARY, PLATE, harness, host, houdini
-
-# imported fixtures, used by name
-__all__ = ["harness", "host", "houdini"]
+from .scenes import LIBRARY, PLATE
 
 BRUSH = f"{PLATE}/verdigris_paint"
 

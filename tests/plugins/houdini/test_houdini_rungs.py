@@ -7,10 +7,7 @@ import pytest
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import BakedResult, LadderLook, RungLook, ShowsRungs
 
-from .test_houdini_host import by_name, harness, host, houdini
-
-# imported fixtures, used by name
-__all__ = ["harness", "host", "houdini"]
+from ..hosts import by_name
 
 
 @pytest.fixture

@@ -9,19 +9,8 @@ from pxr import Sdr, UsdShade
 
 from verdigris.core.hosts.host import BakedResult
 
-from .test_houdini_host import (
-    LIBRARY,
-    PLATE,
-    by_name,
-    flattened,
-    harness,
-    host,
-    houdini,
-    texture_of,
-)
-
-# imported fixtures, used by name
-__all__ = ["harness", "host", "houdini"]
+from ..hosts import by_name, flattened
+from .scenes import LIBRARY, PLATE, texture_of
 
 
 @pytest.mark.parametrize("shows_the_end", [True, False])

@@ -14,10 +14,8 @@ from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.plugins.maya.arnold_document import PARAMETERS, mtlx_name
 
-from .test_maya_host import DATA, SHAPE, by_name, maya, open_scene
-
-# an imported fixture, used by name
-__all__ = ["maya"]
+from ..hosts import by_name
+from .scenes import DATA, SHAPE, open_scene
 
 EXPORT = (DATA / "arnold_export.mtlx").read_text()
 

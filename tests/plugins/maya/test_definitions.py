@@ -17,7 +17,8 @@ from verdigris.core.hosts import definitions
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 
-from .test_maya_host import SHAPE, USD_DATA, add_native, by_name, open_scene
+from ..hosts import by_name
+from .scenes import SHAPE, USD_DATA, add_native, open_scene
 
 HERE = Path(__file__).parent / "data" / "definitions"
 STACK = "|materialXStack1|materialXStackShape1"

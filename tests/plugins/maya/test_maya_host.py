@@ -5,7 +5,6 @@ import json
 import sys
 from pathlib import Path
 
-import fake_maya
 import numpy as np
 import pytest
 
@@ -14,71 +13,8 @@ from verdigris.core.hosts.host import BakedResult, HostMaterial
 from verdigris.core.material.load.mtlx_document import parse_document
 
 from ..contract import *  # noqa: F403 - the tests of the contract
-from ..contract import Harness
-
-DATA = Path(__file__).parent / "data"
-USD_DATA = Path(__file__).parents[2] / "core" / "material" / "usd" / "data"
-SHAPE = "|plate|plateShape"
-
-
-def paint_colours(maya, mesh, corners, weight):
-    """Paints as the brush does, whose colours are eighths of a weight."""
-    colours = maya.require(mesh)["attributes"]["mesh"]["colours"]["verdigris_weights"]
-    colours.update(dict.fromkeys(corners, (weight / 8,) * 3))
-
-
-class MayaHarness(Harness):
-    """A stack of documents and a plate with its first material."""
-
-    def snapshot(self):
-        return self.maya.state()
-
-    def paint(self, mesh, weight):
-        paint_colours(self.maya, mesh, (0, 1, 2), weight)
-
-    def undo(self):
-        self.maya.undo()
-
-
-@pytest.fixture
-def maya(monkeypatch):
-    scene = fake_maya.Scene()
-    fake_maya.install(monkeypatch, scene)
-    return scene
-
-
-def open_scene(maya, name):
-    host = importlib.import_module("verdigris.plugins.maya.adapter").MayaHost()
-    host.open_scene(DATA / name)
-    maya.add("|plate", "transform")
-    maya.add(SHAPE, "mesh", mesh=fake_maya.plate())
-    return host
-
-
-@pytest.fixture
-def harness(maya):
-    host = open_scene(maya, "stack.ma")
-    # the Maya-only document has a test of its own
-    stack = maya.nodes["|materialXStack1|materialXStackShape1"]["attributes"]
-    stack["documents"] = json.dumps(json.loads(stack["documents"])[:2])
-    maya.members["Standard_Surface1SG"] = [SHAPE]
-    maya.undo_stack.clear()
-    found = MayaHarness(host, DATA / "stack.ma")
-    found.maya = maya
-    return found
-
-
-def by_name(host, name):
-    return next(each for each in host.materials() if each.name == name)
-
-
-def add_native(maya, members):
-    """A standardSurface of Maya's own."""
-    maya.add("standardSurface2", "standardSurface")
-    maya.add("standardSurface2SG", "shadingEngine")
-    maya.connections["standardSurface2SG.surfaceShader"] = "standardSurface2.outColor"
-    maya.members["standardSurface2SG"] = members
-    return "standardSurface2"
+from ..hosts import by_name, flattened
+from .scenes import SHAPE, USD_DATA, add_native, open_scene
 
 
 def test_materials_of_a_stack_with_a_surface_are_listed_once(maya):
@@ -293,11 +229,6 @@ def test_results_of_a_stack_are_stored_by_material(harness, tmp_path):
     harness.host.attach(plain, BakedResult(tmp_path / "plain.vdg"))
     assert harness.host.attached(plate) == tmp_path / "plate.vdg"
     assert harness.host.attached(plain) == tmp_path / "plain.vdg"
-
-
-def flattened(folder, *more):
-    kinds = ("base_color", "roughness", "metalness", "normal", *more)
-    return {kind: folder / f"{kind}.png" for kind in kinds}
 
 
 def test_flattened_textures_become_a_material_for_the_viewport_in_the_same_step(harness, tmp_path):

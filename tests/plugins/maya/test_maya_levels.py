@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from verdigris.core.base.errors import HostError
@@ -12,32 +13,34 @@ from verdigris.core.hosts.host import (
     ShaderLook,
     ShaderTexture,
     ShowsRungs,
+    StoredLight,
 )
 
-from .test_maya_host import SHAPE, by_name, flattened, maya
-from .test_maya_paint import BY_FACE, assigned, painting
-
-# imported fixtures, used by name
-__all__ = ["maya", "painting"]
+from ..hosts import by_name, flattened
+from .scenes import BY_FACE, SHAPE, assigned
 
 
 @pytest.fixture
 def ladder(tmp_path):
+    light = StoredLight({}, (0, 1, 0), uv_set="st", shown=tmp_path / "unlit_shown.png")
+    position, colour = np.zeros((5, 3)), np.ones((5, 4))
+    position[:, :2] = [(2, 0), (0, 1), (1, 1), (1, 0), (0.001, 0)]
+    colour[:, 0] = np.arange(5)
+    np.savez(tmp_path / "v.npz", position=position, colour=colour)
     return LadderLook(
         "stone",
         (
             RungLook("neural", "Neural material"),
-            RungLook("pbr", "glTF textures", 512, flattened(tmp_path)),
-            RungLook("unlit", "One unlit texture", 64, {}, tmp_path / "unlit_shown.png", "st", None,
-                     True),
-            RungLook("vertex", "Vertex colours", None, {}, None, "", tmp_path / "v.npz"),
+            RungLook("pbr", "glTF textures", 512, flattened(tmp_path, "emission"), 3.0),
+            RungLook("unlit", "One unlit texture", 64, light=light, has_alpha=True),
+            RungLook("vertex", "Vertex colours", vertices=tmp_path / "v.npz"),
         ),
         None,
         BakedResult(tmp_path / "stone.vdg"),
     )  # fmt: skip
 
 
-LAYERS = ("LOD0_neural", "LOD1_pbr", "LOD2_unlit")
+LAYERS = ("LOD0_neural", "LOD1_pbr", "LOD2_unlit", "LOD3_vertex")
 
 
 def test_each_rung_is_a_layer_and_copies_show_its_material_on_the_same_faces(
@@ -51,9 +54,9 @@ def test_each_rung_is_a_layer_and_copies_show_its_material_on_the_same_faces(
     assert said == f"Display layers: {', '.join(names)}"
     layers = [maya.nodes[name]["attributes"] for name in names]
     assert [each["members"] for each in layers] == [
-        ["|plate"], ["|plate_pbr"], ["|plate_unlit"]
+        ["|plate"], ["|plate_pbr"], ["|plate_unlit"], ["|plate_vertex"]
     ]  # fmt: skip
-    assert [each["visibility"] for each in layers] == [True, False, False]
+    assert [each["visibility"] for each in layers] == [True, False, False, False]
     assert layers[1]["verdigrisBelowPixels"] == "512"
     # the other face of a copy keeps its material, and the mesh has what it had
     shown = assigned(maya)
@@ -61,6 +64,7 @@ def test_each_rung_is_a_layer_and_copies_show_its_material_on_the_same_faces(
     assert shown.pop("Standard_Surface1_unlit_verdigrisSG") == ["|plate_unlit.f[0:0]"]
     assert shown["Standard_Surface1SG"] == BY_FACE["Standard_Surface1SG"]
     assert "|plate_pbr.f[1:1]" in shown["standardSurface2SG"]
+    assert maya.nodes["Standard_Surface1_verdigris"]["attributes"]["emission"] == 3.0
     shader = "Standard_Surface1_unlit_verdigris"
     file = maya.connections[f"{shader}.outColor"].partition(".")[0]
     assert maya.nodes[file]["attributes"]["fileTextureName"] == (
@@ -96,6 +100,93 @@ def test_what_cannot_be_attached_leaves_the_scene_unchanged(painting, maya, ladd
     bare = next(each for each in painting.materials() if not painting.meshes(each))
     with pytest.raises(HostError, match="no mesh of Maya's has it: assign it to one"):
         painting.attach_rungs(bare, ladder)
+    assert maya.state() == before
+
+
+def value_of(maya, plug, texels):
+    """What a plug holds, by the definitions of Maya's nodes."""
+    node, _, output = plug.partition(".")
+    facts = maya.nodes[node]["attributes"]
+
+    def fed(port):
+        return value_of(maya, maya.connections[f"{node}.{port}"], texels)
+
+    kind = maya.nodes[node]["type"]
+    if kind == "file":
+        assert output == "outColor"
+        colour = np.array(texels[facts["fileTextureName"].rpartition("/")[2]])
+        return colour * facts["colorGain"] + facts["colorOffset"]
+    if kind == "multiplyDivide":
+        assert facts["operation"] == 1
+        return fed("input1") * fed("input2")
+    assert kind == "reverse"
+    return 1 - fed("input")
+
+
+def test_detail_is_its_square_times_the_colours_on_another_uv_set(painting, maya, ladder, tmp_path):
+    maya.nodes[SHAPE]["attributes"]["mesh"]["uv_sets"] = {"map1": 0, "spare": 1, "light": 3}
+    files = {use: tmp_path / f"{use}.png" for use in ("colour", "detail", "opacity")}
+    light = StoredLight(
+        files, (0, 1, 0), None, "light", "st", 4.0, tmp_path / "colour_shown.png", 2.5
+    )
+    first, before = by_name(painting, "Standard_Surface1"), maya.state()
+    rung = RungLook("detail", "Detail", light=light, has_alpha=True)
+    painting.attach_rungs(first, replace(ladder, rungs=(rung,)))
+    shader = "Standard_Surface1_detail_verdigris"
+    texels = {
+        "colour_shown.png": (0.5, 0.25, 1),
+        "detail.png": (0.6,) * 3,
+        "opacity.png": (0.7,) * 3,
+    }
+    shown = value_of(maya, maya.connections[f"{shader}.outColor"], texels)
+    assert shown == pytest.approx(4 * 0.6**2 * 2.5 * np.array([0.5, 0.25, 1]))
+    holes = value_of(maya, maya.connections[f"{shader}.outTransparency"], texels)
+    assert holes == pytest.approx(0.3)
+    spaces = {
+        facts["attributes"]["fileTextureName"].rpartition("/")[2]: facts["attributes"]["colorSpace"]
+        for facts in maya.nodes.values()
+        if facts["type"] == "file"
+    }
+    assert spaces == {"colour_shown.png": "sRGB", "detail.png": "Raw", "opacity.png": "Raw"}
+    # colours alone have a set that is not the first
+    [chooser] = [name for name, facts in maya.nodes.items() if facts["type"] == "uvChooser"]
+    assert maya.connections[f"{chooser}.uvSets[0]"] == (
+        "|plate_detail|plateShape.uvSet[3].uvSetName"
+    )
+    placement = next(to for to, source in maya.connections.items() if source == f"{chooser}.outUv")
+    file = next(
+        to for to, source in maya.connections.items()
+        if source == f"{placement.partition('.')[0]}.outUV"
+    )  # fmt: skip
+    assert file == "Standard_Surface1_detail_light.uvCoord"
+    # the chooser goes with the rest
+    painting.attach_rungs(first, replace(ladder, rungs=ladder.rungs[:1]))
+    assert chooser not in maya.nodes
+    maya.undo()
+    maya.undo()
+    assert maya.state() == before
+
+
+def test_light_of_vertices_is_a_colour_set_of_the_copy_without_lighting(painting, maya, ladder):
+    first = by_name(painting, "Standard_Surface1")
+    own = maya.nodes[SHAPE]["attributes"]
+    painting.attach_rungs(first, replace(ladder, rungs=ladder.rungs[3:]))
+    copied = maya.nodes["|plate_vertex|plateShape"]["attributes"]
+    corners = copied["mesh"]["colours"]["verdigrisLight"]
+    # by place: vertices are 0 0, 1 0, 1 1, 0 1 and 2 0, and the ladder has the first beside it
+    by_vertex = {v: corners[corner] for corner, v in enumerate(copied["mesh"]["vertices"])}
+    assert [by_vertex[vertex][0] for vertex in range(5)] == [4, 3, 2, 1, 0]
+    assert (copied["displayColors"], copied["displayColorChannel"]) == (True, "None")
+    assert assigned(maya)["Standard_Surface1_vertex_verdigrisSG"] == ["|plate_vertex.f[0:0]"]
+    # the artist's mesh has what it had
+    assert "verdigrisLight" not in own["mesh"]["colours"] and not own["displayColors"]
+
+
+def test_vertices_that_cannot_be_read_leave_the_scene_unchanged(painting, maya, ladder, tmp_path):
+    (tmp_path / "v.npz").write_bytes(b"")
+    before = maya.state()
+    with pytest.raises(HostError, match=r"v.npz: cannot be read .* bake the ladder again"):
+        painting.attach_rungs(by_name(painting, "Standard_Surface1"), ladder)
     assert maya.state() == before
 
 

@@ -5,11 +5,8 @@ import pytest
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import BakedResult
 
-from .test_maya_host import SHAPE, by_name, flattened, maya
-from .test_maya_paint import BY_FACE, QUAD, TRIANGLE, assigned, painting
-
-# imported fixtures, used by name
-__all__ = ["maya", "painting"]
+from ..hosts import by_name, flattened
+from .scenes import BY_FACE, QUAD, SHAPE, TRIANGLE, assigned
 
 LOOK = "Standard_Surface1_verdigrisSG"
 

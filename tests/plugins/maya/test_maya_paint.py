@@ -6,39 +6,16 @@ import pytest
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import BRUSH_WEIGHTS
 
-from .test_maya_host import (
+from ..hosts import by_name
+from .scenes import (
+    BY_FACE,
     DATA,
+    QUAD,
     SHAPE,
-    add_native,
-    by_name,
-    harness,
-    maya,
-    open_scene,
+    TRIANGLE,
+    assigned,
     paint_colours,
 )
-
-# imported fixtures, used by name
-__all__ = ["harness", "maya"]
-
-QUAD, TRIANGLE = "|plate.f[0:0]", "|plate.f[1:1]"
-
-
-@pytest.fixture
-def painting(maya):
-    """A plate with two materials, by face."""
-    host = open_scene(maya, "stack.ma")
-    maya.members["Standard_Surface1SG"] = [QUAD]
-    add_native(maya, [TRIANGLE])
-    maya.path = "shot.ma"
-    maya.undo_stack.clear()
-    return host
-
-
-def assigned(maya):
-    return {engine: members for engine, members in maya.members.items() if members}
-
-
-BY_FACE = {"Standard_Surface1SG": [QUAD], "standardSurface2SG": [TRIANGLE]}
 
 
 def display_of(maya):

@@ -7,10 +7,8 @@ import pytest
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import BakedResult
 
-from .test_maya_host import DATA, SHAPE, flattened, harness, maya
-
-# imported fixtures, used by name
-__all__ = ["harness", "maya"]
+from ..hosts import flattened
+from .scenes import DATA, SHAPE
 
 
 def test_a_material_is_not_selected_by_a_common_prefix(harness):

@@ -5,10 +5,7 @@ import pytest
 from verdigris.core.base.errors import HostError
 from verdigris.core.material.load.mtlx_document import parse_document
 
-from .test_maya_host import DATA, maya, open_scene
-
-# an imported fixture, used by name
-__all__ = ["maya"]
+from .scenes import DATA, open_scene
 
 TABLE = "|myTable:materialXStack1|myTable:materialXStackShape1"
 

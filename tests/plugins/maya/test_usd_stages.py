@@ -6,10 +6,8 @@ from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import BakedResult
 from verdigris.core.material.load.mtlx_document import parse_document
 
-from .test_maya_host import USD_DATA, by_name, flattened, maya, open_scene
-
-# an imported fixture, used by name
-__all__ = ["maya"]
+from ..hosts import by_name, flattened
+from .scenes import USD_DATA, open_scene
 
 SHAPE = "|show:stage1|show:stageShape1"
 FLOOR = """#usda 1.0

@@ -12,7 +12,7 @@ from PySide6.QtGui import QImage, QInputDevice, QPointingDevice, QTabletEvent
 from PySide6.QtWidgets import QApplication
 
 from verdigris.ui.brush.contrast import choose_inks
-from verdigris.ui.model.worker_pictures import Picture
+from verdigris.ui.model.parts.worker_pictures import Picture
 from verdigris.ui.paint.effect import Effects, Measured
 from verdigris.ui.paint.weight_map import Brush
 

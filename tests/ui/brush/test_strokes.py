@@ -11,7 +11,7 @@ from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.brush.texture_view import TextureView
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.paint.brush_tools import BrushTools
-from verdigris.ui.widgets.viewport import Viewport
+from verdigris.ui.viewport.viewport import Viewport
 
 LEFT = Qt.MouseButton.LeftButton
 

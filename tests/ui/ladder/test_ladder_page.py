@@ -13,7 +13,8 @@ REPORT = {
     "warnings": ["uv set 'st': 2 of 3 islands overlap"],
     "rungs": [
         {"name": "neural", "bytes": 206_000, "flip": 0.021, "switch_pixels": 512,
-         "nanoseconds": 0.9, "picture": "neural_shown.jpg"},
+         "flip_by_screen_size": {"8": 0.01, "512": 0.019, "1024": 0.021}, "nanoseconds": 0.9,
+         "picture": "neural_shown.jpg"},
         {"name": "vertex", "bytes": 8000, "flip": 0.2, "switch_pixels": None,
          "nanoseconds_left_out": "no card", "picture": "vertex_shown.jpg"},
     ],
@@ -114,11 +115,18 @@ def test_the_ladder_is_noted_in_the_scene_with_its_textures(page, tmp_path):
 def test_a_host_that_shows_rungs_gets_those_that_are_ticked(page, tmp_path, monkeypatch):
     session, ladder = page
     neural, vertex = REPORT["rungs"]
+    curve = {"a": -1.0, "b": 1.5, "c": 0.0}
     rungs = [
         {**neural, "bundle": "clay.vdg"},
         {"name": "pbr", "title": "glTF textures", "scene_textures": {"normal": "n.png"}},
-        {"name": "unlit", "files": {"shown": "unlit_shown.png"}, "alpha_mode": "MASK"},
-        {"name": "detail", "files": {}},
+        {
+            "name": "unlit",
+            "files": {"light": "l.png", "shown": "s.png"},
+            "alpha_mode": "MASK",
+            "curve": curve,
+        },
+        # of an atlas, which a scene has no uv set for
+        {"name": "detail", "files": {"colour": "c.png"}, "curve": curve, "tiles": {}},
         {**vertex, "scene_vertices": "v.npz"},
     ]
     lods = [{"rung": "vertex", "below_pixels": 40}]
@@ -135,7 +143,9 @@ def test_a_host_that_shows_rungs_gets_those_that_are_ticked(page, tmp_path, monk
     [(material, look)] = given
     assert material == session.model.current and look.stage == tmp_path / "clay.usdc"
     assert [each.name for each in look.rungs] == ["neural", "unlit", "vertex"]
-    assert look.rungs[1].light == tmp_path / "unlit_shown.png" and look.rungs[1].has_alpha
+    light = look.rungs[1].light
+    assert light.files == {"light": tmp_path / "l.png"} and light.curve == (-1.0, 1.5, 0.0)
+    assert light.shown == tmp_path / "s.png" and look.rungs[1].has_alpha
     assert look.rungs[2].below_pixels == 40 and look.rungs[2].vertices == tmp_path / "v.npz"
     assert look.result.bundle == tmp_path / "clay.vdg"
     assert list(session.model.notices)[-1].text == "Layers: two"

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.memory import Memory
-from verdigris.ui.model.choices import BakeChoices
+from verdigris.ui.model.parts.choices import BakeChoices
 from verdigris.ui.signals.notices import ERROR, INFO, WARNING
 from verdigris.ui.style.icons import PATHS, icon
 from verdigris.ui.style.metrics import ICON, tabular

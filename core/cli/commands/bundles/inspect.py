@@ -80,7 +80,7 @@ def _inspect_bundle(path: Path, material: str | None, as_json: bool) -> None:
 
 
 def _inspect_set(path: Path, as_json: bool) -> None:
-    from verdigris.core.base.text import printable
+    from verdigris.core.base.text import counted, printable
     from verdigris.core.compress.set_files import open_set
 
     stored = open_set(path)
@@ -93,7 +93,8 @@ def _inspect_set(path: Path, as_json: bool) -> None:
     print(f"  textures  {columns} x {rows}, {compressed.levels} levels")
     for each in stored.textures:
         reaches = ", ".join(each.reaches) or "nothing"
-        print(f"    {each.name:<16}  {len(each.channels)} channels, {printable(each.colour_space)}")
+        channels = counted(len(each.channels), "channel")
+        print(f"    {each.name:<16}  {channels}, {printable(each.colour_space)}")
         print(f"    {'':<16}  {printable(each.file)}, for {printable(reaches)}")
     sizes = [f"{each.columns} x {each.rows}" for each in compressed.latents]
     print(f"  latents   {' and '.join(sizes)}, 4 channels each in BC7 blocks")

@@ -155,13 +155,14 @@ def _draw(
     on_progress: Callable[[float], None],
 ) -> Published:
     from verdigris.core.bundle.verify.verify import source_notes
+    from verdigris.core.ladder.mesh.baked_mesh import find_points
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.publish.page import Published
     from verdigris.core.publish.references import draw_references
 
-    teacher = Teacher(
-        document, document.require_material(bundle.source_name), device, live=bundle.wanted_live
-    )
+    material = document.require_material(bundle.source_name)
+    points = find_points(bundle, document, material, has_option=False)
+    teacher = Teacher(document, material, device, points, bundle.wanted_live)
     for note in source_notes(bundle, teacher):
         print(f"verdigris: {bundle.manifest.name}: {note}", file=sys.stderr)
     return Published(bundle, draw_references(teacher, size, on_progress))

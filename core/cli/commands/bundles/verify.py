@@ -16,6 +16,7 @@ from verdigris.core.cli.shared.options import (
     DeviceChoice,
     MaterialName,
     Search,
+    SourceMesh,
 )
 
 
@@ -24,6 +25,7 @@ def verify(
     source: Annotated[
         Path | None, typer.Option("--source", help="The document that the bundle was baked from.")
     ] = None,
+    mesh: SourceMesh = None,
     material: MaterialName = None,
     search: Search = None,
     confined: Confined = False,
@@ -45,10 +47,13 @@ def verify(
     )
     from verdigris.core.bundle.verify.verify import print_verification, source_notes
     from verdigris.core.bundle.verify.verify import verify as prove
-    from verdigris.core.cli.shared.opening import open_teacher, require_own_material
+    from verdigris.core.cli.shared.opening import open_source, require_own_material
     from verdigris.core.compress.set_files import is_texture_set, open_set
     from verdigris.core.compress.verify_set import verify_set
+    from verdigris.core.ladder.mesh.baked_mesh import mesh_notes
 
+    if mesh is not None and source is None:
+        raise typer.BadParameter("needs --source FILE", param_hint="--mesh")
     if is_texture_set(bundle):
         if source or material:
             raise SettingsError(
@@ -71,9 +76,8 @@ def verify(
         teacher = None
         notes = device_notes(opened, on) if on else []
         if source and on:
-            name = material or opened.source_name
-            teacher = open_teacher(source, name, search, confined, on, opened.wanted_live)
-            notes = [*source_notes(opened, teacher), *notes]
+            teacher = open_source(opened, source, material, search, confined, on, mesh)
+            notes = [*source_notes(opened, teacher), *mesh_notes(opened), *notes]
         shipped = decoders_on(opened, on) if on else NOTHING
         result = prove(opened, shipped.decoders, teacher, notes, shipped.samplers)
     if as_json:

@@ -41,11 +41,14 @@ def versions(
     """
     from verdigris.core.base.errors import BundleError
     from verdigris.core.bundle.history.history import MOST_KEPT, History, keep_versions
+    from verdigris.core.bundle.scene.scene_pack import is_scene
     from verdigris.core.cli.shared.options import require_in_range
 
     if keep is not None:
         require_in_range(keep, 1, MOST_KEPT, "--keep")
         keep_versions(keep)
+    if is_scene(bundle):
+        raise BundleError(f"{bundle}: is a scene pack, which has no versions: name a bundle")
     history = History(bundle)
     history.recover()
     if restore:
@@ -71,7 +74,7 @@ def versions(
 
 
 def _line(version: Version) -> str:
-    from verdigris.core.pictures.verdict import judge
+    from verdigris.core.pictures.compare.verdict import judge
 
     verdict = judge(version.errors)
     facts = [
@@ -88,7 +91,7 @@ def _line(version: Version) -> str:
 
 
 def _as_json(version: Version) -> dict[str, object]:
-    from verdigris.core.pictures.verdict import judge
+    from verdigris.core.pictures.compare.verdict import judge
 
     verdict = judge(version.errors)
     return {

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from verdigris.core.base.text import format_bytes
+from verdigris.core.base.text import counted, format_bytes
 from verdigris.core.cli.shared.lighting import Hdri, Rotate, open_environment
 from verdigris.core.cli.shared.options import (
     AsJson,
@@ -21,6 +21,7 @@ from verdigris.core.cli.shared.options import (
 )
 
 _DEFAULT_RUNGS = "pbr,unlit,reflection,detail,vertex"
+_NOWHERE = "nowhere below FLIP .02"
 
 
 def ladder(
@@ -44,8 +45,8 @@ def ladder(
         typer.Option(help="The uv set of surface, pbr and detail. Default: the mesh's first."),
     ] = None,
     views: Annotated[
-        int, typer.Option(help="Number of views around the mesh to which rungs are fitted.")
-    ] = 24,
+        int | None, typer.Option(help="Number of views around the mesh to which rungs are fitted.")
+    ] = None,
     camera: Annotated[
         list[Path] | None,
         typer.Option(
@@ -63,7 +64,10 @@ def ladder(
     held_out: Annotated[
         int | None, typer.Option(help="Number of views that are only measured.")
     ] = None,
-    steps: Annotated[int, typer.Option(help="Steps of each fit; unlit rungs take half.")] = 700,
+    steps: Annotated[
+        int | None,
+        typer.Option(help="Steps of the fit of glTF textures; rungs of stored light take a fifth."),
+    ] = None,
     ktx: Annotated[bool, typer.Option("--ktx/--no-ktx", help="Also write KTX 2.0.")] = True,
     texture_format: Annotated[
         str,
@@ -84,15 +88,18 @@ def ladder(
     from verdigris.core.cli.shared.progress_line import ProgressLine
     from verdigris.core.importance.camera import read_camera
     from verdigris.core.importance.maps import read_importance
+    from verdigris.core.ladder.mesh.mesh_surface import load_surface
     from verdigris.core.ladder.output.write_ladder import PAGE
-    from verdigris.core.ladder.surface import load_surface
     from verdigris.core.lighting.environment_names import STUDIO
     from verdigris.core.material.load.mtlx_document import load_document
+    from verdigris.core.settings.rung_names import NEURAL, describe_switch
 
     names = tuple(word.strip() for word in rungs.split(",") if word.strip())
-    changes: dict[str, Any] = {"views": views, "steps": steps, "texture_format": texture_format}
-    if held_out is not None:
-        changes["held_out"] = held_out
+    given = {"views": views, "steps": steps, "held_out": held_out}
+    changes: dict[str, Any] = {name: each for name, each in given.items() if each is not None}
+    changes["texture_format"] = texture_format
+    if preset and NEURAL not in names:
+        raise typer.BadParameter(f"needs the rung {NEURAL} in --rungs", param_hint="--preset")
     request = LadderRequest(output, names, size, changes, uv, preset, bundle, ktx)
     opened = open_device(device)
     surface = load_surface(mesh)
@@ -112,11 +119,10 @@ def ladder(
     for warning in report["warnings"]:
         print(f"verdigris: {warning}", file=sys.stderr)
     for rung in report["rungs"]:
-        switch = rung["switch_pixels"]
         print(
             f"{rung['name']:<11} {format_bytes(rung['bytes']):>9}   FLIP {rung['flip']:.3f} "
             f"({rung['flip_of_pictures']:.3f} with background)   "
-            f"{'good below ' + str(switch) + ' px' if switch else 'nowhere below FLIP .02':<24} "
+            f"{'good ' + describe_switch(rung) if rung['switch_pixels'] else _NOWHERE:<24} "
             f"{rung['seconds']:.0f} s"
         )
-    print(f"{output / PAGE}: {len(report['rungs'])} rungs on {mesh}")
+    print(f"{output / PAGE}: {counted(len(report['rungs']), 'rung')} on {mesh}")

@@ -147,7 +147,7 @@ def show(
     """Prints statistics of a map, and draws it: black is 0, pale yellow the largest weight."""
     from verdigris.core.base.outputs import check_apart
     from verdigris.core.importance.maps import read_importance
-    from verdigris.core.pictures.heat import heat_colours
+    from verdigris.core.pictures.compare.heat import heat_colours
     from verdigris.core.pictures.picture_files import check_picture_path, write_picture
 
     if output:

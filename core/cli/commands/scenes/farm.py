@@ -156,8 +156,8 @@ def host_template(
 ) -> None:
     """Writes a job that bakes a scene of Maya or Houdini, with the application on the farm."""
     from verdigris.core.base.errors import SceneError
-    from verdigris.core.base.launchers import require_launcher
     from verdigris.core.base.outputs import check_apart, check_output
+    from verdigris.core.base.process.launchers import require_launcher
     from verdigris.core.batch.farm.host_job import (
         HostJobChoices,
         host_job_template,

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from verdigris.core.baking.bake import BakeOptions, bake
-from verdigris.core.baking.finish import finish
-from verdigris.core.baking.finish.finish import final_samples
+from verdigris.core.baking.finish import effort, finish, heads
+from verdigris.core.baking.finish.effort import final_samples
 from verdigris.core.baking.finish.fit_sampler import SMALL
 from verdigris.core.baking.finish.outputs import bundle_paths
 from verdigris.core.baking.finish.sampler_examples import Effort, draw_examples
@@ -42,7 +42,7 @@ from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.student import Student
-from verdigris.core.pictures.metrics import measure_samples
+from verdigris.core.pictures.compare.metrics import measure_samples
 from verdigris.core.settings.bake_settings import BakeSettings
 
 from ...small_endings import FEW_SHADERS
@@ -140,9 +140,9 @@ def test_the_bundle_holds_against_its_source(finished, lamp):
 
 def test_heads_fitted_beside_blocks_draw_as_well(finished, lamp, tmp_path, monkeypatch):
     """As on a graphics card, from the latents before they are blocks."""
-    monkeypatch.setattr(finish, "_fits_heads_beside", lambda _run: True)
+    monkeypatch.setattr(heads, "_fits_heads_beside", lambda _run: True)
     # as many as the bake that is shared
-    monkeypatch.setattr(finish, "effort_on", lambda *_: SMALL)
+    monkeypatch.setattr(effort, "effort_on", lambda *_: SMALL)
     *_, event = bake([lamp], TINY, BakeOptions("lamp", tmp_path))
     first, second = (open_bundle(Path(each.result)).parameters() for each in (finished, event))
     assert verify(open_bundle(Path(event.result))).holds

@@ -8,7 +8,7 @@ from verdigris.core.baking.finish import fit_sampler
 from verdigris.core.baking.finish.fit_sampler import LARGE, effort_on, fit_head
 from verdigris.core.baking.finish.sampler_examples import Effort, draw_examples, join
 from verdigris.core.base.device import open_device
-from verdigris.core.network.sampler import (
+from verdigris.core.network.light.sampler import (
     above_horizon,
     ggx_density,
     local_halves,

@@ -15,8 +15,8 @@ from verdigris.core.baking.finish.fit_split import (
     split_effort_on,
 )
 from verdigris.core.base.device import open_device
-from verdigris.core.network.environment_light import split_factors
-from verdigris.core.network.sampler import all_head_views, run_head
+from verdigris.core.network.light.environment_light import split_factors
+from verdigris.core.network.light.sampler import all_head_views, run_head
 from verdigris.core.network.student import Student
 from verdigris.core.settings.presets import PRESETS
 from verdigris.core.settings.recipe import Kind

@@ -7,7 +7,7 @@ from numpy.polynomial.legendre import leggauss
 from verdigris.core.baking.measure import sky
 from verdigris.core.baking.measure.sky import SkyPlan, measure_sky, reflected_light, views_of
 from verdigris.core.material.evaluator import POINT, DeviceMaterial
-from verdigris.core.pictures.metrics import measure_light
+from verdigris.core.pictures.compare.metrics import measure_light
 
 PLAN = SkyPlan(places=6, directions=4_096, texel_places=1)
 ALBEDO = np.array([0.8, 0.5, 0.2])

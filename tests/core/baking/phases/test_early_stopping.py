@@ -16,7 +16,7 @@ from verdigris.core.baking.state import checkpoint
 from verdigris.core.baking.state.learner import Learner
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.network.parameters import CheckpointError
-from verdigris.core.pictures.metrics import PictureMetrics, SampleMetrics
+from verdigris.core.pictures.compare.metrics import PictureMetrics, SampleMetrics
 from verdigris.core.progress.events import Finished, Metrics, Step
 from verdigris.core.settings.bake_settings import BakeSettings
 

@@ -24,9 +24,9 @@ from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.material.evaluator import Footprint
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.network.latents.texels import texel_centres
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.parameters import CheckpointError, initialise
-from verdigris.core.network.texels import texel_centres
 from verdigris.core.progress.events import Checkpointed, Finished, Phase, Step
 
 from ..bakes import TINY, assert_same, baked, cut_off, phases_of, run, stop_at, warnings_of
@@ -420,9 +420,7 @@ class Slow:
     def monotonic(self):
         return self.now
 
-    def buffer(self, count, data):
-        assert data.size == count
-        return data
+    device = SimpleNamespace(new_buffer=lambda values: values)
 
     def response_on_device(self, count, uv, wi, wo, footprint):
         assert uv.shape == (count, 2) and wi.shape == wo.shape >= (count, 3)

@@ -14,8 +14,8 @@ from verdigris.core.bundle.precision.gptq_rounding import round_gptq
 from verdigris.core.bundle.precision.half_errors import order_units
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.network.block_lines import compressed_copy
-from verdigris.core.network.quantise import fit_ranges, quantised_copy
+from verdigris.core.network.latents.block_lines import compressed_copy
+from verdigris.core.network.latents.quantise import fit_ranges, quantised_copy
 from verdigris.core.progress.events import Finished, Step
 from verdigris.core.settings.bake_settings import BakeSettings
 

@@ -20,6 +20,7 @@ from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.write import Contents, Exported, write_bundle
 from verdigris.core.bundle.runtime.evaluate_queries import QUERY
 from verdigris.core.bundle.runtime.runtime_files import EXAMPLES, RUNTIME_SHADERS
+from verdigris.core.material.live_inputs.live_input import LiveInput
 from verdigris.core.network.spec import NetworkSpec
 
 from ..bundles import lively_parameters, made_up, make_bundle, with_older_head, write_as_older
@@ -29,6 +30,22 @@ from ..runtime.shader_files import StrictFiles, require_tool, run
 HERE = Path(__file__).parent
 STRICT = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+VALIDATION_LAYER = Path("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json")
+VALIDATED = {
+    "VK_INSTANCE_LAYERS": "VK_LAYER_KHRONOS_validation",
+    "VK_LAYER_ENABLES": "VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT",
+}
+OPENED = """#define VERDIGRIS_IMPLEMENTATION
+#include "verdigris.h"
+int main(void) {
+    VdBundle bundle;
+    VdError error;
+    puts(vd_open(&bundle, "PATH", &error) ? "opened" : error.text);
+    if (!vd_open(&bundle, "nothing.vdg", &error))
+        printf("%.13s", error.text);
+    return 0;
+}
+"""
 SPEC = NetworkSpec(5, 2, "leaky_smelu", frame_count=1)
 
 
@@ -313,21 +330,44 @@ def test_the_header_is_also_cpp(tmp_path):
     run(compiler, *options, "-I", RUNTIME_SHADERS, source)
 
 
-def test_vulkan_draws_what_the_processor_draws(decoder, bundle, tmp_path):
+def test_windows_opens_paths_of_any_letters(tmp_path):
+    """By MinGW and Wine. Without a wide path, fopen takes the letters for those of a code page."""
+    compiler, wine = map(shutil.which, ("x86_64-w64-mingw32-gcc", "wine"))
+    if not (compiler and wine):
+        pytest.skip("MinGW or Wine is not installed")
+    folder = write_bundle(tmp_path / "Kupfer ü😀.vdg", made_up(SPEC), Contents(name="tray"))
+    (tmp_path / "open.c").write_text(OPENED.replace("PATH", folder.name), encoding="utf-8")
+    program = tmp_path / "open.exe"
+    run(compiler, *STRICT, "-I", RUNTIME_SHADERS, tmp_path / "open.c", "-o", program)
+    environment = {**os.environ, "WINEDEBUG": "-all"}
+    options = {"cwd": tmp_path, "env": environment, "capture_output": True, "text": True}
+    done = subprocess.run([wine, program], check=False, timeout=120, **options)
+    assert done.stdout.splitlines() == ["opened", "manifest.json"]
+
+
+def test_vulkan_draws_what_the_processor_draws(decoder, tmp_path):
+    """With the live value that the bundle has by default. Where Khronos' validation layer is
+    installed, it also checks the calls and their synchronisation."""
     if not Path("/usr/include/vulkan/vulkan.h").exists():
         pytest.skip("the headers of Vulkan are not installed")
     compiler = require_tool("glslangValidator")
     program = tmp_path / "vulkan_picture"
     compile_c(EXAMPLES / "vulkan_picture.c", program, libraries=("-lvulkan", "-lm"))
     name = "portable_constants.glsl"
-    (tmp_path / name).write_bytes(StrictFiles(SPEC)[name])
+    spec = replace(SPEC, live_inputs=1)
+    wetness = LiveInput("wetness", "float", (0.0,), (1.0,), 0.75)
+    bundle = make_bundle(tmp_path / "a.vdg", made_up(spec, 16, 12), live=(wetness,)).folder
+    (tmp_path / name).write_bytes(StrictFiles(spec)[name])
     shader = tmp_path / "picture.spv"
     run(compiler, "-V", f"-I{tmp_path}", EXAMPLES / "picture.comp", "-o", shader)
     software = sorted(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))
     environment = {**os.environ, "VK_ICD_FILENAMES": ":".join(map(str, software))}
+    if VALIDATION_LAYER.exists():
+        environment |= VALIDATED
     command = [program, bundle, shader, tmp_path / "vulkan.ppm"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
+    assert not done.stdout + done.stderr
     assert decode(decoder, bundle, tmp_path / "processor.ppm").returncode == 0
 
     def pixels(name, size):

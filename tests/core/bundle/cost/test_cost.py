@@ -3,11 +3,13 @@
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from verdigris.core.bundle.cost import cost as costs
+from verdigris.core.bundle.cost import time_responses
 from verdigris.core.bundle.cost.cost import (
     Cost,
     Nanoseconds,
@@ -272,6 +274,20 @@ def test_on_a_gpu_the_decoder_is_not_held_up_by_fetches(tray_on_gpu):
 @pytest.mark.xfail(reason="hangs on how fast the card fetches: docs/BENCHMARKS.md, Runtime")
 def test_on_a_gpu_the_tray_is_ten_times_faster_than_its_graph(tray_on_gpu):
     assert tray_on_gpu.ratio >= 10
+
+
+def test_a_card_is_timed_when_its_clock_is_up(monkeypatch):
+    worked = 0.0
+
+    def run(threads: int) -> float:
+        nonlocal worked
+        seconds = threads / 2**27 * (6 if worked < 0.3 else 1)
+        worked += seconds
+        return seconds
+
+    monkeypatch.setattr(time_responses.time, "monotonic", lambda: worked)
+    timing = time_responses._grow(run, SimpleNamespace(is_software=False), 0.02)
+    assert timing.nanoseconds == pytest.approx(1e9 / 2**27 / time_responses._ROUNDS)
 
 
 @pytest.mark.gpu

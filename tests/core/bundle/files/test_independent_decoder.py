@@ -7,7 +7,7 @@ from verdigris.core.bundle.files.manifest_parts import LATENT_FORMATS
 from verdigris.core.bundle.files.sampler_rows import lobes_at
 from verdigris.core.bundle.files.stored_textures import emission_levels, opacity_levels
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
-from verdigris.core.network.environment_light import environment_light_split
+from verdigris.core.network.light.environment_light import environment_light_split
 from verdigris.core.network.spec import ACTIVATIONS, STRETCH_LIMIT, LatentLayout, NetworkSpec
 
 from ..bundles import lively_parameters, make_bundle, random_curves

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from verdigris.core.bundle.history.history import (
     kept_versions,
 )
 
+from ...small_disk import small_disk
 from ..bundles import lively_parameters
 
 DRIVER = Path(__file__).with_name("killed_keepers.py")
@@ -136,23 +136,6 @@ def test_a_damaged_version_and_damaged_notes_hide_no_other(tmp_path):
     assert names(path) == ["2", "0"]
     bake(path, "3", baked=3)
     assert names(path) == ["3", "2", "0"]
-
-
-@contextmanager
-def small_disk(folder, size):
-    """A file system of its own with so many KiB."""
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", f"size={size}k", "none", folder]
-    try:
-        done = subprocess.run(command, capture_output=True, check=False)
-    except FileNotFoundError:
-        pytest.skip("there is no mount here")
-    if done.returncode:
-        pytest.skip("no file system can be mounted here")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", folder], check=True)
 
 
 def test_a_disk_that_is_full_loses_neither_the_bundle_nor_its_versions(tmp_path):

@@ -16,8 +16,8 @@ from verdigris.core.bundle.proxies.make_proxies import (
 )
 from verdigris.core.bundle.proxies.quadrature import LightTask, polar, sum_lights
 from verdigris.core.bundle.proxies.sampler_sums import deviation_of_sampler, sums_by_sampler
+from verdigris.core.network.light.sampler import pdf
 from verdigris.core.network.parameters import initialise
-from verdigris.core.network.sampler import pdf
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.network.student import Student
 

@@ -5,10 +5,10 @@ import slangpy
 
 from verdigris.core.bundle.files.ktx2 import BC7
 from verdigris.core.bundle.runtime.device_materials import has_blocks, upload_texture
-from verdigris.core.network import bc7
-from verdigris.core.network.block_lines import decode
+from verdigris.core.network.latents import bc7
+from verdigris.core.network.latents.block_lines import decode
 
-from ...network.test_bc7 import random_blocks
+from ...network.latents.test_bc7 import random_blocks
 
 # Of two layers, down to levels that are smaller than a block, and of sizes between blocks.
 HEIGHT, WIDTH, LEVELS = 13, 22, 5

@@ -9,18 +9,19 @@ import numpy as np
 import pytest
 
 from verdigris.core.bundle.files.write import Contents, write_bundle
-from verdigris.core.bundle.runtime.runtime_files import RUNTIME_SHADERS
+from verdigris.core.bundle.runtime.runtime_files import EXAMPLES, RUNTIME_SHADERS, slang_files
 from verdigris.core.pictures.render import Lighting
 from verdigris.core.pictures.views import sphere_view
 from verdigris.shaders import SHADER_FOLDER
 
 from ..bundles import made_up
 from .dxc import compile_hlsl
-from .shader_files import NETWORKS, require_tool, run
+from .shader_files import NETWORKS, compile_strictly, require_tool, run
 from .web_gpu import COMPILERS, open_gpu
 
 DOCS = Path(__file__).parents[4] / "docs"
 PAGES = [DOCS / "RUNTIME.md", DOCS / "FORMAT.md", DOCS / "WRITING.md", *DOCS.glob("engines/*.md")]
+PAGE = "engines/SHADERS.md"
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -78,6 +79,7 @@ def test_the_first_shaders_compile(small_files, tmp_path):
         "void main() { color = vec4(shadeSurface(vec2(.5), 0., up, up, vec3(1)), 1); }\n"
     )
     output = tmp_path / "first.spv"
+    run(compiler, "-V", f"-I{tmp_path}", EXAMPLES / "picture.comp", "-o", output)
     for text in (glsl, code_of("engines/SHADERS.md", "glsl")):
         (tmp_path / "first.frag").write_text(text)
         run(compiler, "-V", f"-I{tmp_path}", tmp_path / "first.frag", "-o", output)
@@ -85,6 +87,85 @@ def test_the_first_shaders_compile(small_files, tmp_path):
     (tmp_path / "first.hlsl").write_text("#define NEURAL_NO_ENTRY_POINT\n" + hlsl)
     command = [compiler, "-D", "-V", "-S", "frag", "-e", "main", f"-I{tmp_path}"]
     run(*command, tmp_path / "first.hlsl", "-o", output)
+
+
+CPP = """#include <wsl/winadapter.h>
+#include <directx/d3dx12.h>
+#include <wrl/client.h>
+#include <stdexcept>
+#include <vector>
+#define VERDIGRIS_IMPLEMENTATION
+#include "verdigris.h"
+using Microsoft::WRL::ComPtr;
+void draw(ID3D12Device *device, ID3D12GraphicsCommandList *commands, ID3D12Resource *texture,
+          ID3D12Resource *staging, ID3D12DescriptorHeap *heap)
+{
+"""
+
+
+def test_the_host_code_of_direct3d_compiles(tmp_path):
+    """With Microsoft's headers for Linux, whose stubs stand for Windows; they cannot run it."""
+    compiler = next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None)
+    if compiler is None or not Path("/usr/include/directx/d3dx12.h").exists():
+        pytest.skip("a C++ compiler or the package directx-headers-dev is missing")
+    upload, host = (code_of("engines/D3D12.md", "cpp", number) for number in range(2))
+    opened, mark, rest = host.partition("auto upload")
+    source = tmp_path / "host.cpp"
+    source.write_text(f"{CPP}{opened}{upload}{mark}{rest}}}\n")
+    folders = ["-I", "/usr/include/wsl/stubs", "-I", RUNTIME_SHADERS]
+    run(compiler, "-std=c++17", "-fsyntax-only", *folders, source)
+
+
+IMPORTS = ("neural_material", "neural_latents", "neural_record")
+GLOBALS = """
+StructuredBuffer<NeuralRecord> records;
+ByteAddressBuffer weights;
+Texture2DArray<float4> latents;
+TextureCube<float4> radianceMap, irradianceMap;
+SamplerState sampler;
+RWStructuredBuffer<float3> pixels;
+static const uint kRounds = 2;
+"""
+MADE = """{
+    const NeuralRecord record = records[0];
+    const NeuralMaterial material = { record, weights, latents };
+    const NeuralSampled filter = { sampler };
+    const float2 uv = 0.5, random = 0.5;
+    const float3 wo = float3(0, 0, 1), wi = wo, toSun = wo, sunIrradiance = 1.0;
+    const float lod = 0.0, width = 64.0, visible = 1.0;
+    const float3x3 toWorld = float3x3(1, 0, 0, 0, 1, 0, 0, 0, 1);
+"""
+KERNEL = f"[numthreads(1, 1, 1)]\nvoid shade()\n{MADE}"
+MATRICES = ("spvCooperativeMatrixKHR", "spvCooperativeMatrixConversionsNV")
+
+
+def test_the_slang_of_pages_compiles(tmp_path):
+    """Each piece in a kernel of its own, with what the page says that it stands beside."""
+    for name, data in slang_files(NETWORKS["2x5 leaky_smelu"]).items():
+        (tmp_path / name).write_bytes(data)
+    call, several, _, matrices, light = (code_of(PAGE, "hlsl", number) for number in range(5))
+    assert re.findall(r"import (\w+);", call) == [*IMPORTS]
+    # statements of a page, or a whole kernel of it
+    pieces = [
+        (call, "reflected + cheaper"),
+        (several, "reflected + next.weight + direction * density"),
+        (light, "seen"),
+        (matrices.replace("\n{\n", f"\n{MADE}", 1), ""),
+    ]
+    for number, (code, result) in enumerate(pieces):
+        imports = dict.fromkeys((*IMPORTS, *re.findall(r"import (\w+);", code)))
+        body = re.sub(r"import \w+;.*\n", "", code)
+        if result:
+            body = f"{KERNEL}{{\n{body}pixels[0] = {result};\n}}\n}}"
+        else:
+            body = body.replace("const float3 reflected = ", "pixels[thread] = ")
+        text = "".join(f"import {each};\n" for each in imports) + GLOBALS + body
+        path = tmp_path / f"piece{number}.slang"
+        path.write_text(text.replace("[numthreads", '[shader("compute")]\n[numthreads'))
+        capabilities = ("sm_6_0", *(() if result else MATRICES))
+        options = ("-target", "spirv", "-profile", "spirv_1_6", "-I", tmp_path)
+        named = [each for name in capabilities for each in ("-capability", name)]
+        assert compile_strictly(["-entry", "shade", "-stage", "compute", *options, *named, path])
 
 
 def test_the_studio_is_that_of_pictures():

@@ -9,13 +9,13 @@ from verdigris.core.base.device import Source
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.bundle.runtime.device_materials import DeviceMaterials
 from verdigris.core.lighting.cube_map import CubeMap, directions_of_texels, solid_angles
-from verdigris.core.network.environment_light import (
+from verdigris.core.network.light.environment_light import (
     environment_light,
     environment_light_proxies,
     environment_light_split,
 )
+from verdigris.core.network.light.sampler import lobes_of, look_at
 from verdigris.core.network.numpy_decoder import evaluate_at_lod, latents_at_lod
-from verdigris.core.network.sampler import lobes_of, look_at
 from verdigris.core.network.spec import PRESETS
 
 from ..bundles import made_up, stored
@@ -123,12 +123,12 @@ def test_the_shader_is_the_oracle(software, surfaces):
     roughness = random[:, :1]
     materials = DeviceMaterials([stored(exported)], software)
     rows = np.concatenate([uv, random, wo, roughness], 1).astype(np.float32)
-    output = materials.buffer(np.zeros((3 * COUNT, 4), np.float32), 16)
+    output = materials.device.new_space(3 * COUNT, 16)
     software.dispatch(
         materials.kernel((Source("environment_light_of_tests", SHADER),), "light"),
         COUNT,
         {
-            "places": materials.buffer(rows, 32),
+            "places": materials.device.new_buffer(rows, 32),
             "count": COUNT,
             "lights": output,
             **materials.bindings(),
@@ -240,14 +240,14 @@ def test_the_cube_map_is_that_of_a_texture_unit(software):
     solid_angle = 10 ** random.uniform(-3, 0, 2000)
     rotation = np.linalg.qr(random.standard_normal((3, 3)))[0]
     materials = DeviceMaterials([stored(made_up(PRESETS["2x16"]))], software)
-    output = materials.buffer(np.zeros((2000, 4), np.float32), 16)
+    output = materials.device.new_space(2000, 16)
     queries = np.concatenate([directions, solid_angle[:, None]], 1).astype(np.float32)
     texture = upload_cube(software.gpu, texel_levels(cube))
     software.dispatch(
         materials.kernel((Source("cube_map_of_tests", CUBE_SHADER),), "look"),
         2000,
         {
-            "queries": materials.buffer(queries, 16),
+            "queries": materials.device.new_buffer(queries, 16),
             "radianceMap": texture,
             "irradianceMap": texture,
             "trilinear": materials.sampler,

@@ -470,3 +470,15 @@ def test_the_error_contains_the_output_of_the_compiler(tmp_path):
     (tmp_path / "wrong.slang").write_text('[shader("compute")] void main() { nonsense(); }')
     with pytest.raises(VerdigrisError, match="undefined identifier 'nonsense'"):
         compile_entry_point([Path(tmp_path / "wrong.slang"), "-entry", "main", "-target", "spirv"])
+
+
+def test_texts_of_other_code_are_not_taken_from_the_cache(monkeypatch, tmp_path):
+    name = "portable.glsl"
+    key = runtime._key({}, name, TARGETS[name])
+    assert runtime._key({}, name, TARGETS[name]) == key
+    changed = tmp_path / "text_forms.py"
+    changed.write_text(Path(runtime.text_forms.__file__).read_text() + "# changed\n")
+    monkeypatch.setattr(runtime.text_forms, "__file__", str(changed))
+    runtime._form.cache_clear()
+    assert runtime._key({}, name, TARGETS[name]) != key
+    runtime._form.cache_clear()

@@ -14,6 +14,7 @@ from verdigris.core.bundle.runtime.readable_text import readable
 from verdigris.core.bundle.runtime.text_forms import ENTRY_LINE
 
 from ..bundles import made_up, stored
+from .dxc import compile_hlsl
 from .shader_files import NETWORKS, StrictFiles, require_tool, run
 from .web_gpu import COMPILERS, QUERY, evaluate_spirv, evaluate_wgsl, open_gpu
 
@@ -219,6 +220,18 @@ vec4 both(vec3 at, float s)
 def test_other_compilers_take_the_wgsl_of_live_inputs(gpu):
     """Tests of the browser package evaluate it."""
     gpu[1].create_shader_module(code=LIVING["portable.wgsl"].decode())
+
+
+@pytest.mark.parametrize("name", ["portable.hlsl", "portable_constants.hlsl"])
+def test_live_values_can_be_left_out_in_hlsl(name):
+    call = "neuralEvaluate(0, uv, 0, 0, float3(0, 0, 1), float3(0, 0, 1){})"
+    main = "float4 main(float2 uv : TEXCOORD0) : SV_Target {{ return float4({}, 1); }}"
+    head = "#define NEURAL_NO_ENTRY_POINT\n" + LIVING[name].decode()
+    still, moved = (
+        compile_hlsl((head + main.format(call.format(live))).encode(), "ps_6_0", "main")
+        for live in ("", ", float3(0, 0, 0)")
+    )
+    assert still[:4] == moved[:4] == b"DXBC" and still != moved
 
 
 def test_opengl_es_takes_live_values(tmp_path):

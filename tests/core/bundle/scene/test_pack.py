@@ -17,6 +17,7 @@ from verdigris.core.bundle.files.replace_folder import backup_path
 from verdigris.core.bundle.scene.pack import pack
 from verdigris.core.bundle.scene.scene_pack import open_scene
 from verdigris.core.bundle.scene.verify_scene import verify_scene
+from verdigris.core.material.live_inputs.live_input import LiveInput
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
 from ...in_process import run_command
@@ -85,6 +86,11 @@ def test_several_architectures_are_refused_with_a_list(bundles, tmp_path):
         pack([*bundles, other], tmp_path / "all.vdg")
     assert "oak.vdg: 2x16 silu, 8 latents, 2 frames, 2 lobes" in str(caught.value)
     assert "glass.vdg: 3x16 relu, 8 latents, 2 frames, 2 lobes" in str(caught.value)
+    living = LiveInput("wetness", "float", (0.0,), (1.0,), 0.0)
+    spec = replace(bundles[0].spec, live_inputs=1)
+    wet = make_bundle(tmp_path / "wet.vdg", lively_parameters(spec), live=(living,))
+    with pytest.raises(VerdigrisError, match=r"wet\.vdg: 2x16 [^:]*, 1 live input: pack"):
+        pack([*bundles, wet], tmp_path / "all.vdg")
     assert not (tmp_path / "all.vdg").exists()
 
 
@@ -211,3 +217,5 @@ def test_the_command_packs(bundles, tmp_path):
     assert code == 0, errors
     assert "3 materials, 2x16 silu, 8 latents, 2 frames, 2 lobes, 2 decoders in" in out
     assert len(open_scene(target).materials) == 3
+    code, out, errors = run_command(["versions", target])
+    assert (code, out) == (1, "") and "is a scene pack, which has no versions" in errors

@@ -4,7 +4,7 @@
 none of them has, so that a machine with a GPU and without lavapipe can compare. After one of them
 changed, write it anew:
 
-    VERDIGRIS_STORE_RESPONSES=1 pytest tests/core/material/test_teacher_devices.py
+    VERDIGRIS_STORE_RESPONSES=1 pytest tests/core/material/teacher/test_devices.py
 """
 
 import hashlib

@@ -10,10 +10,7 @@ from verdigris.core.material.live_inputs.live_input import parse_wanted
 from verdigris.core.material.live_inputs.reach import reach_of_published
 from verdigris.core.material.teacher.teacher import Teacher
 
-from .test_usdshade import DATA, SAME, converted, samples
-
-# an imported fixture, used by name
-__all__ = ["samples"]
+from .stages import DATA, SAME, converted
 
 
 @pytest.fixture

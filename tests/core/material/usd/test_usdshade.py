@@ -23,12 +23,9 @@ from verdigris.core.material.usd.usdshade import (
 )
 
 from ..documents import document, material, with_surface
-from ..surfaces import hemisphere
+from .stages import DATA, SAME, converted
 
-DATA = Path(__file__).parent / "data"
 EXAMPLES = Path(__file__).parents[4] / "examples"
-SAMPLES = 400
-SAME = 1e-4
 
 NESTED = with_surface(
     '<input name="base_color" type="color3" nodename="scaled"/>'
@@ -79,23 +76,6 @@ def solaris():
 @pytest.fixture(scope="module")
 def maya():
     return open_stage("maya_usd")
-
-
-@pytest.fixture(scope="module")
-def samples():
-    random = np.random.default_rng(0)
-    uv = random.uniform(0, 2, (SAMPLES, 2)) * [1, 0.5]
-    directions = (hemisphere(random, SAMPLES, 0.05) for _ in range(2))
-    return tuple(part.astype(np.float32) for part in (uv, *directions))
-
-
-def converted(stage, path):
-    found = convert_material(require_material(stage, path))
-    loaded = parse_document(found.text, found.folders, found.name)
-    valid, message = loaded.root.validate()
-    assert valid, message
-    loaded.check(loaded.require_material(found.name))
-    return found, loaded
 
 
 def response(loaded, samples, name=None):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.device import open_device
-from verdigris.core.base.processor import find_affinities, running_threads
+from verdigris.core.base.process.processor import find_affinities, running_threads
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import PRESETS, LatentLayout
 from verdigris.core.network.student import Student

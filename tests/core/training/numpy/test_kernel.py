@@ -5,39 +5,14 @@ import pytest
 
 from verdigris.core.network import activations
 from verdigris.core.network.numpy_mlp import loss_and_gradients
-from verdigris.core.network.parameters import Parameters, initialise
-from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, LatentLayout, NetworkSpec
-from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
+from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, NetworkSpec
 from verdigris.core.training.numpy.array_operations import activate
 from verdigris.core.training.numpy.kernel import Kernel
 from verdigris.core.training.numpy.prepared_batch import BatchPreparation
 from verdigris.core.training.packed_decoder import PackedDecoder
 
-LAYOUT = LatentLayout(16, 8, levels=3, materials=2)
-
-
-def random_batch(count, layout, seed=0):
-    random = np.random.default_rng(seed)
-    batch = np.zeros(count, TRAINING_SAMPLE)
-    batch["uv"] = random.uniform(-1, 2, (count, 2))
-    batch["level"] = random.integers(0, layout.levels, count)
-    batch["material"] = random.integers(0, layout.materials, count)
-    for name in ("wi", "wo"):
-        vectors = random.standard_normal((count, 3))
-        vectors[:, 2] = np.abs(vectors[:, 2])
-        batch[name] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    batch["response"] = random.exponential(0.3, (count, 3))
-    batch["weight"] = random.uniform(0.5, 2, count)
-    batch["live"] = random.random((count, 3))
-    return batch
-
-
-def random_parameters(spec, layout, seed=0):
-    parameters = initialise(spec, layout, seed)
-    random = np.random.default_rng(seed)
-    parameters.latents[:] = random.standard_normal(parameters.latents.shape)
-    parameters.decoder[:] += 0.1 * random.standard_normal(parameters.decoder.shape)
-    return parameters
+from ..random_samples import LAYOUT, random_batch, random_parameters
 
 
 def run_kernel(spec, parameters, batch, loss="cbrt_log", pairs=1, light_share=0.0):
@@ -74,8 +49,8 @@ CASES = [
 
 @pytest.mark.parametrize(("spec", "loss"), CASES)
 def test_loss_and_gradients_are_those_of_the_oracle(spec, loss):
-    parameters = random_parameters(spec, LAYOUT)
-    batch = random_batch(700, LAYOUT)
+    parameters = random_parameters(spec)
+    batch = random_batch(700)
     expected = loss_and_gradients(spec, parameters.astype(np.float64), batch, loss)
     kernel, _, gradients = run_kernel(spec, parameters, batch, loss)
     assert kernel.loss == pytest.approx(expected.loss, rel=1e-5)
@@ -87,8 +62,8 @@ def test_loss_and_gradients_are_those_of_the_oracle(spec, loss):
 
 def test_with_the_light_gradient_gradients_are_those_of_the_oracle():
     spec = PRESETS["2x16"]
-    parameters = random_parameters(spec, LAYOUT)
-    batch = random_batch(700, LAYOUT)
+    parameters = random_parameters(spec)
+    batch = random_batch(700)
     before = loss_and_gradients(spec, parameters.astype(np.float64), batch)
     expected = loss_and_gradients(spec, parameters.astype(np.float64), batch, light_share=0.5)
     kernel, _, gradients = run_kernel(spec, parameters, batch, light_share=0.5)
@@ -102,8 +77,8 @@ def test_with_the_light_gradient_gradients_are_those_of_the_oracle():
 @pytest.mark.parametrize("pairs", [2, 5])
 def test_several_pairs_of_directions_at_a_point_give_the_gradients_of_the_oracle(pairs):
     spec = PRESETS["2x16"]
-    parameters = random_parameters(spec, LAYOUT)
-    batch = random_batch(700, LAYOUT)
+    parameters = random_parameters(spec)
+    batch = random_batch(700)
     for name in ("uv", "level", "material"):
         batch[name] = np.repeat(batch[name][::pairs], pairs, axis=0)
     expected = loss_and_gradients(spec, parameters.astype(np.float64), batch)
@@ -124,7 +99,7 @@ def test_an_activation_and_its_slope_are_those_of_the_oracle(name):
 
 
 def test_a_packed_decoder_unpacks_to_what_it_was():
-    parameters = random_parameters(PRESETS["3x64"], LAYOUT)
+    parameters = random_parameters(PRESETS["3x64"])
     packed = PackedDecoder(parameters.spec)
     packed.pack(parameters)
     result = Parameters(
@@ -135,8 +110,8 @@ def test_a_packed_decoder_unpacks_to_what_it_was():
 
 
 def test_a_response_that_is_no_number_counts_for_nothing():
-    parameters = random_parameters(PRESETS["2x16"], LAYOUT)
-    batch = random_batch(50, LAYOUT)
+    parameters = random_parameters(PRESETS["2x16"])
+    batch = random_batch(50)
     batch["response"][7, 1] = np.nan
     _, preparation, gradients = run_kernel(parameters.spec, parameters, batch)
     batch["response"][7] = 0
@@ -148,8 +123,8 @@ def test_a_response_that_is_no_number_counts_for_nothing():
 
 
 def test_an_infinite_response_counts_as_the_largest():
-    parameters = random_parameters(PRESETS["2x16"], LAYOUT)
-    batch = random_batch(50, LAYOUT)
+    parameters = random_parameters(PRESETS["2x16"])
+    batch = random_batch(50)
     batch["response"][7] = np.inf
     _, preparation, gradients = run_kernel(parameters.spec, parameters, batch)
     batch["response"][7] = 3e4

@@ -7,7 +7,7 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.numpy_mlp import evaluate, loss_and_gradients
 from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.network.spec import PRESETS, LatentLayout
-from verdigris.core.pictures.metrics import measure_samples
+from verdigris.core.pictures.compare.metrics import measure_samples
 from verdigris.core.settings.schedule import Schedule, TrainingSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
 

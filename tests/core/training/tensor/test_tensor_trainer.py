@@ -33,8 +33,8 @@ from verdigris.core.training.tensor.trainer_memory import (
 )
 
 from ..latent_gradients import latent_error
+from ..random_samples import LAYOUT, Samples, random_parameters
 
-LAYOUT = LatentLayout(16, 8, levels=3, materials=2)
 # Few networks, since each is compiled: that of a preset, the largest of everything, the least.
 SMALL = PRESETS["2x16"]
 WIDE = NetworkSpec(48, 3, "leaky_smelu", latent_channels=16, frame_count=3)
@@ -47,31 +47,6 @@ ODD_BATCH = 230
 # Several groups, for many steps.
 SHORT_BATCH = 24
 FP32, FP16 = 1e-3, 1e-2
-
-
-class Samples:
-    """Implements SampleSource: random samples, and what a test changes of them."""
-
-    pairs = 1
-
-    def __init__(self, change=lambda batch: None):
-        self._change = change
-
-    def draw(self, step, count):
-        random = np.random.default_rng(step)
-        batch = np.zeros(count, TRAINING_SAMPLE)
-        batch["uv"] = random.uniform(-1, 2, (count, 2))
-        batch["level"] = random.integers(0, LAYOUT.levels, count)
-        batch["material"] = random.integers(0, LAYOUT.materials, count)
-        for name in ("wi", "wo"):
-            vectors = random.standard_normal((count, 3))
-            vectors[:, 2] = np.abs(vectors[:, 2])
-            batch[name] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-        batch["response"] = random.exponential(0.3, (count, 3))
-        batch["weight"] = random.uniform(0.5, 2, count)
-        batch["live"] = random.random((count, 3))
-        self._change(batch)
-        return batch
 
 
 def open_or_skip(choice):
@@ -94,14 +69,6 @@ def uses_tensor(request, device):
     if request.param == "tensor" and not has_matrix_hardware(device.gpu):
         pytest.skip(f"{device} has no matrix hardware that Vulkan can reach")
     return request.param == "tensor"
-
-
-def random_parameters(spec, seed=0):
-    parameters = initialise(spec, LAYOUT, seed)
-    random = np.random.default_rng(seed)
-    parameters.latents[:] = random.standard_normal(parameters.latents.shape)
-    parameters.decoder[:] += 0.1 * random.standard_normal(parameters.decoder.shape)
-    return parameters
 
 
 def frozen(batch=ODD_BATCH, loss="cbrt_log", latent_rate=0.0, light_step=None):

@@ -1,5 +1,6 @@
 """The add-on's operators and panels, registered in a real Blender. The worker is scripted."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -220,9 +221,7 @@ def test_nothing_is_left_after_the_add_on_is_disabled(harness):
 
 def test_a_launcher_is_started_in_this_blender(harness, tmp_path, monkeypatch):
     started = []
-    monkeypatch.setattr(
-        operators.programs.subprocess, "Popen", lambda command, **_: started.append(command)
-    )
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **_: started.append(command))
     assert bpy.ops.verdigris.batch() == {"FINISHED"}
     program, file, scene, *rest = started[0]
     assert program == sys.executable and Path(file).name == "batch.py" and Path(file).is_file()

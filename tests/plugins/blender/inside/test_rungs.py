@@ -9,16 +9,25 @@ import pytest
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.geometry.mesh import Mesh
-from verdigris.core.hosts.host import LadderLook, RungLook, ShowsRungs
+from verdigris.core.hosts.host import (
+    LadderLook,
+    RungLook,
+    ShaderLook,
+    ShaderTexture,
+    ShowsRungs,
+    StoredLight,
+)
+from verdigris.core.ladder.mesh.mesh_surface import Surface
 from verdigris.core.ladder.output.gltf import write_gltf
-from verdigris.core.ladder.output.texture_files import Written
-from verdigris.core.ladder.rungs import Rung, Scene
-from verdigris.core.ladder.surface import Surface
+from verdigris.core.ladder.rung import Rung
+from verdigris.core.ladder.textures.texture_files import Written
+from verdigris.core.ladder.views.scene import Scene
 from verdigris.plugins.blender.adapter import BlenderHost
+from verdigris.plugins.blender.scene.surface_nodes import SHADERS
 
 from .conftest import new_image, shader_of
 
-LIT = ("base_color", "roughness", "metalness", "normal", "opacity")
+LIT = ("base_color", "roughness", "metalness", "normal", "opacity", "emission")
 
 
 def picture(file):
@@ -37,14 +46,14 @@ def ladder(harness, tmp_path):
     colour[position[:, 0] > 0.9] = (2, 0, 0, 1)
     np.savez(tmp_path / "vertex_colours.npz", position=position, colour=colour)
     files = {kind: picture(tmp_path / f"pbr_{kind}.png") for kind in LIT}
-    light, vertices = picture(tmp_path / "unlit_shown.png"), tmp_path / "vertex_colours.npz"
+    light = StoredLight({"light": picture(tmp_path / "unlit_light.png")}, (0, 1, 0), None, "st1")
     return LadderLook(
         "copper",
         (
             RungLook("neural", "Neural material"),
-            RungLook("pbr", "glTF textures", 512, files),
-            RungLook("unlit", "One unlit texture", 64, {}, light, "UVMap", None, True),
-            RungLook("vertex", "Vertex colours", None, {}, None, "", vertices),
+            RungLook("pbr", "glTF textures", 512, files, 3.0),
+            RungLook("unlit", "One unlit texture", 64, light=light, has_alpha=True),
+            RungLook("vertex", "Vertex colours", vertices=tmp_path / "vertex_colours.npz"),
         ),
     )  # fmt: skip
 
@@ -74,23 +83,108 @@ def test_each_rung_is_a_collection_with_the_mesh_in_its_material(harness, ladder
     shader = shader_of(item.material_slots[0].material)
     assert shader.inputs["Base Color"].links[0].from_node.image.name == "pbr_base_color.png"
     assert shader.inputs["Alpha"].links[0].from_node.image.name == "pbr_opacity.png"
+    assert shader.inputs["Emission Strength"].default_value == 3.0
     # what was made for levels is not baked
     assert harness.host.meshes(harness.first) == ("plane",)
     assert [each.name for each in harness.host.materials()] == ["copper", "spare"]
 
 
-def test_a_level_renders_the_light_that_it_stores(harness, ladder, tmp_path):
+def test_a_level_has_the_light_of_its_nearest_vertices(harness, ladder):
     harness.host.attach_rungs(harness.first, ladder)
     [item] = levels()["vertex"].objects
     colours = item.data.color_attributes["verdigris_vertex"]
     for vertex, each in zip(item.data.vertices, colours.data, strict=True):
         expected = (2, 0, 0, 1) if vertex.co.x > 0.9 else (0, 0, 0, 0.5)
         assert tuple(each.color) == pytest.approx(expected)
-    tree = levels()["unlit"].objects[0].material_slots[0].material.node_tree
-    texture = tree.nodes["Verdigris texture"]
-    assert texture.image.name == "unlit_shown.png"
-    assert texture.inputs["Vector"].links[0].from_node.uv_map == "UVMap"
-    assert tree.nodes["Verdigris opacity"].inputs[0].links[0].from_node == texture
+
+
+def test_a_uv_set_that_an_importer_renamed_is_found_by_its_place(harness, ladder):
+    layers = bpy.data.objects["plane"].data.uv_layers
+    layers.new(name="UVMap.001")
+    harness.host.attach_rungs(harness.first, ladder)
+    unlit = levels()["unlit"].objects[0].material_slots[0].material.node_tree.nodes
+    assert [node.uv_map for node in unlit if node.type == "UVMAP"] == ["UVMap.001"]
+    layers.new(name="st1")
+    layers.new(name="more")
+    harness.host.attach_rungs(harness.host.materials()[0], ladder)
+    unlit = levels()["unlit"].objects[0].material_slots[0].material.node_tree.nodes
+    assert [node.uv_map for node in unlit if node.type == "UVMAP"] == ["st1"]
+
+
+def surface_shader(tmp_path, category="standard_surface"):
+    files = {name: picture(tmp_path / f"surface_{name}.png") for name in ("a", "b", "c", "d", "e")}
+    values = {
+        "base": 0.5, "specular": 0.8, "specular_roughness": 0.3, "specular_IOR": 1.4, "coat": 0.6,
+        "specular_anisotropy": 0.45, "specular_rotation": 0.25, "sheen_color": (0.1, 0.2, 0.3),
+        "emission": 2.0, "emission_color": (0.5, 0.25, 1.0), "opacity": (0.5, 0.5, 0.5),
+        "transmission": 0.9, "thin_walled": True,
+    }  # fmt: skip
+    textures = {
+        "base_color": ShaderTexture(files["a"], True, False),
+        "metalness": ShaderTexture(files["b"], False, False),
+        "sheen": ShaderTexture(files["c"], False, False, 0.5, 2.0),
+        "normal": ShaderTexture(files["d"], False, True),
+        "tangent": ShaderTexture(files["e"], False, True),
+    }
+    return RungLook("surface", "Textures", shader=ShaderLook(category, values, textures, "UVMap"))
+
+
+def test_a_surface_shader_becomes_a_principled_bsdf(harness, ladder, tmp_path):
+    rung = surface_shader(tmp_path)
+    harness.host.attach_rungs(harness.first, LadderLook("copper", (rung,)))
+    made = levels()["surface"].objects[0].material_slots[0].material
+    found = shader_of(made).inputs
+
+    def value(socket):
+        value = found[socket].default_value
+        return pytest.approx(value[:3] if hasattr(value, "__len__") else value)
+
+    assert value("Specular IOR Level") == 0.4 and value("Coat Weight") == 0.6
+    assert value("Roughness") == 0.3 and value("IOR") == 1.4 and value("Alpha") == 0.5
+    assert value("Sheen Tint") == (0.1, 0.2, 0.3)
+    assert value("Emission Color") == (1.0, 0.5, 2.0) and value("Emission Strength") == 1.0
+    # MaterialX turns tangents the other way, and its aspect has no factor of .9
+    assert value("Anisotropic") == 0.5 and value("Anisotropic Rotation") == 0.75
+    assert found["Tangent"].links[0].from_node.uv_map == "UVMap"
+    # transmission is no input that Blender means the same by
+    assert value("Transmission Weight") == 0.0
+
+    def source(port):
+        return port.links[0].from_node
+
+    halved = source(found["Base Color"])
+    assert (halved.operation, tuple(halved.inputs[1].default_value)) == ("MULTIPLY", (0.5,) * 3)
+    colour = source(halved.inputs[0])
+    assert colour.image.name == "surface_a.png"
+    assert colour.image.colorspace_settings.name == "sRGB"
+    assert source(found["Metallic"]).image.colorspace_settings.name == "Non-Color"
+    ranged = source(found["Sheen Weight"])
+    assert [port.default_value[0] for port in ranged.inputs[1:3]] == [1.5, 0.5]
+    normal = source(found["Normal"])
+    assert normal.uv_map == "UVMap" and source(normal.inputs["Color"]).image.name == "surface_d.png"
+    assert "surface_e.png" not in str(
+        [getattr(each, "image", None) for each in made.node_tree.nodes]
+    )
+
+
+def test_the_surface_shaders_of_materialx_have_the_inputs_that_are_connected():
+    import MaterialX as mx
+
+    library = mx.createDocument()
+    mx.loadLibraries(mx.getDefaultDataLibraryFolders(), mx.getDefaultDataSearchPath(), library)
+    sockets = bpy.data.materials.new("any").node_tree.nodes.new("ShaderNodeBsdfPrincipled").inputs
+    for category, table in SHADERS.items():
+        [*_, definition] = library.getMatchingNodeDefs(category)
+        known = {port.getName() for port in definition.getActiveInputs()}
+        assert {name for _, *inputs in table.values() for name in inputs} <= known
+        assert set(table) <= {socket.name for socket in sockets}
+
+
+def test_a_surface_shader_that_blender_has_no_sockets_for_is_named(harness, ladder, tmp_path):
+    rung = surface_shader(tmp_path, "disney_principled")
+    said = harness.host.attach_rungs(harness.first, LadderLook("copper", (*ladder.rungs, rung)))
+    assert said.endswith("vertex; Blender gets no nodes of disney_principled: use surface.mtlx")
+    assert "surface" not in levels()
 
 
 def test_attaching_is_one_undo_step_and_again_replaces_what_was_made(harness, ladder):
@@ -110,7 +204,7 @@ def test_the_operator_attaches_the_ladder_of_a_report(harness, ladder, tmp_path)
 
     rungs = [
         {"name": "neural", "title": "Neural material", "bundle": "copper.vdg"},
-        {"name": "unlit", "title": "Unlit", "files": {"shown": "unlit_shown.png"}},
+        {"name": "unlit", "files": {"light": "unlit_light.png"}, "curve": {"a": 0, "b": 1, "c": 0}},
     ]
     file = tmp_path / "ladder.json"
     file.write_text(json.dumps({"format": "verdigris.ladder", "name": "copper", "rungs": rungs}))
@@ -129,8 +223,8 @@ def test_the_operator_attaches_the_ladder_of_a_report(harness, ladder, tmp_path)
 
 def test_a_missing_file_or_mesh_leaves_the_scene_unchanged(harness, ladder, tmp_path):
     before = harness.snapshot()
-    (tmp_path / "unlit_shown.png").unlink()
-    with pytest.raises(HostError, match=r"unlit_shown.png: Blender cannot read it .* bake again"):
+    (tmp_path / "unlit_light.png").unlink()
+    with pytest.raises(HostError, match=r"unlit_light.png: Blender cannot read it .* bake again"):
         harness.host.attach_rungs(harness.first, ladder)
     assert harness.snapshot()[0]["collections"] == before[0]["collections"]
     spare = next(each for each in harness.host.materials() if each.name == "spare")

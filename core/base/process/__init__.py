@@ -1,0 +1,1 @@
+"""This process and others: limits, endings, profiles, and where their programs are."""

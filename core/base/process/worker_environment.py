@@ -1,0 +1,196 @@
+"""Where Verdigris' own Python is: applications bring theirs, and a bake needs another.
+
+It is looked for in a setting of the machine, in an environment variable and next to the plug-in.
+A Python that has what a bake needs, as on a command line, is its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from verdigris.core.base.errors import VerdigrisError, reason
+
+PYTHON_VARIABLE = "VERDIGRIS_PYTHON"
+CONFIG_VARIABLE = "VERDIGRIS_CONFIG_DIR"
+NEEDED = ("slangpy", "MaterialX", "OpenImageIO")
+# Versions of Python that can bake, the best first.
+SUPPORTED = ((3, 13), (3, 12), (3, 11))
+# In a staged tree, the folder of the worker's environment and the program that makes it.
+WORKER_FOLDER, WORKER_PROGRAM = "worker", "make_worker.py"
+# In a checkout, the program that makes `.venv`.
+BOOTSTRAP_PROGRAM = "bootstrap.py"
+_SETTING = "worker_python"
+# A program that an application without a console starts would open one on Windows.
+NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0) if sys.platform == "win32" else 0
+
+# What an application sets for its own Python, loader, Qt, USD and image library. Another Python
+# that inherits it loads the application's libraries, and ends or fails. On Windows the search of
+# extension modules ignores PATH, and a program's own folder comes first, so PATH is kept.
+_HOST_PREFIXES = ("PYTHON", "DYLD_")
+_HOST_VARIABLES = (
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "LD_AUDIT",
+    "__PYVENV_LAUNCHER__",
+    "QT_PLUGIN_PATH",
+    "QT_QPA_PLATFORM_PLUGIN_PATH",
+    "QML_IMPORT_PATH",
+    "QML2_IMPORT_PATH",
+    "PXR_PLUGINPATH_NAME",
+    "OIIO_LIBRARY_PATH",
+)
+
+
+class WorkerEnvironmentError(VerdigrisError):
+    """No Python for bakes was found, or one that cannot bake."""
+
+
+class NoWorkerError(WorkerEnvironmentError):
+    """No Python for bakes is named or in its place."""
+
+
+def require_worker_python() -> str:
+    """The interpreter for bakes."""
+    for python, source in _chosen_pythons():
+        return _existing(python, source)
+    package = package_folder()
+    staged = python_in(package.parent.parent / WORKER_FOLDER)
+    if staged.is_file():
+        return str(staged)
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        checkout = python_in(package / ".venv")
+        if checkout.is_file():
+            return str(checkout)
+        raise NoWorkerError(
+            f"this Python has no {', '.join(missing)}, which a bake needs, and Verdigris' own "
+            f"Python is neither named by {PYTHON_VARIABLE} nor next to {package}: make it with: "
+            f"{command_that_makes_it()}"
+        )
+    return sys.executable
+
+
+def environment_for(command: Sequence[str]) -> dict[str, str]:
+    """Environment variables for a command. Another Python than that of this process gets none of
+    the variables that are for the application's own libraries."""
+    if command[0] == sys.executable:
+        return dict(os.environ)
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name not in _HOST_VARIABLES and not name.startswith(_HOST_PREFIXES)
+    }
+
+
+def package_folder() -> Path:
+    """The folder that contains `core`, `ui` and `plugins`."""
+    return Path(__file__).resolve().parents[3]
+
+
+def python_in(environment: Path) -> Path:
+    """The interpreter of a virtual environment."""
+    if sys.platform == "win32":
+        return environment / "Scripts" / "python.exe"
+    return environment / "bin" / "python"
+
+
+def find_set_up_program() -> Path | None:
+    """The program that makes the environment: that of the staged tree, or of the checkout."""
+    package = package_folder()
+    programs = (package.parent.parent / WORKER_PROGRAM, package / "packaging" / BOOTSTRAP_PROGRAM)
+    return next((program for program in programs if program.is_file()), None)
+
+
+def command_that_makes_it() -> str:
+    """The command that makes the environment."""
+    program = find_set_up_program()
+    if program is None:
+        return "python3 -m venv verdigris_worker, then pip install verdigris in it"
+    return f'python3 "{program}"{" setup" if program.name == BOOTSTRAP_PROGRAM else ""}'
+
+
+def settings_file() -> Path:
+    """The file of settings of this machine."""
+    chosen = os.environ.get(CONFIG_VARIABLE)
+    if chosen:
+        return Path(chosen) / "machine.json"
+    import platformdirs
+
+    return Path(platformdirs.user_config_dir("verdigris", False)) / "machine.json"
+
+
+def saved_python() -> Path | None:
+    """The interpreter in the settings of this machine."""
+    value = read_setting(_SETTING)
+    return Path(str(value)) if value else None
+
+
+def save_python(python: Path) -> None:
+    """Makes an interpreter the choice of this machine."""
+    store_setting(_SETTING, str(python))
+
+
+def source_of(python: str) -> str:
+    """What names an interpreter: a setting or a variable. Empty if it was found by its place."""
+    return next((source for found, source in _chosen_pythons() if str(found) == python), "")
+
+
+def read_setting(name: str) -> Any:
+    """A setting of this machine; None without."""
+    return _read_settings().get(name)
+
+
+def store_setting(name: str, value: Any) -> None:
+    """Changes one setting of this machine."""
+    file = settings_file()
+    settings = {**_read_settings(), name: value}
+    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+        temporary.replace(file)
+    except OSError as failure:
+        raise WorkerEnvironmentError(
+            f"{file}: cannot be written ({reason(failure)}): name another folder in "
+            f"{CONFIG_VARIABLE}"
+        ) from None
+
+
+def _read_settings() -> dict[str, Any]:
+    file = settings_file()
+    if not file.is_file():
+        return {}
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        if isinstance(found, dict):
+            return found
+        why = "it is no JSON object"
+    except (OSError, ValueError) as failure:
+        why = reason(failure)
+    raise WorkerEnvironmentError(f"{file}: cannot be read ({why}): remove it")
+
+
+def _chosen_pythons() -> Iterator[tuple[Path, str]]:
+    """Interpreters that somebody has named, and where, the first one to use first."""
+    saved = saved_python()
+    if saved is not None:
+        yield saved, f"the setting in {settings_file()}"
+    named = os.environ.get(PYTHON_VARIABLE)
+    if named:
+        yield Path(named), PYTHON_VARIABLE
+
+
+def _existing(python: Path, asker: str) -> str:
+    if not python.is_file():
+        raise WorkerEnvironmentError(
+            f"{asker} is {str(python)!r}: there is no such file: correct it, or remove it and "
+            f"make the environment with: {command_that_makes_it()}"
+        )
+    return str(python)

@@ -1,0 +1,1 @@
+"""Errors and times of rungs."""

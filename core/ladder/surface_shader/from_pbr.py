@@ -1,0 +1,78 @@
+"""A Standard Surface that begins as fitted glTF textures, for materials whose surface is no single
+shader: layers, mixes and definitions of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.flatten.flat_model import LARGEST_SLANT
+from verdigris.core.ladder.surface_shader.inputs import TexturedInput
+from verdigris.core.ladder.surface_shader.surface_document import Constant, SurfaceShader
+from verdigris.core.ladder.texels import pbr_model
+from verdigris.core.ladder.texels.grid import Grid
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.floating]
+
+CATEGORY = "standard_surface"
+# Beside a full turn.
+_TURN = 2 * np.pi
+
+
+def start_from_pbr(
+    grid: Grid, layers: Sequence[str], name: str, emission: Floats | None = None,
+    opacity: Floats | None = None,
+) -> tuple[SurfaceShader, Grid]:  # fmt: skip
+    """The shader, and textures that show nearly what the glTF textures show. Emission (texels, 3)
+    is linear, and opacity (texels, 1) from 0 to 1."""
+    texels = pbr_model.decode(grid.values)
+    count = len(texels)
+
+    def column(channel: int) -> Floats:
+        return texels[:, channel : channel + 1]
+
+    full = np.ones((count, 1), np.float32)
+    alpha = np.maximum(column(pbr_model.ROUGHNESS), 1e-3) ** 2
+    strength = np.sqrt((texels[:, pbr_model.STRETCH] ** 2).sum(1, keepdims=True))
+    along = alpha + (1 - alpha) * strength
+    slant = texels[:, pbr_model.NORMAL]
+    up = np.sqrt(1 - np.minimum((slant**2).sum(1, keepdims=True), LARGEST_SLANT**2))
+    values: dict[tuple[str, str], Floats] = {
+        ("base_color", "color3"): texels[:, pbr_model.BASE],
+        ("metalness", "float"): column(pbr_model.METALNESS),
+        ("specular", "float"): full,
+        ("specular_color", "color3"): np.tile(full, (1, 3)),
+        ("specular_roughness", "float"): (along * alpha) ** 0.25,
+        ("normal", "vector3"): np.concatenate([slant, up], 1),
+    }
+    if "anisotropy" in layers:
+        # both have the ratio of the widths along and across
+        values["specular_anisotropy", "float"] = 1 - alpha / along
+        # and the surface shader turns the other way
+        cosine, sine = texels[:, pbr_model.STRETCH].T
+        angle = 0.5 * np.arctan2(sine, cosine)[:, None]
+        values["specular_rotation", "float"] = (-angle / _TURN) % 1
+    if "coat" in layers:
+        values["coat", "float"] = column(pbr_model.COAT)
+        values["coat_color", "color3"] = np.tile(full, (1, 3))
+        values["coat_roughness", "float"] = column(pbr_model.COAT_ROUGHNESS)
+    if "sheen" in layers:
+        values["sheen", "float"] = full
+        values["sheen_color", "color3"] = texels[:, pbr_model.SHEEN]
+        values["sheen_roughness", "float"] = column(pbr_model.SHEEN_ROUGHNESS)
+    constants = [Constant("base", "float", "1")]
+    if emission is not None:
+        values["emission_color", "color3"] = emission
+        constants.append(Constant("emission", "float", "1"))
+    if opacity is not None:
+        values["opacity", "color3"] = np.tile(opacity, (1, 3))
+    inputs = tuple(TexturedInput(*each).fitting(found) for each, found in values.items())
+    stored = [each.stored(found) for each, found in zip(inputs, values.values(), strict=True)]
+    shader = SurfaceShader(CATEGORY, name, inputs, tuple(constants))
+    return shader, Grid(grid.width, grid.height, np.concatenate(stored, 1).astype(np.float32))

@@ -1,0 +1,1 @@
+"""How values are stored: grids of texels, soft quantisation, tone curves, glTF texels, blocks."""

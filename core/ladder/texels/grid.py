@@ -1,0 +1,95 @@
+"""Grids of stored texels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.network.latents.texels import corners, gather
+from verdigris.core.network.spec import LatentLayout
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.floating]
+    Ints = NDArray[np.integer]
+
+
+@dataclass
+class Grid:
+    """A texture of stored values, row 0 at v = 0."""
+
+    width: int
+    height: int
+    values: Floats
+    """(texels, channels)"""
+
+    @classmethod
+    def of(cls, width: int, height: int, start: Floats) -> Grid:
+        """A grid with these values in each texel."""
+        return cls(width, height, np.tile(np.asarray(start, np.float32), (width * height, 1)))
+
+    @property
+    def layout(self) -> LatentLayout:
+        return LatentLayout(self.width, self.height)
+
+    @property
+    def channels(self) -> int:
+        return int(self.values.shape[1])
+
+    @property
+    def image(self) -> Floats:
+        """(height, width, channels)"""
+        return self.values.reshape(self.height, self.width, self.channels)
+
+    def corners(self, uv: Floats) -> tuple[Ints, Floats]:
+        """Indices and weights (4, N) of the texels around each uv (2, N), with wrapping."""
+        return corners(self.layout, uv, 0)
+
+    def sample(self, uv: Floats) -> Floats:
+        """Interpolated values (channels, N)."""
+        return gather(self.values, *self.corners(uv))
+
+    def resized(self, width: int, height: int) -> Grid:
+        """The same picture with other texels, by bilinear interpolation."""
+        v, u = ((np.indices((height, width)) + 0.5) / [[[height]], [[width]]]).reshape(2, -1)
+        values = self.sample(np.stack([u, v]).astype(self.values.dtype))
+        return Grid(width, height, np.ascontiguousarray(values.T))
+
+
+def fill_holes(grid: Grid, is_seen: NDArray[np.bool_], rounds: int = 64) -> None:
+    """Gives texels that no pixel touched the mean of their neighbours, ring by ring, so that
+    filters and coarser levels read no rubbish."""
+    known = is_seen.copy()
+    if not known.any():
+        return
+    values = grid.values
+    ring = np.flatnonzero(~known & known[_beside(grid, np.arange(len(known)))].any(0))
+    for _ in range(rounds):
+        if not len(ring):
+            break
+        around = _beside(grid, ring)
+        counts = known[around][..., None]
+        values[ring] = (values[around] * counts).sum(0) / counts.sum(0)
+        known[ring] = True
+        ring = np.unique(around[~known[around]])
+    values[~known] = values[known].mean(0)
+
+
+def _beside(grid: Grid, texels: Ints) -> Ints:
+    """The four neighbours (4, N) of texels, with wrapping."""
+    row, column = np.divmod(texels, grid.width)
+    left, right = (column - 1) % grid.width, (column + 1) % grid.width
+    below, above = (row - 1) % grid.height, (row + 1) % grid.height
+    start = row * grid.width
+    return np.stack(
+        [start + left, start + right, below * grid.width + column, above * grid.width + column]
+    )
+
+
+def layout_uniform(layout: LatentLayout) -> dict[str, int]:
+    """A layout as shaders read it."""
+    names = ("width", "height", "levels", "materials")
+    return {name: getattr(layout, name) for name in names}

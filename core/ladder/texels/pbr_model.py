@@ -1,0 +1,160 @@
+"""The metallic-roughness material of glTF 2.0 with coat, anisotropy and sheen: what a texel stores.
+
+`evaluate` computes the same as shaders/ladder/texels/pbr_model.slang, which is differentiated for
+the fit; tests compare both. core/flatten/flat_model.py has the isotropic layer, whose albedo and F0
+here come from a base colour and a metalness. With its response f and fr = .04 + .96 (1 - n.wo)^5:
+
+    (1 - coat fr) ((1 - .157 max(sheen)) f + sheen (n.wi) D V) + coat fr (n.wi) D V
+
+The coat (KHR_materials_clearcoat) has the normal of the surface. Anisotropy
+(KHR_materials_anisotropy) is stored as strength^2 times the cosine and sine of twice the angle: a
+direction and its opposite are the same, and the mean of two texels is between them. Sheen
+(KHR_materials_sheen) has the distribution of Estevez and Kulla (2017), and what engines take for
+its visibility and its loss of light: Neubelt and Pettineo's, and .157 of the strongest channel.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from verdigris.core.base.colour import linear_from_srgb
+from verdigris.core.base.device import constants_module
+from verdigris.core.flatten.flat_model import (
+    LARGEST_SLANT,
+    LEAST_ROUGHNESS,
+    LEAST_VIEW_COSINE,
+    stored_normal,
+)
+from verdigris.core.flatten.viewport import DIELECTRIC_F0
+
+if TYPE_CHECKING:
+    from verdigris.core.network.parameters import FloatArray
+
+# Channels of a stored texel. Colours are stored in sRGB, signed numbers as (1 + x) / 2.
+BASE, ROUGHNESS, METALNESS, NORMAL = slice(0, 3), 3, 4, slice(5, 7)
+COAT, COAT_ROUGHNESS, STRETCH, SHEEN, SHEEN_ROUGHNESS = 7, 8, slice(9, 11), slice(11, 14), 14
+CHANNELS = 15
+# Of a texel on the device: emission follows, and a texel has whole quads.
+EMISSION = slice(15, 18)
+DEVICE_CHANNELS = 20
+START = (0.6, 0.6, 0.6, 0.5, 0.3, 0.5, 0.5, 0, 0.2, 0.5, 0.5, 0, 0, 0, 0.5)
+
+
+def _channels(part: slice) -> tuple[int, ...]:
+    return tuple(range(part.start, part.stop))
+
+
+# What layers a fit may leave out, by their channels, and what they start with.
+LAYERS = {
+    "coat": ((COAT, COAT_ROUGHNESS), (0.1, 0.2)),
+    "anisotropy": (_channels(STRETCH), (0.5, 0.5)),
+    "sheen": ((*_channels(SHEEN), SHEEN_ROUGHNESS), (0.2, 0.2, 0.2, 0.5)),
+}
+LARGEST_STRETCH = 0.9
+LEAST_SHEEN_ROUGHNESS = 0.15
+SHEEN_LOSS = 0.157
+CONSTANTS = (
+    constants_module("network_constants", {"kLatentChannels": DEVICE_CHANNELS}),
+    constants_module(
+        "pbr_constants",
+        {
+            "kFittedChannels": CHANNELS,
+            "kBase": BASE.start,
+            "kRoughness": ROUGHNESS,
+            "kMetalness": METALNESS,
+            "kNormal": NORMAL.start,
+            "kCoat": COAT,
+            "kCoatRoughness": COAT_ROUGHNESS,
+            "kStretch": STRETCH.start,
+            "kSheen": SHEEN.start,
+            "kSheenRoughness": SHEEN_ROUGHNESS,
+            "kEmission": EMISSION.start,
+            "kLargestSlant": LARGEST_SLANT,
+            "kLargestStretch": LARGEST_STRETCH,
+            "kLeastViewCosine": LEAST_VIEW_COSINE,
+            "kLeastRoughness": LEAST_ROUGHNESS,
+            "kLeastSheenRoughness": LEAST_SHEEN_ROUGHNESS,
+            "kDielectricF0": DIELECTRIC_F0,
+            "kSheenLoss": SHEEN_LOSS,
+        },
+    ),
+)
+
+
+def decode(stored: FloatArray) -> FloatArray:
+    """Texels (texels, 15) as a shader filters them: linear colours, and signed numbers around 0."""
+    texels = stored.copy()
+    for colour in (BASE, SHEEN):
+        texels[:, colour] = linear_from_srgb(stored[:, colour])
+    for signed in (NORMAL, STRETCH):
+        texels[:, signed] = 2 * stored[:, signed] - 1
+    return texels
+
+
+def keep_in_range(stored: FloatArray) -> None:
+    """Clamps stored texels to what all engines accept, as a fit does."""
+    np.clip(stored, 0, 1, out=stored)
+    for channel, least in (
+        (ROUGHNESS, LEAST_ROUGHNESS),
+        (COAT_ROUGHNESS, LEAST_ROUGHNESS),
+        (SHEEN_ROUGHNESS, LEAST_SHEEN_ROUGHNESS),
+    ):
+        np.maximum(stored[:, channel], least, out=stored[:, channel])
+    for signed, longest in ((NORMAL, LARGEST_SLANT), (STRETCH, LARGEST_STRETCH)):
+        plane = 2 * stored[:, signed] - 1
+        length = np.sqrt((plane**2).sum(1, keepdims=True))
+        stored[:, signed] = 0.5 + 0.5 * plane * np.minimum(1, longest / np.maximum(length, longest))
+
+
+def evaluate(texel: FloatArray, wi: FloatArray, wo: FloatArray) -> FloatArray:
+    """The response (3, N) of decoded texels (15, N) as they are filtered; directions are (3, N)."""
+    base, metal = texel[BASE], texel[METALNESS]
+    f0 = DIELECTRIC_F0 * (1 - metal) + base * metal
+    half = wi + wo
+    half = half / np.sqrt((half**2).sum(0))
+    normal = stored_normal(texel[NORMAL])
+    tangent = np.stack([normal[2], 0 * normal[2], -normal[0]])
+    tangent = tangent / np.sqrt((tangent**2).sum(0))
+    frame = np.stack([tangent, np.cross(normal, tangent, axis=0), normal])
+    light, view, middle = (np.einsum("ijn,jn->in", frame, each) for each in (wi, wo, half))
+
+    fresnel = f0 + (1 - f0) * (1 - (half * wi).sum(0)) ** 5
+    lit, seen = np.maximum(light[2], 0), np.maximum(view[2], LEAST_VIEW_COSINE)
+    alpha = np.maximum(texel[ROUGHNESS], LEAST_ROUGHNESS) ** 2
+    lobe = _lobe(light, view, middle, alpha, texel[STRETCH])
+    core = (1 - fresnel) * base * (1 - metal) * lit / np.pi + fresnel * lobe
+
+    sharpness = 1 / np.maximum(texel[SHEEN_ROUGHNESS], LEAST_SHEEN_ROUGHNESS) ** 2
+    sine = np.sqrt(1 - np.clip(middle[2], 0, 1) ** 2)
+    fuzz = lit * (2 + sharpness) * sine**sharpness / (2 * np.pi) / 4 / (lit + seen - lit * seen)
+    below = (1 - SHEEN_LOSS * texel[SHEEN].max(0)) * core + texel[SHEEN] * fuzz
+
+    outer = np.maximum(wo[2], LEAST_VIEW_COSINE)
+    coat = texel[COAT] * (DIELECTRIC_F0 + (1 - DIELECTRIC_F0) * (1 - np.minimum(outer, 1)) ** 5)
+    alpha = np.maximum(texel[COAT_ROUGHNESS], LEAST_ROUGHNESS) ** 2
+    return np.asarray((1 - coat) * below + coat * _lobe(wi, wo, half, alpha, 0 * texel[STRETCH]))
+
+
+def _lobe(
+    wi: FloatArray, wo: FloatArray, half: FloatArray, alpha: FloatArray, stretch: FloatArray
+) -> FloatArray:
+    """(n.wi) D V with an explicit direction of the stretch, as KHR_materials_anisotropy has it."""
+    strength = np.sqrt((stretch**2).sum(0))
+    angle = 0.5 * np.arctan2(stretch[1], stretch[0])
+    along, across = alpha + (1 - alpha) * strength, alpha
+
+    def flat(direction: FloatArray) -> tuple[FloatArray, FloatArray]:
+        x, y = direction[:2]
+        return np.cos(angle) * x + np.sin(angle) * y, np.cos(angle) * y - np.sin(angle) * x
+
+    def reach(direction: FloatArray, cosine: FloatArray) -> FloatArray:
+        x, y = flat(direction)
+        return np.asarray(np.sqrt((along * x) ** 2 + (across * y) ** 2 + cosine**2))
+
+    light, view = np.maximum(wi[2], 0), np.maximum(wo[2], LEAST_VIEW_COSINE)
+    x, y = flat(half)
+    width = (x / along) ** 2 + (y / across) ** 2 + np.maximum(half[2], 0) ** 2
+    density = 1 / (np.pi * along * across * width**2)
+    return np.asarray(light * density * 0.5 / (view * reach(wi, light) + light * reach(wo, view)))

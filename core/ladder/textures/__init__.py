@@ -1,0 +1,1 @@
+"""The images of a rung, as files and as compressed blocks."""

@@ -1,0 +1,110 @@
+"""Pixels of views with their directions of light, which a fit of glTF textures to pictures shades
+again and again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.base.device import Source
+from verdigris.core.ladder.views.reference import (
+    both_frames,
+    light_on_device,
+    paint_of,
+    without_coverage,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.ladder.views.fit_views import FitViews
+    from verdigris.core.ladder.views.scene import Scene
+
+    Floats = NDArray[np.float32]
+
+_DRAW = Source("ladder/views/draw_incoming")
+# As in shade_environment: directions to the sun, one for so many pairs.
+_PAIRS_A_SUN = 4
+PAIRS = 8
+_READ = ("gPixel", "gFrames", "gToEye")
+# Of the largest buffer: what a software device can bind is 128 MiB.
+_MOST_ON_PROCESSOR, _MOST_ON_CARD = 100_000, 3_000_000
+
+
+@dataclass(frozen=True)
+class LitPixels:
+    """Device buffers of pixels and their directions of light."""
+
+    count: int
+    directions: int
+    """At each pixel."""
+    exposure: float
+    buffers: dict[str, Any]
+    has_emission: bool = False
+    """Whether the light is with what the material emits."""
+
+    @classmethod
+    def draw(cls, views: FitViews, seed: int, has_emission: bool = False) -> LitPixels:
+        """Draws directions and the teacher's light at some pixels of all views, without
+        emission by default."""
+        scene, teacher = views.scene, views.scene.teacher
+        device, rng = teacher.device, np.random.default_rng(seed)
+        views = views.some(_MOST_ON_PROCESSOR if device.is_software else _MOST_ON_CARD, rng)
+        count = sum(each.count for each in views.seen)
+        suns = _suns(scene)
+        directions = 2 * PAIRS + suns
+        incoming, outgoing = device.new_space(6 * directions * count), device.new_space(3 * count)
+        has_emission = has_emission and not teacher.is_dark_and_opaque
+        lighting = scene.lighting if has_emission else replace(scene.lighting, emission=0.0)
+        first, places, targets = 0, [], []
+        for number, each in enumerate(views.seen):
+            for own, fitted in both_frames(each, scene.first_set):
+                light = light_on_device(teacher, own, lighting, 2 * PAIRS).light()
+                light, paint = without_coverage(light, paint_of(own, views.weights, number))
+                places.append(fitted.view.buffers["gUv"].to_numpy().view(np.float32))
+                targets.append(np.concatenate([light, paint[:, None]], 1))
+                given = {
+                    **{name: own.view.buffers[name] for name in _READ},
+                    "gOrigins": own.origins,
+                    "gFittedFrames": fitted.view.buffers["gFrames"],
+                    "gIncoming": incoming,
+                    "gOutgoing": outgoing,
+                }
+                place = {"count": own.count, "first": first, "width": each.size, "suns": suns}
+                _draw_incoming(scene, own.count, place, given)
+                first += own.count
+        buffers = {
+            "gOrder": device.new_buffer(rng.permutation(count).astype(np.float32)),
+            "gPlaces": device.new_buffer(np.concatenate(places)),
+            "gIncoming": incoming,
+            "gOutgoing": outgoing,
+            "gTargets": device.new_buffer(np.concatenate(targets)),
+        }
+        return cls(count, directions, scene.exposure, buffers, has_emission)
+
+
+def _suns(scene: Scene) -> int:
+    """Directions to the sun at each pixel."""
+    sun = scene.lighting.environment.uniforms()["sun"]
+    return PAIRS // _PAIRS_A_SUN if sun["height"] > 0 else 0
+
+
+def _draw_incoming(
+    scene: Scene, count: int, place: dict[str, int], buffers: dict[str, Any]
+) -> None:
+    """Draws directions of light with their shadows at so many pixels."""
+    device, lighting = scene.teacher.device, scene.lighting
+    kernel = device.shared_kernels({}, ()).get((_DRAW,), "drawIncoming")
+    parameters = {
+        **place,
+        "pairs": PAIRS,
+        "firstLeaf": lighting.occluders.first_leaf,
+        **lighting.environment.uniforms(),
+    }
+    variables = {
+        "gParameters": parameters, **buffers, **lighting.environment.buffers,
+        **lighting.occluders.buffers,
+    }  # fmt: skip
+    device.dispatch(kernel, count, variables)

@@ -1,0 +1,1 @@
+"""Latents: how texels are read, quantised, and stored in blocks of BC7."""

@@ -1,0 +1,1 @@
+"""Light on a neural material: its sampler, and environments."""

@@ -1,0 +1,1 @@
+"""Comparing pictures: metrics, what they mean for an eye, and heat maps."""

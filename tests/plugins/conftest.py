@@ -1,0 +1,29 @@
+"""Applications in strict fakes, which tests open scenes in."""
+
+import pytest
+
+
+@pytest.fixture
+def maya(monkeypatch):
+    import fake_maya
+
+    scene = fake_maya.Scene()
+    fake_maya.install(monkeypatch, scene)
+    return scene
+
+
+@pytest.fixture
+def houdini(monkeypatch):
+    import fake_houdini
+
+    scene = fake_houdini.Scene()
+    scene.hou = fake_houdini.install(monkeypatch, scene)
+    return scene
+
+
+@pytest.fixture
+def in_houdini(houdini, tmp_path):
+    """The host of a Houdini scene."""
+    from .houdini.scenes import open_host
+
+    return open_host(houdini, tmp_path)

@@ -1,0 +1,295 @@
+"""The pixels of the viewport."""
+
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
+
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QRectF, Qt, QUrl
+from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QImage, QPainter, QPalette
+from PySide6.QtTest import QTest
+
+from verdigris.core.hosts.file_host import FilesHost
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.model.parts.worker_pictures import Picture
+from verdigris.ui.viewport.heat_scale import heat_image
+from verdigris.ui.viewport.scale_bar import draw_bar
+from verdigris.ui.viewport.viewport import FLICKER_INTERVAL, MODES, Viewport
+
+RED = (200, 30, 30)
+
+
+def differences(value, shape=(96, 128)):
+    return np.full((*shape, 1), round(65_535 * value), np.uint16)
+
+
+@pytest.fixture
+def viewport(qtbot):
+    shown = Viewport(PanelModel(FilesHost()))
+    qtbot.addWidget(shown)
+    shown.resize(400, 300)
+    shown.show()
+    shown.activateWindow()
+    red = np.full((96, 128, 3), RED, np.uint8)
+    for part in ("reference", "neural"):
+        shown._model.pictures.parts[part] = Picture(red, 0, 0, 1.0)
+    shown._model.pictures.parts["heat"] = Picture(differences(0.05), 0, 0, 1.0)
+    shown._model.pictures.changed.emit()
+    return shown
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_picture_is_drawn_with_and_without_focus(mode, qtbot, viewport):
+    viewport.set_mode(mode)
+    across, down = viewport.width() // 2 - 30, viewport.height() // 2 + 20
+    for has_focus in (False, True):
+        viewport.setFocus() if has_focus else viewport.clearFocus()
+        qtbot.waitUntil(lambda wanted=has_focus: viewport.hasFocus() == wanted)
+        colour = viewport.grab().toImage().pixelColor(across, down)
+        if mode == "heat":
+            # the middle of a scale that ends at 10%: a red
+            assert colour.red() > 150 > 2 * colour.green(), f"focus {has_focus}"
+        else:
+            assert colour == QColor(*RED), f"focus {has_focus}"
+
+
+def test_the_label_of_a_texel_may_be_wider_than_its_picture(qtbot, viewport):
+    viewport.resize(400, 170)
+    viewport.set_mode("side by side")
+    model = viewport._model
+    model.set_view(zoom=16.0)
+    model.pictures.clear()
+    places = {"event": "places", "view": model.view.number, "texels": 8}
+    model.pictures.handle(places, np.full((4, 4, 2), 0.5))
+    viewport.clearFocus()
+    text = viewport.texel_text().strip()
+    assert text == "texel 4 4 of 8,  u 0.5000  v 0.5000"
+    needed = viewport.fontMetrics().horizontalAdvance(text)
+    assert needed > viewport.cells()[0][1].width()
+    image = viewport.grab().toImage()
+    written = dark_columns(image, range(image.height() - 45, image.height() - 5))
+    assert max(written) - min(written) == pytest.approx(needed, abs=6)
+
+
+def dark_columns(image, rows):
+    return [
+        x for x in range(image.width()) for y in rows if image.pixelColor(x, y).lightness() < 80
+    ]
+
+
+def test_one_scale_is_locked_until_the_artist_lets_it_fit(viewport):
+    viewport.set_mode("heat")
+    assert viewport.top == 0.1
+    full = viewport.grab().toImage()
+    viewport.set_scale_locked(False)
+    # all differences are 5%, which is the end of the next scale
+    assert viewport.top == 0.05
+    fitted = viewport.grab().toImage()
+    assert fitted.pixelColor(150, 150).lightness() > full.pixelColor(150, 150).lightness() + 60
+    viewport.set_scale_locked(True)
+    assert viewport.grab().toImage() == full
+
+
+def drawn_bar(width, height, top):
+    """A picture with the bar, and the plate of the bar."""
+    image = QImage(width, height, QImage.Format.Format_RGB32)
+    image.fill(QColor(90, 90, 90))
+    painter = QPainter(image)
+    plate = draw_bar(painter, QRectF(0, 0, width, height), top, QPalette(), None)
+    painter.end()
+    return image, plate
+
+
+@pytest.mark.parametrize("top", [0.1, 0.005, 1.0])
+def test_the_bar_has_the_colour_of_each_value_beside_its_tick(qapp, top):
+    """Read from the drawn picture, against the colours of the map itself."""
+    image, _ = drawn_bar(600, 400, top)
+    x = 600 - 12 - 5
+    column = [image.pixelColor(x, y) for y in range(400)]
+    # in a high picture it is below the shape, and grows to the right
+    flat, plate = drawn_bar(300, 800, top)
+    assert plate.top() > 400 + 150 and plate.bottom() < 760
+    row = [flat.pixelColor(x, round(plate.top()) + 12) for x in range(300)]
+    begin, end = plate.left(), plate.right()
+    margin = (end - begin - 220) / 2
+    low, high = 200 + 110, 200 - 110
+    for share in (0.02, 0.25, 0.5, 0.75, 0.98):
+        expected = heat_image(differences(share * top, (1, 1)), top).pixelColor(0, 0)
+        found = row[round(begin + margin + 220 * share)]
+        assert np.abs(np.subtract(found.getRgb(), expected.getRgb())).max() < 12, share
+        found = column[round(low + (high - low) * share)]
+        assert np.abs(np.subtract(found.getRgb(), expected.getRgb())).max() < 12, share
+
+
+def test_the_bar_of_a_small_picture_leaves_the_shape_free(qapp):
+    _, plate = drawn_bar(402, 305, 0.1)
+    # the sphere fills the shorter side; the plate may touch its rim in the corner
+    away = np.hypot(plate.left() + 2 - 201, plate.top() + 2 - 152.5)
+    assert plate.height() < 0.6 * 305 and plate.top() > 100 and away > 130
+
+
+def test_the_difference_under_the_pointer_is_shown(qtbot, viewport):
+    values = differences(0.01)
+    values[:, 64:] = round(65_535 * 0.034)
+    viewport._model.pictures.parts["heat"] = Picture(values, 0, 0, 1.0)
+    viewport._model.pictures.changed.emit()
+    viewport.set_mode("heat")
+    qtbot.mouseMove(viewport, QPoint(100, 100))
+    assert viewport.value_below() == pytest.approx(0.01, abs=1e-4)
+    qtbot.mouseMove(viewport, QPoint(300, 100))
+    assert viewport.value_below() == pytest.approx(0.034, abs=1e-4)
+
+
+def test_the_worst_spot_is_flown_to_and_not_a_single_pixel(viewport):
+    model = viewport._model
+    viewport.set_mode("reference")
+    model.pictures.parts.pop("heat")
+    viewport.fly_to_worst()
+    # the difference is drawn first
+    assert model.view.shows == "all" and model.view.zoom == 1
+    values = differences(0.0)
+    values[20:24, 96:100] = 9000
+    values[80, 10] = 60_000
+    model.pictures.parts["heat"] = Picture(values, model.view.number, 0, 1.0)
+    model.pictures.changed.emit()
+    view = model.view
+    assert view.zoom == 5.0 and view.shows == "reference"
+    # 98 of 128 to the right and 22 of 96 down, in halves of the shorter side
+    assert view.x == pytest.approx((98 - 64) / 48, abs=0.05)
+    assert view.y == pytest.approx((48 - 22) / 48, abs=0.05)
+
+
+def test_holding_d_shows_both_sides_twice_a_second(qtbot, viewport):
+    blue = np.full((96, 128, 3), (20, 30, 200), np.uint8)
+    viewport._model.pictures.parts["neural"] = Picture(blue, 0, 0, 1.0)
+    viewport._model.pictures.changed.emit()
+    viewport.setFocus()
+    qtbot.waitUntil(viewport.hasFocus)
+    seen = []
+
+    def look():
+        colour = viewport.grab().toImage().pixelColor(300, 200)
+        if not seen or seen[-1][1] != colour.name():
+            seen.append((time.monotonic(), colour.name()))
+        return len(seen) >= 5
+
+    QTest.keyPress(viewport, Qt.Key.Key_D)
+    assert viewport._model.view.shows == "all"
+    qtbot.waitUntil(look, timeout=5000)
+    QTest.keyRelease(viewport, Qt.Key.Key_D)
+    assert {name for _, name in seen} == {QColor(*RED).name(), QColor(20, 30, 200).name()}
+    # a period of half a second; a busy machine may be late, and never early
+    assert FLICKER_INTERVAL == 250
+    assert (seen[4][0] - seen[0][0]) / 2 > 0.4
+    assert viewport.flicker == "" and viewport._model.view.shows == "wipe"
+
+
+def test_the_badge_says_what_is_shown(viewport):
+    model = viewport._model
+    viewport.set_mode("wipe")
+    assert viewport.badge() == ""
+
+    def show(part, side, sharp, refined):
+        pixels = np.zeros((side, side, 3), np.uint8)
+        model.pictures.parts[part] = Picture(pixels, 0, 0, sharp, refined)
+
+    show("reference", 300, 1.0, 0.0)
+    show("neural", 192, 0.64, 0.0)
+    model.state = "training"
+    assert viewport.badge() == "live 192 px, refining"
+    show("neural", 300, 1.0, 0.0)
+    assert viewport.badge() == "live 300 px"
+    model.state = "done"
+    show("neural", 300, 0.4, 0.0)
+    assert viewport.badge() == "refining, 40%"
+    show("neural", 300, 1.0, 0.5)
+    assert viewport.badge() == "smoothing, 0%"
+
+
+@pytest.mark.parametrize("name", ["light.hdr", "Light.EXR", "clay.mtlx"])
+def test_a_dropped_environment_lights_and_other_files_are_for_the_window(viewport, name):
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(f"/lights/{name}")])
+    point, action = QPoint(10, 10), Qt.DropAction.CopyAction
+    button, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(point, action, data, button, keys)
+    viewport.dragEnterEvent(enter)
+    is_light = not name.endswith("mtlx")
+    assert enter.isAccepted() == is_light
+    viewport.dropEvent(QDropEvent(QPointF(point), action, data, button, keys))
+    assert viewport._model.view.lit_by == (f"/lights/{name}" if is_light else "studio")
+
+
+def test_shift_and_drag_turn_the_light_around(qtbot, viewport):
+    shift = Qt.KeyboardModifier.ShiftModifier
+    QTest.mousePress(viewport, Qt.MouseButton.LeftButton, shift, QPoint(100, 200))
+    QTest.mouseMove(viewport, QPoint(160, 230))
+    QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, shift, QPoint(160, 230))
+    assert (viewport._model.view.rotate, viewport._model.view.turn) == (30.0, 0.0)
+    qtbot.keyClick(viewport, Qt.Key.Key_Left, shift)
+    assert viewport._model.view.rotate == 20.0
+
+
+@pytest.mark.parametrize("letters", [9, 26])
+def test_labels_of_a_wiped_picture_do_not_overlap(letters, viewport, monkeypatch):
+    viewport.setMinimumSize(1, 1)
+    viewport.resize(300, 150)
+    font = viewport.font()
+    font.setPixelSize(letters)
+    viewport.setFont(font)
+    for part in ("reference", "neural"):
+        shown = Picture(np.zeros((16, 16, 3), np.uint8), 0, 0, 1.0, 0.0)
+        viewport._model.pictures.parts[part] = shown
+    viewport._model.pictures.changed.emit()
+    boxes = []
+
+    def note(painter, text, cell, flags):
+        if text in ("Reference", "Neural"):
+            boxes.append(painter.boundingRect(cell.adjusted(10, 8, -10, -8), flags, text))
+
+    monkeypatch.setattr(viewport, "_write", note)
+    viewport.set_mode("wipe")
+    viewport.grab()
+    first, second = boxes
+    assert not first.adjusted(-5, -2, 5, 2).intersects(second.adjusted(-5, -2, 5, 2))
+
+
+def test_pictures_fill_their_places_pixel_by_pixel(viewport, monkeypatch):
+    model = viewport._model
+    viewport.set_mode("reference")
+    viewport.resize(500, 400)
+    assert (model.view.size, model.view.aspect) == (400, 1.25)
+    assert model.view.shows == "reference"
+    viewport.set_mode("side by side")
+    # three columns of 164 are larger than three rows of 130
+    assert (model.view.size, model.view.shows) == (164, "all")
+    assert model.view.aspect == pytest.approx(164 / 400, rel=2e-3)
+    viewport.set_mode("wipe")
+    assert (model.view.shows, model.view.wipe) == ("wipe", 0.5)
+    # a screen with finer pixels
+    monkeypatch.setattr(viewport, "devicePixelRatioF", lambda: 2.0)
+    viewport.set_mode("wipe")
+    assert model.view.size == 800
+    # never tiny
+    viewport.setMinimumSize(1, 1)
+    viewport.resize(60, 40)
+    assert model.view.size == 128
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_labels_keep_their_places_in_right_to_left_layouts(mode, viewport, qapp):
+    """The neural material and its label are right of the line in both directions."""
+    viewport.set_mode(mode)
+    viewport.clearFocus()
+    images = []
+    before = qapp.layoutDirection()
+    try:
+        # painted text follows the direction of the application
+        for direction in (Qt.LayoutDirection.LeftToRight, Qt.LayoutDirection.RightToLeft):
+            qapp.setLayoutDirection(direction)
+            images.append(viewport.grab().toImage())
+    finally:
+        qapp.setLayoutDirection(before)
+    assert images[0] == images[1]

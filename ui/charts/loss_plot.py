@@ -1,0 +1,272 @@
+"""The chart of a bake: the error on held-out samples, the loss, phases, and earlier bakes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyqtgraph
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from verdigris.core.progress.events import STARTS
+from verdigris.ui.charts.decade_axis import DecadeAxis
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.qt.binding import bind
+from verdigris.ui.style.colours import colours_for, quiet_text
+from verdigris.ui.widgets.wording import PHASES
+
+_BAND_ALPHA, _GHOST_ALPHA, _GROUND_ALPHA = 22, 110, 190
+_MOST_GHOSTS = 5
+# Dots of the error: many of them would hide the line.
+_DOT, _SMALL_DOT, _MANY = 6, 3, 25
+# The smallest part of all steps that is shown, and the room to the right of the last step.
+_LEAST_PART, _ROOM = 1 / 32, 1.25
+
+
+class LossPlot(QWidget):
+    """The error is the main curve: a bake is judged by it. The loss has a scale of its own, as the
+    two are different quantities."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self._model = model
+        self._bands: list[pyqtgraph.GraphicsObject] = []
+        self._ghosts: list[pyqtgraph.PlotDataItem] = []
+        self._seen_plan: object = None
+        self.plot = pyqtgraph.PlotWidget(axisItems={"left": DecadeAxis("left")})
+        self.plot.setMenuEnabled(False)
+        self.plot.hideButtons()
+        self.plot.setMouseEnabled(x=False, y=False)
+        self.plot.setMinimumHeight(110)
+        # it handles no keys
+        self.plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.plot.setAccessibleName("Chart of the error by step")
+        self.setToolTip(
+            "Dots: the error on places and directions that were not trained on. A bake is judged "
+            "by it. Faint line: the error in training, on a scale of its own. Dashed: the error at "
+            "which training stops. Crosses: earlier bakes."
+        )
+        item = self.plot.getPlotItem()
+        # a second scale, without numbers
+        self._loss_view = pyqtgraph.ViewBox(enableMenu=False)
+        self._loss_view.setMouseEnabled(x=False, y=False)
+        item.scene().addItem(self._loss_view)
+        self._loss_view.setXLink(item.vb)
+        item.vb.sigResized.connect(self._place_loss)
+        self.smooth = pyqtgraph.PlotDataItem()
+        self._loss_view.addItem(self.smooth)
+        self.dots = self.plot.plot(symbol="o", symbolSize=_DOT)
+        self.target = pyqtgraph.InfiniteLine(angle=0)
+        self.plot.addItem(self.target, ignoreBounds=True)
+        self.cross = pyqtgraph.InfiniteLine(angle=90)
+        self.cross.hide()
+        self.plot.addItem(self.cross, ignoreBounds=True)
+        self.plot.viewport().installEventFilter(self)
+        self.legend = QLabel()
+        self.legend.setTextFormat(Qt.TextFormat.RichText)
+        self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.log = QToolButton(text="Log", checkable=True, checked=True)
+        self.log.setAutoRaise(True)
+        self.log.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.log.setToolTip("Each halving of the error is the same distance")
+        self.log.setAccessibleName("Log scale")
+        self.log.toggled.connect(self._set_log)
+        head = QHBoxLayout()
+        head.setContentsMargins(0, 0, 0, 0)
+        head.addWidget(self.legend, 1)
+        head.addWidget(self.log)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(head)
+        layout.addWidget(self.plot)
+        self._set_log(True)
+        self._apply_palette()
+        bind(self, model.bake.history_changed, self._show)
+        bind(self, model.choices_changed, self._show)
+        bind(self, model.bake.progress_changed, self._show_phases)
+        bind(self, model.history.changed, self._show_ghosts)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "legend"):
+            self._apply_palette()
+            self._show_phases()
+
+    def _set_log(self, is_log: bool) -> None:
+        self.plot.setLogMode(x=False, y=is_log)
+        self.smooth.setLogMode(False, is_log)
+        for ghost in self._ghosts:
+            ghost.setLogMode(False, is_log)
+        self._show()
+
+    def _apply_palette(self) -> None:
+        """Takes the colours from the palette."""
+        colours, palette = colours_for(self), self.palette()
+        self.plot.setBackground(palette.color(QPalette.ColorRole.Base))
+        text = palette.color(QPalette.ColorRole.Text)
+        letters = self.fontMetrics()
+        for side, title in (("left", "Error"), ("bottom", "Step")):
+            axis = self.plot.getAxis(side)
+            axis.setPen(text)
+            axis.setTextPen(text)
+            axis.setLabel(title)
+            # pyqtgraph would write 1k
+            axis.enableAutoSIPrefix(False)
+        self.plot.getAxis("left").setWidth(
+            letters.horizontalAdvance("0.0005") + 12 + letters.height()
+        )
+        self.plot.getAxis("bottom").setHeight(2 * letters.height() + 8)
+        self.plot.getPlotItem().setContentsMargins(0, letters.height() // 2, 8, 0)
+        self.smooth.setPen(pyqtgraph.mkPen(colours.raw, width=1.5))
+        self.dots.setPen(pyqtgraph.mkPen(colours.error, width=2))
+        self.dots.setSymbolBrush(colours.error)
+        self.dots.setSymbolPen(colours.error)
+        dash = Qt.PenStyle.DashLine
+        self.target.setPen(pyqtgraph.mkPen(colours.target, width=1, style=dash))
+        self.cross.setPen(pyqtgraph.mkPen(text, width=1))
+        self._show_legend()
+
+    def _place_loss(self) -> None:
+        self._loss_view.setGeometry(self.plot.getPlotItem().vb.sceneBoundingRect())
+
+    def _show(self) -> None:
+        model = self._model
+        steps, _losses, smooth = model.bake.history.losses()
+        self.smooth.setData(steps, smooth)
+        errors = model.bake.history.errors()
+        self.dots.setData(*errors, symbolSize=_DOT if len(errors[0]) < _MANY else _SMALL_DOT)
+        self._fit_steps()
+        if not len(steps):
+            # the axes of another material say nothing of this one
+            self.plot.getPlotItem().enableAutoRange()
+        target = model.choices.target_error
+        self.target.setVisible(target > 0)
+        if target > 0:
+            self.target.setValue(np.log10(target) if self.log.isChecked() else target)
+        self._show_legend()
+
+    def _show_phases(self) -> None:
+        """A band for each phase of the plan."""
+        plan = self._model.bake.progress.plan
+        seen = plan, self.palette().color(QPalette.ColorRole.Text).name()
+        if seen == self._seen_plan:
+            return
+        self._seen_plan = seen
+        for item in self._bands:
+            self.plot.removeItem(item)
+        self._bands = []
+        colour = QColor(self.palette().color(QPalette.ColorRole.Text))
+        parts = [part for part in plan if part.steps and part.name != STARTS]
+        for number, part in enumerate(parts):
+            shade = QColor(colour)
+            shade.setAlpha(_BAND_ALPHA if number % 2 else 0)
+            band = pyqtgraph.LinearRegionItem(
+                (part.first, part.last), movable=False, brush=shade, pen=pyqtgraph.mkPen(None)
+            )
+            band.setZValue(-10)
+            faint = QColor(colour)
+            faint.setAlpha(150)
+            # where the curve is not: it begins at the top and ends at the bottom; the last phase is
+            # short, and its name ends at the edge
+            is_last = part is parts[-1] and len(parts) > 1
+            anchor = (1, 0) if is_last else (0, 1)
+            height = 0.97 if is_last else 0.03
+            # over a curve that passes there all the same
+            ground = QColor(self.palette().color(QPalette.ColorRole.Base))
+            ground.setAlpha(_GROUND_ALPHA)
+            name = pyqtgraph.InfiniteLine(
+                part.last if is_last else part.first,
+                angle=90,
+                pen=pyqtgraph.mkPen(None),
+                label=PHASES.get(part.name, part.name),
+                labelOpts={
+                    "position": height,
+                    "anchors": [anchor, anchor],
+                    "color": faint,
+                    "fill": ground,
+                },
+            )
+            for item in (band, name):
+                self.plot.addItem(item, ignoreBounds=True)
+                self._bands.append(item)
+        self._fit_steps()
+
+    def _fit_steps(self) -> None:
+        """Shows all steps of the plan, or half of them, a quarter, …, as long as the bake is in the
+        first part: the range changes a few times, and does not wander."""
+        plan, (steps, *_) = self._model.bake.progress.plan, self._model.bake.history.losses()
+        whole = max((part.last for part in plan if part.name != STARTS), default=0)
+        if not whole:
+            return
+        end, latest = float(whole), float(steps[-1]) if len(steps) else 0.0
+        while end / 2 > max(_LEAST_PART * whole, _ROOM * latest):
+            end /= 2
+        self.plot.setXRange(0, end, padding=0.01)
+
+    def _show_ghosts(self) -> None:
+        """Where earlier bakes of this material ended, and the way there of those that ran here."""
+        for item in self._ghosts:
+            self.plot.removeItem(item)
+        colour = QColor(self.palette().color(QPalette.ColorRole.Text))
+        colour.setAlpha(_GHOST_ALPHA)
+        self._ghosts = []
+        for version in self._model.history.versions[:_MOST_GHOSTS]:
+            steps, errors = self._model.history.curves.get(version.key, ((), ()))
+            if not len(steps) and version.steps and version.error:
+                steps, errors = (version.steps,), (version.error,)
+            ghost = pyqtgraph.PlotDataItem(
+                np.array(steps, float),
+                np.array(errors, float),
+                pen=pyqtgraph.mkPen(colour, width=1),
+                symbol="x" if len(steps) == 1 else None,
+                symbolPen=colour,
+                symbolBrush=None,
+                symbolSize=8,
+            )
+            ghost.setZValue(-5)
+            ghost.setLogMode(False, self.log.isChecked())
+            self.plot.addItem(ghost)
+            self._ghosts.append(ghost)
+        self._show_legend()
+
+    def _show_legend(self) -> None:
+        colours = colours_for(self)
+        entries = [("●", colours.error, "error"), ("━", colours.raw, "in training")]
+        if self._model.choices.target_error > 0:
+            entries.append(("╌", colours.target, "target"))
+        if self._ghosts:
+            entries.append(("✕", quiet_text(self.palette()), "earlier bakes"))
+        self.legend.setText(
+            "&nbsp;&nbsp; ".join(
+                f"<span style='color:{colour.name()}'>{mark}</span>&nbsp;{name}"
+                for mark, colour, name in entries
+            )
+        )
+
+    # the crosshair
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        if event.type() == QEvent.Type.MouseMove:
+            self._point_at(event.position())
+        elif event.type() == QEvent.Type.Leave:
+            self.cross.hide()
+            self._show_legend()
+        return False
+
+    def _point_at(self, place: QPointF) -> None:
+        """Shows the values at a step in place of the legend."""
+        view = self.plot.getPlotItem().vb
+        step = view.mapSceneToView(self.plot.mapToScene(place.toPoint())).x()
+        errors, losses = self._model.bake.history.errors(), self._model.bake.history.losses()
+        if not len(losses[0]):
+            return
+        parts = []
+        for name, (steps, values) in (("error", errors), ("training", losses[::2])):
+            if len(steps):
+                nearest = int(np.abs(steps - step).argmin())
+                parts.append(f"{name} {values[nearest]:.4f}")
+        nearest = float(losses[0][int(np.abs(losses[0] - step).argmin())])
+        self.cross.setValue(nearest)
+        self.cross.show()
+        self.legend.setText(f"Step {nearest:,.0f}: {', '.join(parts)}")

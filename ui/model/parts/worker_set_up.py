@@ -1,0 +1,79 @@
+"""The set-up of the worker's Python, as the panel offers and shows it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from verdigris.core.base.process.worker_environment import find_set_up_program
+from verdigris.core.worker.client.set_up import FAILED, FINISHED, SetUp
+from verdigris.ui.signals.signal import Signal
+
+HIDDEN, OFFERED, RUNNING = "hidden", "offered", "running"
+_MOST_LINES = 200
+
+
+class WorkerSetUp:
+    """Call `poll` a few times a second. No method waits."""
+
+    def __init__(self, start: Callable[[], SetUp] = SetUp) -> None:
+        self._start = start
+        self._process: SetUp | None = None
+        self.state = HIDDEN
+        self.failure = ""
+        """Why the last set-up failed."""
+        self.part: float | None = None
+        """The completed part, 0 to 1; None if it is not known."""
+        self.lines: deque[str] = deque(maxlen=_MOST_LINES)
+        self.is_cancelling = False
+        self.changed = Signal()
+        self.finished = Signal()
+
+    def offer(self) -> bool:
+        """Offers the set-up, if this copy of Verdigris has the program for it."""
+        if self.state == HIDDEN and find_set_up_program() is not None:
+            self._show(OFFERED)
+        return self.state != HIDDEN
+
+    def hide(self) -> None:
+        """Takes the offer back: a worker was found."""
+        if self.state == OFFERED:
+            self.failure = ""
+            self._show(HIDDEN)
+
+    def start(self) -> None:
+        if self.state != OFFERED:
+            return
+        self.lines.clear()
+        self.failure, self.part, self.is_cancelling = "", None, False
+        self._process = self._start()
+        self._show(RUNNING)
+
+    def cancel(self) -> None:
+        if self._process is not None and not self.is_cancelling:
+            self.is_cancelling = True
+            self._process.cancel()
+            self.changed.emit()
+
+    def poll(self) -> None:
+        """Handles the new lines."""
+        events = self._process.poll() if self._process is not None else []
+        for event in events:
+            if event.kind == FAILED:
+                # a set-up that was cancelled did not fail
+                self.failure = "" if self.is_cancelling else event.text
+                self._process = None
+                self._show(OFFERED)
+            elif event.kind == FINISHED:
+                self._process = None
+                self._show(HIDDEN)
+                self.finished.emit()
+            else:
+                self.lines.append(event.text)
+                self.part = self.part if event.part is None else event.part
+        if events and self.state == RUNNING:
+            self.changed.emit()
+
+    def _show(self, state: str) -> None:
+        self.state = state
+        self.changed.emit()

@@ -1,0 +1,1 @@
+"""The settings of a bake: presets and their fields."""

@@ -1,0 +1,244 @@
+"""Cards to choose a preset: seconds on this machine, bytes, and the quality to expect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPalette, QPen
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QButtonGroup,
+    QFileDialog,
+    QGridLayout,
+    QMenu,
+    QSizePolicy,
+    QWidget,
+)
+
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.text import format_bytes
+from verdigris.core.pictures.compare.verdict import MOST_DOTS
+from verdigris.core.settings.presets import PRESETS, default_preset
+from verdigris.ui.estimates.predictions import Prediction
+from verdigris.ui.estimates.time_left import format_range
+from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.model.parts.choices import BakeChoices
+from verdigris.ui.model.parts.own_presets import SUFFIX, OwnPreset, OwnPresets
+from verdigris.ui.qt.binding import bind, blocked_signals
+from verdigris.ui.signals.notices import ERROR, capitalise
+from verdigris.ui.style.colours import colours_for, dim_text, quiet_text
+from verdigris.ui.style.metrics import GAP, RADIUS
+from verdigris.ui.style.sheet import mixed
+
+_USES = {"draft": "for a first look", "standard": "for use", "final": "to ship"}
+FILES = f"Presets (*{SUFFIX})"
+_ACROSS = 3
+_OWN_TIP = "Right-click: export or delete (Delete)"
+_PAD, _DOT, _STEP = 8, 7, 11
+# Between lines, in heights of letters.
+_LINE = 1.25
+
+
+class PresetCard(QAbstractButton):
+    """One preset. It is drawn by itself: buttons of styles have one line."""
+
+    deleted = Signal()
+
+    def __init__(self, name: str, title: str = "", use: str = "") -> None:
+        super().__init__()
+        self.name = name
+        self.is_own = bool(title)
+        self.title, self.use = title or capitalise(name), use or _USES[name]
+        self.setCheckable(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.prediction: Prediction | None = None
+
+    @property
+    def lines(self) -> tuple[str, str]:
+        """Time and size."""
+        found = self.prediction
+        if found is None:
+            return "", ""
+        size = format_bytes(found.loaded_bytes)
+        size = f"up to {size}" if found.is_size_open else size
+        return format_range(found.low, found.high), size
+
+    def show_prediction(self, prediction: Prediction | None) -> None:
+        self.prediction = prediction
+        time, size = self.lines
+        text = f"{self.title}: {self.use}"
+        if prediction is not None:
+            low, high = prediction.dots
+            dots = f"{low}" if low == high else f"{low} to {high}"
+            source = "from earlier bakes here" if prediction.is_learnt else "a first guess"
+            text += f". {time} ({source}), {size}, quality {dots} of {MOST_DOTS} dots"
+        self.setAccessibleName(text)
+        self.setToolTip(f"{text}\n{_OWN_TIP}" if self.is_own else text)
+        self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
+        letters = self.fontMetrics()
+        width = max(letters.horizontalAdvance(text) for text in (*self.lines, "10 to 20 min"))
+        return QSize(width + 2 * _PAD, round(5 * _LINE * letters.height()) + 2 * _PAD)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(60, self.sizeHint().height())
+
+    def paintEvent(self, _event: object) -> None:  # noqa: N802
+        palette, colours = self.palette(), colours_for(self)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        is_marked = self.isChecked() or self.hasFocus()
+        window, ink = (
+            palette.color(QPalette.ColorRole.Window),
+            palette.color(QPalette.ColorRole.WindowText),
+        )
+        empty = mixed(window, ink, 0.22)
+        edge = palette.color(QPalette.ColorRole.Highlight) if is_marked else empty
+        painter.setPen(QPen(edge, 2 if self.isChecked() else 1))
+        is_raised = self.isChecked() or (self.underMouse() and self.isEnabled())
+        role = QPalette.ColorRole.Button if is_raised else QPalette.ColorRole.Window
+        painter.setBrush(palette.color(role))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), RADIUS, RADIUS)
+        painter.setPen(ink if self.isEnabled() else dim_text(palette))
+        inside = self.rect().adjusted(_PAD, _PAD, -_PAD, -_PAD)
+        height = round(_LINE * self.fontMetrics().height())
+        font = painter.font()
+        full_ink = painter.pen()
+        for number, text in enumerate((self.title, self.use, *self.lines)):
+            font.setBold(number == 0)
+            painter.setFont(font)
+            is_faint = number == 1 and self.isEnabled()
+            painter.setPen(quiet_text(palette) if is_faint else full_ink)
+            line = inside.adjusted(0, number * height, 0, 0)
+            fits = painter.fontMetrics().elidedText(
+                text, Qt.TextElideMode.ElideRight, inside.width()
+            )
+            painter.drawText(line, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop, fits)
+        if self.prediction is not None:
+            low, high = self.prediction.dots
+            y = inside.top() + 4.4 * height
+            full = colours.smooth
+            for number in range(MOST_DOTS):
+                is_likely = number < high
+                painter.setPen(QPen(full if is_likely else empty, 1.2))
+                painter.setBrush(full if number < low else Qt.BrushStyle.NoBrush)
+                x = inside.left() + number * _STEP
+                painter.drawEllipse(QRectF(x + 0.5, y - _DOT / 2, _DOT, _DOT))
+        painter.end()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        if event.key() == Qt.Key.Key_Delete and self.is_own:
+            self.deleted.emit()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
+
+class PresetCards(QWidget):
+    """A card for each preset, and below them for those of the artist's own, three in a row."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self._model = model
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(GAP)
+        for column in range(_ACROSS):
+            self._grid.setColumnStretch(column, 1)
+        self.group = QButtonGroup(self)
+        self.cards: dict[str, PresetCard] = {}
+        self.own: dict[str, PresetCard] = {}
+        for column, name in enumerate(PRESETS["numpy"]):
+            card = PresetCard(name)
+            self.cards[name] = card
+            self.group.addButton(card)
+            self._grid.addWidget(card, 0, column)
+            card.clicked.connect(lambda _=False, name=name: model.set_choices(preset=name))
+        bind(self, model.own_presets.changed, self._list)
+        for signal in (
+            model.choices_changed,
+            model.report_changed,
+            model.state_changed,
+        ):
+            bind(self, signal, self._show)
+
+    def _list(self) -> None:
+        """Makes the cards of the artist's own presets again."""
+        for card in self.own.values():
+            self.group.removeButton(card)
+            self._grid.removeWidget(card)
+            card.hide()
+            card.deleteLater()
+        self.own = {}
+        for number, preset in enumerate(self._model.own_presets.all):
+            card = PresetCard(preset.name, preset.name, preset.text)
+            card.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+            card.customContextMenuRequested.connect(
+                lambda at, card=card, preset=preset: self._menu(preset).popup(card.mapToGlobal(at))
+            )
+            card.clicked.connect(lambda _=False, preset=preset: self._choose(preset))
+            card.deleted.connect(lambda preset=preset: self._delete(preset))
+            self.own[preset.name] = card
+            self.group.addButton(card)
+            self._grid.addWidget(card, 1 + number // _ACROSS, number % _ACROSS)
+        self._show()
+
+    def _menu(self, preset: OwnPreset) -> QMenu:
+        """What can be done with a preset of one's own."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("Export…", lambda: self._export(preset))
+        menu.addAction("Delete", lambda: self._delete(preset))
+        return menu
+
+    def _choose(self, preset: OwnPreset) -> None:
+        self._model.set_choices(**vars(preset.applied_to(self._model.choices)))
+
+    def _delete(self, preset: OwnPreset) -> None:
+        self.change(lambda own: own.delete(preset))
+
+    def _export(self, preset: OwnPreset) -> None:
+        path, _ = QFileDialog.getSaveFileName(self, "Export", f"{preset.name}{SUFFIX}", FILES)
+        if path:
+            file = Path(path).with_suffix(SUFFIX)
+            self.change(lambda own: own.export(preset, file))
+
+    def change(self, change: Callable[[OwnPresets], object]) -> bool:
+        """Changes the artist's presets, and reports why it could not."""
+        try:
+            change(self._model.own_presets)
+        except VerdigrisError as failure:
+            self._model.notices.add(ERROR, str(failure))
+            return False
+        return True
+
+    def _show(self) -> None:
+        model = self._model
+        chosen = model.choices.preset or default_preset(model.trainer or "numpy")
+        presets = {each.name: each.applied_to(model.choices) for each in model.own_presets.all}
+        own = next((name for name in self.own if presets.get(name) == model.choices), "")
+        for name, card in self.cards.items():
+            self._show_card(card, name == chosen and not own, replace(model.choices, preset=name))
+        for name, card in self.own.items():
+            if name in presets:
+                self._show_card(card, name == own, presets[name])
+
+    def _show_card(self, card: PresetCard, is_chosen: bool, choices: BakeChoices) -> None:
+        self.group.setExclusive(False)
+        with blocked_signals(card):
+            card.setChecked(is_chosen)
+        self.group.setExclusive(True)
+        card.setEnabled(not self._model.is_busy)
+        try:
+            found = self._model.predict(choices)
+        except VerdigrisError:
+            # the choices contradict each other: the start reports how
+            found = None
+        card.show_prediction(found)

@@ -1,0 +1,124 @@
+"""The bar of a heat map's scale: its place in a picture, its ticks, and a mark at a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPalette
+
+from verdigris.core.pictures.compare.heat import heat_colours, scale_ticks
+from verdigris.core.pictures.picture_files import srgb_from_linear
+from verdigris.ui.qt.drawing import image_of
+
+_STEPS = 256
+_BAR_WIDTH = 10.0
+_MARGIN = 12.0
+_MOST_HEIGHT = 220.0
+# From so many times as high as wide on, a picture has room below the shape. Of a small one, the bar
+# takes a share of the height.
+_HIGH, _SMALL_SHARE = 1.25, 0.45
+
+
+@dataclass(frozen=True)
+class _Bar:
+    """A bar in a picture."""
+
+    place: QRectF
+    plate: QRectF
+    """What is behind the bar and its ticks."""
+    is_flat: bool
+    ticks: tuple[tuple[float, str], ...]
+    line: int
+    """Height of a line of text, and the width of the longest tick."""
+    text_width: int
+    top: float
+    """The value at its end."""
+
+    @property
+    def length(self) -> float:
+        return self.place.width() if self.is_flat else self.place.height()
+
+
+def draw_bar(
+    painter: QPainter, cell: QRectF, top: float, palette: QPalette, value: float | None
+) -> QRectF:
+    """Draws the bar at the right edge of a picture, with a mark at a value; in the lower corner of
+    a small one, and below the shape in a high one, so that it covers little. Returns its place."""
+    # a sign stays behind its number
+    painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+    bar = _place_bar(painter.fontMetrics(), cell, top)
+    if bar is None:
+        return QRectF()
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(palette.color(QPalette.ColorRole.Window))
+    painter.setOpacity(0.8)
+    painter.drawRoundedRect(bar.plate, 4, 4)
+    painter.setOpacity(1.0)
+    shares = (np.arange(_STEPS) + 0.5) / _STEPS
+    shares = shares[None] if bar.is_flat else shares[::-1, None]
+    colours = srgb_from_linear(heat_colours(np.asarray(shares, np.float32), 1.0))
+    painter.drawImage(bar.place, image_of((colours * 255 + 0.5).astype(np.uint8)))
+    ink = palette.color(QPalette.ColorRole.WindowText)
+    painter.setPen(ink)
+    _draw_ticks(painter, bar)
+    if value is not None:
+        painter.setBrush(ink)
+        painter.setPen(QColor(0, 0, 0))
+        _draw_mark(painter, bar, value)
+    return bar.plate
+
+
+def _place_bar(letters: QFontMetrics, cell: QRectF, top: float) -> _Bar | None:
+    """The bar where it has room, with as many ticks as fit; None in a picture without room."""
+    ticks, line = tuple(scale_ticks(top)), letters.height()
+    text_width = max(letters.horizontalAdvance(label) for _, label in ticks)
+    is_flat = cell.height() > _HIGH * cell.width()
+    room = cell.width() - 2 * _MARGIN - text_width if is_flat else cell.height() - 6 * line
+    is_small = not is_flat and cell.width() - cell.height() < 2 * (text_width + 2 * _MARGIN)
+    length = min(_MOST_HEIGHT, _SMALL_SHARE * cell.height() if is_small else room, room)
+    if length < 3 * line:
+        return None
+    if length < 1.2 * len(ticks) * (text_width if is_flat else line):
+        ticks = (ticks[0], ticks[-1])
+    if is_flat:
+        place = QRectF(0, 0, length, _BAR_WIDTH)
+        # the badge is below
+        place.moveCenter(QPointF(cell.center().x(), cell.bottom() - 5 * line))
+        plate = place.adjusted(-text_width / 2 - 4, -8, text_width / 2 + 4, line + 6)
+    else:
+        place = QRectF(0, 0, _BAR_WIDTH, length)
+        place.moveRight(cell.right() - _MARGIN)
+        place.moveTop(cell.center().y() - length / 2)
+        if is_small:
+            place.moveBottom(cell.bottom() - 3 * line)
+        plate = place.adjusted(-text_width - 14, -line, 6, line)
+    return _Bar(place, plate, is_flat, ticks, line, text_width, top)
+
+
+def _draw_ticks(painter: QPainter, bar: _Bar) -> None:
+    place, line, text_width = bar.place, bar.line, bar.text_width
+    middle = Qt.AlignmentFlag.AlignVCenter
+    for tick, label in bar.ticks:
+        along = tick / bar.top * bar.length
+        if bar.is_flat:
+            x = place.left() + along
+            painter.drawLine(QPointF(x, place.bottom()), QPointF(x, place.bottom() + 3))
+            text = QRectF(x - text_width, place.bottom() + 3, 2 * text_width, line)
+            painter.drawText(text, middle | Qt.AlignmentFlag.AlignHCenter, label)
+            continue
+        y = place.bottom() - along
+        painter.drawLine(QPointF(place.left() - 4, y), QPointF(place.left(), y))
+        text = QRectF(bar.plate.left(), y - line, text_width + 7, 2 * line)
+        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
+        painter.drawText(text, flags | middle, label)
+
+
+def _draw_mark(painter: QPainter, bar: _Bar, value: float) -> None:
+    along = min(1.0, value / bar.top) * bar.length
+    if bar.is_flat:
+        tip, sides = QPointF(bar.place.left() + along, bar.place.top() - 1), ((-4, -7), (4, -7))
+    else:
+        tip, sides = QPointF(bar.place.right() + 1, bar.place.bottom() - along), ((7, -4), (7, 4))
+    painter.drawPolygon([tip, *(tip + QPointF(*each) for each in sides)])
