@@ -102,7 +102,13 @@ def mesh_points(
 
 def _values_of(surface: Surface, name: str) -> Floats:
     values = surface.primvars.get(name)
-    return surface.sets[name] if values is None else values
+    if values is None:
+        return surface.sets[name]
+    if not np.isfinite(values).all():
+        raise MeshError(
+            f"{surface.name}: the primvar {name!r} has values that are not finite: export it again"
+        )
+    return values
 
 
 def find_properties(
@@ -174,5 +180,5 @@ def _colour(surface: Surface, mixed: Callable[[Floats], Floats], count: int) -> 
     for name in _COLOURS:
         values = surface.primvars.get(name)
         if values is not None and values.shape[-1] >= 3:
-            return np.asarray(mixed(values)[:, :3], np.float32)
+            return np.asarray(mixed(_values_of(surface, name))[:, :3], np.float32)
     return np.ones((count, 3), np.float32)

@@ -151,6 +151,18 @@ def test_a_property_is_read_from_the_mesh_and_else_has_its_default():
     assert found == pytest.approx(0.9)
 
 
+@pytest.mark.parametrize("name", ["wear", "Cd"])
+def test_values_that_are_not_finite_are_refused_where_they_are_read(name):
+    values = np.full((2, 3, 3), 0.5, np.float32)
+    values[1, 2] = np.nan
+    surface = Surface(slope().mesh, slope().sets, {name: values}, "slope")
+    with pytest.raises(MeshError, match=f"slope: the primvar '{name}' has values that are not"):
+        mesh_points(surface, side=16, properties=[name])
+    # another is not looked at
+    spoilt = Surface(slope().mesh, slope().sets, {"rest": values}, "slope")
+    assert np.isfinite(mesh_points(spoilt, side=16).texels).all()
+
+
 def test_a_missing_property_without_a_default_is_refused():
     _read, nodes = opened(with_property("rust", ""))
     message = (

@@ -155,7 +155,7 @@ def test_an_unreadable_mesh_file_is_reported_with_the_shape_that_is_shown(
     qtbot.waitUntil(lambda: model.view.mesh == str(mesh) and shown(), timeout=WAIT)
     assert (model.notices[-1].severity, model.notices[-1].text) == (
         ERROR,
-        f"{empty}: holds no triangles; {mesh} is shown",
+        f"{empty}: holds no triangles: export it with its faces; {mesh} is shown",
     )
     # the next view is drawn as requested
     model.set_view(turn=30.0)
@@ -164,7 +164,10 @@ def test_an_unreadable_mesh_file_is_reported_with_the_shape_that_is_shown(
     qtbot.waitUntil(shown, timeout=WAIT)
     choose_file()
     qtbot.waitUntil(lambda: model.view.shape == "plane" and shown(), timeout=WAIT)
-    assert model.notices[-1].text == f"{empty}: holds no triangles; the plane is shown"
+    assert (
+        model.notices[-1].text
+        == f"{empty}: holds no triangles: export it with its faces; the plane is shown"
+    )
     assert shape.currentText() == "Plane"
 
 
