@@ -112,6 +112,8 @@ def make_zero_opacity_a_hole(code: str) -> str:
 def keep_image_defaults(code: str) -> str:
     """Returns the default of an image node without decoding it. Calls of other nodes may lie
     between that of the image and that which decodes it."""
+    if "mx_image_color" not in code:
+        return code
     lines: list[str] = []
     images: dict[str, str] = {}
     for line in code.splitlines(keepends=True):

@@ -26,7 +26,7 @@ class _Function(NamedTuple):
 def drop_unused_functions(code: str, entry: str = ENTRY) -> str:
     """The code without functions that are neither named outside of functions nor called, directly
     or not, by `entry`. Code that cannot be split into functions is returned unchanged."""
-    bare = _COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment[0]), code)
+    bare = _COMMENT.sub(_blank, code)
     functions = _find_functions(bare)
     bodies: dict[str, set[str]] = {}
     for function in functions:
@@ -39,6 +39,11 @@ def drop_unused_functions(code: str, entry: str = ENTRY) -> str:
         called.add(name)
         waiting |= bodies[name] & bodies.keys() - called
     return _without(code, [each for each in functions if each.name not in called])
+
+
+def _blank(comment: re.Match[str]) -> str:
+    """As many spaces, in as many lines."""
+    return "\n".join(" " * len(line) for line in comment[0].split("\n"))
 
 
 def _find_functions(bare: str) -> list[_Function]:
