@@ -6,6 +6,7 @@ import numpy as np
 import OpenImageIO as oiio
 import pytest
 
+from verdigris.core.base.colour import linear_from_srgb
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.hosts.ladder_looks import read_look
@@ -145,6 +146,19 @@ def test_what_depends_on_the_place_is_baked_where_it_is(made):
     read = metal[rows, np.clip((uv[:, 0] * metal.shape[1]).astype(int), 0, metal.shape[1] - 1)]
     assert read[height > 0.4].mean() > 0.8
     assert read[height < -0.2].mean() < 0.2
+
+
+def test_a_coat_of_paint_is_the_same_in_all_texels(device, ball):
+    paint = with_surface(
+        '<input name="base_color" type="color3" value="0.05,0.3,0.4"/>'
+        '<input name="base" type="float" value="1"/><input name="coat" type="float" value="1"/>'
+        '<input name="specular_roughness" type="float" value="0.4"/>',
+    )
+    teacher = Teacher(parse_document(paint), device=device)
+    found = make_ladder(teacher, ball, find_environment("studio"), ["pbr"], TINY).rungs[0].stored
+    assert np.ptp(found.grid.values, axis=0).max() == 0
+    colour = linear_from_srgb(found.grid.values[0, pbr_model.BASE])
+    assert colour == pytest.approx([0.05, 0.3, 0.4], abs=0.05)
 
 
 def test_the_gltf_holds_the_mesh_and_a_variant_for_each_rung_with_textures(made):
