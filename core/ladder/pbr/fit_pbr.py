@@ -252,15 +252,33 @@ def fit_pbr(
     fill_holes(grid, seen)
     grid.values[:] = quantise(grid.values)
     if pixels and pixels.count >= _CHECKED:
-        plain = Grid.of(1, 1, grid.values[seen].mean(0))
-        fit.start(plain, _bits(layers))
-        for _ in _steps(fit, 1, few, False, replace(settings, batch=small)):
-            pass
-        fit.finish()
-        plain.values[:] = quantise(plain.values)
-        if fit.check(plain) < fit.check(grid):
-            grid = Grid.of(size, size, plain.values[0])
+        starts = grid.values[seen].mean(0), _start(layers)
+        plain = [_fit_plain(fit, each, layers, few, settings) for each in starts]
+        best = min((grid, *plain), key=fit.check)
+        grid = best if best is grid else Grid.of(size, size, best.values[0])
     return grid, layers
+
+
+def _start(layers: tuple[str, ...]) -> FloatArray:
+    """The channels of a texel."""
+    texel = np.array(pbr_model.START, np.float32)
+    for each in layers:
+        channels, start = pbr_model.LAYERS[each]
+        texel[list(channels)] = start
+    return texel
+
+
+def _fit_plain(
+    fit: PbrFit, start: FloatArray, layers: tuple[str, ...], steps: int, settings: FitSettings
+) -> Grid:
+    """One texel for the whole material."""
+    grid = Grid.of(1, 1, start)
+    fit.start(grid, _bits(layers))
+    for _ in _steps(fit, 1, steps, False, replace(settings, batch=_COARSE_BATCH)):
+        pass
+    fit.finish()
+    grid.values[:] = quantise(grid.values)
+    return grid
 
 
 def _steps(
