@@ -146,6 +146,10 @@ class ShaderLook:
     """The uv set of the textures, if the mesh has a set of this name."""
 
 
+# Of the octahedral map of mirrored light, where a filter would read the other side.
+MIRROR_RIM = 0.01
+
+
 @dataclass(frozen=True)
 class StoredLight:
     """Light in textures of linear bytes, as shaders of docs/LADDER.md read them."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from verdigris.core.hosts.host import MIRROR_RIM
 from verdigris.core.ladder.textures.texture_files import OPACITY
-from verdigris.core.ladder.unlit.unlit_models import DETAIL_SCALE, RIM
+from verdigris.core.ladder.unlit.unlit_models import DETAIL_SCALE
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -85,7 +86,8 @@ def _mirror_uv(root: mx.Document) -> mx.Node:
         folded = _node(root, "ifgreatereq", "float", value1=along, value2=0.0, in1=rest, in2=back)
         place = _node(root, "ifgreatereq", "float", value1=y, value2=0.0, in1=along, in2=folded)
         halved = _calculate(root, "add", _calculate(root, "multiply", place, 0.5), 0.5)
-        places.append(_node(root, "clamp", "float", low=RIM, high=1.0 - RIM, **{"in": halved}))
+        places.append(_node(root, "clamp", "float", low=MIRROR_RIM, high=1.0 - MIRROR_RIM,
+                            **{"in": halved}))  # fmt: skip
     return _node(root, "combine2", "vector2", in1=places[0], in2=places[1])
 
 

@@ -232,9 +232,7 @@ def fit_pbr(
     if layers is None:
         side = min(16, size)
         layers = _needed(fit, run, grid.resized(side, side), samples.count)
-    for each in layers:
-        channels, start = pbr_model.LAYERS[each]
-        grid.values[:, channels] = start
+    _begin(grid, layers)
     for side, steps in coarse:
         grid = run(grid.resized(side, side), layers, steps, _PEAK_RATE)
     few = round(_SHARE * settings.steps)
@@ -252,27 +250,26 @@ def fit_pbr(
     fill_holes(grid, seen)
     grid.values[:] = quantise(grid.values)
     if pixels and pixels.count >= _CHECKED:
-        starts = grid.values[seen].mean(0), _start(layers)
-        plain = [_fit_plain(fit, each, layers, few, settings) for each in starts]
+        mean = Grid.of(1, 1, grid.values[seen].mean(0))
+        start = Grid.of(1, 1, np.array(pbr_model.START, np.float32))
+        _begin(start, layers)
+        plain = [_fit_plain(fit, each, layers, few, settings) for each in (mean, start)]
         best = min((grid, *plain), key=fit.check)
         grid = best if best is grid else Grid.of(size, size, best.values[0])
     return grid, layers
 
 
-def _start(layers: tuple[str, ...]) -> FloatArray:
-    """The channels of a texel."""
-    texel = np.array(pbr_model.START, np.float32)
+def _begin(grid: Grid, layers: tuple[str, ...]) -> None:
+    """Gives the channels of these layers their first values."""
     for each in layers:
         channels, start = pbr_model.LAYERS[each]
-        texel[list(channels)] = start
-    return texel
+        grid.values[:, channels] = start
 
 
 def _fit_plain(
-    fit: PbrFit, start: FloatArray, layers: tuple[str, ...], steps: int, settings: FitSettings
+    fit: PbrFit, grid: Grid, layers: tuple[str, ...], steps: int, settings: FitSettings
 ) -> Grid:
-    """One texel for the whole material."""
-    grid = Grid.of(1, 1, start)
+    """Fits one texel for the whole material."""
     fit.start(grid, _bits(layers))
     for _ in _steps(fit, 1, steps, False, replace(settings, batch=_COARSE_BATCH)):
         pass
@@ -305,9 +302,7 @@ def _needed(fit: PbrFit, run: Callable[..., Grid], grid: Grid, count: int) -> tu
 
     def loss_with(layers: tuple[str, ...]) -> float:
         start = Grid(grid.width, grid.height, grid.values.copy())
-        for each in layers:
-            channels, values = pbr_model.LAYERS[each]
-            start.values[:, channels] = values
+        _begin(start, layers)
         run(start, layers, _TRIAL_STEPS, _PEAK_RATE)
         fit.start(start, 0)
         fit.differentiate(every)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.hosts.host import MIRROR_RIM
 from verdigris.core.ladder.texels.grid import Grid
 from verdigris.core.ladder.unlit.image_fit import (
     BY_FIRST_UV,
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 # Detail d multiplies colours by 4 d^2: half of the range is neutral, and dark steps are fine.
 DETAIL_SCALE = 4.0
-# Of the map of mirrored light, where a filter would read the other side.
-RIM = 0.01
 
 
 @dataclass
@@ -102,7 +101,9 @@ def mirror_uv(direction: Floats) -> Floats:
     fold_x = np.where(x >= 0, 1, -1) * (1 - np.abs(z))
     fold_z = np.where(z >= 0, 1, -1) * (1 - np.abs(x))
     u, v = np.where(y >= 0, x, fold_x), np.where(y >= 0, z, fold_z)
-    return np.asarray(np.clip(np.stack([u, v]) * 0.5 + 0.5, RIM, 1 - RIM), direction.dtype)
+    return np.asarray(
+        np.clip(np.stack([u, v]) * 0.5 + 0.5, MIRROR_RIM, 1 - MIRROR_RIM), direction.dtype
+    )
 
 
 def mirror_directions(side: int) -> Floats:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import bpy
 
-from verdigris.core.hosts.host import StoredLight
+from verdigris.core.hosts.host import MIRROR_RIM, StoredLight
 from verdigris.core.settings.rung_names import REFLECTION
 
 from .meshes import RUNG, world_from_object
@@ -16,8 +16,6 @@ from .node_graph import NodeGraph
 AXES = "verdigris_x", "verdigris_y", "verdigris_z"
 """Of an object: the axes of the ladder's mesh, in its own space."""
 _OCTAHEDRAL = "Verdigris octahedral map"
-# A filter would read the other side beyond.
-_RIM = 0.01
 
 Images = dict[str, bpy.types.Image]
 
@@ -109,7 +107,7 @@ def _octahedral() -> bpy.types.NodeTree:
         folded = graph.math("MULTIPLY", graph.math("SUBTRACT", 1.0, far), sign)
         chosen = graph.math("MULTIPLY_ADD", below, graph.math("SUBTRACT", folded, across), across)
         halved = graph.math("MULTIPLY_ADD", chosen, 0.5, 0.5)
-        return graph.math("MINIMUM", graph.math("MAXIMUM", halved, _RIM), 1.0 - _RIM)
+        return graph.math("MINIMUM", graph.math("MAXIMUM", halved, MIRROR_RIM), 1.0 - MIRROR_RIM)
 
     uv = graph.joined(place(x, far_z), place(z, far_x), 0.0)
     graph.node("NodeGroupOutput", {0: uv})
