@@ -20,6 +20,8 @@ from .running_worker import CLAY, LONG
 RUNS = 9
 # Of the first runs: how many steps fit into one is not known yet, and sizes of pictures are new.
 UNSETTLED = 3
+# The live picture of a new view comes first.
+TURNS = 40
 
 
 class Watched:
@@ -46,7 +48,7 @@ class Watched:
 
 @pytest.fixture(scope="module", params=[48, 640], ids=["small", "large"])
 def watched(request, tmp_path_factory):
-    """With a picture whose reference is soon whole, and with one whose reference is not."""
+    """With a picture of one tile, and with one of many."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VERDIGRIS_DEVICE", "software")
         found = Watched(tmp_path_factory.mktemp("bake"), request.param)
@@ -77,25 +79,24 @@ def test_figures_come_with_runs_of_steps_and_pictures_when_they_are_whole(watche
     assert min(pictures) >= 1 or live.is_busy
 
 
-def test_the_reference_is_whole_soon_or_gets_on_meanwhile(watched, request):
+def test_the_reference_of_a_new_view_gets_on_during_training(watched):
     show = watched.session._show
     painter = show._painter
-    is_large = request.node.callspec.params["watched"] == 640
-    assert painter.is_reference_whole != is_large
-    if is_large:
-        before = painter.reference.sharp
-        assert before < 1
+    show.look(painter.command, is_new=True)
+    assert painter.reference.sharp == 0
+    # how far it gets in a second depends on the machine
+    turns = 0
+    while not painter.reference.sharp and turns < TURNS:
         # as if time had been saved for it
-        show._owed = 0.1
-        while painter.live.is_busy:
-            painter.live.advance()
         show._budget._credit = 0.1
         show.follow()
-        assert before < painter.reference.sharp
+        turns += 1
+    # one tile is all of the small picture
+    assert painter.reference.sharp > 0
 
 
 def test_what_is_drawn_takes_less_than_a_tenth_from_the_training(watched):
     trained = watched.seconds - watched.spent
     print(f"{watched.spent / trained:.1%} beside the training")
     # a picture that was disturbed is spent in advance and saved afterwards
-    assert 0.01 * trained < watched.spent < 0.1 * trained + 0.15
+    assert 0 < watched.spent < 0.1 * trained + 0.15
