@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import Device, Source, open_device
+from verdigris.core.base.device import Device, open_device
+from verdigris.core.base.kernels import Source
 from verdigris.core.bundle.files.ktx2 import R8, RGBA16F
 from verdigris.core.bundle.runtime.device_materials import (
     DeviceMaterials,

@@ -13,15 +13,10 @@ import numpy as np
 import pytest
 import slangpy
 
-from verdigris.core.base.device import (
-    CACHE_VARIABLE,
-    CHOICE_VARIABLE,
-    Source,
-    cache_folder,
-    constants_module,
-    open_device,
-)
+from verdigris.core.base.adapters import CHOICE_VARIABLE
+from verdigris.core.base.device import CACHE_VARIABLE, cache_folder, open_device
 from verdigris.core.base.errors import DeviceError
+from verdigris.core.base.kernels import Source, constants_module
 
 from ..baking.bakes import CHALK
 

@@ -215,7 +215,7 @@ def choices_of(
     checkpoint_seconds: float = 5.0,
 ) -> Choices:
     """How to plan a scene, from options of the command line."""
-    from verdigris.core.base.device import SOFTWARE, check_choice, hardware_devices
+    from verdigris.core.base.adapters import SOFTWARE, check_choice, hardware_devices
     from verdigris.core.batch.plan.plan import Choices
     from verdigris.core.batch.scene.groups import Grouping
 
@@ -298,7 +298,7 @@ def _engine(
     tasks: Sequence[Task],
     out: Path,
 ) -> Engine:
-    from verdigris.core.base.device import hardware_devices
+    from verdigris.core.base.adapters import hardware_devices
     from verdigris.core.batch.run.engine import (
         LocalEngine,
         concurrent_bakes,
