@@ -247,7 +247,7 @@ def test_slangpy_is_loaded_without_torch_and_torch_can_be_loaded_later(tmp_path)
     (tmp_path / "torch").mkdir()
     (tmp_path / "torch" / "__init__.py").write_text("print('torch is loaded')\n")
     code = (
-        "from verdigris.core.base.device import import_slangpy; import_slangpy();"
+        "from verdigris.core.base.adapters import import_slangpy; import_slangpy();"
         "import sys; assert 'slangpy' in sys.modules and 'torch' not in sys.modules;"
         "print('then'); import torch"
     )
