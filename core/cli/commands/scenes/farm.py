@@ -9,20 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from verdigris.core.cli.commands.scenes.scene import (
-    ByHand,
-    GroupSize,
-    Only,
     Out,
     Preset,
-    SceneFile,
-    SharedDecoder,
+    SceneArguments,
     choices_of,
     plan_of,
 )
+from verdigris.core.cli.shared.option_group import with_groups
 from verdigris.core.cli.shared.options import (
-    Confined,
     DeviceChoice,
-    Search,
     SettingChanges,
     parse_setting_changes,
     path_argument,
@@ -56,20 +51,14 @@ TaskSeconds = Annotated[
 
 
 @app.command()
+@with_groups
 def template(
-    scene: SceneFile,
+    *,
     output: JobFile = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="The folder for the bundles. Default: baked.")
     ] = None,
-    preset: Preset = "",
-    settings: SettingChanges = None,
-    only: Only = None,
-    shared_decoder: SharedDecoder = False,
-    by_hand: ByHand = False,
-    group_size: GroupSize = 8,
-    search: Search = None,
-    confined: Confined = False,
+    given: SceneArguments,
     name: Annotated[str, typer.Option(help="The job's name. Default: the scene's name.")] = "",
     command: Annotated[
         str, typer.Option(help="The verdigris program on the farm's machines, without options.")
@@ -91,36 +80,29 @@ def template(
         raise typer.BadParameter("empty: name a program", param_hint="--command")
     if output:
         check_output(output, _JOBS)
-        check_apart(output, [scene])
-    choices = choices_of(None, shared_decoder, by_hand, group_size, force=True)
-    found = plan_of(scene, out, preset, settings, only, search, confined, choices)
+        check_apart(output, [given.scene])
+    found = plan_of(given, out, choices_of(given, force=True))
     for each in found.of(State.BROKEN):
         why = "; ".join(each.reasons)
         print(f"verdigris: {each.entry.name} is left out: {why}", file=sys.stderr)
-    options = [part for each in settings or () for part in ("--set", each)]
-    options += ["--preset", preset] if preset else []
-    options += ["--shared-decoder"] if shared_decoder else []
-    options += ["--by-hand"] if by_hand else []
-    options += ["--group-size", str(group_size)] if shared_decoder else []
-    options += [part for each in only or () for part in ("--only", each)]
-    options += ["--confined"] if confined else []
     job = JobChoices(
-        name or f"Verdigris: {scene.stem}",
+        name or f"Verdigris: {given.scene.stem}",
         command,
-        tuple(options),
-        tuple(search or ()),
+        tuple(given.as_options()),
+        tuple(given.search or ()),
         gpu,
         task_seconds,
         retry,
         output.parent if output else None,
     )
-    text = json.dumps(job_template(scene, found.scene.out, tasks_of(found), job), indent=2) + "\n"
+    contents = job_template(given.scene, found.scene.out, tasks_of(found), job)
+    text = json.dumps(contents, indent=2) + "\n"
     if output is None:
         print(text, end="")
     else:
         write_text(output, text)
         line = ["openjd", "run", str(output), "--step", "Report", "--run-dependencies"]
-        _print_submission(line, paths_of(scene, found.scene.out, job), output)
+        _print_submission(line, paths_of(given.scene, found.scene.out, job), output)
 
 
 @app.command("host-template")
@@ -216,18 +198,12 @@ def _print_submission(line: list[str], paths: Mapping[str, Path], output: Path) 
 
 
 @app.command()
+@with_groups
 def task(
-    scene: SceneFile,
+    *,
     name: Annotated[str, typer.Option("--task", help="The name of the bake.")],
     out: Out = None,
-    preset: Preset = "",
-    settings: SettingChanges = None,
-    only: Only = None,
-    shared_decoder: SharedDecoder = False,
-    by_hand: ByHand = False,
-    group_size: GroupSize = 8,
-    search: Search = None,
-    confined: Confined = False,
+    given: SceneArguments,
     path_mapping: PathMapping = None,
     retry: Annotated[int, typer.Option(min=0, help="Times to repeat a bake that crashed.")] = 0,
     device: DeviceChoice = None,
@@ -241,10 +217,9 @@ def task(
         print(text, flush=True)
 
     try:
-        choices = choices_of(device, shared_decoder, by_hand, group_size, force=False)
-        rules = _rules(path_mapping)
-        given = (scene, out, preset, settings, only, search, confined, choices, rules)
-        done = run_task(plan_of(*given), name, choices, retry, report)
+        choices = choices_of(given, device)
+        found = plan_of(given, out, choices, _rules(path_mapping))
+        done = run_task(found, name, choices, retry, report)
     except VerdigrisError as problem:
         report(failure(str(problem)))
         raise
@@ -253,17 +228,11 @@ def task(
 
 
 @app.command()
+@with_groups
 def finish(
-    scene: SceneFile,
+    *,
     out: Out = None,
-    preset: Preset = "",
-    settings: SettingChanges = None,
-    only: Only = None,
-    shared_decoder: SharedDecoder = False,
-    by_hand: ByHand = False,
-    group_size: GroupSize = 8,
-    search: Search = None,
-    confined: Confined = False,
+    given: SceneArguments,
     path_mapping: PathMapping = None,
 ) -> None:
     """Writes scene packs, the summary and the report after all tasks. Exit code 3 if bundles failed
@@ -273,10 +242,7 @@ def finish(
     from verdigris.core.batch.run.run import finish_plan, write_summary
     from verdigris.core.batch.run.text_report import summary_lines
 
-    choices = choices_of(None, shared_decoder, by_hand, group_size, force=False)
-    rules = _rules(path_mapping)
-    given = (scene, out, preset, settings, only, search, confined, choices, rules)
-    found = plan_of(*given)
+    found = plan_of(given, out, choices_of(given), _rules(path_mapping))
     with run_lock(found.scene.out, wait=True):
         summary = finish_plan(found, read_outcomes(found))
         files = write_summary(summary)
