@@ -35,11 +35,10 @@ class BundleMaterial(DeviceMaterial):
         bundle: Bundle | StoredMaterial,
         device: Device | None = None,
         choice: RuntimeChoice | None = None,
-        lod: float = 0.0,
         from_registers: bool = False,
     ) -> None:
         self.device = device or open_device()
-        self.lod = lod
+        self.lod = 0.0
         self.random = 0.0
         maps = {} if isinstance(bundle, StoredMaterial) else _maps(bundle, self.device)
         self.tiles = None if isinstance(bundle, StoredMaterial) else bundle.manifest.tiles
