@@ -116,11 +116,14 @@ def _folder(node: hou.LopNode) -> str:
 class NodeBake:
     """The bake of a material that is a node. It finds its node again after a renaming."""
 
-    def __init__(self, node: hou.Node, material: HostMaterial, start: Start) -> None:
+    def __init__(
+        self, node: hou.Node, material: HostMaterial, start: Start, weight_set: str = WEIGHT_SET
+    ) -> None:
         self.material, self.start = material, start
         self.problem = ""
         self._silent_until = 0.0
         self._id = node.sessionId()
+        self._weight_set = weight_set
 
     @property
     def owner(self) -> object:
@@ -138,7 +141,9 @@ class NodeBake:
         host = HoudiniHost()
         try:
             document = host.document(self.material)
-            painted = find_painted(host, self.material, WEIGHT_SET)
+            painted = (
+                find_painted(host, self.material, self._weight_set) if self._weight_set else None
+            )
         except hou.Error as failure:
             raise HostError(f"{self.name}: Houdini reports: {failure}") from None
         return document, None if painted is None else painted.weights

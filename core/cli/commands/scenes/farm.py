@@ -19,6 +19,7 @@ from verdigris.core.cli.shared.option_group import with_groups
 from verdigris.core.cli.shared.options import (
     DeviceChoice,
     SettingChanges,
+    example,
     parse_setting_changes,
     path_argument,
 )
@@ -50,7 +51,7 @@ TaskSeconds = Annotated[
 ]
 
 
-@app.command()
+@app.command(epilog=example("farm template assets -o job.json --retry 2"))
 @with_groups
 def template(
     *,
@@ -67,7 +68,10 @@ def template(
     task_seconds: TaskSeconds = 0,
     retry: Annotated[int, typer.Option(min=0, help="Times to repeat a bake that crashed.")] = 1,
 ) -> None:
-    """Writes a job for `openjd run`, AWS Deadline Cloud and others, with a task for each bake."""
+    """Writes a job for a farm, with a task for each bake.
+
+    The job is an Open Job Description, for `openjd run`, AWS Deadline Cloud and others.
+    """
     import sys
 
     from verdigris.core.base.outputs import check_apart, check_output
@@ -105,7 +109,7 @@ def template(
         _print_submission(line, paths_of(given.scene, found.scene.out, job), output)
 
 
-@app.command("host-template")
+@app.command("host-template", epilog=example("farm host-template shot.ma --parts 8 -o job.json"))
 def host_template(
     scene: Annotated[Path, path_argument("SCENE", "A scene of Maya or Houdini.")],
     output: JobFile = None,
@@ -136,7 +140,10 @@ def host_template(
     gpu: Gpu = False,
     task_seconds: TaskSeconds = 0,
 ) -> None:
-    """Writes a job that bakes a scene of Maya or Houdini, with the application on the farm."""
+    """Writes a job that bakes a scene of Maya or Houdini.
+
+    The application runs on the farm.
+    """
     from verdigris.core.base.errors import SceneError
     from verdigris.core.base.outputs import check_apart, check_output
     from verdigris.core.base.process.launchers import require_launcher
@@ -197,7 +204,7 @@ def _print_submission(line: list[str], paths: Mapping[str, Path], output: Path) 
     print(shlex.join(line))
 
 
-@app.command()
+@app.command(epilog=example("farm task assets --task copper_tray"))
 @with_groups
 def task(
     *,
@@ -208,7 +215,10 @@ def task(
     retry: Annotated[int, typer.Option(min=0, help="Times to repeat a bake that crashed.")] = 0,
     device: DeviceChoice = None,
 ) -> None:
-    """Runs one bake of a job and prints its progress for the farm. Run again, it continues."""
+    """Runs one bake of a job.
+
+    It prints its progress for the farm. A second run of the same task continues it.
+    """
     from verdigris.core.base.errors import VerdigrisError
     from verdigris.core.batch.farm.farm_task import run_task
     from verdigris.core.batch.farm.openjd import failure
@@ -227,7 +237,7 @@ def task(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(epilog=example("farm finish assets"))
 @with_groups
 def finish(
     *,
@@ -235,8 +245,10 @@ def finish(
     given: SceneArguments,
     path_mapping: PathMapping = None,
 ) -> None:
-    """Writes scene packs, the summary and the report after all tasks. Exit code 3 if bundles failed
-    or are missing."""
+    """Writes scene packs, summary and report after all tasks.
+
+    Exit code 3 if bundles failed or are missing.
+    """
     from verdigris.core.batch.farm.farm_task import read_outcomes
     from verdigris.core.batch.plan.state_folder import run_lock
     from verdigris.core.batch.run.run import finish_plan, write_summary

@@ -19,6 +19,7 @@ from verdigris.core.cli.shared.options import (
     Search,
     SettingChanges,
     as_usage_error,
+    example,
     parse_setting_changes,
 )
 
@@ -67,7 +68,9 @@ class SceneArguments:
     only: Annotated[
         list[str] | None,
         typer.Option(
-            "--only", help="Bake only materials whose names match this pattern. Repeatable."
+            "--only",
+            metavar="PATTERN",
+            help="Bake only materials whose names match this pattern. Repeatable.",
         ),
     ] = None
     shared_decoder: Annotated[
@@ -81,7 +84,9 @@ class SceneArguments:
     ] = False
     group_size: Annotated[
         int,
-        typer.Option(min=2, help="Largest number of materials in a group formed automatically."),
+        typer.Option(
+            min=2, metavar="N", help="Most materials of a group that is formed automatically."
+        ),
     ] = 8
     search: Search = None
     confined: Confined = False
@@ -97,7 +102,7 @@ class SceneArguments:
         return options + (["--confined"] if self.confined else [])
 
 
-@app.command()
+@app.command(epilog=example("scene plan assets --preset final"))
 @with_groups
 def plan(
     *,
@@ -107,14 +112,14 @@ def plan(
     device: DeviceChoice = None,
     as_json: AsJson = False,
 ) -> None:
-    """Lists which materials need a bake, which are up to date, and how long the bakes will take."""
+    """Lists the materials that need a bake, and the time of all bakes."""
     found = plan_of(given, out, choices_of(given, device, force))
     from verdigris.core.batch.run.text_report import plan_json, plan_lines
 
     print(json.dumps(plan_json(found), indent=1) if as_json else "\n".join(plan_lines(found)))
 
 
-@app.command()
+@app.command(epilog=example("scene run assets -o baked --jobs 2"))
 @with_groups
 def run(
     *,
@@ -196,7 +201,7 @@ def run(
     _exit(summary)
 
 
-@app.command()
+@app.command(epilog=example("scene status assets -o baked"))
 @with_groups
 def status(
     *,
