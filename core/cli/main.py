@@ -6,7 +6,7 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TextIO
@@ -121,7 +121,7 @@ def before_any_command(
         begin_profile(profile)
 
 
-_COMMANDS = {
+_COMMANDS: dict[Callable[..., None], str] = {
     inspect: "inspect copper_tray.mtlx",
     render: "render copper_tray.mtlx --hdri sky -o tray.png",
     measure: "measure copper_tray.vdg --source copper_tray.mtlx",

@@ -82,7 +82,7 @@ def ladder(
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Fits cheaper forms of a material on a mesh, for slower devices.
+    """Fits forms of a material on a mesh, for slower devices.
 
     These rungs go from a neural material to vertex colours. DIR/ladder.html compares them.
     docs/LADDER.md explains the rest.

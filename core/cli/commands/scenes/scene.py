@@ -112,7 +112,7 @@ def plan(
     device: DeviceChoice = None,
     as_json: AsJson = False,
 ) -> None:
-    """Lists the materials that need a bake, and the time of all bakes."""
+    """Lists the materials that need a bake, and the time it takes."""
     found = plan_of(given, out, choices_of(given, device, force))
     from verdigris.core.batch.run.text_report import plan_json, plan_lines
 
