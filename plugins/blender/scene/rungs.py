@@ -13,12 +13,12 @@ import numpy as np
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import VIEWPORT_SUFFIX, LadderLook, RungLook
 from verdigris.core.hosts.ladder_looks import read_vertices
-from verdigris.core.settings.rung_names import NEURAL
+from verdigris.core.settings.rung_names import NEURAL, PBR
 
 from .light_nodes import add_light, emit, note_axes
 from .meshes import RUNG, objects_with, world_y_up
 from .node_graph import NodeGraph, load_data
-from .results import MADE_FOR, fill_likeness, load_image, note_result
+from .results import MADE_FOR, note_result
 from .surface_nodes import SHADERS, add_surface
 from .undo import push_undo, require_local
 
@@ -85,7 +85,7 @@ def _remove_levels(material: bpy.types.Material) -> None:
 
 
 def _images_of(rung: RungLook) -> dict[str, bpy.types.Image]:
-    images = {kind: load_image(path, kind) for kind, path in rung.textures.items()}
+    images = {}
     if rung.light is not None:
         images |= {use: load_data(path) for use, path in rung.light.files.items()}
     for name, each in rung.shader.textures.items() if rung.shader else ():
@@ -107,13 +107,11 @@ def _material_of(
     if made is None:
         made = bpy.data.materials.new(f"{material.name}_{rung.name}{VIEWPORT_SUFFIX}")
         made[MADE_FOR], made[RUNG] = material, rung.name
-        made.node_tree.nodes.clear()
-    if rung.textures:
-        fill_likeness(made, images, rung.emission)
-        return made
     graph = NodeGraph(made.node_tree)
     if rung.shader is not None:
-        add_surface(graph, rung.shader, images, _uv_map(mesh, rung.shader.uv_set, True))
+        uv_map = _uv_map(mesh, rung.shader.uv_set, True)
+        # glTF's highlights have no light of several bounces
+        add_surface(graph, rung.shader, images, uv_map, has_bounces=rung.name != PBR)
         return made
     if rung.light is not None:
         wanted, first = rung.light.uv_set, rung.light.uv_set_of_detail

@@ -27,8 +27,6 @@ from verdigris.plugins.blender.scene.surface_nodes import SHADERS
 
 from .conftest import new_image, shader_of
 
-LIT = ("base_color", "roughness", "metalness", "normal", "opacity", "emission")
-
 
 def picture(file):
     new_image(file.stem, file)
@@ -45,13 +43,16 @@ def ladder(harness, tmp_path):
     colour[:, 3] = 0.5
     colour[position[:, 0] > 0.9] = (2, 0, 0, 1)
     np.savez(tmp_path / "vertex_colours.npz", position=position, colour=colour)
-    files = {kind: picture(tmp_path / f"pbr_{kind}.png") for kind in LIT}
+    files = {name: picture(tmp_path / f"pbr_{name}.png") for name in ("base_color", "opacity")}
+    lit = {name: ShaderTexture(file, True, False) for name, file in files.items()}
+    values = {"emission": 3.0, "emission_color": (1.0, 1.0, 1.0)}
+    pbr = ShaderLook("standard_surface", values, lit, "UVMap")
     light = StoredLight({"light": picture(tmp_path / "unlit_light.png")}, (0, 1, 0), None, "st1")
     return LadderLook(
         "copper",
         (
             RungLook("neural", "Neural material"),
-            RungLook("pbr", "glTF textures", 512, files, 3.0),
+            RungLook("pbr", "glTF textures", 512, shader=pbr),
             RungLook("unlit", "One unlit texture", 64, light=light, has_alpha=True),
             RungLook("vertex", "Vertex colours", vertices=tmp_path / "vertex_colours.npz"),
         ),
@@ -83,7 +84,9 @@ def test_each_rung_is_a_collection_with_the_mesh_in_its_material(harness, ladder
     shader = shader_of(item.material_slots[0].material)
     assert shader.inputs["Base Color"].links[0].from_node.image.name == "pbr_base_color.png"
     assert shader.inputs["Alpha"].links[0].from_node.image.name == "pbr_opacity.png"
-    assert shader.inputs["Emission Strength"].default_value == 3.0
+    assert tuple(shader.inputs["Emission Color"].default_value)[:3] == (3.0, 3.0, 3.0)
+    # the fit knows no light of several bounces, which Blender adds to others
+    assert shader.distribution == "GGX"
     # what was made for levels is not baked
     assert harness.host.meshes(harness.first) == ("plane",)
     assert [each.name for each in harness.host.materials()] == ["copper", "spare"]
