@@ -47,7 +47,7 @@ def read_environment(path: str | Path) -> Environment:
 def _check_file(path: Path) -> None:
     if path.suffix.lower() not in SUFFIXES:
         raise LightingError(
-            f"{path}: {path.suffix!r} is no format of environments: use {' or '.join(SUFFIXES)}, "
+            f"{path}: {path.suffix!r} is not a format of environments: use {' or '.join(SUFFIXES)}, "
             f"or a name ({', '.join(ENVIRONMENTS)})"
         )
     if not path.is_file():
@@ -66,7 +66,7 @@ def _read(path: Path) -> Floats:
     source = oiio.ImageInput.open(str(path))
     if source is None:
         raise LightingError(
-            f"{path}: is no readable image ({one_line(oiio.geterror())}): save it again as "
+            f"{path}: is not a readable image ({one_line(oiio.geterror())}): save it again as "
             f"{' or '.join(SUFFIXES)}"
         )
     try:

@@ -530,7 +530,7 @@ def test_a_signal_before_the_first_step_is_told_from_a_failure(source, tmp_path,
         (
             ("--bytes", "1.4Q"),
             2,
-            "--bytes: '1.4Q' is no size: use a number of bytes, or one",
+            "--bytes: '1.4Q' is not a size: use a number of bytes, or one",
         ),
         (("--bytes", "0"), 2, "--bytes: 0 is out of range: use 1 byte to 1024G"),
         (("--bytes", "3"), 1, "most_bytes is 3: the smallest bundle with a decoder of 2x16 takes "),
@@ -556,5 +556,5 @@ def test_a_size_in_bytes_is_read_as_people_write_it():
     ):
         assert parse_bytes(text) == count
     for text in ("", "M", "-3", "1.4Q", "1e3", "1,4M", "nan", "9" * 40):
-        with pytest.raises(SettingsError, match=r"is (no size|out of range)"):
+        with pytest.raises(SettingsError, match=r"is (not a size|out of range)"):
             parse_bytes(text)

@@ -225,7 +225,7 @@ def test_hosts_get_the_numbers_and_textures_of_the_surface_shader(made):
 
 def test_unknown_rungs_and_sizes_are_refused():
     with pytest.raises(
-        SettingsError, match="rungs: 'bump' is not known: choose of neural, surface, pbr"
+        SettingsError, match="rungs: 'bump' is not known: choose from neural, surface, pbr"
     ):
         check_rungs(["bump"])
     assert check_rungs(["vertex", "pbr", "vertex"]) == ["pbr", "vertex"]
