@@ -47,8 +47,8 @@ def read_environment(path: str | Path) -> Environment:
 def _check_file(path: Path) -> None:
     if path.suffix.lower() not in SUFFIXES:
         raise LightingError(
-            f"{path}: {path.suffix!r} is not a format of environments: use {' or '.join(SUFFIXES)}, "
-            f"or a name ({', '.join(ENVIRONMENTS)})"
+            f"{path}: {path.suffix!r} is not a format of environments: use "
+            f"{' or '.join(SUFFIXES)}, or a name ({', '.join(ENVIRONMENTS)})"
         )
     if not path.is_file():
         require_for(path)
