@@ -6,6 +6,7 @@ counts.
 
 import types
 
+import numpy as np
 import pytest
 
 from verdigris.core.baking import bake as baking
@@ -93,6 +94,20 @@ def test_the_reference_of_a_new_view_gets_on_during_training(watched):
         turns += 1
     # one tile is all of the small picture
     assert painter.reference.sharp > 0
+
+
+def test_a_map_is_in_effect_after_the_next_run_of_steps(watched):
+    weights = np.zeros((1024, 1024), np.float32)
+    weights[:, :512] = 1
+    for _ in range(3):
+        watched.told.clear()
+        watched.session.handle(commands.SetImportance(1024, 1024, weights.tobytes()))
+        while not watched.all("weighted") and watched.session.state != "failed":
+            watched.session.work()
+        (step,) = watched.all("step")
+        assert watched.all("weighted")[0]["step"] == step["step"]
+    # with the run that was being done
+    assert 2 * job.RUN_SECONDS < 0.5
 
 
 def test_what_is_drawn_takes_less_than_a_tenth_from_the_training(watched):
