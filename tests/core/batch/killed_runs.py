@@ -22,6 +22,7 @@ import time
 from pathlib import Path
 
 from verdigris.core.baking.state import checkpoint
+from verdigris.core.base.lock import HeldError, locked
 from verdigris.core.batch.run import bake_task, engine
 from verdigris.core.batch.run.bake_process import BAKED, FAILED, Outcome
 from verdigris.core.bundle.files.read import open_bundle
@@ -99,18 +100,33 @@ def told(folder, out, steps):
 def kill_in_training(process, at, delay):
     """Kills it some seconds after a bake has a checkpoint of this step or a later one; the steps
     that its bakes began at."""
-    begun = []
+    begun, event = [], None
     for line in process.stdout:
         event = json.loads(line)
         if event["event"] == "started":
             begun.append(event["step"])
         if event["event"] == "checkpointed" and event["step"] >= at:
             break
+    else:
+        raise AssertionError(f"it has ended with code {process.wait()} behind {event}")
     time.sleep(delay)
     os.kill(process.pid, signal.SIGKILL)
     process.wait(LONGEST)
     process.stdout.close()
     return begun
+
+
+def wait_for_bakes(folder, names):
+    """Until the bakes of a killed run, which end when it is gone, have let go of their locks."""
+    for name in names:
+        end = time.monotonic() + LONGEST
+        while True:
+            try:
+                with locked(folder, name):
+                    break
+            except HeldError:
+                assert time.monotonic() < end
+                time.sleep(0.02)
 
 
 def kept_steps(folder):
@@ -159,6 +175,7 @@ def main(arguments=None):
         # without a delay, the kill falls where the bake waits for it
         process = start(given.folder, "killed", given.steps, at, 0 if delay else LONGEST)
         begun.append(kill_in_training(process, at, delay))
+        wait_for_bakes(given.folder / "killed", names)
         kept.append(kept_steps(given.folder / "killed"))
     rest = told(given.folder, "killed", given.steps)
     pairs = [
