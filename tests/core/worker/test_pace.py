@@ -12,7 +12,7 @@ import pytest
 from verdigris.core.baking import bake as baking
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import VERSION
-from verdigris.core.worker.session import job
+from verdigris.core.worker.session import budget, job
 from verdigris.core.worker.session.budget import ProcessClock
 from verdigris.core.worker.session.session import Session
 
@@ -23,6 +23,19 @@ RUNS = 9
 UNSETTLED = 3
 # The live picture of a new view comes first.
 TURNS = 40
+
+
+def test_work_of_many_threads_counts_by_the_processors_that_may_do_it(monkeypatch):
+    now = [0.0, 0.0]
+    times = types.SimpleNamespace(thread_time=lambda: now[0], process_time=lambda: now[1])
+    monkeypatch.setattr(budget, "time", times)
+    monkeypatch.setattr(budget, "usable_processors", lambda: 4)
+    clock = ProcessClock()
+    # eight seconds on four processors; then this thread alone
+    now[:] = 1.0, 8.0
+    assert clock() == 2.0
+    now[:] = 4.0, 11.0
+    assert clock() == 5.0
 
 
 class Watched:
