@@ -260,8 +260,9 @@ def _images(nodes: list[bpy.types.Node]) -> list[bpy.types.Image]:
 
 
 def _is_lost(image: bpy.types.Image) -> bool:
-    """Whether an image has neither a file nor pixels."""
-    return not (image.filepath or image.packed_file or image.has_data)
+    """Whether an image has neither a file nor pixels. Those of generated images are made later."""
+    is_of_file = image.source == "FILE" and not image.has_data
+    return bool(is_of_file and not image.filepath and not image.packed_file)
 
 
 def _is_on_disk(image: bpy.types.Image) -> bool:

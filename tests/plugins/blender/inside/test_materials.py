@@ -71,10 +71,10 @@ def test_a_relative_file_name_is_resolved_at_the_scene(harness, tmp_path):
     assert files_of(document_of("copper")) == [str(tmp_path / "tex" / "rust.png")]
 
 
-@pytest.mark.parametrize("how", ["generated", "packed", "painted"])
+@pytest.mark.parametrize("how", ["generated", "packed", "painted", "opened again"])
 def test_an_image_in_memory_is_written_beside_the_scene(harness, tmp_path, how):
     file = tmp_path / "rust.png"
-    image = new_image("rust", None if how == "generated" else file)
+    image = new_image("rust", file if how in ("packed", "painted") else None)
     if how == "packed":
         image.pack()
         file.unlink()
@@ -82,6 +82,11 @@ def test_an_image_in_memory_is_written_beside_the_scene(harness, tmp_path, how):
         image.pixels[0] = 0.75
         assert image.is_dirty
     feed(bpy.data.materials["copper"], "Base Color", "ShaderNodeTexImage").image = image
+    if how == "opened again":
+        bpy.ops.wm.save_mainfile()
+        bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+        # its pixels are made when they are needed
+        assert not bpy.data.images["rust"].has_data
     document = document_of("copper")
     (written,) = files_of(document)
     assert Path(written).is_file()
