@@ -162,7 +162,7 @@ def _scene_of(
     shown = bpy.context.scene
     scene = bpy.data.scenes.new(_TEMPORARY)
     # drivers are evaluated in it, and change the material
-    scene.frame_set(shown.frame_current, subframe=shown.frame_subframe)
+    scene.frame_current, scene.frame_subframe = shown.frame_current, shown.frame_subframe
     mesh = bpy.data.meshes.new(_TEMPORARY)
     mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
     mesh.uv_layers.new(name="UVMap")
