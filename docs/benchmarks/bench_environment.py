@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from cube_map import CubeMap, directions_of_texels, solid_angles
 from numpy.typing import NDArray
 from runs import EXAMPLES, bake_and_load, begin, describe
 
@@ -34,7 +35,6 @@ from verdigris.core.base.device import Device
 from verdigris.core.bundle.files.read import is_bundle, open_bundle
 from verdigris.core.bundle.proxies.make_proxies import make_proxies, numpy_respond_at
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
-from verdigris.core.lighting.cube_map import CubeMap, directions_of_texels, solid_angles
 from verdigris.core.lighting.sky import sky_radiance
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher

@@ -32,7 +32,8 @@ from numpy.typing import NDArray
 from verdigris.core.baking.finish.fit_sampler import LARGE, fit_sampler
 from verdigris.core.baking.measure.sky import LEAST_COSINE, SUN, random_rotations, sky
 from verdigris.core.base.colour import LUMINANCE
-from verdigris.core.base.device import Device, Source, open_device
+from verdigris.core.base.device import Device, open_device
+from verdigris.core.base.kernels import Source
 from verdigris.core.bundle.cost.cost import untrained
 from verdigris.core.bundle.cost.time_responses import time_dispatch
 from verdigris.core.bundle.files.read import open_bundle

@@ -76,7 +76,8 @@ def bake(
     Ctrl-C ends the training early and writes the bundle, with exit code 0. SIGTERM does the same
     with exit code 143, and a closed terminal with 129. `--resume` continues the training.
     """
-    from verdigris.core.base.device import begin_driver, open_device
+    from verdigris.core.base.adapters import begin_driver
+    from verdigris.core.base.device import open_device
 
     begin_driver(device)
     from verdigris.core.baking.bake import BakeOptions
