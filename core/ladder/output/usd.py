@@ -75,7 +75,7 @@ def write_usd(
     UsdGeom.SetStageMetersPerUnit(stage, 1.0)
     root = UsdGeom.Xform.Define(stage, "/ladder").GetPrim()
     stage.SetDefaultPrim(root)
-    files = {rung.name: written.files for rung, written in rungs}
+    all_written = {rung.name: written for rung, written in rungs}
     mesh = _define_mesh(stage, scene, [rung for rung, _ in rungs])
     if is_two_sided:
         mesh.CreateDoubleSidedAttr(True)
@@ -88,8 +88,10 @@ def write_usd(
         chosen.AddVariant(variant)
         chosen.SetVariantSelection(variant)
         with chosen.GetVariantEditContext():
-            shown = files.get(PBR, {}) if rung.name in (NEURAL, SURFACE) else written.files
-            material = _define_material(stage, variant, shown, written.numbers)
+            shown = written
+            if rung.name in (NEURAL, SURFACE):
+                shown = all_written.get(PBR, Written())
+            material = _define_material(stage, variant, shown.files, shown.numbers)
             # the uv of a mesh with an atlas does not fit images of tiles
             if isinstance(rung.stored, ShaderTextures) and scene.atlas is None:
                 files_of = {use: file for use, file in written.files.items() if use != DOCUMENT}
