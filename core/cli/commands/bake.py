@@ -225,5 +225,5 @@ def _file_facts(importance: Path | None) -> dict[str, str] | None:
     from verdigris.core.material.load.provenance import file_facts
 
     with contextlib.suppress(OSError):
-        return file_facts(importance) if importance else None
+        return file_facts(importance) if importance and importance.is_file() else None
     return None
