@@ -41,6 +41,16 @@ def format_seconds(seconds: float) -> str:
     return f"{whole // 3600}:{whole % 3600 // 60:02d}:{whole % 60:02d} h"
 
 
+def format_range(low: float, high: float) -> str:
+    """`20 to 40 s`, `about 3 min` or `1 to 2 h`."""
+    for unit, seconds, step in (("s", 1, 5), ("min", 60, 1), ("h", 3600, 1)):
+        if high < 90 * seconds or unit == "h":
+            first = max(step, round(low / seconds / step) * step)
+            last = max(first, round(high / seconds / step) * step)
+            return f"about {first} {unit}" if first == last else f"{first} to {last} {unit}"
+    raise AssertionError
+
+
 def format_bytes(count_of_bytes: float) -> str:
     """A size for people: `999 bytes`, `4.3 KB`, `698 KB` or `25.8 GB`."""
     value, unit = float(count_of_bytes), 0
