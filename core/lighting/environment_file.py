@@ -47,8 +47,8 @@ def read_environment(path: str | Path) -> Environment:
 def _check_file(path: Path) -> None:
     if path.suffix.lower() not in SUFFIXES:
         raise LightingError(
-            f"{path}: {path.suffix!r} is no format of environments: use {' or '.join(SUFFIXES)}, "
-            f"or a name ({', '.join(ENVIRONMENTS)})"
+            f"{path}: {path.suffix!r} is not a format of environments: use "
+            f"{' or '.join(SUFFIXES)}, or a name ({', '.join(ENVIRONMENTS)})"
         )
     require_file(path, LightingError, "name an HDRI, or 'sky'")
     require_unicode(path, LightingError)
@@ -64,7 +64,7 @@ def _read(path: Path) -> Floats:
     source = oiio.ImageInput.open(str(path))
     if source is None:
         raise LightingError(
-            f"{path}: is no readable image ({one_line(oiio.geterror())}): save it again as "
+            f"{path}: is not a readable image ({one_line(oiio.geterror())}): save it again as "
             f"{' or '.join(SUFFIXES)}"
         )
     try:

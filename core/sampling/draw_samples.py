@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.base.device import MOST_THREADS, Source
+from verdigris.core.base.device import MOST_THREADS
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.kernels import Source
 from verdigris.core.material.use_material import (
     SAMPLES,
     UsedMaterial,

@@ -18,7 +18,6 @@ from verdigris.core.hosts.ladder_looks import read_vertices
 from verdigris.core.settings.rung_names import NEURAL
 from verdigris.plugins.maya.scene.assignments import assignment_of
 from verdigris.plugins.maya.scene.light_shader import (
-    Note,
     link_uv_sets,
     make_light_shader,
     make_vertex_shader,
@@ -34,8 +33,8 @@ from verdigris.plugins.maya.scene.nodes import (
     refuse_locked,
     text_of,
 )
-from verdigris.plugins.maya.scene.surface_shader import STANDARD_SURFACE, make_shader
-from verdigris.plugins.maya.scene.viewport import make_viewport_material, viewport_engine
+from verdigris.plugins.maya.scene.shader_nodes import Note
+from verdigris.plugins.maya.scene.surface_shader import STANDARD_SURFACE, make_surface_shader
 
 BELOW = "verdigrisBelowPixels"
 
@@ -85,9 +84,8 @@ def make_levels(
             engine, sets = _engine_of(material, plain, rung)
             members = [_copy(material, mesh, faces, rung, engine) for mesh, faces in parts.items()]
             for shape in (each for member in members for each in _shapes(member)):
-                if rung.light is not None:
-                    link_uv_sets(shape, sets, rung.light.uv_set_of_detail, note)
-                elif rung.name in vertices:
+                link_uv_sets(shape, sets, _first_set(rung), note)
+                if rung.name in vertices:
                     show_vertices(shape, *vertices[rung.name])
         name = free_name(f"{plain}_LOD{number}_{rung.name}")
         layer = cmds.createDisplayLayer(name=name, empty=True, noRecurse=True)
@@ -132,15 +130,18 @@ def _marking(material: HostMaterial) -> Note:
     return lambda node: note_text(node, LEVEL_OF, material.key)
 
 
+def _first_set(rung: RungLook) -> str:
+    """The first uv set of the ladder's mesh."""
+    if rung.shader is not None:
+        return rung.shader.uv_set
+    return rung.light.uv_set_of_detail if rung.light is not None else ""
+
+
 def _engine_of(material: HostMaterial, plain: str, rung: RungLook) -> tuple[str, dict[str, str]]:
-    """The shading group of a rung, and the uv set of each texture that needs a certain one. That of
-    lit textures is that of the baked look."""
-    if rung.textures:
-        make_viewport_material(material, rung.textures, rung.emission)
-        return viewport_engine(material), {}
+    """The shading group of a rung, and the uv set of each texture."""
     name, note = f"{plain}_{rung.name}", _marking(material)
     if rung.shader is not None:
-        return make_shader(rung.shader, name, note), {}
+        return make_surface_shader(rung.shader, name, note)
     if rung.light is not None:
         return make_light_shader(rung.light, rung.has_alpha, name, note)
     return make_vertex_shader(name, note), {}

@@ -49,7 +49,7 @@ def check_limits(choice: str | None) -> None:
         remedy = f"one of {LEAST_FILE_SIZE / 1e6:.0f} MB at least: lift the limit (ulimit -f"
     else:
         return
-    from verdigris.core.base.device import SOFTWARE, hardware_devices
+    from verdigris.core.base.adapters import SOFTWARE, hardware_devices
 
     if choice not in (None, "auto", SOFTWARE) or (choice != SOFTWARE and hardware_devices()):
         return

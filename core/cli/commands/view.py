@@ -57,10 +57,12 @@ def view(
     confined: Confined = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Shows a bundle in a window, decoded by its runtime shader: orbit, move the light, wipe
-    between reference and neural material or their heat map, choose mip level and exposure. With
-    --hdri, or an HDRI that is dropped on the window, an environment lights it, and the picture
-    converges while nothing moves."""
+    """Shows a bundle in a window, decoded by its runtime shader.
+
+    Orbit, move the light, wipe between reference and neural material, look at their heat map,
+    choose mip level and exposure. An HDRI of --hdri, or one that is dropped on the window, lights
+    the bundle; the picture converges while nothing moves.
+    """
     from dataclasses import replace
 
     from verdigris.core.base.device import open_device

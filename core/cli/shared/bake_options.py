@@ -15,7 +15,13 @@ Files = Annotated[
 ]
 Preset = Annotated[str, typer.Option("--preset", "-p", help=PRESET_HELP)]
 Out = Annotated[
-    Path, typer.Option("--out", "-o", help="The folder for the bundle. Default: this folder.")
+    Path,
+    typer.Option(
+        "--out",
+        "-o",
+        show_default=False,
+        help="The folder for the bundle. Default: this folder.",
+    ),
 ]
 BundleName = Annotated[
     str | None, typer.Option(help="The bundle's name. Default: the material's name.")

@@ -23,17 +23,14 @@ def open_teacher(
     confined: bool,
     device: Device,
     live: Sequence[WantedInput] = (),
-    has_atlas: bool = True,
 ) -> Teacher:
     """The teacher of a document's material of this name, or of its only material, with these
-    inputs open. Without `has_atlas`, it takes the uv of a mesh with UDIM tiles."""
+    inputs open."""
     from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.teacher.teacher import Teacher
 
     document = load_document(path, search or (), confined)
-    return Teacher(
-        document, document.require_material(name), device, live=live, has_atlas=has_atlas
-    )
+    return Teacher(document, document.require_material(name), device, live=live)
 
 
 def open_source(

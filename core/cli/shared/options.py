@@ -32,6 +32,11 @@ def _require_folders(paths: list[Path] | None) -> list[Path] | None:
     return paths
 
 
+def example(line: str) -> str:
+    """The end of a command's help."""
+    return f"Example: verdigris {line}"
+
+
 def path_argument(metavar: str, text: str) -> Any:
     """An argument that names a file or a bundle. An unreadable file is a failure with exit code 1,
     not a usage error, so typer does not check it."""
@@ -45,12 +50,17 @@ FileOrBundle = Annotated[
 Bundle = Annotated[Path, path_argument("BUNDLE", "A bundle (.vdg).")]
 MaterialName = Annotated[
     str | None,
-    typer.Option("--material", "-m", help="The material's name, if FILE has several."),
+    typer.Option(
+        "--material", "-m", metavar="NAME", help="The material's name, if FILE has several."
+    ),
 ]
 MaterialNames = Annotated[
     list[str] | None,
     typer.Option(
-        "--material", "-m", help="The material's name, if a FILE has several. Repeatable."
+        "--material",
+        "-m",
+        metavar="NAME",
+        help="The material's name, if a FILE has several. Repeatable.",
     ),
 ]
 SourceMesh = Annotated[
@@ -66,6 +76,7 @@ Search = Annotated[
     typer.Option(
         "--search",
         "-s",
+        metavar="FOLDER",
         callback=_require_folders,
         help="Also look for textures and includes in this folder. Repeatable.",
     ),

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import MOST_THREADS, Device, Source
+from verdigris.core.base.device import MOST_THREADS, Device
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.kernels import Source
 from verdigris.core.importance.camera import Camera, look_at
 from verdigris.core.ladder.texels.pbr_model import CONSTANTS
 from verdigris.core.lighting.bvh import build_bvh

@@ -32,11 +32,8 @@ _INPUTS = {
 TANGENT_SPACE = 1
 
 
-def make_viewport_material(
-    material: HostMaterial, textures: Mapping[str, Path], emission: float = 1.0
-) -> None:
-    """Makes a standardSurface with the textures, or updates the one that was made before. The
-    texture of emission is multiplied by `emission`."""
+def make_viewport_material(material: HostMaterial, textures: Mapping[str, Path]) -> None:
+    """Makes a standardSurface with the textures, or updates the one that was made before."""
     made = _Made(material)
     shader = made.find(_SHADER)
     is_made = not shader
@@ -67,8 +64,8 @@ def make_viewport_material(
             output, target, space = _INPUTS[kind]
             cmds.setAttr(f"{file}.colorSpace", space, type="string")
             _connect(f"{file}.{output}", f"{shader}.{target}")
-        if kind == EMISSION and (is_new or emission != 1.0):
-            cmds.setAttr(f"{shader}.emission", emission)
+        if kind == EMISSION and is_new:
+            cmds.setAttr(f"{shader}.emission", 1.0)
     for kind in (EMISSION, OPACITY):
         if kind not in textures and made.find(kind):
             cmds.delete(made.find(kind))

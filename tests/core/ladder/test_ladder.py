@@ -284,12 +284,13 @@ def test_hosts_get_the_numbers_and_textures_of_the_surface_shader(made):
     assert shown == pytest.approx(srgb_from_linear(expected), abs=0.5 / 255 + 1e-4)
     assert set(mirrored.files) == {"light", "share", "mirror"} and mirrored.mirror_curve[1] > 0
     assert mirrored.uv_set == "st1" and mirrored.shown.name == "reflection_shown.png"
-    assert all(each.shader is None for name, each in looks.items() if name != "surface")
+    assert {name for name, each in looks.items() if each.shader} == {"surface", "pbr"}
+    assert looks["pbr"].shader.uv_set == looks["surface"].shader.uv_set
 
 
 def test_unknown_rungs_and_sizes_are_refused():
     with pytest.raises(
-        SettingsError, match="rungs: 'bump' is not known: choose of neural, surface, pbr"
+        SettingsError, match="rungs: 'bump' is not known: choose from neural, surface, pbr"
     ):
         check_rungs(["bump"])
     assert check_rungs(["vertex", "pbr", "vertex"]) == ["pbr", "vertex"]

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from verdigris.core.base.device import Source, open_device
+from verdigris.core.base.device import open_device
+from verdigris.core.base.kernels import Source
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.lighting.environment import Environment, Sun, direction_of
 from verdigris.core.pictures import environment_render

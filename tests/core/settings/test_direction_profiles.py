@@ -69,11 +69,11 @@ def test_what_is_no_table_is_refused(values, text):
     ("name", "data", "text"),
     [
         ("deep.json", b"[" * 200000, "cannot be read as a table: maximum recursion depth"),
-        ("huge.npy", npy_claiming("(1000000, 1000000)"), "is no array of numpy .*greater than"),
-        ("beyond.npy", npy_claiming(f"({10**30}, 1)"), "is no array of numpy .*too large"),
-        ("header.npy", npy_of(b"{{{{{(((\n"), "is no array of numpy .*EOF in multi-line"),
-        ("zip.npy", b"PK\3\4" + bytes(100), "is no array of numpy .*not a zip file"),
-        ("empty.npy", b"", "is no array of numpy"),
+        ("huge.npy", npy_claiming("(1000000, 1000000)"), "is not a numpy array .*greater than"),
+        ("beyond.npy", npy_claiming(f"({10**30}, 1)"), "is not a numpy array .*too large"),
+        ("header.npy", npy_of(b"{{{{{(((\n"), "is not a numpy array .*EOF in multi-line"),
+        ("zip.npy", b"PK\3\4" + bytes(100), "is not a numpy array .*not a zip file"),
+        ("empty.npy", b"", "is not a numpy array"),
     ],
 )
 def test_damaged_files_are_refused_by_name(tmp_path, name, data, text):

@@ -16,7 +16,7 @@ from verdigris.core.hosts.host import (
     StoredLight,
 )
 
-from ..hosts import by_name, flattened
+from ..hosts import by_name
 from .scenes import BY_FACE, SHAPE, assigned
 
 
@@ -31,7 +31,7 @@ def ladder(tmp_path):
         "stone",
         (
             RungLook("neural", "Neural material"),
-            RungLook("pbr", "glTF textures", 512, flattened(tmp_path, "emission"), 3.0),
+            RungLook("pbr", "glTF textures", 512, shader=standard_surface(tmp_path)),
             RungLook("unlit", "One unlit texture", 64, light=light, has_alpha=True),
             RungLook("vertex", "Vertex colours", vertices=tmp_path / "v.npz"),
         ),
@@ -60,11 +60,11 @@ def test_each_rung_is_a_layer_and_copies_show_its_material_on_the_same_faces(
     assert layers[1]["verdigrisBelowPixels"] == "512"
     # the other face of a copy keeps its material, and the mesh has what it had
     shown = assigned(maya)
-    assert shown.pop("Standard_Surface1_verdigrisSG") == ["|plate_pbr.f[0:0]"]
+    assert shown.pop("Standard_Surface1_pbr_verdigrisSG") == ["|plate_pbr.f[0:0]"]
     assert shown.pop("Standard_Surface1_unlit_verdigrisSG") == ["|plate_unlit.f[0:0]"]
     assert shown["Standard_Surface1SG"] == BY_FACE["Standard_Surface1SG"]
     assert "|plate_pbr.f[1:1]" in shown["standardSurface2SG"]
-    assert maya.nodes["Standard_Surface1_verdigris"]["attributes"]["emission"] == 3.0
+    assert maya.nodes["Standard_Surface1_pbr_verdigris"]["attributes"]["coat"] == 0.4
     shader = "Standard_Surface1_unlit_verdigris"
     file = maya.connections[f"{shader}.outColor"].partition(".")[0]
     assert maya.nodes[file]["attributes"]["fileTextureName"] == (

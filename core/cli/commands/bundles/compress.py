@@ -76,12 +76,13 @@ def compress(
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Compresses all images of a material together: two textures of BC7 and a small network.
+    """Compresses all images of a material together.
 
-    A shader gets all channels, with mip levels, from two reads of four texels and the network. The
-    folder NAME.vdt holds them with shaders in Slang and GLSL, and values to check a decoder with.
-    Unlike `bake` this keeps textures as textures: the material's graph stays as it is. `verify`
-    and `inspect` take the folder, too. docs/COMPRESS.md explains the rest.
+    The result is two textures of BC7 and a small network. A shader gets all channels, with mip
+    levels, from two reads of four texels and the network. The folder NAME.vdt holds them with
+    shaders in Slang and GLSL, and values to check a decoder with. Unlike `bake` this keeps textures
+    as textures: the material's graph stays as it is. `verify` and `inspect` take the folder, too.
+    docs/COMPRESS.md explains the rest.
     """
     from verdigris.core.base.device import open_device
     from verdigris.core.base.text import format_bytes, parse_bytes

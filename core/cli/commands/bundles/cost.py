@@ -36,9 +36,10 @@ def cost(
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Reports the cost of a neural material and of the graph that it replaces: bytes, operations,
-    and nanoseconds on this device. For a document, forecasts the cost before the bake."""
+    """Reports bytes and times of a neural material and of its graph.
 
+    Times are nanoseconds on this device. For a document, forecasts the cost before the bake.
+    """
     from verdigris.core.baking.measure.classify import classify
     from verdigris.core.baking.state.trainers import choose_trainer
     from verdigris.core.base.device import open_device

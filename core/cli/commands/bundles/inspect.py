@@ -32,8 +32,10 @@ def inspect(
     ] = True,
     device: DeviceChoice = None,
 ) -> None:
-    """Lists a document's materials, and what a bake of each keeps, approximates or drops. For a
-    bundle or a compressed set of textures (.vdt), lists its contents."""
+    """Lists what a bake of a document keeps, approximates or drops.
+
+    For a bundle or a set of textures (.vdt), lists its contents.
+    """
     from verdigris.core.bundle.files.read import is_bundle
     from verdigris.core.compress.set_files import is_texture_set
     from verdigris.core.material.load.mtlx_document import load_document

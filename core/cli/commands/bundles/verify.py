@@ -32,9 +32,12 @@ def verify(
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Compares every decoder of a bundle, a scene pack or a compressed set of textures (.vdt) with
-    the values stored in it, and with the material's graph if --source is given. Exit code 1 if a
-    difference exceeds its bound."""
+    """Checks that all decoders agree on a bundle.
+
+    Compares them with the values that are stored in the bundle, the scene pack or the set of
+    textures (.vdt), and with --source also with the material's graph. Exit code 1 if a difference
+    exceeds its bound.
+    """
     from verdigris.core.base.errors import SettingsError
     from verdigris.core.bundle.files.read import open_bundle
     from verdigris.core.bundle.scene.scene_pack import is_scene, open_scene

@@ -82,7 +82,11 @@ def ladder(
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Fits one material on a mesh for every device: from a neural material to vertex colours."""
+    """Fits forms of a material on a mesh, for slower devices.
+
+    These rungs go from a neural material to vertex colours. DIR/ladder.html compares them.
+    docs/LADDER.md explains the rest.
+    """
     from verdigris.core.baking.fit_ladder import LadderRequest, fit_ladder
     from verdigris.core.base.device import open_device
     from verdigris.core.cli.shared.progress_line import ProgressLine

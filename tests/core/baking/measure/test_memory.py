@@ -17,8 +17,9 @@ from verdigris.core.baking.measure.memory import (
     largest_buffer,
     needed_bytes,
 )
-from verdigris.core.base.device import Device, Source, open_device
+from verdigris.core.base.device import Device, open_device
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.kernels import Source
 from verdigris.core.network.parameters import initialise
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.training.tensor.group_plan import plan_groups
