@@ -43,6 +43,9 @@ def test_a_principled_shader_loses_emission_and_opacity_with_its_material(harnes
     found = dict(parms_with(*GLOWS))
     assert Path(found["emitcolor_texture"]) == tmp_path / "emission.png"
     assert Path(found["opaccolor_texture"]) == tmp_path / "opacity.png"
+    # without this, the shader's default is no colour space
+    assert found["opaccolor_textureColorSpace"] == "linear"
+    assert found["basecolor_textureColorSpace"] == found["emitcolor_textureColorSpace"] == "sRGB"
     assert all(found[name] == 1 for name in (*switches, *factors))
     before = harness.snapshot()
     again = parms_with()
