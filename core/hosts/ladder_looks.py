@@ -46,7 +46,9 @@ def read_look(file: Path) -> LadderLook:
             f"{file}: cannot be read ({reason(failure)}): bake the ladder again"
         ) from None
     if not isinstance(report, dict) or report.get("format") != FORMAT:
-        raise HostError(f"{file}: is no report of a ladder: choose the file ladder.json of one")
+        raise HostError(
+            f"{file}: is not the report of a ladder: choose the file ladder.json of one"
+        )
     return look_of(report, file.parent)
 
 

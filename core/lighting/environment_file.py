@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.base.errors import LightingError
-from verdigris.core.base.process.working_folder import require_for
+from verdigris.core.base.plain_file import require_file
 from verdigris.core.base.text import require_unicode
 from verdigris.core.lighting.environment import Environment
 from verdigris.core.lighting.environment_names import ENVIRONMENTS
@@ -47,12 +47,10 @@ def read_environment(path: str | Path) -> Environment:
 def _check_file(path: Path) -> None:
     if path.suffix.lower() not in SUFFIXES:
         raise LightingError(
-            f"{path}: {path.suffix!r} is no format of environments: use {' or '.join(SUFFIXES)}, "
-            f"or a name ({', '.join(ENVIRONMENTS)})"
+            f"{path}: {path.suffix!r} is not a format of environments: use "
+            f"{' or '.join(SUFFIXES)}, or a name ({', '.join(ENVIRONMENTS)})"
         )
-    if not path.is_file():
-        require_for(path)
-        raise LightingError(f"{path}: there is no such file: name an HDRI, or 'sky'")
+    require_file(path, LightingError, "name an HDRI, or 'sky'")
     require_unicode(path, LightingError)
     if not os.access(path, os.R_OK):
         raise LightingError(f"{path}: its permissions do not allow reading: change them")
@@ -66,7 +64,7 @@ def _read(path: Path) -> Floats:
     source = oiio.ImageInput.open(str(path))
     if source is None:
         raise LightingError(
-            f"{path}: is no readable image ({one_line(oiio.geterror())}): save it again as "
+            f"{path}: is not a readable image ({one_line(oiio.geterror())}): save it again as "
             f"{' or '.join(SUFFIXES)}"
         )
     try:

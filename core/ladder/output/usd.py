@@ -89,8 +89,8 @@ def write_usd(
         chosen.AddVariant(variant)
         chosen.SetVariantSelection(variant)
         with chosen.GetVariantEditContext():
-            shown = of_pbr.files if rung.name in (NEURAL, SURFACE) else written.files
-            material = _define_material(stage, variant, shown, written.numbers)
+            shown = of_pbr if rung.name in (NEURAL, SURFACE) else written
+            material = _define_material(stage, variant, shown.files, shown.numbers)
             lit = of_pbr if rung.name == NEURAL else written
             if lit.shader is not None:
                 connect_network(stage, material, lit.shader.write(lit.shader_files))

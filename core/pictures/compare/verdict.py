@@ -25,7 +25,7 @@ BAND_NAMES = (EQUAL, GOOD, FAIR, POOR)
 MOST_DOTS = 5
 # The largest FLIP of five, four, three and two dots.
 FLIP_OF_DOTS = (INDISTINGUISHABLE_FLIP, 0.010, 0.020, 0.035)
-_WORDS = ("", "Poor", "Visibly different", "Close", "Very close", "Indistinguishable")
+_WORDS = ("", "Clearly different", "Visibly different", "Close", "Very close", "Indistinguishable")
 
 
 @dataclass(frozen=True)

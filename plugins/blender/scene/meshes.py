@@ -35,7 +35,7 @@ def require_object(name: str) -> bpy.types.Object:
     if found is None:
         raise HostError(f"the scene has no object {name!r}: refresh the list")
     if found.type != "MESH":
-        raise HostError(f"{name} is no mesh: convert it to one (Object > Convert)")
+        raise HostError(f"{name} is not a mesh: convert it to one (Object > Convert)")
     return found
 
 

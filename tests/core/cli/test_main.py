@@ -108,7 +108,7 @@ def test_a_search_folder_that_is_none_is_refused_by_every_command_that_takes_one
         for name, told in (
             ("gone", f"the folder {tmp_path / 'gone'} cannot be read (No such file or directory)"),
             ("n" * 300, "cannot be read (File name too long): correct it, or leave it out"),
-            ("file", f"{tmp_path / 'file'} is no folder: correct it, or leave it out"),
+            ("file", f"{tmp_path / 'file'} is not a folder: correct it, or leave it out"),
         ):
             given = ("--search", tmp_path, "--search", tmp_path / name)
             code, printed, said = run_command([*words, *given])

@@ -40,6 +40,7 @@ LAYERED = SurfaceShader(
 )
 LAYERS = {"specular_rotation": "turn.png", "sheen_color": "pbr_sheen.png"}
 UNLIT = {"shown": "unlit_shown.png", "light": "unlit_light.png"}
+LIT_NUMBERS = {"emissive_strength": 3.0, "alpha_mode": "MASK", "alpha_cutoff": 0.5}
 CURVE = {"a": -0.7, "b": 1.1, "c": 0.1}
 REFLECTION = {use: f"reflection_{use}.png" for use in ("shown", "light", "share", "mirror")}
 MIRRORED = {"curve": CURVE, "mirror_curve": {"a": -3.2, "b": 3.6, "c": 0.2}}
@@ -77,10 +78,7 @@ def written(tmp_path_factory):
     numbers = {"curve": CURVE, "colour_shown_scale": 2.5, "alpha_mode": "BLEND"}
     rungs = [
         rung("neural", {}),
-        (
-            Rung("pbr", 8, 1, 0.0, None),
-            Written(LIT, {"emissive_strength": 3.0}, LAYERED, LAYERS),
-        ),
+        (Rung("pbr", 8, 1, 0.0, None), Written(LIT, LIT_NUMBERS, LAYERED, LAYERS)),
         (Rung("unlit", 8, 1, 0.0, None), Written(UNLIT, {"curve": CURVE})),
         (Rung("reflection", 8, 1, 0.0, None), Written(REFLECTION, MIRRORED)),
         (Rung("detail", 8, 1, 0.0, None), Written(detail, numbers)),
@@ -144,6 +142,9 @@ def test_the_neural_rung_names_its_bundle_and_levels_their_size(written):
     mesh, material, surface = surface_of(stage, "neural")
     assert material.GetPrim().GetAttribute("verdigris:bundle").Get().path == "tray.vdg"
     assert file_behind(surface, "diffuseColor")[0] == "./pbr_base_color.png"
+    assert surface.GetInput("opacityThreshold").Get() == 0.5
+    emission = UsdShade.Shader(surface.GetInput("emissiveColor").GetConnectedSources()[0][0].source)
+    assert emission.GetInput("scale").Get() == (3, 3, 3, 1)
     assert not mesh.GetPrim().HasAttribute("verdigris:below_pixels")
     mesh, *_ = surface_of(stage, "unlit")
     assert mesh.GetPrim().GetAttribute("verdigris:below_pixels").Get() == 64

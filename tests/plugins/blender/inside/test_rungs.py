@@ -281,7 +281,7 @@ def test_the_operator_attaches_the_ladder_of_a_report(harness, ladder, tmp_path)
             assert list(levels()) == ["neural", "unlit"]
             assert harness.host.attached(harness.first) == tmp_path / "copper.vdg"
             file.write_text("{}")
-            with pytest.raises(RuntimeError, match="is no report of a ladder"):
+            with pytest.raises(RuntimeError, match="is not the report of a ladder"):
                 bpy.ops.verdigris.attach_ladder(filepath=str(file))
     finally:
         registration.unregister()
