@@ -101,7 +101,10 @@ def make_viewport_material(material: hou.Node, textures: Mapping[str, Path]) -> 
     if shader is None:
         shader = network.createNode(_VIEWPORT_SHADER, name)
         shader.moveToGoodPosition()
-    _set(shader, _SPACES)
+    for name, space in _SPACES.items():
+        # versions of the shader differ in these
+        if shader.parm(name) is not None:
+            shader.parm(name).set(space)
     for kind, (switch, file, factors) in _INPUTS.items():
         if kind in textures:
             path = textures[kind].as_posix()

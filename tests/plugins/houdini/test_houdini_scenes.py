@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from houdini_nodes import PARMS
 from pxr import Sdr, UsdShade
 
 from verdigris.core.hosts.host import BakedResult
@@ -55,6 +56,18 @@ def test_a_principled_shader_loses_emission_and_opacity_with_its_material(harnes
     }
     harness.undo()
     assert harness.snapshot() == before
+
+
+def test_a_principled_shader_without_colour_spaces_gets_its_textures(
+    harness, tmp_path, monkeypatch
+):
+    kind = "principledshader::2.0"
+    older = [name for name in PARMS[kind] if not name.endswith("ColorSpace")]
+    monkeypatch.setitem(PARMS, kind, older)
+    result = BakedResult(tmp_path / "a.vdg", flattened(tmp_path, *GLOWS))
+    harness.host.attach(harness.first, result)
+    found = harness.houdini.nodes["/mat/gold_verdigris"]["parms"]
+    assert set(found) == set(older) and found["opaccolor_useTexture"] == 1
 
 
 def test_a_preview_surface_loses_emission_and_opacity_with_its_material(harness, tmp_path):
