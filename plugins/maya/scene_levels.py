@@ -7,6 +7,7 @@ found and replaced when another ladder of the material is attached.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 
@@ -27,6 +28,7 @@ from verdigris.plugins.maya.scene.materials import engines_of
 from verdigris.plugins.maya.scene.nodes import (
     LEVEL_OF,
     free_name,
+    identity_of,
     nodes_with,
     note_text,
     parent_of,
@@ -37,6 +39,11 @@ from verdigris.plugins.maya.scene.shader_nodes import Note
 from verdigris.plugins.maya.scene.surface_shader import STANDARD_SURFACE, make_surface_shader
 
 BELOW = "verdigrisBelowPixels"
+FORMER_LAYERS = "verdigrisFormerLayers"
+"""Of the layer with the meshes themselves: the layers that these were in, by UUID."""
+
+
+_DEFAULT_LAYER = "defaultLayer"
 
 
 def parts_of(material: HostMaterial, meshes: Sequence[str]) -> dict[str, list[str]]:
@@ -92,6 +99,8 @@ def make_levels(
         note_text(layer, LEVEL_OF, material.key)
         if rung.below_pixels:
             note_text(layer, BELOW, str(rung.below_pixels))
+        if rung.name == NEURAL:
+            note_text(layer, FORMER_LAYERS, json.dumps(_layers_of(members)))
         cmds.editDisplayLayerMembers(layer, *members, noRecurse=True)
         if rung.name != NEURAL:
             cmds.setAttr(f"{layer}.visibility", False)
@@ -100,10 +109,25 @@ def make_levels(
 
 
 def _remove(material: HostMaterial) -> None:
-    """Deletes what was made for another ladder of this material."""
+    """Deletes what was made for another ladder of this material. Meshes return to their layers."""
     made = [node for node in nodes_with(LEVEL_OF) if text_of(node, LEVEL_OF) == material.key]
+    for node in made:
+        for uuids in json.loads(text_of(node, FORMER_LAYERS) or "[]"):
+            mesh, layer = ([*cmds.ls(each, long=True), ""][0] for each in uuids)
+            if mesh and layer and layer not in made:
+                cmds.editDisplayLayerMembers(layer, mesh, noRecurse=True)
     if made:
         cmds.delete(*made)
+
+
+def _layers_of(members: list[str]) -> list[tuple[str, str]]:
+    """The display layer of each of these that is in one."""
+    found = []
+    for each in members:
+        for layer in cmds.listConnections(f"{each}.drawOverride", type="displayLayer") or []:
+            if layer != _DEFAULT_LAYER:
+                found.append((identity_of(each), identity_of(layer)))
+    return found
 
 
 def _copy(material: HostMaterial, mesh: str, faces: list[str], rung: RungLook, engine: str) -> str:

@@ -89,7 +89,7 @@ _SHEEN_TINT, _SHEEN_ROUGHNESS = "Sheen Tint", "Sheen Roughness"
 # Its fuzz is the sheen of Blender: light that fibres scatter.
 _OF_FIBRES = "open_pbr_surface"
 # Below this roughness, the sheen of the others reflects hardly anything.
-_SHARPEST_SHEEN = 0.3
+_SHARPEST_SHEEN = 0.15
 _ANISOTROPY, _ROTATION = "Anisotropic", "Anisotropic Rotation"
 # Values of glTF's alpha_mode.
 _OPAQUE, _MASK = 0, 1
@@ -171,24 +171,24 @@ def _sheen(
     graph: NodeGraph, socket: str, found: Any, look: ShaderLook,
     textures: Mapping[str, bpy.types.NodeSocket],
 ) -> Any:  # fmt: skip
-    """The tint and the roughness with which Blender's sheen is as bright as the distribution of
-    Estevez and Kulla, and most like it: fitted to light of a sun from all sides."""
+    """The tint and the roughness with which Blender's sheen has the albedo of the distribution of
+    Estevez and Kulla towards each view: both are fitted."""
     roughness = _product(graph, 1.0, ["sheen_roughness"], look, textures)
     weight = _product(graph, 1.0, ["sheen"], look, textures)
     if found is None or roughness is None or weight == 0.0:
         return found
     if isinstance(roughness, float):
         if socket == _SHEEN_ROUGHNESS:
-            return min(roughness, 0.35 + 0.5 * roughness)
-        factor = 0.565 + 0.13 / max(roughness, _SHARPEST_SHEEN) ** 3
+            return min(roughness + 0.1, 0.33 + 0.52 * roughness)
+        factor = 0.36 + 0.34 / max(roughness, _SHARPEST_SHEEN)
         if isinstance(found, tuple):
             return tuple(factor * each for each in found)
         return graph.vector("MULTIPLY", found, factor)
     if socket == _SHEEN_ROUGHNESS:
-        half = graph.math("MULTIPLY_ADD", roughness, 0.5, 0.35)
-        return graph.math("MINIMUM", roughness, half)
-    sharp = graph.math("POWER", graph.math("MAXIMUM", roughness, _SHARPEST_SHEEN), 3.0)
-    factor = graph.math("ADD", graph.math("DIVIDE", 0.13, sharp), 0.565)
+        less = graph.math("MULTIPLY_ADD", roughness, 0.52, 0.33)
+        return graph.math("MINIMUM", graph.math("ADD", roughness, 0.1), less)
+    sharp = graph.math("MAXIMUM", roughness, _SHARPEST_SHEEN)
+    factor = graph.math("ADD", graph.math("DIVIDE", 0.34, sharp), 0.36)
     return graph.vector("MULTIPLY", found, factor)
 
 

@@ -8,6 +8,7 @@ from maya.api import OpenMaya as om
 
 from verdigris.core.geometry.mesh import FROM_Z_UP
 from verdigris.core.hosts.host import StoredLight
+from verdigris.plugins.maya.scene.colours import RAW, SRGB, in_rendering_space
 from verdigris.plugins.maya.scene.meshes import open_mesh
 from verdigris.plugins.maya.scene.shader_nodes import Note, add_node, add_shader, add_texture
 
@@ -24,18 +25,18 @@ def make_light_shader(
     group, and the uv set of each texture."""
     shader, engine = add_shader("surfaceShader", name, note)
     assert light.shown is not None
-    colour = add_texture(light.shown, "sRGB", f"{name}_light", note)
+    colour = add_texture(light.shown, SRGB, f"{name}_light", note)
     sets = {colour: light.uv_set}
     shown, holes = f"{colour}.outColor", f"{colour}.outTransparency"
     if "detail" in light.files:
         gain = light.shown_scale * light.detail_scale
         cmds.setAttr(f"{colour}.colorGain", gain, gain, gain, type="double3")
-        detail = add_texture(light.files["detail"], "Raw", f"{name}_detail", note)
+        detail = add_texture(light.files["detail"], RAW, f"{name}_detail", note)
         sets[detail] = light.uv_set_of_detail
         grey = f"{detail}.outColor"
         shown = _product(shown, _product(grey, grey, f"{name}_square", note), name, note)
     if "opacity" in light.files:
-        opacity = add_texture(light.files["opacity"], "Raw", f"{name}_opacity", note)
+        opacity = add_texture(light.files["opacity"], RAW, f"{name}_opacity", note)
         sets[opacity] = light.uv_set_of_detail
         reverse = add_node("reverse", f"{name}_holes", note)
         cmds.connectAttr(f"{opacity}.outColor", f"{reverse}.input")
@@ -79,9 +80,9 @@ def show_vertices(name: str, position: np.ndarray, colour: np.ndarray) -> None:
     points = np.array(mesh.getPoints(om.MSpace.kWorld), np.float32)[:, :3]
     if om.MGlobal.isZAxisUp():
         points = points @ FROM_Z_UP[:3, :3].astype(np.float32)
-    light = colour[nearest(points, position)].astype(float)
+    light = in_rendering_space(colour[nearest(points, position), :3].astype(float))
     mesh.setCurrentColorSetName(mesh.createColorSet(COLOURS, False))
-    colours = om.MColorArray([om.MColor((*each[:3], 1.0)) for each in light])
+    colours = om.MColorArray([om.MColor((*each, 1.0)) for each in light])
     mesh.setVertexColors(colours, om.MIntArray(range(len(light))))
     # without a channel of the material, there is no lighting
     cmds.polyOptions(name, colorShadedDisplay=True, colorMaterialChannel="none")

@@ -8,6 +8,7 @@ from pathlib import Path
 from maya import cmds
 
 from verdigris.core.hosts.host import VIEWPORT_SUFFIX
+from verdigris.plugins.maya.scene.colours import file_space
 from verdigris.plugins.maya.scene.nodes import free_name
 
 Note = Callable[[str], None]
@@ -35,7 +36,8 @@ def add_node(kind: str, name: str, note: Note) -> str:
 
 
 def add_texture(path: Path, space: str, name: str, note: Note) -> str:
-    """A file with its placement, which a uv set can be linked to."""
+    """A file in one of the spaces of colours.py, with its placement, which a uv set can be linked
+    to."""
     file = cmds.shadingNode("file", asTexture=True, skipSelect=True, name=free_name(name))
     note(file)
     placement = add_node("place2dTexture", f"{name}_uv", note)
@@ -43,5 +45,5 @@ def add_texture(path: Path, space: str, name: str, note: Note) -> str:
     cmds.connectAttr(f"{placement}.outUvFilterSize", f"{file}.uvFilterSize")
     cmds.setAttr(f"{file}.ignoreColorSpaceFileRules", True)
     cmds.setAttr(f"{file}.fileTextureName", path.as_posix(), type="string")
-    cmds.setAttr(f"{file}.colorSpace", space, type="string")
+    cmds.setAttr(f"{file}.colorSpace", file_space(space), type="string")
     return str(file)

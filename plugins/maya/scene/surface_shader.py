@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 from maya import cmds
 
 from verdigris.core.hosts.host import ShaderLook, ShaderTexture
+from verdigris.plugins.maya.scene.colours import RAW, SRGB, in_rendering_space
 from verdigris.plugins.maya.scene.shader_nodes import Note, add_node, add_shader, add_texture
 from verdigris.plugins.maya.scene.viewport import TANGENT_SPACE
 
 STANDARD_SURFACE = "standard_surface"
-_NORMAL = "normal"
+_NORMAL, _COLOUR = "normal", "color"
 
 
 def make_surface_shader(look: ShaderLook, name: str, note: Note) -> tuple[str, dict[str, str]]:
@@ -22,6 +24,8 @@ def make_surface_shader(look: ShaderLook, name: str, note: Note) -> tuple[str, d
     for port, value in look.values.items():
         plug = _plug(shader, port)
         if plug and isinstance(value, tuple):
+            if _COLOUR in port:
+                value = tuple(in_rendering_space(np.array(value)).tolist())
             cmds.setAttr(plug, *value, type="double3")
         elif plug:
             cmds.setAttr(plug, value)
@@ -50,7 +54,7 @@ def _plug(shader: str, port: str) -> str:
 
 
 def _file(texture: ShaderTexture, name: str, note: Note) -> str:
-    file = add_texture(texture.file, "sRGB" if texture.is_colour else "Raw", name, note)
+    file = add_texture(texture.file, SRGB if texture.is_colour else RAW, name, note)
     if not texture.is_direction and (texture.low, texture.high) != (0.0, 1.0):
         cmds.setAttr(f"{file}.colorGain", *[texture.high - texture.low] * 3, type="double3")
         cmds.setAttr(f"{file}.colorOffset", *[texture.low] * 3, type="double3")

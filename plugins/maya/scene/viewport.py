@@ -18,15 +18,16 @@ from verdigris.core.hosts.host import (
     VIEWPORT_SUFFIX,
     HostMaterial,
 )
+from verdigris.plugins.maya.scene.colours import RAW, SRGB, file_space
 from verdigris.plugins.maya.scene.nodes import MADE_FOR, free_name, nodes_with, note_text, text_of
 
 _SHADER, _ENGINE, _BUMP = "shader", "engine", "bump"
 _INPUTS = {
-    BASE_COLOR: ("outColor", "baseColor", "sRGB"),
-    ROUGHNESS: ("outColorR", "specularRoughness", "Raw"),
-    METALNESS: ("outColorR", "metalness", "Raw"),
-    EMISSION: ("outColor", "emissionColor", "sRGB"),
-    OPACITY: ("outColor", "opacity", "Raw"),
+    BASE_COLOR: ("outColor", "baseColor", SRGB),
+    ROUGHNESS: ("outColorR", "specularRoughness", RAW),
+    METALNESS: ("outColorR", "metalness", RAW),
+    EMISSION: ("outColor", "emissionColor", SRGB),
+    OPACITY: ("outColor", "opacity", RAW),
 }
 # The value of bumpInterp for normals in tangent space.
 TANGENT_SPACE = 1
@@ -62,7 +63,7 @@ def make_viewport_material(material: HostMaterial, textures: Mapping[str, Path])
             _connect_normal(made, file, shader)
         elif is_new and kind in _INPUTS:
             output, target, space = _INPUTS[kind]
-            cmds.setAttr(f"{file}.colorSpace", space, type="string")
+            cmds.setAttr(f"{file}.colorSpace", file_space(space), type="string")
             _connect(f"{file}.{output}", f"{shader}.{target}")
         if kind == EMISSION and is_new:
             cmds.setAttr(f"{shader}.emission", 1.0)
@@ -116,7 +117,7 @@ def _connect_normal(made: _Made, file: str, shader: str) -> None:
         name = free_name(f"{_bare(shader)}_bump")
         bump = cmds.shadingNode("bump2d", asUtility=True, skipSelect=True, name=name)
         made.note(bump, _BUMP)
-    cmds.setAttr(f"{file}.colorSpace", "Raw", type="string")
+    cmds.setAttr(f"{file}.colorSpace", file_space(RAW), type="string")
     cmds.setAttr(f"{bump}.bumpInterp", TANGENT_SPACE)
     _connect(f"{file}.outAlpha", f"{bump}.bumpValue")
     _connect(f"{bump}.outNormal", f"{shader}.normalCamera")

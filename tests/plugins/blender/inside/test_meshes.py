@@ -190,5 +190,5 @@ def test_what_a_mesh_lacks_is_an_error(harness, plane):
     with pytest.raises(HostError, match="plane has no UV map: unwrap it"):
         read()
     bpy.ops.object.light_add()
-    with pytest.raises(HostError, match="is no mesh"):
+    with pytest.raises(HostError, match="is not a mesh"):
         read(bpy.context.object.name)

@@ -9,6 +9,8 @@ from mathutils import Euler, Matrix, Vector
 from verdigris.core.hosts.host import LadderLook, RungLook, ShaderLook, ShaderTexture, StoredLight
 from verdigris.core.hosts.ladder_looks import look_of
 from verdigris.core.ladder.surface_shader.from_pbr import surface_of_pbr
+from verdigris.core.ladder.surface_shader.inputs import TexturedInput
+from verdigris.core.ladder.surface_shader.surface_document import SurfaceShader
 from verdigris.core.ladder.surface_shader.surface_files import describe_shader, write_images
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.grid import Grid
@@ -268,6 +270,60 @@ def lit_by_suns(item, folder):
         found.append(np.array(image.pixels).reshape(-1, 4)[:, :3].mean(0))
         bpy.data.images.remove(image)
     return np.array(found)
+
+
+@pytest.mark.parametrize("has_texture", [False, True])
+@pytest.mark.parametrize("roughness", [0.3, 0.5, 0.9])
+def test_sheen_reflects_as_much_of_a_white_sky_as_that_of_materialx(
+    studio, tmp_path, roughness, has_texture
+):
+    attach, _ = studio
+    scene, camera = bpy.context.scene, bpy.context.scene.camera
+    values = {"base": 0.0, "specular": 0.0, "sheen": 1.0, "sheen_color": (1.0, 1.0, 1.0)}
+    textures = {}
+    if has_texture:
+        grid = Grid.of(4, 4, np.array([roughness], np.float32))
+        image = TexturedInput("sheen_roughness", "float")
+        files = write_images(SurfaceShader("any", "any", (image,)), grid, tmp_path, "velvet")
+        textures["sheen_roughness"] = ShaderTexture(
+            tmp_path / files["sheen_roughness"], False, False
+        )
+    else:
+        values["sheen_roughness"] = roughness
+    shader = ShaderLook("standard_surface", values, textures, "UVMap")
+    item = attach(RungLook("surface", "Textures", shader=shader))
+    item.matrix_world = Matrix()
+    scene.world = bpy.data.worlds.new("white")
+    scene.world.node_tree.nodes["Background"].inputs["Color"].default_value = (1, 1, 1, 1)
+    scene.render.resolution_x = scene.render.resolution_y = 2
+    scene.cycles.samples, camera.data.angle = 256, 0.001
+    found, expected = [], []
+    for x in (0.42, 0.71, 0.94):
+        camera.location = upright(x, 0) * 10
+        camera.rotation_euler = upright(x, 0).to_track_quat("Z", "Y").to_euler()
+        scene.render.filepath = str(tmp_path / "white.exr")
+        bpy.ops.render.render(write_still=True)
+        picture = bpy.data.images.load(scene.render.filepath)
+        picture.colorspace_settings.name = "Non-Color"
+        found.append(np.array(picture.pixels).reshape(-1, 4)[:, 0].mean())
+        bpy.data.images.remove(picture)
+        expected.append(albedo_of_sheen(roughness, np.array(upright(x, 0))))
+    assert np.abs(np.array(found) - expected).mean() / np.mean(expected) < 0.1, found
+
+
+def albedo_of_sheen(roughness, eye):
+    """The distribution of Estevez and Kulla with the visibility of Neubelt and Pettineo, integrated
+    over the hemisphere."""
+    steps = (np.arange(200) + 0.5) / 200
+    up, turn = np.meshgrid(steps, 2 * np.pi * steps)
+    aside = np.sqrt(1 - up**2)
+    light = np.stack([aside * np.cos(turn), aside * np.sin(turn), up], -1)
+    half = light + eye
+    half /= np.linalg.norm(half, axis=-1, keepdims=True)
+    sharpness = 1 / roughness**2
+    sine = np.sqrt(1 - half[..., 2] ** 2)
+    density = (2 + sharpness) * sine**sharpness / (2 * np.pi)
+    return 2 * np.pi * (density * up / 4 / (up + eye[2] - up * eye[2])).mean()
 
 
 @pytest.mark.parametrize("has_textures", [False, True])
