@@ -15,7 +15,7 @@ from verdigris.core.settings.direction_profiles import (
 )
 from verdigris.core.settings.draw_settings import DrawSettings
 
-from ..importance.arrays import npy_claiming, npy_of
+from .arrays import npy_claiming, npy_of
 
 
 @pytest.mark.parametrize("name", PROFILES)
