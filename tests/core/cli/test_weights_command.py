@@ -6,7 +6,6 @@ import json
 import numpy as np
 import pytest
 
-from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.importance.maps import read_importance, write_importance
 
 from ..in_process import run_command
@@ -291,20 +290,6 @@ def test_a_view_that_is_not_said_is_an_error_of_usage(command, obj, tmp_path, ar
     code, _, errors = command("from-view", obj, *arguments, "-o", tmp_path / "map.exr")
     assert code == 2
     assert text in errors
-
-
-def test_maps_replace_plain_files_alone(tmp_path):
-    (tmp_path / "folder.exr").mkdir()
-    for name, message in (
-        ("folder.exr", "exists and is not a plain file"),
-        (f"{'n' * 248}.exr", "File name too long"),
-        (f"{'n' * 300}.exr", "File name too long"),
-    ):
-        with pytest.raises(VerdigrisError, match=message):
-            write_importance(tmp_path / name, np.ones((1, 1), np.float32))
-    assert [path.name for path in tmp_path.iterdir()] == ["folder.exr"]
-    with pytest.raises(VerdigrisError, match=r"cannot be read .File name too long"):
-        read_importance(tmp_path / ("n" * 300))
 
 
 def test_a_map_is_shown_in_numbers_and_as_a_picture(command, tmp_path):
