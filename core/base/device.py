@@ -52,7 +52,7 @@ _HOW_TO_GET_ONE = (
 
 # Seconds between polls of a submission, and of all polls. After that the wait is left to the
 # driver, which reports a lost device.
-_BETWEEN_LOOKS, _MOST_LOOKING = 5e-4, 10.0
+_BETWEEN_LOOKS, MOST_LOOKING = 5e-4, 10.0
 
 # Whether this process was forked from one with an open device.
 _is_forked = False
@@ -173,7 +173,7 @@ class Device:
     def wait_for(self, submission: int) -> None:
         """Waits for a submission. Other Python threads run meanwhile; they would not while a buffer
         is read that the device still writes."""
-        end = time.monotonic() + _MOST_LOOKING
+        end = time.monotonic() + MOST_LOOKING
         while not self.gpu.is_submit_finished(submission) and time.monotonic() < end:
             time.sleep(_BETWEEN_LOOKS)
 

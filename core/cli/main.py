@@ -37,6 +37,7 @@ from verdigris.core.cli.commands.scenes.scene import app as scene
 from verdigris.core.cli.commands.selftest import selftest
 from verdigris.core.cli.commands.view import view
 from verdigris.core.cli.shared.bake_options import BakeCommand
+from verdigris.core.cli.shared.option_group import with_groups
 from verdigris.core.cli.shared.options import example
 
 EXIT_FAILURE = 1
@@ -142,7 +143,7 @@ _COMMANDS: dict[Callable[..., None], str] = {
 
 app.command(cls=BakeCommand, epilog=example("bake copper_tray.mtlx --preset draft -o out"))(bake)
 for command, line in _COMMANDS.items():
-    app.command(epilog=example(line))(command)
+    app.command(epilog=example(line))(with_groups(command))
 app.add_typer(weights)
 app.add_typer(scene)
 app.add_typer(farm)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".hdr", ".exr")
 LARGEST_WIDTH = 16_384
 # Wider maps are averaged: a texel of this is a fifth of the sun.
-_WIDTH_USED = 4096
+WIDTH_USED = 4096
 # More would overflow in sums of single floats.
 _BRIGHTEST = 1e9
 # Tried one after another, because each needs memory of its own.
@@ -115,13 +115,13 @@ def _checked(path: Path, texels: Floats) -> Floats:
 def _reduced(texels: Floats) -> Floats:
     """Averages of whole groups of texels, so that no light is lost, until few enough are left."""
     height, width = texels.shape[:2]
-    factor = next((n for n in (1, 2, 3, 4) if width % n == 0 and width // n <= _WIDTH_USED), 0)
+    factor = next((n for n in (1, 2, 3, 4) if width % n == 0 and width // n <= WIDTH_USED), 0)
     if factor:
         shape = (height // factor, factor, width // factor, factor, 3)
         return np.asarray(texels.reshape(shape).mean((1, 3), dtype=np.float64), np.float32)
     # no divisor: by exact overlap
-    narrow = _resampled(texels, _WIDTH_USED, 1)
-    return _resampled(narrow, _WIDTH_USED // 2, 0)
+    narrow = _resampled(texels, WIDTH_USED, 1)
+    return _resampled(narrow, WIDTH_USED // 2, 0)
 
 
 def _resampled(texels: Floats, count: int, axis: int) -> Floats:

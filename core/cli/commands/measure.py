@@ -22,7 +22,7 @@ from verdigris.core.cli.shared.options import (
     Bundle,
     Confined,
     DeviceChoice,
-    MaterialName,
+    DocumentOptions,
     Search,
     SourceMesh,
     path_argument,
@@ -70,9 +70,8 @@ def measure(
         Path | None, typer.Option(help="Write a map of the error as a picture: .png or .exr.")
     ] = None,
     mesh: SourceMesh = None,
-    material: MaterialName = None,
-    search: Search = None,
-    confined: Confined = False,
+    *,
+    options: DocumentOptions,
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
@@ -108,7 +107,7 @@ def measure(
     opened = open_bundle(bundle)
     chosen = open_device(device)
     student = open_student(opened, chosen)
-    teacher = open_source(opened, source, material, search, confined, chosen, mesh)
+    teacher = open_source(opened, source, options, chosen, mesh)
     if error_map:
         check_apart(error_map, files_read(teacher.document, teacher.material))
     compile_material(teacher)

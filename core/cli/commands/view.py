@@ -11,10 +11,8 @@ from verdigris.core.cli.shared.lighting import Hdri, Rotate, open_environment
 from verdigris.core.cli.shared.live_values import LiveValues, bundle_values, parse_values
 from verdigris.core.cli.shared.options import (
     Bundle,
-    Confined,
     DeviceChoice,
-    MaterialName,
-    Search,
+    DocumentOptions,
     require_in_range,
 )
 from verdigris.core.cli.shared.picture_options import Shape, ViewMesh, choose_view
@@ -52,9 +50,8 @@ def view(
         typer.Option(help="Write the window's first final picture to this file, and close."),
     ] = None,
     live: LiveValues = None,
-    material: MaterialName = None,
-    search: Search = None,
-    confined: Confined = False,
+    *,
+    options: DocumentOptions,
     device: DeviceChoice = None,
 ) -> None:
     """Shows a bundle in a window, decoded by its runtime shader.
@@ -90,7 +87,7 @@ def view(
     opened = open_bundle(bundle)
     values = bundle_values(opened, parse_values(live))
     if source is None:
-        require_own_material(opened, bundle, material)
+        require_own_material(opened, bundle, options.material)
     on = open_device(device)
     if on.is_software and not device:
         raise DeviceError(
@@ -102,9 +99,7 @@ def view(
     )
     reference = None
     if source:
-        reference = open_source(
-            opened, source, material, search, confined, on, has_mesh_option=False
-        )
+        reference = open_source(opened, source, options, on, has_mesh_option=False)
         reference.live = values
     shown = BundleMaterial(opened, on, choice)
     shown.live = values

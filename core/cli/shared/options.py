@@ -5,12 +5,16 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from verdigris.core.base.errors import VerdigrisError, why_no_folder
+
+if TYPE_CHECKING:
+    from verdigris.core.material.load.mtlx_document import Document
 
 Number = TypeVar("Number", int, float)
 
@@ -105,6 +109,21 @@ SettingChanges = Annotated[
         "NAME lists all names.",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class DocumentOptions:
+    """The material of a document, and where its files are found."""
+
+    material: MaterialName = None
+    search: Search = None
+    confined: Confined = False
+
+    def load(self, path: Path) -> Document:
+        """The document, whose files are found by these options."""
+        from verdigris.core.material.load.mtlx_document import load_document
+
+        return load_document(path, self.search or (), self.confined)
 
 
 def parse_setting_changes(texts: list[str] | None) -> dict[str, Any]:

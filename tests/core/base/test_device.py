@@ -217,7 +217,7 @@ def test_a_wait_for_what_never_ends_is_left_to_whoever_reads(monkeypatch):
         def is_submit_finished(self, submission):
             return False
 
-    monkeypatch.setattr("verdigris.core.base.device._MOST_LOOKING", 0.01)
+    monkeypatch.setattr("verdigris.core.base.device.MOST_LOOKING", 0.01)
     replace(open_device("software"), gpu=Lost()).wait_for(1)
 
 

@@ -402,7 +402,6 @@ def test_an_importance_map_of_another_size_works_and_a_name_may_say_that_it_is_a
         ("--set", "resolution=big", 2, "'big'"),
         ("--network", "2x16", 2, "--network: not an option: use --set network=VALUE"),
         ("--mirror-share", "0", 2, "not an option: use --set draw.mirror_share=VALUE"),
-        ("--no-encoder", "--json", 2, "not an option: use --set encode_from=0"),
         ("--trainer", "abacus", 1, "'abacus' is not known: use one of tensor, numpy"),
         ("--resolution", "100", 1, "resolution is 100: use a power of two from 4 to 8192"),
         ("--resolution", "wide", 2, "Invalid value for '--resolution'"),
@@ -431,12 +430,6 @@ def test_a_wrong_value_is_refused_with_those_that_are_right(
     assert found == code
     assert message in errors
     assert not out.exists()
-
-
-def test_a_forecast_is_refused_for_no_texels(source, command):
-    code, _, errors = command("cost", source, "-m", "clay", "--resolution", 0)
-    assert code == 1
-    assert "resolution is 0: use a power of two from 4 to 8192" in errors
 
 
 def test_a_folder_that_cannot_be_made_is_refused(source, tmp_path, command):

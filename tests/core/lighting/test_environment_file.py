@@ -46,7 +46,7 @@ def test_grey_files_and_files_with_alpha_are_read(tmp_path):
 
 @pytest.mark.parametrize(("width", "most", "used"), [(16, 8, 8), (24, 10, 8), (22, 10, 10)])
 def test_wide_maps_are_averaged_without_losing_light(tmp_path, monkeypatch, width, most, used):
-    monkeypatch.setattr(environment_file, "_WIDTH_USED", most)
+    monkeypatch.setattr(environment_file, "WIDTH_USED", most)
     wide = np.random.default_rng(6).random((width // 2, width, 3)).astype(np.float32)
     found = read_environment(write(tmp_path / "a.exr", wide)).texels
     assert found.shape == (used // 2, used, 3)

@@ -205,7 +205,7 @@ def test_passes_add_up_to_the_picture_of_one(ground, monkeypatch):
     for samples in (8, 8, 32):
         parts.add(samples)
     np.testing.assert_allclose(parts.picture(), whole.picture(), rtol=1e-4, atol=1e-5)
-    monkeypatch.setattr(environment_render, "_PIXELS_ON_PROCESSOR", 64)
+    monkeypatch.setattr(environment_render, "PIXELS_ON_PROCESSOR", 64)
     split = Converging(ground, view, lit, 2)
     split.add(48)
     np.testing.assert_allclose(split.picture(), whole.picture(), rtol=1e-4, atol=1e-5)

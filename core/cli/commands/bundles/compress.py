@@ -11,10 +11,8 @@ import typer
 
 from verdigris.core.cli.shared.options import (
     AsJson,
-    Confined,
     DeviceChoice,
-    MaterialName,
-    Search,
+    DocumentOptions,
     as_usage_error,
     path_argument,
     require_in_range,
@@ -70,9 +68,8 @@ def compress(
         Path | None,
         typer.Option(help="Also draw originals, decoded textures and differences (.png)."),
     ] = None,
-    material: MaterialName = None,
-    search: Search = None,
-    confined: Confined = False,
+    *,
+    options: DocumentOptions,
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
@@ -92,7 +89,6 @@ def compress(
     from verdigris.core.compress.compress import picture as draw
     from verdigris.core.compress.set_files import SUFFIX
     from verdigris.core.compress.texture_set import LARGEST_SIDE
-    from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.pictures.picture_files import check_picture_path, write_data
 
     if target is not None:
@@ -105,8 +101,8 @@ def compress(
         limits = Limits(target, parse_bytes(most_bytes) if most_bytes is not None else None)
     if picture:
         check_picture_path(picture)
-    document = load_document(file, search or (), confined)
-    chosen = document.require_material(material)
+    document = options.load(file)
+    chosen = document.require_material(options.material)
     line = ProgressLine()
     try:
         done = compress_material(

@@ -13,10 +13,8 @@ from verdigris.core.base.text import counted, format_bytes
 from verdigris.core.cli.shared.lighting import Hdri, Rotate, open_environment
 from verdigris.core.cli.shared.options import (
     AsJson,
-    Confined,
     DeviceChoice,
-    MaterialName,
-    Search,
+    DocumentOptions,
     path_argument,
 )
 
@@ -76,9 +74,8 @@ def ladder(
             "normals and coats, BC4 for one channel)."
         ),
     ] = "rgba8",
-    material: MaterialName = None,
-    search: Search = None,
-    confined: Confined = False,
+    *,
+    options: DocumentOptions,
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
@@ -95,7 +92,6 @@ def ladder(
     from verdigris.core.ladder.mesh.mesh_surface import load_surface
     from verdigris.core.ladder.output.write_ladder import PAGE
     from verdigris.core.lighting.environment_names import STUDIO
-    from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.settings.rung_names import NEURAL, describe_switch
 
     names = tuple(word.strip() for word in rungs.split(",") if word.strip())
@@ -110,8 +106,8 @@ def ladder(
     cameras = [read_camera(each) for each in camera or ()]
     weights = read_importance(importance) if importance else None
     environment = open_environment(hdri or STUDIO, rotate)
-    document = load_document(file, search or (), confined)
-    chosen = document.require_material(material)
+    document = options.load(file)
+    chosen = document.require_material(options.material)
     line = ProgressLine()
     report = fit_ladder(
         document, chosen, surface, environment, opened, request, cameras, weights, line.show

@@ -104,7 +104,7 @@ def test_sizes_are_those_of_the_buffers_that_a_trainer_makes():
 
 
 def test_a_device_survives_an_allocation_that_fails(monkeypatch):
-    monkeypatch.setattr(memory, "_SOFTWARE_REACH", 1 << 60)
+    monkeypatch.setattr(memory, "SOFTWARE_REACH", 1 << 60)
     device = open_device("software")
     assert not can_allocate(device, [1 << 20, 1 << 50])
     assert can_allocate(device, [1 << 20, 4])
