@@ -66,7 +66,7 @@ def parse_bytes(text: str) -> int:
     found = _SIZE.fullmatch(text.strip())
     if found is None:
         raise SettingsError(
-            f"{text!r} is no size: use a number of bytes, or one with K, M or G, such as 1.4M"
+            f"{text!r} is not a size: use a number of bytes, or one with K, M or G, such as 1.4M"
         )
     number, letter, ending = found.groups()
     base = 1000 if ending and ending.lower() == "b" and letter else 1024

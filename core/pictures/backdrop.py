@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.base.device import Device, Kernels, Source
+from verdigris.core.base.device import Device
+from verdigris.core.base.kernels import Kernels, Source
 from verdigris.core.lighting.environment import Environment
 from verdigris.core.material.evaluator import DeviceMaterial
 

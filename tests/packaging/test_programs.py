@@ -3,12 +3,12 @@
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from provision import cli
+from provision import cli, lock
 from provision.console import NOT_FOUND, TIMED_OUT, Commands, Finished
 from provision.device import find_device, kinds_for, read_answer
 from provision.lock import held
@@ -104,12 +104,18 @@ def start_holder(lock: Path) -> subprocess.Popen:
     return holder
 
 
-def test_a_second_set_up_waits_and_names_the_first(tmp_path, capsys):
-    lock = tmp_path / "cache" / "lock"
-    holder = start_holder(lock)
-    threading.Timer(0.5, holder.kill).start()
-    with held(lock):
-        assert holder.wait(10) != 0
+def test_a_second_set_up_waits_and_names_the_first(tmp_path, capsys, monkeypatch):
+    path = tmp_path / "cache" / "lock"
+    holder, waited = start_holder(path), []
+
+    def sleep(seconds):
+        waited.append(seconds)
+        holder.kill()
+        holder.wait()
+
+    monkeypatch.setattr(lock, "time", SimpleNamespace(sleep=sleep))
+    with held(path):
+        assert len(waited) == 1
     assert f"another set-up is running here (process {holder.pid})" in capsys.readouterr().err
 
 

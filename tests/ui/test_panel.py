@@ -1,5 +1,6 @@
 """The whole panel, offscreen, with a real worker that trains."""
 
+import re
 import sys
 import time
 from dataclasses import asdict
@@ -12,7 +13,7 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox
 
-from verdigris.core.baking.bake import _PHASES, _PHASES_OF_TWO_STAGES
+from verdigris.core.baking.bake import PHASES, PHASES_OF_TWO_STAGES
 from verdigris.core.pictures.compare.metrics import measure_samples
 from verdigris.core.progress.events import FLATTENING
 from verdigris.core.worker.client.client import GONE, SILENT
@@ -143,8 +144,8 @@ def test_a_killed_worker_is_reported_and_its_bake_resumed(qtbot, make_panel, doc
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
-        ("import time; time.sleep(60)", "The worker has not started for 2 s."),
-        ("import sys; sys.exit('no such library')", "code 1): no such library"),
+        ("import time; time.sleep(60)", r"The worker has not started for \d+ s\."),
+        ("import sys; sys.exit('no such library')", r"code 1\): no such library"),
         ("print('hello', flush=True); import time; time.sleep(60)", "invalid output of the worker"),
     ],
 )
@@ -156,7 +157,7 @@ def test_a_worker_that_never_answers_does_not_block_the_panel(
 
     def is_reported():
         texts = [model.health.reason, *(notice.text for notice in model.notices)]
-        return any(reason in text for text in texts)
+        return any(re.search(reason, text) for text in texts)
 
     qtbot.waitUntil(is_reported, timeout=5000)
     begun = time.perf_counter()
@@ -198,7 +199,7 @@ def test_the_problem_of_a_material_is_shown_and_prevents_a_start(qtbot, make_pan
 
 
 def test_every_phase_has_a_label():
-    assert {*_PHASES, *_PHASES_OF_TWO_STAGES, FLATTENING} <= set(LABELS)
+    assert {*PHASES, *PHASES_OF_TWO_STAGES, FLATTENING} <= set(LABELS)
 
 
 def test_a_document_without_materials_cannot_be_started(make_panel, document):

@@ -45,7 +45,7 @@ _LEAST_SIZE = 128
 # Milliseconds between reports of a moving wipe.
 _WIPE_INTERVAL = 120
 # Milliseconds of each side: both are seen twice a second.
-FLICKER_INTERVAL = 250
+_FLICKER_INTERVAL = 250
 
 
 class Viewport(PictureArea):
@@ -74,7 +74,7 @@ class Viewport(PictureArea):
             Qt.Key.Key_W: self.fly_to_worst,
         }
         self._flicker_timer = QTimer(self)
-        self._flicker_timer.setInterval(FLICKER_INTERVAL)
+        self._flicker_timer.setInterval(_FLICKER_INTERVAL)
         self._flicker_timer.timeout.connect(self._flick)
         self._wipe_timer = QTimer(self)
         self._wipe_timer.setSingleShot(True)

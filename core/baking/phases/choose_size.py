@@ -280,13 +280,13 @@ def _try(
         student = Student(small if buffers else trainer.parameters(), run.teachers[0].device)
         if buffers:
             student.use_buffers(buffers)
-        return tuple(_visible_error(run, student, number) for number in range(len(run.teachers)))
+        return tuple(visible_error(run, student, number) for number in range(len(run.teachers)))
     finally:
         phases.begin("")
         trainer.close()
 
 
-def _visible_error(run: Run, student: Student, number: int) -> float:
+def visible_error(run: Run, student: Student, number: int) -> float:
     """The log MAE of a material, or a log MAE that is as visible as the error of its picture."""
     student.material = number
     log_mae = measure_student(student, run.held_out[number]).log_mae

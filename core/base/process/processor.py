@@ -1,4 +1,4 @@
-"""Limits of this process on the processor: memory, threads, and threads of numpy's BLAS."""
+"""Limits of this process: processors, memory, threads, and threads of numpy's BLAS."""
 
 from __future__ import annotations
 
@@ -19,6 +19,13 @@ _LIMITS = {"": ("", "memory.max"), "memory": ("memory", "memory.limit_in_bytes")
 # Least file size limit of a software device: below it bakes crash. A texture of 16 x 16 needs about
 # 200 MB.
 LEAST_FILE_SIZE = 1 << 27
+
+
+def usable_processors() -> int:
+    """Processors that the calling thread may run on: those of a container or batch system."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def usable_memory(root: Path = Path("/")) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import threading
 from collections.abc import Iterable, Sequence
@@ -12,7 +11,7 @@ from typing import Any, Protocol
 
 from verdigris.core.baking.measure.memory import needed_bytes
 from verdigris.core.base.errors import VerdigrisError, reason, suggest_elsewhere
-from verdigris.core.base.process.processor import usable_memory
+from verdigris.core.base.process.processor import usable_memory, usable_processors
 from verdigris.core.batch.plan.task import Task
 from verdigris.core.batch.run.bake_process import BakeProcess, Outcome
 from verdigris.core.settings.recipe import Recipe
@@ -133,23 +132,17 @@ class LocalEngine:
 
 def concurrent_bakes_on(cards: int) -> int:
     """How many bakes are fastest on so many graphics cards."""
-    return cards * (_BAKES_A_CARD if _processors() >= cards * _PROCESSORS_OF_TWO else 1)
+    return cards * (_BAKES_A_CARD if usable_processors() >= cards * _PROCESSORS_OF_TWO else 1)
 
 
 def concurrent_bakes(tasks: Iterable[Task] = ()) -> int:
     """How many of these bakes fit on processor and memory at a time."""
-    most = max(1, _processors() // THREADS_OF_A_BAKE)
+    most = max(1, usable_processors() // THREADS_OF_A_BAKE)
     memory = usable_memory()
     if memory is None:
         return most
     largest = max(map(_memory_of, tasks), default=MEMORY_OF_A_BAKE)
     return max(1, min(most, memory // largest))
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _memory_of(task: Task) -> int:

@@ -76,7 +76,8 @@ def bake(
     Ctrl-C ends the training early and writes the bundle, with exit code 0. SIGTERM does the same
     with exit code 143, and a closed terminal with 129. `--resume` continues the training.
     """
-    from verdigris.core.base.device import begin_driver, open_device
+    from verdigris.core.base.adapters import begin_driver
+    from verdigris.core.base.device import open_device
 
     begin_driver(device)
     from verdigris.core.baking.bake import BakeOptions
@@ -236,5 +237,5 @@ def _file_facts(importance: Path | None) -> dict[str, str] | None:
     from verdigris.core.material.load.provenance import file_facts
 
     with contextlib.suppress(OSError):
-        return file_facts(importance) if importance else None
+        return file_facts(importance) if importance and importance.is_file() else None
     return None

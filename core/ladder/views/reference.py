@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import Device, Source
+from verdigris.core.base.device import Device
+from verdigris.core.base.kernels import Source
 from verdigris.core.material.evaluator import POINT
 from verdigris.core.pictures.environment_render import LitPart
 

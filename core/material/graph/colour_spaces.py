@@ -15,6 +15,7 @@ _OTHER_NAMES = {
         "srgb_rec709",
         "srgb texture",
         "srgb - texture",
+        "srgb - display",
         "srgb_encoded_rec709_srgb",
         "srgb encoded rec.709 (srgb)",
         "utility - srgb - texture",

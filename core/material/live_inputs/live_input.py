@@ -39,9 +39,11 @@ class WantedInput:
         shown = f"live input {self.name}"
         for each in (self.low, self.high):
             if len(each) not in (1, 3) or not all(map(math.isfinite, each)):
-                raise SettingsError(f"{shown}: {list(each)} is no number and no colour: {_FORM}")
+                raise SettingsError(
+                    f"{shown}: {list(each)} is neither a number nor a colour: {_FORM}"
+                )
         if len(self.low) != len(self.high):
-            raise SettingsError(f"{shown}: a number and a colour are no range: {_FORM}")
+            raise SettingsError(f"{shown}: a number and a colour do not make a range: {_FORM}")
         if self.low == self.high:
             raise SettingsError(f"{shown}: the range {self.range} is empty: use two values")
         if len(self.low) == 1 and self.low > self.high:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
+
+from verdigris.core.base.process.processor import usable_processors
 
 # Below an eighth, which the panel promises: sending pictures and short runs of steps cost, too.
 SHARE = 0.085
@@ -17,7 +18,7 @@ class ProcessClock:
     elapsed time says little. For work on processors only."""
 
     def __init__(self) -> None:
-        self._cores = os.cpu_count() or 1
+        self._cores = usable_processors()
         self._thread, self._process = time.thread_time(), time.process_time()
         self._total = 0.0
 

@@ -37,7 +37,7 @@ from verdigris.core.settings.bake_settings import BakeSettings
 from ..brisk import BRISK_COMMAND
 from ..in_process import run_command
 from ..signals import hang_up
-from .bakes import CHALK, TINY, assert_same, baked, of_kind, run
+from .bakes import CHALK, EVEN, TINY, assert_same, baked, of_kind, run
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def chalk(tmp_path):
 def learnt(clay, tmp_path_factory):
     """The folder and the events of a bake that learns its material."""
     folder = tmp_path_factory.mktemp("learnt")
-    return folder, run([clay], folder, replace(TINY, iterations=300), metrics_seconds=0.05)
+    return folder, run([clay], folder, replace(TINY, iterations=300), metrics_seconds=0.0, **EVEN)
 
 
 def test_a_bake_tells_its_phases_learns_and_writes_its_result(learnt):
@@ -161,8 +161,10 @@ def test_a_time_limit_is_kept(clay, tmp_path):
     begun = time.monotonic()
     settings = replace(TINY, iterations=1_000_000)
     events = run([clay], tmp_path, settings, time_limit=0.2)
-    steps = of_kind(events, Step)
-    assert steps[-1].step == events[-1].step < 1_000_000
+    last = of_kind(events, Step)[-1]
+    assert last.step == last.steps < 1_000_000
+    # on a fast machine it is good before
+    assert events[-1].stopped_by in ("time limit", "quality")
     assert time.monotonic() - begun < 12.0
 
 
@@ -359,9 +361,9 @@ def disk(monkeypatch):
 
 def test_a_disk_that_is_full_for_a_while_costs_checkpoints_and_not_the_bake(clay, tmp_path, disk):
     path, heard = tmp_path / "out.bake.npz", []
-    settings = replace(TINY, iterations=300)
+    settings = replace(TINY, iterations=60)
     kept = b""
-    options = BakeOptions("out", tmp_path, checkpoint_seconds=0.0, run_seconds=0.02)
+    options = BakeOptions("out", tmp_path, checkpoint_seconds=0.0, run_seconds=0.0)
     for event in bake([clay], settings, options):
         heard.append(type(event))
         if isinstance(event, Warning):

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-FINE, CRASH_ONCE, REFUSE, ERROR, HANG, SLOW, NOISY, WAIT_ONCE, LEAVE_LOCKS, LIVE = range(10)
+FINE, CRASH_ONCE, REFUSE, ERROR, HANG, TILL_KILL, NOISY, WAIT_ONCE, LEAVE_LOCKS, LIVE = range(10)
 
 
 def say(**event):
@@ -54,10 +54,9 @@ def bake(task):
     if what == NOISY:
         print("a library's own words", flush=True)
         print('{"no": "event"}', flush=True)
-    for step in range(3 if what == SLOW else 1):
-        say(event="step", step=step, steps=3, loss=0.5, seconds_left=0.1)
-        if what == SLOW:
-            time.sleep(0.3)
+    say(event="step", step=0, steps=1, loss=0.5, seconds_left=0.1)
+    while what == TILL_KILL and not (folder / "killed").exists():
+        time.sleep(0.01)
     say(event="warning", text="transmission is dropped")
     say(event="finished", results=[str(folder / f"{name}.vdg") for name in names])
     return what

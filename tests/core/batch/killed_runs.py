@@ -22,6 +22,7 @@ import time
 from pathlib import Path
 
 from verdigris.core.baking.state import checkpoint
+from verdigris.core.base.lock import HeldError, locked
 from verdigris.core.batch.run import bake_task, engine
 from verdigris.core.batch.run.bake_process import BAKED, FAILED, Outcome
 from verdigris.core.bundle.files.read import open_bundle
@@ -41,12 +42,27 @@ NUMBERS = ("weights.bin", "latents.ktx2")
 LONGEST = 600
 _TESTS = Path(__file__).parents[1]
 _SMALL = runpy.run_path(str(_TESTS / "brisk.py"))["SMALL"]
-_BAKE = f'{_SMALL}runpy.run_module("verdigris.core.batch.run.bake_task", run_name="__main__")'
+# A bake of runs of about as many steps on any machine, which waits behind a checkpoint.
+_BAKE = """
+import itertools, time, types
+from verdigris.core.baking.phases import stepping
+from verdigris.core.batch.run import bake_task
+stepping.time = types.SimpleNamespace(monotonic=itertools.count(0, 0.19).__next__)
+run = bake_task.run
+def run_and_wait(task, post):
+    def post_and_wait(event):
+        post(event)
+        if event["event"] == "checkpointed" and event["step"] >= {at}:
+            time.sleep({seconds})
+    return run(task, post_and_wait)
+bake_task.run = run_and_wait
+bake_task.main()
+"""
 # the command, whose bakes end with small pictures and measures
-BRISK_RUN = f"""
+BRISK_RUN = """
 import runpy, sys
 from verdigris.core.batch.run import bake_process
-bake_process.bake_command = lambda: [sys.executable, "-P", "-u", "-c", {_BAKE!r}]
+bake_process.bake_command = lambda: [sys.executable, "-P", "-u", "-c", {bake!r}]
 runpy.run_module("verdigris.core", run_name="__main__")
 """
 # what says when, or by which process, and not what
@@ -55,12 +71,14 @@ TIMES = ("seconds", "bake_seconds")
 
 def words(folder, out, steps):
     settings = [part for each in (*SETTINGS, f"iterations={steps}") for part in ("--set", each)]
-    where = ["-o", str(folder / out), "--device", "software", "--checkpoint-seconds", "0.1"]
+    where = ["-o", str(folder / out), "--device", "software", "--checkpoint-seconds", "0"]
     return ["scene", "run", str(folder / "docs"), "--json", *where, *settings]
 
 
-def start(folder, out, steps):
-    command = [sys.executable, "-c", BRISK_RUN, *words(folder, out, steps)]
+def start(folder, out, steps, at, seconds):
+    """A run whose bakes wait some seconds behind each checkpoint from a step on."""
+    bake = _SMALL + _BAKE.format(at=at, seconds=seconds)
+    command = [sys.executable, "-c", BRISK_RUN.format(bake=bake), *words(folder, out, steps)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
 
 
@@ -82,18 +100,33 @@ def told(folder, out, steps):
 def kill_in_training(process, at, delay):
     """Kills it some seconds after a bake has a checkpoint of this step or a later one; the steps
     that its bakes began at."""
-    begun = []
+    begun, event = [], None
     for line in process.stdout:
         event = json.loads(line)
         if event["event"] == "started":
             begun.append(event["step"])
         if event["event"] == "checkpointed" and event["step"] >= at:
             break
+    else:
+        raise AssertionError(f"it has ended with code {process.wait()} behind {event}")
     time.sleep(delay)
     os.kill(process.pid, signal.SIGKILL)
     process.wait(LONGEST)
     process.stdout.close()
     return begun
+
+
+def wait_for_bakes(folder, names):
+    """Until the bakes of a killed run, which end when it is gone, have let go of their locks."""
+    for name in names:
+        end = time.monotonic() + LONGEST
+        while True:
+            try:
+                with locked(folder, name):
+                    break
+            except HeldError:
+                assert time.monotonic() < end
+                time.sleep(0.02)
 
 
 def kept_steps(folder):
@@ -139,7 +172,10 @@ def main(arguments=None):
     for _ in range(given.kills):
         at = chance.uniform(0.0, 0.7) * given.steps
         delay = chance.uniform(0.0, given.longest_delay)
-        begun.append(kill_in_training(start(given.folder, "killed", given.steps), at, delay))
+        # without a delay, the kill falls where the bake waits for it
+        process = start(given.folder, "killed", given.steps, at, 0 if delay else LONGEST)
+        begun.append(kill_in_training(process, at, delay))
+        wait_for_bakes(given.folder / "killed", names)
         kept.append(kept_steps(given.folder / "killed"))
     rest = told(given.folder, "killed", given.steps)
     pairs = [

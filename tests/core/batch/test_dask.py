@@ -64,7 +64,8 @@ def cluster(tmp_path):
 
 
 class Killer:
-    """Kills the worker that a bake is running on, the first time that it tells of a step."""
+    """Kills the worker that a bake is running on, the first time that it tells of a step. All wait
+    for that."""
 
     def __init__(self, folder, workers):
         self.folder, self.workers, self.killed = folder, workers, None
@@ -84,6 +85,7 @@ class Killer:
             parent = int(Path(f"/proc/{baking}/stat").read_text().rpartition(")")[2].split()[1])
             self.killed = next(each.pid for each in self.workers if each.pid == parent)
             os.kill(self.killed, signal.SIGKILL)
+            (self.folder / "killed").touch()
 
     def ended(self, work, results):
         pass
@@ -97,7 +99,7 @@ def test_a_material_whose_worker_is_killed_is_baked_again_elsewhere(cluster, tmp
     address, workers = cluster
     names = ("a", "b", "c")
     write_documents(tmp_path / "docs", *names)
-    rule = Rule(settings={"seed": kinds.SLOW})
+    rule = Rule(settings={"seed": kinds.TILL_KILL})
     plan = make_plan(read(tmp_path / "docs", out=tmp_path / "out", rules=(rule,)))
     killer = Killer(tmp_path / "out", workers)
 

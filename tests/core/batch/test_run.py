@@ -14,6 +14,7 @@ import pytest
 from verdigris.core.baking.state.options import BakeOptions
 from verdigris.core.base.errors import SceneError
 from verdigris.core.base.lock import locked
+from verdigris.core.batch.plan import state_folder
 from verdigris.core.batch.plan.plan import Choices, make_plan
 from verdigris.core.batch.plan.state_folder import run_lock
 from verdigris.core.batch.run import bake_process, bake_task
@@ -243,15 +244,21 @@ def test_what_a_library_prints_is_no_event(tmp_path):
     assert {each[0] for each in told} == {"started", "step", "warning", "finished", "ended"}
 
 
-def test_a_bake_that_says_nothing_any_more_is_ended(tmp_path):
+def test_a_bake_that_says_nothing_any_more_is_ended(tmp_path, monkeypatch):
     (work,) = scene_of(tmp_path, "a", seeds={"a": kinds.HANG}).works
     work.task.folder.mkdir()
-    began = time.monotonic()
-    outcome = bake_in_process(work.task, lambda _: None, threading.Event(), silence=0.5)
+    starts, now = work.task.folder / "a.starts", [0]
+
+    def clock():
+        # a second from look to look, once it has begun
+        now[0] += starts.is_file() and starts.read_text() != ""
+        return now[0]
+
+    monkeypatch.setattr(bake_process, "time", SimpleNamespace(monotonic=clock))
+    outcome = bake_in_process(work.task, lambda _: None, threading.Event(), silence=2.0)
     assert (outcome.status, outcome.can_retry) == ("failed", True)
-    assert outcome.text.startswith("ended after")
-    assert time.monotonic() - began < 20
-    pid = int((work.task.folder / "a.starts").read_text())
+    assert outcome.text == "ended after 2 s of silence"
+    pid = int(starts.read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 
@@ -343,19 +350,23 @@ def test_of_two_runs_at_one_folder_the_second_is_told_who_has_it(tmp_path):
         pass
 
 
-def test_or_it_waits_until_the_first_has_ended(tmp_path):
-    entered, told = threading.Event(), []
+def test_or_it_waits_until_the_first_has_ended(tmp_path, monkeypatch):
+    entered, waits, told = threading.Event(), threading.Semaphore(0), []
 
     def second():
         with run_lock(tmp_path, wait=True, report=told.append):
             entered.set()
 
+    ours = SimpleNamespace(sleep=lambda _: waits.release(), strftime=time.strftime)
+    monkeypatch.setattr(state_folder, "time", ours)
     with run_lock(tmp_path):
         thread = threading.Thread(target=second)
         thread.start()
-        assert not entered.wait(1.0)
-    assert entered.wait(10)
+        # it has tried three times
+        assert all(waits.acquire(timeout=60) for _ in range(3))
+        assert not entered.is_set()
     thread.join()
+    assert entered.is_set()
     assert len(told) == 1
     assert "waiting for another run (process" in told[0]
 

@@ -26,7 +26,7 @@ def test_rows_of_an_array_are_those_of_the_map_that_an_image_holds_upside_down(t
         (np.array([["a"]]), "is an array of <U1 with shape"),
         (np.ones((1, 8193)), "at most 8192 x 8192"),
         (np.array([[1.0, -1.0]]), "1 texels are negative"),
-        (np.array([[{}]], object), "is no array of numpy"),
+        (np.array([[{}]], object), "is not a numpy array"),
         (np.array([[1e300, 1.0]]), r"1 weights are above 3\.4e\+38: weights are relative"),
     ],
 )
@@ -61,7 +61,7 @@ def test_a_map_whose_name_is_no_unicode_is_refused(tmp_path, suffix):
 def test_a_file_that_only_has_the_name_is_refused(tmp_path, data):
     path = tmp_path / "map.npy"
     path.write_bytes(data)
-    with pytest.raises(SettingsError, match="is no array of numpy"):
+    with pytest.raises(SettingsError, match="is not a numpy array"):
         read_importance(path)
 
 
@@ -71,7 +71,7 @@ def test_nobody_is_told_to_unpickle_what_is_no_array(tmp_path):
     with pytest.raises(SettingsError) as refusal:
         read_importance(path)
     assert str(refusal.value) == (
-        f"{path}: is no array of numpy (it holds no plain numbers): save the weights with "
+        f"{path}: is not a numpy array (it holds no plain numbers): save the weights with "
         "numpy.save"
     )
 

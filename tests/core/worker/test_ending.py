@@ -24,6 +24,12 @@ WHEN_TOLD = [
     *([(signal.SIGHUP, "hello")] if hasattr(signal, "SIGHUP") else []),
 ]
 
+# It keeps its state for the first time when all is over.
+LATE = [
+    *BRISK_WORKER[:-1],
+    BRISK_WORKER[-1].replace("CHECKPOINT_SECONDS = 0.3", "CHECKPOINT_SECONDS = 1e9"),
+]
+
 
 @pytest.fixture(autouse=True)
 def software(monkeypatch):
@@ -71,7 +77,7 @@ def test_a_signal_ends_it_within_a_second_and_leaves_no_lock(told, until, tmp_pa
         process = run()
         wait_for(process, until)
     else:
-        process = baking(tmp_path, until=until)
+        process = baking(tmp_path, LATE if until == "started" else BRISK_WORKER, until)
         assert (tmp_path / ".clay.lock").exists()
     begun = time.monotonic()
     process.send_signal(told)

@@ -6,12 +6,13 @@ counts.
 
 import types
 
+import numpy as np
 import pytest
 
 from verdigris.core.baking import bake as baking
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import VERSION
-from verdigris.core.worker.session import job
+from verdigris.core.worker.session import budget, job
 from verdigris.core.worker.session.budget import ProcessClock
 from verdigris.core.worker.session.session import Session
 
@@ -22,6 +23,19 @@ RUNS = 9
 UNSETTLED = 3
 # The live picture of a new view comes first.
 TURNS = 40
+
+
+def test_work_of_many_threads_counts_by_the_processors_that_may_do_it(monkeypatch):
+    now = [0.0, 0.0]
+    times = types.SimpleNamespace(thread_time=lambda: now[0], process_time=lambda: now[1])
+    monkeypatch.setattr(budget, "time", times)
+    monkeypatch.setattr(budget, "usable_processors", lambda: 4)
+    clock = ProcessClock()
+    # eight seconds on four processors; then this thread alone
+    now[:] = 1.0, 8.0
+    assert clock() == 2.0
+    now[:] = 4.0, 11.0
+    assert clock() == 5.0
 
 
 class Watched:
@@ -93,6 +107,20 @@ def test_the_reference_of_a_new_view_gets_on_during_training(watched):
         turns += 1
     # one tile is all of the small picture
     assert painter.reference.sharp > 0
+
+
+def test_a_map_is_in_effect_after_the_next_run_of_steps(watched):
+    weights = np.zeros((1024, 1024), np.float32)
+    weights[:, :512] = 1
+    for _ in range(3):
+        watched.told.clear()
+        watched.session.handle(commands.SetImportance(1024, 1024, weights.tobytes()))
+        while not watched.all("weighted") and watched.session.state != "failed":
+            watched.session.work()
+        (step,) = watched.all("step")
+        assert watched.all("weighted")[0]["step"] == step["step"]
+    # with the run that was being done
+    assert 2 * job.RUN_SECONDS < 0.5
 
 
 def test_what_is_drawn_takes_less_than_a_tenth_from_the_training(watched):

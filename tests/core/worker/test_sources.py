@@ -106,10 +106,3 @@ def test_a_document_that_was_damaged_meanwhile_is_refused_and_read_again_when_it
         commands.Open(path=str(material)), commands.Start(str(tmp_path / "out"), changes=QUICK)
     )
     assert running.wait_for("started")
-
-
-def test_there_is_nothing_to_keep_before_the_first_step(running, tmp_path):
-    running.send(commands.Start(str(tmp_path / "out"), changes=QUICK), commands.Finish())
-    text = running.wait_for("error", command="finish").header["text"]
-    assert "nothing was trained yet" in text
-    assert running.wait_for("finished").header["stopped_by"] == "steps"

@@ -25,6 +25,8 @@ from verdigris.core.worker.session.session import Session
 from .lines import random_line, raw
 from .running_worker import CLAY, LONG, QUICK, RunningWorker
 
+OPEN_CLAY = commands.Open(name="clay", payload=CLAY.encode())
+
 
 @pytest.fixture(scope="module", autouse=True)
 def software(module_monkeypatch):
@@ -117,23 +119,6 @@ def test_a_large_texture_is_shown_and_planned_through_both_of_its_stages(running
     learning = next(k for k, header in enumerate(told) if header.get("name") == "training")
     assert {"picture", "errors", "errormap"} <= {*kinds[learning:]}
     assert open_bundle(finished["results"][0]).layout.width == 32
-
-
-def test_a_bake_that_goes_on_among_its_starts_has_them_in_its_plan(running, tmp_path):
-    share = 100
-    changes = {**QUICK, "iterations": 10 * share, "starts": MOST_STARTS, "start_share": 0.1}
-    running.send(commands.Start(str(tmp_path), changes=changes))
-    # within the second start, or a later one
-    while running.wait_for("checkpointed").header["step"] <= share:
-        running.skip_messages()
-    running.send(commands.Cancel())
-    running.wait_for("state", state="idle")
-    step = running.all("checkpointed")[-1].header["step"]
-    running.send(commands.Start(str(tmp_path), changes=changes, resume=True))
-    assert running.wait_for("started").header["step"] == step
-    tried = {"name": STARTS, "first": 0, "last": MOST_STARTS * share}
-    assert running.wait_for("plan").header["parts"][0] == tried
-    assert step < running.wait_for("step").header["step"] < MOST_STARTS * share
 
 
 def test_pause_holds_still_shows_other_views_and_goes_on(running, tmp_path):
@@ -368,29 +353,6 @@ def test_paint_and_focus_go_on_with_a_bake_of_another_worker_whose_parent_dies_t
         other.client.kill()
 
 
-def test_a_map_is_in_effect_after_the_run_of_steps_that_is_being_done(running, tmp_path):
-    running.start(tmp_path)
-    running.wait_for("step")
-    side = 1024
-    weights = np.zeros((side, side), np.float32)
-    weights[:, : side // 2] = 1
-    took = []
-    for _ in range(3):
-        begun = time.monotonic()
-        running.send(commands.SetImportance(side, side, weights.tobytes()))
-        step = running.wait_for("weighted").header["step"]
-        took.append(time.monotonic() - begun)
-        steps = [
-            message.header["step"]
-            for message in running.messages[running.mark :]
-            if message.header["event"] == "step"
-        ]
-        # the run that was being done, one that began while the map was on its way, and its own
-        assert step in steps[:3]
-    print(f"in effect after {sorted(took)[1]:.2f} s")
-    assert 3 * job.RUN_SECONDS < 0.5
-
-
 def test_settings_and_textures_for_a_viewport_are_those_that_were_requested(running, tmp_path):
     changes = {**QUICK, "iterations": 20, "quantise_share": 0.2, "draw": {"repeats": 2}}
     running.start(tmp_path, changes, viewport_textures=True)
@@ -464,7 +426,37 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(worker, command, messag
     assert worker.client.health().state == "well"
 
 
-# without a session of their own
+# without a process of their own
+
+
+def test_a_bake_that_goes_on_among_its_starts_has_them_in_its_plan(monkeypatch, tmp_path):
+    monkeypatch.setattr(job, "RUN_SECONDS", 0.0)
+    monkeypatch.setattr(job, "CHECKPOINT_SECONDS", 0.0)
+    share, heard = 40, []
+    changes = {**QUICK, "iterations": 10 * share, "starts": MOST_STARTS, "start_share": 0.1}
+    session = Session(lambda event: heard.append(event.as_json()))
+
+    def work_until(name, past=0):
+        while session.state != "failed":
+            for header in heard:
+                if header["event"] == name and header.get("step", 1) > past:
+                    return header
+            session.work()
+        raise AssertionError(heard[-2:])
+
+    for command in (commands.Hello(VERSION), commands.View(size=16), OPEN_CLAY):
+        session.handle(command)
+    session.handle(commands.Start(str(tmp_path), changes=changes))
+    # within the second start
+    step = work_until("checkpointed", past=share)["step"]
+    session.handle(commands.Cancel())
+    heard.clear()
+    session.handle(commands.Start(str(tmp_path), changes=changes, resume=True))
+    assert work_until("started")["step"] == step
+    tried = {"name": STARTS, "first": 0, "last": MOST_STARTS * share}
+    assert work_until("plan")["parts"][0] == tried
+    assert step < work_until("step")["step"] < MOST_STARTS * share
+    session.close()
 
 
 def test_thousands_of_random_lines_and_an_early_close_end_it_cleanly():
@@ -487,7 +479,14 @@ def told_to(*given):
     session = Session(lambda event: heard.append(event.as_json()))
     for command in given:
         session.handle(command)
+    session.close()
     return [header for header in heard if header["event"] == "error"], session.is_ended
+
+
+def test_there_is_nothing_to_keep_before_the_first_step(tmp_path):
+    start = commands.Start(str(tmp_path), changes=QUICK)
+    (error,), _ = told_to(commands.Hello(VERSION), OPEN_CLAY, start, commands.Finish())
+    assert error["command"] == "finish" and "nothing was trained yet" in error["text"]
 
 
 def test_another_version_is_named_and_ends_it():

@@ -1,7 +1,5 @@
 """The pixels of the viewport."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,7 @@ from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.parts.worker_pictures import Picture
 from verdigris.ui.viewport.heat_scale import heat_image
 from verdigris.ui.viewport.scale_bar import draw_bar
-from verdigris.ui.viewport.viewport import FLICKER_INTERVAL, MODES, Viewport
+from verdigris.ui.viewport.viewport import MODES, Viewport
 
 RED = (200, 30, 30)
 
@@ -167,23 +165,18 @@ def test_holding_d_shows_both_sides_twice_a_second(qtbot, viewport):
     viewport._model.pictures.changed.emit()
     viewport.setFocus()
     qtbot.waitUntil(viewport.hasFocus)
-    seen = []
-
-    def look():
-        colour = viewport.grab().toImage().pixelColor(300, 200)
-        if not seen or seen[-1][1] != colour.name():
-            seen.append((time.monotonic(), colour.name()))
-        return len(seen) >= 5
-
+    timer, seen = viewport._flicker_timer, []
     QTest.keyPress(viewport, Qt.Key.Key_D)
     assert viewport._model.view.shows == "all"
-    qtbot.waitUntil(look, timeout=5000)
+    # each side for a quarter of a second
+    assert timer.isActive() and timer.interval() == 250 and not timer.isSingleShot()
+    for _ in range(4):
+        seen.append(viewport.grab().toImage().pixelColor(300, 200).name())
+        timer.timeout.emit()
     QTest.keyRelease(viewport, Qt.Key.Key_D)
-    assert {name for _, name in seen} == {QColor(*RED).name(), QColor(20, 30, 200).name()}
-    # a period of half a second; a busy machine may be late, and never early
-    assert FLICKER_INTERVAL == 250
-    assert (seen[4][0] - seen[0][0]) / 2 > 0.4
+    assert seen == 2 * [QColor(*RED).name(), QColor(20, 30, 200).name()]
     assert viewport.flicker == "" and viewport._model.view.shows == "wipe"
+    assert not timer.isActive()
 
 
 def test_the_badge_says_what_is_shown(viewport):

@@ -1,13 +1,15 @@
-"""What a control group leaves, by files as Linux has them."""
+"""What a control group leaves, by files as Linux has them, and an affinity."""
 
 import os
+import sys
+import threading
 
 import pytest
 
 from verdigris.core.baking.measure import memory
-from verdigris.core.base import device
+from verdigris.core.base import adapters
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.base.process.processor import usable_memory
+from verdigris.core.base.process.processor import usable_memory, usable_processors
 
 ALL = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
@@ -22,6 +24,22 @@ def machine(root, groups, limits):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text + "\n")
     return root
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such limit")
+def test_of_the_processors_those_count_that_may_be_used():
+    found = []
+
+    def look():
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        found.append(usable_processors())
+
+    # a limit of a thread ends with it
+    alone = threading.Thread(target=look)
+    alone.start()
+    alone.join()
+    assert found == [1]
+    assert usable_processors() == len(os.sched_getaffinity(0))
 
 
 @pytest.mark.parametrize(
@@ -53,7 +71,7 @@ def test_a_machine_without_groups_has_all(tmp_path):
 
 def test_only_bakes_on_a_processor_mind_the_address_space(monkeypatch):
     cards = ("vulkan:0",)
-    monkeypatch.setattr(device, "hardware_devices", lambda: cards)
+    monkeypatch.setattr(adapters, "hardware_devices", lambda: cards)
     monkeypatch.setattr(memory, "address_space", lambda: 1 << 30)
     for choice in (None, "auto", "vulkan", "cuda:1"):
         memory.check_limits(choice)
@@ -68,7 +86,7 @@ def test_only_bakes_on_a_processor_mind_the_address_space(monkeypatch):
 
 
 def test_only_bakes_on_a_processor_mind_how_large_a_file_may_be(monkeypatch):
-    monkeypatch.setattr(device, "hardware_devices", lambda: ("vulkan:0",))
+    monkeypatch.setattr(adapters, "hardware_devices", lambda: ("vulkan:0",))
     monkeypatch.setattr(memory, "file_size", lambda: 100_000_000)
     memory.check_limits(None)
     with pytest.raises(

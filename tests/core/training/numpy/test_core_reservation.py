@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import PRESETS, LatentLayout
 from verdigris.core.network.student import Student
 from verdigris.core.settings.schedule import Schedule, TrainingSettings
-from verdigris.core.training.numpy import core_reservation
+from verdigris.core.training.numpy import core_reservation, numpy_trainer
 from verdigris.core.training.numpy.core_reservation import CoreReservation
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
 
@@ -124,19 +125,34 @@ def test_the_threads_of_a_device_are_those_that_do_its_work():
     assert of_device > 2 * sum(spent[thread] for thread in others)
 
 
-class Slow:
-    """Draws the same batch, as long as it is told to, and notes where a thread may run then."""
+class Source:
+    """Draws the same batch as often as it may, and notes where a thread may run then."""
 
     pairs = 1
 
-    def __init__(self, batch, seconds, thread):
-        self._batch, self._seconds, self._thread = batch, seconds, thread
-        self.seen = []
+    def __init__(self, batch, thread):
+        self._batch, self._thread = batch, thread
+        self.seen, self.may = [], threading.Semaphore(0)
 
     def draw(self, step, count):
+        assert self.may.acquire(timeout=60)
         self.seen.append(allowed(self._thread))
-        time.sleep(self._seconds)
         return self._batch
+
+
+class AtOnce:
+    """Draws when it is asked to, and so in time."""
+
+    def __init__(self, *_, **__):
+        pass
+
+    def submit(self, draw, *given):
+        done = Future()
+        done.set_result(draw(*given))
+        return done
+
+    def shutdown(self, **_):
+        pass
 
 
 @contextmanager
@@ -147,18 +163,33 @@ def opened(source, thread, batch):
     trainer.close()
 
 
-@pytest.mark.parametrize(("seconds", "is_kept"), [(0, True), (0.02, False)])
+@pytest.mark.parametrize("is_late", [False, True])
 def test_a_trainer_leaves_all_processors_to_samples_that_it_waits_for(
-    thread, draw_batch, seconds, is_kept, monkeypatch
+    thread, draw_batch, is_late, monkeypatch
 ):
     monkeypatch.setattr(core_reservation, "_JUDGED_BLOCKS", 4)
-    batch = draw_batch(np.random.default_rng(1), 4096, mirror_share=0)
-    source, before = Slow(batch, seconds, thread), allowed(thread)
-    with opened(source, thread, 4096) as trainer:
+    batch = draw_batch(np.random.default_rng(1), 256, mirror_share=0)
+    source, before = Source(batch, thread), allowed(thread)
+    record = CoreReservation.record_lateness
+
+    def record_and_draw(own, was_late):
+        # the next block is drawn behind the end of this one, or was drawn before
+        assert was_late == is_late
+        record(own, was_late)
+        source.may.release(BLOCK)
+
+    monkeypatch.setattr(CoreReservation, "record_lateness", record_and_draw)
+    if not is_late:
+        monkeypatch.setattr(numpy_trainer, "ThreadPoolExecutor", AtOnce)
+        source.may.release(4 * BLOCK)
+    with opened(source, thread, 256) as trainer:
         # what a run begins with may be drawn before its steps begin
+        source.may.release(1 + BLOCK)
         trainer.step_many(1 + 4 * BLOCK)
         assert all(each < before for each in source.seen[1:])
         source.seen.clear()
+        source.may.release(1 + BLOCK)
         trainer.step_many(1 + BLOCK)
-    assert all((each < before) == is_kept for each in source.seen[1:])
+    assert len(source.seen) == 1 + BLOCK
+    assert all((each < before) != is_late for each in source.seen[1:])
     assert allowed(thread) == before
