@@ -231,7 +231,7 @@ class ShowsRungs(Protocol):
 
 @runtime_checkable
 class StopsPainting(Protocol):
-    """A host that displays painted weights, until it is told that painting ends."""
+    """A host that displays painted weights until the caller ends the painting."""
 
     def stop_painting(self) -> None:
         """Ends the brush and displays the materials again."""

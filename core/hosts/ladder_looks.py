@@ -1,4 +1,4 @@
-"""What scenes show of a ladder, from its report."""
+"""The looks of a ladder in scenes, from its report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large a ladder is and how much work goes into it."""
+"""The size of a ladder, and the work that goes into it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is behind the shape: a grey backdrop, the environment out of focus, or the ground."""
+"""The backdrop of a shape: grey, the environment out of focus, or the ground."""
 
 from __future__ import annotations
 

@@ -311,7 +311,7 @@ class PaintPage(QWidget):
             return
         file = path if path.lower().endswith(".exr") else f"{path}.exr"
         if file != path and Path(file).exists():
-            # the dialog has asked about the name without .exr
+            # the dialog has confirmed the name without .exr
             text = f"{file} exists already. Choose that name in the dialog to replace it."
             self._model.notices.add(WARNING, text)
         else:

@@ -77,7 +77,7 @@ class TimeLeft:
         own = elapsed / share if share > 0 else 0.0
         if predicted is None:
             return own, 1.5 - 0.4 * share
-        # more than a third of a bake tells more than any prediction
+        # more than a third of a bake predicts better than any estimate
         weight = min(1.0, max(0.0, 3 * share - 0.1)) if share > 0.05 else 0.0
         total = own**weight * predicted.seconds ** (1 - weight) if own > 0 else predicted.seconds
         spread = predicted.spread ** (1 - share)

@@ -217,7 +217,7 @@ def _largest_that_fit(
         doubled = (
             each._replace(width=2 * each.width),
             each._replace(height=2 * each.height),
-            # fewer channels at the same texels would save bytes that nobody asked to save
+            # fewer channels at the same texels would save bytes that nobody requested
             each._replace(channels=size.channels),
         )
         return any(other != each and _is_part(other, size) and fits(other) for other in doubled)

@@ -52,7 +52,7 @@ class _Tasks:
         self._reader, self._ending = reader, ending
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._wanted = 1
-        """Tasks that were asked for."""
+        """Requested tasks."""
         self._received = 0
 
     def read(self) -> None:

@@ -176,7 +176,7 @@ class Surface:
             if not report.is_unique:
                 found.append(
                     f"uv set {name!r}: {report.overlapping} of {report.islands} islands overlap "
-                    f"({report.overlap:.0%} of the texels): they share what is baked"
+                    f"({report.overlap:.0%} of the texels): they share texels"
                 )
             if report.without_area:
                 found.append(

@@ -1,4 +1,4 @@
-"""What the rungs are fitted to: pictures of the teacher under a light, and samples of its response
+"""The reference of all rungs: pictures of the teacher under a light, and samples of its response
 at the pixels that cameras see. All of it stays on the device."""
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ _FORM = "use NAME=LOW..HIGH, as in wetness=0..1, with @DEFAULT or :DENSITY behin
 
 @dataclass(frozen=True)
 class WantedInput:
-    """A request for a live input, before the document is asked for it."""
+    """A request for a live input, before the document is searched for it."""
 
     name: str
     """Of an input of the document's interface, a path of any input, `time` or `frame`."""

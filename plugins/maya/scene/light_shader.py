@@ -105,7 +105,7 @@ def nearest(wanted: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def _product(one: str, other: str, name: str, note: Note) -> str:
-    """A plug that holds the product of two, which is what the node does unless told else."""
+    """A plug that holds the product of two, which is what the node does by default."""
     made = add_node("multiplyDivide", f"{name}_product", note)
     cmds.connectAttr(one, f"{made}.input1")
     cmds.connectAttr(other, f"{made}.input2")
