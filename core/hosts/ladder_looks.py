@@ -49,7 +49,12 @@ def read_look(file: Path) -> LadderLook:
         raise HostError(
             f"{file}: is not the report of a ladder: choose the file ladder.json of one"
         )
-    return look_of(report, file.parent)
+    try:
+        return look_of(report, file.parent)
+    except (AttributeError, KeyError, TypeError, ValueError) as failure:
+        raise HostError(
+            f"{file}: is damaged ({type(failure).__name__}: {failure}): bake the ladder again"
+        ) from None
 
 
 def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:

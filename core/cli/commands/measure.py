@@ -253,7 +253,7 @@ def compare(
     light = "one light and a studio" if environment else "one light"
     print(
         f"{output}: PSNR {compared.psnr:.1f} dB, FLIP {compared.flip:.4f} "
-        f"(of this picture, lit by {light}; measure uses another light)"
+        f"(of this picture of reflected light, lit by {light}; measure uses another light)"
     )
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as xml
 
-from verdigris.core.material.graph.colour_spaces import name_in_materialx
-from verdigris.core.material.graph.library import known_colour_spaces
+from verdigris.core.material.graph.colour_spaces import is_known, name_in_materialx
 
 # Of numbers and vectors, Houdini's renderers read texels as they are.
 _COLOURS = ("color3", "color4")
@@ -29,7 +28,7 @@ def with_file_rules(text: str) -> str:
                 continue
             space, _ = config.getColorSpaceFromFilepath(port.get("value"))
             port.attrib.pop("colorspace", None)
-            if name_in_materialx(space) in known_colour_spaces():
+            if is_known(space):
                 port.set("colorspace", name_in_materialx(space))
             changed = True
     if not changed:

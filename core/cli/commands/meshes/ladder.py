@@ -19,7 +19,7 @@ from verdigris.core.cli.shared.options import (
 )
 
 _DEFAULT_RUNGS = "pbr,unlit,reflection,detail,vertex"
-_NOWHERE = "nowhere below FLIP .02"
+_NOWHERE = "visibly different at all sizes"
 
 
 def ladder(
@@ -122,7 +122,7 @@ def ladder(
         print(
             f"{rung['name']:<11} {format_bytes(rung['bytes']):>9}   FLIP {rung['flip']:.3f} "
             f"({rung['flip_of_pictures']:.3f} with background)   "
-            f"{'good ' + describe_switch(rung) if rung['switch_pixels'] else _NOWHERE:<24} "
+            f"{'good ' + describe_switch(rung) if rung['switch_pixels'] else _NOWHERE:<30} "
             f"{rung['seconds']:.0f} s"
         )
     print(f"{output / PAGE}: {counted(len(report['rungs']), 'rung')} on {mesh}")

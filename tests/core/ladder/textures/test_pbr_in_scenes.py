@@ -1,10 +1,13 @@
 """glTF textures as scenes show them: the inputs of a Standard Surface, from the files of glTF."""
 
+import json
+
 import numpy as np
 import OpenImageIO as oiio
 import pytest
 
-from verdigris.core.hosts.ladder_looks import look_of
+from verdigris.core.base.errors import HostError
+from verdigris.core.hosts.ladder_looks import look_of, read_look
 from verdigris.core.ladder.output.write_ladder import SCENE_SHADER
 from verdigris.core.ladder.rung import BLEND, Opacity, Rung
 from verdigris.core.ladder.surface_shader.surface_files import describe_shader
@@ -92,6 +95,14 @@ def test_all_layers_of_gltf_are_inputs_of_the_surface_shader(tmp_path):
     assert value("opacity") == pytest.approx(np.repeat(opacity, 3, -1), abs=8e-3)
     numbers = {"base", "specular", "specular_color", "sheen", "emission", "coat_color"}
     assert {shader.values[each] for each in numbers} == {1.0, (1.0, 1.0, 1.0)}
+
+
+@pytest.mark.parametrize("entry", [{}, {"name": "pbr", "scene_shader": {}}, "pbr"])
+def test_a_damaged_report_is_named_with_the_remedy(tmp_path, entry):
+    file = tmp_path / "ladder.json"
+    file.write_text(json.dumps({"format": "verdigris.ladder", "rungs": [entry]}))
+    with pytest.raises(HostError, match=r"ladder.json: is damaged \(.*\): bake the ladder again"):
+        read_look(file)
 
 
 def test_what_is_the_same_everywhere_is_a_number_and_layers_that_are_not_there_are_none(tmp_path):

@@ -175,6 +175,22 @@ def test_an_attribute_that_no_brush_paints_is_an_error(harness, plane):
     assert bpy.context.mode == "OBJECT" and not plane.vertex_groups
 
 
+def test_what_cannot_be_painted_on_is_an_error_and_stays_as_it_is(harness, plane, tmp_path):
+    plane.hide_viewport = True
+    with pytest.raises(HostError, match="plane is hidden: show it to paint on it"):
+        arm_brush(plane, NAME)
+    library = tmp_path / "library.blend"
+    bpy.data.libraries.write(str(library), {plane.data})
+    with bpy.data.libraries.load(str(library), link=True) as (_, wanted):
+        wanted.meshes = [plane.data.name]
+    linked = next(each for each in bpy.data.meshes if each.library)
+    other = bpy.data.objects.new("other", linked)
+    bpy.context.scene.collection.objects.link(other)
+    with pytest.raises(HostError, match=r"is linked from .*library.blend: open that file"):
+        arm_brush(other, NAME)
+    assert not plane.vertex_groups and not other.vertex_groups and bpy.context.mode == "OBJECT"
+
+
 def test_a_mesh_that_is_edited_is_read_as_it_is(harness, plane):
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="SELECT")
