@@ -20,6 +20,9 @@ from verdigris.core.progress.events import (
 )
 from verdigris.core.worker.protocol.messages import encode
 
+# The largest error of a place that is printed as a number.
+_MOST_SHARE = 10.0
+
 
 class LostOutputError(Exception):
     """The output cannot be written any more: its reader is gone, or the disk is full."""
@@ -118,10 +121,15 @@ def _print_result(event: Finished, recommendation: Callable[[Path], str] | None)
         if sky:
             print(
                 f"  under a sky: error {sky.median:.1%} (9 of 10 places below {sky.p90:.1%}, "
-                f"largest {sky.largest:.1%}), light {sky.bias:+.1%}"
+                f"largest {_share(sky.largest)}), light {sky.bias:+.1%}"
             )
         if hint:
             print(f"  {hint}")
+
+
+def _share(error: float) -> str:
+    """An error as a share of the light. Where there is hardly any, a number says nothing."""
+    return f"{error:.1%}" if error < _MOST_SHARE else f"over {_MOST_SHARE:.0%}"
 
 
 def _clock(seconds: float) -> str:
