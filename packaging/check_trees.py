@@ -23,7 +23,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from hosts import HOSTS, HostVersion, find_host
+from hosts import BY_NAME, HOSTS, HostVersion
 from stage import ROOT, stage
 from wheels import StageError
 
@@ -120,10 +120,8 @@ def main(arguments: Sequence[str]) -> int:
     holds = True
     with tempfile.TemporaryDirectory(prefix="verdigris_trees_") as folder:
         for name in given.host or names:
-            host = find_host(name)
-            assert host is not None
             try:
-                found = check(host, given.keep or Path(folder), given.pictures)
+                found = check(BY_NAME[name], given.keep or Path(folder), given.pictures)
             except StageError as failure:
                 found, holds = f"does not hold: {failure}", False
             text = found if isinstance(found, str) else json.dumps(found)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from entries import TREE, entry_name, write_entry
-from hosts import HOSTS, HostVersion, find_host
+from hosts import BY_NAME, HostVersion
 
 
 def entry_folder(host: HostVersion, home: Path, platform: str = sys.platform) -> Path:
@@ -59,15 +59,12 @@ def remove(host: HostVersion, home: Path) -> Path:
 
 def main(arguments: Sequence[str]) -> int:
     """The command line."""
-    names = ", ".join(each.name for each in HOSTS)
     parser = argparse.ArgumentParser(description="Registers a staged tree with an application.")
-    parser.add_argument("host", help=f"one of {names}")
+    parser.add_argument("host", choices=BY_NAME, help="the version of the application")
     parser.add_argument("out", type=Path, help="the output folder of stage.py")
     parser.add_argument("--remove", action="store_true", help="remove the tree")
     given = parser.parse_args(arguments)
-    host = find_host(given.host)
-    if host is None:
-        parser.error(f"unknown host {given.host!r}: use one of {names}")
+    host = BY_NAME[given.host]
     try:
         if given.remove:
             print(f"dev_install: removed {remove(host, Path.home())}")

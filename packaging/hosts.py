@@ -80,9 +80,8 @@ SYSTEMS = {
 }
 
 
-def find_host(name: str) -> HostVersion | None:
-    """The host with a name such as maya-2026."""
-    return next((each for each in HOSTS if each.name == name), None)
+BY_NAME = {each.name: each for each in HOSTS}
+"""By names such as maya-2026."""
 
 
 def this_system() -> str:

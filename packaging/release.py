@@ -24,7 +24,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from entries import MODULE, beside, entry_text, module_text, write_text
-from hosts import HOSTS, SYSTEMS, HostVersion, find_host
+from hosts import BY_NAME, HOSTS, SYSTEMS, HostVersion
 from pages import INSTALLING, section
 from stage import ROOT, project, stage
 from wheels import StageError
@@ -60,10 +60,8 @@ def archives(name: str, systems: Sequence[str], out: Path) -> Iterator[Path]:
     if name == BLENDER:
         yield blender_addon.build(out)
         return
-    host = find_host(name)
-    assert host is not None
     for system in systems:
-        yield release(host, system, out)
+        yield release(BY_NAME[name], system, out)
 
 
 def lay_out(

@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from entries import TEMPLATES, TREE, write_entry
-from hosts import HOSTS, SYSTEMS, HostVersion, find_host, this_system
+from hosts import BY_NAME, SYSTEMS, HostVersion, this_system
 from pages import copy_pages
 from wheels import StageError, install_wheels, requirements
 
@@ -111,18 +111,15 @@ def _copy_worker_source(root: Path, target: Path) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """The command line."""
-    names = ", ".join(each.name for each in HOSTS)
     parser = argparse.ArgumentParser(description="Builds a Maya module or a Houdini package.")
-    parser.add_argument("host", help=f"one of {names}")
+    parser.add_argument("host", choices=BY_NAME, help="the version of the application")
     parser.add_argument("out", type=Path, help="output folder")
     parser.add_argument("--platform", choices=sorted(SYSTEMS), default=this_system())
     parser.add_argument("--python", help="version of the application's Python")
     parser.add_argument("--no-wheels", action="store_true", help="do not install packages")
     parser.add_argument("--worker", action="store_true", help="also make the worker's environment")
     given = parser.parse_args(arguments)
-    host = find_host(given.host)
-    if host is None:
-        parser.error(f"unknown host {given.host!r}: use one of {names}")
+    host = BY_NAME[given.host]
     if given.python:
         host = replace(host, python=given.python)
     try:

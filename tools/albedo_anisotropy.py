@@ -16,13 +16,8 @@ from typing import TYPE_CHECKING
 import albedo_fit
 import numpy as np
 from albedo_fit import Sigmoids, as_file, as_slang, least_squares, sigmoid
+from ggx_integrals import LobeSamples, anisotropic_ggx_lobe, fresnel, schlick
 
-from verdigris.core.material.analyse.albedo_integrals import (
-    LobeSamples,
-    anisotropic_ggx_lobe,
-    fresnel,
-    schlick,
-)
 from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Fits smooth functions to the integrals of `albedo_integrals.py`, and writes them as Slang.
+"""Fits smooth functions to integrals of GGX and of sheen, and writes them as Slang.
 
     python tools/albedo_fit.py
 
@@ -16,14 +16,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from ggx_integrals import fresnel, ggx_lobe, schlick
 
-from verdigris.core.material.analyse.albedo_integrals import (
-    LEAST_SHEEN_ROUGHNESS,
-    fresnel,
-    ggx_lobe,
-    schlick,
-    sheen_albedo,
-)
+from verdigris.core.material.analyse.albedo_integrals import LEAST_SHEEN_ROUGHNESS, sheen_albedo
 from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, nullcontext
+from pathlib import Path
 from typing import TypeVar
 
 from verdigris.core.baking.finish.finish import (
@@ -89,14 +90,14 @@ from verdigris.core.progress.events import (
     Step,
 )
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.recipe import Recipe
+from verdigris.core.settings.recipe import Kind, Recipe
 
 __all__ = ["BakeControl", "BakeOptions", "bake"]
 
 T = TypeVar("T")
 
-_PHASES = (STARTS, TRAINING, ROUNDING, MEASURING)
-_PHASES_OF_TWO_STAGES = (STARTS, SMALL_TEXTURE, ENCODING, TRAINING, ROUNDING, MEASURING)
+PHASES = (STARTS, TRAINING, ROUNDING, MEASURING)
+PHASES_OF_TWO_STAGES = (STARTS, SMALL_TEXTURE, ENCODING, TRAINING, ROUNDING, MEASURING)
 # Held-out samples that a running bake is measured on; software devices are slower.
 _QUICK_SAMPLES, _QUICK_SAMPLES_ON_SOFTWARE = 1 << 15, 1 << 13
 
@@ -123,50 +124,76 @@ def bake(
     paths = bundle_paths(options, teachers)
     check_names(paths, teachers)
     with ExitStack() as opened:
-        opened.enter_context(result_folder(options.folder))
-        for name in sorted({options.name, *(path.stem for path in paths)}):
-            opened.enter_context(locked(options.folder, name))
-        check_paths(paths, state_path(options.folder, options.name))
-        if options.viewport_textures:
-            check_textures(paths, teachers)
-        clear_leftovers(options.folder, options.name)
+        _claim_folder(opened, teachers, paths, options)
         saved = find_state(teachers, requested, options, trainer_kind)
-        chosen = saved.settings if saved else requested
-        if options.time_limit and not saved:
-            chosen = fit_to_time(teachers, chosen, options, trainer_kind)
-        stage = saved.stage if saved else stages_of(chosen)[0]
-        trainer, source = open_start(teachers, stage, options, trainer_kind)
-        run = Run(
-            teachers=teachers,
-            kind=kind,
-            settings=chosen,
-            options=options,
-            control=control,
-            trainer_kind=trainer_kind,
-            names=unique_names([teacher.material.name for teacher in teachers]),
-            learner=Learner(teachers, chosen, trainer, source, stage, options.importance),
-            clock=start_clock(stage.settings.iterations, options),
-            saved=saved_progress(options),
-            requested_steps=requested.iterations,
-            documents=[document_facts(teacher) for teacher in teachers],
-        )
-        run.update_digests()
-        if control.watch:
-            control.watch(run)
+        run = _open_run(teachers, kind, requested, saved, options, control, trainer_kind)
         # those of cooperative vectors depend on the trained numbers
-        opened.enter_context(compiling_ahead(chosen.spec, PORTABLE))
-        opened.enter_context(preparing_finish(teachers, chosen))
-        events, phases = _bake(run, saved), Phases()
-        try:
-            # exceptions that the caller throws in are raised here, and are not the device's
-            while event := _explain_device_failure(run, lambda: _next(run, events)):
-                if isinstance(event, Phase):
-                    phases.begin(event.name)
-                yield event
-        finally:
-            phases.begin("")
-            events.close()
-            _explain_device_failure(run, lambda: run.learner.trainer.close())
+        opened.enter_context(compiling_ahead(run.settings.spec, PORTABLE))
+        opened.enter_context(preparing_finish(teachers, run.settings))
+        yield from _report(run, saved)
+
+
+def _claim_folder(
+    opened: ExitStack, teachers: Sequence[Teacher], paths: Sequence[Path], options: BakeOptions
+) -> None:
+    """Makes the folder, locks the names of the results, and checks that they can be written."""
+    opened.enter_context(result_folder(options.folder))
+    for name in sorted({options.name, *(path.stem for path in paths)}):
+        opened.enter_context(locked(options.folder, name))
+    check_paths(paths, state_path(options.folder, options.name))
+    if options.viewport_textures:
+        check_textures(paths, teachers)
+    clear_leftovers(options.folder, options.name)
+
+
+def _open_run(
+    teachers: Sequence[Teacher],
+    kind: Kind,
+    requested: BakeSettings,
+    saved: SavedState | None,
+    options: BakeOptions,
+    control: BakeControl,
+    trainer_kind: str,
+) -> Run:
+    """Opens the trainer for the first stage, or for that of the checkpoint."""
+    chosen = saved.settings if saved else requested
+    if options.time_limit and not saved:
+        chosen = fit_to_time(teachers, chosen, options.time_limit, options, trainer_kind)
+    stage = saved.stage if saved else stages_of(chosen)[0]
+    trainer, source = open_start(teachers, stage, options, trainer_kind)
+    run = Run(
+        teachers=teachers,
+        kind=kind,
+        settings=chosen,
+        options=options,
+        control=control,
+        trainer_kind=trainer_kind,
+        names=unique_names([teacher.material.name for teacher in teachers]),
+        learner=Learner(teachers, chosen, trainer, source, stage, options.importance),
+        clock=start_clock(stage.settings.iterations, options),
+        saved=saved_progress(options),
+        requested_steps=requested.iterations,
+        documents=[document_facts(teacher) for teacher in teachers],
+    )
+    run.update_digests()
+    if control.watch:
+        control.watch(run)
+    return run
+
+
+def _report(run: Run, saved: SavedState | None) -> Iterator[Event]:
+    """The events of the bake; closes its trainer."""
+    events, phases = _bake(run, saved), Phases()
+    try:
+        # exceptions that the caller throws in are raised here, and are not the device's
+        while event := _explain_device_failure(run, lambda: _next(run, events)):
+            if isinstance(event, Phase):
+                phases.begin(event.name)
+            yield event
+    finally:
+        phases.begin("")
+        events.close()
+        _explain_device_failure(run, lambda: run.learner.trainer.close())
 
 
 def with_live_inputs(recipe: Recipe, teachers: Sequence[Teacher]) -> Recipe:
@@ -253,7 +280,7 @@ def _bake(run: Run, saved: SavedState | None) -> Generator[Event, None, None]:
 
 
 def _phase(run: Run, name: str) -> Phase:
-    names = _PHASES_OF_TWO_STAGES if run.settings.has_two_stages else _PHASES
+    names = PHASES_OF_TWO_STAGES if run.settings.has_two_stages else PHASES
     return Phase(name, names.index(name) + 1, len(names))
 
 

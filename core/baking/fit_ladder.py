@@ -1,4 +1,8 @@
-"""A whole ladder: bakes the neural rung, fits the others, measures all, and writes the folder."""
+"""A whole ladder, as the command and the panel request it.
+
+Puts the graph on the mesh, has the neural rung baked (bake_neural_rung.py), the others fitted and
+all measured (core/ladder/ladder.py), and the folder written (core/ladder/output).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.baking.on_mesh import NeuralRequest, bake_neural
+from verdigris.core.baking.bake_neural_rung import NeuralRequest, bake_neural
 from verdigris.core.baking.state.options import require_writable, result_folder
 from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.base.errors import SettingsError
@@ -102,23 +106,12 @@ def fit_ladder(
     on_progress: OnProgress = lambda *_: None,
 ) -> dict[str, Any]:
     """Writes the ladder and returns its report. An error in `on_progress` ends it."""
-    names = request.rungs
     settings = LadderSettings.for_device(request.size, device.is_software)
     settings = replace(settings, **request.changes)
-    nodes = list(document.nodes_of(material))
-    read, lacking = find_properties(surface, nodes, document.name)
-    uv_set, fitted, points = surface.require_set(request.uv_set), surface, None
-    has_colours, sets = reads_colours(surface, nodes), min(len(surface.sets), MOST_SETS)
-    reads_map = read or has_colours or (sets > 1 and reads_second_set(nodes))
-    if names != (NEURAL,) and reads_map:
-        # read from a map in a set in which each place has texels of its own
-        places = surface.require_unique_set()
-        points = mesh_points(surface, places, properties=read)
-        fitted = surface.starting_with(places)
-    bundle = open_bundle(request.bundle) if request.bundle is not None else None
-    read_by = surface.require_set(recorded_set(bundle) if bundle else None)
     if request.preset:
         require_recipe(request.preset, choose_trainer(device))
+    bundle = open_bundle(request.bundle) if request.bundle is not None else None
+    read_by = surface.require_set(recorded_set(bundle) if bundle else None)
     draft = request.folder / _BAKED
 
     def find_neural() -> Neural:
@@ -129,37 +122,69 @@ def fit_ladder(
             document, material, surface, device, wanted, lambda part: on_progress(NEURAL, part)
         )
 
+    graph = _put_on_mesh(document, material, surface, device, request)
+    with result_folder(request.folder):
+        require_writable(request.folder)
+        if NEURAL in request.rungs and bundle is None:
+            check_replaceable(request.folder / f"{material.file_name}{SUFFIX}", FORMAT)
+        remove_folder(draft)
+        try:
+            ladder = make_ladder(
+                graph.teacher,
+                graph.surface,
+                environment,
+                request.rungs,
+                settings,
+                cameras,
+                graph.uv_set,
+                importance,
+                graph.has_tiles,
+                find_neural,
+                on_progress,
+            )
+            ladder.warnings += graph.warnings
+            return write_ladder(
+                ladder, request.folder, material.file_name, request.has_ktx, baked=draft
+            )
+        finally:
+            remove_folder(draft)
+
+
+@dataclass(frozen=True)
+class _GraphOnMesh:
+    """The material's graph on the mesh, to which textures are fitted."""
+
+    teacher: Teacher
+    surface: Surface
+    """Its first uv set is that on which the graph is evaluated."""
+    uv_set: str
+    """That of surface, pbr and detail."""
+    has_tiles: bool
+    warnings: list[str]
+    """What the mesh lacks, and what the graph loses on it."""
+
+
+def _put_on_mesh(
+    document: Document, material: Material, surface: Surface, device: Device, request: LadderRequest
+) -> _GraphOnMesh:
+    """Compiles the graph. What it reads from the mesh is a map in a uv set in which each place has
+    texels of its own."""
+    nodes = list(document.nodes_of(material))
+    read, lacking = find_properties(surface, nodes, document.name)
+    uv_set, fitted, points = surface.require_set(request.uv_set), surface, None
+    has_colours, sets = reads_colours(surface, nodes), min(len(surface.sets), MOST_SETS)
+    reads_map = read or has_colours or (sets > 1 and reads_second_set(nodes))
+    if request.rungs != (NEURAL,) and reads_map:
+        places = surface.require_unique_set()
+        points = mesh_points(surface, places, properties=read)
+        fitted = surface.starting_with(places)
     teacher = Teacher(document, material, device, points, has_atlas=points is not None)
     # what the mesh lacks of these is in the list already
     named = [plain_name(each) for each in nodes if is_read_from_mesh(each)]
     parts = parts_on_mesh(describe_teacher(teacher).parts, named, sets, has_colours=True)
     lacking += [f"{each.name} is {each.fate}: {each.how}" for each in parts if each.fate != KEPT]
     has_tiles = any(is_tiled(slot.file) for slot in teacher.generated.textures)
-    if not has_tiles and {SURFACE, PBR, DETAIL} & set(names):
+    if not has_tiles and {SURFACE, PBR, DETAIL} & {*request.rungs}:
         has_tiles, shared = needs_atlas(fitted, uv_set, nodes)
         lacking += shared
-    with result_folder(request.folder):
-        require_writable(request.folder)
-        if NEURAL in names and bundle is None:
-            check_replaceable(request.folder / f"{material.file_name}{SUFFIX}", FORMAT)
-        remove_folder(draft)
-        try:
-            ladder = make_ladder(
-                teacher,
-                fitted,
-                environment,
-                names,
-                settings,
-                cameras,
-                uv_set,
-                importance,
-                has_tiles,
-                find_neural,
-                on_progress,
-            )
-            ladder.warnings += lacking
-            return write_ladder(
-                ladder, request.folder, material.file_name, request.has_ktx, baked=draft
-            )
-        finally:
-            remove_folder(draft)
+    return _GraphOnMesh(teacher, fitted, uv_set, has_tiles, lacking)

@@ -45,7 +45,7 @@ def open_array(path: Path) -> NDArray[Any]:
         ) from None
     except (*UNREADABLE, OverflowError) as failure:
         raise SettingsError(
-            f"{path}: is no array of numpy ({why_unreadable(failure)}): save the weights with "
+            f"{path}: is not a numpy array ({why_unreadable(failure)}): save the weights with "
             "numpy.save"
         ) from None
     if not isinstance(found, np.ndarray):

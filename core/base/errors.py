@@ -42,7 +42,7 @@ def why_no_folder(path: Path) -> str:
         is_folder = stat.S_ISDIR(path.stat().st_mode)
     except (OSError, ValueError) as failure:
         return f"the folder {path} cannot be read ({reason(failure)})"
-    return "" if is_folder else f"{path} is no folder"
+    return "" if is_folder else f"{path} is not a folder"
 
 
 class VerdigrisError(Exception):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import BundleError, VerdigrisError, reason
-from verdigris.core.base.process.working_folder import require_for
+from verdigris.core.base.plain_file import require_file
 from verdigris.core.base.text import is_of_a_device
 
 # Plain names only: no folders, drives, hidden files, or names reserved by a system.
@@ -132,13 +132,11 @@ def parse_json(data: bytes, file: str) -> Fields:
 
 def read_json_file(path: Path, error: type[VerdigrisError], most_bytes: int) -> Any:
     """The value in a file that people write: it may begin with a byte order mark."""
+    require_file(path, error, "choose a file")
     try:
         if path.stat().st_size > most_bytes:
             raise error(f"{path}: has more than {most_bytes >> 20} MB: split it")
         data = path.read_bytes()
-    except FileNotFoundError:
-        require_for(path)
-        raise error(f"{path}: there is no such file") from None
     except (OSError, ValueError) as failure:
         raise error(f"{path}: cannot be read ({reason(failure)}): choose a file") from None
     return load_json(data, str(path), error, "utf-8-sig")

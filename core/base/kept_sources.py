@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _SUFFIX = ".slang"
 # Bytes of all compiled modules: those of some 1,600 materials.
-_MOST_BYTES = 512 << 20
+MOST_BYTES = 512 << 20
 
 
 class KeptSources:
@@ -57,7 +57,7 @@ class KeptSources:
         total = sum(sizes.values())
         used = sorted(self.folder.glob("*" + _SUFFIX), key=lambda each: each.stat().st_mtime)
         for source in used[: len(used) // 2]:
-            if total <= _MOST_BYTES:
+            if total <= MOST_BYTES:
                 return
             for each in [each for each in sizes if each.stem == source.stem]:
                 total -= sizes.pop(each)

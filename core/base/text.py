@@ -41,6 +41,16 @@ def format_seconds(seconds: float) -> str:
     return f"{whole // 3600}:{whole % 3600 // 60:02d}:{whole % 60:02d} h"
 
 
+def format_range(low: float, high: float) -> str:
+    """`20 to 40 s`, `about 3 min` or `1 to 2 h`."""
+    for unit, seconds, step in (("s", 1, 5), ("min", 60, 1), ("h", 3600, 1)):
+        if high < 90 * seconds or unit == "h":
+            first = max(step, round(low / seconds / step) * step)
+            last = max(first, round(high / seconds / step) * step)
+            return f"about {first} {unit}" if first == last else f"{first} to {last} {unit}"
+    raise AssertionError
+
+
 def format_bytes(count_of_bytes: float) -> str:
     """A size for people: `999 bytes`, `4.3 KB`, `698 KB` or `25.8 GB`."""
     value, unit = float(count_of_bytes), 0
@@ -56,7 +66,7 @@ def parse_bytes(text: str) -> int:
     found = _SIZE.fullmatch(text.strip())
     if found is None:
         raise SettingsError(
-            f"{text!r} is no size: use a number of bytes, or one with K, M or G, such as 1.4M"
+            f"{text!r} is not a size: use a number of bytes, or one with K, M or G, such as 1.4M"
         )
     number, letter, ending = found.groups()
     base = 1000 if ending and ending.lower() == "b" and letter else 1024

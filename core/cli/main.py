@@ -6,7 +6,7 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TextIO
@@ -37,6 +37,8 @@ from verdigris.core.cli.commands.scenes.scene import app as scene
 from verdigris.core.cli.commands.selftest import selftest
 from verdigris.core.cli.commands.view import view
 from verdigris.core.cli.shared.bake_options import BakeCommand
+from verdigris.core.cli.shared.option_group import with_groups
+from verdigris.core.cli.shared.options import example
 
 EXIT_FAILURE = 1
 EXIT_INTERRUPTED = 130
@@ -120,12 +122,28 @@ def before_any_command(
         begin_profile(profile)
 
 
-app.command(cls=BakeCommand)(bake)
-for command in (
-    *(inspect, render, measure, compare, verify, export),
-    *(versions, pack, publish, cost, view, panel, selftest, ladder, compress),
-):
-    app.command()(command)
+_COMMANDS: dict[Callable[..., None], str] = {
+    inspect: "inspect copper_tray.mtlx",
+    render: "render copper_tray.mtlx --hdri sky -o tray.png",
+    measure: "measure copper_tray.vdg --source copper_tray.mtlx",
+    compare: "compare copper_tray.mtlx copper_tray.vdg -o compared.png",
+    verify: "verify copper_tray.vdg --source copper_tray.mtlx",
+    export: "export copper_tray.vdg --target astc",
+    versions: "versions copper_tray.vdg --keep 20",
+    pack: "pack copper_tray.vdg car_paint.vdg -o scene.vdg",
+    publish: "publish tray.vdg --source copper_tray.mtlx -o review.html",
+    cost: "cost copper_tray.mtlx --preset standard",
+    view: "view copper_tray.vdg --source copper_tray.mtlx",
+    panel: "panel copper_tray.mtlx --mesh tray.obj",
+    selftest: "selftest --host maya -o report.json",
+    ladder: "ladder copper_tray.mtlx --mesh tray.obj -o out",
+    compress: "compress copper_tray.mtlx --target 40",
+}
+"""Commands, and an example of each for its help."""
+
+app.command(cls=BakeCommand, epilog=example("bake copper_tray.mtlx --preset draft -o out"))(bake)
+for command, line in _COMMANDS.items():
+    app.command(epilog=example(line))(with_groups(command))
 app.add_typer(weights)
 app.add_typer(scene)
 app.add_typer(farm)

@@ -33,9 +33,9 @@ class Layer(NamedTuple):
     bias: NDArray[np.floating]
 
 
-def first_layers(widths: Sequence[int], seed: int = 1) -> list[Layer]:
+def first_layers(widths: Sequence[int]) -> list[Layer]:
     """Random weights that keep the variance of what passes through rectifiers (He et al. 2015)."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(1)
     return [
         Layer(random.normal(0, (2 / columns) ** 0.5, (rows, columns)), np.zeros(rows))
         for columns, rows in pairwise(widths)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import MOST_THREADS, Device, Kernels, Source
+from verdigris.core.base.device import MOST_THREADS, Device
+from verdigris.core.base.kernels import Kernels, Source
 
 if TYPE_CHECKING:
     import slangpy as spy

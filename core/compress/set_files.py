@@ -176,7 +176,7 @@ def pack_weights(layers: Sequence[Layer]) -> bytes:
 def open_set(folder: Path) -> StoredSet:
     """Opens a folder and checks its manifest, lengths and digests."""
     if not (folder / MANIFEST_FILE).is_file():
-        raise BundleError(f"{folder}: is no compressed set: name a folder NAME{SUFFIX}")
+        raise BundleError(f"{folder}: is not a compressed set: name a folder NAME{SUFFIX}")
     place = str(folder / MANIFEST_FILE)
     fields = parse_json(read_whole(folder, MANIFEST_FILE, LARGEST_MANIFEST), place)
     fields.require(

@@ -128,15 +128,12 @@ def find_textures(
 
 
 def load_set(
-    document: Document,
-    found: Sequence[tuple[SetTexture, int]],
-    most_side: int = LARGEST_SIDE,
-    has_levels: bool = True,
+    document: Document, found: Sequence[tuple[SetTexture, int]], most_side: int = LARGEST_SIDE
 ) -> TextureSet:
     """Decodes images, brings them to the size of the largest, and makes mip levels."""
     rows = min(max(each.height for each, _ in found), most_side)
     columns = min(max(each.width for each, _ in found), most_side)
-    sizes = level_sizes(rows, columns) if has_levels else [(rows, columns)]
+    sizes = level_sizes(rows, columns)
     textures: list[SetTexture] = []
     parts: list[list[Floats]] = []
     count = 0

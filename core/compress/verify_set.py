@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.base.device import Kernels, Source
+from verdigris.core.base.kernels import Kernels, Source
 from verdigris.core.bundle.files.checked_files import digest
 from verdigris.core.bundle.files.ktx2 import BC7, RGBA8
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER

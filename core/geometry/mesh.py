@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.errors import MeshError
-from verdigris.core.base.process.working_folder import require_for
+from verdigris.core.base.plain_file import require_file
 from verdigris.core.geometry.polygons import triangulate
 
 if TYPE_CHECKING:
@@ -85,10 +85,8 @@ def load_mesh(path: str | Path, is_upright: bool = True) -> FileMesh:
         raise MeshError(
             f"{path}: {path.suffix!r} is not a mesh format: use one of {', '.join(readers)}"
         )
+    require_file(path, MeshError, "name a mesh")
     try:
-        if not path.is_file():
-            require_for(path)
-            raise MeshError(f"{path}: there is no such file")
         if path.stat().st_size > LARGEST_FILE_BYTES:
             raise MeshError(
                 f"{path}: is larger than {LARGEST_FILE_BYTES >> 30} GB: export fewer meshes"

@@ -27,7 +27,7 @@ def triangulate(counts: Ints, places: NDArray[Any]) -> Ints:
     for polygon in np.flatnonzero(is_concave):
         start, count, first = starts[polygon], counts[polygon], firsts[polygon]
         outline = _flat(places[start : start + count], normals[polygon])
-        triangles[first : first + count - 2] = start + _ears(outline)
+        triangles[first : first + count - 2] = start + ears(outline)
     return triangles
 
 
@@ -63,7 +63,7 @@ def _flat(places: NDArray[Any], normal: Floats) -> Floats:
     return np.asarray(places[:, [across, up] if normal[axis] > 0 else [up, across]], np.float64)
 
 
-def _ears(outline: Floats) -> Ints:
+def ears(outline: Floats) -> Ints:
     """Triangles of a counterclockwise polygon. If it crosses itself, the rest becomes a fan."""
     ring = list(range(len(outline)))
     found = []

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
 
 UNITS = 256
-_CANDIDATES_AT_ONCE = 1 << 17
+CANDIDATES_AT_ONCE = 1 << 17
 # Boxes up to this size are grouped by their exact size, larger ones by a rounded size.
 _EXACT_SIZE = 8
 
@@ -76,7 +76,7 @@ def touches(corners: Floats, width: int, height: int) -> Iterator[Touches]:
     for start, end in zip(starts, [*starts[1:], len(order)], strict=True):
         members = busy[order[start:end]]
         box = rounded[order[start]]
-        step = max(1, int(_CANDIDATES_AT_ONCE // (box[0] * box[1])))
+        step = max(1, int(CANDIDATES_AT_ONCE // (box[0] * box[1])))
         for first in range(0, len(members), step):
             part = members[first : first + step]
             yield _touches_of(part, units[part], low[part], extent[part], box)

@@ -60,7 +60,7 @@ class UvReport:
         return ", ".join(found)
 
 
-def report_uv(uv: Floats, side: int = _SIDE) -> UvReport:
+def report_uv(uv: Floats) -> UvReport:
     """Measures the layout of triangles (T, 3, 2)."""
     uv = np.asarray(uv, np.float64)
     step1, step2 = uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]
@@ -70,19 +70,19 @@ def report_uv(uv: Floats, side: int = _SIDE) -> UvReport:
     corner = np.floor(uv.min((0, 1)) + _SAME)
     reach = np.maximum(np.ceil(uv.max((0, 1)) - _SAME) - corner, 1)
     across, down = (int(min(each, 16)) for each in reach)
-    width, height = across * side, down * side
+    width, height = across * _SIDE, down * _SIDE
     times = np.zeros(width * height, np.int32)
     numbers = np.flatnonzero(solid)
-    for found in touches((uv[solid] - corner) * side, width, height):
+    for found in touches((uv[solid] - corner) * _SIDE, width, height):
         np.add.at(times, (found.y * width + found.x)[found.is_inside], 1)
     shared = times > 1
     over = set[int]()
     if shared.any():
-        for found in touches((uv[solid] - corner) * side, width, height):
+        for found in touches((uv[solid] - corner) * _SIDE, width, height):
             at = (found.y * width + found.x)[found.is_inside]
             over |= set(island[numbers[found.triangle[found.is_inside]][shared[at]]].tolist())
     covered = int((times > 0).sum())
-    squares = (times.reshape(down, side, across, side) > 0).sum((1, 3))
+    squares = (times.reshape(down, _SIDE, across, _SIDE) > 0).sum((1, 3))
     rows, columns = np.nonzero(squares)
     tiles = tuple(
         (int(column + corner[0]), int(row + corner[1]))
@@ -95,7 +95,7 @@ def report_uv(uv: Floats, side: int = _SIDE) -> UvReport:
         mirrored=int((area[solid] < 0).sum()),
         without_area=int((~solid).sum()),
         tiles=tiles,
-        covered=covered / max(1, len(tiles) * side * side),
+        covered=covered / max(1, len(tiles) * _SIDE * _SIDE),
     )
 
 

@@ -37,9 +37,9 @@ class Definition:
     """The categories of nodes in the graph."""
 
 
-def folders_of_definitions(environment: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
+def folders_of_definitions() -> tuple[Path, ...]:
     """The existing folders that the environment variables name."""
-    named = [part for key in VARIABLES for part in environment.get(key, "").split(os.pathsep)]
+    named = [part for key in VARIABLES for part in os.environ.get(key, "").split(os.pathsep)]
     return tuple(dict.fromkeys(Path(part) for part in named if part and Path(part).is_dir()))
 
 

@@ -180,7 +180,7 @@ class StoredLight:
 
 @dataclass(frozen=True)
 class RungLook:
-    """A rung of a ladder as a scene shows it: lit textures, light in textures, or light of
+    """A rung of a ladder as a scene shows it: a surface shader, light in textures, or light of
     vertices."""
 
     name: str
@@ -192,12 +192,6 @@ class RungLook:
     """The height on the screen below which it suffices; None for the first, or for one that
     suffices nowhere."""
 
-    textures: Mapping[str, Path] = field(default_factory=dict)
-    """Lit textures by kind, as flattened ones."""
-
-    emission: float = 1.0
-    """What 1 in the texture of emission emits."""
-
     light: StoredLight | None = None
 
     vertices: Path | None = None
@@ -208,7 +202,7 @@ class RungLook:
     """Of light: whether the alpha of `light`, or `opacity`, makes holes."""
 
     shader: ShaderLook | None = None
-    """Of the rung of a surface shader, which not all hosts show."""
+    """Of `surface` and `pbr`. Not all hosts have all shaders."""
 
 
 @dataclass(frozen=True)
@@ -237,7 +231,7 @@ class ShowsRungs(Protocol):
 
 @runtime_checkable
 class StopsPainting(Protocol):
-    """A host that displays painted weights, until it is told that painting ends."""
+    """A host that displays painted weights until the caller ends the painting."""
 
     def stop_painting(self) -> None:
         """Ends the brush and displays the materials again."""

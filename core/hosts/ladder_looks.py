@@ -1,4 +1,4 @@
-"""What scenes show of a ladder, from its report."""
+"""The looks of a ladder in scenes, from its report."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ FORMAT = "verdigris.ladder"
 SCENE_TEXTURES, SCENE_VERTICES, SCENE_SHADER = "scene_textures", "scene_vertices", "scene_shader"
 # Of the name of a uv set in which UDIM tiles are an atlas: no mesh of a scene has it.
 TILES_SUFFIX = " (tiles)"
-_STRENGTH = "emissive_strength"
 _SHOWN, _DETAIL_SCALE = "shown", "detail_scale"
 COLOUR_SHOWN, SHOWN_SCALE = "colour_shown", "colour_shown_scale"
 _CURVE, _MIRROR_CURVE, _TILES, _ALPHA = "curve", "mirror_curve", "tiles", "alpha_mode"
@@ -47,8 +46,15 @@ def read_look(file: Path) -> LadderLook:
             f"{file}: cannot be read ({reason(failure)}): bake the ladder again"
         ) from None
     if not isinstance(report, dict) or report.get("format") != FORMAT:
-        raise HostError(f"{file}: is no report of a ladder: choose the file ladder.json of one")
-    return look_of(report, file.parent)
+        raise HostError(
+            f"{file}: is not the report of a ladder: choose the file ladder.json of one"
+        )
+    try:
+        return look_of(report, file.parent)
+    except (AttributeError, KeyError, TypeError, ValueError) as failure:
+        raise HostError(
+            f"{file}: is damaged ({type(failure).__name__}: {failure}): bake the ladder again"
+        ) from None
 
 
 def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
@@ -57,20 +63,15 @@ def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
     rungs = []
     for each in report.get("rungs", ()):
         name, light = str(each["name"]), _light_of(each, report, folder)
-        textures = {kind: folder / file for kind, file in each.get(SCENE_TEXTURES, {}).items()}
-        vertices, shader = (
-            each.get(SCENE_VERTICES),
-            _shader_of(each.get(SCENE_SHADER), report, folder),
-        )
-        if name != NEURAL and not (textures or light or vertices or shader):
+        vertices = each.get(SCENE_VERTICES)
+        shader = _shader_of(each.get(SCENE_SHADER), report, folder)
+        if name != NEURAL and not (light or vertices or shader):
             continue
         rungs.append(
             RungLook(
                 name,
                 str(each.get("title", name)),
                 below.get(name),
-                textures,
-                each.get(_STRENGTH, 1.0),
                 light,
                 folder / vertices if vertices else None,
                 _ALPHA in each,

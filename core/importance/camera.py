@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.errors import SettingsError, reason
+from verdigris.core.base.plain_file import require_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,6 +123,7 @@ def look_at(
 def read_camera(path: Path) -> Camera:
     """Reads a camera from JSON: `matrix` with four rows, or `eye`, `target` and `up` (default y);
     `fov` in degrees, `resolution` [width, height], and `near`."""
+    require_file(path, SettingsError, "name a camera's file")
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as failure:

@@ -10,7 +10,7 @@ import numpy as np
 from verdigris.core.base.arrays import REAL_KINDS, open_array
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.outputs import behind_link, check_output, write_image
-from verdigris.core.base.process.working_folder import require_for
+from verdigris.core.base.plain_file import require_file
 from verdigris.core.base.text import require_unicode
 from verdigris.core.material.files.display_window import shown_size, shown_texels
 
@@ -29,14 +29,7 @@ def read_importance(path: Path) -> Floats:
 
     A map may have another size than the latent texture, because weights are relative.
     """
-    try:
-        is_there = path.is_file()
-    except OSError as failure:
-        raise SettingsError(f"{path}: cannot be read ({failure.strerror})") from None
-    if not is_there:
-        require_for(path)
-        what = "is a folder: name a file" if path.is_dir() else "no such file: check the path"
-        raise SettingsError(f"{path}: {what}")
+    require_file(path, SettingsError, "name a file")
     require_unicode(path, SettingsError)
     weights = _read_array(path) if path.suffix.lower() == ARRAY_SUFFIX else _read_image(path)
     check_importance(weights, str(path))

@@ -1,4 +1,5 @@
-"""Fits all rungs of a material on a mesh, and measures them."""
+"""Fits all rungs of a material on a mesh, and measures them. A bake of the neural rung, files and
+folders are the caller's (core/baking/fit_ladder.py)."""
 
 from __future__ import annotations
 
@@ -32,6 +33,7 @@ from verdigris.core.ladder.views.fit_views import FitViews, painted_weights
 from verdigris.core.ladder.views.scene import Scene
 from verdigris.core.ladder.views.visibility import (
     DeviceSurface,
+    Seen,
     back_warnings,
     cameras_around,
     see,
@@ -103,25 +105,13 @@ def make_ladder(
     shared: dict[str, float] = {}
     with _timed(shared, "mesh"):
         scene = _scene_of(teacher, surface, environment, names, uv_set, has_tiles)
-    if scene.tiles_a_side > 1 and settings.size * scene.tiles_a_side > LARGEST_ATLAS:
-        raise SettingsError(
-            f"size is {settings.size}, and {scene.tiles_a_side} tiles a side of "
-            f"{surface.name} would make one texture of {settings.size * scene.tiles_a_side}: use "
-            f"at most {LARGEST_ATLAS // scene.tiles_a_side}"
-        )
+    _check_atlas(scene, settings)
     with _timed(shared, "compile"):
         _compile(scene, names)
-    surface = scene.surface
-    cameras = list(cameras) or cameras_around(
-        surface, settings.views, settings.view_size, settings.seed
-    )
-    seen = []
     with _timed(shared, "views"):
-        for number, camera in enumerate(cameras, 1):
-            seen.append(see(scene.geometry, camera, number))
-            on_progress("views", number / len(cameras))
+        seen = _see_views(scene, cameras, settings, on_progress)
     warnings += back_warnings(seen)
-    weights = None if importance is None else painted_weights(seen, surface, importance)
+    weights = None if importance is None else painted_weights(seen, scene.surface, importance)
     views = FitViews(scene, seen, weights)
     reference = None
     if any(name not in (NEURAL, SURFACE, PBR) for name in names):
@@ -142,15 +132,48 @@ def make_ladder(
                 compress_rung(rung)
     with _timed(shared, "held-out views"):
         held_out = _held_out(scene, settings, lambda part: on_progress("held-out views", part))
-    measured = {}
     with _timed(shared, "measure"):
-        for number, rung in enumerate(rungs, 1):
-            measured[rung.name] = measure_rung(rung, held_out)
-            if rung.name == UNLIT:
-                measured[UNLIT].bound = bound_of_textures(scene, held_out, rung.size)
-            rung.nanoseconds = time_rung(rung, teacher.device)
-            on_progress("measure", number / len(rungs))
+        measured = _measure(rungs, scene, held_out, on_progress)
     return Ladder(scene, settings, rungs, measured, held_out, warnings, shared)
+
+
+def _check_atlas(scene: Scene, settings: LadderSettings) -> None:
+    """Refuses tiles that would make one texture too large to fit."""
+    side = settings.size * scene.tiles_a_side
+    if scene.tiles_a_side > 1 and side > LARGEST_ATLAS:
+        raise SettingsError(
+            f"size is {settings.size}, and {scene.tiles_a_side} tiles a side of "
+            f"{scene.surface.name} would make one texture of {side}: use at most "
+            f"{LARGEST_ATLAS // scene.tiles_a_side}"
+        )
+
+
+def _see_views(
+    scene: Scene, cameras: Sequence[Camera], settings: LadderSettings, on_progress: OnProgress
+) -> list[Seen]:
+    """The visibility buffers of the given cameras, or of some around the mesh."""
+    cameras = list(cameras) or cameras_around(
+        scene.surface, settings.views, settings.view_size, settings.seed
+    )
+    seen = []
+    for number, camera in enumerate(cameras, 1):
+        seen.append(see(scene.geometry, camera, number))
+        on_progress("views", number / len(cameras))
+    return seen
+
+
+def _measure(
+    rungs: Sequence[Rung], scene: Scene, held_out: HeldOut, on_progress: OnProgress
+) -> dict[str, Measured]:
+    """Errors and times of the rungs, by name."""
+    measured = {}
+    for number, rung in enumerate(rungs, 1):
+        measured[rung.name] = measure_rung(rung, held_out)
+        if rung.name == UNLIT:
+            measured[UNLIT].bound = bound_of_textures(scene, held_out, rung.size)
+        rung.nanoseconds = time_rung(rung, scene.teacher.device)
+        on_progress("measure", number / len(rungs))
+    return measured
 
 
 def _held_out(

@@ -1,4 +1,4 @@
-"""How large a ladder is and how much work goes into it."""
+"""The size of a ladder, and the work that goes into it."""
 
 from __future__ import annotations
 
@@ -74,5 +74,5 @@ def check_rungs(names: Sequence[str]) -> list[str]:
     unknown = [name for name in names if name not in RUNGS]
     if unknown or not names:
         given = ", ".join(map(repr, unknown)) or "none"
-        raise SettingsError(f"rungs: {given} is not known: choose of {', '.join(RUNGS)}")
+        raise SettingsError(f"rungs: {given} is not known: choose from {', '.join(RUNGS)}")
     return [name for name in RUNGS if name in names]

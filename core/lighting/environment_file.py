@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.base.errors import LightingError
-from verdigris.core.base.process.working_folder import require_for
+from verdigris.core.base.plain_file import require_file
 from verdigris.core.base.text import require_unicode
 from verdigris.core.lighting.environment import Environment
 from verdigris.core.lighting.environment_names import ENVIRONMENTS
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".hdr", ".exr")
 LARGEST_WIDTH = 16_384
 # Wider maps are averaged: a texel of this is a fifth of the sun.
-_WIDTH_USED = 4096
+WIDTH_USED = 4096
 # More would overflow in sums of single floats.
 _BRIGHTEST = 1e9
 # Tried one after another, because each needs memory of its own.
@@ -47,12 +47,10 @@ def read_environment(path: str | Path) -> Environment:
 def _check_file(path: Path) -> None:
     if path.suffix.lower() not in SUFFIXES:
         raise LightingError(
-            f"{path}: {path.suffix!r} is no format of environments: use {' or '.join(SUFFIXES)}, "
-            f"or a name ({', '.join(ENVIRONMENTS)})"
+            f"{path}: {path.suffix!r} is not a format of environments: use "
+            f"{' or '.join(SUFFIXES)}, or a name ({', '.join(ENVIRONMENTS)})"
         )
-    if not path.is_file():
-        require_for(path)
-        raise LightingError(f"{path}: there is no such file: name an HDRI, or 'sky'")
+    require_file(path, LightingError, "name an HDRI, or 'sky'")
     require_unicode(path, LightingError)
     if not os.access(path, os.R_OK):
         raise LightingError(f"{path}: its permissions do not allow reading: change them")
@@ -66,7 +64,7 @@ def _read(path: Path) -> Floats:
     source = oiio.ImageInput.open(str(path))
     if source is None:
         raise LightingError(
-            f"{path}: is no readable image ({one_line(oiio.geterror())}): save it again as "
+            f"{path}: is not a readable image ({one_line(oiio.geterror())}): save it again as "
             f"{' or '.join(SUFFIXES)}"
         )
     try:
@@ -117,13 +115,13 @@ def _checked(path: Path, texels: Floats) -> Floats:
 def _reduced(texels: Floats) -> Floats:
     """Averages of whole groups of texels, so that no light is lost, until few enough are left."""
     height, width = texels.shape[:2]
-    factor = next((n for n in (1, 2, 3, 4) if width % n == 0 and width // n <= _WIDTH_USED), 0)
+    factor = next((n for n in (1, 2, 3, 4) if width % n == 0 and width // n <= WIDTH_USED), 0)
     if factor:
         shape = (height // factor, factor, width // factor, factor, 3)
         return np.asarray(texels.reshape(shape).mean((1, 3), dtype=np.float64), np.float32)
     # no divisor: by exact overlap
-    narrow = _resampled(texels, _WIDTH_USED, 1)
-    return _resampled(narrow, _WIDTH_USED // 2, 0)
+    narrow = _resampled(texels, WIDTH_USED, 1)
+    return _resampled(narrow, WIDTH_USED // 2, 0)
 
 
 def _resampled(texels: Floats, count: int, axis: int) -> Floats:

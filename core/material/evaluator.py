@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import MOST_THREADS, Device, Source
+from verdigris.core.base.device import MOST_THREADS, Device
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.kernels import Source
 from verdigris.core.material.use_material import RESPONSE, UNLIT, use_material
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from verdigris.core.base.device import Device, Source
+from verdigris.core.base.device import Device
+from verdigris.core.base.kernels import Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

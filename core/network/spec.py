@@ -422,6 +422,6 @@ def require_preset(name: str) -> NetworkSpec:
     return PRESETS[name]
 
 
-def require_loss(name: str, setting: str = "loss") -> None:
+def require_loss(name: str) -> None:
     """Raises SettingsError for an unknown loss, with the known names."""
-    _require(name in LOSSES, setting, name, f"use one of {', '.join(LOSSES)}")
+    _require(name in LOSSES, "loss", name, f"use one of {', '.join(LOSSES)}")

@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import (
-    MOST_CONSTANT_BYTES,
-    Device,
-    Kernels,
-    Source,
-    constants_module,
-    open_device,
-)
+from verdigris.core.base.device import MOST_CONSTANT_BYTES, Device, open_device
+from verdigris.core.base.kernels import Kernels, Source, constants_module
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.network.spec import ACTIVATIONS
 

@@ -1,4 +1,4 @@
-"""What is behind the shape: a grey backdrop, the environment out of focus, or the ground."""
+"""The backdrop of a shape: grey, the environment out of focus, or the ground."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.base.device import Device, Kernels, Source
+from verdigris.core.base.device import Device
+from verdigris.core.base.kernels import Kernels, Source
 from verdigris.core.lighting.environment import Environment
 from verdigris.core.material.evaluator import DeviceMaterial
 

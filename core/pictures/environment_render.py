@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import Source
+from verdigris.core.base.kernels import Source
 from verdigris.core.lighting.bvh import build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 SHADE_ENVIRONMENT = Source("pictures/shade_environment")
 # A processor takes a third of a second for so many: keys and progress wait for a dispatch.
-_PIXELS_ON_PROCESSOR, _DIRECTIONS_ON_PROCESSOR = 1 << 14, 1 << 18
+PIXELS_ON_PROCESSOR, _DIRECTIONS_ON_PROCESSOR = 1 << 14, 1 << 18
 # Directions to the sun, one for so many pairs: its light varies little over its disc.
 _PAIRS_A_SUN = 4
 
@@ -274,7 +274,7 @@ def draw_behind(
 
 def pixels_at_once(device: Device) -> int:
     """Number of a view's pixels in one dispatch."""
-    return _PIXELS_ON_PROCESSOR if device.is_software else PIXELS_AT_ONCE
+    return PIXELS_ON_PROCESSOR if device.is_software else PIXELS_AT_ONCE
 
 
 def _slices(view: View, device: Device) -> list[slice]:

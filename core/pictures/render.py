@@ -212,10 +212,9 @@ def shade_on_device(
     lighting: Lighting,
     is_flat: bool = False,
     footprint: Footprint = POINT,
-    into: slangpy.Buffer | None = None,
 ) -> slangpy.Buffer:
-    """The same for an uploaded view; the result stays on the device, in `into` or a new buffer."""
-    output = into or view.new_output(material)
+    """The same for an uploaded view; the result stays on the device."""
+    output = view.new_output(material)
     direction = normalized(np.array(lighting.direction, np.float32))
     buffers = dict(view.buffers)
     use_material(

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.base.device import MOST_THREADS, Source
+from verdigris.core.base.device import MOST_THREADS
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.kernels import Source
 from verdigris.core.material.use_material import (
     SAMPLES,
     UsedMaterial,
@@ -36,7 +37,7 @@ _SOURCE = Source("sampling/draw_samples")
 # material has for all else draws them one by one.
 _ENTRIES = {2: "drawSamplesInTwos", 4: "drawSamplesInFours"}
 # On a GPU, one thread with four samples takes longer than two threads with two.
-_MOST_TOGETHER, _MOST_TOGETHER_ON_SOFTWARE = 2, 4
+_MOST_TOGETHER, MOST_TOGETHER_ON_SOFTWARE = 2, 4
 # Steps in one chunk of samples for the numpy trainer.
 NUMPY_CHUNK_STEPS = 8
 # New chunks between two repeats of the same chunk.
@@ -79,7 +80,7 @@ class DrawnSamples:
                 f"{len(self.materials)} materials for {self.layout.materials} latent textures"
             )
         self._device = self.materials[0].device
-        most = _MOST_TOGETHER_ON_SOFTWARE if self._device.is_software else _MOST_TOGETHER
+        most = MOST_TOGETHER_ON_SOFTWARE if self._device.is_software else _MOST_TOGETHER
         self._together = math.gcd(self.pairs, most)
         self._kernels = [self._kernel(material) for material in self.materials]
         # measured here, not between the commands of a batch

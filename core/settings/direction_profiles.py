@@ -11,6 +11,7 @@ import numpy as np
 
 from verdigris.core.base.arrays import REAL_KINDS, open_array
 from verdigris.core.base.errors import SettingsError, reason
+from verdigris.core.base.plain_file import require_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -84,6 +85,7 @@ def read_directions(text: str) -> tuple[str, Table]:
         raise SettingsError(
             f"directions {text!r} are neither one of {', '.join(PROFILES)} nor a .json or .npy file"
         )
+    require_file(path, SettingsError, "name another file")
     if path.suffix.lower() == ".npy":
         return "uniform", checked_table(open_array(path), str(path))
     try:

@@ -1,4 +1,4 @@
-"""How training samples are drawn: part of the settings of a bake."""
+"""Settings of the drawing of training samples: part of the settings of a bake."""
 
 from __future__ import annotations
 

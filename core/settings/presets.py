@@ -36,7 +36,6 @@ _ON_GPU = BakeSettings(draw=DrawSettings(finest_places=8), size=_SIZE)
 # Several pairs of directions per place make steps cheaper, and so does training each sample twice.
 _ON_PROCESSOR = BakeSettings(
     size=_SIZE,
-    resolution=256,
     batch=4_096,
     loss="cbrt_bounded",
     encode_from=256,
@@ -140,7 +139,6 @@ PRESETS: dict[str, dict[str, Recipe]] = {
             replace(
                 _ON_PROCESSOR,
                 network="3x64",
-                resolution=512,
                 iterations=60_000,
                 decoder_rate=_WIDE_RATE,
                 encode_from=512,

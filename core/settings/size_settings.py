@@ -1,4 +1,4 @@
-"""How a bake chooses the size of its latent texture: part of its settings."""
+"""Settings of the choice of a size for the latent texture: part of the settings of a bake."""
 
 from __future__ import annotations
 

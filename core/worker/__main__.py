@@ -11,7 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from verdigris.core.base.device import begin_driver, close_device
+from verdigris.core.base.adapters import begin_driver
+from verdigris.core.base.device import close_device
 from verdigris.core.base.errors import BROKEN_PIPE
 from verdigris.core.base.process.termination import Terminated, Termination
 from verdigris.core.base.process.worker_environment import NEEDED

@@ -1,10 +1,8 @@
 """Error of environment light as an engine computes it, against quadrature.
 
-    python docs/benchmarks/bench_environment.py [FILE | BUNDLE ...] [--preset P] [--device D]
-        [--set NAME=VALUE ...] [--picture PATH] [--shown NAME ...]
+    python docs/benchmarks/bench_environment.py BUNDLE ... [--picture PATH] [--shown NAME ...]
 
-Measures bundles, or bakes documents, by default the examples. Numbers without a sampler or proxies
-get them first. The environment is the sky of bench_sky.py without the disc of its sun, as a cube
+The environment is the sky of bench_sky.py without the disc of its sun, as a cube
 map of 128 texels a face. *Median*: of 300 places that are turned at random, the sum over channels
 of the absolute difference by the light of brute force. *FLIP*: of a sphere under that sky in
 colour, with the latents' level of its size. Brute force is 2,048 samples of the response a place,
@@ -16,28 +14,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from cube_map import CubeMap, directions_of_texels, solid_angles
 from numpy.typing import NDArray
-from runs import EXAMPLES, bake_and_load, begin, describe
 
-from verdigris.core.baking.finish.fit_sampler import effort_on, fit_sampler
-from verdigris.core.baking.finish.fit_split import (
-    draw_split_examples,
-    fit_split,
-    split_effort_on,
-)
 from verdigris.core.baking.measure.sky import FULL_PLAN, SUN, sky, views_of
-from verdigris.core.base.device import Device
-from verdigris.core.bundle.files.read import is_bundle, open_bundle
-from verdigris.core.bundle.proxies.make_proxies import make_proxies, numpy_respond_at
+from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
-from verdigris.core.lighting.cube_map import CubeMap, directions_of_texels, solid_angles
 from verdigris.core.lighting.sky import sky_radiance
-from verdigris.core.material.load.mtlx_document import load_document
-from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.light.environment_light import (
     GOLDEN_RATIO,
     environment_light,
@@ -49,7 +36,6 @@ from verdigris.core.network.numpy_decoder import latents_at_lod
 from verdigris.core.network.numpy_mlp import decode_latents
 from verdigris.core.network.output import response_of
 from verdigris.core.network.parameters import Parameters
-from verdigris.core.network.student import Student
 from verdigris.core.pictures.compare.metrics import display, ldr_flip
 from verdigris.core.pictures.picture_files import write_data
 
@@ -59,7 +45,6 @@ SAMPLES = (16, 32, 64)
 CUBE_WIDTH, IRRADIANCE_WIDTH = 128, 16
 PICTURE_WIDTH, PICTURE_SAMPLES = 96, 1024
 PLACE_SAMPLES = 2048
-_PROXY_EVALUATIONS = 6_000_000
 _SEED = 51
 
 
@@ -199,44 +184,20 @@ def pictures(parameters: Parameters, proxies: Proxies, above: Sky) -> dict[str, 
     return shown
 
 
-def load(path: Path, options: argparse.Namespace, recipe, device: Device):  # type: ignore[no-untyped-def]
-    """Stored numbers and proxies of a bundle, or of a document's bake."""
-    if is_bundle(path):
-        bundle = open_bundle(path)
-        parameters, proxies = bundle.parameters(), bundle.proxies()
-    else:
-        _, parameters, _ = bake_and_load(Teacher(load_document(path), device=device), recipe)
-        proxies = None
-    parameters = parameters.of_material(0)
-    if parameters.head is None:
-        effort, student = effort_on(device), Student(parameters, device)
-        materials = [(parameters, student)]
-        head = fit_sampler(parameters.spec, lambda: materials, effort)
-        parameters = replace(parameters, head=head)
-        split = split_effort_on(device)
-        drawn = draw_split_examples(parameters, student, split)
-        parameters = replace(
-            parameters, head=fit_split(parameters.spec, parameters.head, drawn, split)
-        )
-    if proxies is None:
-        respond_at = numpy_respond_at(parameters)
-        proxies = make_proxies(parameters, respond_at, _PROXY_EVALUATIONS).proxies
-    return parameters, proxies
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("bundles", nargs="+", type=Path)
     parser.add_argument("--picture", type=Path, help="write spheres of --shown there")
     parser.add_argument("--shown", nargs="*", default=[])
-    options, device, recipe = begin(parser)
-    print(f"{device}: {describe(options)}")
+    options = parser.parse_args()
     columns = [*map(str, SAMPLES), "split", "proxies", "FLIP 16", "FLIP split", "FLIP proxies"]
     print(f"| material | {' | '.join(columns)} |\n{'| --- ' * (len(columns) + 1)}|")
     grey, coloured = Sky(grey_sky), Sky(lambda directions: sky_radiance(directions, SUN))
     rows = []
-    for path in options.files or sorted(EXAMPLES.glob("*.mtlx")):
-        parameters, proxies = load(path, options, recipe, device)
+    for path in options.bundles:
+        bundle = open_bundle(path)
+        parameters, proxies = bundle.parameters().of_material(0), bundle.proxies()
+        assert proxies is not None, f"{path}: bundles before 4.2 have no proxies: bake it again"
         errors = " | ".join(f"{error:.3f}" for error in median_errors(parameters, proxies, grey))
         shown = pictures(parameters, proxies, coloured)
         brute = shown["brute"]

@@ -1,14 +1,11 @@
 """Live inputs against separate bakes, at values between those that are trained most.
 
     python docs/benchmarks/bench_living.py [FILE NAME=LOW..HIGH ...] [--preset standard]
-        [--separate 5] [--values 31] [--interpolate] [--moved GRAPH/NODE/INPUT]
-        [--device D] [--set NAME=VALUE ...]
+        [--separate 5] [--values 31] [--device D] [--set NAME=VALUE ...]
 
 For each FILE and input: a bake with the input open, `--separate` bakes of the material at some of
 the values, and the ratio of their errors at these, and at all values with the errors between them
-interpolated. `--interpolate` also bakes three materials that
-share a decoder, and mixes their latents. `--moved` adds MaterialX's time to what an input of FILE
-is connected to, for `time=LOW..HIGH`. Without FILE: the three examples with live inputs.
+interpolated. Without FILE: the three examples with live inputs.
 """
 
 from __future__ import annotations
@@ -17,10 +14,8 @@ import argparse
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-import MaterialX as mx
 import numpy as np
 from runs import EXAMPLES, begin, describe
 
@@ -35,7 +30,6 @@ from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.material.live_inputs.live_input import LiveInput, WantedInput, parse_wanted
 from verdigris.core.material.load.mtlx_document import Document, load_document
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.compare.metrics import INDISTINGUISHABLE_LOG_MAE, measure_samples
 from verdigris.core.progress.events import Finished
@@ -63,22 +57,6 @@ def still(path: Path, live: LiveInput, share: float) -> Document:
         else:
             element.addInput(each.rpartition("/")[2], live.kind).setValueString(text)
     return document
-
-
-def moved(path: Path, place: str) -> Path:
-    """A copy of a document without images, in which time is added to what an input reads."""
-    root = mx.createDocument()
-    mx.readFromXmlFile(root, str(path))
-    graph_name, node_name, name = place.split("/")
-    graph = root.getNodeGraph(graph_name)
-    port = graph.getNode(node_name).getInput(name)
-    total = graph.addNode("add", "with_time", "float")
-    total.setConnectedNode("in1", port.getConnectedNode())
-    total.setConnectedNode("in2", graph.addNode("time", "clock", "float"))
-    port.setConnectedNode(total)
-    copied = Path(tempfile.mkdtemp()) / path.name
-    mx.writeToXmlFile(root, str(copied))
-    return copied
 
 
 def baked(teachers: Sequence[Teacher], recipe: Recipe) -> tuple[float, list[Bundle]]:
@@ -120,14 +98,6 @@ class _Still:
 
     def __init__(self, teacher: Teacher) -> None:
         self.response = teacher.response
-
-
-def mixed(parameters: Sequence[Parameters], share: float) -> Parameters:
-    """Latents between those of materials at equal steps of the range."""
-    place = share * (len(parameters) - 1)
-    first = min(int(place), len(parameters) - 2)
-    low, high = parameters[first].latents, parameters[first + 1].latents
-    return replace(parameters[0], latents=low + (high - low) * np.float32(place - first))
 
 
 def ramp(material: Teacher | Student, count: int) -> np.ndarray:
@@ -207,25 +177,6 @@ def rows(
         f"  at all {len(shares)} values, separate errors interpolated: median "
         f"{np.median(others):.2f}, largest {others.max():.2f}"
     )
-    if options.interpolate:
-        stills = [Teacher(still(path, live, share), device=device) for share in (0.0, 0.5, 1.0)]
-        alone, bundles = baked(stills, recipe)
-        found = [each.parameters() for each in bundles]
-        if len({each.layout for each in bundles}) == 1:
-            between = [
-                errors(
-                    teacher,
-                    Student(mixed(found, float(shares[index])), device),
-                    side,
-                    shares[index],
-                )
-                for index in chosen
-            ]
-            yield (
-                f"  latents of 3 materials, mixed: {alone:.1f} s, log MAE "
-                + " ".join(f"{each:.5f}" for each in between)
-                + f", {np.median(np.array(between) / own[chosen]):.2f} times the living"
-            )
 
 
 def main() -> None:
@@ -233,15 +184,12 @@ def main() -> None:
     parser.add_argument("pairs", nargs="*", metavar="FILE NAME=LOW..HIGH")
     parser.add_argument("--separate", type=int, default=5)
     parser.add_argument("--values", type=int, default=31)
-    parser.add_argument("--interpolate", action="store_true")
-    parser.add_argument("--moved", metavar="GRAPH/NODE/INPUT")
     options, device, recipe = begin(parser)
     given = [(Path(file), text) for file, text in zip(*[iter(options.pairs)] * 2, strict=True)]
     print(f"{device}: {describe(options)}", flush=True)
     for path, text in given or [(EXAMPLES / f"{name}.mtlx", text) for name, text in OWN]:
         print(f"{path.stem} {text}", flush=True)
         try:
-            path = moved(path, options.moved) if options.moved else path
             for row in rows(path, parse_wanted(text), recipe, device, options):
                 print(row, flush=True)
         except (VerdigrisError, RuntimeError) as failure:  # the others still count

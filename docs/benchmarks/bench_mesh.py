@@ -19,7 +19,7 @@ import numpy as np
 from bench_ladder import open_surface
 from runs import each_case
 
-from verdigris.core.baking.on_mesh import NeuralRequest, bake_neural
+from verdigris.core.baking.bake_neural_rung import NeuralRequest, bake_neural
 from verdigris.core.base.device import open_device
 from verdigris.core.ladder.ladder import make_ladder
 from verdigris.core.ladder.ladder_settings import LadderSettings

@@ -1,17 +1,13 @@
-"""Error of mip levels against a supersampled teacher: trained, averaged latents, averaged textures.
+"""Error of mip levels against a supersampled teacher: of trained levels, and of averaged latents.
 
     python docs/benchmarks/bench_mips.py [FILE ...] [--preset P] [--device D]
-        [--set resolution=128 ...] [--places N] [--mips N] [--centres] [--without-textures]
-        [--pictures DIR]
+        [--set resolution=128 ...] [--places N] [--mips N]
 
 The reference of mip m is the teacher's mean over the width of 2^m of the finest texels around each
-held-out place; with --centres these places are the middles of squares of that width, as in a
-picture that has a pixel for each. `averaged latents` are the box-filtered finest latents, behind
-the same decoder, and looked up as textures are: on level m. `textures` are flattened ones
-(bench_flatten.py) with the mips that asset tools make; `bilinear` is what texels of any kind can do
-at best: the teacher's exact means over what a texel stands for, filtered between their centres and
-levels. Rows of mip 0 are measured in the same way. With --pictures a sphere is drawn at each mip:
-reference, trained and averaged latents, one below the other.
+held-out place. `averaged latents` are the box-filtered finest latents, behind the same decoder, and
+looked up as textures are: on level m. `bilinear` is what texels of any kind can do at best: the
+teacher's exact means over the area of each texel, filtered between their centres and levels. Rows
+of mip 0 are measured in the same way.
 """
 
 from __future__ import annotations
@@ -22,26 +18,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from flattened import Flattened
 from numpy.typing import NDArray
 from runs import EXAMPLES, bake_and_load, begin, describe
 
-from verdigris.core.baking.measure.measure import PLACES, HeldOut, draw_held_out, measure_student
+from verdigris.core.baking.measure.measure import HeldOut, draw_held_out, measure_student
 from verdigris.core.base.device import Device
-from verdigris.core.flatten.fit import flatten
-from verdigris.core.material.evaluator import DeviceMaterial, Footprint
+from verdigris.core.material.evaluator import Footprint
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.latents.texels import downsample, footprint_width, level_for_lod
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
-from verdigris.core.pictures.compare.metrics import display, measure_samples
-from verdigris.core.pictures.picture_files import write_data
-from verdigris.core.pictures.render import Lighting, draw, make_view
+from verdigris.core.pictures.compare.metrics import measure_samples
 from verdigris.core.settings.recipe import Recipe
 
-PICTURE_PIXELS = 192
-LIGHT = Lighting((-0.45, 0.6, 0.66), (2.4, 2.3, 2.2), environment=0.0, emission=0.0)
 NORMAL_MAPPED = ("copper_tray", "glazed_tile", "painted_wood", "two_tone_velvet")
 
 
@@ -51,11 +41,6 @@ def averaged(parameters: Parameters) -> Parameters:
     for level in range(1, result.layout.levels):
         result.level(level)[0] = downsample(result.level(level - 1)[0])
     return result
-
-
-def at_centres(held_out: HeldOut, texels: int) -> HeldOut:
-    """The same directions at the centres of the texels that the places lie in."""
-    return replace(held_out, uv=((np.floor(held_out.uv * texels) + 0.5) / texels).astype("f4"))
 
 
 def bilinear(
@@ -87,46 +72,22 @@ def filtered(
     return found
 
 
-def draw_mips(
-    teacher: Teacher, parameters: Parameters, device: Device, mips: int, path: Path
-) -> None:
-    """What a surface looks like from further and further away."""
-    view, columns = make_view("sphere", PICTURE_PIXELS), []
-    students = [Student(each, device) for each in (parameters, averaged(parameters))]
-    for mip in range(mips + 1):
-        students[0].level = float(level_for_lod(parameters.layout, np.float64(mip)))
-        students[1].level = mip
-        patch = Footprint(2**mip / parameters.layout.width, PLACES)
-        column = [draw(teacher, view, LIGHT, 1, is_flat=True, footprint=patch)]
-        column += [draw(student, view, LIGHT, 1, is_flat=True) for student in students]
-        columns.append(np.concatenate(column))
-    write_data(path, display(np.concatenate(columns, 1)[..., :3]))
-
-
 def measure_mips(path: Path, recipe: Recipe, device: Device, options: argparse.Namespace) -> None:
     teacher = Teacher(load_document(path), device=device)
     event, parameters, settings = bake_and_load(teacher, recipe)
-    textures = None if options.without_textures else flatten(teacher, settings)
     print(f"<!-- {path.stem}: {event.seconds:.0f} s of training -->")
-    if options.pictures:
-        file = options.pictures / f"{path.stem}_mips.png"
-        draw_mips(teacher, parameters, device, options.mips, file)
     for mip in range(options.mips + 1):
         texels = settings.resolution >> mip
         level = float(level_for_lod(parameters.layout, np.float64(mip)))
         footprint = Footprint(1 / texels, options.places)
         held_out = draw_held_out(teacher, options.samples)
-        if options.centres:
-            held_out = at_centres(held_out, texels)
         places = held_out.uv, held_out.wi, held_out.wo
         held_out = replace(held_out, response=teacher.response(*places, footprint=footprint))
-        materials: list[DeviceMaterial] = [
+        students = (
             Student(parameters, device, level=level),
             Student(averaged(parameters), device, level=mip),
-        ]
-        if textures:
-            materials.append(Flattened(textures, device, mip))
-        found = [measure_student(material, held_out) for material in materials]
+        )
+        found = [measure_student(student, held_out) for student in students]
         share = found[0].log_mae / found[1].log_mae, found[0].smape / found[1].smape
         limit = filtered(teacher, held_out, settings.resolution, level, options.places)
         found.append(measure_samples(limit, held_out.response))
@@ -141,15 +102,9 @@ def main() -> None:
     parser.add_argument("--places", type=int, default=256)
     parser.add_argument("--samples", type=int, default=1 << 12)
     parser.add_argument("--mips", type=int, default=4)
-    parser.add_argument("--centres", action="store_true")
-    # numpy fits them, which takes minutes at the size of `standard`
-    parser.add_argument("--without-textures", action="store_true")
-    parser.add_argument("--pictures", type=Path)
     options, device, recipe = begin(parser)
     print(f"{device}: {describe(options)}")
-    columns = ["material", "mip", "trained", "averaged latents"]
-    columns += [] if options.without_textures else ["textures"]
-    columns += ["bilinear", "trained / averaged"]
+    columns = ["material", "mip", "trained", "averaged latents", "bilinear", "trained / averaged"]
     print(f"log MAE / SMAPE\n\n| {' | '.join(columns)} |\n{'| --- ' * len(columns)}|")
     for path in options.files or [EXAMPLES / f"{name}.mtlx" for name in NORMAL_MAPPED]:
         measure_mips(path, recipe, device, options)

@@ -1,13 +1,12 @@
 """Compares bakes with and without an importance map, inside and outside of the paint.
 
-    python docs/benchmarks/bench_paint.py [FILE MAP | NAME ...] [--networks 2x16 2x32] [--seeds 3]
-        [--powers 0 0.5 1] [--pictures DIR] [--set resolution=128 iterations=2000 batch=2048 ...]
+    python docs/benchmarks/bench_paint.py [FILE MAP | NAME ...] [--networks 2x32] [--seeds 3]
+        [--set resolution=128 iterations=2000 batch=2048 ...]
 
 NAME is an example that has a map in examples/importance. FILE is a document, and MAP its importance
-map. Each material is baked without the map, then with it, at the same number of steps. A power is
-the weight of the density in the loss (`importance_in_loss`). A cell is the error with the map over
-the error without it, both means over seeds. Seconds are those of training. `--pictures` draws the
-map and both errors side by side for each material.
+map. Each material is baked without the map, then with it, at the same number of steps. A cell is
+the error with the map over the error without it, both means over seeds. Seconds are those of
+training.
 """
 
 from __future__ import annotations
@@ -27,16 +26,11 @@ from verdigris.core.importance.maps import read_importance
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.student import Student
-from verdigris.core.pictures.compare.heat import heat_colours
-from verdigris.core.pictures.compare.metrics import SampleMetrics, measure_samples, texel_errors
-from verdigris.core.pictures.picture_files import write_picture
+from verdigris.core.pictures.compare.metrics import SampleMetrics, measure_samples
 from verdigris.core.progress.events import Phase
 from verdigris.core.settings.recipe import Recipe
 
 SAMPLES = 1 << 17
-MAP_SIZE = 128
-# Pixels a side of a cell of the error map.
-CELL_PIXELS = 3
 COLUMNS = ("log MAE in", "out", "SMAPE in", "out", "s")
 
 
@@ -47,8 +41,6 @@ class RegionErrors:
     inside: SampleMetrics | None
     outside: SampleMetrics | None
     """Without the places of weight 0."""
-    heat: np.ndarray
-    """Mean log error by place, row 0 at v = 0."""
     seconds: float = 0.0
 
 
@@ -72,19 +64,7 @@ def measure_regions(student: Student, held_out: HeldOut, weights: np.ndarray) ->
         measure_samples(prediction[part], held_out.response[part]) if part.any() else None
         for part in (inside, outside)
     ]
-    heat = texel_errors(held_out.uv, prediction, held_out.response, MAP_SIZE, MAP_SIZE)
-    return RegionErrors(found[0], found[1], np.nan_to_num(heat).astype(np.float32))
-
-
-def picture(weights: np.ndarray, plain: np.ndarray, painted: np.ndarray) -> np.ndarray:
-    """The map, then both errors on one scale; linear light, v upwards."""
-    row, column = (np.arange(MAP_SIZE) * size // MAP_SIZE for size in weights.shape)
-    shown = weights[row][:, column]
-    top = float(np.percentile(plain, 99.8)) or None
-    parts = [heat_colours(shown, float(shown.max()))]
-    parts += [heat_colours(each, top) for each in (plain, painted)]
-    joined = np.concatenate(parts, axis=1)[::-1]
-    return joined.repeat(CELL_PIXELS, axis=0).repeat(CELL_PIXELS, axis=1)
+    return RegionErrors(*found)
 
 
 def bake_and_measure(
@@ -125,10 +105,8 @@ def chosen_materials(names: list[str]) -> list[tuple[Path, Path]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=["copper_tray", "foil_stamp", "pearl_inlay"])
-    parser.add_argument("--networks", nargs="*", default=["2x16", "2x32"])
+    parser.add_argument("--networks", nargs="*", default=["2x32"])
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--powers", nargs="*", type=float, default=[0.0, 0.5, 1.0])
-    parser.add_argument("--pictures", type=Path)
     options, device, base = begin(parser)
     print(f"{device}: {describe(options)}\n")
     print(f"| material | decoder | map | {' | '.join(COLUMNS)} |")
@@ -139,31 +117,21 @@ def main() -> None:
         area = painted_area(weights).mean()
         for network in options.networks:
             plain = np.zeros(0)
-            plain_heat = np.zeros(0)
-            for power in [None, *options.powers]:
-                draw = {"importance_in_loss": power or 0.0}
-                recipe = base.changed({"network": network, "draw": draw})
+            for is_painted in (False, True):
+                recipe = base.changed({"network": network})
                 found = [
-                    bake_and_measure(
-                        teacher, recipe.changed({"seed": seed}), weights, power is not None
-                    )
+                    bake_and_measure(teacher, recipe.changed({"seed": seed}), weights, is_painted)
                     for seed in range(options.seeds)
                 ]
                 mean = np.mean([figures(each) for each in found], 0)
-                if power is None:
-                    plain, plain_heat = mean, found[0].heat
-                    cells = [f"{value:.4f}" for value in mean[:4]] + [f"{mean[4]:.0f}"]
-                    kind = f"none ({area:.0%} painted)"
+                if is_painted:
+                    cells = [f"{value:.2f}" for value in (mean / plain)[:4]]
                 else:
-                    cells = [f"{value:.2f}" for value in (mean / plain)[:4]] + [f"{mean[4]:.0f}"]
-                    kind = f"power {power:g}"
-                    if options.pictures:
-                        options.pictures.mkdir(parents=True, exist_ok=True)
-                        write_picture(
-                            options.pictures / f"{path.stem}_{network}_{power:g}.png",
-                            picture(weights, plain_heat, found[0].heat),
-                        )
-                print(f"| {path.stem} | {network} | {kind} | {' | '.join(cells)} |", flush=True)
+                    plain = mean
+                    cells = [f"{value:.4f}" for value in mean[:4]]
+                kind = "painted" if is_painted else f"none ({area:.0%} painted)"
+                row = " | ".join((*cells, f"{mean[4]:.0f}"))
+                print(f"| {path.stem} | {network} | {kind} | {row} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,12 @@
 """What a neural material costs beside the graph that it replaces, and how far decoders agree.
 
     python docs/benchmarks/bench_runtime.py [FILE ...] [--device D] [--resolution N] [--bundle B]
-        [--lods]
 
 Nanoseconds of an evaluation at random places and directions, inputs made in the shader, with
 untrained numbers of the given size: speed does not depend on them. The graphs are timed at a point,
 and averaged over as many places of a texel as a bake would be taught with. For each bundle, the
 largest error of every decoder of the device on its reference values, whatever the bundle asks for,
-and what filtering by the texture unit costs. Without FILE, the tray. With --lods also what the
-fastest decoders of 2x32 take at coarser lods.
+and what filtering by the texture unit costs. Without FILE, the tray.
 """
 
 from __future__ import annotations
@@ -25,8 +23,7 @@ from verdigris.core.bundle.cost.cost import measure, untrained
 from verdigris.core.bundle.cost.time_responses import time_material
 from verdigris.core.bundle.files.arithmetic import ADVICE
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
-from verdigris.core.bundle.runtime.device_materials import FILTERS, fastest_advised, read_stored
+from verdigris.core.bundle.runtime.device_materials import fastest_advised, read_stored
 from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
 from verdigris.core.bundle.runtime.evaluate_together import (
     MatrixEvaluator,
@@ -53,8 +50,6 @@ WAYS = (
     "cooperative_registers",
     "together",
 )
-# Between levels, too: there two of them are read.
-LODS = (0, 0.5, 1, 1.5, 2, 2.5, 3, 4, 6)
 
 
 def speed(device: Device, files: list[str], resolution: int) -> None:
@@ -81,21 +76,6 @@ def speed(device: Device, files: list[str], resolution: int) -> None:
             print(f"  {name}: fetched by the texture unit / from registers {share:.2f}")
 
 
-def coarse_lods(device: Device, resolution: int) -> None:
-    stored = untrained(BakeSettings(network="2x32", resolution=resolution))
-    fastest = fastest_advised(device, None)
-    print(f"\n| ns at a lod, 2x32 | {' | '.join(f'{lod:g}' for lod in LODS)} |")
-    print("| --- " * (1 + len(LODS)) + "|")
-    for filter in FILTERS:
-        choice = replace(fastest, filter=filter, is_constant=fits_in_constants(stored.spec))
-        material = BundleMaterial(stored, device, choice)
-        cells = []
-        for lod in LODS:
-            material.lod = lod
-            cells.append(f"{time_material(material).nanoseconds:.3f}")
-        print(f"| {choice.decoder}, constants, {filter} | {' | '.join(cells)} |", flush=True)
-
-
 def over_a_texel(teacher: Teacher, resolution: int) -> str:
     """Of the mean that a bake's samples are, as the finest level has them."""
     recipe = require_recipe("standard", "tensor").changed({"resolution": resolution})
@@ -117,7 +97,7 @@ def agreement(device: Device, path: str) -> None:
     }
     fastest = fastest_advised(device, bundle.advised)
     choices[f"{fastest.decoder}, sampler"] = replace(fastest, filter="sampler")
-    asked = f", asks for {bundle.advised}" if bundle.advised else ""
+    asked = f", needs {bundle.advised}" if bundle.advised else ""
     print(f"\n{path}: {bundle.spec.name} {bundle.spec.activation}, {len(reference)} points{asked}")
     decoders = {
         name: QueryEvaluator([read_stored(bundle)], device, choice).response
@@ -141,13 +121,10 @@ def main() -> None:
     parser.add_argument("--device")
     parser.add_argument("--resolution", type=int, default=1024)
     parser.add_argument("--bundle", action="append", default=[])
-    parser.add_argument("--lods", action="store_true")
     options = parser.parse_args()
     device = open_device(options.device)
     print(f"{device}, latents {options.resolution} x {options.resolution}, 8 bits, all mips")
     speed(device, options.files, options.resolution)
-    if options.lods:
-        coarse_lods(device, options.resolution)
     for path in options.bundle:
         agreement(device, path)
 

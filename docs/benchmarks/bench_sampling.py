@@ -15,8 +15,7 @@ combined by the balance heuristic, over the same with the ideal.
 directions with their densities, with untrained numbers: the median of many rounds in which all
 kernels take turns, the 10th and 90th percentile, and the median of the ratios to the evaluations
 of a round, which hold where other programs on the card make times three times as long. Plain layers
-are read from a *buffer* or from *constants*. Bundles before 4.2 have no
-sampler: a head is fitted to them as at the end of a bake on a GPU.
+are read from a *buffer* or from *constants*.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.baking.finish.fit_sampler import LARGE, fit_sampler
 from verdigris.core.baking.measure.sky import LEAST_COSINE, SUN, random_rotations, sky
 from verdigris.core.base.colour import LUMINANCE
-from verdigris.core.base.device import Device, Source, open_device
+from verdigris.core.base.device import Device, open_device
+from verdigris.core.base.kernels import Source
 from verdigris.core.bundle.cost.cost import untrained
 from verdigris.core.bundle.cost.time_responses import time_dispatch
 from verdigris.core.bundle.files.read import open_bundle
@@ -102,12 +101,9 @@ class Noise(NamedTuple):
         )
 
 
-def with_head(path: str, device: Device) -> Parameters:
-    parameters = open_bundle(Path(path)).parameters().of_material(0)
-    if parameters.head is None:
-        student = Student(parameters, device)
-        parameters.head = fit_sampler(parameters.spec, lambda: [(parameters, student)], LARGE)
-    return parameters
+def stored(path: str) -> Parameters:
+    """The numbers of a bundle; those before 4.2 have no sampler."""
+    return open_bundle(Path(path)).parameters().of_material(0)
 
 
 def broad_lobes(lobes: Lobes) -> Lobes:
@@ -251,7 +247,7 @@ def main() -> None:
     print("| --- | --- | --- |")
     medians = []
     for path in options.bundles:
-        plain, sun = measure(with_head(path, device), device, options.places, options.directions)
+        plain, sun = measure(stored(path), device, options.places, options.directions)
         if plain.counts:
             medians.append(plain.median)
         print(f"| {Path(path).stem} | {plain} | {sun} |", flush=True)

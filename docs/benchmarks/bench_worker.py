@@ -127,7 +127,7 @@ class Turns:
 
     def _rate(self, is_watched: bool) -> float:
         """Steps a second of one turn."""
-        session, run = self._session, self._session._job.run
+        session, run = self._session, self._session._bake.job.run
         session._show.follow = self._follow if is_watched else lambda: None
         seconds = RUN_SECONDS if is_watched else BakeOptions.run_seconds
         run.options = replace(run.options, run_seconds=seconds)

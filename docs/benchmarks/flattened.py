@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import Device, Source, constants_module, open_device
+from verdigris.core.base.device import Device, open_device
+from verdigris.core.base.kernels import Source, constants_module
 from verdigris.core.flatten.flat_model import (
     CHANNELS,
     LARGEST_SLANT,

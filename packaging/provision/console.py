@@ -97,12 +97,11 @@ class Commands:
         command: Sequence[str],
         *,
         cwd: Path | None = None,
-        extra_env: Mapping[str, str] | None = None,
         remedy: str = "",
     ) -> None:
         """Runs a step of the set-up. Raises SetupError if it fails."""
         with step(label):
-            done = self.run(command, cwd=cwd, extra_env=extra_env, show=True)
+            done = self.run(command, cwd=cwd, show=True)
             if done.code != 0:
                 raise SetupError(failure(command, done, remedy))
 

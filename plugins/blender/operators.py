@@ -51,6 +51,10 @@ class _Reporting:
         except VerdigrisError as failure:
             self.report({"ERROR"}, str(failure))
             return {"CANCELLED"}
+        except RuntimeError as failure:
+            # of Blender's own operators
+            self.report({"ERROR"}, f"Blender reports: {' '.join(str(failure).split())}")
+            return {"CANCELLED"}
         return {"FINISHED"}
 
 

@@ -21,6 +21,7 @@ from verdigris.core.material.usd.usdshade import convert
 from verdigris.plugins.common.programs import start_selftest
 from verdigris.plugins.common.usd_stages import bound_meshes
 from verdigris.plugins.houdini.interpreter import hython
+from verdigris.plugins.houdini.scene.file_rules import with_file_rules
 from verdigris.plugins.houdini.scene.geometry import (
     geometry_of,
     has_material,
@@ -150,7 +151,8 @@ class HoudiniHost:
         notes = found.notes
         if scene is None:
             notes = (*notes, "the scene is not saved: $HIP is Houdini's working folder")
-        return HostDocument(material.key, found.text, found.name, tuple(folders), notes)
+        text = with_file_rules(found.text)
+        return HostDocument(material.key, text, found.name, tuple(folders), notes)
 
     # meshes and weights
 

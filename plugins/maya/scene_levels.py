@@ -7,6 +7,7 @@ found and replaced when another ladder of the material is attached.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 
@@ -18,7 +19,6 @@ from verdigris.core.hosts.ladder_looks import read_vertices
 from verdigris.core.settings.rung_names import NEURAL
 from verdigris.plugins.maya.scene.assignments import assignment_of
 from verdigris.plugins.maya.scene.light_shader import (
-    Note,
     link_uv_sets,
     make_light_shader,
     make_vertex_shader,
@@ -28,16 +28,22 @@ from verdigris.plugins.maya.scene.materials import engines_of
 from verdigris.plugins.maya.scene.nodes import (
     LEVEL_OF,
     free_name,
+    identity_of,
     nodes_with,
     note_text,
     parent_of,
     refuse_locked,
     text_of,
 )
-from verdigris.plugins.maya.scene.surface_shader import STANDARD_SURFACE, make_shader
-from verdigris.plugins.maya.scene.viewport import make_viewport_material, viewport_engine
+from verdigris.plugins.maya.scene.shader_nodes import Note
+from verdigris.plugins.maya.scene.surface_shader import STANDARD_SURFACE, make_surface_shader
 
 BELOW = "verdigrisBelowPixels"
+FORMER_LAYERS = "verdigrisFormerLayers"
+"""Of the layer with the meshes themselves: the layers that these were in, by UUID."""
+
+
+_DEFAULT_LAYER = "defaultLayer"
 
 
 def parts_of(material: HostMaterial, meshes: Sequence[str]) -> dict[str, list[str]]:
@@ -85,15 +91,16 @@ def make_levels(
             engine, sets = _engine_of(material, plain, rung)
             members = [_copy(material, mesh, faces, rung, engine) for mesh, faces in parts.items()]
             for shape in (each for member in members for each in _shapes(member)):
-                if rung.light is not None:
-                    link_uv_sets(shape, sets, rung.light.uv_set_of_detail, note)
-                elif rung.name in vertices:
+                link_uv_sets(shape, sets, _first_set(rung), note)
+                if rung.name in vertices:
                     show_vertices(shape, *vertices[rung.name])
         name = free_name(f"{plain}_LOD{number}_{rung.name}")
         layer = cmds.createDisplayLayer(name=name, empty=True, noRecurse=True)
         note_text(layer, LEVEL_OF, material.key)
         if rung.below_pixels:
             note_text(layer, BELOW, str(rung.below_pixels))
+        if rung.name == NEURAL:
+            note_text(layer, FORMER_LAYERS, json.dumps(_layers_of(members)))
         cmds.editDisplayLayerMembers(layer, *members, noRecurse=True)
         if rung.name != NEURAL:
             cmds.setAttr(f"{layer}.visibility", False)
@@ -102,10 +109,25 @@ def make_levels(
 
 
 def _remove(material: HostMaterial) -> None:
-    """Deletes what was made for another ladder of this material."""
+    """Deletes what was made for another ladder of this material. Meshes return to their layers."""
     made = [node for node in nodes_with(LEVEL_OF) if text_of(node, LEVEL_OF) == material.key]
+    for node in made:
+        for uuids in json.loads(text_of(node, FORMER_LAYERS) or "[]"):
+            mesh, layer = ([*cmds.ls(each, long=True), ""][0] for each in uuids)
+            if mesh and layer and layer not in made:
+                cmds.editDisplayLayerMembers(layer, mesh, noRecurse=True)
     if made:
         cmds.delete(*made)
+
+
+def _layers_of(members: list[str]) -> list[tuple[str, str]]:
+    """The display layer of each of these that is in one."""
+    found = []
+    for each in members:
+        for layer in cmds.listConnections(f"{each}.drawOverride", type="displayLayer") or []:
+            if layer != _DEFAULT_LAYER:
+                found.append((identity_of(each), identity_of(layer)))
+    return found
 
 
 def _copy(material: HostMaterial, mesh: str, faces: list[str], rung: RungLook, engine: str) -> str:
@@ -132,15 +154,18 @@ def _marking(material: HostMaterial) -> Note:
     return lambda node: note_text(node, LEVEL_OF, material.key)
 
 
+def _first_set(rung: RungLook) -> str:
+    """The first uv set of the ladder's mesh."""
+    if rung.shader is not None:
+        return rung.shader.uv_set
+    return rung.light.uv_set_of_detail if rung.light is not None else ""
+
+
 def _engine_of(material: HostMaterial, plain: str, rung: RungLook) -> tuple[str, dict[str, str]]:
-    """The shading group of a rung, and the uv set of each texture that needs a certain one. That of
-    lit textures is that of the baked look."""
-    if rung.textures:
-        make_viewport_material(material, rung.textures, rung.emission)
-        return viewport_engine(material), {}
+    """The shading group of a rung, and the uv set of each texture."""
     name, note = f"{plain}_{rung.name}", _marking(material)
     if rung.shader is not None:
-        return make_shader(rung.shader, name, note), {}
+        return make_surface_shader(rung.shader, name, note)
     if rung.light is not None:
         return make_light_shader(rung.light, rung.has_alpha, name, note)
     return make_vertex_shader(name, note), {}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from verdigris.core.base.device import Source
+from verdigris.core.base.kernels import Source
 from verdigris.core.material.evaluator import even_knots
 
 SOURCE = Source(

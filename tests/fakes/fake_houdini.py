@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import posixpath
+import re
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -309,6 +310,8 @@ def make_hou(scene: Scene) -> StrictModule:
             scene.change("createNode")
             if kind not in PARMS and kind not in scene.definitions:
                 raise OperationFailed(f"Invalid node type name: {kind}")
+            if not re.fullmatch(r"[A-Za-z0-9_.-]+", name):
+                raise OperationFailed(f"Invalid node name: {name}")
             path, number = f"{self._path}/{name}", 1
             while path in scene.nodes:
                 path, number = f"{self._path}/{name}{number}", number + 1

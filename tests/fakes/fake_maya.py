@@ -221,6 +221,13 @@ def make_cmds(scene: Scene) -> StrictModule:
         plugs: bool = False,
     ) -> list[str] | None:
         found = []
+        if name.endswith(".drawOverride"):
+            return [
+                each
+                for each, facts in scene.nodes.items()
+                if facts["type"] == type == "displayLayer"
+                and scene.find(name) in facts["attributes"]["members"]
+            ] or None
         if "." in name:
             assert not destination
             if plugs:
@@ -498,7 +505,14 @@ def make_cmds(scene: Scene) -> StrictModule:
         chunkName: str = "",
         query: bool = False,
         undoName: bool = False,
+        state: bool | None = None,
     ) -> Any:
+        if state is not None:
+            if not query:
+                # Maya flushes the steps
+                scene.has_undo = state
+                scene.undo_stack.clear()
+            return scene.has_undo
         if openChunk:
             assert scene.chunk is None
             scene.chunk = []
@@ -550,10 +564,20 @@ def make_cmds(scene: Scene) -> StrictModule:
 
     @teach
     def colorManagementPrefs(
-        *, query: bool, cmEnabled: bool = False, renderingSpaceName: bool = False
+        *,
+        query: bool,
+        cmEnabled: bool = False,
+        renderingSpaceName: bool = False,
+        inputSpaceNames: bool = False,
     ) -> Any:
-        assert query and cmEnabled != renderingSpaceName
+        assert query and cmEnabled + renderingSpaceName + inputSpaceNames == 1
+        if inputSpaceNames:
+            return list(scene.input_spaces)
         return scene.has_color_management if cmEnabled else scene.rendering_space
+
+    @teach
+    def colorManagementFileRules(*, evaluate: str) -> str:
+        return "ACEScg" if evaluate.endswith(".exr") else "sRGB"
 
     @teach
     def polyPlane(*, name: str, subdivisionsX: int, subdivisionsY: int) -> list[str]:
@@ -571,7 +595,8 @@ def install(monkeypatch: Any, scene: Scene) -> None:
     cmds, om = make_cmds(scene), make_open_maya(scene)
     maya.cmds, maya.api, api.OpenMaya = cmds, api, om  # type: ignore[attr-defined]
     mel, standalone = make_mel(scene, StrictModule("maya.mel")), StrictModule("maya.standalone")
-    standalone.initialize = lambda *, name: setattr(scene, "batch", True)  # type: ignore[attr-defined]
+    # without a window, Maya starts without undo
+    standalone.initialize = lambda *, name: vars(scene).update(batch=True, has_undo=False)  # type: ignore[attr-defined]
     standalone.uninitialize = lambda: setattr(scene, "batch", False)  # type: ignore[attr-defined]
     maya.mel, maya.standalone = mel, standalone  # type: ignore[attr-defined]
     ui = StrictModule("maya.OpenMayaUI")

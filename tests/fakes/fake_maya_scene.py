@@ -13,8 +13,8 @@ from fake_maya_tables import LONG_NAMES, MESH_SETTINGS, SELECT_TOOL, SETTINGS
 
 # What Maya keeps when it opens another scene.
 SESSION = (
-    *("project", "plugins", "batch", "export", "refuses", "tool", "brush", "jobs", "deferred"),
-    *("callbacks", "files", "layouts", "controls", "dialogs", "answer", "commands"),
+    *("project", "plugins", "batch", "has_undo", "export", "refuses", "tool", "brush", "jobs"),
+    *("deferred", "callbacks", "files", "layouts", "controls", "dialogs", "answer", "commands"),
 )
 _WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
 _ESCAPES = {"n": "\n", "t": "\t"}
@@ -50,10 +50,12 @@ class Scene:
         self.connections: dict[str, str] = {}
         self.members: dict[str, list[str]] = {}
         self.undo_stack: list[tuple[str, Any]] = []
+        self.has_undo = True
         self.chunk: list[Any] | None = None
         self.plugins = {"mayaUsdPlugin": False}
         self.export: Path | None = None
         self.rendering_space = "ACEScg"
+        self.input_spaces = ["ACEScg", "Raw", "sRGB"]
         self.has_color_management = True
         self.stages: dict[str, Any] = {}
         self.exports: list[Any] = []
@@ -86,12 +88,16 @@ class Scene:
         """Called before each change."""
         if name in self.refuses:
             raise RuntimeError(f"{name} failed")
+        if not self.has_undo:
+            return
         if self.chunk is None:
             self.undo_stack.append((name, self.state()))
         elif not self.chunk:
             self.chunk.append(self.state())
 
     def undo(self) -> None:
+        if not self.undo_stack:
+            raise RuntimeError("There are no more commands to undo.")
         _, state = self.undo_stack.pop()
         self.selection, self.nodes, self.connections, self.members = state
 

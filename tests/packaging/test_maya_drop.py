@@ -13,12 +13,12 @@ from pathlib import Path
 import fake_maya_modules
 import pytest
 from entries import module_text
-from hosts import SYSTEMS, find_host, this_system
+from hosts import BY_NAME, SYSTEMS, this_system
 from stage import ROOT, copy_beside, project, stage
 
 from ..plugins import stubs
 
-MAYA = find_host("maya-2026")
+MAYA = BY_NAME["maya-2026"]
 SESSION = Path(__file__).with_name("maya_session.py")
 VERSION = project(ROOT)["version"]
 
@@ -137,9 +137,7 @@ def test_one_module_serves_the_versions_beside_each_other(drop, staged, tmp_path
     there = tmp_path / "studio"
     there.mkdir()
     copy_beside(MAYA, there)
-    entries = [
-        (find_host(f"maya-{year}"), f"./maya-{year}", "linux") for year in (2025, 2026, 2027)
-    ]
+    entries = [(BY_NAME[f"maya-{year}"], f"./maya-{year}", "linux") for year in (2025, 2026, 2027)]
     (there / "verdigris.mod").write_text(module_text(entries, "1.2.3"))
     (state,) = drop(there / "install_verdigris.py")
     assert "not installed" in state["said"] and "is for no Maya" in state["said"]

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 import release as releasing
-from hosts import HOSTS, SYSTEMS, find_host
+from hosts import BY_NAME, HOSTS, SYSTEMS
 from pages import INSTALLING, links
 from release import main, pack, release, write_sums
 from stage import ROOT, project
@@ -29,7 +29,7 @@ def unzipped(tmp_path_factory):
             # compressing takes most of the time, and is of another test
             stored = {**vars(zipfile), "ZIP_DEFLATED": zipfile.ZIP_STORED}
             patch.setattr(releasing, "zipfile", SimpleNamespace(**stored))
-            file = release(find_host(name), system, folder, wheels=False)
+            file = release(BY_NAME[name], system, folder, wheels=False)
         assert file.name == f"verdigris-{VERSION}-{name}-{system}.zip"
         with zipfile.ZipFile(file) as archive:
             archive.extractall(there)

@@ -147,6 +147,22 @@ def test_results_are_noted_only_with_attach(scene, tmp_path):
     assert host.attached(host.materials()[0]) == tmp_path / "x.vdg"
 
 
+def test_what_cannot_be_noted_in_the_scene_is_written_all_the_same(scene, tmp_path):
+    host = FilesHost(scene)
+    run, _ = answer(finished(tmp_path / "x.vdg"))
+
+    def refuse(material, result):
+        raise HostError("gold is linked: make it local")
+
+    host.attach = refuse
+    [found] = bake_scene(host, BatchOptions(materials=("gold",), attach=True), run)
+    assert (found.status, found.bundle) == ("failed", str(tmp_path / "x.vdg"))
+    assert found.error == (
+        f"{tmp_path / 'x.vdg'} is written, but it is not noted in the scene: gold is linked: make "
+        "it local"
+    )
+
+
 def test_a_material_that_is_up_to_date_is_reported_and_attached_once(scene, tmp_path):
     host, bundle = FilesHost(scene), str(tmp_path / "x.vdg")
     run, _ = answer(Ended(0, {"event": "up_to_date", "results": [bundle]}))

@@ -6,7 +6,7 @@ import shutil
 import sys
 
 import pytest
-from hosts import find_host
+from hosts import BY_NAME
 from stage import stage
 
 from .interpreters import LAUNCHERS, SCENE, make_interpreter
@@ -30,7 +30,7 @@ def mayapy(tmp_path):
 @pytest.fixture(scope="module")
 def trees(tmp_path_factory):
     out = tmp_path_factory.mktemp("staged")
-    return {name: stage(find_host(host), out / host, wheels=False) for name, host in HOSTS.items()}
+    return {name: stage(BY_NAME[host], out / host, wheels=False) for name, host in HOSTS.items()}
 
 
 def listed(done):

@@ -51,8 +51,8 @@ def opened(*requests):
 
 @pytest.fixture
 def living(fake_panel, monkeypatch):
-    monkeypatch.setattr(worker_link, "_LIVE_INTERVAL", -1.0)
-    monkeypatch.setattr(worker_link, "_RANGE_INTERVAL", -1.0)
+    monkeypatch.setattr(worker_link, "LIVE_INTERVAL", -1.0)
+    monkeypatch.setattr(worker_link, "RANGE_INTERVAL", -1.0)
     session, panel = fake_panel
     model = session.model
     session.ready()
@@ -107,7 +107,7 @@ def test_a_tick_opens_the_material_with_the_input_and_the_bake_has_it(living):
 
 
 def test_a_start_right_after_the_choice_opens_first(living, monkeypatch):
-    monkeypatch.setattr(worker_link, "_LIVE_INTERVAL", 1e9)
+    monkeypatch.setattr(worker_link, "LIVE_INTERVAL", 1e9)
     living.row("age").check.click()
     living.model.start()
     assert len(sent(living, commands.Open)) == 1 and not sent(living, commands.Start)

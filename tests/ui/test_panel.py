@@ -13,7 +13,7 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox
 
-from verdigris.core.baking.bake import _PHASES, _PHASES_OF_TWO_STAGES
+from verdigris.core.baking.bake import PHASES, PHASES_OF_TWO_STAGES
 from verdigris.core.pictures.compare.metrics import measure_samples
 from verdigris.core.progress.events import FLATTENING
 from verdigris.core.worker.client.client import GONE, SILENT
@@ -199,7 +199,7 @@ def test_the_problem_of_a_material_is_shown_and_prevents_a_start(qtbot, make_pan
 
 
 def test_every_phase_has_a_label():
-    assert {*_PHASES, *_PHASES_OF_TWO_STAGES, FLATTENING} <= set(LABELS)
+    assert {*PHASES, *PHASES_OF_TWO_STAGES, FLATTENING} <= set(LABELS)
 
 
 def test_a_document_without_materials_cannot_be_started(make_panel, document):

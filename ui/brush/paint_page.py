@@ -58,6 +58,14 @@ class PaintPage(QWidget):
         self.overlay = PaintLayer(model, viewport, self.tools)
         self._pen = Pen(viewport, self.tools)
         self.texture = TextureView(model, self.tools)
+        self.legend, self.effect = Line(), Line()
+        self._make_choices()
+        self._make_buttons(model.host.name)
+        self._make_dials()
+        self._layout()
+        self._bind()
+
+    def _make_choices(self) -> None:
         self.layer = choice(LAYERS, "Layer", "The layer over the texture")
         self.focus = choice(
             FOCUS, "Trained places", "The places that are trained. You can change this in a bake."
@@ -69,7 +77,8 @@ class PaintPage(QWidget):
         )
         self.mirror = choice(MIRRORS, "Mirror", "Paints on the other side, too")
         self.pen = choice(PENS, "Pressure of the pen", "What the pressure of a pen changes")
-        self.legend, self.effect = Line(), Line()
+
+    def _make_buttons(self, host: str) -> None:
         self.in_view = button("Paint in view", "brush", "The brush also paints in the viewport")
         self.in_view.setCheckable(True)
         self.erase = button("Erase", "erase", "Paints the normal weight, 1")
@@ -82,7 +91,7 @@ class PaintPage(QWidget):
         self.fill = button("Fill", "fill", "Sets the weight of the brush everywhere")
         self.clear = button("Clear", "clear", "Sets the normal weight, 1, everywhere")
         self.invert = button("Invert", "invert", "Swaps high and low weights")
-        application = model.host.name.split()[0] if model.host.name else "scene"
+        application = host.split()[0] if host else "scene"
         self.scene_brush = button(
             f"Paint in {application}",
             "brush",
@@ -97,6 +106,8 @@ class PaintPage(QWidget):
         )
         self.load = button("Import…", "import", "Reads weights from an image")
         self.save = button("Export…", "export", "Writes weights to an EXR file")
+
+    def _make_dials(self) -> None:
         change = self.tools.set
         self.size = Dial(
             "Size",
@@ -134,8 +145,6 @@ class PaintPage(QWidget):
             "How much the paint covers the pictures",
             lambda value: change(opacity=value / 100),
         )
-        self._layout()
-        self._bind()
 
     def _layout(self) -> None:
         column = QVBoxLayout(self)
@@ -302,7 +311,7 @@ class PaintPage(QWidget):
             return
         file = path if path.lower().endswith(".exr") else f"{path}.exr"
         if file != path and Path(file).exists():
-            # the dialog has asked about the name without .exr
+            # the dialog has confirmed the name without .exr
             text = f"{file} exists already. Choose that name in the dialog to replace it."
             self._model.notices.add(WARNING, text)
         else:

@@ -13,18 +13,18 @@ _SIZE, _STEP = 9, 13
 
 
 class Dots(QWidget):
-    """Up to five filled dots; a range shows those that are only likely half filled."""
+    """Up to five filled dots."""
 
-    def __init__(self, count: int = 0, most: int | None = None) -> None:
+    def __init__(self, count: int = 0) -> None:
         super().__init__()
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.show_dots(count, most)
+        self.show_dots(count)
 
-    def show_dots(self, count: int, most: int | None = None) -> None:
-        self.count, self.most = count, count if most is None else most
-        text = f"{count} of {MOST_DOTS}" if self.most == count else f"{count} to {self.most}"
-        self.setAccessibleName(f"Quality: {text} dots")
-        self.setToolTip(f"Quality: {text} dots")
+    def show_dots(self, count: int) -> None:
+        self.count = count
+        text = f"Quality: {count} of {MOST_DOTS} dots"
+        self.setAccessibleName(text)
+        self.setToolTip(text)
         self.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
@@ -38,8 +38,8 @@ class Dots(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         empty = self.palette().color(QPalette.ColorRole.Mid)
         for number in range(MOST_DOTS):
-            is_full, is_likely = number < self.count, number < self.most
-            painter.setPen(QPen(colour if is_likely else empty, 1.5))
+            is_full = number < self.count
+            painter.setPen(QPen(colour if is_full else empty, 1.5))
             painter.setBrush(colour if is_full else self.palette().color(QPalette.ColorRole.Window))
             centre = QPointF(_SIZE / 2 + 1 + number * _STEP, self.height() / 2)
             painter.drawEllipse(centre, _SIZE / 2 - 1, _SIZE / 2 - 1)

@@ -65,6 +65,18 @@ class VerdictBox(QWidget):
         self.figures.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         self.figures.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.fold.toggled.connect(self._fold)
+        self._layout()
+        self._fold(False)
+        for signal in (
+            model.bake.history_changed,
+            model.bake.progress_changed,
+            model.history.changed,
+            model.state_changed,
+            model.choices_changed,
+        ):
+            bind(self, signal, self._show)
+
+    def _layout(self) -> None:
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(HALF)
@@ -85,15 +97,6 @@ class VerdictBox(QWidget):
         row.addWidget(self.reveal)
         column.addLayout(row)
         column.addWidget(self.figures)
-        self._fold(False)
-        for signal in (
-            model.bake.history_changed,
-            model.bake.progress_changed,
-            model.history.changed,
-            model.state_changed,
-            model.choices_changed,
-        ):
-            bind(self, signal, self._show)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's names, here and below
         super().changeEvent(event)

@@ -77,18 +77,8 @@ class TimeLeft:
         own = elapsed / share if share > 0 else 0.0
         if predicted is None:
             return own, 1.5 - 0.4 * share
-        # more than a third of a bake tells more than any prediction
+        # more than a third of a bake predicts better than any estimate
         weight = min(1.0, max(0.0, 3 * share - 0.1)) if share > 0.05 else 0.0
         total = own**weight * predicted.seconds ** (1 - weight) if own > 0 else predicted.seconds
         spread = predicted.spread ** (1 - share)
         return max(total, elapsed), max(_LEAST_SPREAD, spread)
-
-
-def format_range(low: float, high: float) -> str:
-    """`20 to 40 s`, `about 3 min` or `1 to 2 h`."""
-    for unit, seconds, step in (("s", 1, 5), ("min", 60, 1), ("h", 3600, 1)):
-        if high < 90 * seconds or unit == "h":
-            first = max(step, round(low / seconds / step) * step)
-            last = max(first, round(high / seconds / step) * step)
-            return f"about {first} {unit}" if first == last else f"{first} to {last} {unit}"
-    raise AssertionError

@@ -35,7 +35,7 @@ _EXPLAINED = (
 )
 _ATTACHED = (
     "Adds the ticked rungs to the scene as levels of detail of the mesh, with their materials, and "
-    "notes the neural material. One undo step. The manual says what each shows here."
+    "notes the neural material. One undo step. The manual describes each of them here."
 )
 _BAKES = "Bakes and fits the chosen rungs, measures them, and writes a page"
 _NOTED = (

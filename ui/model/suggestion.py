@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.baking.finish.hints import DETAIL_IS_LOST
-from verdigris.core.base.text import format_bytes
+from verdigris.core.base.text import format_bytes, format_range
 from verdigris.core.pictures.compare.verdict import MOST_DOTS, Verdict
 from verdigris.core.settings.limits import LARGEST_RESOLUTION
 from verdigris.core.settings.presets import NEXT_PRESET, default_preset
-from verdigris.ui.estimates.time_left import format_range
 
 if TYPE_CHECKING:
     from verdigris.ui.model.panel_model import PanelModel

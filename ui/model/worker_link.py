@@ -31,9 +31,9 @@ from verdigris.ui.signals.notices import ERROR, INFO, WARNING, capitalise
 # The minimum number of seconds between two maps of weights.
 _PAINT_INTERVAL = 0.25
 # Seconds for further changes: the material is compiled again.
-_LIVE_INTERVAL = 0.7
+LIVE_INTERVAL = 0.7
 # The minimum number of seconds between two strips.
-_RANGE_INTERVAL = 0.3
+RANGE_INTERVAL = 0.3
 RANGE_SIZE = 64
 _LIGHT = ("lit_by", "rotate", "light", "exposure", "environment", "tone")
 _ENDINGS = ("closing", "kept", "finished")
@@ -299,10 +299,10 @@ class WorkerLink(PanelState):
         pictures of a range again."""
         now = time.monotonic()
         is_free = not self.is_busy and self.state != REFINING
-        if self._live_changed and is_free and now - self._live_changed > _LIVE_INTERVAL:
+        if self._live_changed and is_free and now - self._live_changed > LIVE_INTERVAL:
             self._open_living()
         number = self.live.active_number
-        if self.live.is_range_outdated and number >= 0 and now - self._range_sent > _RANGE_INTERVAL:
+        if self.live.is_range_outdated and number >= 0 and now - self._range_sent > RANGE_INTERVAL:
             self.live.is_range_outdated = False
             self._range_sent = now
             self._send(commands.Range(number, RANGE_PICTURES, RANGE_SIZE))

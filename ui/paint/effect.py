@@ -1,4 +1,4 @@
-"""What paint has done: the error inside and outside of it, against the bake before."""
+"""The effect of paint: the error inside and outside of it, against the bake before."""
 
 from __future__ import annotations
 

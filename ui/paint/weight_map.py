@@ -17,7 +17,7 @@ _Stored = tuple[Floats, list[Floats], list[Floats]]
 
 SIZE = 128
 _MOST_UNDO = 40
-_MOST_UNDO_BYTES = 1 << 29
+MOST_UNDO_BYTES = 1 << 29
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class WeightMap:
 
     def _save_undo(self) -> None:
         self._undo.append(self.values.copy())
-        del self._undo[: -max(1, min(_MOST_UNDO, _MOST_UNDO_BYTES // self.values.nbytes))]
+        del self._undo[: -max(1, min(_MOST_UNDO, MOST_UNDO_BYTES // self.values.nbytes))]
         self._redo.clear()
 
     def _swap(self, source: list[Floats], target: list[Floats]) -> None:

@@ -19,11 +19,10 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.base.text import format_bytes
+from verdigris.core.base.text import format_bytes, format_range
 from verdigris.core.pictures.compare.verdict import MOST_DOTS
 from verdigris.core.settings.presets import PRESETS, default_preset
 from verdigris.ui.estimates.predictions import Prediction
-from verdigris.ui.estimates.time_left import format_range
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.parts.choices import BakeChoices
 from verdigris.ui.model.parts.own_presets import SUFFIX, OwnPreset, OwnPresets

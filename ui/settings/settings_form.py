@@ -151,13 +151,12 @@ class SettingsForm(QWidget):
         )
         return self.target
 
-    def _spin(self, name: str, unit: str = "") -> WholeBox:
+    def _spin(self, name: str) -> WholeBox:
         spin = WholeBox()
         spin.setToolTip(_TIPS[name])
         spin.setRange(-1 if name == "seed" else 0, _LARGEST[name])
         spin.setSingleStep(_SPIN_STEPS[name])
         spin.setGroupSeparatorShown(True)
-        spin.setSuffix(unit)
         spin.setKeyboardTracking(False)
         nothing = spin.minimum()
         spin.valueChanged.connect(

@@ -21,11 +21,11 @@ class Notice:
     severity: str
     text: str
     names_folder: bool = False
-    """Whether it tells a folder, which then is shown whole."""
+    """Whether it names a folder, which is then shown whole."""
 
     @property
     def short(self) -> str:
-        """The text without folders, unless it tells one."""
+        """The text without folders, unless it names one."""
         return self.text if self.names_folder else short_paths(self.text)
 
 

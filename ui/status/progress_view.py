@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QRectF, Qt, QTimer
 from PySide6.QtGui import QPainter, QPalette
 from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QWidget
 
+from verdigris.core.base.text import format_range
 from verdigris.core.worker.client.client import GONE
 from verdigris.core.worker.protocol.worker_events import (
     DONE,
@@ -15,7 +16,6 @@ from verdigris.core.worker.protocol.worker_events import (
     PREPARING,
     REFINING,
 )
-from verdigris.ui.estimates.time_left import format_range
 from verdigris.ui.model import states
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind

@@ -1,4 +1,4 @@
-"""What is in a folded section, in a few words beside its name."""
+"""Summaries of folded sections, in a few words beside their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much the end of a bake takes: its samples, pictures and fits."""
+"""The effort of a bake's end: its samples, pictures and fits."""
 
 from __future__ import annotations
 

@@ -158,13 +158,13 @@ def keep_first(run: Run) -> Iterator[Event]:
 
 @dataclass(frozen=True)
 class _Written:
-    """What is told of a material whose bundle is written."""
+    """The figures of a material whose bundle is written."""
 
     samples: SampleMetrics
     picture: PictureMetrics
     sky: SkyMetrics
     textures: Mapping[str, str] | None
-    """None where none are asked for."""
+    """None if none are requested."""
 
 
 def _write(
@@ -181,14 +181,11 @@ def _write(
     stage = run.learner.stage
     resolution = (run if stage.is_last else stage).settings.resolution
     yield from lost_light(teacher, student, name)
+    # beside heads that a thread fits, another makes the proxies, by a student of its own
+    beside = Student(exported.parameters, teacher.device) if heads is not None else student
+    fit = partial(_proxies, exported.parameters, beside, effort.proxies)
     with ThreadPoolExecutor(1, "proxies") as thread:
-        if heads is not None:
-            # a graphics card needs no head for them
-            own = Student(exported.parameters, teacher.device)
-            fit = partial(_proxies, exported.parameters, own, effort.proxies)
-            proxies_of = thread.submit(copy_context().run, fit).result
-        else:
-            proxies_of = partial(_proxies, exported.parameters, student, effort.proxies)
+        proxies_of = fit if heads is None else thread.submit(copy_context().run, fit).result
         samples, picture = _measure(teacher, student, resolution, effort)
         yield from _closing(run, 2)
         sky = measure_sky(teacher, student, resolution, effort.sky)
@@ -203,17 +200,18 @@ def _write(
     maps = run.maps[material]
     yield from cut_glow(maps.unlit.emission, name)
     yield from _closing(run, 4)
+    errors = {
+        "samples": asdict(samples),
+        "sphere": asdict(picture),
+        "sky": asdict(sky),
+        **lit_errors,
+        **({"quantisation": rounding_by_material(run)[material]} if run.rounding else {}),
+    }
     contents = Contents(
         name=name,
         source=source_of(run, material, is_first),
         report=report_of(teacher),
-        errors={
-            "samples": asdict(samples),
-            "sphere": asdict(picture),
-            "sky": asdict(sky),
-            **lit_errors,
-            **({"quantisation": rounding_by_material(run)[material]} if run.rounding else {}),
-        },
+        errors=errors,
         bounds=bounds,
         arithmetic=arithmetic,
         live=teacher.live_inputs,

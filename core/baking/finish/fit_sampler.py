@@ -55,7 +55,7 @@ _FIRST_SURFACES, _FIRST_STEPS = 2, 3
 # Weight of the variance in the loss; the rest is cross-entropy.
 _VARIANCE = 0.9
 # Limits of one direction's and one surface's weight in a step, for its tilts, too, which are small.
-_MOST_RATIO, _MOST_SLOPE, _MOST_TILTING = 50.0, 5.0, 20.0
+MOST_RATIO, MOST_SLOPE, MOST_TILTING = 50.0, 5.0, 20.0
 
 # Rare surfaces, such as those at edges of masks, decide about the noise of a picture, so that a fit
 # gains by many of them. Drafts, and bakes on a processor, need some percent more samples.
@@ -152,8 +152,8 @@ def _slopes(
     """Gradients of the mean loss by the weights and biases of both layers."""
     hidden, bent, raw = run_head(views, inputs)
     last = views[2]
-    most = np.full((len(raw), 1), _MOST_SLOPE)
-    most[spec.untilted_outputs :] = _MOST_TILTING
+    most = np.full((len(raw), 1), MOST_SLOPE)
+    most[spec.untilted_outputs :] = MOST_TILTING
     by_raw = np.clip(_slope_by_raw(spec, raw, examples), -most, most) / raw.shape[1]
     by_hidden = (last.T @ by_raw) * np.where(hidden > 0, 1, HEAD_SLOPE)
     return by_hidden @ inputs.T, by_hidden.sum(1), by_raw @ bent.T, by_raw.sum(1)
@@ -170,7 +170,7 @@ def _slope_by_raw(spec: NetworkSpec, raw: FloatArray, examples: Examples) -> Flo
     ggx, ggx_share = ggx_density(lobes, squares), share[:count]
     others = [examples.cosine / np.float32(np.pi), (examples.cosine > 0) / np.float32(2 * np.pi)]
     density = (ggx_share * ggx).sum(1) + share[-2] * others[0] + share[-1] * others[1] + 1e-12
-    ratio = np.minimum(examples.response / density, _MOST_RATIO)
+    ratio = np.minimum(examples.response / density, MOST_RATIO)
     by_density = -examples.mass * (1 - _VARIANCE + _VARIANCE * ratio) / density
     by_ggx = by_density[:, None] * ggx
     by_share = np.stack([*by_ggx.sum(0), *((by_density * each).sum(0) for each in others)])

@@ -51,7 +51,7 @@ _DARK = 0.01
 # Directions of a surface. Their noise is averaged over surfaces.
 _DIRECTIONS = 32
 _BATCH, _RATE = 128, 0.005
-_MOST_SLOPE = 1.0
+MOST_SLOPE = 1.0
 # Deviation of an input that is the same everywhere.
 _LEAST_DEVIATION = 1e-2
 # Shares of a lobe's middle and border, and of the three diffuse parts, before the fit.
@@ -285,6 +285,6 @@ def _slopes(
     factors = split_factors(raw)
     by_factor = np.einsum("jkN,kN->jN", examples.square[..., chosen], factors)
     by_factor -= examples.side[..., chosen]
-    by_raw = np.clip(by_factor * factors, -_MOST_SLOPE, _MOST_SLOPE) / raw.shape[1]
+    by_raw = np.clip(by_factor * factors, -MOST_SLOPE, MOST_SLOPE) / raw.shape[1]
     by_hidden = (views[2].T @ by_raw) * np.where(hidden > 0, 1, HEAD_SLOPE)
     return by_hidden @ inputs.T, by_hidden.sum(1), by_raw @ bent.T, by_raw.sum(1)

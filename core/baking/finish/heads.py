@@ -34,7 +34,7 @@ def fitting_heads(run: Run) -> Iterator[Callable[[], FloatArray] | None]:
     """Fits the heads in a thread, beside all else inside of the context; what waits for them, or
     None where `finish` fits them: on a processor both would take turns. The latents are those that
     were trained, near what blocks hold: fitting blocks takes half as long as fitting heads."""
-    if not _fits_heads_beside(run):
+    if not fits_heads_beside(run):
         yield None
         return
     teacher, effort = run.teachers[0], effort_of(run)
@@ -48,7 +48,7 @@ def fitting_heads(run: Run) -> Iterator[Callable[[], FloatArray] | None]:
         yield thread.submit(copy_context().run, fit).result
 
 
-def _fits_heads_beside(run: Run) -> bool:
+def fits_heads_beside(run: Run) -> bool:
     return len(run.teachers) == 1 and not run.teachers[0].device.is_software
 
 

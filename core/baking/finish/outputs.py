@@ -1,4 +1,4 @@
-"""Where results go: checked before any work."""
+"""The paths of results, checked before any work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a bundle's manifest says of its bake: where it comes from, and what was requested."""
+"""The record of a bake in its bundle's manifest: its sources and its requests."""
 
 from __future__ import annotations
 

@@ -52,9 +52,9 @@ class HeldOut:
     """Of live inputs, if there are any."""
 
 
-def texel_footprint(size: int, level: int = 0) -> Footprint:
-    """The footprint of a texel on a level that is `size` texels wide."""
-    return Footprint(footprint_width(size, level), PLACES)
+def texel_footprint(size: int) -> Footprint:
+    """The footprint of a texel on the finest level, which is `size` texels wide."""
+    return Footprint(footprint_width(size, 0), PLACES)
 
 
 @profiled("draw held-out samples")
@@ -86,14 +86,11 @@ def sphere_to_compare(size: int = PICTURE_SIZE) -> View:
     return make_view("sphere", size * PICTURE_SUBPIXELS)
 
 
-def draw_sphere(
-    material: DeviceMaterial,
-    view: View,
-    lighting: Lighting = PICTURE_LIGHTING,
-    uploads: Uploads | None = None,
-) -> Floats:
+def draw_sphere(material: DeviceMaterial, view: View, uploads: Uploads | None = None) -> Floats:
     """A picture of the sphere under one light; the material is evaluated at points."""
-    picture = draw(material, view, lighting, PICTURE_SUBPIXELS, is_flat=True, uploads=uploads)
+    picture = draw(
+        material, view, PICTURE_LIGHTING, PICTURE_SUBPIXELS, is_flat=True, uploads=uploads
+    )
     return np.ascontiguousarray(picture[..., :3])
 
 

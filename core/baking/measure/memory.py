@@ -30,7 +30,7 @@ _USABLE = 0.8
 _SMALLEST = 4
 # Largest buffer of a kernel: Vulkan counts the range of a storage buffer in 32 bits, and Mesa's
 # lavapipe reads zeros beyond 31.
-_REACH, _SOFTWARE_REACH = (1 << 32) - 1, (1 << 31) - 1
+_REACH, SOFTWARE_REACH = (1 << 32) - 1, (1 << 31) - 1
 
 # With less, bakes on two cores crashed or ran out of memory. A bake of 16 x 16 texels maps 2.5 to
 # 2.9 GB, most of it for Mesa and LLVM.
@@ -49,7 +49,7 @@ def check_limits(choice: str | None) -> None:
         remedy = f"one of {LEAST_FILE_SIZE / 1e6:.0f} MB at least: lift the limit (ulimit -f"
     else:
         return
-    from verdigris.core.base.device import SOFTWARE, hardware_devices
+    from verdigris.core.base.adapters import SOFTWARE, hardware_devices
 
     if choice not in (None, "auto", SOFTWARE) or (choice != SOFTWARE and hardware_devices()):
         return
@@ -157,7 +157,7 @@ def _largest_batch(settings: BakeSettings, fits: Callable[[BakeSettings], bool])
 
 def largest_buffer(device: Device) -> int:
     """Largest buffer that kernels can address."""
-    return _SOFTWARE_REACH if device.is_software else _REACH
+    return SOFTWARE_REACH if device.is_software else _REACH
 
 
 def can_allocate(device: Device, sizes: list[int]) -> bool:

@@ -1,4 +1,4 @@
-"""What measurements need of a teacher, which does not change: computed once, in any thread."""
+"""Parts of measurements that depend on the teacher alone: computed once, in any thread."""
 
 from __future__ import annotations
 

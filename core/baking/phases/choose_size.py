@@ -217,7 +217,7 @@ def _largest_that_fit(
         doubled = (
             each._replace(width=2 * each.width),
             each._replace(height=2 * each.height),
-            # fewer channels at the same texels would save bytes that nobody asked to save
+            # fewer channels at the same texels would save bytes that nobody requested
             each._replace(channels=size.channels),
         )
         return any(other != each and _is_part(other, size) and fits(other) for other in doubled)
@@ -280,13 +280,13 @@ def _try(
         student = Student(small if buffers else trainer.parameters(), run.teachers[0].device)
         if buffers:
             student.use_buffers(buffers)
-        return tuple(_visible_error(run, student, number) for number in range(len(run.teachers)))
+        return tuple(visible_error(run, student, number) for number in range(len(run.teachers)))
     finally:
         phases.begin("")
         trainer.close()
 
 
-def _visible_error(run: Run, student: Student, number: int) -> float:
+def visible_error(run: Run, student: Student, number: int) -> float:
     """The log MAE of a material, or a log MAE that is as visible as the error of its picture."""
     student.material = number
     log_mae = measure_student(student, run.held_out[number]).log_mae

@@ -23,25 +23,24 @@ _MOST_ENCODING = 0.75
 
 
 def fit_to_time(
-    teachers: Sequence[Teacher], settings: BakeSettings, options: BakeOptions, trainer_kind: str
+    teachers: Sequence[Teacher],
+    settings: BakeSettings,
+    limit: float,
+    options: BakeOptions,
+    trainer_kind: str,
 ) -> BakeSettings:
-    """As many steps as the time limit allows, so that the rates decay to their end within it."""
-    assert options.time_limit is not None
+    """As many steps as fit into the limit in seconds, so that the rates decay to their end."""
     encoding = seconds_to_encode(teachers, settings)
-    if encoding > _MOST_ENCODING * options.time_limit:
+    if encoding > _MOST_ENCODING * limit:
         settings, encoding = replace(settings, encode_from=0), 0.0
     trainer, _ = open_start(teachers, Stage(settings), options, trainer_kind)
     try:
         trainer.step_many(FIRST_RUN)
         begun, steps = time.monotonic(), 0
-        while time.monotonic() - begun < min(_CALIBRATION_SECONDS, options.time_limit / 10):
+        while time.monotonic() - begun < min(_CALIBRATION_SECONDS, limit / 10):
             steps += trainer.step_many(FIRST_RUN).samples // settings.batch
         rate = steps / (time.monotonic() - begun)
     finally:
         trainer.close()
-    steps = int(
-        rate
-        * (options.time_limit - encoding)
-        / (1 + settings.discarded_share + trial_share(settings))
-    )
+    steps = int(rate * (limit - encoding) / (1 + settings.discarded_share + trial_share(settings)))
     return replace(settings, iterations=max(1, min(settings.iterations, steps)))

@@ -1,4 +1,4 @@
-"""What a bake trains, and the students that show it."""
+"""The trained numbers of a bake, and the students that show them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the launchers are: programs of the plug-ins that a host's interpreter runs by path."""
+"""Finds the launchers: programs of the plug-ins that a host's interpreter runs by path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where seconds go: spans of this process and its children in one file of Chrome's trace format.
+"""A profile: spans of this process and its children in one file of Chrome's trace format.
 Each span has the processor time of all threads of its process, too, which does not depend on what
 else the machine does.
 

@@ -1,4 +1,4 @@
-"""Where Verdigris' own Python is: applications bring theirs, and a bake needs another.
+"""Finds Verdigris' own Python: applications bring theirs, and a bake needs another.
 
 It is looked for in a setting of the machine, in an environment variable and next to the plug-in.
 A Python that has what a bake needs, as on a command line, is its own.

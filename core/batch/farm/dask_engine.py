@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.device import CHOICE_VARIABLE, hardware_devices
+from verdigris.core.base.adapters import CHOICE_VARIABLE, hardware_devices
 from verdigris.core.base.errors import SceneError
 from verdigris.core.batch.plan.task import Task
 from verdigris.core.batch.run.bake_process import FAILED, STOPPED, Outcome, bake_in_process

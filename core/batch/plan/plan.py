@@ -277,17 +277,13 @@ def _works(materials: Sequence[Planned], choices: Choices, estimate: Estimate) -
         if each.group:
             done.add(each.group)
             members = [other for other in materials if other.group == each.group]
-        yield _work(members, choices, estimate)
+        yield make_work(members, choices, estimate)
 
 
 def make_work(
     members: Sequence[Planned], choices: Choices, estimate: Estimate | None = None
 ) -> Work:
     """One bake of these materials, which share a decoder if they are several."""
-    return _work(members, choices, estimate or Estimate())
-
-
-def _work(members: Sequence[Planned], choices: Choices, estimate: Estimate) -> Work:
     first, request = members[0], members[0].entry.request
     recipes = {kind: request.recipe_for(kind, len(members)) for kind in TRAINERS}
     task = Task(
@@ -313,6 +309,7 @@ def _work(members: Sequence[Planned], choices: Choices, estimate: Estimate) -> W
         request.preset,
     )
     trainer = choices.trainer or choices.likely
+    estimate = estimate or Estimate()
     seconds = estimate.seconds(recipes[trainer].largest, trainer, request.time_limit)
     _, on_disk = bundle_bytes(recipes[trainer].largest)
     return Work(task, tuple(members), seconds, on_disk * len(members), task.checkpoint.is_file())

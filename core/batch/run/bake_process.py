@@ -152,13 +152,12 @@ def bake_in_process(
     task: Task,
     report: Report,
     stop: threading.Event,
-    log: Path | None = None,
     silence: float = SILENCE_SECONDS,
 ) -> Outcome:
     """Runs one bake in a process of its own."""
     process = BakeProcess()
     try:
-        return process.bake(task, report, stop, log, silence)
+        return process.bake(task, report, stop, silence=silence)
     finally:
         process.close()
 

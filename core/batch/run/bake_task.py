@@ -17,7 +17,8 @@ from collections.abc import Generator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.device import begin_driver, close_device
+from verdigris.core.base.adapters import begin_driver
+from verdigris.core.base.device import close_device
 from verdigris.core.base.errors import DeviceError, VerdigrisError
 from verdigris.core.base.lock import clear_locks
 from verdigris.core.base.process.processor import resident_bytes
@@ -51,7 +52,7 @@ class _Tasks:
         self._reader, self._ending = reader, ending
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._wanted = 1
-        """Tasks that were asked for."""
+        """Requested tasks."""
         self._received = 0
 
     def read(self) -> None:

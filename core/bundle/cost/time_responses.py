@@ -6,8 +6,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from verdigris.core.base.device import MOST_THREADS, Device, Source
+from verdigris.core.base.device import MOST_THREADS, Device
 from verdigris.core.base.errors import DeviceError
+from verdigris.core.base.kernels import Source
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The arithmetic that a bundle asks for: half floats are too coarse for some materials."""
+"""The arithmetic that a bundle needs: half floats are too coarse for some materials."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Arithmetic:
         errors = self.errors
         least = min(errors[name] for name in WAYS if name in errors)
         return (
-            f"{whose} asks for plain code (emulated error {errors['cooperative']:.3g}, "
+            f"{whose} needs plain code (emulated error {errors['cooperative']:.3g}, "
             f"at best {least:.3g}, bound {bounds.relative:g})"
         )
 
@@ -100,7 +100,7 @@ def parse_pack_arithmetic(
     table = fields.table("arithmetic")
     advised = _parse_advised(table, is_newer)
     needed = slowest_arithmetic([advised, *(part.advised for part in parts if part)])
-    table.require(advised == needed, "advised", f"one of its materials asks for {needed}")
+    table.require(advised == needed, "advised", f"one of its materials needs {needed}")
     return advised
 
 

@@ -151,7 +151,7 @@ def swap_in(new: Path, target: Path) -> Path | None:
     old = None
     if not target.exists():
         new.rename(target)
-    elif _exchange(new, target):
+    elif exchange(new, target):
         old = new
     else:
         old = backup_path(target)
@@ -197,7 +197,7 @@ def _is_empty_or_ours(target: Path, kind: str) -> bool:
     return found == kind or (found is None and (target / WEIGHTS_FILE).is_file())
 
 
-def _exchange(first: Path, second: Path) -> bool:
+def exchange(first: Path, second: Path) -> bool:
     """Exchanges two names in one step, if system and file system support it."""
     if not sys.platform.startswith("linux"):
         return False

@@ -31,7 +31,7 @@ SAME_DIRECTION = 1e-3
 # Of this and of the bound of densities, what single floats may take. Where a rare lobe is drawn, a
 # rounded share moves directions by a hundred times as much, and the density of a narrow lobe with
 # them; other numbers are chosen there, so often at most.
-_ROUNDED, _MOST_CHOICES = 0.25, 16
+ROUNDED, _MOST_CHOICES = 0.25, 16
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def make_sampler_rows(
         )
         moved = np.abs(found.drawn - single.drawn).max(1)
         changed = density_errors(single.drawn_pdf, found.drawn_pdf, bounds)
-        chosen = (moved > _ROUNDED * SAME_DIRECTION) | (changed > _ROUNDED * bounds.relative)
+        chosen = (moved > ROUNDED * SAME_DIRECTION) | (changed > ROUNDED * bounds.relative)
         if not chosen.any():
             break
     return found

@@ -1,4 +1,4 @@
-"""What a version is: a bundle in the folder of versions, or the present one, with its notes."""
+"""A version: a bundle in the folder of versions, or the present one, with its notes."""
 
 from __future__ import annotations
 

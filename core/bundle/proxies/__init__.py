@@ -1,1 +1,1 @@
-"""Proxies: what a material reflects in all, as small textures, measured on its numbers."""
+"""Proxies: a material's albedo, mean normal and mean roughness as small textures."""

@@ -1,4 +1,4 @@
-"""How albedo runs over the view's cosine, between the four albedos that proxies store.
+"""Curves of albedo over the view's cosine, between the four albedos that proxies store.
 
 Four functions suffice for a material, but not the same ones for all: Fresnel's curve rises at
 grazing views, sheen from steep ones on, and interference goes up and down, in each channel

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.base.device import MOST_THREADS, Source
+from verdigris.core.base.device import MOST_THREADS
+from verdigris.core.base.kernels import Source
 from verdigris.core.bundle.proxies.lobes import (
     ALPHAS,
     APART,

@@ -185,17 +185,16 @@ def quadrature_albedo(
     cosine: Doubles,
     random: np.random.Generator,
     lights: int,
-    turns: int = _TURNS,
 ) -> Doubles:
     """Directional albedo [N, 3], the mean over the view's azimuth."""
     shares = find_own_shares(parameters, respond_at, float(lod.min()))
-    turn = 2 * np.pi * (random.random((len(uv), 1)) + np.arange(turns) / turns)
+    turn = 2 * np.pi * (random.random((len(uv), 1)) + np.arange(_TURNS) / _TURNS)
     wo = polar(cosine[:, None], turn)
-    shift = random.random((2, len(uv), turns), np.float32)
+    shift = random.random((2, len(uv), _TURNS), np.float32)
     albedo = np.empty((len(uv), 3))
     for each in np.unique(lod):
         there = np.flatnonzero(lod == each)
-        places = np.repeat(uv[there], turns, axis=0)
+        places = np.repeat(uv[there], _TURNS, axis=0)
         task = LightTask(
             learned_frames(parameters, places, np.full(len(places), each, np.float32)),
             places,
@@ -205,7 +204,7 @@ def quadrature_albedo(
             light_counts(shares, lights),
         )
         found = own_sums(parameters, float(each))(respond_at(float(each)), task).albedo
-        albedo[there] = found.reshape(len(there), turns, 3).mean(1)
+        albedo[there] = found.reshape(len(there), _TURNS, 3).mean(1)
     return albedo
 
 

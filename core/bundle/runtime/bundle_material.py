@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import Device, Source, open_device
+from verdigris.core.base.device import Device, open_device
+from verdigris.core.base.kernels import Source
 from verdigris.core.bundle.files.ktx2 import R8, RGBA16F
 from verdigris.core.bundle.runtime.device_materials import (
     DeviceMaterials,
@@ -34,11 +35,10 @@ class BundleMaterial(DeviceMaterial):
         bundle: Bundle | StoredMaterial,
         device: Device | None = None,
         choice: RuntimeChoice | None = None,
-        lod: float = 0.0,
         from_registers: bool = False,
     ) -> None:
         self.device = device or open_device()
-        self.lod = lod
+        self.lod = 0.0
         self.random = 0.0
         maps = {} if isinstance(bundle, StoredMaterial) else _maps(bundle, self.device)
         self.tiles = None if isinstance(bundle, StoredMaterial) else bundle.manifest.tiles

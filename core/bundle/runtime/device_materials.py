@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import MOST_CONSTANT_BYTES, Device, Kernels, Source
+from verdigris.core.base.device import MOST_CONSTANT_BYTES, Device
 from verdigris.core.base.errors import BundleError, DeviceError, SettingsError
+from verdigris.core.base.kernels import Kernels, Source
 from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, careful_level
 from verdigris.core.bundle.files.ktx2 import (
     BC4,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import Device, Source
+from verdigris.core.base.device import Device
+from verdigris.core.base.kernels import Source
 from verdigris.core.bundle.files.sampler_rows import SamplerRows
 from verdigris.core.bundle.runtime.device_materials import (
     DeviceMaterials,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,12 +39,7 @@ def has_cooperative_matrices(device: Device) -> bool:
 class MatrixEvaluator:
     """Evaluates queries to materials that share one decoder."""
 
-    def __init__(
-        self,
-        materials: Sequence[StoredMaterial],
-        device: Device,
-        choice: RuntimeChoice | None = None,
-    ) -> None:
+    def __init__(self, materials: Sequence[StoredMaterial], device: Device) -> None:
         if not has_cooperative_matrices(device):
             raise DeviceError(f"{device} has no cooperative matrices: use the portable decoder")
         decoders = len({each.weights for each in materials})
@@ -54,8 +48,7 @@ class MatrixEvaluator:
                 f"the materials have {decoders} decoders, a group of threads evaluates one: "
                 "evaluate them one by one"
             )
-        chosen = replace(choice or RuntimeChoice(), is_together=True)
-        self.materials = DeviceMaterials(materials, device, chosen)
+        self.materials = DeviceMaterials(materials, device, RuntimeChoice(is_together=True))
         self._device = device
 
     def response(

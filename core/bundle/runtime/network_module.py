@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from verdigris.core.base.device import MOST_CONSTANT_BYTES
 from verdigris.core.bundle.files.manifest_network import FRAMES, bias_name, weights_name
+from verdigris.core.bundle.files.manifest_parts import Tensor
 from verdigris.core.bundle.files.manifest_sampler import head_names
 from verdigris.core.bundle.files.weights import plan_tensors
 from verdigris.core.bundle.precision.half_errors import CAREFUL_UNITS
@@ -47,49 +50,6 @@ def network_source(spec: NetworkSpec) -> str:
     layers = range(len(spec.layers))
     heads = [places[name] for name in head_names()]
     matrices = [places[weights_name(layer)] for layer in layers]
-    numbers: dict[str, int | float] = {
-        "kLatentChannels": spec.latent_channels,
-        "kLiveInputs": spec.live_inputs,
-        "kPlaceInputs": spec.place_inputs,
-        "kPaddedLatents": places[FRAMES].row_stride // _HALVES,
-        "kFrameCount": spec.frame_count,
-        "kFrameInputs": FRAME_INPUTS,
-        "kInputs": spec.inputs,
-        "kPaddedInputs": matrices[0].row_stride // _HALVES,
-        "kHiddenWidth": spec.hidden_width,
-        "kPaddedHidden": matrices[1].row_stride // _HALVES,
-        "kHiddenLayers": spec.hidden_layers,
-        "kCarefulUnits": min(CAREFUL_UNITS, spec.hidden_width),
-        "kOutputs": spec.outputs,
-        "kWeightBytes": size,
-        "kFrames": places[FRAMES].offset,
-        "kOutputShift": float(spec.output_shift),
-        "kOutputLimit": float(spec.output_limit),
-        "kLeakySlope": LEAKY_SLOPE,
-        "kSmeluWidth": SMELU_WIDTH,
-        "kLengthEpsilon": LENGTH_EPSILON,
-        "kHalfZMinimum": HALF_Z_MINIMUM,
-        "kStretchLimit": STRETCH_LIMIT,
-        "kCosineOffset": COSINE_OFFSET,
-        "kLogarithmShare": LOGARITHM_SHARE,
-        "kHeadInputs": spec.head_inputs,
-        "kPaddedHeadInputs": heads[0].row_stride // _HALVES,
-        "kHeadWidth": HEAD_WIDTH,
-        "kHeadOutputs": spec.head_outputs,
-        "kHeadSlope": HEAD_SLOPE,
-        "kSplitWidth": SPLIT_WIDTH,
-        "kSplitInputs": spec.split_inputs,
-        "kPaddedSplitInputs": heads[4].row_stride // _HALVES,
-        "kSplitRatios": spec.split_inputs - spec.head_inputs,
-        "kSplitParts": spec.split_parts,
-        "kLobeWidthMinimum": LEAST_LOBE_WIDTH,
-        "kLobeWidthMaximum": MOST_LOBE_WIDTH,
-        "kLobeWeightMinimum": LEAST_LOBE_WEIGHT,
-        "kViewCosineMinimum": LEAST_VIEW_COSINE,
-        "kTiltShare": TILT_SHARE,
-        "kTiltMaximum": MOST_TILT,
-        "kLeanCosineMinimum": LEAST_LEAN_COSINE,
-    }
     lines = [
         "// Generated: one decoder's shape, and where its numbers lie in weights.bin, in bytes.",
         "// kPadded... are lengths of rows with their padding.",
@@ -100,7 +60,7 @@ def network_source(spec: NetworkSpec) -> str:
         ),
         f"public static const int kActivation = k{ACTIVATIONS[spec.activation]};",
     ]
-    for name, value in numbers.items():
+    for name, value in _numbers(spec, places, size).items():
         kind = "int" if isinstance(value, int) else "float"
         lines.append(f"public static const {kind} {name} = {value!r};")
     biases = [places[bias_name(layer)] for layer in layers]
@@ -113,3 +73,52 @@ def network_source(spec: NetworkSpec) -> str:
         offsets = ", ".join(str(tensor.offset) for tensor in chosen)
         lines.append(f"public static const uint {name}[{len(chosen)}] = {{ {offsets} }};")
     return "\n".join(lines) + "\n"
+
+
+def _numbers(
+    spec: NetworkSpec, places: Mapping[str, Tensor], weight_bytes: int
+) -> dict[str, int | float]:
+    """The sizes of the decoder and its constants, by the names of the shaders."""
+    return {
+        "kLatentChannels": spec.latent_channels,
+        "kLiveInputs": spec.live_inputs,
+        "kPlaceInputs": spec.place_inputs,
+        "kPaddedLatents": places[FRAMES].row_stride // _HALVES,
+        "kFrameCount": spec.frame_count,
+        "kFrameInputs": FRAME_INPUTS,
+        "kInputs": spec.inputs,
+        "kPaddedInputs": places[weights_name(0)].row_stride // _HALVES,
+        "kHiddenWidth": spec.hidden_width,
+        "kPaddedHidden": places[weights_name(1)].row_stride // _HALVES,
+        "kHiddenLayers": spec.hidden_layers,
+        "kCarefulUnits": min(CAREFUL_UNITS, spec.hidden_width),
+        "kOutputs": spec.outputs,
+        "kWeightBytes": weight_bytes,
+        "kFrames": places[FRAMES].offset,
+        "kOutputShift": float(spec.output_shift),
+        "kOutputLimit": float(spec.output_limit),
+        "kLeakySlope": LEAKY_SLOPE,
+        "kSmeluWidth": SMELU_WIDTH,
+        "kLengthEpsilon": LENGTH_EPSILON,
+        "kHalfZMinimum": HALF_Z_MINIMUM,
+        "kStretchLimit": STRETCH_LIMIT,
+        "kCosineOffset": COSINE_OFFSET,
+        "kLogarithmShare": LOGARITHM_SHARE,
+        "kHeadInputs": spec.head_inputs,
+        "kPaddedHeadInputs": places[head_names()[0]].row_stride // _HALVES,
+        "kHeadWidth": HEAD_WIDTH,
+        "kHeadOutputs": spec.head_outputs,
+        "kHeadSlope": HEAD_SLOPE,
+        "kSplitWidth": SPLIT_WIDTH,
+        "kSplitInputs": spec.split_inputs,
+        "kPaddedSplitInputs": places[head_names()[4]].row_stride // _HALVES,
+        "kSplitRatios": spec.split_inputs - spec.head_inputs,
+        "kSplitParts": spec.split_parts,
+        "kLobeWidthMinimum": LEAST_LOBE_WIDTH,
+        "kLobeWidthMaximum": MOST_LOBE_WIDTH,
+        "kLobeWeightMinimum": LEAST_LOBE_WEIGHT,
+        "kViewCosineMinimum": LEAST_VIEW_COSINE,
+        "kTiltShare": TILT_SHARE,
+        "kTiltMaximum": MOST_TILT,
+        "kLeanCosineMinimum": LEAST_LEAN_COSINE,
+    }

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from verdigris.core.base.device import import_slangpy
+from verdigris.core.base.adapters import import_slangpy
 from verdigris.core.base.errors import VerdigrisError
 
 _NAMES = {

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from verdigris.core.bundle.verify.rows import Row
 
 # Textures on the device at a time: well below what devices can bind.
-_AT_ONCE = 64
+AT_ONCE = 64
 
 
 def verify_scene(scene: ScenePack, device: Device | None = None) -> Verification:
@@ -96,10 +96,10 @@ def _device_rows(scene: ScenePack, device: Device) -> list[list[Row]]:
 
 
 def _groups(scene: ScenePack) -> Iterator[list[int]]:
-    """Groups of at most _AT_ONCE materials, ordered by decoder."""
+    """Groups of at most AT_ONCE materials, ordered by decoder."""
     ordered = [each for part in _by_decoder(scene, range(len(scene.materials))) for each in part]
-    for begin in range(0, len(ordered), _AT_ONCE):
-        yield ordered[begin : begin + _AT_ONCE]
+    for begin in range(0, len(ordered), AT_ONCE):
+        yield ordered[begin : begin + AT_ONCE]
 
 
 def _by_decoder(scene: ScenePack, indices: Iterable[int]) -> list[list[int]]:

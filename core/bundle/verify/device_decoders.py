@@ -87,7 +87,7 @@ def shader_notes(spec: NetworkSpec, runtime: Iterable[FileRecord]) -> list[str]:
 def unchecked_reasons(
     device: Device, parts: Iterable[tuple[str, Arithmetic | None, Bounds]]
 ) -> list[str]:
-    """Why cooperative vectors are not checked: one line for each part that asks for plain code;
+    """Why cooperative vectors are not checked: one line for each part that needs plain code;
     otherwise one line for a device without them."""
     reasons = [
         arithmetic.portable_reason(name, bounds)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from verdigris.core.bundle.files.ktx2 import BC6H
+from verdigris.core.bundle.maps.bc6h import decode, encode
 from verdigris.core.material.teacher.unlit_maps import unlit_maps
 from verdigris.core.network.spec import LARGEST_HALF
 
@@ -18,6 +20,13 @@ if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
 
 
+# The graph differs by less than this between devices and drivers.
+SAME_SOURCE = 1e-3
+# The same for an emission map in blocks of BC6H; and, where blocks cannot hold the colours that
+# well, as a factor of the difference that they must have.
+_SAME_IN_BLOCKS, _SAME_AS_BLOCKS = 1e-2, 1.1
+
+
 class MapDifferences(NamedTuple):
     """Means over the texels of the finest level; None if neither side has such a map."""
 
@@ -26,6 +35,8 @@ class MapDifferences(NamedTuple):
     opacity: float | None
     texels: tuple[int, int]
     """Texels of emission and of opacity, which can have different sizes."""
+    emission_bound: float
+    """The largest mean difference that an intact emission map has."""
 
 
 def map_differences(bundle: Bundle, teacher: DeviceMaterial) -> MapDifferences:
@@ -39,7 +50,20 @@ def map_differences(bundle: Bundle, teacher: DeviceMaterial) -> MapDifferences:
     glow = _difference(np.log1p, bundle.emission(), 3, 1.0, 0.0, emission)
     solid = _difference(lambda values: values, bundle.opacity(), 1, 255.0, 1.0, coverage)
     texels = [width * height for width, height in sizes]
-    return MapDifferences(glow, solid, (texels[0], texels[1]))
+    bound = SAME_SOURCE
+    if facts[0] is not None and facts[0].format == BC6H:
+        bound = _SAME_IN_BLOCKS
+        if emission is not None and glow is not None and glow > bound:
+            bound = _bound_of_blocks(emission)
+    return MapDifferences(glow, solid, (texels[0], texels[1]), bound)
+
+
+def _bound_of_blocks(emission: NDArray[np.float32]) -> float:
+    """For a map whose blocks of 4 x 4 texels have several colours, such as glowing cracks."""
+    wanted = emission.clip(0, LARGEST_HALF).astype(np.float16)
+    blocks = decode(encode(wanted), *wanted.shape[:2]).astype(np.float64)
+    least = np.abs(np.log1p(blocks) - np.log1p(wanted.astype(np.float64))).mean()
+    return max(_SAME_IN_BLOCKS, _SAME_AS_BLOCKS * float(least))
 
 
 def _difference(

@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.bundle.files.ktx2 import BC6H
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import Reference, teacher_response, texture_columns
 from verdigris.core.bundle.proxies.make_proxies import check_albedo
-from verdigris.core.bundle.verify.map_differences import MapDifferences, map_differences
+from verdigris.core.bundle.verify.map_differences import (
+    SAME_SOURCE,
+    MapDifferences,
+    map_differences,
+)
 from verdigris.core.bundle.verify.rows import Row, largest
 from verdigris.core.bundle.verify.verify_sampler import Sampler, numpy_sampler, sampler_rows
 from verdigris.core.material.load.provenance import changed_sources, source_facts
@@ -35,10 +38,6 @@ Decoder = Callable[[Floats, Floats, Floats, Floats], NDArray[Any]]
 
 NO_SAMPLER = "the bundle has no sampler (new in version 4.2): bake the material again to get one"
 
-# The graph differs by less than this between devices and drivers.
-SAME_SOURCE = 1e-3
-# The same for an emission map in blocks of BC6H.
-_SAME_IN_BLOCKS = 1e-2
 # A texture at a point, in double precision, and decimals of the reference.
 SAME_TEXTURE = 1e-5
 # Opacity is stored in bytes.
@@ -120,9 +119,7 @@ def verify(
     if found[0]:
         rows += albedo_rows(parameters, found[0], bounds)
     if teacher is not None:
-        glow = bundle.manifest.emission
-        is_in_blocks = glow is not None and glow.format == BC6H
-        rows += _map_rows(map_differences(bundle, teacher), is_in_blocks)
+        rows += _map_rows(map_differences(bundle, teacher))
     unchecked = teacher_notes("the graph", reference, bounds) if teacher is None else []
     return Verification(str(bundle.folder), tuple(rows), (*notes, *unchecked))
 
@@ -218,12 +215,11 @@ def teacher_rows(
     return rows
 
 
-def _map_rows(differences: MapDifferences, is_in_blocks: bool) -> list[Row]:
+def _map_rows(differences: MapDifferences) -> list[Row]:
     """Rows for emission and opacity, if the source or the bundle has such a map."""
-    emission, opacity, texels = differences
-    same = _SAME_IN_BLOCKS if is_in_blocks else SAME_SOURCE
+    emission, opacity, texels, bound = differences
     found = (
-        ("emission", emission, texels[0], "mean log", same),
+        ("emission", emission, texels[0], "mean log", bound),
         ("opacity", opacity, texels[1], "mean", _SAME_OPACITY),
     )
     return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,7 +76,8 @@ def bake(
     Ctrl-C ends the training early and writes the bundle, with exit code 0. SIGTERM does the same
     with exit code 143, and a closed terminal with 129. `--resume` continues the training.
     """
-    from verdigris.core.base.device import begin_driver, open_device
+    from verdigris.core.base.adapters import begin_driver
+    from verdigris.core.base.device import open_device
 
     begin_driver(device)
     from verdigris.core.baking.bake import BakeOptions
@@ -90,7 +91,7 @@ def bake(
     from verdigris.core.material.load.mtlx_document import load_document, select_materials
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.pictures.compare.verdict import require_target
-    from verdigris.core.settings.presets import default_preset
+    from verdigris.core.settings.presets import NEXT_PRESET, default_preset
 
     changes = parse_setting_changes(settings)
     numbers = {"resolution": resolution, "iterations": iterations, "seed": seed}
@@ -137,7 +138,12 @@ def bake(
         keeps_versions=not replace,
         provenance=({"importance": map_facts},) * len(teachers) if map_facts else (),
     )
-    _run(teachers, recipe, options, if_changed, as_json, quiet)
+    following = NEXT_PRESET.get(preset)
+    recommendation = None
+    if following:
+        next_recipe = _read_recipe(following, kind, chosen, wanted, changes, directions)
+        recommendation = partial(_recommend, preset, following, next_recipe)
+    _run(teachers, recipe, options, if_changed, as_json, quiet, recommendation)
 
 
 def _run(
@@ -147,21 +153,28 @@ def _run(
     if_changed: bool,
     as_json: bool,
     quiet: bool,
+    recommendation: Callable[[Path], str] | None,
 ) -> None:
     """Bakes, and shows the events. With `if_changed` a bake that was interrupted continues."""
     from verdigris.core.baking.bake import BakeControl, bake
     from verdigris.core.cli.shared.bake_ending import BakeEnding
     from verdigris.core.cli.shared.event_output import json_lines, live_line, result_only
     from verdigris.core.cli.shared.if_changed import continued
-    from verdigris.core.settings.presets import NEXT_PRESET
 
-    on_terminal = partial(live_line, next_preset=NEXT_PRESET.get(options.preset))
+    on_terminal = partial(live_line, recommendation=recommendation)
     show = json_lines if as_json else result_only if quiet else on_terminal
     control = BakeControl()
     ending = BakeEnding(control)
     run = continued if if_changed else bake
     with ending.listening():
         ending.show(show, run(teachers, recipe, options, control))
+
+
+def _recommend(preset: str, following: str, recipe: Recipe, bundle: Path) -> str:
+    from verdigris.core.bundle.files.read import open_bundle
+    from verdigris.core.cli.shared.next_preset import recommend
+
+    return recommend(preset, following, recipe, open_bundle(bundle).manifest.source)
 
 
 def _read_recipe(
@@ -224,5 +237,5 @@ def _file_facts(importance: Path | None) -> dict[str, str] | None:
     from verdigris.core.material.load.provenance import file_facts
 
     with contextlib.suppress(OSError):
-        return file_facts(importance) if importance else None
+        return file_facts(importance) if importance and importance.is_file() else None
     return None

@@ -22,7 +22,7 @@ from verdigris.core.cli.shared.options import (
     Bundle,
     Confined,
     DeviceChoice,
-    MaterialName,
+    DocumentOptions,
     Search,
     SourceMesh,
     path_argument,
@@ -70,9 +70,8 @@ def measure(
         Path | None, typer.Option(help="Write a map of the error as a picture: .png or .exr.")
     ] = None,
     mesh: SourceMesh = None,
-    material: MaterialName = None,
-    search: Search = None,
-    confined: Confined = False,
+    *,
+    options: DocumentOptions,
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
@@ -80,11 +79,12 @@ def measure(
 
     The reference is the material's mean over a texel of the bundle. Errors that begin with `point_`
     are against single points, so detail below a texel counts as error. The sphere's picture shows
-    reflected light only; emission and opacity are compared as maps. Errors that begin with `sky_`
-    are of the light that places reflect from a sky with a sun: those of a median place, of the 90th
-    percentile and of the worst one, and the share of all light that is gained or lost. Figures of
-    albedo, energy and reciprocity are those that the bake measured on the bundle. If the source has
-    changed since the bake, a warning reports it (`warnings` in the JSON).
+    reflected light only; emission and opacity are compared as maps.
+
+    Errors that begin with `sky_` are of the light that places reflect from a sky with a sun: of the
+    median place, of the 90th percentile and of the worst place. The bias is the share of all light
+    that is gained or lost. The bake measured albedo, energy and reciprocity. A warning reports a
+    source that has changed since the bake (`warnings` in the JSON).
     """
     from verdigris.core.baking.measure import measure as measures
     from verdigris.core.baking.measure.sky import measure_sky
@@ -107,7 +107,7 @@ def measure(
     opened = open_bundle(bundle)
     chosen = open_device(device)
     student = open_student(opened, chosen)
-    teacher = open_source(opened, source, material, search, confined, chosen, mesh)
+    teacher = open_source(opened, source, options, chosen, mesh)
     if error_map:
         check_apart(error_map, files_read(teacher.document, teacher.material))
     compile_material(teacher)
@@ -184,11 +184,11 @@ def compare(
     confined: Confined = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Draws two materials and the FLIP heat map of their difference, side by side.
+    """Draws two materials and a heat map of their difference.
 
-    The pictures show reflected light without emission, lit by one light and a studio, on a
-    backdrop. The printed PSNR and FLIP are those of these pictures. `measure` uses another light
-    and has other figures.
+    The map shows FLIP. The pictures show reflected light without emission, lit by one light and a
+    studio, on a backdrop. The printed PSNR and FLIP are those of these pictures. `measure` uses
+    another light and has other figures.
     """
     from verdigris.core.base.device import open_device
     from verdigris.core.base.outputs import check_apart
@@ -253,7 +253,7 @@ def compare(
     light = "one light and a studio" if environment else "one light"
     print(
         f"{output}: PSNR {compared.psnr:.1f} dB, FLIP {compared.flip:.4f} "
-        f"(of this picture, lit by {light}; measure uses another light)"
+        f"(of this picture of reflected light, lit by {light}; measure uses another light)"
     )
 
 

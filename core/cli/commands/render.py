@@ -28,10 +28,8 @@ from verdigris.core.cli.shared.live_values import (
 )
 from verdigris.core.cli.shared.opening import open_teacher, require_own_material
 from verdigris.core.cli.shared.options import (
-    Confined,
     DeviceChoice,
-    MaterialName,
-    Search,
+    DocumentOptions,
     require_in_range,
 )
 from verdigris.core.lighting.environment_names import ENVIRONMENTS
@@ -75,9 +73,8 @@ def render(
     frames: option.Frames = 48,
     rate: option.Rate = 24.0,
     there_and_back: option.ThereAndBack = False,
-    material: MaterialName = None,
-    search: Search = None,
-    confined: Confined = False,
+    *,
+    options: DocumentOptions,
     device: DeviceChoice = None,
 ) -> None:
     """Draws a material or a bundle on a sphere, a plane or a mesh."""
@@ -107,7 +104,7 @@ def render(
     is_png = output.suffix.lower() != ".exr"
     bundle = open_bundle(file) if is_bundle(file) else None
     if bundle:
-        _check_bundle(bundle, file, material, reference)
+        _check_bundle(bundle, file, options.material, reference)
     studio = Lighting(
         direction=parse_direction(light or option.LIGHT),
         environment=_studio_brightness(hdri, rotate, backdrop, environment),
@@ -123,7 +120,7 @@ def render(
         subject = _bundle_subject(bundle, opened, values)
     else:
         wanted = _opened_inputs(values, moved, part)
-        teacher = open_teacher(file, material, search, confined, opened, wanted)
+        teacher = open_teacher(file, options, opened, wanted)
         subject = _document_subject(teacher, reference)
     if shape and mesh:
         shape = in_atlas(shape, subject.drawn.tiles)

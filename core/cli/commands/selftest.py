@@ -53,8 +53,10 @@ def selftest(
         Path | None, typer.Option("--out", "-o", help="The file for the report (.json).")
     ] = None,
 ) -> None:
-    """Runs every function of a plug-in in a real Maya, Houdini or Blender, in an empty scene, and
-    writes a report."""
+    """Tests a plug-in in a real Maya, Houdini or Blender.
+
+    Runs every function in an empty scene, and writes a report.
+    """
     from verdigris.core.base.outputs import check_output, temporary_name
 
     interpreter = program or find_program(host)

@@ -11,10 +11,8 @@ from verdigris.core.cli.shared.lighting import Hdri, Rotate, open_environment
 from verdigris.core.cli.shared.live_values import LiveValues, bundle_values, parse_values
 from verdigris.core.cli.shared.options import (
     Bundle,
-    Confined,
     DeviceChoice,
-    MaterialName,
-    Search,
+    DocumentOptions,
     require_in_range,
 )
 from verdigris.core.cli.shared.picture_options import Shape, ViewMesh, choose_view
@@ -52,15 +50,16 @@ def view(
         typer.Option(help="Write the window's first final picture to this file, and close."),
     ] = None,
     live: LiveValues = None,
-    material: MaterialName = None,
-    search: Search = None,
-    confined: Confined = False,
+    *,
+    options: DocumentOptions,
     device: DeviceChoice = None,
 ) -> None:
-    """Shows a bundle in a window, decoded by its runtime shader: orbit, move the light, wipe
-    between reference and neural material or their heat map, choose mip level and exposure. With
-    --hdri, or an HDRI that is dropped on the window, an environment lights it, and the picture
-    converges while nothing moves."""
+    """Shows a bundle in a window, decoded by its runtime shader.
+
+    Orbit, move the light, wipe between reference and neural material, look at their heat map,
+    choose mip level and exposure. An HDRI of --hdri, or one that is dropped on the window, lights
+    the bundle; the picture converges while nothing moves.
+    """
     from dataclasses import replace
 
     from verdigris.core.base.device import open_device
@@ -88,7 +87,7 @@ def view(
     opened = open_bundle(bundle)
     values = bundle_values(opened, parse_values(live))
     if source is None:
-        require_own_material(opened, bundle, material)
+        require_own_material(opened, bundle, options.material)
     on = open_device(device)
     if on.is_software and not device:
         raise DeviceError(
@@ -100,9 +99,7 @@ def view(
     )
     reference = None
     if source:
-        reference = open_source(
-            opened, source, material, search, confined, on, has_mesh_option=False
-        )
+        reference = open_source(opened, source, options, on, has_mesh_option=False)
         reference.live = values
     shown = BundleMaterial(opened, on, choice)
     shown.live = values

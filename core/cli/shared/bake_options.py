@@ -15,7 +15,13 @@ Files = Annotated[
 ]
 Preset = Annotated[str, typer.Option("--preset", "-p", help=PRESET_HELP)]
 Out = Annotated[
-    Path, typer.Option("--out", "-o", help="The folder for the bundle. Default: this folder.")
+    Path,
+    typer.Option(
+        "--out",
+        "-o",
+        show_default=False,
+        help="The folder for the bundle. Default: this folder.",
+    ),
 ]
 BundleName = Annotated[
     str | None, typer.Option(help="The bundle's name. Default: the material's name.")
@@ -106,14 +112,10 @@ GROUPS = {
     "Expert": ("settings", "device"),
 }
 """Headings of the help, and the options below each."""
-_OLD_OPTIONS = {
-    "--no-encoder": "use --set encode_from=0",
-    "--compare-uniform": "docs/benchmarks/bench_paint.py makes this comparison",
-}
 
 
 class BakeCommand(TyperCommand):
-    """The help in groups, and errors for options that became settings."""
+    """The help in groups, and errors for options that are settings."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         parameters = {each.name: each for each in self.get_params(ctx)}
@@ -146,4 +148,4 @@ def _find_replacement(option: str) -> str | None:
     for prefix, settings in (("", BakeSettings), ("draw.", DrawSettings)):
         if name in {each.name for each in fields(settings)}:
             return f"use --set {prefix}{name}=VALUE"
-    return _OLD_OPTIONS.get(option)
+    return None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 from verdigris.core.base.errors import reason
 from verdigris.core.pictures.compare.verdict import MOST_DOTS, judge_bake
@@ -43,9 +44,9 @@ def result_only(events: Iterable[Event]) -> None:
             print("\n".join(event.results))
 
 
-def live_line(events: Iterable[Event], next_preset: str | None = None) -> None:
-    """Shows progress in one line that is updated, and prints the results at the end. Recommends the
-    next preset where a result is not as good as can be."""
+def live_line(events: Iterable[Event], recommendation: Callable[[Path], str] | None = None) -> None:
+    """Shows progress in one line that is updated, and prints the results at the end. Below a bundle
+    that is not as good as can be, it prints the recommendation for it."""
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
@@ -66,7 +67,7 @@ def live_line(events: Iterable[Event], next_preset: str | None = None) -> None:
                 live.update(Text(_step_line(event, phase, error, console.width)))
             elif isinstance(event, Finished):
                 live.update(Text(""))
-                _print_result(event, next_preset)
+                _print_result(event, recommendation)
 
 
 def _notes(event: Event) -> Iterator[str]:
@@ -96,7 +97,7 @@ def _step_line(event: Step, phase: str, error: str, width: int) -> str:
     return whole if len(whole) < width else learnt + left
 
 
-def _print_result(event: Finished, next_preset: str | None) -> None:
+def _print_result(event: Finished, recommendation: Callable[[Path], str] | None) -> None:
     why = "" if event.stopped_by == "steps" else f", ended by {event.stopped_by}"
     print(f"{event.step} steps in {_clock(event.seconds)}{why}")
     hints = event.hints or ("",) * len(event.results)
@@ -108,8 +109,8 @@ def _print_result(event: Finished, next_preset: str | None) -> None:
         verdict = judge_bake(samples, picture, sky)
         if verdict:
             print(f"  {verdict.line}")
-            if next_preset and verdict.dots < MOST_DOTS:
-                print(f"  --preset {next_preset} would come closer")
+            if recommendation and verdict.dots < MOST_DOTS:
+                print(f"  {recommendation(Path(result))}")
         print(
             f"  log error {samples.log_mae:.4f}  SMAPE {samples.smape:.3f}  "
             f"sphere {picture.psnr:.1f} dB  FLIP {picture.ldr_flip:.3f}"

@@ -11,37 +11,26 @@ import typer
 if TYPE_CHECKING:
     from verdigris.core.base.device import Device
     from verdigris.core.bundle.files.read import Bundle
+    from verdigris.core.cli.shared.options import DocumentOptions
     from verdigris.core.material.live_inputs.live_input import WantedInput
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
 
 
 def open_teacher(
-    path: Path,
-    name: str | None,
-    search: list[Path] | None,
-    confined: bool,
-    device: Device,
-    live: Sequence[WantedInput] = (),
-    has_atlas: bool = True,
+    path: Path, options: DocumentOptions, device: Device, live: Sequence[WantedInput] = ()
 ) -> Teacher:
-    """The teacher of a document's material of this name, or of its only material, with these
-    inputs open. Without `has_atlas`, it takes the uv of a mesh with UDIM tiles."""
-    from verdigris.core.material.load.mtlx_document import load_document
+    """The teacher of a document's chosen or only material, with these inputs open."""
     from verdigris.core.material.teacher.teacher import Teacher
 
-    document = load_document(path, search or (), confined)
-    return Teacher(
-        document, document.require_material(name), device, live=live, has_atlas=has_atlas
-    )
+    document = options.load(path)
+    return Teacher(document, document.require_material(options.material), device, live=live)
 
 
 def open_source(
     bundle: Bundle,
     path: Path,
-    name: str | None,
-    search: list[Path] | None,
-    confined: bool,
+    options: DocumentOptions,
     device: Device,
     mesh: Path | None = None,
     has_mesh_option: bool = True,
@@ -49,11 +38,10 @@ def open_source(
     """The teacher of the document from which a bundle was baked, on the mesh of the bake if there
     was one: see `find_points`."""
     from verdigris.core.ladder.mesh.baked_mesh import find_points
-    from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.teacher.teacher import Teacher
 
-    document = load_document(path, search or (), confined)
-    material = document.require_material(name or bundle.source_name)
+    document = options.load(path)
+    material = document.require_material(options.material or bundle.source_name)
     points = find_points(bundle, document, material, mesh, has_mesh_option)
     return Teacher(document, material, device, points, bundle.wanted_live)
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from verdigris.core.base.errors import VerdigrisError, why_no_folder
+
+if TYPE_CHECKING:
+    from verdigris.core.material.load.mtlx_document import Document
 
 Number = TypeVar("Number", int, float)
 
@@ -32,6 +36,11 @@ def _require_folders(paths: list[Path] | None) -> list[Path] | None:
     return paths
 
 
+def example(line: str) -> str:
+    """The end of a command's help."""
+    return f"Example: verdigris {line}"
+
+
 def path_argument(metavar: str, text: str) -> Any:
     """An argument that names a file or a bundle. An unreadable file is a failure with exit code 1,
     not a usage error, so typer does not check it."""
@@ -45,12 +54,17 @@ FileOrBundle = Annotated[
 Bundle = Annotated[Path, path_argument("BUNDLE", "A bundle (.vdg).")]
 MaterialName = Annotated[
     str | None,
-    typer.Option("--material", "-m", help="The material's name, if FILE has several."),
+    typer.Option(
+        "--material", "-m", metavar="NAME", help="The material's name, if FILE has several."
+    ),
 ]
 MaterialNames = Annotated[
     list[str] | None,
     typer.Option(
-        "--material", "-m", help="The material's name, if a FILE has several. Repeatable."
+        "--material",
+        "-m",
+        metavar="NAME",
+        help="The material's name, if a FILE has several. Repeatable.",
     ),
 ]
 SourceMesh = Annotated[
@@ -66,6 +80,7 @@ Search = Annotated[
     typer.Option(
         "--search",
         "-s",
+        metavar="FOLDER",
         callback=_require_folders,
         help="Also look for textures and includes in this folder. Repeatable.",
     ),
@@ -94,6 +109,21 @@ SettingChanges = Annotated[
         "NAME lists all names.",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class DocumentOptions:
+    """The material of a document, and where its files are found."""
+
+    material: MaterialName = None
+    search: Search = None
+    confined: Confined = False
+
+    def load(self, path: Path) -> Document:
+        """The document, whose files are found by these options."""
+        from verdigris.core.material.load.mtlx_document import load_document
+
+        return load_document(path, self.search or (), self.confined)
 
 
 def parse_setting_changes(texts: list[str] | None) -> dict[str, Any]:

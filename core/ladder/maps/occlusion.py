@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.base.device import MOST_THREADS, Device, Source
+from verdigris.core.base.device import MOST_THREADS, Device
+from verdigris.core.base.kernels import Source
 from verdigris.core.geometry.mesh import Mesh, normalized
 from verdigris.core.geometry.raster import rasterize
 from verdigris.core.ladder.texels.grid import Grid, fill_holes

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import Device, Source, constants_module
+from verdigris.core.base.device import Device
+from verdigris.core.base.kernels import Source, constants_module
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import Device, Source
+from verdigris.core.base.device import Device
+from verdigris.core.base.kernels import Source
 from verdigris.core.bundle.cost.time_responses import time_growing, time_material
 from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA8_SRGB
 from verdigris.core.bundle.runtime.device_materials import upload_texture

@@ -152,7 +152,7 @@ def needs_atlas(surface: Surface, uv_set: str, nodes: Sequence[mx.Node]) -> tupl
         return True, []
     return False, [
         f"uv set {uv_set!r} repeats over {squares} unit squares a side, and the material depends "
-        "on the place: they share what is baked"
+        "on the place: they share texels"
     ]
 
 

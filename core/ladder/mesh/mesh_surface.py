@@ -124,18 +124,8 @@ class Surface:
         """Its files and a uv set, as manifests record them."""
         return {"files": list(self.files), "uv_set": self.require_set(uv_set)}
 
-    def require_unique_set(self, name: str | None = None) -> str:
-        """A uv set in which each texel belongs to one place: this one, or the last that is."""
-        if name is not None:
-            chosen = self.require_set(name)
-            report = self.reports[chosen]
-            if not report.is_unique:
-                raise MeshError(
-                    f"{self.name}: in the uv set {chosen!r} {report.overlapping} of "
-                    f"{report.islands} islands overlap ({report.overlap:.0%} of the texels), and "
-                    "light differs between them: choose another set, or unwrap one without overlaps"
-                )
-            return chosen
+    def require_unique_set(self) -> str:
+        """The last uv set in which each texel belongs to one place."""
         if clean := self._unique_sets:
             return clean[-1]
         first, squares = self.reports[self.first_set], self.squares_a_side(self.first_set)
@@ -186,7 +176,7 @@ class Surface:
             if not report.is_unique:
                 found.append(
                     f"uv set {name!r}: {report.overlapping} of {report.islands} islands overlap "
-                    f"({report.overlap:.0%} of the texels): they share what is baked"
+                    f"({report.overlap:.0%} of the texels): they share texels"
                 )
             if report.without_area:
                 found.append(

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 # The end of the scale of error maps.
 _TOP = 0.3
+_BYTES = (
+    "Bytes of textures are of the finest level, one for each channel; mip levels add a third. "
+    "Those of the neural material are all that it loads."
+)
 _TIMED = "Times are of a light where the engine lights, else of a pixel, at random places."
 _NOT_TIMED = f"Nanoseconds are not measured here: {NOT_MEASURED}."
 
@@ -73,13 +77,13 @@ def _summary(ladder: Ladder) -> str:
             f"<td class=text>{html.escape(COSTS[rung.name])}</td></tr>"
         )
     return (
-        "<div class=wide><table><tr><th>rung</th><th>memory</th><th>error (FLIP)</th>"
+        "<div class=wide><table><tr><th>rung</th><th>bytes</th><th>error (FLIP)</th>"
         "<th class=more>PSNR, dB</th><th>good</th>"
         f"{'<th class=more>time</th>' if is_timed else ''}<th class=text>an engine does</th></tr>"
         f"{''.join(rows)}</table></div><p>FLIP is the difference that an eye sees, over "
         "the pixels of the mesh; 0 is none. A rung is good below the height on the screen, in "
         f"pixels, at which its FLIP is under {SWITCH_FLIP}. "
-        f"{_TIMED if is_timed else _NOT_TIMED}</p>"
+        f"{_BYTES} {_TIMED if is_timed else _NOT_TIMED}</p>"
     )
 
 

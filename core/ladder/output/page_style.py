@@ -6,11 +6,11 @@ from verdigris.core.pictures.compare.heat import heat_colours
 from verdigris.core.pictures.picture_files import srgb_from_linear
 
 
-def _gradient(steps: int = 9) -> str:
+def _gradient() -> str:
     """The colours of error maps from 0 to their end, as CSS."""
     import numpy as np
 
-    colours = srgb_from_linear(heat_colours(np.linspace(0, 1, steps, dtype=np.float32), 1.0))
+    colours = srgb_from_linear(heat_colours(np.linspace(0, 1, 9, dtype=np.float32), 1.0))
     return ", ".join(f"rgb({', '.join(str(round(255 * float(c))) for c in each)})"
                      for each in colours)  # fmt: skip
 

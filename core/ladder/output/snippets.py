@@ -18,7 +18,8 @@ _TO_LIGHT = """vec3 toLight(vec3 stored, vec3 abc)
     return stored / ((abc.z * stored + abc.x) * stored + abc.y);
 }
 """
-_MIRROR = """// r is reflect(-toEye, normal) in the mesh's space
+_MIRROR = """// r is reflect(-toEye, normal) in the mesh's space, y up, with the seen side's normal
+// v of the result grows upwards
 vec2 octahedral(vec3 r)
 {
     r /= abs(r.x) + abs(r.y) + abs(r.z);

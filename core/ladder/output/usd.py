@@ -1,8 +1,8 @@
 """Writes rungs as USD: the mesh with a variant set `rung`, for Houdini, Maya, Blender and others.
 
 Each variant binds a UsdPreviewSurface with the rung's textures. That of the neural rung shows the
-glTF textures and names its bundle in `verdigris:bundle`, as the plug-ins do. Those of the surface
-shader and of stored light have a network of MaterialX, too.
+glTF textures and names its bundle in `verdigris:bundle`, as the plug-ins do. Those of lit textures
+and of stored light have a network of MaterialX, too.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from verdigris.core.hosts.ladder_looks import COLOUR_SHOWN, SHOWN_SCALE
 from verdigris.core.ladder.output.light_document import light_document
 from verdigris.core.ladder.output.usd_network import connect_network
 from verdigris.core.ladder.rung import Rung
-from verdigris.core.ladder.surface_shader.surface_files import DOCUMENT
-from verdigris.core.ladder.surface_shader.surface_rung import ShaderTextures
 from verdigris.core.ladder.textures.texture_files import (
     BASE_COLOUR,
+    COAT,
     EMISSIVE,
     NORMAL,
     OPACITY,
@@ -57,6 +56,8 @@ _LIT = (
     (ORM, "metallic", "Float", "b", "raw"),
     (NORMAL, "normal", "Normal3f", "rgb", "raw"),
     (EMISSIVE, "emissiveColor", "Color3f", "rgb", "sRGB"),
+    (COAT, "clearcoat", "Float", "r", "raw"),
+    (COAT, "clearcoatRoughness", "Float", "g", "raw"),
 )
 
 
@@ -75,7 +76,7 @@ def write_usd(
     UsdGeom.SetStageMetersPerUnit(stage, 1.0)
     root = UsdGeom.Xform.Define(stage, "/ladder").GetPrim()
     stage.SetDefaultPrim(root)
-    files = {rung.name: written.files for rung, written in rungs}
+    of_pbr = next((written for rung, written in rungs if rung.name == PBR), Written())
     mesh = _define_mesh(stage, scene, [rung for rung, _ in rungs])
     if is_two_sided:
         mesh.CreateDoubleSidedAttr(True)
@@ -88,12 +89,11 @@ def write_usd(
         chosen.AddVariant(variant)
         chosen.SetVariantSelection(variant)
         with chosen.GetVariantEditContext():
-            shown = files.get(PBR, {}) if rung.name in (NEURAL, SURFACE) else written.files
-            material = _define_material(stage, variant, shown, written.numbers)
-            # the uv of a mesh with an atlas does not fit images of tiles
-            if isinstance(rung.stored, ShaderTextures) and scene.atlas is None:
-                files_of = {use: file for use, file in written.files.items() if use != DOCUMENT}
-                connect_network(stage, material, rung.stored.shader.write(files_of))
+            shown = of_pbr if rung.name in (NEURAL, SURFACE) else written
+            material = _define_material(stage, variant, shown.files, shown.numbers)
+            lit = of_pbr if rung.name == NEURAL else written
+            if lit.shader is not None:
+                connect_network(stage, material, lit.shader.write(lit.shader_files))
             elif rung.name in (UNLIT, REFLECTION, DETAIL):
                 sets = _FIRST, _LIGHT
                 text = light_document(written.files, written.numbers, sets, is_mirrored)

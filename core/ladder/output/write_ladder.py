@@ -32,13 +32,13 @@ from verdigris.core.ladder.output.page import make_page
 from verdigris.core.ladder.output.shown_views import ShownViews
 from verdigris.core.ladder.output.usd import write_usd
 from verdigris.core.ladder.surface_shader.surface_files import describe_shader
-from verdigris.core.ladder.surface_shader.surface_rung import ShaderTextures
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.pbr_textures import PbrTextures
 from verdigris.core.ladder.textures.texture_files import (
     BASE_COLOUR,
     EMISSIVE,
     NORMAL,
+    Written,
     write_textures,
 )
 from verdigris.core.ladder.unlit.unlit_models import VertexColours
@@ -85,17 +85,19 @@ def _write_picture(ladder: Ladder, views: ShownViews, rung: Rung, folder: Path) 
 
 
 def _write_for_scenes(
-    rung: Rung, files: dict[str, str], folder: Path, surface: Surface, has_atlas: bool
+    rung: Rung, written: Written, folder: Path, surface: Surface
 ) -> dict[str, Any]:
-    """The textures of pbr by the kinds of the plug-ins, whose materials read one number a file, and
-    light of vertices. No textures of an atlas, whose uv set a scene does not have."""
-    stored = rung.stored
+    """The surface shader of textures, and light of vertices; of pbr also textures by the kinds of
+    the plug-ins, whose materials read one number a file. No textures of an atlas, whose uv set a
+    scene does not have."""
+    stored, files = rung.stored, written.files
     if isinstance(stored, VertexColours):
         return {SCENE_VERTICES: _write_vertices(rung, stored, surface, folder)}
-    if isinstance(stored, ShaderTextures) and not has_atlas:
-        return {SCENE_SHADER: describe_shader(stored.shader, files)}
-    if not isinstance(stored, PbrTextures) or has_atlas:
+    if written.shader is None:
         return {}
+    shader = {SCENE_SHADER: describe_shader(written.shader, written.shader_files)}
+    if not isinstance(stored, PbrTextures):
+        return shader
     found = {BASE_COLOR: files[BASE_COLOUR], NORMAL_MAP: files[NORMAL]}
     if EMISSIVE in files:
         found[EMISSION] = files[EMISSIVE]
@@ -107,7 +109,7 @@ def _write_for_scenes(
         found[kind] = f"{PBR}_{kind}.png"
         values = np.ascontiguousarray(stored.grid.image[::-1, :, channel, None], np.float32)
         write_data(folder / found[kind], values)
-    return {SCENE_TEXTURES: found}
+    return {SCENE_TEXTURES: found, **shader}
 
 
 def _write_vertices(rung: Rung, model: VertexColours, surface: Surface, folder: Path) -> str:
@@ -199,9 +201,7 @@ def _write_all(
                 "files": files.files,
                 **_bundle(rung, folder),
                 "picture": _write_picture(ladder, views, rung, draft),
-                **_write_for_scenes(
-                    rung, files.files, draft, scene.surface, scene.atlas is not None
-                ),
+                **_write_for_scenes(rung, files, draft, scene.surface),
                 **files.numbers,
                 **ladder.measured[rung.name].as_json(),
                 "notes": rung.notes,

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import MOST_THREADS, Device, Source
+from verdigris.core.base.device import MOST_THREADS, Device
+from verdigris.core.base.kernels import Source
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.grid import Grid, fill_holes, layout_uniform
 from verdigris.core.ladder.texels.soft_quantise import HARDEST, quantise, rate_at, softness_at

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import Device, Source
+from verdigris.core.base.device import Device
+from verdigris.core.base.kernels import Source
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.grid import layout_uniform
 from verdigris.core.material.evaluator import DeviceMaterial

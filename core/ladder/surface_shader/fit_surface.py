@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import MOST_THREADS, Source
+from verdigris.core.base.device import MOST_THREADS
+from verdigris.core.base.kernels import Source
 from verdigris.core.ladder.pbr import fit_pbr
 from verdigris.core.ladder.pbr.fit_pbr import WEIGHT_OF_PIXELS, FitSettings
 from verdigris.core.ladder.texels.grid import Grid

@@ -1,5 +1,5 @@
-"""A Standard Surface that begins as fitted glTF textures, for materials whose surface is no single
-shader: layers, mixes and definitions of their own."""
+"""A Standard Surface of fitted glTF textures: as scenes show them, and where the fit of the rung of
+a surface shader begins for materials of layers, mixes and definitions of their own."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.flatten.flat_model import LARGEST_SLANT
-from verdigris.core.ladder.surface_shader.inputs import TexturedInput
-from verdigris.core.ladder.surface_shader.surface_document import Constant, SurfaceShader
+from verdigris.core.ladder.surface_shader.inputs import TexturedInput, is_constant
+from verdigris.core.ladder.surface_shader.surface_document import (
+    Constant,
+    SurfaceShader,
+    constant_of,
+)
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.grid import Grid
 
@@ -17,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from verdigris.core.ladder.texels.pbr_textures import PbrTextures
 
     Floats = NDArray[np.floating]
 
@@ -76,3 +82,25 @@ def start_from_pbr(
     stored = [each.stored(found) for each, found in zip(inputs, values.values(), strict=True)]
     shader = SurfaceShader(CATEGORY, name, inputs, tuple(constants))
     return shader, Grid(grid.width, grid.height, np.concatenate(stored, 1).astype(np.float32))
+
+
+def surface_of_pbr(
+    textures: PbrTextures, opacity: Floats | None, name: str
+) -> tuple[SurfaceShader, Grid]:
+    """The shader and its textures, with numbers for what is the same everywhere. A normal that is
+    the same everywhere is the surface's own."""
+    begun, grid = start_from_pbr(
+        textures.grid, textures.layers, name, textures.linear_emission, opacity
+    )
+    kept, columns, constants = [], [grid.values[:, :0]], list(begun.constants)
+    for each in begun.inputs:
+        first = begun.firsts[each.name]
+        stored = grid.values[:, first : first + each.channels]
+        values = each.decoded(stored)
+        if not is_constant(values):
+            kept.append(each)
+            columns.append(stored)
+        elif not each.is_direction:
+            constants.append(constant_of(each, values.mean(0)))
+    shader = SurfaceShader(begun.category, name, tuple(kept), tuple(constants))
+    return shader, Grid(grid.width, grid.height, np.concatenate(columns, 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,11 +30,26 @@ def write_surface(
 ) -> dict[str, str]:
     """Writes `surface.mtlx` and its images. Returns file names by the input that they feed; those
     of UDIM tiles contain <UDIM>."""
+    files = write_images(shader, grid, folder, SURFACE, atlas)
+    name = f"{SURFACE}.mtlx"
+    write_file(folder / name, shader.write(files).encode())
+    return {DOCUMENT: name, **files}
+
+
+def write_images(
+    shader: SurfaceShader, grid: Grid, folder: Path, name: str, atlas: Atlas | None = None,
+    there: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, str]:  # fmt: skip
+    """Writes an image `NAME_INPUT.png` for each input whose file is not there. Returns file names
+    by input."""
     files = {}
     for each in shader.inputs:
+        if each.name in there:
+            files[each.name] = there[each.name]
+            continue
         first = shader.firsts[each.name]
         image = np.asarray(grid.image[..., first : first + each.channels], np.float32)
-        stem = f"{SURFACE}_{each.name}"
+        stem = f"{name}_{each.name}"
         if atlas is None:
             files[each.name] = f"{stem}.png"
             write_data(folder / files[each.name], np.ascontiguousarray(image[::-1]))
@@ -42,9 +58,7 @@ def write_surface(
         for number, (left, bottom, side) in atlas.parts(len(image)).items():
             tile = image[bottom : bottom + side, left : left + side]
             write_data(folder / f"{stem}.{number}.png", np.ascontiguousarray(tile[::-1]))
-    name = f"{SURFACE}.mtlx"
-    write_file(folder / name, shader.write(files).encode())
-    return {DOCUMENT: name, **files}
+    return files
 
 
 def describe_shader(shader: SurfaceShader, files: Mapping[str, str]) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import Device, Source, constants_module
+from verdigris.core.base.device import Device
+from verdigris.core.base.kernels import Source, constants_module
 from verdigris.core.ladder.texels.grid import layout_uniform
 from verdigris.core.material.analyse.unlit import is_dark_and_opaque
 from verdigris.core.material.codegen.generate_teacher import generate

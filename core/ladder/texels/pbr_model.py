@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.base.colour import linear_from_srgb
-from verdigris.core.base.device import constants_module
+from verdigris.core.base.kernels import constants_module
 from verdigris.core.flatten.flat_model import (
     LARGEST_SLANT,
     LEAST_ROUGHNESS,

@@ -13,7 +13,13 @@ from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA8_SRGB, write_ktx2
 from verdigris.core.flatten.flat_model import LARGEST_SLANT
 from verdigris.core.hosts.ladder_looks import COLOUR_SHOWN, SHOWN_SCALE
 from verdigris.core.ladder.rung import CUTOFF, MASK, Rung
-from verdigris.core.ladder.surface_shader.surface_files import write_surface
+from verdigris.core.ladder.surface_shader.from_pbr import surface_of_pbr
+from verdigris.core.ladder.surface_shader.surface_document import SurfaceShader
+from verdigris.core.ladder.surface_shader.surface_files import (
+    DOCUMENT,
+    write_images,
+    write_surface,
+)
 from verdigris.core.ladder.surface_shader.surface_rung import ShaderTextures
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.blocks import Blocks, ktx_of_blocks
@@ -27,7 +33,7 @@ from verdigris.core.ladder.unlit.unlit_models import (
     WithReflection,
 )
 from verdigris.core.pictures.picture_files import srgb_from_linear, write_data
-from verdigris.core.settings.rung_names import DETAIL
+from verdigris.core.settings.rung_names import DETAIL, SURFACE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,6 +46,8 @@ BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT = "base_color", "orm", "normal", "emiss
 ANISOTROPY, SHEEN, OPACITY = "anisotropy", "sheen", "opacity"
 # On the first uv set.
 _TILED = (BASE_COLOUR, ORM, NORMAL, EMISSIVE, COAT, ANISOTROPY, SHEEN, OPACITY, "detail")
+# What a surface shader reads of glTF's textures as they are.
+_SHARED = {"base_color": BASE_COLOUR, "normal": NORMAL, "emission_color": EMISSIVE}
 # The first two channels hold all of these.
 OF_TWO = (NORMAL, COAT)
 # What viewers of glTF show, which know no tone curve.
@@ -56,6 +64,10 @@ class Written:
     files: dict[str, str] = field(default_factory=dict)
     """File names by their use."""
     numbers: dict[str, Any] = field(default_factory=dict)
+    shader: SurfaceShader | None = None
+    """What scenes show of a rung that is lit. None for UDIM tiles."""
+    shader_files: dict[str, str] = field(default_factory=dict)
+    """File names by its inputs."""
 
 
 def write_textures(
@@ -66,6 +78,9 @@ def write_textures(
     stored = rung.stored
     if isinstance(stored, ShaderTextures):
         written.files = write_surface(stored.shader, stored.grid, folder, atlas)
+        if atlas is None:
+            files = {use: file for use, file in written.files.items() if use != DOCUMENT}
+            written.shader, written.shader_files = stored.shader, files
         return written
     images = images_of(rung, written.numbers)
     for use in _TILED if atlas else ():
@@ -78,6 +93,12 @@ def write_textures(
         if has_ktx:
             write_file(folder / f"{name}.ktx2", _ktx(image, is_srgb, rung.blocks.get(use)))
             written.files[f"{use}.ktx2"] = f"{name}.ktx2"
+    if isinstance(stored, PbrTextures) and atlas is None:
+        opacity = None if rung.opacity is None else rung.opacity.grid.values
+        written.shader, grid = surface_of_pbr(stored, opacity, rung.name)
+        there = {port: written.files[use] for port, use in _SHARED.items() if use in written.files}
+        stem = f"{rung.name}_{SURFACE}"
+        written.shader_files = write_images(written.shader, grid, folder, stem, there=there)
     return written
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from verdigris.core.base.device import MOST_THREADS, Device, Source
+from verdigris.core.base.device import MOST_THREADS, Device
+from verdigris.core.base.kernels import Source
 from verdigris.core.ladder.texels.grid import Grid, layout_uniform
 from verdigris.core.ladder.texels.pbr_model import CONSTANTS
 from verdigris.core.ladder.texels.soft_quantise import HARDEST, quantise, rate_at, softness_at

@@ -27,8 +27,10 @@ def records_of(
     lights: Sequence[Floats],
     unique_set: str | None,
     weights: Sequence[Floats] | None = None,
+    first_set: str | None = None,
 ) -> Records:
-    """Pixels of views with their exposed light (N, 3)."""
+    """Pixels of views with their exposed light (N, 3). `first_set` is the uv set of detail, where
+    it is not the mesh's first."""
     geometry = seen[0].geometry
     device, total = geometry.device, sum(each.count for each in seen)
     buffer = device.new_space(RECORD * total)
@@ -42,7 +44,7 @@ def records_of(
             "gRecords": buffer,
         }
         place = {"eye": each.eye.tolist(), "first": first}
-        geometry.run("recordPixels", each.count, place, given, unique_set)
+        geometry.run("recordPixels", each.count, place, given, unique_set, first_set)
         first += each.count
     return Records(device, total, buffer, np.concatenate([each.triangle for each in seen]))
 
@@ -60,4 +62,5 @@ def reference_records(
     paints = views.weights or [np.ones(each.count, np.float32) for each in seen]
     bare = [without_coverage(*each) for each in zip(lights, paints, strict=True)]
     exposed = [light * np.float32(scene.exposure) for light, _ in bare]
-    return records_of(seen, exposed, scene.unique_set, [paint for _, paint in bare])
+    found = [paint for _, paint in bare]
+    return records_of(seen, exposed, scene.unique_set, found, scene.first_set)

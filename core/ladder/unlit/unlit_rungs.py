@@ -61,7 +61,8 @@ def fit_unlit_rung(
 
     def draw(each: Seen, _: int) -> Floats:
         light = np.zeros((each.count, 3), np.float32)
-        return ImageFit(model, records_of([each], [light], scene.unique_set)).shade()
+        places = records_of([each], [light], scene.unique_set, first_set=scene.first_set)
+        return ImageFit(model, places).shade()
 
     count = sum(each.grid.values.size for each in model.reads)
     seconds = time.monotonic() - begun

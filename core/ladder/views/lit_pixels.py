@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import Source
+from verdigris.core.base.kernels import Source
 from verdigris.core.ladder.views.reference import (
     both_frames,
     light_on_device,

@@ -1,4 +1,4 @@
-"""What the rungs are fitted to: pictures of the teacher under a light, and samples of its response
+"""The reference of all rungs: pictures of the teacher under a light, and samples of its response
 at the pixels that cameras see. All of it stays on the device."""
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import Device, Source
+from verdigris.core.base.device import Device
+from verdigris.core.base.kernels import Source
 from verdigris.core.material.evaluator import POINT
 from verdigris.core.pictures.environment_render import LitPart
 

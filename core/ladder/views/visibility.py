@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import MOST_THREADS, Device, Source
+from verdigris.core.base.device import MOST_THREADS, Device
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.kernels import Source
 from verdigris.core.importance.camera import Camera, look_at
 from verdigris.core.ladder.texels.pbr_model import CONSTANTS
 from verdigris.core.lighting.bvh import build_bvh
@@ -61,21 +62,21 @@ class DeviceSurface:
 
     def run(
         self, entry: str, count: int, parameters: dict[str, Any], buffers: dict[str, Any],
-        uv_set: str | None = None,
+        uv_set: str | None = None, first_set: str | None = None,
     ) -> None:  # fmt: skip
-        """Runs a kernel of see_mesh.slang; gSet is the uv set of this name."""
+        """Runs a kernel of see_mesh.slang; gSet and gFirstSet are the uv sets of these names."""
         given = {
             "count": count, "size": 1, "firstLeaf": self.occluders.first_leaf, "least": 0.0,
             "pixelWidth": 0.0, "step": _STEP_AWAY * self.surface.radius, "first": 0,
             "eye": [0.0] * 3, "right": [0.0] * 3, "up": [0.0] * 3, "ahead": [0.0] * 3,
         }  # fmt: skip
-        first_set = self._sets[self.surface.first_set]
+        of_mesh = self.surface.first_set
         variables = {
             **dict.fromkeys(_BOUND, self._nothing),
             **self._buffers,
             **self.occluders.buffers,
-            "gSet": self._sets[uv_set] if uv_set else first_set,
-            "gFirstSet": first_set,
+            "gSet": self._sets[uv_set or of_mesh],
+            "gFirstSet": self._sets[first_set or of_mesh],
             **buffers,
             "gParameters": {**given, **parameters},
         }

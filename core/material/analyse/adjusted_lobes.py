@@ -123,11 +123,8 @@ class Highlight:
     least: float = _LEAST_ROUGHNESS
 
 
-def _of_closure(weight: str = "weight") -> tuple[Highlight, ...]:
-    """The lobe of a BSDF node, whose roughness input is alpha itself."""
-    return (Highlight("highlight", "roughness", (weight,), LEAST_ALPHA),)
-
-
+# The lobe of a BSDF node, whose roughness input is alpha itself.
+_OF_CLOSURE = (Highlight("highlight", "roughness", ("weight",), LEAST_ALPHA),)
 _HIGHLIGHTS: dict[str, tuple[Highlight, ...]] = {
     "standard_surface": (
         Highlight("highlight", "specular_roughness", ("specular", "metalness")),
@@ -146,9 +143,9 @@ _HIGHLIGHTS: dict[str, tuple[Highlight, ...]] = {
         Highlight("clearcoat's highlight", "clearcoatRoughness", ("clearcoat",)),
     ),
     "disney_principled": (Highlight("highlight", "roughness", ("specular", "metallic")),),
-    "conductor_bsdf": _of_closure(),
-    "dielectric_bsdf": _of_closure(),
-    "generalized_schlick_bsdf": _of_closure(),
+    "conductor_bsdf": _OF_CLOSURE,
+    "dielectric_bsdf": _OF_CLOSURE,
+    "generalized_schlick_bsdf": _OF_CLOSURE,
 }
 
 

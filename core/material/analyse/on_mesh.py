@@ -1,4 +1,4 @@
-"""Whether a material depends on the mesh that wears it, beyond its texture coordinates."""
+"""Finds whether a material depends on its mesh, beyond the texture coordinates."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def _static(kind: str, name: str) -> str:
         return f"static const {kind} {name} = {_VALUES[name]};"
     raise DocumentError(
         f"the generated shader reads {name!r}, which a material sample does not have: "
-        "remove the node that asks for it"
+        "remove the node that reads it"
     )
 
 

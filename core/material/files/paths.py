@@ -105,7 +105,7 @@ class SearchPath:
     ) -> Path:
         """The file of this name. The error names the asker, the file and the folders searched."""
         if not name or "\0" in name:
-            raise error(f"{asker}: {name!r} is no file name")
+            raise error(f"{asker}: {name!r} is not a file name")
         is_image = issubclass(error, TextureError)
         found = [path for path in self.candidates(name, start) if is_file(path)]
         for path in found:

@@ -15,6 +15,7 @@ _OTHER_NAMES = {
         "srgb_rec709",
         "srgb texture",
         "srgb - texture",
+        "srgb - display",
         "srgb_encoded_rec709_srgb",
         "srgb encoded rec.709 (srgb)",
         "utility - srgb - texture",
@@ -86,6 +87,12 @@ def name_in_materialx(name: str) -> str:
     """MaterialX's name of a colour space; an unknown name stays, so that it is reported."""
     plain = name.strip().lower().removesuffix("_scene")
     return _COLOUR_SPACES.get(plain, plain)
+
+
+def is_known(name: str) -> bool:
+    """Whether MaterialX has a colour space, by any of its names. Needs no MaterialX, which
+    applications lack."""
+    return name_in_materialx(name) in _OTHER_NAMES
 
 
 def rename_colour_spaces(root: mx.Document) -> None:

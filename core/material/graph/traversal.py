@@ -30,7 +30,9 @@ def upstream_nodes(element: mx.TypedElement, document_name: str) -> Iterator[mx.
         path = node.getNamePath()
         if path in on_path:
             ring = [*list(on_path)[list(on_path).index(path) :], path]
-            raise DocumentError(f"{document_name}: the graph has a cycle: {' -> '.join(ring)}")
+            raise DocumentError(
+                f"{document_name}: the graph has a cycle: {' -> '.join(ring)}: remove a connection"
+            )
         if path in done:
             return False
         on_path[path] = None

@@ -1,4 +1,4 @@
-"""How often training draws the values of a live input: more often where places differ more."""
+"""The density of the values of a live input in training: higher where places differ more."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _FORM = "use NAME=LOW..HIGH, as in wetness=0..1, with @DEFAULT or :DENSITY behin
 
 @dataclass(frozen=True)
 class WantedInput:
-    """A request for a live input, before the document is asked for it."""
+    """A request for a live input, before the document is searched for it."""
 
     name: str
     """Of an input of the document's interface, a path of any input, `time` or `frame`."""
@@ -39,9 +39,11 @@ class WantedInput:
         shown = f"live input {self.name}"
         for each in (self.low, self.high):
             if len(each) not in (1, 3) or not all(map(math.isfinite, each)):
-                raise SettingsError(f"{shown}: {list(each)} is no number and no colour: {_FORM}")
+                raise SettingsError(
+                    f"{shown}: {list(each)} is neither a number nor a colour: {_FORM}"
+                )
         if len(self.low) != len(self.high):
-            raise SettingsError(f"{shown}: a number and a colour are no range: {_FORM}")
+            raise SettingsError(f"{shown}: a number and a colour do not make a range: {_FORM}")
         if self.low == self.high:
             raise SettingsError(f"{shown}: the range {self.range} is empty: use two values")
         if len(self.low) == 1 and self.low > self.high:

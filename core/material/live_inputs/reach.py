@@ -1,4 +1,4 @@
-"""What the open inputs of a material reach: inputs of its surface, and whether only through uv."""
+"""The reach of open inputs of a material: inputs of its surface, and whether only through uv."""
 
 from __future__ import annotations
 

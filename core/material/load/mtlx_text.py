@@ -140,9 +140,11 @@ def check_xml(text: str, name: str) -> XmlFacts:
                 facts.names[outer] = parser.CurrentLineNumber
         open_elements.append({})
         if len(open_elements) - 1 > DEEPEST_NESTING:
-            raise DocumentError(f"{name}: elements are nested deeper than {DEEPEST_NESTING}")
+            raise DocumentError(
+                f"{name}: elements are nested deeper than {DEEPEST_NESTING}: flatten them"
+            )
         if facts.elements > MOST_ELEMENTS:
-            raise DocumentError(f"{name}: more than {MOST_ELEMENTS} elements")
+            raise DocumentError(f"{name}: more than {MOST_ELEMENTS} elements: split the document")
         if tag in ("xi:include", "include"):
             facts.includes.append(attributes.get("href", ""))
         if len(open_elements) - 1 == _OUTERMOST:
@@ -208,7 +210,9 @@ def collect_includes(
             if path in seen:
                 continue
             if len(seen) >= MOST_INCLUDES:
-                raise DocumentError(f"{name}: more than {MOST_INCLUDES} included documents")
+                raise DocumentError(
+                    f"{name}: more than {MOST_INCLUDES} included documents: join some"
+                )
             seen.add(path)
             text = read_text(path)
             inner = check_xml(text, str(path))

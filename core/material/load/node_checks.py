@@ -245,7 +245,7 @@ def _lost_definition(port: mx.Input) -> str:
     named = graph.getAttribute("nodedef")
     if not named or graph.getDocument().getNodeDef(named) is not None:
         return ""
-    return f": its graph implements {named!r}, which is no definition of the document"
+    return f": its graph implements {named!r}, which is not a definition of the document"
 
 
 def _missing_output(port: mx.Input) -> str | None:
@@ -254,7 +254,7 @@ def _missing_output(port: mx.Input) -> str | None:
     if graph is None:
         return None
     name, names = port.getOutputString(), [output.getName() for output in graph.getOutputs()]
-    fault = "which is no output" if graph.getChild(name) else "which does not exist"
+    fault = "which is not an output" if graph.getChild(name) else "which does not exist"
     return (
         f"is connected to {name!r} of the graph {graph.getName()!r}, {fault}: "
         f"its outputs are {', '.join(names) or 'none'}"

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import Device, Source, open_device
+from verdigris.core.base.device import Device, open_device
 from verdigris.core.base.errors import DocumentError, MissingTextureError
+from verdigris.core.base.kernels import Source
 from verdigris.core.base.process.profile import span
 from verdigris.core.material.analyse.unlit import is_dark_and_opaque
 from verdigris.core.material.codegen.generate_teacher import GeneratedMaterial, generate

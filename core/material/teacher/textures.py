@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MOST_TEXTURE_BYTES = 8 << 30
 # Threads that decode, and images that are decoded and not yet uploaded.
-_DECODERS, _MOST_DECODED = 8, 16
+DECODERS, MOST_DECODED = 8, 16
 
 _Key = tuple[bool, "tuple[Tile, ...]"]
 
@@ -75,11 +75,11 @@ class TexturePool:
         keys = {slot.uniform: self._check(slot) for slot in slots}
         missing = [key for key in dict.fromkeys(keys.values()) if key and key not in self._bound]
         wanted = [key for key in missing if not self._find_kept(key)]
-        with ThreadPoolExecutor(_DECODERS, "decode") as threads:
+        with ThreadPoolExecutor(DECODERS, "decode") as threads:
             decoded: deque[tuple[_Key, Future[Image]]] = deque()
             try:
                 for key in wanted:
-                    if len(decoded) == _MOST_DECODED:
+                    if len(decoded) == MOST_DECODED:
                         self._upload_image(*decoded.popleft())
                     decoded.append((key, threads.submit(read_image, *self._checked[key])))
                 while decoded:

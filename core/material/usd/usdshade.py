@@ -99,10 +99,10 @@ def convert_material(
     )
 
 
-def has_surface(stage: Usd.Stage, path: str, known: Mapping[str, Signature] | None = None) -> bool:
+def has_surface(stage: Usd.Stage, path: str) -> bool:
     """Whether the material at a path of a stage has a surface of MaterialX: other renderers' alone
     cannot be baked."""
-    return reader.has_surface(require_material(stage, path), _is_defined(known))
+    return reader.has_surface(require_material(stage, path), _is_defined(None))
 
 
 def _is_defined(known: Mapping[str, Signature] | None) -> reader.IsDefined:

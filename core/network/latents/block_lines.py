@@ -54,7 +54,7 @@ class Fit(NamedTuple):
     texels: FloatArray
     """The texels on their lines, [..., 16, 4]."""
     first: FloatArray
-    """First ends [..., 4] of lines and scalars, not rounded; 0 if they were not asked for."""
+    """First ends [..., 4] of lines and scalars, not rounded; 0 if they were not requested."""
     second: FloatArray
     """Second ends [..., 4]."""
     kinds: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""Where the picture of a bake for reports is, without large imports."""
+"""The path of a bake's picture for reports, without large imports."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ BAND_NAMES = (EQUAL, GOOD, FAIR, POOR)
 MOST_DOTS = 5
 # The largest FLIP of five, four, three and two dots.
 FLIP_OF_DOTS = (INDISTINGUISHABLE_FLIP, 0.010, 0.020, 0.035)
-_WORDS = ("", "Poor", "Visibly different", "Close", "Very close", "Indistinguishable")
+_WORDS = ("", "Clearly different", "Visibly different", "Close", "Very close", "Indistinguishable")
 
 
 @dataclass(frozen=True)
@@ -168,10 +168,12 @@ def _in_words(dots: int, figures: Mapping[str, Judged], grades: Mapping[str, int
         return _WORDS[dots]
     bias = figures["bias"].value if "bias" in figures else 0.0
     # highlights are narrow: they hardly change FLIP, and much the light and the PSNR
+    soft = [("psnr", "highlights {}soft"), ("ldr_flip", "fine detail {}soft")]
+    if grades["ldr_flip"] == BAND_NAMES.index(POOR):
+        soft.reverse()
     faults = (
         ("bias", "too bright" if bias > 0 else "highlights {}dull"),
-        ("psnr", "highlights {}soft"),
-        ("ldr_flip", "fine detail {}soft"),
+        *soft,
         ("p90", "some places {}off"),
         ("median", "light {}uneven"),
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.device import Device, Source, constants_module
+from verdigris.core.base.device import Device
+from verdigris.core.base.kernels import Source, constants_module
 from verdigris.core.network.latents.block_lines import QUAD
 from verdigris.core.network.losses import LIGHT_RATIO
 from verdigris.core.network.parameters import Parameters

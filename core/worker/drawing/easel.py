@@ -1,4 +1,4 @@
-"""What all pictures of a view are drawn with: its frames, its shape, its light and its places."""
+"""The easel of a view: frames, shape, light and places that all its pictures share."""
 
 from __future__ import annotations
 

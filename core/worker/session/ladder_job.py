@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.progress.events import Event
     from verdigris.core.worker.protocol.commands import Ladder
-    from verdigris.core.worker.session.opening import OpenDocument
+    from verdigris.core.worker.session.open_material import OpenMaterial
 
 # Seconds between two events.
 _INTERVAL = 0.1
@@ -22,7 +22,7 @@ _SCENE_SET = "st"
 
 
 def run_ladder(
-    command: Ladder, opened: OpenDocument, mesh: Mesh | None, post: Callable[[Event], None]
+    command: Ladder, material: OpenMaterial, mesh: Mesh | None, post: Callable[[Event], None]
 ) -> None:
     """Posts what is fitted, and the report at the end. `mesh` is one of the host's scene."""
     from verdigris.core.baking.fit_ladder import LadderRequest, fit_ladder
@@ -30,8 +30,7 @@ def run_ladder(
     from verdigris.core.lighting.environment_names import STUDIO
     from verdigris.core.lighting.named_environments import find_environment
 
-    teacher = opened.teacher
-    assert teacher is not None
+    teacher = material.teacher
     request = LadderRequest(
         Path(command.folder), command.rungs, command.size, preset=command.preset
     )
@@ -48,8 +47,9 @@ def run_ladder(
             last = now
             post(Fitting(what, part))
 
+    environment = find_environment(command.lit_by or STUDIO)
     report = fit_ladder(
-        opened.document, teacher.material, surface, find_environment(command.lit_by or STUDIO),
-        teacher.device, request, on_progress=show,
+        material.opened.document, teacher.material, surface, environment, teacher.device, request,
+        on_progress=show,
     )  # fmt: skip
     post(Fitted(command.folder, report))

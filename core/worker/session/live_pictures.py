@@ -179,12 +179,11 @@ class LivePictures:
             if self._is_numpy(run):
                 # compiles the code of the first step, so that it does not delay the first pictures
                 run.learner.source.draw(run.learner.trainer.step, run.settings.batch)
-            self._learn(run)
+            student = self._learn(run)
             self._painter.expect(has_student=True)
-            assert self._student is not None
             # twice, because the first one compiles
             for _ in range(2):
-                self._post_all(self._painter.live.draw_at_once(self._student, self._step))
+                self._post_all(self._painter.live.draw_at_once(student, self._step))
             if self._is_numpy(run):
                 self._look_at_errors(run)
             self._budget.start()
@@ -241,10 +240,9 @@ class LivePictures:
         """Draws a part of a picture of the student, or begins one of the latest student."""
         live = self._painter.live
         if not live.is_busy:
-            self._learn(run)
-            assert self._student is not None
+            student = self._learn(run)
             self._begun = time.perf_counter()
-            live.begin(self._student, SHARE * _PERIOD)
+            live.begin(student, SHARE * _PERIOD)
         if live.advance():
             self._post_all(live.pictures(self._step))
             if not self._is_numpy(run):
@@ -256,9 +254,8 @@ class LivePictures:
             self._send()
 
     def _look_at_errors(self, run: Run) -> None:
-        if not run.held_out:
+        if not run.held_out or self._student is None:
             return
-        assert self._student is not None
         if self._errors is None:
             self._errors = RollingErrors(run.held_out[0])
         is_whole = self._errors.advance(self._student)
@@ -278,10 +275,12 @@ class LivePictures:
         if self._job is not None and self._job.run is not None:
             self._learn(self._job.run)
 
-    def _learn(self, run: Run) -> None:
+    def _learn(self, run: Run) -> Student | LiveNetwork:
+        """Takes the latest student."""
         trainer: Any = run.learner.trainer
-        self._student = trainer.live() if self._is_numpy(run) else run.learner.live_student()
-        self._step = run.step
+        student = trainer.live() if self._is_numpy(run) else run.learner.live_student()
+        self._student, self._step = student, run.step
+        return student
 
     def _send(self) -> None:
         self._post_all(self._painter.news(self._step, self._student))

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from verdigris.core.base.errors import LightingError, MeshError, VerdigrisError
+from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.progress.events import Finished, Kept, Phase, Started, Step, Warning
 from verdigris.core.worker.drawing.texel_inspector import weigh_places
 from verdigris.core.worker.protocol import commands, worker_events
@@ -20,7 +21,7 @@ from verdigris.core.worker.protocol.messages import VERSION, Fault, ProtocolErro
 from verdigris.core.worker.session.budget import Turns
 from verdigris.core.worker.session.forecast import estimate, measure
 from verdigris.core.worker.session.job import Job, recipe_for
-from verdigris.core.worker.session.live_pictures import LivePictures
+from verdigris.core.worker.session.open_material import OpenMaterial, Views
 from verdigris.core.worker.session.opening import (
     OpenDocument,
     live_facts,
@@ -33,13 +34,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from verdigris.core.geometry.mesh import Mesh
-    from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.progress.events import Event
+    from verdigris.core.worker.session.live_pictures import LivePictures
 
 _PREPARING = "preparing the training"
-# The mesh in view and the last ones: meshes can be large.
-_MOST_MESHES = 4
 _BUSY = (
     worker_events.PREPARING,
     worker_events.TRAINING,
@@ -61,6 +59,14 @@ _WORKING = (
 )
 
 
+@dataclass(frozen=True)
+class _Bake:
+    """The bake in progress, and its material."""
+
+    job: Job
+    material: OpenMaterial
+
+
 class Session:
     """Does one thing at a time: a command, some steps of training, or a part of a picture."""
 
@@ -70,12 +76,11 @@ class Session:
         self.is_ended = False
         self._greeted = False
         self._opened: OpenDocument | None = None
-        self._view = commands.View()
+        self._material: OpenMaterial | None = None
+        self._views = Views(post)
         self._focus = commands.Focus()
         self._importance: NDArray[np.float32] | None = None
-        self._meshes: dict[str, Mesh] = {}
-        self._job: Job | None = None
-        self._show: LivePictures | None = None
+        self._bake: _Bake | None = None
         self._turns = Turns()
         self._do: dict[type[commands.Command], Callable[..., None]] = {
             commands.Hello: self._hello,
@@ -99,11 +104,13 @@ class Session:
         }
 
     @property
+    def _show(self) -> LivePictures | None:
+        return self._material.show if self._material is not None else None
+
+    @property
     def has_work(self) -> bool:
         """Whether there is work without a command."""
-        if self.state in _WORKING:
-            return True
-        return self._show is not None and not self._show.is_complete
+        return self.state in _WORKING or not self._shows_all
 
     def handle(self, item: commands.Command | Fault) -> None:
         """Handles a command. Errors are posted, and the worker continues."""
@@ -127,17 +134,10 @@ class Session:
     def work(self) -> None:
         """Does a part of the work."""
         try:
-            is_refining = self.state == worker_events.REFINING
-            if is_refining and self._turns.is_owed and not self._shows_all:
-                assert self._show is not None
-                self._turns.spend(partial(self._complete_pictures, self._show))
-            elif is_refining:
-                # the artist waits for pictures, and not for this
-                self._turns.earn(self._advance)
-            elif self.state in _WORKING:
-                self._advance()
-            elif self._show is not None:
-                self._complete_pictures(self._show)
+            if self._bake is not None and self.state in _WORKING:
+                self._work_on(self._bake)
+            elif self._material is not None:
+                self._complete_pictures(self._material.show)
         except VerdigrisError as failure:
             self._fail(str(failure), type(failure).__name__)
         except Exception as failure:  # noqa: BLE001 - it ends this bake, and not the worker
@@ -145,9 +145,9 @@ class Session:
             self._fail(f"an internal error ended the bake: {failure!r}", type(failure).__name__)
 
     def close(self) -> None:
-        if self._job is not None:
-            self._job.close()
-            self._job = None
+        if self._bake is not None:
+            self._bake.job.close()
+            self._bake = None
 
     # commands
 
@@ -168,8 +168,7 @@ class Session:
     def _open(self, command: commands.Open) -> None:
         self._refuse_while_busy("open")
         self._leave_refining()
-        self._show = None
-        self._opened = None
+        self._opened = self._material = None
         self._enter(worker_events.IDLE, "compiling the material", LONG_PATIENCE)
         try:
             self._opened = opened = open_document(command)
@@ -189,7 +188,8 @@ class Session:
                 self._post(Warning(text))
             if teacher:
                 settings = recipe_for(teacher, "", {}).largest
-                self._show = self._make_show(teacher, settings.resolution)
+                show = self._views.open(teacher, settings.resolution)
+                self._material = OpenMaterial(opened, teacher, show)
                 self._post(estimate(settings))
         finally:
             self._enter(worker_events.IDLE)
@@ -198,82 +198,60 @@ class Session:
         self._refuse_while_busy("start")
         self._reopen_if_changed()
         self._leave_refining()
-        teacher = self._require_teacher("start")
-        assert self._show is not None
-        importance = weigh_places(self._importance, self._focus, self._show.seen_uv)
-        job = Job(teacher, command, importance)
-        self._post(estimate(job.settings, self._textures_of(teacher)))
-        self._show.begin(job)
+        material = self._require_material("start")
+        importance = weigh_places(self._importance, self._focus, material.show.seen_uv)
+        job = Job(material.teacher, command, importance)
+        self._post(estimate(job.settings, material.textures))
+        material.show.begin(job)
         # a refused bake ends here
-        self._job = job
+        self._bake = _Bake(job, material)
         self._enter(worker_events.PREPARING, _PREPARING, LONG_PATIENCE)
-
-    def _textures_of(self, teacher: Teacher) -> Sequence[Mapping[str, Any]]:
-        """The images of the open material, from its report."""
-        reports = self._opened.reports if self._opened is not None else ()
-        found = [report for report in reports if report.name == teacher.material.name]
-        return [asdict(facts) for report in found for facts in report.textures]
 
     def _show_bundle(self, command: commands.Show) -> None:
         from verdigris.core.worker.session.exhibit import open_students
 
         self._refuse_while_busy("show")
-        teacher = self._require_teacher("show")
-        assert self._show is not None
-        before = self.state
-        self._enter(before, "opening the bundle", LONG_PATIENCE)
-        try:
-            self._show.exhibit(*open_students(command, teacher))
+        material = self._require_material("show")
+        with self._doing("opening the bundle"):
+            material.show.exhibit(*open_students(command, material.teacher))
             self._post(worker_events.Shown(command.path, command.against))
-        finally:
-            self._enter(before)
 
     def _forecast(self, command: commands.Forecast) -> None:
         from verdigris.core.baking.measure.classify import classify
 
         self._refuse_while_busy("forecast")
         self._reopen_if_changed()
-        teacher = self._require_teacher("forecast")
+        teacher = self._require_material("forecast").teacher
         recipe = recipe_for(teacher, command.preset, command.changes)
-        before = self.state
-        self._enter(before, "measuring the cost", LONG_PATIENCE)
-        try:
+        with self._doing("measuring the cost"):
             self._post(measure(teacher, recipe[classify([teacher], recipe)]))
-        finally:
-            self._enter(before)
 
     def _fit_ladder(self, command: commands.Ladder) -> None:
         from verdigris.core.worker.session.ladder_job import run_ladder
 
         self._refuse_while_busy("ladder")
-        self._require_teacher("ladder")
-        assert self._opened is not None
-        before = self.state
-        self._enter(before, "fitting the ladder", LONG_PATIENCE)
-        try:
-            run_ladder(command, self._opened, self._meshes.get(command.mesh), self._post)
-        finally:
-            self._enter(before)
+        material = self._require_material("ladder")
+        with self._doing("fitting the ladder"):
+            run_ladder(command, material, self._views.meshes.get(command.mesh), self._post)
 
     def _pause(self, command: commands.Pause) -> None:
-        job = self._require_job("pause")
+        bake = self._require_bake("pause")
         if self.state in (worker_events.FINISHING, worker_events.REFINING):
             raise ProtocolError("pause: the result is being written")
-        job.pause()
-        if self._show is not None:
-            self._show.rest()
+        bake.job.pause()
+        bake.material.show.rest()
         self._enter(worker_events.PAUSED)
 
     def _resume(self, command: commands.Resume) -> None:
-        self._require_job("resume").resume()
-        assert self._show is not None
-        if self.state == worker_events.PAUSED and self._show.has_student:
+        bake = self._require_bake("resume")
+        bake.job.resume()
+        if self.state == worker_events.PAUSED and bake.material.show.has_student:
             self._enter(worker_events.TRAINING)
         elif self.state == worker_events.PAUSED:
             self._enter(worker_events.PREPARING, _PREPARING, LONG_PATIENCE)
 
     def _finish(self, command: commands.Finish) -> None:
-        job = self._require_job("finish")
+        job = self._require_bake("finish").job
         if self.state in _ENDING:
             # the click came late
             return
@@ -312,55 +290,18 @@ class Session:
             raise
 
     def _set_view(self, command: commands.View) -> None:
-        if self._show is not None:
-            try:
-                self._show.look(command)
-            except (MeshError, LightingError) as failure:
-                self._keep_showing(self._view, command, failure)
-                return
-        self._view = command
-        if self._focus.where == commands.IN_VIEW:
+        if self._views.look(self._show, command) and self._focus.where == commands.IN_VIEW:
             self._update_weights()
 
     def _draw_range(self, command: commands.Range) -> None:
-        teacher = self._require_teacher("range")
-        count = len(teacher.live_inputs)
+        material = self._require_material("range")
+        count = len(material.teacher.live_inputs)
         if not 0 <= command.input < count:
             raise ProtocolError(f"range: input is {command.input}: there are {count} live inputs")
-        assert self._show is not None
-        self._post(self._show.range_pictures(command))
+        self._post(material.show.range_pictures(command))
 
     def _take_mesh(self, command: commands.SetMesh) -> None:
-        self._meshes.pop(command.name, None)
-        self._meshes[command.name] = command.mesh()
-        while len(self._meshes) > _MOST_MESHES:
-            del self._meshes[next(name for name in self._meshes if name != self._view.mesh)]
-        if self._show is not None and (self._view.shape, self._view.mesh) == ("mesh", command.name):
-            self._show.look(self._view, is_new=True)
-
-    def _make_show(self, teacher: Teacher, resolution: int) -> LivePictures:
-        """The pictures in the requested view; with a sphere if its mesh is missing."""
-        try:
-            return LivePictures(teacher, self._view, resolution, self._post, self._meshes)
-        except VerdigrisError as failure:
-            refused, self._view = (
-                self._view,
-                replace(self._view, shape="sphere", mesh="", lit_by=""),
-            )
-            self._keep_showing(self._view, refused, failure)
-            return LivePictures(teacher, self._view, resolution, self._post, self._meshes)
-
-    def _keep_showing(
-        self, view: commands.View, refused: commands.View, failure: VerdigrisError
-    ) -> None:
-        """Posts why a view is refused, and what is shown instead."""
-        shown = view.mesh if view.shape == "mesh" else f"the {view.shape}"
-        if isinstance(failure, LightingError):
-            shown = f"the light {view.lit_by or 'of the studio'}"
-        self._post(
-            worker_events.Error(f"{failure}; {shown} is shown", "view", type(failure).__name__)
-        )
-        self._post(worker_events.Showing(refused.number, view.shape, view.mesh, view.lit_by))
+        self._views.take_mesh(self._show, command)
 
     def _read_map(self, command: commands.ReadMap) -> None:
         from verdigris.core.importance.maps import read_importance
@@ -379,56 +320,72 @@ class Session:
     # work
 
     def _complete_pictures(self, show: LivePictures) -> None:
-        if not show.must_compile:
-            show.complete()
-            return
         # compilers are silent
-        self._enter(self.state, "", LONG_PATIENCE)
-        show.complete()
-        self._enter(self.state)
+        with self._doing("") if show.must_compile else nullcontext():
+            show.complete()
 
-    def _advance(self) -> None:
-        assert self._job is not None and self._show is not None
-        event = self._job.next()
+    def _work_on(self, bake: _Bake) -> None:
+        if self.state != worker_events.REFINING:
+            self._advance(bake)
+        elif self._turns.is_owed and not self._shows_all:
+            self._turns.spend(partial(self._complete_pictures, bake.material.show))
+        else:
+            # the artist waits for pictures, and not for this
+            self._turns.earn(partial(self._advance, bake))
+
+    def _advance(self, bake: _Bake) -> None:
+        """Advances the bake to its next event."""
+        event = bake.job.next()
         if event is None:
-            self._job = None
-            return
-        if isinstance(event, Phase) and self.state not in _ENDING:
-            is_measuring = event.name == "measuring"
-            state = worker_events.FINISHING if is_measuring else worker_events.TRAINING
-            if state != self.state:
-                self._enter(state, "writing the result" if is_measuring else "", LONG_PATIENCE)
+            raise RuntimeError("it ended without a result")
+        self._enter_phase(event)
         self._post(event)
         if isinstance(event, Started):
-            self._post(self._job.plan(event))
-        if isinstance(event, Step) and self._job.takes_new_weights():
+            self._post(bake.job.plan(event))
+        if isinstance(event, Step) and bake.job.takes_new_weights():
             self._post(worker_events.Weighted(event.step))
-        if isinstance(event, Kept) and not self._job.flattens:
-            self._show.learn(is_last=False)
+        if isinstance(event, Kept) and not bake.job.flattens:
+            bake.material.show.learn(is_last=False)
             self._turns = Turns()
             self._enter(worker_events.REFINING, "refining the result")
         elif isinstance(event, Finished):
-            self._show.learn()
-            student = self._show.student
-            if self._job.wants_picture and student is not None:
-                write_pictures(event, self._require_teacher("start"), student, self._post)
-            self._job.close()
-            self._job = None
-            self._enter(worker_events.DONE)
+            self._end(bake, event)
         elif self.state == worker_events.TRAINING:
-            is_first = not self._show.has_student
-            self._show.follow()
-            if is_first and self._show.has_student:
-                # the code that draws the student is compiled now
-                self._enter(worker_events.TRAINING)
+            self._follow(bake.material.show)
+
+    def _enter_phase(self, event: Event) -> None:
+        """Enters the state of a phase that begins."""
+        if not isinstance(event, Phase) or self.state in _ENDING:
+            return
+        is_measuring = event.name == "measuring"
+        state = worker_events.FINISHING if is_measuring else worker_events.TRAINING
+        if state != self.state:
+            self._enter(state, "writing the result" if is_measuring else "", LONG_PATIENCE)
+
+    def _follow(self, show: LivePictures) -> None:
+        """Draws the student in training."""
+        is_first = not show.has_student
+        show.follow()
+        if is_first and show.has_student:
+            # the code that draws the student is compiled now
+            self._enter(worker_events.TRAINING)
+
+    def _end(self, bake: _Bake, finished: Finished) -> None:
+        """Shows the result, and closes the bake."""
+        show = bake.material.show
+        show.learn()
+        if bake.job.wants_picture and show.student is not None:
+            write_pictures(finished, bake.material.teacher, show.student, self._post)
+        self.close()
+        self._enter(worker_events.DONE)
 
     def _update_weights(self) -> None:
         """Passes the present weights of places to the bake."""
-        if self._show is None:
+        if self._material is None:
             return
-        weights = weigh_places(self._importance, self._focus, self._show.seen_uv)
-        if self._job is not None:
-            self._job.set_importance(weights)
+        weights = weigh_places(self._importance, self._focus, self._material.show.seen_uv)
+        if self._bake is not None:
+            self._bake.job.set_importance(weights)
 
     @property
     def _shows_all(self) -> bool:
@@ -449,17 +406,26 @@ class Session:
         if self._opened is not None and self._opened.has_changed():
             self._open(self._opened.command)
 
-    def _require_teacher(self, name: str) -> Teacher:
-        if self._opened is not None and self._opened.teacher is not None:
-            return self._opened.teacher
+    def _require_material(self, name: str) -> OpenMaterial:
+        if self._material is not None:
+            return self._material
         reports = self._opened.reports if self._opened is not None else ()
         why = next((f": {report.problem}" for report in reports if report.problem), "")
         raise ProtocolError(f"{name}: open a material that can be baked first{why}")
 
-    def _require_job(self, name: str) -> Job:
-        if self._job is None:
+    def _require_bake(self, name: str) -> _Bake:
+        if self._bake is None:
             raise ProtocolError(f"{name}: no bake is running")
-        return self._job
+        return self._bake
+
+    @contextmanager
+    def _doing(self, what: str) -> Iterator[None]:
+        """Reports work that takes long without events."""
+        self._enter(self.state, what, LONG_PATIENCE)
+        try:
+            yield
+        finally:
+            self._enter(self.state)
 
     def _enter(self, state: str, doing: str = "", patience: float | None = None) -> None:
         self.state = state

@@ -17,7 +17,7 @@ import bpy
 
 from verdigris.core.base.errors import DocumentError, HostError, reason
 from verdigris.core.base.text import unused_names
-from verdigris.core.hosts.host import VIEWPORT_SUFFIX, HostDocument, HostMaterial
+from verdigris.core.hosts.host import HostDocument, HostMaterial
 from verdigris.core.material.usd.usdshade import convert, list_materials
 from verdigris.core.material.usd.write_mtlx import valid_name
 
@@ -31,10 +31,12 @@ from .live_inputs import (
     unknown_choices,
     with_carriers,
 )
+from .results import MADE_FOR
 
 SOURCE = "Blender nodes"
 IMAGES_FOLDER = Path("verdigris", "images")
 _TEMPORARY = ".verdigris"
+_EXPORTED_SPACES = ("sRGB", "Linear Rec.709", "Non-Color")
 _SURFACE = "outputs:mtlx:surface"
 
 
@@ -76,10 +78,10 @@ def read_document(material: HostMaterial, scene: Path | None) -> HostDocument:
     """Exports a material and converts it."""
     source = require_material(material.key)
     nodes = list(_nodes(source))
-    in_memory = [image for image in _images(nodes) if not _is_on_disk(image)]
+    in_memory = [each for each in _images(nodes) if not (_is_on_disk(each) or _is_lost(each))]
     known = offers(nodes, source.node_tree)
     chosen = [each for each in known if is_chosen(source, each)]
-    notes = [*_dropped(nodes), *unknown_choices(source, known)]
+    notes = [*_left_out(source, nodes), *unknown_choices(source, known)]
     if in_memory:
         _require_different_names(source, _images(nodes))
         folder, more = _folder_for_images(source, scene)
@@ -89,6 +91,11 @@ def read_document(material: HostMaterial, scene: Path | None) -> HostDocument:
     else:
         with tempfile.TemporaryDirectory(prefix="verdigris_") as made:
             text, name, folders, found = _export(source, Path(made), "KEEP", chosen)
+        if Path(made).name in text:
+            raise HostError(
+                f"{source.name_full}: the export has written an image that is in no file: save all "
+                "images (Image > Save All Images)"
+            )
     search = tuple(dict.fromkeys((*([scene.parent] if scene else []), *folders)))
     live = chosen_texts(source, chosen)
     return HostDocument(material.key, text, name, search, (*notes, *found), live=live)
@@ -152,7 +159,10 @@ def _scene_of(
 ) -> Iterator[tuple[bpy.types.Scene, bpy.types.ViewLayer]]:
     """A scene of one triangle with the material. The artist's scene may take minutes to export, and
     its export has only materials that are assigned."""
+    shown = bpy.context.scene
     scene = bpy.data.scenes.new(_TEMPORARY)
+    # drivers are evaluated in it, and change the material
+    scene.frame_current, scene.frame_subframe = shown.frame_current, shown.frame_subframe
     mesh = bpy.data.meshes.new(_TEMPORARY)
     mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
     mesh.uv_layers.new(name="UVMap")
@@ -181,6 +191,8 @@ def _require_usd() -> Any:
 
 def _inexpressible(material: bpy.types.Material) -> str:
     surface = _surface_node(material)
+    if surface is not None and surface.mute:
+        return f"{material.name_full}: its shader {surface.name!r} is muted: press M on it"
     shader = f"its shader {surface.name!r} ({surface.bl_label})" if surface else "it"
     return (
         f"{material.name_full}: Blender's MaterialX export cannot express {shader}: use a "
@@ -189,8 +201,7 @@ def _inexpressible(material: bpy.types.Material) -> str:
 
 
 def _is_for_surfaces(material: bpy.types.Material) -> bool:
-    is_made = material.name.endswith(VIEWPORT_SUFFIX)
-    return not is_made and not material.is_grease_pencil and material.users > 0
+    return MADE_FOR not in material and not material.is_grease_pencil and material.users > 0
 
 
 def _surface_node(material: bpy.types.Material) -> bpy.types.Node | None:
@@ -218,12 +229,28 @@ def _nodes(material: bpy.types.Material) -> Iterator[bpy.types.Node]:
         stack += [link.from_node for port in node.inputs for link in port.links]
 
 
-def _dropped(nodes: list[bpy.types.Node]) -> Iterator[str]:
+def _left_out(material: bpy.types.Material, nodes: list[bpy.types.Node]) -> Iterator[str]:
+    """Notes on what the export does not write, or not as it is."""
+    output = material.node_tree.get_output_node("ALL")
+    for name in ("Volume", "Displacement"):
+        if output.inputs[name].is_linked:
+            yield f"{name.lower()} of {material.name_full} is left out"
     for node in nodes:
-        if node.bl_idname in DROPPED:
+        if node.bl_idname in DROPPED and not node.mute:
             yield (
                 f"{node.name!r} ({node.bl_label}) is left out by Blender's MaterialX export: bake "
                 "it to an image to keep it"
+            )
+        if node.type == "TEX_IMAGE" and (node.image is None or _is_lost(node.image)):
+            yield f"{node.name!r} has no image, and is magenta: choose an image"
+    for image in _images(nodes):
+        if image.source in ("SEQUENCE", "MOVIE"):
+            yield f"{image.name} changes with time: only {image.filepath} is baked"
+        space = image.colorspace_settings.name
+        if space not in _EXPORTED_SPACES:
+            yield (
+                f"{image.name} is in the colour space {space!r}, which Blender's export does not "
+                "name, so that it is read as linear: save it in sRGB or Linear Rec.709"
             )
 
 
@@ -232,9 +259,16 @@ def _images(nodes: list[bpy.types.Node]) -> list[bpy.types.Image]:
     return list(dict.fromkeys(found))
 
 
+def _is_lost(image: bpy.types.Image) -> bool:
+    """Whether an image has neither a file nor pixels. Those of generated images are made later."""
+    is_of_file = image.source == "FILE" and not image.has_data
+    return bool(is_of_file and not image.filepath and not image.packed_file)
+
+
 def _is_on_disk(image: bpy.types.Image) -> bool:
     """Whether its pixels are those of its file. A missing file counts, as nothing else has them."""
-    return image.source != "GENERATED" and not image.packed_file and not image.is_dirty
+    has_file = image.source != "GENERATED" and image.filepath
+    return bool(has_file and not image.packed_file and not image.is_dirty)
 
 
 def _require_different_names(material: bpy.types.Material, images: list[bpy.types.Image]) -> None:
@@ -253,7 +287,7 @@ def _folder_for_images(
     material: bpy.types.Material, scene: Path | None
 ) -> tuple[Path, tuple[str, ...]]:
     """A folder for images that are only in memory, and notes. Bakes read them later."""
-    (name,) = unused_names([material.name])
+    (name,) = unused_names([material.name_full])
     if scene is not None:
         folder = scene.parent / IMAGES_FOLDER / name
         try:

@@ -35,7 +35,7 @@ def require_object(name: str) -> bpy.types.Object:
     if found is None:
         raise HostError(f"the scene has no object {name!r}: refresh the list")
     if found.type != "MESH":
-        raise HostError(f"{name} is no mesh: convert it to one (Object > Convert)")
+        raise HostError(f"{name} is not a mesh: convert it to one (Object > Convert)")
     return found
 
 
@@ -47,9 +47,7 @@ def objects_with(material: bpy.types.Material) -> list[bpy.types.Object]:
         if each.type != "MESH" or RUNG in each:
             # copies that show rungs have the mesh, and other materials
             continue
-        made = each.evaluated_get(graph)
-        materials = [slot.material for slot in made.material_slots] + list(made.data.materials)
-        if any(one is not None and one.original == material for one in materials):
+        if _is_on_faces(each.evaluated_get(graph), material):
             found.append(each)
     selected = set(bpy.context.view_layer.objects.selected)
     return sorted(found, key=lambda each: each not in selected)
@@ -57,7 +55,7 @@ def objects_with(material: bpy.types.Material) -> list[bpy.types.Object]:
 
 def weight_sets(item: bpy.types.Object) -> tuple[str, ...]:
     """Vertex groups, and attributes of numbers and colours."""
-    with _evaluated(item) as (_, mesh):
+    with evaluated(item) as (_, mesh):
         names = [each.name for each in mesh.attributes if _is_weight(each)]
     return tuple(dict.fromkeys((*(group.name for group in item.vertex_groups), *names)))
 
@@ -67,7 +65,7 @@ def read_mesh(
 ) -> HostMesh:
     """The triangles of an object after its modifiers, with only the faces of this material."""
     name = item.name_full
-    with _evaluated(item) as (made, mesh):
+    with evaluated(item) as (made, mesh):
         mesh.calc_loop_triangles()
         corners = _values(mesh.loop_triangles, "loops", np.int32, 3)
         faces = _values(mesh.loop_triangles, "polygon_index", np.int32)
@@ -85,6 +83,8 @@ def read_mesh(
     if not kept.all():
         corners = corners[kept[faces]]
         notes = (f"{name}: {int((~kept).sum())} of {len(kept)} faces have another material",)
+    if not made.is_evaluated and (item.modifiers or item.data.shape_keys):
+        notes += (f"{name} is read without its modifiers and shape keys: show it in the viewport",)
     if not len(corners):
         raise HostError(f"{name} has no faces with this material")
     turn = to_world[:3, :3]
@@ -117,7 +117,7 @@ def world_from_object(item: bpy.types.Object) -> NDArray[np.float64]:
 
 
 @contextmanager
-def _evaluated(item: bpy.types.Object) -> Iterator[tuple[bpy.types.Object, bpy.types.Mesh]]:
+def evaluated(item: bpy.types.Object) -> Iterator[tuple[bpy.types.Object, bpy.types.Mesh]]:
     """The object and its mesh after modifiers, with all attributes."""
     if item.mode == "EDIT":
         item.update_from_editmode()
@@ -179,14 +179,31 @@ def _of_group(mesh: bpy.types.Mesh, index: int) -> NDArray[np.float32]:
     return found
 
 
+def _slots_with(
+    made: bpy.types.Object, mesh: bpy.types.Mesh, material: bpy.types.Material | None
+) -> NDArray[np.bool_]:
+    """A mask of the slots with a material."""
+    slots = [slot.material for slot in made.material_slots]
+    # modifiers can add materials behind those of the slots
+    slots += list(mesh.materials)[len(slots) :]
+    return np.array([one is not None and one.original == material for one in slots], bool)
+
+
+def _is_on_faces(made: bpy.types.Object, material: bpy.types.Material) -> bool:
+    """Whether faces of an object have a material. A mesh that is being edited has no list of its
+    faces: its slots count."""
+    has_it = _slots_with(made, made.data, material)
+    if not has_it.any() or has_it.all() or made.data.is_editmode:
+        return bool(has_it.any())
+    index = _values(made.data.polygons, "material_index", np.int32)
+    return bool(has_it[np.minimum(index, len(has_it) - 1)].any())
+
+
 def _faces_with(
     made: bpy.types.Object, mesh: bpy.types.Mesh, material: bpy.types.Material | None
 ) -> NDArray[np.bool_]:
     """A mask of the faces with a material."""
-    slots = [slot.material for slot in made.material_slots]
-    # modifiers can add materials behind those of the slots
-    slots += list(mesh.materials)[len(slots) :]
-    has_it = np.array([one is not None and one.original == material for one in slots], bool)
+    has_it = _slots_with(made, mesh, material)
     if material is None or not has_it.any():
         return np.ones(len(mesh.polygons), bool)
     index = _values(mesh.polygons, "material_index", np.int32)

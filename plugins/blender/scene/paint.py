@@ -20,7 +20,8 @@ FIRST_STROKE = 4.0
 def arm_brush(item: bpy.types.Object, name: str) -> None:
     """Gives an object a vertex group of ones if it has none, and starts Weight Paint on it."""
     require_local(item)
-    if item.name not in bpy.context.view_layer.objects or item.hide_get():
+    require_local(item.data)
+    if not item.visible_get():
         raise HostError(f"{item.name} is hidden: show it to paint on it")
     group = item.vertex_groups.get(name)
     if group is None and name in item.data.attributes:

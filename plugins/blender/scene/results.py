@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import bpy
 
@@ -50,7 +49,7 @@ def note_result(material: bpy.types.Material, result: BakedResult) -> None:
     """The same, without an undo step of its own."""
     require_local(material)
     # read first: a missing file must leave the scene unchanged
-    images = {kind: load_image(path, kind) for kind, path in result.textures.items()}
+    images = {kind: load_data(path, _INPUTS[kind][1]) for kind, path in result.textures.items()}
     # absolute: a batch may have been given a folder relative to its own
     material[RESULT_PROPERTY] = result.bundle.absolute().as_posix()
     if images:
@@ -93,10 +92,6 @@ def swap_likeness(material: bpy.types.Material) -> int:
     return changed
 
 
-def load_image(path: Path, kind: str) -> bpy.types.Image:
-    return load_data(path, _INPUTS[kind][1])
-
-
 def _make_likeness(material: bpy.types.Material, images: Mapping[str, bpy.types.Image]) -> None:
     made = find_likeness(material)
     if made is None:
@@ -105,13 +100,6 @@ def _make_likeness(material: bpy.types.Material, images: Mapping[str, bpy.types.
         # it is not assigned to an object, and would not be saved otherwise
         made.use_fake_user = True
         made.node_tree.nodes.clear()
-    fill_likeness(made, images)
-
-
-def fill_likeness(
-    made: bpy.types.Material, images: Mapping[str, bpy.types.Image], emission: float = 1.0
-) -> None:
-    """Gives a material a Principled BSDF with these textures by kind."""
     tree = made.node_tree
     shader = node_of(tree, "ShaderNodeBsdfPrincipled", _SHADER, (0, 300))
     output = node_of(tree, "ShaderNodeOutputMaterial", _OUTPUT, (300, 300))
@@ -130,7 +118,7 @@ def fill_likeness(
             connect(tree, source, bump.inputs["Color"])
             source = bump.outputs["Normal"]
         connect(tree, source, target)
-    shader.inputs["Emission Strength"].default_value = emission if EMISSION in images else 0.0
+    shader.inputs["Emission Strength"].default_value = float(EMISSION in images)
 
 
 def node_of(

@@ -13,12 +13,12 @@ import numpy as np
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import VIEWPORT_SUFFIX, LadderLook, RungLook
 from verdigris.core.hosts.ladder_looks import read_vertices
-from verdigris.core.settings.rung_names import NEURAL
+from verdigris.core.settings.rung_names import NEURAL, PBR
 
 from .light_nodes import add_light, emit, note_axes
-from .meshes import RUNG, objects_with, world_y_up
+from .meshes import RUNG, evaluated, objects_with, world_y_up
 from .node_graph import NodeGraph, load_data
-from .results import MADE_FOR, fill_likeness, load_image, note_result
+from .results import MADE_FOR, note_result
 from .surface_nodes import SHADERS, add_surface
 from .undo import push_undo, require_local
 
@@ -33,9 +33,16 @@ def attach_rungs(material: bpy.types.Material, ladder: LadderLook) -> str:
     """Makes a collection with a collection for each rung. The neural one shows the objects
     themselves; those of the others are copies, hidden until their collection is shown."""
     require_local(material)
+    if MADE_FOR in material:
+        raise HostError(
+            f"{material.name} is made by Verdigris: choose the material that it was made for"
+        )
     objects = objects_with(material)
     if not objects:
-        raise HostError(f"{material.name}: no mesh of the scene has it: assign it to one")
+        raise HostError(
+            f"{material.name}: no mesh of the scene has it: assign it to one, or make instances "
+            "real (Object > Apply > Make Instances Real)"
+        )
     rungs = [each for each in ladder.rungs if not each.shader or each.shader.category in SHADERS]
     images = {rung.name: _images_of(rung) for rung in rungs}
     colours = {each.name: read_vertices(each.vertices) for each in rungs if each.vertices}
@@ -64,28 +71,45 @@ def attach_rungs(material: bpy.types.Material, ladder: LadderLook) -> str:
             note_axes(copied)
             level.objects.link(copied)
             if rung.name in colours:
-                _colour(copied, colours[rung.name])
+                _colour(copied, item, colours[rung.name])
     push_undo("Verdigris levels of detail")
     names = ", ".join(each.name for each in rungs)
     others = [each.shader.category for each in ladder.rungs if each.shader and each not in rungs]
     note = f"; Blender gets no nodes of {others[0]}: use surface.mtlx" if others else ""
+    left = [each.name for each in objects if material not in _materials(each)]
+    if left:
+        note += f"; copies of {', '.join(left)} keep the material that a modifier sets"
     return f"Levels of detail in the collection {top.name!r}: {names}{note}"
 
 
+def _materials(item: bpy.types.Object) -> list[bpy.types.Material | None]:
+    return [slot.material for slot in item.material_slots]
+
+
 def _remove_levels(material: bpy.types.Material) -> None:
+    """Removes what was made for another ladder. What the artist has put there goes to the scene."""
     for top in [each for each in bpy.data.collections if each.get(LEVELS_OF) == material]:
-        for level in tuple(top.children):
-            for item in [each for each in level.objects if RUNG in each]:
-                mesh = item.data
-                bpy.data.objects.remove(item)
-                if mesh is not None and not mesh.users:
-                    bpy.data.meshes.remove(mesh)
+        made = [each for each in top.children if RUNG in each]
+        for item in [each for level in made for each in level.objects if RUNG in each]:
+            mesh = item.data
+            bpy.data.objects.remove(item)
+            if mesh is not None and not mesh.users:
+                bpy.data.meshes.remove(mesh)
+        kept = bpy.context.scene.collection
+        for level in (top, *made):
+            for item in [
+                each for each in level.objects if {*each.users_collection} <= {top, *made}
+            ]:
+                kept.objects.link(item)
+            for other in [each for each in level.children if each not in made]:
+                if other.name not in kept.children:
+                    kept.children.link(other)
+        for level in (*made, top):
             bpy.data.collections.remove(level)
-        bpy.data.collections.remove(top)
 
 
 def _images_of(rung: RungLook) -> dict[str, bpy.types.Image]:
-    images = {kind: load_image(path, kind) for kind, path in rung.textures.items()}
+    images = {}
     if rung.light is not None:
         images |= {use: load_data(path) for use, path in rung.light.files.items()}
     for name, each in rung.shader.textures.items() if rung.shader else ():
@@ -107,13 +131,11 @@ def _material_of(
     if made is None:
         made = bpy.data.materials.new(f"{material.name}_{rung.name}{VIEWPORT_SUFFIX}")
         made[MADE_FOR], made[RUNG] = material, rung.name
-        made.node_tree.nodes.clear()
-    if rung.textures:
-        fill_likeness(made, images, rung.emission)
-        return made
     graph = NodeGraph(made.node_tree)
     if rung.shader is not None:
-        add_surface(graph, rung.shader, images, _uv_map(mesh, rung.shader.uv_set, True))
+        uv_map = _uv_map(mesh, rung.shader.uv_set, True)
+        # glTF's highlights have no light of several bounces
+        add_surface(graph, rung.shader, images, uv_map, has_bounces=rung.name != PBR)
         return made
     if rung.light is not None:
         wanted, first = rung.light.uv_set, rung.light.uv_set_of_detail
@@ -147,21 +169,27 @@ def _copy_of(
     return copied
 
 
-def _colour(item: bpy.types.Object, known: Sequence[np.ndarray]) -> None:
-    """Gives an object a mesh of its own, with the colours of the nearest vertices."""
+def _colour(copied: bpy.types.Object, item: bpy.types.Object, known: Sequence[np.ndarray]) -> None:
+    """Gives a copy of an object a mesh of its own, with the colours of the nearest vertices. The
+    mesh of the ladder may be the object at rest, or as modifiers and shape keys pose it."""
     position, colour = known
-    item.data = mesh = item.data.copy()
-    place = world_y_up(item, mesh)
-    found = colour[_nearest(place, position)]
+    with evaluated(item) as (made, posed):
+        places = [world_y_up(item, item.data)]
+        if len(posed.vertices) == len(item.data.vertices):
+            places.append(world_y_up(made, posed))
+    index, _ = min((_nearest(each, position) for each in places), key=lambda found: found[1])
+    copied.data = mesh = item.data.copy()
     attribute = mesh.color_attributes.new(COLOURS, "FLOAT_COLOR", "POINT")
-    attribute.data.foreach_set("color", np.ascontiguousarray(found, np.float32).ravel())
+    attribute.data.foreach_set("color", np.ascontiguousarray(colour[index], np.float32).ravel())
 
 
-def _nearest(wanted: np.ndarray, known: np.ndarray) -> np.ndarray:
+def _nearest(wanted: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, float]:
+    """The nearest known place to each, and the sum of the distances."""
     from mathutils.kdtree import KDTree
 
     tree = KDTree(len(known))
     for number, each in enumerate(known):
         tree.insert(each, number)
     tree.balance()
-    return np.array([tree.find(each)[1] for each in wanted])
+    found = [tree.find(each)[1:] for each in wanted]
+    return np.array([number for number, _ in found]), sum(far for _, far in found)

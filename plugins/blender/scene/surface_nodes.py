@@ -85,16 +85,26 @@ SHADERS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "gltf_pbr": _GLTF_PBR,
 }
 _BASE, _IOR, _ALPHA = "Base Color", "IOR", "Alpha"
+_SHEEN_TINT, _SHEEN_ROUGHNESS = "Sheen Tint", "Sheen Roughness"
+# Its fuzz is the sheen of Blender: light that fibres scatter.
+_OF_FIBRES = "open_pbr_surface"
+# Below this roughness, the sheen of the others reflects hardly anything.
+_SHARPEST_SHEEN = 0.15
 _ANISOTROPY, _ROTATION = "Anisotropic", "Anisotropic Rotation"
 # Values of glTF's alpha_mode.
 _OPAQUE, _MASK = 0, 1
 
 
 def add_surface(
-    graph: NodeGraph, look: ShaderLook, images: Mapping[str, bpy.types.Image], uv_map: str
-) -> None:
-    """Makes a Principled BSDF of a surface shader. Inputs without a socket are left out."""
-    shader = graph.node("ShaderNodeBsdfPrincipled", {"Emission Color": 0.0})
+    graph: NodeGraph, look: ShaderLook, images: Mapping[str, bpy.types.Image], uv_map: str,
+    has_bounces: bool = True,
+) -> None:  # fmt: skip
+    """Makes a Principled BSDF of a surface shader, with or without light of several bounces between
+    microfacets. Inputs without a socket are left out."""
+    distribution = "MULTI_GGX" if has_bounces else "GGX"
+    shader = graph.node(
+        "ShaderNodeBsdfPrincipled", {"Emission Color": 0.0}, distribution=distribution
+    )
     shader.inputs["Emission Strength"].default_value = 1.0
     uv = graph.uv(uv_map)
     textures = {
@@ -110,6 +120,8 @@ def add_surface(
             continue
         if socket == _ALPHA:
             found = _alpha(graph, found, look)
+        elif socket in (_SHEEN_TINT, _SHEEN_ROUGHNESS) and look.category != _OF_FIBRES:
+            found = _sheen(graph, socket, found, look, textures)
         elif socket == _ROTATION and isinstance(found, float):
             found %= 1.0
         elif socket == _ANISOTROPY and found:
@@ -153,6 +165,31 @@ def _product(
     for other in fed[1:] if constant == 1.0 else (*fed[1:], constant):
         found = graph.vector("MULTIPLY", found, other)
     return found
+
+
+def _sheen(
+    graph: NodeGraph, socket: str, found: Any, look: ShaderLook,
+    textures: Mapping[str, bpy.types.NodeSocket],
+) -> Any:  # fmt: skip
+    """The tint and the roughness with which Blender's sheen has the albedo of the distribution of
+    Estevez and Kulla towards each view: both are fitted."""
+    roughness = _product(graph, 1.0, ["sheen_roughness"], look, textures)
+    weight = _product(graph, 1.0, ["sheen"], look, textures)
+    if found is None or roughness is None or weight == 0.0:
+        return found
+    if isinstance(roughness, float):
+        if socket == _SHEEN_ROUGHNESS:
+            return min(roughness + 0.1, 0.33 + 0.52 * roughness)
+        factor = 0.36 + 0.34 / max(roughness, _SHARPEST_SHEEN)
+        if isinstance(found, tuple):
+            return tuple(factor * each for each in found)
+        return graph.vector("MULTIPLY", found, factor)
+    if socket == _SHEEN_ROUGHNESS:
+        less = graph.math("MULTIPLY_ADD", roughness, 0.52, 0.33)
+        return graph.math("MINIMUM", graph.math("ADD", roughness, 0.1), less)
+    sharp = graph.math("MAXIMUM", roughness, _SHARPEST_SHEEN)
+    factor = graph.math("ADD", graph.math("DIVIDE", 0.34, sharp), 0.36)
+    return graph.vector("MULTIPLY", found, factor)
 
 
 def _alpha(graph: NodeGraph, found: Any, look: ShaderLook) -> Any:

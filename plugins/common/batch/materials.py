@@ -112,7 +112,12 @@ class _Batch:
             return
         # a bundle that is up to date may come from a batch that did not attach it
         if outcome.status == BAKED or self._host.attached(material) != result.bundle:
-            self._host.attach(material, result)
+            try:
+                self._host.attach(material, result)
+            except VerdigrisError as failure:
+                raise HostError(
+                    f"{result.bundle} is written, but it is not noted in the scene: {failure}"
+                ) from None
 
 
 def choose(host: Host, options: BatchOptions) -> list[tuple[HostMaterial, str]]:

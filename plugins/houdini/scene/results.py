@@ -30,7 +30,8 @@ RESULTS_DATA = "verdigris_bundles"
 _TEXTURES_DATA = "verdigris_textures"
 _VIEWPORT_SHADER = "principledshader::2.0"
 # Parameters of the Principled Shader by texture: switch, file, and the factors of the texture. The
-# factors are 1 with a texture and 0 without; that of opacity is always 1.
+# factors are 1 with a texture and 0 without; that of opacity is always 1. Numbers are read as they
+# are, but of opacity and colours the shader's own defaults name no colour space.
 _INPUTS = {
     BASE_COLOR: (
         "basecolor_useTexture",
@@ -46,6 +47,11 @@ _INPUTS = {
         ("emitcolorr", "emitcolorg", "emitcolorb", "emitint"),
     ),
     OPACITY: ("opaccolor_useTexture", "opaccolor_texture", ()),
+}
+_SPACES = {
+    "basecolor_textureColorSpace": "sRGB",
+    "emitcolor_textureColorSpace": "sRGB",
+    "opaccolor_textureColorSpace": "linear",
 }
 
 
@@ -95,6 +101,10 @@ def make_viewport_material(material: hou.Node, textures: Mapping[str, Path]) -> 
     if shader is None:
         shader = network.createNode(_VIEWPORT_SHADER, name)
         shader.moveToGoodPosition()
+    for name, space in _SPACES.items():
+        # versions of the shader differ in these
+        if shader.parm(name) is not None:
+            shader.parm(name).set(space)
     for kind, (switch, file, factors) in _INPUTS.items():
         if kind in textures:
             path = textures[kind].as_posix()

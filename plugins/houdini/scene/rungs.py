@@ -6,6 +6,7 @@ import hou
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import LadderLook
+from verdigris.core.material.usd.write_mtlx import valid_name
 from verdigris.core.settings.rung_names import VARIANT_SET
 from verdigris.plugins.houdini.scene.nodes import refuse_locked
 from verdigris.plugins.houdini.scene.stage import STAGE_PATH
@@ -32,21 +33,24 @@ def add_variants(network: hou.Node, key: str, ladder: LadderLook) -> str:
     """Makes a branch of a reference and a variant, or updates the one of this material. It is
     connected to nothing: the artist merges it where the mesh is. Returns the choosing node."""
     assert ladder.stage is not None
-    made = {}
+    # of a prim and of nodes, which take fewer letters than files
+    name, made = valid_name(ladder.name), {}
+    if name[0].isdigit():
+        name = f"_{name}"
     for node in network.children():
         noted = node.userData(_LADDER_DATA) or ""
         if noted.startswith(f"{key} "):
             made[noted.removeprefix(f"{key} ")] = node
     reference, chosen = made.get("reference"), made.get("variant")
-    path = f"/{ladder.name}"
+    path = f"/{name}"
     if reference is None:
-        reference = network.createNode("reference::2.0", f"{ladder.name}_ladder")
+        reference = network.createNode("reference::2.0", f"{name}_ladder")
         reference.setUserData(_LADDER_DATA, f"{key} reference")
         reference.moveToGoodPosition()
     reference.parm("filepath1").set(ladder.stage.as_posix())
     reference.parm("primpath1").set(path)
     if chosen is None:
-        chosen = network.createNode("setvariant", f"{ladder.name}_rung")
+        chosen = network.createNode("setvariant", f"{name}_rung")
         chosen.setUserData(_LADDER_DATA, f"{key} variant")
         chosen.setInput(0, reference)
         chosen.moveToGoodPosition()

@@ -23,6 +23,7 @@ from verdigris.plugins.maya.arnold_document import (
     translate_export,
     vector_text,
 )
+from verdigris.plugins.maya.scene.colours import rendering_space
 from verdigris.plugins.maya.scene.documents import make_document
 from verdigris.plugins.maya.scene.textures import TextureReader, UnknownNodeError, feed_of
 
@@ -30,7 +31,6 @@ KIND = "aiStandardSurface"
 # MtoA adds it to shading groups: the shader that it renders instead of that of the viewport.
 _OWN_SURFACE = "aiSurfaceShader"
 _EXPORT = "arnoldExportToMaterialX"
-_RENDERING_SPACE_WITHOUT_MANAGEMENT = "lin_rec709"
 
 
 def arnold_surface(engine: str, shader: str) -> str:
@@ -58,7 +58,7 @@ def read_arnold(engine: str, shader: str, name: str, members: tuple[str, ...]) -
 
 
 def _read_node(shader: str, name: str) -> tuple[str, list[str]]:
-    document = Document(name, _rendering_space())
+    document = Document(name, rendering_space())
     reader = TextureReader(document)
     inputs = {}
     for parameter, kind in PARAMETERS.items():
@@ -79,13 +79,6 @@ def _value(plug: str, kind: str) -> str:
     if kind == "boolean":
         return "true" if value else "false"
     return vector_text(value[0] if kind == "color3" else [value])
-
-
-def _rendering_space() -> str:
-    """The colour space of colours in shaders."""
-    if not cmds.colorManagementPrefs(query=True, cmEnabled=True):
-        return _RENDERING_SPACE_WITHOUT_MANAGEMENT
-    return str(cmds.colorManagementPrefs(query=True, renderingSpaceName=True))
 
 
 def _export(name: str, members: tuple[str, ...], unknown: UnknownNodeError) -> str:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import numpy as np
 from maya import cmds
 from maya.api import OpenMaya as om
 
 from verdigris.core.geometry.mesh import FROM_Z_UP
-from verdigris.core.hosts.host import VIEWPORT_SUFFIX, StoredLight
+from verdigris.core.hosts.host import StoredLight
+from verdigris.plugins.maya.scene.colours import RAW, SRGB, in_rendering_space
 from verdigris.plugins.maya.scene.meshes import open_mesh
-from verdigris.plugins.maya.scene.nodes import free_name
+from verdigris.plugins.maya.scene.shader_nodes import Note, add_node, add_shader, add_texture
 
 COLOURS = "verdigrisLight"
 """The colour set of the rung of vertex colours."""
 # Of the vertices of a mesh that a ladder does not have, those that are compared at once.
 _CHUNK = 256
-
-Note = Callable[[str], None]
 
 
 def make_light_shader(
@@ -27,22 +23,22 @@ def make_light_shader(
 ) -> tuple[str, dict[str, str]]:
     """Makes the shader, its textures and its shading group. `note` marks each node. Returns the
     group, and the uv set of each texture."""
-    shader, engine = _shader("surfaceShader", name, note)
+    shader, engine = add_shader("surfaceShader", name, note)
     assert light.shown is not None
-    colour = _texture(light.shown, "sRGB", f"{name}_light", note)
+    colour = add_texture(light.shown, SRGB, f"{name}_light", note)
     sets = {colour: light.uv_set}
     shown, holes = f"{colour}.outColor", f"{colour}.outTransparency"
     if "detail" in light.files:
         gain = light.shown_scale * light.detail_scale
         cmds.setAttr(f"{colour}.colorGain", gain, gain, gain, type="double3")
-        detail = _texture(light.files["detail"], "Raw", f"{name}_detail", note)
+        detail = add_texture(light.files["detail"], RAW, f"{name}_detail", note)
         sets[detail] = light.uv_set_of_detail
         grey = f"{detail}.outColor"
         shown = _product(shown, _product(grey, grey, f"{name}_square", note), name, note)
     if "opacity" in light.files:
-        opacity = _texture(light.files["opacity"], "Raw", f"{name}_opacity", note)
+        opacity = add_texture(light.files["opacity"], RAW, f"{name}_opacity", note)
         sets[opacity] = light.uv_set_of_detail
-        reverse = _node("reverse", f"{name}_holes", note)
+        reverse = add_node("reverse", f"{name}_holes", note)
         cmds.connectAttr(f"{opacity}.outColor", f"{reverse}.input")
         holes = f"{reverse}.output"
     cmds.connectAttr(shown, f"{shader}.outColor")
@@ -53,7 +49,7 @@ def make_light_shader(
 
 def make_vertex_shader(name: str, note: Note) -> str:
     """Makes a shader that displays colours of vertices. Returns its shading group."""
-    return _shader("lambert", name, note)[1]
+    return add_shader("lambert", name, note)[1]
 
 
 def link_uv_sets(mesh: str, sets: dict[str, str], first: str, note: Note) -> None:
@@ -84,9 +80,9 @@ def show_vertices(name: str, position: np.ndarray, colour: np.ndarray) -> None:
     points = np.array(mesh.getPoints(om.MSpace.kWorld), np.float32)[:, :3]
     if om.MGlobal.isZAxisUp():
         points = points @ FROM_Z_UP[:3, :3].astype(np.float32)
-    light = colour[nearest(points, position)].astype(float)
+    light = in_rendering_space(colour[nearest(points, position), :3].astype(float))
     mesh.setCurrentColorSetName(mesh.createColorSet(COLOURS, False))
-    colours = om.MColorArray([om.MColor((*each[:3], 1.0)) for each in light])
+    colours = om.MColorArray([om.MColor((*each, 1.0)) for each in light])
     mesh.setVertexColors(colours, om.MIntArray(range(len(light))))
     # without a channel of the material, there is no lighting
     cmds.polyOptions(name, colorShadedDisplay=True, colorMaterialChannel="none")
@@ -108,43 +104,9 @@ def nearest(wanted: np.ndarray, known: np.ndarray) -> np.ndarray:
     return found
 
 
-def _shader(kind: str, name: str, note: Note) -> tuple[str, str]:
-    """A shader and its shading group."""
-    shader = cmds.shadingNode(
-        kind, asShader=True, skipSelect=True, name=free_name(name, VIEWPORT_SUFFIX)
-    )
-    engine = cmds.sets(
-        renderable=True, noSurfaceShader=True, empty=True,
-        name=free_name(f"{name}{VIEWPORT_SUFFIX}SG"),
-    )  # fmt: skip
-    for node in (shader, engine):
-        note(node)
-    cmds.connectAttr(f"{shader}.outColor", f"{engine}.surfaceShader")
-    return str(shader), str(engine)
-
-
-def _node(kind: str, name: str, note: Note) -> str:
-    made = cmds.shadingNode(kind, asUtility=True, skipSelect=True, name=free_name(name))
-    note(made)
-    return str(made)
-
-
 def _product(one: str, other: str, name: str, note: Note) -> str:
-    """A plug that holds the product of two, which is what the node does unless told else."""
-    made = _node("multiplyDivide", f"{name}_product", note)
+    """A plug that holds the product of two, which is what the node does by default."""
+    made = add_node("multiplyDivide", f"{name}_product", note)
     cmds.connectAttr(one, f"{made}.input1")
     cmds.connectAttr(other, f"{made}.input2")
     return f"{made}.output"
-
-
-def _texture(path: Path, space: str, name: str, note: Note) -> str:
-    """A file with its placement, which a uv set can be linked to."""
-    file = cmds.shadingNode("file", asTexture=True, skipSelect=True, name=free_name(name))
-    note(file)
-    placement = _node("place2dTexture", f"{name}_uv", note)
-    cmds.connectAttr(f"{placement}.outUV", f"{file}.uvCoord")
-    cmds.connectAttr(f"{placement}.outUvFilterSize", f"{file}.uvFilterSize")
-    cmds.setAttr(f"{file}.ignoreColorSpaceFileRules", True)
-    cmds.setAttr(f"{file}.fileTextureName", path.as_posix(), type="string")
-    cmds.setAttr(f"{file}.colorSpace", space, type="string")
-    return str(file)

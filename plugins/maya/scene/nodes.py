@@ -113,6 +113,10 @@ def refuse_locked(node: str) -> None:
 @contextmanager
 def undo_step(label: str) -> Iterator[None]:
     """Groups all changes inside into one undo step, and undoes them after an error."""
+    # a Maya without a window starts without undo
+    is_kept = cmds.undoInfo(query=True, state=True)
+    if not is_kept:
+        cmds.undoInfo(state=True)
     cmds.undoInfo(openChunk=True, chunkName=label)
     failed = True
     try:
@@ -125,3 +129,5 @@ def undo_step(label: str) -> Iterator[None]:
         # without a change there is no step, and undo would revert an action of the artist
         if failed and cmds.undoInfo(query=True, undoName=True) == label:
             cmds.undo()
+        if not is_kept:
+            cmds.undoInfo(state=False)

@@ -3,49 +3,47 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
+import numpy as np
 from maya import cmds
 
-from verdigris.core.hosts.host import VIEWPORT_SUFFIX, ShaderLook, ShaderTexture
-from verdigris.plugins.maya.scene.nodes import free_name
+from verdigris.core.hosts.host import ShaderLook, ShaderTexture
+from verdigris.plugins.maya.scene.colours import RAW, SRGB, in_rendering_space
+from verdigris.plugins.maya.scene.shader_nodes import Note, add_node, add_shader, add_texture
 from verdigris.plugins.maya.scene.viewport import TANGENT_SPACE
 
 STANDARD_SURFACE = "standard_surface"
-_NORMAL = "normal"
+_NORMAL, _COLOUR = "normal", "color"
 
 
-def make_shader(look: ShaderLook, name: str, note: Callable[[str], None]) -> str:
-    """Makes the shader, its textures and its shading group. `note` marks each node. Returns the
-    group. Directions other than the normal are left out."""
-    shader = cmds.shadingNode(
-        "standardSurface", asShader=True, skipSelect=True, name=free_name(name, VIEWPORT_SUFFIX)
-    )
-    engine = cmds.sets(
-        renderable=True, noSurfaceShader=True, empty=True,
-        name=free_name(f"{name}{VIEWPORT_SUFFIX}SG"),
-    )  # fmt: skip
-    note(shader)
-    note(engine)
+def make_surface_shader(look: ShaderLook, name: str, note: Note) -> tuple[str, dict[str, str]]:
+    """Makes the shader, its textures and its shading group. Returns the group, and the uv set of
+    each texture. Directions other than the normal are left out."""
+    shader, engine = add_shader("standardSurface", name, note)
+    sets = {}
     for port, value in look.values.items():
         plug = _plug(shader, port)
         if plug and isinstance(value, tuple):
+            if _COLOUR in port:
+                value = tuple(in_rendering_space(np.array(value)).tolist())
             cmds.setAttr(plug, *value, type="double3")
         elif plug:
             cmds.setAttr(plug, value)
     for port, texture in look.textures.items():
-        if texture.is_direction:
-            if port == _NORMAL:
-                _connect_normal(shader, texture, f"{name}_{port}", note)
-            continue
-        plug = _plug(shader, port)
-        if not plug:
+        plug = f"{shader}.normalCamera" if port == _NORMAL else _plug(shader, port)
+        if not plug or texture.is_direction != (port == _NORMAL):
             continue
         file = _file(texture, f"{name}_{port}", note)
+        sets[file] = look.uv_set
+        if texture.is_direction:
+            bump = add_node("bump2d", f"{name}_{port}Map", note)
+            cmds.setAttr(f"{bump}.bumpInterp", TANGENT_SPACE)
+            cmds.connectAttr(f"{file}.outAlpha", f"{bump}.bumpValue")
+            cmds.connectAttr(f"{bump}.outNormal", plug)
+            continue
         is_number = not isinstance(cmds.getAttr(plug), list)
         cmds.connectAttr(f"{file}.{'outColorR' if is_number else 'outColor'}", plug)
-    cmds.connectAttr(f"{shader}.outColor", f"{engine}.surfaceShader")
-    return str(engine)
+    return engine, sets
 
 
 def _plug(shader: str, port: str) -> str:
@@ -55,25 +53,9 @@ def _plug(shader: str, port: str) -> str:
     return f"{shader}.{attribute}" if has_it else ""
 
 
-def _file(texture: ShaderTexture, name: str, note: Callable[[str], None]) -> str:
-    file = cmds.shadingNode("file", asTexture=True, skipSelect=True, name=free_name(name))
-    note(file)
-    cmds.setAttr(f"{file}.ignoreColorSpaceFileRules", True)
-    cmds.setAttr(f"{file}.fileTextureName", texture.file.as_posix(), type="string")
-    space = "sRGB" if texture.is_colour else "Raw"
-    cmds.setAttr(f"{file}.colorSpace", space, type="string")
+def _file(texture: ShaderTexture, name: str, note: Note) -> str:
+    file = add_texture(texture.file, SRGB if texture.is_colour else RAW, name, note)
     if not texture.is_direction and (texture.low, texture.high) != (0.0, 1.0):
         cmds.setAttr(f"{file}.colorGain", *[texture.high - texture.low] * 3, type="double3")
         cmds.setAttr(f"{file}.colorOffset", *[texture.low] * 3, type="double3")
-    return str(file)
-
-
-def _connect_normal(
-    shader: str, texture: ShaderTexture, name: str, note: Callable[[str], None]
-) -> None:
-    file = _file(texture, name, note)
-    bump = cmds.shadingNode("bump2d", asUtility=True, skipSelect=True, name=free_name(f"{name}Map"))
-    note(bump)
-    cmds.setAttr(f"{bump}.bumpInterp", TANGENT_SPACE)
-    cmds.connectAttr(f"{file}.outAlpha", f"{bump}.bumpValue")
-    cmds.connectAttr(f"{bump}.outNormal", f"{shader}.normalCamera")
+    return file

@@ -18,25 +18,23 @@ from verdigris.core.hosts.host import (
     VIEWPORT_SUFFIX,
     HostMaterial,
 )
+from verdigris.plugins.maya.scene.colours import RAW, SRGB, file_space
 from verdigris.plugins.maya.scene.nodes import MADE_FOR, free_name, nodes_with, note_text, text_of
 
 _SHADER, _ENGINE, _BUMP = "shader", "engine", "bump"
 _INPUTS = {
-    BASE_COLOR: ("outColor", "baseColor", "sRGB"),
-    ROUGHNESS: ("outColorR", "specularRoughness", "Raw"),
-    METALNESS: ("outColorR", "metalness", "Raw"),
-    EMISSION: ("outColor", "emissionColor", "sRGB"),
-    OPACITY: ("outColor", "opacity", "Raw"),
+    BASE_COLOR: ("outColor", "baseColor", SRGB),
+    ROUGHNESS: ("outColorR", "specularRoughness", RAW),
+    METALNESS: ("outColorR", "metalness", RAW),
+    EMISSION: ("outColor", "emissionColor", SRGB),
+    OPACITY: ("outColor", "opacity", RAW),
 }
 # The value of bumpInterp for normals in tangent space.
 TANGENT_SPACE = 1
 
 
-def make_viewport_material(
-    material: HostMaterial, textures: Mapping[str, Path], emission: float = 1.0
-) -> None:
-    """Makes a standardSurface with the textures, or updates the one that was made before. The
-    texture of emission is multiplied by `emission`."""
+def make_viewport_material(material: HostMaterial, textures: Mapping[str, Path]) -> None:
+    """Makes a standardSurface with the textures, or updates the one that was made before."""
     made = _Made(material)
     shader = made.find(_SHADER)
     is_made = not shader
@@ -65,10 +63,10 @@ def make_viewport_material(
             _connect_normal(made, file, shader)
         elif is_new and kind in _INPUTS:
             output, target, space = _INPUTS[kind]
-            cmds.setAttr(f"{file}.colorSpace", space, type="string")
+            cmds.setAttr(f"{file}.colorSpace", file_space(space), type="string")
             _connect(f"{file}.{output}", f"{shader}.{target}")
-        if kind == EMISSION and (is_new or emission != 1.0):
-            cmds.setAttr(f"{shader}.emission", emission)
+        if kind == EMISSION and is_new:
+            cmds.setAttr(f"{shader}.emission", 1.0)
     for kind in (EMISSION, OPACITY):
         if kind not in textures and made.find(kind):
             cmds.delete(made.find(kind))
@@ -119,7 +117,7 @@ def _connect_normal(made: _Made, file: str, shader: str) -> None:
         name = free_name(f"{_bare(shader)}_bump")
         bump = cmds.shadingNode("bump2d", asUtility=True, skipSelect=True, name=name)
         made.note(bump, _BUMP)
-    cmds.setAttr(f"{file}.colorSpace", "Raw", type="string")
+    cmds.setAttr(f"{file}.colorSpace", file_space(RAW), type="string")
     cmds.setAttr(f"{bump}.bumpInterp", TANGENT_SPACE)
     _connect(f"{file}.outAlpha", f"{bump}.bumpValue")
     _connect(f"{bump}.outNormal", f"{shader}.normalCamera")

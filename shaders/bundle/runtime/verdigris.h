@@ -174,6 +174,9 @@ float vd_half_to_float(uint16_t half);
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#ifndef VD_NO_STDIO
+#include <sys/stat.h>
+#endif
 #ifndef VD_MALLOC
 #include <stdlib.h>
 #define VD_MALLOC(bytes) malloc(bytes)
@@ -593,7 +596,7 @@ static int vd__read_record(const Vd__Field *record, VdRead read, void *user, siz
     if (!vd__file_name(record, name) || !vd__real(&length, 1, (double)most, &wanted))
         return 0;
     if (!read(user, name, most, data, bytes))
-        return vd__fail(record->json->error, name, "the file", "missing or too large", "copy the whole folder of the bundle");
+        return vd__fail(record->json->error, name, "the file", "missing, no plain file, or too large", "copy the whole folder of the bundle");
     if ((double)*bytes != wanted) {
         VD_FREE(*data);
         *data = 0;
@@ -1054,7 +1057,7 @@ int vd_open_with(VdBundle *bundle, VdRead read, void *user, VdError *error) {
     if (error)
         error->text[0] = 0;
     if (!read(user, "manifest.json", VD__MOST_MANIFEST, &data, &bytes))
-        return vd__fail(error, "manifest.json", "the file", "missing or too large", "name the folder of a bundle");
+        return vd__fail(error, "manifest.json", "the file", "missing, no plain file, or too large", "name the folder of a bundle");
     holds = vd__parse(&json, "manifest.json", data, bytes, error) && vd__load(bundle, &json, read, user);
     vd__free(&json);
     VD_FREE(data);
@@ -1355,7 +1358,7 @@ int vd_open_reference_with(const VdBundle *bundle, VdRead read, void *user, VdRe
     if (error)
         error->text[0] = 0;
     if (!read(user, bundle->reference, VD__MOST_REFERENCE, &data, &bytes))
-        return vd__fail(error, bundle->reference, "the file", "missing or too large", "copy the whole folder of the bundle");
+        return vd__fail(error, bundle->reference, "the file", "missing, no plain file, or too large", "copy the whole folder of the bundle");
     holds = vd__parse(&json, bundle->reference, data, bytes, error);
     if (holds) {
         const Vd__Field root = {&json, 1, ""}, count = vd__get(&root, "count");
@@ -1467,12 +1470,14 @@ int vd_check_with(const VdBundle *bundle, VdRead read, void *user, double *large
 }
 
 #ifndef VD_NO_STDIO
+/* Plain files only: to open a pipe may wait for ever. */
 static FILE *vd__open_file(const char *path) {
 #ifdef _WIN32
     /* fopen of Windows takes a path for the text of a code page, and its compiler refuses fopen */
     wchar_t wide[4096];
     size_t count = 0;
     FILE *stream = 0;
+    struct _stat64 facts;
     while (*path && count < 4094) {
         const unsigned char first = (unsigned char)*path++;
         int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0;
@@ -1486,9 +1491,12 @@ static FILE *vd__open_file(const char *path) {
         wide[count++] = (wchar_t)code;
     }
     wide[count] = 0;
-    return *path || _wfopen_s(&stream, wide, L"rb") ? 0 : stream;
+    if (*path || _wstat64(wide, &facts) || (facts.st_mode & _S_IFMT) != _S_IFREG || _wfopen_s(&stream, wide, L"rb"))
+        return 0;
+    return stream;
 #else
-    return fopen(path, "rb");
+    struct stat facts;
+    return stat(path, &facts) || !S_ISREG(facts.st_mode) ? 0 : fopen(path, "rb");
 #endif
 }
 

@@ -12,15 +12,10 @@ import numpy as np
 import pytest
 import slangpy
 
-from verdigris.core.base.device import (
-    CACHE_VARIABLE,
-    CHOICE_VARIABLE,
-    Source,
-    cache_folder,
-    constants_module,
-    open_device,
-)
+from verdigris.core.base.adapters import CHOICE_VARIABLE
+from verdigris.core.base.device import CACHE_VARIABLE, cache_folder, open_device
 from verdigris.core.base.errors import DeviceError
+from verdigris.core.base.kernels import Source, constants_module
 
 from ..baking.bakes import CHALK
 
@@ -222,7 +217,7 @@ def test_a_wait_for_what_never_ends_is_left_to_whoever_reads(monkeypatch):
         def is_submit_finished(self, submission):
             return False
 
-    monkeypatch.setattr("verdigris.core.base.device._MOST_LOOKING", 0.01)
+    monkeypatch.setattr("verdigris.core.base.device.MOST_LOOKING", 0.01)
     replace(open_device("software"), gpu=Lost()).wait_for(1)
 
 
@@ -230,7 +225,7 @@ def test_slangpy_is_loaded_without_torch_and_torch_can_be_loaded_later(tmp_path)
     (tmp_path / "torch").mkdir()
     (tmp_path / "torch" / "__init__.py").write_text("print('torch is loaded')\n")
     code = (
-        "from verdigris.core.base.device import import_slangpy; import_slangpy();"
+        "from verdigris.core.base.adapters import import_slangpy; import_slangpy();"
         "import sys; assert 'slangpy' in sys.modules and 'torch' not in sys.modules;"
         "print('then'); import torch"
     )

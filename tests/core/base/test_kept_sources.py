@@ -44,7 +44,7 @@ def test_what_was_not_used_for_longest_makes_room(kept, monkeypatch):
     shared = kept.compiled / "digest" / "0" / "shared.slang-module"
     shared.parent.mkdir()
     shared.write_bytes(b"")
-    monkeypatch.setattr(kept_sources, "_MOST_BYTES", 250)
+    monkeypatch.setattr(kept_sources, "MOST_BYTES", 250)
     # used again: b and c are the oldest now
     assert kept.keep("a", "a")
     assert kept.keep("e", "e")

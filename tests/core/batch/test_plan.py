@@ -95,7 +95,7 @@ def test_a_changed_file_makes_its_own_material_stale(file, contents, name, reaso
 @pytest.mark.parametrize(
     ("rule", "reason"),
     [
-        (Rule(settings={"resolution": 64}), "resolution is 64, was 256"),
+        (Rule(settings={"resolution": 64}), "resolution is 64, was 512"),
         (Rule(settings={"draw": {"pairs": 4}}), "draw.pairs is 4, was 2"),
         (Rule(preset="standard"), f"iterations is {STEPS['standard']}, was {STEPS['draft']}"),
         (Rule(time_limit=30.0), "time_limit is 30.0, was None"),

@@ -367,7 +367,7 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
             {"search": ["nowhere"]},
             "nowhere cannot be read (No such file or directory): correct it, or leave it out",
         ),
-        ({"search": ["clay.mtlx"]}, "clay.mtlx is no folder: correct it, or leave it out"),
+        ({"search": ["clay.mtlx"]}, "clay.mtlx is not a folder: correct it, or leave it out"),
         ({"search": ["n" * 300]}, "cannot be read (File name too long): correct it, or leave"),
         (
             {"sources": [{"source": "clay.mtlx", "search": "nowhere"}]},

@@ -140,7 +140,9 @@ def test_the_live_line_leaves_pipes_readable(source, tmp_path):
     assert first.startswith("60 steps in ")
     assert path == str(tmp_path / "pane.vdg")
     assert verdict.count("●") + verdict.count("○") == 5
-    assert advice == "  --preset standard would come closer"
+    # a third of the steps of a draft for a constant material, but both have 60 here
+    assert advice.startswith("  a draft is for a first look: --preset standard takes ")
+    assert advice.endswith(" s here, and comes closer")
     assert "log error" in measures[0] and "under a sky: error" in measures[1]
     assert "the material is constant" in measures[2]
     assert "warning: pane: transmission is dropped: a neural material only reflects" in told
@@ -287,7 +289,9 @@ def test_compare_says_what_its_picture_is_lit_by_as_its_figures_are_not_those_of
     lit = ("-o", tmp_path / "all.png", "--environment", environment)
     code, out, _ = command("compare", source, result, *lit, *options)
     assert code == 0
-    found = re.fullmatch(r".*: PSNR (\S+) dB, FLIP (\S+) \(of this picture, lit by (.+)\)\n", out)
+    found = re.fullmatch(
+        r".*: PSNR (\S+) dB, FLIP (\S+) \(of this picture of reflected light, lit by (.+)\)\n", out
+    )
     assert found and found[3] == f"{light}; measure uses another light"
     few = ("--samples", 500, "--json")
     measured = json.loads(command("measure", result, "--source", source, *few, *options)[1])
@@ -400,7 +404,6 @@ def test_an_importance_map_of_another_size_works_and_a_name_may_say_that_it_is_a
         ("--set", "resolution=big", 2, "'big'"),
         ("--network", "2x16", 2, "--network: not an option: use --set network=VALUE"),
         ("--mirror-share", "0", 2, "not an option: use --set draw.mirror_share=VALUE"),
-        ("--no-encoder", "--json", 2, "not an option: use --set encode_from=0"),
         ("--trainer", "abacus", 1, "'abacus' is not known: use one of tensor, numpy"),
         ("--resolution", "100", 1, "resolution is 100: use a power of two from 4 to 8192"),
         ("--resolution", "wide", 2, "Invalid value for '--resolution'"),
@@ -429,12 +432,6 @@ def test_a_wrong_value_is_refused_with_those_that_are_right(
     assert found == code
     assert message in errors
     assert not out.exists()
-
-
-def test_a_forecast_is_refused_for_no_texels(source, command):
-    code, _, errors = command("cost", source, "-m", "clay", "--resolution", 0)
-    assert code == 1
-    assert "resolution is 0: use a power of two from 4 to 8192" in errors
 
 
 def test_a_folder_that_cannot_be_made_is_refused(source, tmp_path, command):
@@ -530,11 +527,10 @@ def test_a_signal_before_the_first_step_is_told_from_a_failure(source, tmp_path,
         (
             ("--bytes", "1.4Q"),
             2,
-            "--bytes: '1.4Q' is no size: use a number of bytes, or one",
+            "--bytes: '1.4Q' is not a size: use a number of bytes, or one",
         ),
         (("--bytes", "0"), 2, "--bytes: 0 is out of range: use 1 byte to 1024G"),
         (("--bytes", "3"), 1, "most_bytes is 3: the smallest bundle with a decoder of 2x16 takes "),
-        (("--resolution", "100"), 1, "resolution is 100: use a power of two from 4 to 8192"),
         (("--set", "size.tolerance=2"), 2, "tolerance is 2.0: use 0 to 1"),
         (("--set", "size.zeal=2"), 2, "size.zeal"),
     ],
@@ -556,5 +552,5 @@ def test_a_size_in_bytes_is_read_as_people_write_it():
     ):
         assert parse_bytes(text) == count
     for text in ("", "M", "-3", "1.4Q", "1e3", "1,4M", "nan", "9" * 40):
-        with pytest.raises(SettingsError, match=r"is (no size|out of range)"):
+        with pytest.raises(SettingsError, match=r"is (not a size|out of range)"):
             parse_bytes(text)

@@ -73,7 +73,7 @@ def test_verify_and_inspect_take_a_set(written):
     ("arguments", "code", "message"),
     [
         (("--target", "70"), 2, "70.0 is not in the range 10.0 to 60.0"),
-        (("--bytes", "big"), 2, "'big' is no size"),
+        (("--bytes", "big"), 2, "'big' is not a size"),
         (("--bytes", "90"), 1, "90 bytes are too few"),
         (("--texture", "rust"), 1, "named 'rust': it has color, masks, normal_texture"),
         (("--picture", "tile.bmp"), 1, "pictures are written as"),

@@ -75,8 +75,3 @@ def test_a_job_hands_the_rule_to_all_its_tasks(project):
         scripts = [step["script"]["actions"]["onRun"]["args"] for step in steps]
         assert not code and len(scripts) == 2
         assert all(("--confined" in arguments) == bool(options) for arguments in scripts)
-
-
-def test_the_former_option_is_gone(project):
-    code, _, errors = run_command(("inspect", written(project, "a.png"), "--allow-outside"))
-    assert code == 2 and "No such option" in errors

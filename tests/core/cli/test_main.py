@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -107,7 +108,7 @@ def test_a_search_folder_that_is_none_is_refused_by_every_command_that_takes_one
         for name, told in (
             ("gone", f"the folder {tmp_path / 'gone'} cannot be read (No such file or directory)"),
             ("n" * 300, "cannot be read (File name too long): correct it, or leave it out"),
-            ("file", f"{tmp_path / 'file'} is no folder: correct it, or leave it out"),
+            ("file", f"{tmp_path / 'file'} is not a folder: correct it, or leave it out"),
         ):
             given = ("--search", tmp_path, "--search", tmp_path / name)
             code, printed, said = run_command([*words, *given])
@@ -173,6 +174,27 @@ def test_the_help_says_which_values_an_option_takes(command, ranges):
     code, printed, _ = run_command([command, "--help"])
     assert code == 0
     assert [text for text in ranges if text not in " ".join(printed.split())] == []
+
+
+def commands_of(group, words=()):
+    """All commands, with the words that lead to them."""
+    for name, each in group.commands.items():
+        if hasattr(each, "commands"):
+            yield from commands_of(each, (*words, name))
+        else:
+            yield (*words, name), each
+
+
+def test_every_command_has_a_short_line_in_the_list_and_an_example_that_it_accepts(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    for words, command in commands_of(typer.main.get_command(cli.app)):
+        assert not command.get_short_help_str(62).endswith("..."), words
+        program, *example = shlex.split(command.epilog.removeprefix("Example: "))
+        assert (program, *example[: len(words)]) == ("verdigris", *words)
+        assert len(command.epilog) <= 76, words
+        command.make_context(words[-1], example[len(words) :])
 
 
 def test_an_interruption_exits_with_130_and_says_so():
@@ -346,6 +368,7 @@ def results_of(program, commands, **options):
 
 IN_FOLDER_THAT_IS_GONE = """
 import os
+import shlex
 os.rmdir(os.getcwd())
 print(json.dumps([run_command(words) for words in json.load(sys.stdin)]))
 """

@@ -123,12 +123,12 @@ def test_polygons_fall_into_triangles_once_for_a_mesh_and_its_paint(kind, tmp_pa
     write = {"obj": write_obj, "usda": write_usd}[kind]
     path = write(tmp_path / f"a.{kind}", OUTLINES[1])
     cut = []
-    ears = polygons._ears
+    ears = polygons.ears
 
     def noting(outline):
         cut.append(len(outline))
         return ears(outline)
 
-    monkeypatch.setattr(polygons, "_ears", noting)
+    monkeypatch.setattr(polygons, "ears", noting)
     load_painted_mesh(path, "color")
     assert cut == [len(OUTLINES[1])]

@@ -165,7 +165,7 @@ def test_a_tile_that_a_triangle_passes_by_has_no_map():
 
 def test_each_tile_more_takes_hardly_more_memory_than_its_map(monkeypatch):
     # what painting takes for a moment is less than a tile, too
-    monkeypatch.setattr(uv_cover, "_CANDIDATES_AT_ONCE", 1 << 12)
+    monkeypatch.setattr(uv_cover, "CANDIDATES_AT_ONCE", 1 << 12)
     settings, camera = MapSettings(size=256), look_at((0, 0, 10), (0, 0, 0), resolution=(8, 5))
 
     def peak(tiles):

@@ -10,6 +10,7 @@ import pytest
 from verdigris.core.base.colour import linear_from_srgb
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.geometry.mesh import normalized
 from verdigris.core.hosts.ladder_looks import read_look
 from verdigris.core.ladder.ladder import make_ladder
 from verdigris.core.ladder.ladder_settings import LadderSettings, check_rungs
@@ -199,6 +200,70 @@ def test_the_gltf_holds_the_mesh_and_a_variant_for_each_rung_with_textures(made)
     assert page.count("<section") == len(RUNGS) and "http" not in page
 
 
+def test_an_engine_shows_stored_light_as_it_was_measured(made):
+    """By the glTF, the PNG files and the formulas of docs/LADDER.md, whose v grows upwards."""
+    ladder, folder, report, _ = made
+    seen = ladder.held_out.seen[0]
+    rungs = {each["name"]: each for each in report["rungs"]}
+
+    def at_pixels(name, file="thing"):
+        document = json.loads((folder / f"{file}.gltf").read_text())
+        data = (folder / f"{file}.bin").read_bytes()
+        primitive = document["meshes"][0]["primitives"][0]
+
+        def read(number):
+            accessor = document["accessors"][number]
+            view = document["bufferViews"][accessor["bufferView"]]
+            kind = {5121: np.uint8, 5125: np.uint32, 5126: np.float32}[accessor["componentType"]]
+            raw = data[view["byteOffset"] :][: view["byteLength"]]
+            return np.frombuffer(raw, kind).reshape(accessor["count"], -1)
+
+        corners = read(primitive["indices"]).reshape(-1, 3)[seen.triangle]
+        return np.einsum("nij,ni->nj", read(primitive["attributes"][name])[corners], seen.weights)
+
+    def texels(rung, use, uv):
+        image = oiio.ImageBuf(str(folder / rungs[rung]["files"][use])).get_pixels("float")[::-1]
+        size = np.array(image.shape[1::-1])
+        low = np.floor(uv * size - 0.5).astype(int)
+        fx, fy = (uv * size - 0.5 - low).T[..., None]
+
+        def row(down):
+            near, far = (
+                image[(low[:, 1] + down) % size[1], (low[:, 0] + i) % size[0]] for i in (0, 1)
+            )
+            return near + (far - near) * fx
+
+        return row(0) + (row(1) - row(0)) * fy
+
+    def light(stored, curve):
+        a, b, c = (curve[each] for each in "abc")
+        return stored / ((c * stored + a) * stored + b)
+
+    uv0, uv1 = (at_pixels(f"TEXCOORD_{each}") * (1, -1) + (0, 1) for each in (0, 1))
+    place, normal = at_pixels("POSITION"), normalized(at_pixels("NORMAL"))
+    to_eye = normalized(seen.eye - place)
+    r = 2 * (normal * to_eye).sum(1, keepdims=True) * normal - to_eye
+    x, y, z = (r / np.abs(r).sum(1, keepdims=True)).T
+    folded = np.copysign(1 - np.abs(z), x), np.copysign(1 - np.abs(x), z)
+    mirror = np.clip(0.5 + 0.5 * np.where(y >= 0, (x, z), folded), 0.01, 0.99).T
+    curve = rungs["unlit"]["curve"]
+    shown = {
+        "unlit": light(texels("unlit", "light", uv1), curve),
+        "reflection": light(texels("reflection", "light", uv1), rungs["reflection"]["curve"])
+        + texels("reflection", "share", uv1)
+        * light(texels("reflection", "mirror", mirror), rungs["reflection"]["mirror_curve"]),
+        "detail": 4
+        * texels("detail", "detail", uv0) ** 2
+        * light(texels("detail", "colour", uv1), curve),
+        "vertex": light(at_pixels("_STORED", "thing_vertex")[:, :3] / 255, curve),
+    }
+    for rung in ladder.rungs:
+        if rung.name in shown:
+            np.testing.assert_allclose(
+                shown[rung.name], rung.draw(seen, 1), rtol=2e-3, atol=2e-3, err_msg=rung.name
+            )
+
+
 def test_hosts_get_the_numbers_and_textures_of_the_surface_shader(made):
     _, folder, _, _ = made
     looks = {each.name: each for each in read_look(folder / "ladder.json").rungs}
@@ -221,12 +286,13 @@ def test_hosts_get_the_numbers_and_textures_of_the_surface_shader(made):
     assert shown == pytest.approx(srgb_from_linear(expected), abs=0.5 / 255 + 1e-4)
     assert set(mirrored.files) == {"light", "share", "mirror"} and mirrored.mirror_curve[1] > 0
     assert mirrored.uv_set == "st1" and mirrored.shown.name == "reflection_shown.png"
-    assert all(each.shader is None for name, each in looks.items() if name != "surface")
+    assert {name for name, each in looks.items() if each.shader} == {"surface", "pbr"}
+    assert looks["pbr"].shader.uv_set == looks["surface"].shader.uv_set
 
 
 def test_unknown_rungs_and_sizes_are_refused():
     with pytest.raises(
-        SettingsError, match="rungs: 'bump' is not known: choose of neural, surface, pbr"
+        SettingsError, match="rungs: 'bump' is not known: choose from neural, surface, pbr"
     ):
         check_rungs(["bump"])
     assert check_rungs(["vertex", "pbr", "vertex"]) == ["pbr", "vertex"]

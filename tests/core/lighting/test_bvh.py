@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core.base.device import Source, open_device
+from verdigris.core.base.device import open_device
+from verdigris.core.base.kernels import Source
 from verdigris.core.geometry.mesh import load_mesh
 from verdigris.core.lighting.bvh import LEAF_TRIANGLES, NOTHING, build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.colour import LUMINANCE
-from verdigris.core.base.device import Source, open_device
+from verdigris.core.base.device import open_device
+from verdigris.core.base.kernels import Source
 from verdigris.core.lighting.device_lighting import DeviceEnvironment
 from verdigris.core.lighting.environment import Environment, Sun, direction_of, place_of
 from verdigris.core.lighting.sky import SUN, SUN_OVER_SKY, SUN_RADIUS, make_sky

@@ -46,7 +46,7 @@ def test_grey_files_and_files_with_alpha_are_read(tmp_path):
 
 @pytest.mark.parametrize(("width", "most", "used"), [(16, 8, 8), (24, 10, 8), (22, 10, 10)])
 def test_wide_maps_are_averaged_without_losing_light(tmp_path, monkeypatch, width, most, used):
-    monkeypatch.setattr(environment_file, "_WIDTH_USED", most)
+    monkeypatch.setattr(environment_file, "WIDTH_USED", most)
     wide = np.random.default_rng(6).random((width // 2, width, 3)).astype(np.float32)
     found = read_environment(write(tmp_path / "a.exr", wide)).texels
     assert found.shape == (used // 2, used, 3)
@@ -84,10 +84,10 @@ def test_a_map_of_30000_pixels_is_refused_before_its_texels_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("a.exr", b"no image at all", r"is no readable image \(.+\): save it again as .hdr or"),
-        ("a.hdr", b"no image at all", "is no readable image"),
+        ("a.exr", b"no image at all", r"is not a readable image \(.+\): save it again as .hdr or"),
+        ("a.hdr", b"no image at all", "is not a readable image"),
         ("a.exr", b"", r"is empty \(0 bytes\)"),
-        ("a.jpg", b"x", "'.jpg' is no format of environments: use .hdr or .exr, or a name"),
+        ("a.jpg", b"x", "'.jpg' is not a format of environments: use .hdr or .exr, or a name"),
         ("sky.hdr", None, "there is no such file: name an HDRI, or 'sky'"),
     ],
 )
@@ -103,5 +103,5 @@ def test_a_file_that_is_no_map_is_named_with_the_reason(tmp_path, name, content,
 def test_a_map_that_ends_early_is_damaged(tmp_path):
     path = write(tmp_path / "a.exr", np.random.default_rng(1).random((64, 128, 3)).astype("f4"))
     path.write_bytes(path.read_bytes()[:9000])
-    with pytest.raises(LightingError, match=r"is damaged \(|is no readable image \("):
+    with pytest.raises(LightingError, match=r"is damaged \(|is not a readable image \("):
         read_environment(path)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from verdigris.core.base.device import Kernels, open_device
+from verdigris.core.base.device import open_device
+from verdigris.core.base.kernels import Kernels
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.spec import LatentLayout

@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from verdigris.core.base.device import constants_module
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.kernels import constants_module
 from verdigris.core.network.spec import (
     PRESETS,
     LatentLayout,

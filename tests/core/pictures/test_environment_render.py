@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from verdigris.core.base.device import Source, open_device
+from verdigris.core.base.device import open_device
+from verdigris.core.base.kernels import Source
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.lighting.environment import Environment, Sun, direction_of
 from verdigris.core.pictures import environment_render
@@ -204,7 +205,7 @@ def test_passes_add_up_to_the_picture_of_one(ground, monkeypatch):
     for samples in (8, 8, 32):
         parts.add(samples)
     np.testing.assert_allclose(parts.picture(), whole.picture(), rtol=1e-4, atol=1e-5)
-    monkeypatch.setattr(environment_render, "_PIXELS_ON_PROCESSOR", 64)
+    monkeypatch.setattr(environment_render, "PIXELS_ON_PROCESSOR", 64)
     split = Converging(ground, view, lit, 2)
     split.add(48)
     np.testing.assert_allclose(split.picture(), whole.picture(), rtol=1e-4, atol=1e-5)

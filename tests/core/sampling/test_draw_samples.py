@@ -173,7 +173,7 @@ def test_given_several_materials_when_drawn_then_each_has_its_part_of_the_batch(
 def test_given_fewer_in_a_thread_when_drawn_then_samples_are_the_same(teacher, most, monkeypatch):
     settings = {"coarse_share": 0.5, "finest_places": 4, "pairs": 4}
     expected = draw(teacher, **settings)
-    monkeypatch.setattr(draw_samples, "_MOST_TOGETHER_ON_SOFTWARE", most)
+    monkeypatch.setattr(draw_samples, "MOST_TOGETHER_ON_SOFTWARE", most)
     found = draw(teacher, **settings)
     for name in ("uv", "level", "wi", "wo", "weight"):
         assert np.array_equal(found[name], expected[name]), name

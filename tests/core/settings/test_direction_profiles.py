@@ -15,7 +15,7 @@ from verdigris.core.settings.direction_profiles import (
 )
 from verdigris.core.settings.draw_settings import DrawSettings
 
-from ..importance.arrays import npy_claiming, npy_of
+from .arrays import npy_claiming, npy_of
 
 
 @pytest.mark.parametrize("name", PROFILES)
@@ -69,11 +69,11 @@ def test_what_is_no_table_is_refused(values, text):
     ("name", "data", "text"),
     [
         ("deep.json", b"[" * 200000, "cannot be read as a table: maximum recursion depth"),
-        ("huge.npy", npy_claiming("(1000000, 1000000)"), "is no array of numpy .*greater than"),
-        ("beyond.npy", npy_claiming(f"({10**30}, 1)"), "is no array of numpy .*too large"),
-        ("header.npy", npy_of(b"{{{{{(((\n"), "is no array of numpy .*EOF in multi-line"),
-        ("zip.npy", b"PK\3\4" + bytes(100), "is no array of numpy .*not a zip file"),
-        ("empty.npy", b"", "is no array of numpy"),
+        ("huge.npy", npy_claiming("(1000000, 1000000)"), "is not a numpy array .*greater than"),
+        ("beyond.npy", npy_claiming(f"({10**30}, 1)"), "is not a numpy array .*too large"),
+        ("header.npy", npy_of(b"{{{{{(((\n"), "is not a numpy array .*EOF in multi-line"),
+        ("zip.npy", b"PK\3\4" + bytes(100), "is not a numpy array .*not a zip file"),
+        ("empty.npy", b"", "is not a numpy array"),
     ],
 )
 def test_damaged_files_are_refused_by_name(tmp_path, name, data, text):
@@ -106,7 +106,7 @@ def test_names_and_files_that_are_not_there_are_refused(tmp_path):
     with pytest.raises(SettingsError, match="'sideways' are neither one of uniform, grazing"):
         read_directions("sideways")
     for name in ("no.json", "no.npy"):
-        with pytest.raises(SettingsError, match=rf"{name}: cannot be read \(No such file"):
+        with pytest.raises(SettingsError, match=rf"{name}: there is no such file"):
             read_directions(str(tmp_path / name))
     (tmp_path / "bad.json").write_text("{")
     with pytest.raises(SettingsError, match=r"bad\.json: cannot be read"):

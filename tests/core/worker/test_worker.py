@@ -66,7 +66,7 @@ def test_it_says_who_it_is_and_what_can_be_baked(worker):
     assert opened["materials"][0]["verdict"].startswith("can be baked: reflects ")
     # 32 bytes for a block of 4 x 4 texels, down to levels of less than a block
     forecast = worker.wait_for("forecast").header
-    assert forecast["texture_bytes"] == 32 * ((4**7 - 1) // 3 + 2)
+    assert forecast["texture_bytes"] == 32 * ((4**8 - 1) // 3 + 2)
     assert forecast["may_be_smaller"] and forecast["source_compressed_bytes"] is None
 
 

@@ -1,6 +1,9 @@
 """The adapter of Houdini, with a strict fake and real stages."""
 
+import sys
+import xml.etree.ElementTree as xml
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,6 +31,57 @@ def test_a_material_of_mat_is_translated_and_leaves_no_node_behind(host, houdini
     found = host.document(by_name(host, "gold"))
     assert found.material == "gold" and 'value="0.9, 0.6, 0.2"' in found.text
     assert houdini.state() == before and houdini.undo_stack == []
+
+
+# A texture without a colour space for a colour and for a number.
+TEXTURED = """#usda 1.0
+def Scope "materials" {
+    def Material "gold" {
+        token outputs:mtlx:surface.connect = </materials/gold/surface.outputs:out>
+        def Shader "surface" {
+            uniform token info:id = "ND_standard_surface_surfaceshader"
+            color3f inputs:base_color.connect = </materials/gold/colour.outputs:out>
+            float inputs:specular_roughness.connect = </materials/gold/number.outputs:out>
+            token outputs:out
+        }
+        def Shader "colour" {
+            uniform token info:id = "ND_image_color3"
+            asset inputs:file = @%s@
+            color3f outputs:out
+        }
+        def Shader "number" {
+            uniform token info:id = "ND_image_float"
+            asset inputs:file = @/n.png@
+            float outputs:out
+        }
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [("/c.png", "srgb_texture"), ("/c.exr", "acescg"), ("/c.own", None), ("/c.png", "no OCIO")],
+)
+def test_images_are_in_the_space_that_houdini_chooses_by_their_names(
+    host, houdini, tmp_path, monkeypatch, file, expected
+):
+    rules = {".png": ("sRGB - Display", 1), ".exr": ("ACEScg", 2), ".own": ("Studio Log", 0)}
+    config = SimpleNamespace(getColorSpaceFromFilepath=lambda path: rules[Path(path).suffix])
+    module = SimpleNamespace(GetCurrentConfig=lambda: config)
+    if expected == "no OCIO":
+        module, expected = None, None
+    monkeypatch.setitem(sys.modules, "PyOpenColorIO", module)
+    # which Houdini lacks
+    monkeypatch.setitem(sys.modules, "MaterialX", None)
+    (tmp_path / "gold.usda").write_text(TEXTURED % file)
+    houdini.stages["/mat/gold"] = str(tmp_path / "gold.usda")
+    root = xml.fromstring(host.document(by_name(host, "gold")).text)
+    spaces = {
+        node.get("type"): node.find("input[@name='file']").get("colorspace")
+        for node in root.iter("image")
+    }
+    assert spaces == {"color3": expected, "float": None}
 
 
 def test_a_translation_that_fails_leaves_no_node_behind_either(host, houdini):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from pxr import Sdf
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import BakedResult, LadderLook, RungLook, ShowsRungs
@@ -46,6 +47,14 @@ def test_a_branch_of_two_nodes_references_the_ladder_and_chooses_a_variant(
     host.attach_rungs(material, ladder)
     assert nodes["/stage/gold_rung"]["parms"]["variantname1"] == "vertex"
     assert sum("/stage/gold_" in each for each in nodes) == 2
+
+
+@pytest.mark.parametrize(("name", "expected"), [("Lack ü-2", "Lack___2"), ("2 tone", "_2_tone")])
+def test_names_of_files_become_names_of_nodes_and_prims(harness, ladder, name, expected):
+    said = harness.host.attach_rungs(harness.first, replace(ladder, name=name))
+    path = said.partition(" ")[0]
+    assert path == f"/stage/{expected}_rung"
+    assert Sdf.Path.IsValidPathString(harness.houdini.nodes[path]["parms"]["primpattern1"])
 
 
 def test_a_ladder_without_usd_is_refused_with_the_remedy(harness, ladder):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from houdini_nodes import PARMS
 from pxr import Sdr, UsdShade
 
 from verdigris.core.hosts.host import BakedResult
@@ -43,6 +44,9 @@ def test_a_principled_shader_loses_emission_and_opacity_with_its_material(harnes
     found = dict(parms_with(*GLOWS))
     assert Path(found["emitcolor_texture"]) == tmp_path / "emission.png"
     assert Path(found["opaccolor_texture"]) == tmp_path / "opacity.png"
+    # without this, the shader's default is no colour space
+    assert found["opaccolor_textureColorSpace"] == "linear"
+    assert found["basecolor_textureColorSpace"] == found["emitcolor_textureColorSpace"] == "sRGB"
     assert all(found[name] == 1 for name in (*switches, *factors))
     before = harness.snapshot()
     again = parms_with()
@@ -52,6 +56,18 @@ def test_a_principled_shader_loses_emission_and_opacity_with_its_material(harnes
     }
     harness.undo()
     assert harness.snapshot() == before
+
+
+def test_a_principled_shader_without_colour_spaces_gets_its_textures(
+    harness, tmp_path, monkeypatch
+):
+    kind = "principledshader::2.0"
+    older = [name for name in PARMS[kind] if not name.endswith("ColorSpace")]
+    monkeypatch.setitem(PARMS, kind, older)
+    result = BakedResult(tmp_path / "a.vdg", flattened(tmp_path, *GLOWS))
+    harness.host.attach(harness.first, result)
+    found = harness.houdini.nodes["/mat/gold_verdigris"]["parms"]
+    assert set(found) == set(older) and found["opaccolor_useTexture"] == 1
 
 
 def test_a_preview_surface_loses_emission_and_opacity_with_its_material(harness, tmp_path):

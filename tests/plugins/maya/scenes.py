@@ -4,6 +4,7 @@ import importlib
 from pathlib import Path
 
 import fake_maya
+import numpy as np
 
 from ..contract import Harness
 
@@ -12,6 +13,15 @@ USD_DATA = Path(__file__).parents[2] / "core" / "material" / "usd" / "data"
 SHAPE = "|plate|plateShape"
 QUAD, TRIANGLE = "|plate.f[0:0]", "|plate.f[1:1]"
 BY_FACE = {"Standard_Surface1SG": [QUAD], "standardSurface2SG": [TRIANGLE]}
+
+# Of MaterialX's acescg_to_lin_rec709.
+ACESCG_TO_REC_709 = np.array(
+    [
+        [1.705050992658, -0.621792120657, -0.083258872001],
+        [-0.130256417507, 1.140804736575, -0.010548319068],
+        [-0.024003356805, -0.128968976065, 1.15297233287],
+    ]
+)
 
 
 def open_scene(maya, name):

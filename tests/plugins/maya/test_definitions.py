@@ -18,7 +18,7 @@ from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..hosts import by_name
-from .scenes import SHAPE, USD_DATA, add_native, open_scene
+from .scenes import ACESCG_TO_REC_709, SHAPE, USD_DATA, add_native, open_scene
 
 HERE = Path(__file__).parent / "data" / "definitions"
 STACK = "|materialXStack1|materialXStackShape1"
@@ -62,7 +62,7 @@ def open_with(maya, text):
     return host
 
 
-def check_lambert(found, cover, glow):
+def check_lambert(found, cover, glow, colour=(0.5, 0.1, 0.25)):
     """Compares response, opacity and emission with the graph, whose colour has the factor 0.8."""
     loaded = parse_document(found.text, found.search)
     material = loaded.require_material(found.material)
@@ -70,7 +70,7 @@ def check_lambert(found, cover, glow):
     teacher = Teacher(loaded, material, open_device("software"))
     uv = np.full((1, 2), 0.5, np.float32)
     wi, wo = np.float32([[0.6, 0, 0.8]]), np.float32([[0, 0, 1]])
-    wanted = 0.8 * np.array([0.5, 0.1, 0.25]) / np.pi * 0.8
+    wanted = 0.8 * np.array(colour) / np.pi * 0.8
     np.testing.assert_allclose(teacher.response(uv, wi, wo)[0], cover * wanted, rtol=1e-4)
     np.testing.assert_allclose(teacher.unlit(uv, wo)[0, 3], cover, atol=1e-6)
     np.testing.assert_allclose(teacher.unlit(uv, wo)[0, :3], cover * np.array(glow), rtol=1e-4)
@@ -106,6 +106,10 @@ def test_a_lambert_that_maya_exports_is_read_with_the_definition_of_maya_usd(may
     maya.add("lambert2SG", "shadingEngine")
     maya.connections["lambert2SG.surfaceShader"] = "lambert2.outColor"
     maya.members["lambert2SG"] = [SHAPE]
+    # colours of Maya are in its rendering space, which is ACEScg
+    in_rec_709 = ACESCG_TO_REC_709 @ (0.5, 0.1, 0.25)
+    check_lambert(host.document(by_name(host, "lambert2")), 1, (0, 0, 0), in_rec_709)
+    maya.rendering_space = "scene-linear Rec.709-sRGB"
     check_lambert(host.document(by_name(host, "lambert2")), 1, (0, 0, 0))
 
 

@@ -2,7 +2,9 @@
 
 import importlib
 import json
+import re
 import sys
+import xml.etree.ElementTree as xml
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +70,20 @@ def export_of_usd(maya, folder):
     text = (USD_DATA / "maya_usd.usda").read_text()
     maya.export = folder / "export.usda"
     maya.export.write_text(text.replace("@textures/", f"@{USD_DATA.as_posix()}/textures/"))
+
+
+@pytest.mark.parametrize(("is_managed", "expected"), [(True, "srgb_texture"), (False, None)])
+def test_files_in_the_space_of_their_rule_are_read_in_it(maya, tmp_path, is_managed, expected):
+    host = open_scene(maya, "stack.ma")
+    export_of_usd(maya, tmp_path)
+    # maya-usd leaves out a space that a file rule of Maya chooses
+    text = re.sub(r"png@ \(\s+colorSpace = \S+\s+\)", "png@", maya.export.read_text())
+    maya.export.write_text(text)
+    maya.has_color_management = is_managed
+    add_native(maya, [SHAPE])
+    found = host.document(by_name(host, "standardSurface2"))
+    file = xml.fromstring(found.text).find(".//image/input[@name='file']")
+    assert file.get("value").endswith("plain.png") and file.get("colorspace") == expected
 
 
 def test_a_shader_without_a_mesh_is_exported_too(maya, tmp_path):

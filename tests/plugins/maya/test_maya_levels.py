@@ -16,8 +16,8 @@ from verdigris.core.hosts.host import (
     StoredLight,
 )
 
-from ..hosts import by_name, flattened
-from .scenes import BY_FACE, SHAPE, assigned
+from ..hosts import by_name
+from .scenes import ACESCG_TO_REC_709, BY_FACE, SHAPE, assigned
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def ladder(tmp_path):
         "stone",
         (
             RungLook("neural", "Neural material"),
-            RungLook("pbr", "glTF textures", 512, flattened(tmp_path, "emission"), 3.0),
+            RungLook("pbr", "glTF textures", 512, shader=standard_surface(tmp_path)),
             RungLook("unlit", "One unlit texture", 64, light=light, has_alpha=True),
             RungLook("vertex", "Vertex colours", vertices=tmp_path / "v.npz"),
         ),
@@ -60,11 +60,11 @@ def test_each_rung_is_a_layer_and_copies_show_its_material_on_the_same_faces(
     assert layers[1]["verdigrisBelowPixels"] == "512"
     # the other face of a copy keeps its material, and the mesh has what it had
     shown = assigned(maya)
-    assert shown.pop("Standard_Surface1_verdigrisSG") == ["|plate_pbr.f[0:0]"]
+    assert shown.pop("Standard_Surface1_pbr_verdigrisSG") == ["|plate_pbr.f[0:0]"]
     assert shown.pop("Standard_Surface1_unlit_verdigrisSG") == ["|plate_unlit.f[0:0]"]
     assert shown["Standard_Surface1SG"] == BY_FACE["Standard_Surface1SG"]
     assert "|plate_pbr.f[1:1]" in shown["standardSurface2SG"]
-    assert maya.nodes["Standard_Surface1_verdigris"]["attributes"]["emission"] == 3.0
+    assert maya.nodes["Standard_Surface1_pbr_verdigris"]["attributes"]["coat"] == 0.4
     shader = "Standard_Surface1_unlit_verdigris"
     file = maya.connections[f"{shader}.outColor"].partition(".")[0]
     assert maya.nodes[file]["attributes"]["fileTextureName"] == (
@@ -169,6 +169,7 @@ def test_detail_is_its_square_times_the_colours_on_another_uv_set(painting, maya
 
 def test_light_of_vertices_is_a_colour_set_of_the_copy_without_lighting(painting, maya, ladder):
     first = by_name(painting, "Standard_Surface1")
+    maya.rendering_space = "scene-linear Rec.709-sRGB"
     own = maya.nodes[SHAPE]["attributes"]
     painting.attach_rungs(first, replace(ladder, rungs=ladder.rungs[3:]))
     copied = maya.nodes["|plate_vertex|plateShape"]["attributes"]
@@ -180,6 +181,54 @@ def test_light_of_vertices_is_a_colour_set_of_the_copy_without_lighting(painting
     assert assigned(maya)["Standard_Surface1_vertex_verdigrisSG"] == ["|plate_vertex.f[0:0]"]
     # the artist's mesh has what it had
     assert "verdigrisLight" not in own["mesh"]["colours"] and not own["displayColors"]
+
+
+def test_light_of_vertices_is_in_the_rendering_space(painting, maya, ladder):
+    first = by_name(painting, "Standard_Surface1")
+    painting.attach_rungs(first, replace(ladder, rungs=ladder.rungs[3:]))
+    copied = maya.nodes["|plate_vertex|plateShape"]["attributes"]["mesh"]
+    corners = copied["colours"]["verdigrisLight"]
+    by_vertex = {v: corners[corner] for corner, v in enumerate(copied["vertices"])}
+    for vertex in range(5):
+        light = ACESCG_TO_REC_709 @ by_vertex[vertex][:3]
+        assert light == pytest.approx([4 - vertex, 1, 1], abs=1e-4)
+
+
+def test_without_a_window_what_fails_is_undone_too(painting, maya, ladder):
+    before, maya.has_undo = maya.state(), False
+    maya.refuses = {"createDisplayLayer"}
+    with pytest.raises(HostError, match="Maya reports: createDisplayLayer"):
+        painting.attach_rungs(by_name(painting, "Standard_Surface1"), ladder)
+    assert maya.state() == before and not maya.has_undo
+
+
+def test_meshes_return_to_the_display_layers_that_they_were_in(painting, maya, ladder):
+    first = by_name(painting, "Standard_Surface1")
+    maya.add("geometry", "displayLayer", visibility=True, members=["|plate"])
+    own = maya.nodes["geometry"]["attributes"]["members"]
+    for _ in range(2):
+        painting.attach_rungs(first, ladder)
+        neural = maya.nodes["Standard_Surface1_LOD0_neural"]["attributes"]
+        assert neural["members"] == ["|plate"]
+        assert maya.nodes["geometry"]["attributes"]["members"] == []
+    # a ladder without the mesh itself leaves it where it was
+    painting.attach_rungs(first, replace(ladder, rungs=ladder.rungs[1:]))
+    assert maya.nodes["geometry"]["attributes"]["members"] == own == ["|plate"]
+
+
+def test_files_have_the_names_of_the_studios_colour_spaces(painting, maya, ladder, tmp_path):
+    maya.input_spaces = ["ACES - ACEScg", "Utility - Raw", "Utility - sRGB - Texture"]
+    rung = RungLook("surface", "Textures", shader=standard_surface(tmp_path))
+    first = by_name(painting, "Standard_Surface1")
+    painting.attach_rungs(first, replace(ladder, rungs=(rung,)))
+    spaces = {
+        facts["attributes"]["fileTextureName"].rpartition("/")[2]: facts["attributes"]["colorSpace"]
+        for facts in maya.nodes.values()
+        if facts["type"] == "file"
+    }
+    assert spaces == {
+        "c.png": "Utility - sRGB - Texture", "s.png": "Utility - Raw", "n.png": "Utility - Raw"
+    }  # fmt: skip
 
 
 def test_vertices_that_cannot_be_read_leave_the_scene_unchanged(painting, maya, ladder, tmp_path):
@@ -217,7 +266,9 @@ def test_a_surface_shader_becomes_a_node_of_maya_with_its_numbers_and_textures(
     assert node["type"] == "standardSurface"
     found = node["attributes"]
     assert (found["specularIOR"], found["coat"], found["thinWalled"]) == (1.3, 0.4, True)
-    assert found["coatColor"] == (0.2, 0.5, 0.8) and "ofAnotherVersion" not in found
+    # the rendering space is ACEScg
+    coat = ACESCG_TO_REC_709 @ found["coatColor"]
+    assert coat == pytest.approx([0.2, 0.5, 0.8], abs=1e-5) and "ofAnotherVersion" not in found
     fed = {
         port.partition(".")[2]: source
         for port, source in maya.connections.items()

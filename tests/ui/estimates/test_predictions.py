@@ -5,9 +5,10 @@ import random
 
 import pytest
 
+from verdigris.core.base.text import format_range
 from verdigris.core.settings.presets import require_recipe
 from verdigris.ui.estimates.predictions import Prediction, Predictions, compare
-from verdigris.ui.estimates.time_left import BakeClock, TimeLeft, format_range
+from verdigris.ui.estimates.time_left import BakeClock, TimeLeft
 
 
 def settings(preset):

@@ -46,7 +46,7 @@ def test_painting_a_large_map_is_fast_and_its_undo_is_limited(monkeypatch):
     for number in range(20):
         weights.dab(0.02 * number, 0.5, Brush())
     assert time.process_time() - start < 2
-    monkeypatch.setattr(weight_map, "_MOST_UNDO_BYTES", 1 << 26)
+    monkeypatch.setattr(weight_map, "MOST_UNDO_BYTES", 1 << 26)
     for _ in range(6):
         weights.begin_stroke()
         weights.dab(0.5, 0.5, Brush())

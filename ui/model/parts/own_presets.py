@@ -160,7 +160,7 @@ def read_preset(file: Path) -> OwnPreset:
         raise SettingsError(f"{file}: cannot be read ({reason(failure)}): choose another") from None
     content = load_json(data, str(file), SettingsError)
     if not isinstance(content, dict) or content.get("kind") != _KIND:
-        raise SettingsError(f"{file}: is no preset of Verdigris: choose a file {SUFFIX}")
+        raise SettingsError(f"{file}: is not a preset of Verdigris: choose a file {SUFFIX}")
     values = content.get("choices")
     try:
         choices = BakeChoices().with_values(values if isinstance(values, dict) else {})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 
 from verdigris.core.base.process.worker_environment import find_set_up_program
 from verdigris.core.worker.client.set_up import FAILED, FINISHED, SetUp
@@ -16,8 +15,7 @@ _MOST_LINES = 200
 class WorkerSetUp:
     """Call `poll` a few times a second. No method waits."""
 
-    def __init__(self, start: Callable[[], SetUp] = SetUp) -> None:
-        self._start = start
+    def __init__(self) -> None:
         self._process: SetUp | None = None
         self.state = HIDDEN
         self.failure = ""
@@ -46,7 +44,7 @@ class WorkerSetUp:
             return
         self.lines.clear()
         self.failure, self.part, self.is_cancelling = "", None, False
-        self._process = self._start()
+        self._process = SetUp()
         self._show(RUNNING)
 
     def cancel(self) -> None:

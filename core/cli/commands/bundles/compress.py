@@ -11,10 +11,8 @@ import typer
 
 from verdigris.core.cli.shared.options import (
     AsJson,
-    Confined,
     DeviceChoice,
-    MaterialName,
-    Search,
+    DocumentOptions,
     as_usage_error,
     path_argument,
     require_in_range,
@@ -70,18 +68,18 @@ def compress(
         Path | None,
         typer.Option(help="Also draw originals, decoded textures and differences (.png)."),
     ] = None,
-    material: MaterialName = None,
-    search: Search = None,
-    confined: Confined = False,
+    *,
+    options: DocumentOptions,
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Compresses all images of a material together: two textures of BC7 and a small network.
+    """Compresses all images of a material together.
 
-    A shader gets all channels, with mip levels, from two reads of four texels and the network. The
-    folder NAME.vdt holds them with shaders in Slang and GLSL, and values to check a decoder with.
-    Unlike `bake` this keeps textures as textures: the material's graph stays as it is. `verify`
-    and `inspect` take the folder, too. docs/COMPRESS.md explains the rest.
+    The result is two textures of BC7 and a small network. A shader gets all channels, with mip
+    levels, from two reads of four texels and the network. The folder NAME.vdt holds them with
+    shaders in Slang and GLSL, and values to check a decoder with. Unlike `bake` this keeps textures
+    as textures: the material's graph stays as it is. `verify` and `inspect` take the folder, too.
+    docs/COMPRESS.md explains the rest.
     """
     from verdigris.core.base.device import open_device
     from verdigris.core.base.text import format_bytes, parse_bytes
@@ -91,7 +89,6 @@ def compress(
     from verdigris.core.compress.compress import picture as draw
     from verdigris.core.compress.set_files import SUFFIX
     from verdigris.core.compress.texture_set import LARGEST_SIDE
-    from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.pictures.picture_files import check_picture_path, write_data
 
     if target is not None:
@@ -104,8 +101,8 @@ def compress(
         limits = Limits(target, parse_bytes(most_bytes) if most_bytes is not None else None)
     if picture:
         check_picture_path(picture)
-    document = load_document(file, search or (), confined)
-    chosen = document.require_material(material)
+    document = options.load(file)
+    chosen = document.require_material(options.material)
     line = ProgressLine()
     try:
         done = compress_material(

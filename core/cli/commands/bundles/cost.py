@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,10 +12,8 @@ import typer
 from verdigris.core.cli.shared.options import (
     PRESET_HELP,
     AsJson,
-    Confined,
     DeviceChoice,
-    MaterialName,
-    Search,
+    DocumentOptions,
     path_argument,
 )
 
@@ -30,15 +29,15 @@ def cost(
     resolution: Annotated[
         int | None, typer.Option(help="Resolution of the bake to forecast.")
     ] = None,
-    material: MaterialName = None,
-    search: Search = None,
-    confined: Confined = False,
+    *,
+    options: DocumentOptions,
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Reports the cost of a neural material and of the graph that it replaces: bytes, operations,
-    and nanoseconds on this device. For a document, forecasts the cost before the bake."""
+    """Reports bytes and times of a neural material and of its graph.
 
+    Times are nanoseconds on this device. For a document, forecasts the cost before the bake.
+    """
     from verdigris.core.baking.measure.classify import classify
     from verdigris.core.baking.state.trainers import choose_trainer
     from verdigris.core.base.device import open_device
@@ -63,18 +62,18 @@ def cost(
         bundle = open_bundle(file)
         teacher = None
         if source is None:
-            require_own_material(bundle, file, material)
+            require_own_material(bundle, file, options.material)
         else:
-            name = material or bundle.source_name
+            name = options.material or bundle.source_name
             live = bundle.wanted_live
-            teacher = open_teacher(source, name, search, confined, opened, live)
+            teacher = open_teacher(source, replace(options, material=name), opened, live)
         found = cost_of_bundle(bundle, opened, teacher)
     else:
         trainer = choose_trainer(opened)
         recipe = require_recipe(preset or default_preset(trainer), trainer)
         if resolution is not None:
             recipe = recipe.changed({"resolution": resolution})
-        teacher = open_teacher(file, material, search, confined, opened)
+        teacher = open_teacher(file, options, opened)
         found = forecast(teacher, recipe[classify([teacher], recipe)])
     if as_json:
         print(json.dumps(found.as_json(), indent=2))

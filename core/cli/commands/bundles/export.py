@@ -23,7 +23,7 @@ def export(
         typer.Option("--output", "-o", help="The folder or file. Default: beside BUNDLE."),
     ] = None,
 ) -> None:
-    """Writes a bundle for devices and loaders that do not read its own form.
+    """Writes a bundle for phones, for other devices or for RTXNS.
 
     `astc` writes the bundle with latents as ASTC 4 x 4 blocks, for phones, and `rgba8` with plain
     bytes, for devices with neither BC7 nor ASTC. `rtxns-bin` and `rtxns-json` write the decoder for

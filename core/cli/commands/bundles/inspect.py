@@ -10,11 +10,9 @@ import typer
 
 from verdigris.core.cli.shared.options import (
     AsJson,
-    Confined,
     DeviceChoice,
+    DocumentOptions,
     FileOrBundle,
-    MaterialName,
-    Search,
 )
 
 if TYPE_CHECKING:
@@ -23,31 +21,31 @@ if TYPE_CHECKING:
 
 def inspect(
     file: FileOrBundle,
-    material: MaterialName = None,
-    search: Search = None,
-    confined: Confined = False,
+    *,
+    options: DocumentOptions,
     as_json: AsJson = False,
     probe: Annotated[
         bool, typer.Option(help="Evaluate the material to check that it reflects light.")
     ] = True,
     device: DeviceChoice = None,
 ) -> None:
-    """Lists a document's materials, and what a bake of each keeps, approximates or drops. For a
-    bundle or a compressed set of textures (.vdt), lists its contents."""
+    """Lists what a bake of a document keeps, approximates or drops.
+
+    For a bundle or a set of textures (.vdt), lists its contents.
+    """
     from verdigris.core.bundle.files.read import is_bundle
     from verdigris.core.compress.set_files import is_texture_set
-    from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.material.report.report import describe, print_reports
 
     if is_texture_set(file):
         _inspect_set(file, as_json)
         return
     if is_bundle(file):
-        _inspect_bundle(file, material, as_json)
+        _inspect_bundle(file, options.material, as_json)
         return
-    document = load_document(file, search or (), confined)
-    reports = describe(document, material, probe=probe, device_choice=device)
-    left_out = {} if material else document.unbakeable
+    document = options.load(file)
+    reports = describe(document, options.material, probe=probe, device_choice=device)
+    left_out = {} if options.material else document.unbakeable
     if as_json:
         found = {
             "file": str(file),

@@ -14,8 +14,11 @@ def pack(
     bundles: Annotated[list[Path], path_argument("BUNDLE...", "Bundles (.vdg).")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The scene pack, NAME.vdg.")],
 ) -> None:
-    """Joins bundles of one decoder shape into a scene pack: one buffer with all weights, without
-    duplicates, and one shader for these materials."""
+    """Joins bundles of one decoder shape into a scene pack.
+
+    The pack has one buffer with all weights, without duplicates, and one shader for these
+    materials.
+    """
     from verdigris.core.bundle.files.read import open_bundle
     from verdigris.core.bundle.scene.pack import describe
     from verdigris.core.bundle.scene.pack import pack as join

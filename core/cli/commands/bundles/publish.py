@@ -56,8 +56,11 @@ def publish(
     confined: Confined = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Writes one web page that shows bundles on any computer or phone: turn them, move the light,
-    compare with the source. It needs no server and no network; send it as a file."""
+    """Writes a web page that shows bundles on any computer or phone.
+
+    Turn them, move the light, compare with the source. The page needs no server and no network:
+    send it as a file.
+    """
     from datetime import UTC, datetime
 
     from verdigris.core.base.errors import VerdigrisError

@@ -12,10 +12,8 @@ import typer
 from verdigris.core.cli.shared.options import (
     AsJson,
     Bundle,
-    Confined,
     DeviceChoice,
-    MaterialName,
-    Search,
+    DocumentOptions,
     SourceMesh,
 )
 
@@ -26,15 +24,17 @@ def verify(
         Path | None, typer.Option("--source", help="The document that the bundle was baked from.")
     ] = None,
     mesh: SourceMesh = None,
-    material: MaterialName = None,
-    search: Search = None,
-    confined: Confined = False,
+    *,
+    options: DocumentOptions,
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Compares every decoder of a bundle, a scene pack or a compressed set of textures (.vdt) with
-    the values stored in it, and with the material's graph if --source is given. Exit code 1 if a
-    difference exceeds its bound."""
+    """Checks that all decoders agree on a bundle.
+
+    Compares them with the values that are stored in the bundle, the scene pack or the set of
+    textures (.vdt), and with --source also with the material's graph. Exit code 1 if a difference
+    exceeds its bound.
+    """
     from verdigris.core.base.errors import SettingsError
     from verdigris.core.bundle.files.read import open_bundle
     from verdigris.core.bundle.scene.scene_pack import is_scene, open_scene
@@ -55,14 +55,14 @@ def verify(
     if mesh is not None and source is None:
         raise typer.BadParameter("needs --source FILE", param_hint="--mesh")
     if is_texture_set(bundle):
-        if source or material:
+        if source or options.material:
             raise SettingsError(
                 f"{bundle} is a compressed set of textures: leave out --source and --material; "
                 "`verdigris compress --picture` compares it with its images"
             )
         result = verify_set(open_set(bundle), find_device(device, _warn))
     elif is_scene(bundle):
-        if source or material:
+        if source or options.material:
             raise SettingsError(
                 f"{bundle} is a scene pack of several documents: leave out --source and "
                 "--material, or verify the single bundles with them"
@@ -71,12 +71,12 @@ def verify(
     else:
         opened = open_bundle(bundle)
         if source is None:
-            require_own_material(opened, bundle, material)
+            require_own_material(opened, bundle, options.material)
         on = find_device(device, _warn, is_needed=source is not None)
         teacher = None
         notes = device_notes(opened, on) if on else []
         if source and on:
-            teacher = open_source(opened, source, material, search, confined, on, mesh)
+            teacher = open_source(opened, source, options, on, mesh)
             notes = [*source_notes(opened, teacher), *mesh_notes(opened), *notes]
         shipped = decoders_on(opened, on) if on else NOTHING
         result = prove(opened, shipped.decoders, teacher, notes, shipped.samplers)

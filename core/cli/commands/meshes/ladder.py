@@ -13,15 +13,13 @@ from verdigris.core.base.text import counted, format_bytes
 from verdigris.core.cli.shared.lighting import Hdri, Rotate, open_environment
 from verdigris.core.cli.shared.options import (
     AsJson,
-    Confined,
     DeviceChoice,
-    MaterialName,
-    Search,
+    DocumentOptions,
     path_argument,
 )
 
 _DEFAULT_RUNGS = "pbr,unlit,reflection,detail,vertex"
-_NOWHERE = "nowhere below FLIP .02"
+_NOWHERE = "visibly different at all sizes"
 
 
 def ladder(
@@ -76,13 +74,16 @@ def ladder(
             "normals and coats, BC4 for one channel)."
         ),
     ] = "rgba8",
-    material: MaterialName = None,
-    search: Search = None,
-    confined: Confined = False,
+    *,
+    options: DocumentOptions,
     as_json: AsJson = False,
     device: DeviceChoice = None,
 ) -> None:
-    """Fits one material on a mesh for every device: from a neural material to vertex colours."""
+    """Fits forms of a material on a mesh, for slower devices.
+
+    These rungs go from a neural material to vertex colours. DIR/ladder.html compares them.
+    docs/LADDER.md explains the rest.
+    """
     from verdigris.core.baking.fit_ladder import LadderRequest, fit_ladder
     from verdigris.core.base.device import open_device
     from verdigris.core.cli.shared.progress_line import ProgressLine
@@ -91,7 +92,6 @@ def ladder(
     from verdigris.core.ladder.mesh.mesh_surface import load_surface
     from verdigris.core.ladder.output.write_ladder import PAGE
     from verdigris.core.lighting.environment_names import STUDIO
-    from verdigris.core.material.load.mtlx_document import load_document
     from verdigris.core.settings.rung_names import NEURAL, describe_switch
 
     names = tuple(word.strip() for word in rungs.split(",") if word.strip())
@@ -106,8 +106,8 @@ def ladder(
     cameras = [read_camera(each) for each in camera or ()]
     weights = read_importance(importance) if importance else None
     environment = open_environment(hdri or STUDIO, rotate)
-    document = load_document(file, search or (), confined)
-    chosen = document.require_material(material)
+    document = options.load(file)
+    chosen = document.require_material(options.material)
     line = ProgressLine()
     report = fit_ladder(
         document, chosen, surface, environment, opened, request, cameras, weights, line.show
@@ -122,7 +122,7 @@ def ladder(
         print(
             f"{rung['name']:<11} {format_bytes(rung['bytes']):>9}   FLIP {rung['flip']:.3f} "
             f"({rung['flip_of_pictures']:.3f} with background)   "
-            f"{'good ' + describe_switch(rung) if rung['switch_pixels'] else _NOWHERE:<24} "
+            f"{'good ' + describe_switch(rung) if rung['switch_pixels'] else _NOWHERE:<30} "
             f"{rung['seconds']:.0f} s"
         )
     print(f"{output / PAGE}: {counted(len(report['rungs']), 'rung')} on {mesh}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from verdigris.core.cli.shared.options import AsJson, require_finite
+from verdigris.core.cli.shared.options import AsJson, example, require_finite
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="weights",
-    help="Makes and shows importance maps: weights of the places of a surface.",
+    help="Makes and shows importance maps. They have the weights of places of a surface.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -42,7 +42,9 @@ Repeat = Annotated[
 Place = Annotated[str | None, typer.Option(help="A position in the scene: x,y,z.")]
 
 
-@app.command("from-mesh")
+@app.command(
+    "from-mesh", epilog=example("weights from-mesh tray.obj -a color --high 8 -o paint.exr")
+)
 def from_mesh(
     mesh: MeshFile,
     attribute: Annotated[
@@ -61,7 +63,7 @@ def from_mesh(
     high: Annotated[float | None, typer.Option(help="Weight for the value 1.")] = None,
     repeat: Repeat = False,
 ) -> None:
-    """Makes a map for `verdigris bake --importance` from an attribute painted on a mesh.
+    """Makes an importance map from an attribute painted on a mesh.
 
     Weights are relative: 1 is normal, 8 gets eight times as many samples, 0 gets none. The painted
     values are the weights. With --low and --high, values from 0 to 1 become weights between both.
@@ -83,7 +85,9 @@ def from_mesh(
     _write(maps, output, warnings)
 
 
-@app.command("from-view")
+@app.command(
+    "from-view", epilog=example("weights from-view tray.obj --camera shot.json -o seen.exr")
+)
 def from_view(
     mesh: MeshFile,
     output: Output,
@@ -106,7 +110,12 @@ def from_view(
     dilation: Dilation = 4,
     repeat: Repeat = False,
 ) -> None:
-    """Weighs each texel by its size in a camera's picture; the mean of visible texels is 1."""
+    """Makes an importance map from a camera's view.
+
+    The weight of a texel grows with its size in the picture.
+
+    The mean weight of visible texels is 1.
+    """
     from verdigris.core.geometry.mesh import load_mesh
     from verdigris.core.importance.camera import look_at, read_camera
     from verdigris.core.importance.from_mesh import MapSettings
@@ -136,7 +145,7 @@ def from_view(
     )
 
 
-@app.command("show")
+@app.command("show", epilog=example("weights show paint.exr -o paint.png"))
 def show(
     map_file: Annotated[Path, typer.Argument(metavar="MAP", help="An importance map.")],
     output: Annotated[
@@ -144,7 +153,10 @@ def show(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Prints statistics of a map, and draws it: black is 0, pale yellow the largest weight."""
+    """Prints statistics of a map, and draws it.
+
+    Black is the weight 0, pale yellow the largest weight.
+    """
     from verdigris.core.base.outputs import check_apart
     from verdigris.core.importance.maps import read_importance
     from verdigris.core.pictures.compare.heat import heat_colours

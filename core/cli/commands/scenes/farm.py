@@ -9,21 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from verdigris.core.cli.commands.scenes.scene import (
-    ByHand,
-    GroupSize,
-    Only,
     Out,
     Preset,
-    SceneFile,
-    SharedDecoder,
+    SceneArguments,
     choices_of,
     plan_of,
 )
+from verdigris.core.cli.shared.option_group import with_groups
 from verdigris.core.cli.shared.options import (
-    Confined,
     DeviceChoice,
-    Search,
     SettingChanges,
+    example,
     parse_setting_changes,
     path_argument,
 )
@@ -55,21 +51,15 @@ TaskSeconds = Annotated[
 ]
 
 
-@app.command()
+@app.command(epilog=example("farm template assets -o job.json --retry 2"))
+@with_groups
 def template(
-    scene: SceneFile,
+    *,
     output: JobFile = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="The folder for the bundles. Default: baked.")
     ] = None,
-    preset: Preset = "",
-    settings: SettingChanges = None,
-    only: Only = None,
-    shared_decoder: SharedDecoder = False,
-    by_hand: ByHand = False,
-    group_size: GroupSize = 8,
-    search: Search = None,
-    confined: Confined = False,
+    given: SceneArguments,
     name: Annotated[str, typer.Option(help="The job's name. Default: the scene's name.")] = "",
     command: Annotated[
         str, typer.Option(help="The verdigris program on the farm's machines, without options.")
@@ -78,7 +68,10 @@ def template(
     task_seconds: TaskSeconds = 0,
     retry: Annotated[int, typer.Option(min=0, help="Times to repeat a bake that crashed.")] = 1,
 ) -> None:
-    """Writes a job for `openjd run`, AWS Deadline Cloud and others, with a task for each bake."""
+    """Writes a job for a farm, with a task for each bake.
+
+    The job is an Open Job Description, for `openjd run`, AWS Deadline Cloud and others.
+    """
     import sys
 
     from verdigris.core.base.outputs import check_apart, check_output
@@ -91,39 +84,32 @@ def template(
         raise typer.BadParameter("empty: name a program", param_hint="--command")
     if output:
         check_output(output, _JOBS)
-        check_apart(output, [scene])
-    choices = choices_of(None, shared_decoder, by_hand, group_size, force=True)
-    found = plan_of(scene, out, preset, settings, only, search, confined, choices)
+        check_apart(output, [given.scene])
+    found = plan_of(given, out, choices_of(given, force=True))
     for each in found.of(State.BROKEN):
         why = "; ".join(each.reasons)
         print(f"verdigris: {each.entry.name} is left out: {why}", file=sys.stderr)
-    options = [part for each in settings or () for part in ("--set", each)]
-    options += ["--preset", preset] if preset else []
-    options += ["--shared-decoder"] if shared_decoder else []
-    options += ["--by-hand"] if by_hand else []
-    options += ["--group-size", str(group_size)] if shared_decoder else []
-    options += [part for each in only or () for part in ("--only", each)]
-    options += ["--confined"] if confined else []
     job = JobChoices(
-        name or f"Verdigris: {scene.stem}",
+        name or f"Verdigris: {given.scene.stem}",
         command,
-        tuple(options),
-        tuple(search or ()),
+        tuple(given.as_options()),
+        tuple(given.search or ()),
         gpu,
         task_seconds,
         retry,
         output.parent if output else None,
     )
-    text = json.dumps(job_template(scene, found.scene.out, tasks_of(found), job), indent=2) + "\n"
+    contents = job_template(given.scene, found.scene.out, tasks_of(found), job)
+    text = json.dumps(contents, indent=2) + "\n"
     if output is None:
         print(text, end="")
     else:
         write_text(output, text)
         line = ["openjd", "run", str(output), "--step", "Report", "--run-dependencies"]
-        _print_submission(line, paths_of(scene, found.scene.out, job), output)
+        _print_submission(line, paths_of(given.scene, found.scene.out, job), output)
 
 
-@app.command("host-template")
+@app.command("host-template", epilog=example("farm host-template shot.ma --parts 8 -o job.json"))
 def host_template(
     scene: Annotated[Path, path_argument("SCENE", "A scene of Maya or Houdini.")],
     output: JobFile = None,
@@ -154,7 +140,10 @@ def host_template(
     gpu: Gpu = False,
     task_seconds: TaskSeconds = 0,
 ) -> None:
-    """Writes a job that bakes a scene of Maya or Houdini, with the application on the farm."""
+    """Writes a job that bakes a scene of Maya or Houdini.
+
+    The application runs on the farm.
+    """
     from verdigris.core.base.errors import SceneError
     from verdigris.core.base.outputs import check_apart, check_output
     from verdigris.core.base.process.launchers import require_launcher
@@ -215,24 +204,21 @@ def _print_submission(line: list[str], paths: Mapping[str, Path], output: Path) 
     print(shlex.join(line))
 
 
-@app.command()
+@app.command(epilog=example("farm task assets --task copper_tray"))
+@with_groups
 def task(
-    scene: SceneFile,
+    *,
     name: Annotated[str, typer.Option("--task", help="The name of the bake.")],
     out: Out = None,
-    preset: Preset = "",
-    settings: SettingChanges = None,
-    only: Only = None,
-    shared_decoder: SharedDecoder = False,
-    by_hand: ByHand = False,
-    group_size: GroupSize = 8,
-    search: Search = None,
-    confined: Confined = False,
+    given: SceneArguments,
     path_mapping: PathMapping = None,
     retry: Annotated[int, typer.Option(min=0, help="Times to repeat a bake that crashed.")] = 0,
     device: DeviceChoice = None,
 ) -> None:
-    """Runs one bake of a job and prints its progress for the farm. Run again, it continues."""
+    """Runs one bake of a job.
+
+    It prints its progress for the farm. A second run of the same task continues it.
+    """
     from verdigris.core.base.errors import VerdigrisError
     from verdigris.core.batch.farm.farm_task import run_task
     from verdigris.core.batch.farm.openjd import failure
@@ -241,10 +227,9 @@ def task(
         print(text, flush=True)
 
     try:
-        choices = choices_of(device, shared_decoder, by_hand, group_size, force=False)
-        rules = _rules(path_mapping)
-        given = (scene, out, preset, settings, only, search, confined, choices, rules)
-        done = run_task(plan_of(*given), name, choices, retry, report)
+        choices = choices_of(given, device)
+        found = plan_of(given, out, choices, _rules(path_mapping))
+        done = run_task(found, name, choices, retry, report)
     except VerdigrisError as problem:
         report(failure(str(problem)))
         raise
@@ -252,31 +237,24 @@ def task(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(epilog=example("farm finish assets"))
+@with_groups
 def finish(
-    scene: SceneFile,
+    *,
     out: Out = None,
-    preset: Preset = "",
-    settings: SettingChanges = None,
-    only: Only = None,
-    shared_decoder: SharedDecoder = False,
-    by_hand: ByHand = False,
-    group_size: GroupSize = 8,
-    search: Search = None,
-    confined: Confined = False,
+    given: SceneArguments,
     path_mapping: PathMapping = None,
 ) -> None:
-    """Writes scene packs, the summary and the report after all tasks. Exit code 3 if bundles failed
-    or are missing."""
+    """Writes scene packs, summary and report after all tasks.
+
+    Exit code 3 if bundles failed or are missing.
+    """
     from verdigris.core.batch.farm.farm_task import read_outcomes
     from verdigris.core.batch.plan.state_folder import run_lock
     from verdigris.core.batch.run.run import finish_plan, write_summary
     from verdigris.core.batch.run.text_report import summary_lines
 
-    choices = choices_of(None, shared_decoder, by_hand, group_size, force=False)
-    rules = _rules(path_mapping)
-    given = (scene, out, preset, settings, only, search, confined, choices, rules)
-    found = plan_of(*given)
+    found = plan_of(given, out, choices_of(given), _rules(path_mapping))
     with run_lock(found.scene.out, wait=True):
         summary = finish_plan(found, read_outcomes(found))
         files = write_summary(summary)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from verdigris.core.cli.shared.option_group import with_groups
 from verdigris.core.cli.shared.options import (
     PRESET_HELP,
     AsJson,
@@ -17,6 +19,7 @@ from verdigris.core.cli.shared.options import (
     Search,
     SettingChanges,
     as_usage_error,
+    example,
     parse_setting_changes,
 )
 
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
     from verdigris.core.batch.plan.task import Task
     from verdigris.core.batch.run.engine import Engine
     from verdigris.core.batch.run.summary import Summary
+    from verdigris.core.batch.scene.entry import DocumentCache
+    from verdigris.core.batch.scene.scene import Scene
 
 app = typer.Typer(
     name="scene",
@@ -35,70 +40,91 @@ app = typer.Typer(
 )
 EXIT_STALE = 4
 
-SceneFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="SCENE",
-        help="A scene (.json), a folder of documents, a document, a USD stage, or the summary "
-        "that a plug-in's batch program wrote.",
-    ),
-]
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="The folder for the bundles. Default: baked.")
 ]
 Preset = Annotated[
     str, typer.Option("--preset", "-p", help=f"Preset of all materials: {PRESET_HELP}")
 ]
-Only = Annotated[
-    list[str] | None,
-    typer.Option("--only", help="Bake only materials whose names match this pattern. Repeatable."),
-]
-SharedDecoder = Annotated[
-    bool, typer.Option("--shared-decoder", help="Let similar materials share a decoder.")
-]
-ByHand = Annotated[
-    bool,
-    typer.Option("--by-hand", help="With --shared-decoder: use only the groups of the scene file."),
-]
-GroupSize = Annotated[
-    int, typer.Option(min=2, help="Largest number of materials in a group formed automatically.")
-]
 Force = Annotated[
     bool, typer.Option("--force", help="Bake all materials, also those that are up to date.")
 ]
 
 
-@app.command()
+@dataclass(frozen=True)
+class SceneArguments:
+    """What all commands of scenes take: the scene, and how its materials are baked."""
+
+    scene: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SCENE",
+            help="A scene (.json), a folder of documents, a document, a USD stage, or the summary "
+            "that a plug-in's batch program wrote.",
+        ),
+    ]
+    preset: Preset = ""
+    settings: SettingChanges = None
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            metavar="PATTERN",
+            help="Bake only materials whose names match this pattern. Repeatable.",
+        ),
+    ] = None
+    shared_decoder: Annotated[
+        bool, typer.Option("--shared-decoder", help="Let similar materials share a decoder.")
+    ] = False
+    by_hand: Annotated[
+        bool,
+        typer.Option(
+            "--by-hand", help="With --shared-decoder: use only the groups of the scene file."
+        ),
+    ] = False
+    group_size: Annotated[
+        int,
+        typer.Option(
+            min=2, metavar="N", help="Most materials of a group that is formed automatically."
+        ),
+    ] = 8
+    search: Search = None
+    confined: Confined = False
+
+    def as_options(self) -> list[str]:
+        """The words of a command line that give the same, without the scene and --search."""
+        options = [part for each in self.settings or () for part in ("--set", each)]
+        options += ["--preset", self.preset] if self.preset else []
+        options += ["--shared-decoder"] if self.shared_decoder else []
+        options += ["--by-hand"] if self.by_hand else []
+        options += ["--group-size", str(self.group_size)] if self.shared_decoder else []
+        options += [part for each in self.only or () for part in ("--only", each)]
+        return options + (["--confined"] if self.confined else [])
+
+
+@app.command(epilog=example("scene plan assets --preset final"))
+@with_groups
 def plan(
-    scene: SceneFile,
+    *,
     out: Out = None,
-    preset: Preset = "",
-    settings: SettingChanges = None,
-    only: Only = None,
-    shared_decoder: SharedDecoder = False,
-    by_hand: ByHand = False,
-    group_size: GroupSize = 8,
+    given: SceneArguments,
     force: Force = False,
-    search: Search = None,
-    confined: Confined = False,
     device: DeviceChoice = None,
     as_json: AsJson = False,
 ) -> None:
-    """Lists which materials need a bake, which are up to date, and how long the bakes will take."""
-    choices = choices_of(device, shared_decoder, by_hand, group_size, force)
-    found = plan_of(scene, out, preset, settings, only, search, confined, choices)
+    """Lists the materials that need a bake, and the time it takes."""
+    found = plan_of(given, out, choices_of(given, device, force))
     from verdigris.core.batch.run.text_report import plan_json, plan_lines
 
     print(json.dumps(plan_json(found), indent=1) if as_json else "\n".join(plan_lines(found)))
 
 
-@app.command()
+@app.command(epilog=example("scene run assets -o baked --jobs 2"))
+@with_groups
 def run(
-    scene: SceneFile,
+    *,
     out: Out = None,
-    preset: Preset = "",
-    settings: SettingChanges = None,
-    only: Only = None,
+    given: SceneArguments,
     retry: Annotated[int, typer.Option(min=0, help="Times to repeat a bake that crashed.")] = 0,
     keep_going: Annotated[
         bool,
@@ -107,9 +133,6 @@ def run(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Number of bakes at a time.")
     ] = None,
-    shared_decoder: SharedDecoder = False,
-    by_hand: ByHand = False,
-    group_size: GroupSize = 8,
     pack: Annotated[
         list[str] | None,
         typer.Option(help="Write a scene pack of all bundles, NAME.vdg. Repeatable."),
@@ -124,8 +147,6 @@ def run(
     checkpoint_seconds: Annotated[
         float, typer.Option(help="Seconds between two checkpoints of a bake.")
     ] = 5.0,
-    search: Search = None,
-    confined: Confined = False,
     device: DeviceChoice = None,
     as_json: AsJson = False,
 ) -> None:
@@ -144,21 +165,20 @@ def run(
     from verdigris.core.batch.run.text_report import summary_lines
     from verdigris.core.batch.scene.scene import require_pack_names
 
-    choices = choices_of(device, shared_decoder, by_hand, group_size, force, checkpoint_seconds)
-    given = (scene, out, preset, settings, only, search, confined, choices)
-    read = _read(*given[:7])[0]
+    choices = choices_of(given, device, force, checkpoint_seconds)
+    read, _ = _read(given, out)
     beside = [entry.name for entry in read.entries if not entry.request.folder]
     bundles = {each.name: bundle_of(each, read.out) for each in read.entries if not each.problem}
     with as_usage_error("--pack"):
-        require_pack_names(pack or (), beside, str(scene))
-        require_packable(dict.fromkeys(pack or (), ()), bundles, str(scene))
+        require_pack_names(pack or (), beside, str(given.scene))
+        require_packable(dict.fromkeys(pack or (), ()), bundles, str(given.scene))
 
     def report(text: str) -> None:
         print(f"verdigris: {text}", file=sys.stderr, flush=True)
 
     with run_lock(read.out, wait, report):
         # after the lock: another run may have baked materials meanwhile
-        found = plan_of(*given)
+        found = plan_of(given, out, choices)
         for each in found.materials:
             if each.is_to_do and each.entry.links:
                 report(f"{each.entry.name}: {each.entry.links_note}")
@@ -181,23 +201,16 @@ def run(
     _exit(summary)
 
 
-@app.command()
+@app.command(epilog=example("scene status assets -o baked"))
+@with_groups
 def status(
-    scene: SceneFile,
+    *,
     out: Out = None,
-    preset: Preset = "",
-    settings: SettingChanges = None,
-    only: Only = None,
-    shared_decoder: SharedDecoder = False,
-    by_hand: ByHand = False,
-    group_size: GroupSize = 8,
-    search: Search = None,
-    confined: Confined = False,
+    given: SceneArguments,
     as_json: AsJson = False,
 ) -> None:
     """Lists bundles that are out of date, with the reasons. Exit code 4 if there are any."""
-    choices = choices_of(None, shared_decoder, by_hand, group_size, False)
-    found = plan_of(scene, out, preset, settings, only, search, confined, choices)
+    found = plan_of(given, out, choices_of(given))
     from verdigris.core.batch.plan.plan import State
     from verdigris.core.batch.run.text_report import status_json, status_lines
 
@@ -207,15 +220,13 @@ def status(
 
 
 def choices_of(
-    device: str | None,
-    shared_decoder: bool,
-    by_hand: bool,
-    group_size: int,
-    force: bool,
+    given: SceneArguments,
+    device: str | None = None,
+    force: bool = False,
     checkpoint_seconds: float = 5.0,
 ) -> Choices:
     """How to plan a scene, from options of the command line."""
-    from verdigris.core.base.device import SOFTWARE, check_choice, hardware_devices
+    from verdigris.core.base.adapters import SOFTWARE, check_choice, hardware_devices
     from verdigris.core.batch.plan.plan import Choices
     from verdigris.core.batch.scene.groups import Grouping
 
@@ -227,25 +238,19 @@ def choices_of(
             f"{checkpoint_seconds} is not 0 or more", param_hint="--checkpoint-seconds"
         )
     grouping = Grouping.NONE
-    if shared_decoder:
-        grouping = Grouping.BY_HAND if by_hand else Grouping.BY_PLAN
-    elif by_hand:
+    if given.shared_decoder:
+        grouping = Grouping.BY_HAND if given.by_hand else Grouping.BY_PLAN
+    elif given.by_hand:
         raise typer.BadParameter("use it with --shared-decoder", param_hint="--by-hand")
     trainer = "numpy" if device == SOFTWARE else None
     likely = "tensor" if device or hardware_devices() else "numpy"
-    return Choices(trainer, likely, device or "", grouping, group_size, force, checkpoint_seconds)
+    size = given.group_size
+    return Choices(trainer, likely, device or "", grouping, size, force, checkpoint_seconds)
 
 
 def _read(
-    scene: Path,
-    out: Path | None,
-    preset: str,
-    settings: list[str] | None,
-    only: list[str] | None,
-    search: list[Path] | None,
-    confined: bool,
-    path_rules: tuple[PathRule, ...] = (),
-) -> tuple[Any, Any]:
+    given: SceneArguments, out: Path | None, path_rules: tuple[PathRule, ...] = ()
+) -> tuple[Scene, DocumentCache]:
     from verdigris.core.batch.farm.openjd import map_path
     from verdigris.core.batch.scene.entry import DocumentCache
     from verdigris.core.batch.scene.rules import Rule
@@ -253,30 +258,25 @@ def _read(
     from verdigris.core.settings.bake_settings import TRAINERS
     from verdigris.core.settings.presets import require_recipe
 
-    if preset:
+    if given.preset:
         with as_usage_error("--preset"):
-            require_recipe(preset, TRAINERS[0])
-    rule = Rule(preset=preset or None, settings=parse_setting_changes(settings))
-    scene_options = SceneOptions(
+            require_recipe(given.preset, TRAINERS[0])
+    rule = Rule(preset=given.preset or None, settings=parse_setting_changes(given.settings))
+    options = SceneOptions(
         out,
-        tuple(search or ()),
-        confined,
-        tuple(only or ()),
+        tuple(given.search or ()),
+        given.confined,
+        tuple(given.only or ()),
         (rule,),
         lambda path: map_path(path, path_rules),
     )
     documents = DocumentCache()
-    return read_scene(scene, scene_options, documents), documents
+    return read_scene(given.scene, options, documents), documents
 
 
 def plan_of(
-    scene: Path,
+    given: SceneArguments,
     out: Path | None,
-    preset: str,
-    settings: list[str] | None,
-    only: list[str] | None,
-    search: list[Path] | None,
-    confined: bool,
     choices: Choices,
     path_rules: tuple[PathRule, ...] = (),
 ) -> Plan:
@@ -285,8 +285,7 @@ def plan_of(
     from verdigris.core.batch.plan.digest_cache import DigestCache
     from verdigris.core.batch.plan.plan import make_plan
 
-    given = (scene, out, preset, settings, only, search, confined, path_rules)
-    read, documents = _read(*given)
+    read, documents = _read(given, out, path_rules)
     return make_plan(read, choices, DigestCache(cache_folder()), documents)
 
 
@@ -298,7 +297,7 @@ def _engine(
     tasks: Sequence[Task],
     out: Path,
 ) -> Engine:
-    from verdigris.core.base.device import hardware_devices
+    from verdigris.core.base.adapters import hardware_devices
     from verdigris.core.batch.run.engine import (
         LocalEngine,
         concurrent_bakes,

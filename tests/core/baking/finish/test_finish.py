@@ -140,7 +140,7 @@ def test_the_bundle_holds_against_its_source(finished, lamp):
 
 def test_heads_fitted_beside_blocks_draw_as_well(finished, lamp, tmp_path, monkeypatch):
     """As on a graphics card, from the latents before they are blocks."""
-    monkeypatch.setattr(heads, "_fits_heads_beside", lambda _run: True)
+    monkeypatch.setattr(heads, "fits_heads_beside", lambda _run: True)
     # as many as the bake that is shared
     monkeypatch.setattr(effort, "effort_on", lambda *_: SMALL)
     *_, event = bake([lamp], TINY, BakeOptions("lamp", tmp_path))

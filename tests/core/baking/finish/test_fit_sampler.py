@@ -67,9 +67,9 @@ def doubled(examples):
 
 def test_the_slope_is_that_of_the_loss(examples, monkeypatch):
     """Finite differences, without the limits on single directions and surfaces."""
-    monkeypatch.setattr(fit_sampler, "_MOST_RATIO", np.inf)
-    monkeypatch.setattr(fit_sampler, "_MOST_SLOPE", np.inf)
-    monkeypatch.setattr(fit_sampler, "_MOST_TILTING", np.inf)
+    monkeypatch.setattr(fit_sampler, "MOST_RATIO", np.inf)
+    monkeypatch.setattr(fit_sampler, "MOST_SLOPE", np.inf)
+    monkeypatch.setattr(fit_sampler, "MOST_TILTING", np.inf)
     spec = lively_parameters().spec
     own = doubled(examples)
     random = np.random.default_rng(2)

@@ -41,7 +41,7 @@ def errors_of(spec, head, examples):
 
 
 def test_the_slope_is_that_of_the_error(examples, monkeypatch):
-    monkeypatch.setattr(module, "_MOST_SLOPE", np.inf)
+    monkeypatch.setattr(module, "MOST_SLOPE", np.inf)
     spec = lively_parameters().spec
     double = SplitExamples(
         *(getattr(examples, name).astype(float) for name in ("inputs", "square", "side"))

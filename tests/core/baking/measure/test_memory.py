@@ -17,8 +17,9 @@ from verdigris.core.baking.measure.memory import (
     largest_buffer,
     needed_bytes,
 )
-from verdigris.core.base.device import Device, Source, open_device
+from verdigris.core.base.device import Device, open_device
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.kernels import Source
 from verdigris.core.network.parameters import initialise
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.training.tensor.group_plan import plan_groups
@@ -103,7 +104,7 @@ def test_sizes_are_those_of_the_buffers_that_a_trainer_makes():
 
 
 def test_a_device_survives_an_allocation_that_fails(monkeypatch):
-    monkeypatch.setattr(memory, "_SOFTWARE_REACH", 1 << 60)
+    monkeypatch.setattr(memory, "SOFTWARE_REACH", 1 << 60)
     device = open_device("software")
     assert not can_allocate(device, [1 << 20, 1 << 50])
     assert can_allocate(device, [1 << 20, 4])

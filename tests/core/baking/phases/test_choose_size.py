@@ -284,7 +284,7 @@ def test_a_bake_with_a_limit_can_choose_four_latents_and_goes_on_from_a_checkpoi
         # as if texels were all that counts
         return 1 / (student._layout.width * student._layout.height)
 
-    monkeypatch.setattr(choose_size, "_visible_error", error)
+    monkeypatch.setattr(choose_size, "visible_error", error)
     settings = replace(SETTINGS, size=SizeSettings(most_bytes=bundle_bytes(SETTINGS, 32, 16)))
     events = run([stripes], tmp_path, settings, name="whole")
     (choice,) = of_kind(events, SizeChosen)

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from verdigris.core.baking.measure import memory
-from verdigris.core.base import device
+from verdigris.core.base import adapters
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.process.processor import usable_memory, usable_processors
 
@@ -71,7 +71,7 @@ def test_a_machine_without_groups_has_all(tmp_path):
 
 def test_only_bakes_on_a_processor_mind_the_address_space(monkeypatch):
     cards = ("vulkan:0",)
-    monkeypatch.setattr(device, "hardware_devices", lambda: cards)
+    monkeypatch.setattr(adapters, "hardware_devices", lambda: cards)
     monkeypatch.setattr(memory, "address_space", lambda: 1 << 30)
     for choice in (None, "auto", "vulkan", "cuda:1"):
         memory.check_limits(choice)
@@ -86,7 +86,7 @@ def test_only_bakes_on_a_processor_mind_the_address_space(monkeypatch):
 
 
 def test_only_bakes_on_a_processor_mind_how_large_a_file_may_be(monkeypatch):
-    monkeypatch.setattr(device, "hardware_devices", lambda: ("vulkan:0",))
+    monkeypatch.setattr(adapters, "hardware_devices", lambda: ("vulkan:0",))
     monkeypatch.setattr(memory, "file_size", lambda: 100_000_000)
     memory.check_limits(None)
     with pytest.raises(

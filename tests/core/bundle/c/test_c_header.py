@@ -71,7 +71,7 @@ def bundle(tmp_path_factory):
 
 def decode(decoder, folder, *words):
     command = [decoder, folder, *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
 
 
 def largest_of(done):
@@ -308,6 +308,17 @@ def test_damaged_missing_and_packed_files_are_named(decoder, bundle, tmp_path):
     shutil.copytree(bundle, tmp_path / "gone")
     (tmp_path / "gone" / "weights.bin").unlink()
     assert "weights.bin: the file is missing" in decode(decoder, tmp_path / "gone").stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes here")
+@pytest.mark.parametrize("name", ["manifest.json", "latents.ktx2", "reference.json"])
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(decoder, bundle, tmp_path, name):
+    folder = shutil.copytree(bundle, tmp_path / "a.vdg")
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    done = decode(decoder, folder)
+    assert done.returncode == 1
+    assert f"{name}: the file is missing, no plain file, or too large" in done.stderr
 
 
 def test_damaged_files_of_all_kinds_do_no_harm(bundle, tmp_path):

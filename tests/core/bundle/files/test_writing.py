@@ -255,7 +255,7 @@ def test_a_bundle_that_was_made_read_only_is_replaced_and_nothing_of_it_stays(
     for name in ("unlink", "rmdir"):
         monkeypatch.setattr(os, name, minds(getattr(os, name)))
     if not has_exchange:
-        monkeypatch.setattr(replacing, "_exchange", lambda *_: False)
+        monkeypatch.setattr(replacing, "exchange", lambda *_: False)
     (tmp_path / "store").mkdir(mode=0o555)
     for number in range(3):
         bundle = make_bundle(tmp_path / "a.vdg", name=f"number {number}")

@@ -167,6 +167,6 @@ def test_a_version_that_cannot_be_moved_stays_and_is_found_later(tmp_path, monke
     History(path).recover()
     assert names(path) == ["second", "first"]
     with monkeypatch.context() as patched:
-        patched.setattr(replacing, "_exchange", lambda *_: False)
+        patched.setattr(replacing, "exchange", lambda *_: False)
         bake(path, "third", baked=2)
     assert names(path) == ["third", "second", "first"]

@@ -203,7 +203,7 @@ def test_a_device_without_them_is_named_once(software, tmp_path):
         assert device_notes(bundle, software) == [line]
     parts = [("copper", CAREFUL, Bounds()), ("oak", None, Bounds())]
     assert unchecked_reasons(software, parts) == [line]
-    # who asks for plain code lacks nothing
+    # who needs plain code lacks nothing
     assert unchecked_reasons(software, [*parts, ("lace", COARSE, Bounds())]) == []
     packed = pack([bundle], tmp_path / "set.vdg")
     assert verify_scene(packed, software).notes == (line,)
@@ -213,14 +213,14 @@ def test_a_note_gives_the_reason_for_a_missing_check(tmp_path, card):
     bundle = make_bundle(tmp_path / "a.vdg", arithmetic=COARSE)
     (line,) = device_notes(bundle, card)
     assert line == (
-        "cooperative vectors are not checked: the bundle asks for plain code (emulated "
+        "cooperative vectors are not checked: the bundle needs plain code (emulated "
         "error 0.023, at best 0.011, bound 0.01)"
     )
     result = verify(bundle, notes=[line])
     assert result.holds and result.as_json()["notes"] == [line]
     parts = [("copper", CAREFUL, Bounds()), ("oak", None, Bounds()), ("lace", COARSE, Bounds())]
     (line,) = unchecked_reasons(card, parts)
-    assert line.startswith("cooperative vectors are not checked: lace asks for plain code")
+    assert line.startswith("cooperative vectors are not checked: lace needs plain code")
 
 
 def test_only_plain_code_is_reported_to_the_artist():

@@ -4,11 +4,11 @@ from functools import partial
 
 import numpy as np
 import pytest
+from cube_map import CubeMap, directions_of_texels, solid_angles
 
-from verdigris.core.base.device import Source
+from verdigris.core.base.kernels import Source
 from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.bundle.runtime.device_materials import DeviceMaterials
-from verdigris.core.lighting.cube_map import CubeMap, directions_of_texels, solid_angles
 from verdigris.core.network.light.environment_light import (
     environment_light,
     environment_light_proxies,

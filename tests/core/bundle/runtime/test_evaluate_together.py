@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core.base.device import Device, Source, open_device
+from verdigris.core.base.device import Device, open_device
 from verdigris.core.base.errors import BundleError, DeviceError
+from verdigris.core.base.kernels import Source
 from verdigris.core.bundle.files.reference import choose_points
 from verdigris.core.bundle.files.weights import plan_tensors
 from verdigris.core.bundle.runtime import evaluate_together

@@ -58,7 +58,7 @@ def test_a_scene_is_no_bundle_and_a_bundle_no_scene(scene, bundles):
         (
             ("materials", 0, "arithmetic", "advised"),
             "portable",
-            r"json: arithmetic.advised is '\w+': one of its materials asks for portable",
+            r"json: arithmetic.advised is '\w+': one of its materials needs portable",
         ),
         (("materials",), [], "it must be a list of 1 to 4096 objects"),
     ],

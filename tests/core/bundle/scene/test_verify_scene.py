@@ -69,7 +69,7 @@ def test_textures_of_one_group_at_a_time_are_read_and_on_the_device_for_a_proof(
             most.append(sum(len(each.materials.textures) for each in held))
 
     monkeypatch.setattr(verifying, "QueryEvaluator", Watched)
-    monkeypatch.setattr(verifying, "_AT_ONCE", 2)
+    monkeypatch.setattr(verifying, "AT_ONCE", 2)
     monkeypatch.setattr(ScenePack, "stored", watched)
     assert verify_scene(scene, software) == scene_verification
     # the two of the first decoder, in plain code and from constants, then that of the second

@@ -219,7 +219,7 @@ def test_rows_of_the_sampler_have_directions_and_densities_that_single_floats_fi
     bias[:6] -= 3
     points = choose_points(parameters.layout)
     places = points.uv, points.lod, points.wi, points.wo
-    monkeypatch.setattr(sampler_rows, "_ROUNDED", 1e-3)
+    monkeypatch.setattr(sampler_rows, "ROUNDED", 1e-3)
     rows = sampler_rows.make_sampler_rows(parameters, *places)
     found = sampler_rows.sample_rows(parameters, *places, rows.random)
     # without a choice of random numbers 1.5e-6 and 1.1e-4

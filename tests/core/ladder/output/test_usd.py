@@ -13,6 +13,8 @@ from verdigris.core.ladder.mesh.mesh_surface import Surface
 from verdigris.core.ladder.output.light_document import light_document
 from verdigris.core.ladder.output.usd import write_usd
 from verdigris.core.ladder.rung import Rung
+from verdigris.core.ladder.surface_shader.inputs import TexturedInput
+from verdigris.core.ladder.surface_shader.surface_document import Constant, SurfaceShader
 from verdigris.core.ladder.texels.grid import Grid
 from verdigris.core.ladder.texels.tone_curve import ToneCurve
 from verdigris.core.ladder.textures.texture_files import Written
@@ -29,8 +31,16 @@ pytest.importorskip("pxr", reason="USD is not installed: pip install usd-core")
 from pxr import Usd, UsdGeom, UsdShade, UsdValidation
 
 ROOT = Path(__file__).resolve().parents[4]
-LIT = {each: f"pbr_{each}.png" for each in ("base_color", "orm", "normal", "emissive")}
+LIT = {each: f"pbr_{each}.png" for each in ("base_color", "orm", "normal", "emissive", "coat")}
+LAYERED = SurfaceShader(
+    "standard_surface",
+    "tray",
+    (TexturedInput("specular_rotation", "float"), TexturedInput("sheen_color", "color3")),
+    (Constant("coat", "float", "0.5"),),
+)
+LAYERS = {"specular_rotation": "turn.png", "sheen_color": "pbr_sheen.png"}
 UNLIT = {"shown": "unlit_shown.png", "light": "unlit_light.png"}
+LIT_NUMBERS = {"emissive_strength": 3.0, "alpha_mode": "MASK", "alpha_cutoff": 0.5}
 CURVE = {"a": -0.7, "b": 1.1, "c": 0.1}
 REFLECTION = {use: f"reflection_{use}.png" for use in ("shown", "light", "share", "mirror")}
 MIRRORED = {"curve": CURVE, "mirror_curve": {"a": -3.2, "b": 3.6, "c": 0.2}}
@@ -50,6 +60,7 @@ def written(tmp_path_factory):
         *UNLIT.values(),
         *REFLECTION.values(),
         *detail.values(),
+        *LAYERS.values(),
         "tray.vdg",
     ):
         (folder / name).write_bytes(b"")
@@ -67,7 +78,7 @@ def written(tmp_path_factory):
     numbers = {"curve": CURVE, "colour_shown_scale": 2.5, "alpha_mode": "BLEND"}
     rungs = [
         rung("neural", {}),
-        (Rung("pbr", 8, 1, 0.0, None), Written(LIT, {"emissive_strength": 3.0})),
+        (Rung("pbr", 8, 1, 0.0, None), Written(LIT, LIT_NUMBERS, LAYERED, LAYERS)),
         (Rung("unlit", 8, 1, 0.0, None), Written(UNLIT, {"curve": CURVE})),
         (Rung("reflection", 8, 1, 0.0, None), Written(REFLECTION, MIRRORED)),
         (Rung("detail", 8, 1, 0.0, None), Written(detail, numbers)),
@@ -113,6 +124,7 @@ def test_each_rung_is_a_variant_with_its_textures(written):
     _, _, surface = surface_of(stage, "pbr")
     for port, use in (("diffuseColor", "base_color"), ("roughness", "orm"), ("normal", "normal")):
         assert file_behind(surface, port) == (f"./{LIT[use]}", "st")
+    assert file_behind(surface, "clearcoatRoughness") == ("./pbr_coat.png", "st")
     _, _, surface = surface_of(stage, "unlit")
     assert file_behind(surface, "emissiveColor") == ("./unlit_shown.png", "st1")
     assert surface.GetInput("diffuseColor").Get() == (0, 0, 0)
@@ -130,6 +142,9 @@ def test_the_neural_rung_names_its_bundle_and_levels_their_size(written):
     mesh, material, surface = surface_of(stage, "neural")
     assert material.GetPrim().GetAttribute("verdigris:bundle").Get().path == "tray.vdg"
     assert file_behind(surface, "diffuseColor")[0] == "./pbr_base_color.png"
+    assert surface.GetInput("opacityThreshold").Get() == 0.5
+    emission = UsdShade.Shader(surface.GetInput("emissiveColor").GetConnectedSources()[0][0].source)
+    assert emission.GetInput("scale").Get() == (3, 3, 3, 1)
     assert not mesh.GetPrim().HasAttribute("verdigris:below_pixels")
     mesh, *_ = surface_of(stage, "unlit")
     assert mesh.GetPrim().GetAttribute("verdigris:below_pixels").Get() == 64
@@ -210,6 +225,21 @@ def test_stored_light_is_a_network_of_materialx_on_both_uv_sets(written):
         "./detail_detail.png": ("st", "ND_image_float"),
         "./detail_opacity.png": ("st", "ND_image_float"),
     }
+
+
+def test_gltf_textures_have_a_network_of_materialx_with_all_layers(written):
+    stage, _ = written
+    for variant in ("neural", "pbr"):
+        _, material, _ = surface_of(stage, variant)
+        source, _, _ = material.ComputeSurfaceSource("mtlx")
+        assert source.GetShaderId() == "ND_standard_surface_surfaceshader"
+    assert source.GetInput("coat").Get() == 0.5
+
+    def image(port):
+        node = source.GetInput(port).GetConnectedSources()[0][0].source
+        return UsdShade.Shader(node.GetPrim()).GetInput("file").Get().path
+
+    assert image("specular_rotation") == "./turn.png" and image("sheen_color") == "./pbr_sheen.png"
 
 
 def test_mirrored_light_is_read_where_the_shader_of_the_manual_reads_it(tmp_path):

@@ -6,8 +6,8 @@ import albedo_fit
 import numpy as np
 import pytest
 from albedo_anisotropy import ScaledLobes, Views
+from ggx_integrals import anisotropic_ggx_lobe
 
-from verdigris.core.material.analyse.albedo_integrals import anisotropic_ggx_lobe
 from verdigris.core.material.teacher.teacher import Teacher
 
 from .. import closed_forms as forms

@@ -90,10 +90,10 @@ def directions(count):
         ("wetness=0..x", "use NAME=LOW..HIGH"),
         ("wetness=1..1", "the range 1..1 is empty"),
         ("wetness=1..0", "the range 1..0 is reversed"),
-        ("wetness=0..inf", "no number"),
+        ("wetness=0..inf", "neither a number"),
         ("wetness=0..1@2", "the default 2 is outside of 0..1"),
         ("wetness=0..1:0", "density is 0: use a whole number from 1 to"),
-        ("tint=0..1,1,1", "a number and a colour are no range"),
+        ("tint=0..1,1,1", "a number and a colour do not make a range"),
     ],
 )
 def test_a_request_that_makes_no_sense_is_refused(text, told):

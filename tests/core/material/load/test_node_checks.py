@@ -165,7 +165,7 @@ def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known)
             '<nodegraph name="g" nodedef="ND_gone"><dot name="a" type="float">'
             '<input name="in" type="float" interfacename="w"/></dot>'
             '<output name="out" type="float" nodename="a"/></nodegraph>',
-            "which does not exist: its graph implements 'ND_gone', which is no definition",
+            "which does not exist: its graph implements 'ND_gone', which is not a definition",
         ),
         (
             '<input name="base" type="float" nodename="a"/>',

@@ -248,6 +248,12 @@ def test_of_an_opacity_that_is_a_colour_the_luminance_counts_and_the_report_is_r
     assert found.probe.opacity == pytest.approx([0.2722287 + 0.2 * (1 - 0.2722287)] * 2, abs=1e-3)
 
 
+def test_of_a_glow_the_report_says_that_pictures_of_a_bake_leave_it_out():
+    found = report(with_surface('<input name="emission" type="float" value="8"/>'))
+    [how] = [part.how for part in found.parts if part.name == "emission"]
+    assert how.endswith("comparisons and the panel show reflected light only")
+
+
 @pytest.mark.parametrize(("kelvins", "is_told"), [(1000, True), (1666.5, True), (1667, False)])
 def test_a_black_body_that_is_colder_than_its_fit_is_reported(kelvins, is_told):
     body = node("blackbody", "glow", "color3", {"temperature": ("float", str(kelvins))})

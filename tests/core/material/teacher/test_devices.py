@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core.base.device import SOFTWARE, open_device
+from verdigris.core.base.adapters import SOFTWARE
+from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DeviceError
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher

@@ -254,8 +254,8 @@ def test_more_images_than_threads_decode_at_once_are_each_in_their_place(tmp_pat
     from verdigris.core.base.device import open_device
     from verdigris.core.material.teacher import textures
 
-    monkeypatch.setattr(textures, "_DECODERS", 3)
-    monkeypatch.setattr(textures, "_MOST_DECODED", 4)
+    monkeypatch.setattr(textures, "DECODERS", 3)
+    monkeypatch.setattr(textures, "MOST_DECODED", 4)
     for number in range(9):
         write_image(tmp_path / f"{number}.exr", np.full((2, 2, 3), number, np.float32))
     pool = TexturePool(open_device(), SearchPath.of([tmp_path]))

@@ -109,6 +109,13 @@ def test_a_lost_highlight_and_a_soft_texture_are_told_apart(picture):
     assert verdict_on(blurred(picture, 16), picture).text.endswith("soft")
 
 
+def test_a_weave_that_is_blurred_everywhere_is_no_soft_highlight():
+    y, x = np.mgrid[0:SIZE, 0:SIZE]
+    weave = (0.5 + 0.3 * np.sin(2.1 * x) * np.sin(1.9 * y))[..., None] * (0.8, 0.3, 0.3)
+    found = verdict_on(blurred(weave, 2).astype(np.float32), weave.astype(np.float32))
+    assert found.text.endswith("; fine detail soft")
+
+
 def test_figures_that_count_as_equal_get_five_dots_and_each_worse_one_takes_some():
     perfect = judge(AS_GOOD_AS_PERFECT)
     assert (perfect.dots, perfect.text) == (5, "Indistinguishable")

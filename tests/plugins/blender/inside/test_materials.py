@@ -71,10 +71,10 @@ def test_a_relative_file_name_is_resolved_at_the_scene(harness, tmp_path):
     assert files_of(document_of("copper")) == [str(tmp_path / "tex" / "rust.png")]
 
 
-@pytest.mark.parametrize("how", ["generated", "packed", "painted"])
+@pytest.mark.parametrize("how", ["generated", "packed", "painted", "opened again"])
 def test_an_image_in_memory_is_written_beside_the_scene(harness, tmp_path, how):
     file = tmp_path / "rust.png"
-    image = new_image("rust", None if how == "generated" else file)
+    image = new_image("rust", file if how in ("packed", "painted") else None)
     if how == "packed":
         image.pack()
         file.unlink()
@@ -82,6 +82,11 @@ def test_an_image_in_memory_is_written_beside_the_scene(harness, tmp_path, how):
         image.pixels[0] = 0.75
         assert image.is_dirty
     feed(bpy.data.materials["copper"], "Base Color", "ShaderNodeTexImage").image = image
+    if how == "opened again":
+        bpy.ops.wm.save_mainfile()
+        bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+        # its pixels are made when they are needed
+        assert not bpy.data.images["rust"].has_data
     document = document_of("copper")
     (written,) = files_of(document)
     assert Path(written).is_file()
@@ -128,6 +133,63 @@ def test_a_material_without_a_shader_is_a_warning(harness):
     bare.node_tree.nodes.clear()
     assert [each.name for each in BlenderHost().materials()] == ["copper", "spare"]
     assert any(line.startswith("bare has no shader") for line in BlenderHost().scene_warnings())
+
+
+@pytest.mark.parametrize("kind", ["key", "driver"])
+def test_animated_values_are_those_of_the_frame_that_is_shown(harness, kind):
+    copper = bpy.data.materials["copper"]
+    port = shader_of(copper).inputs["Roughness"]
+    if kind == "driver":
+        port.driver_add("default_value").driver.expression = "frame / 100"
+    for frame in (10, 90) if kind == "key" else ():
+        port.default_value = frame / 100
+        port.keyframe_insert("default_value", frame=frame)
+    bpy.context.scene.frame_set(90)
+    assert float(input_of(document_of("copper"), "specular_roughness")) == pytest.approx(0.9)
+    # the artist's value stays
+    assert port.default_value == pytest.approx(0.9)
+
+
+def test_what_the_export_leaves_out_is_named(harness, tmp_path):
+    copper = bpy.data.materials["copper"]
+    tree, output = copper.node_tree, copper.node_tree.get_output_node("ALL")
+    for kind, socket in (("Displacement", "Displacement"), ("VolumeScatter", "Volume")):
+        node = tree.nodes.new(f"ShaderNode{kind}")
+        tree.links.new(node.outputs[0], output.inputs[socket])
+    feed(copper, "Base Color", "ShaderNodeTexImage")
+    image = new_image("wide", tmp_path / "wide.png")
+    image.colorspace_settings.name, image.source = "ACEScg", "SEQUENCE"
+    feed(copper, "Roughness", "ShaderNodeTexImage").image = image
+    muted = feed(copper, "Metallic", "ShaderNodeTexVoronoi")
+    muted.mute = True
+    notes = document_of("copper").notes
+    assert [note.partition(":")[0] for note in notes] == [
+        "volume of copper is left out",
+        "displacement of copper is left out",
+        "'Image Texture' has no image, and is magenta",
+        "wide changes with time",
+        "wide is in the colour space 'ACEScg', which Blender's export does not name, so that it is "
+        "read as linear",
+    ]
+
+
+def test_a_muted_shader_is_named_as_such(harness):
+    shader_of(bpy.data.materials["copper"]).mute = True
+    with pytest.raises(HostError, match="copper: its shader 'Principled BSDF' is muted"):
+        document_of("copper")
+
+
+def test_tiles_that_were_never_saved_are_written_too(harness):
+    image = bpy.data.images.new("tiles", 8, 8, tiled=True)
+    assert not image.is_dirty
+    feed(bpy.data.materials["copper"], "Base Color", "ShaderNodeTexImage").image = image
+    (file,) = files_of(document_of("copper"))
+    assert Path(file.replace("<UDIM>", "1001")).is_file()
+
+
+def test_names_do_not_decide_what_verdigris_has_made(harness):
+    new_material("my_verdigris").use_fake_user = True
+    assert "my_verdigris" in [each.name for each in BlenderHost().materials()]
 
 
 def test_a_missing_library_is_a_warning(harness, tmp_path):

@@ -81,6 +81,26 @@ def test_a_material_of_a_modifier_is_found(harness, plane):
     assert len(host.mesh("plane", spare).position) == 8
 
 
+def test_a_slot_without_faces_is_no_mesh_of_its_material(harness, plane):
+    plane.data.materials.append(bpy.data.materials["spare"])
+    host = BlenderHost()
+    first, spare = host.materials()
+    assert host.meshes(first) == ("plane",) and host.meshes(spare) == ()
+    plane.data.polygons[1].material_index = 1
+    assert host.meshes(first) == host.meshes(spare) == ("plane",)
+
+
+def test_a_hidden_mesh_is_read_without_what_is_not_evaluated(harness, plane):
+    plane.modifiers.new("more", "SUBSURF").levels = 1
+    posed = read()
+    plane.hide_viewport = True
+    found = read()
+    assert len(posed.position) == 4 * len(found.position) and not posed.notes
+    assert found.notes == (
+        "plane is read without its modifiers and shape keys: show it in the viewport",
+    )
+
+
 def test_selected_objects_come_first(harness, plane):
     other = plane.copy()
     other.name = "another"
@@ -155,6 +175,22 @@ def test_an_attribute_that_no_brush_paints_is_an_error(harness, plane):
     assert bpy.context.mode == "OBJECT" and not plane.vertex_groups
 
 
+def test_what_cannot_be_painted_on_is_an_error_and_stays_as_it_is(harness, plane, tmp_path):
+    plane.hide_viewport = True
+    with pytest.raises(HostError, match="plane is hidden: show it to paint on it"):
+        arm_brush(plane, NAME)
+    library = tmp_path / "library.blend"
+    bpy.data.libraries.write(str(library), {plane.data})
+    with bpy.data.libraries.load(str(library), link=True) as (_, wanted):
+        wanted.meshes = [plane.data.name]
+    linked = next(each for each in bpy.data.meshes if each.library)
+    other = bpy.data.objects.new("other", linked)
+    bpy.context.scene.collection.objects.link(other)
+    with pytest.raises(HostError, match=r"is linked from .*library.blend: open that file"):
+        arm_brush(other, NAME)
+    assert not plane.vertex_groups and not other.vertex_groups and bpy.context.mode == "OBJECT"
+
+
 def test_a_mesh_that_is_edited_is_read_as_it_is(harness, plane):
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="SELECT")
@@ -170,5 +206,5 @@ def test_what_a_mesh_lacks_is_an_error(harness, plane):
     with pytest.raises(HostError, match="plane has no UV map: unwrap it"):
         read()
     bpy.ops.object.light_add()
-    with pytest.raises(HostError, match="is no mesh"):
+    with pytest.raises(HostError, match="is not a mesh"):
         read(bpy.context.object.name)

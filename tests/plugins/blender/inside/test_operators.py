@@ -204,6 +204,15 @@ def test_the_panels_draw_in_every_state(harness, tmp_path, worker, monkeypatch):
     assert any("/out/copper.vdg" in str(each) for each in drawn)
 
 
+def test_an_error_of_blenders_own_operators_is_one_line_of_the_report(harness, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("Error: first line\nsecond line\n")
+
+    monkeypatch.setattr(operators, "swap_likeness", fail)
+    with pytest.raises(RuntimeError, match=r"Blender reports: Error: first line second line"):
+        bpy.ops.verdigris.swap_likeness()
+
+
 def test_painting_without_a_window_is_a_report(harness):
     with pytest.raises(RuntimeError, match="has no window for the brush"):
         bpy.ops.verdigris.paint()

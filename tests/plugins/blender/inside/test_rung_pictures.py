@@ -7,6 +7,14 @@ import pytest
 from mathutils import Euler, Matrix, Vector
 
 from verdigris.core.hosts.host import LadderLook, RungLook, ShaderLook, ShaderTexture, StoredLight
+from verdigris.core.hosts.ladder_looks import look_of
+from verdigris.core.ladder.surface_shader.from_pbr import surface_of_pbr
+from verdigris.core.ladder.surface_shader.inputs import TexturedInput
+from verdigris.core.ladder.surface_shader.surface_document import SurfaceShader
+from verdigris.core.ladder.surface_shader.surface_files import describe_shader, write_images
+from verdigris.core.ladder.texels import pbr_model
+from verdigris.core.ladder.texels.grid import Grid
+from verdigris.core.ladder.texels.pbr_textures import PbrTextures
 
 SIDE = 24
 CURVE, MIRROR_CURVE = (-0.7, 1.1, 0.1), (-3.2, 3.6, 0.2)
@@ -232,12 +240,19 @@ def test_a_surface_shader_reflects_what_the_code_of_materialx_does(
     attach, _ = studio
     shader = ShaderLook(category, known | values, {}, "UVMap")
     item = attach(RungLook("surface", "Textures", shader=shader))
+    found = lit_by_suns(item, tmp_path)[:, 0]
+    difference = np.abs(found - expected).mean() / np.mean(expected)
+    assert difference < bound, found
+
+
+def upright(x, y):
+    return Vector((x, y, (1 - x * x - y * y) ** 0.5))
+
+
+def lit_by_suns(item, folder):
+    """What the middle of a flat object reflects to the eye, of each sun."""
     scene, camera = bpy.context.scene, bpy.context.scene.camera
     item.matrix_world = Matrix()
-
-    def upright(x, y):
-        return Vector((x, y, (1 - x * x - y * y) ** 0.5))
-
     camera.location, camera.data.angle = upright(*EYE) * 10, 0.001
     camera.rotation_euler = upright(*EYE).to_track_quat("Z", "Y").to_euler()
     scene.render.resolution_x = scene.render.resolution_y = 2
@@ -248,11 +263,104 @@ def test_a_surface_shader_reflects_what_the_code_of_materialx_does(
     found = []
     for place in SUNS:
         sun.rotation_euler = upright(*place).to_track_quat("Z", "Y").to_euler()
-        scene.render.filepath = str(tmp_path / "lit.exr")
+        scene.render.filepath = str(folder / "lit.exr")
         bpy.ops.render.render(write_still=True)
         image = bpy.data.images.load(scene.render.filepath)
         image.colorspace_settings.name = "Non-Color"
-        found.append(np.array(image.pixels).reshape(-1, 4)[:, 0].mean())
+        found.append(np.array(image.pixels).reshape(-1, 4)[:, :3].mean(0))
         bpy.data.images.remove(image)
-    difference = np.abs(np.array(found) - expected).mean() / np.mean(expected)
-    assert difference < bound, found
+    return np.array(found)
+
+
+@pytest.mark.parametrize("has_texture", [False, True])
+@pytest.mark.parametrize("roughness", [0.3, 0.5, 0.9])
+def test_sheen_reflects_as_much_of_a_white_sky_as_that_of_materialx(
+    studio, tmp_path, roughness, has_texture
+):
+    attach, _ = studio
+    scene, camera = bpy.context.scene, bpy.context.scene.camera
+    values = {"base": 0.0, "specular": 0.0, "sheen": 1.0, "sheen_color": (1.0, 1.0, 1.0)}
+    textures = {}
+    if has_texture:
+        grid = Grid.of(4, 4, np.array([roughness], np.float32))
+        image = TexturedInput("sheen_roughness", "float")
+        files = write_images(SurfaceShader("any", "any", (image,)), grid, tmp_path, "velvet")
+        textures["sheen_roughness"] = ShaderTexture(
+            tmp_path / files["sheen_roughness"], False, False
+        )
+    else:
+        values["sheen_roughness"] = roughness
+    shader = ShaderLook("standard_surface", values, textures, "UVMap")
+    item = attach(RungLook("surface", "Textures", shader=shader))
+    item.matrix_world = Matrix()
+    scene.world = bpy.data.worlds.new("white")
+    scene.world.node_tree.nodes["Background"].inputs["Color"].default_value = (1, 1, 1, 1)
+    scene.render.resolution_x = scene.render.resolution_y = 2
+    scene.cycles.samples, camera.data.angle = 256, 0.001
+    found, expected = [], []
+    for x in (0.42, 0.71, 0.94):
+        camera.location = upright(x, 0) * 10
+        camera.rotation_euler = upright(x, 0).to_track_quat("Z", "Y").to_euler()
+        scene.render.filepath = str(tmp_path / "white.exr")
+        bpy.ops.render.render(write_still=True)
+        picture = bpy.data.images.load(scene.render.filepath)
+        picture.colorspace_settings.name = "Non-Color"
+        found.append(np.array(picture.pixels).reshape(-1, 4)[:, 0].mean())
+        bpy.data.images.remove(picture)
+        expected.append(albedo_of_sheen(roughness, np.array(upright(x, 0))))
+    assert np.abs(np.array(found) - expected).mean() / np.mean(expected) < 0.1, found
+
+
+def albedo_of_sheen(roughness, eye):
+    """The distribution of Estevez and Kulla with the visibility of Neubelt and Pettineo, integrated
+    over the hemisphere."""
+    steps = (np.arange(200) + 0.5) / 200
+    up, turn = np.meshgrid(steps, 2 * np.pi * steps)
+    aside = np.sqrt(1 - up**2)
+    light = np.stack([aside * np.cos(turn), aside * np.sin(turn), up], -1)
+    half = light + eye
+    half /= np.linalg.norm(half, axis=-1, keepdims=True)
+    sharpness = 1 / roughness**2
+    sine = np.sqrt(1 - half[..., 2] ** 2)
+    density = (2 + sharpness) * sine**sharpness / (2 * np.pi)
+    return 2 * np.pi * (density * up / 4 / (up + eye[2] - up * eye[2])).mean()
+
+
+@pytest.mark.parametrize("has_textures", [False, True])
+@pytest.mark.parametrize(
+    ("layers", "texel", "bound"),
+    [
+        (("anisotropy",), {"METALNESS": 1, "STRETCH": (0.6, 0.75)}, 0.01),
+        (("coat",), {"METALNESS": 1, "COAT": 1, "COAT_ROUGHNESS": 0.3}, 0.03),
+        (("coat",), {"METALNESS": 0, "COAT": 0.6, "COAT_ROUGHNESS": 0.3}, 0.05),
+        (("sheen",), {"METALNESS": 0, "SHEEN": (0.8, 0.6, 0.7), "SHEEN_ROUGHNESS": 0.4}, 0.2),
+        (("sheen",), {"METALNESS": 0, "SHEEN": (0.8, 0.6, 0.7), "SHEEN_ROUGHNESS": 0.9}, 0.2),
+    ],
+)
+def test_gltf_textures_reflect_what_the_formulas_of_their_fit_do(
+    studio, tmp_path, layers, texel, bound, has_textures
+):
+    attach, _ = studio
+    stored = np.array(pbr_model.START, np.float32)
+    texel = {"BASE": (0.3, 0.2, 0.5), "NORMAL": 0.5, "ROUGHNESS": 0.5, **texel}
+    for name, value in texel.items():
+        stored[getattr(pbr_model, name)] = value
+    grid = Grid.of(8, 8, stored)
+    if has_textures:
+        # all varies beside the middle
+        grid.image[0] = 1 - stored
+        pbr_model.keep_in_range(grid.values)
+    shader, images = surface_of_pbr(PbrTextures(grid, layers), None, "thing")
+    files = write_images(shader, images, tmp_path, "pbr")
+    assert bool(files) == has_textures
+    entry = {"name": "pbr", "scene_shader": describe_shader(shader, files)}
+    [rung] = look_of({"rungs": [entry], "uv_set_of_materials": "UVMap"}, tmp_path).rungs
+    found = lit_by_suns(attach(rung), tmp_path)
+
+    def directions(places):
+        return np.array([upright(*each) for each in places]).T
+
+    wi, wo = directions(SUNS), directions([EYE] * len(SUNS))
+    decoded = np.repeat(pbr_model.decode(stored[None]).T, len(SUNS), 1)
+    expected = pbr_model.evaluate(decoded, wi, wo).T
+    assert np.abs(found - expected).mean() / expected.mean() < bound, found / expected

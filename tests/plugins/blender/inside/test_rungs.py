@@ -23,11 +23,10 @@ from verdigris.core.ladder.rung import Rung
 from verdigris.core.ladder.textures.texture_files import Written
 from verdigris.core.ladder.views.scene import Scene
 from verdigris.plugins.blender.adapter import BlenderHost
+from verdigris.plugins.blender.scene.rungs import attach_rungs
 from verdigris.plugins.blender.scene.surface_nodes import SHADERS
 
 from .conftest import new_image, shader_of
-
-LIT = ("base_color", "roughness", "metalness", "normal", "opacity", "emission")
 
 
 def picture(file):
@@ -45,13 +44,16 @@ def ladder(harness, tmp_path):
     colour[:, 3] = 0.5
     colour[position[:, 0] > 0.9] = (2, 0, 0, 1)
     np.savez(tmp_path / "vertex_colours.npz", position=position, colour=colour)
-    files = {kind: picture(tmp_path / f"pbr_{kind}.png") for kind in LIT}
+    files = {name: picture(tmp_path / f"pbr_{name}.png") for name in ("base_color", "opacity")}
+    lit = {name: ShaderTexture(file, True, False) for name, file in files.items()}
+    values = {"emission": 3.0, "emission_color": (1.0, 1.0, 1.0)}
+    pbr = ShaderLook("standard_surface", values, lit, "UVMap")
     light = StoredLight({"light": picture(tmp_path / "unlit_light.png")}, (0, 1, 0), None, "st1")
     return LadderLook(
         "copper",
         (
             RungLook("neural", "Neural material"),
-            RungLook("pbr", "glTF textures", 512, files, 3.0),
+            RungLook("pbr", "glTF textures", 512, shader=pbr),
             RungLook("unlit", "One unlit texture", 64, light=light, has_alpha=True),
             RungLook("vertex", "Vertex colours", vertices=tmp_path / "vertex_colours.npz"),
         ),
@@ -83,7 +85,9 @@ def test_each_rung_is_a_collection_with_the_mesh_in_its_material(harness, ladder
     shader = shader_of(item.material_slots[0].material)
     assert shader.inputs["Base Color"].links[0].from_node.image.name == "pbr_base_color.png"
     assert shader.inputs["Alpha"].links[0].from_node.image.name == "pbr_opacity.png"
-    assert shader.inputs["Emission Strength"].default_value == 3.0
+    assert tuple(shader.inputs["Emission Color"].default_value)[:3] == (3.0, 3.0, 3.0)
+    # the fit knows no light of several bounces, which Blender adds to others
+    assert shader.distribution == "GGX"
     # what was made for levels is not baked
     assert harness.host.meshes(harness.first) == ("plane",)
     assert [each.name for each in harness.host.materials()] == ["copper", "spare"]
@@ -96,6 +100,68 @@ def test_a_level_has_the_light_of_its_nearest_vertices(harness, ladder):
     for vertex, each in zip(item.data.vertices, colours.data, strict=True):
         expected = (2, 0, 0, 1) if vertex.co.x > 0.9 else (0, 0, 0, 0.5)
         assert tuple(each.color) == pytest.approx(expected)
+
+
+def test_light_of_vertices_fits_a_mesh_at_rest_and_as_it_is_posed(harness, ladder, tmp_path):
+    plane = bpy.data.objects["plane"]
+    plane.shape_key_add(name="Basis")
+    key = plane.shape_key_add(name="mirrored beside itself")
+    for each in key.data:
+        each.co.x = 3 - each.co.x
+    for value in (0, 1):
+        # the ladder's mesh is as it is shown
+        key.value = value
+        bpy.context.view_layer.update()
+        mesh = harness.host.mesh("plane", harness.first)
+        position = np.unique(mesh.position.reshape(-1, 3), axis=0)
+        colour = np.ones((len(position), 4), np.float32)
+        colour[:, 0] = position[:, 0]
+        np.savez(tmp_path / "vertex_colours.npz", position=position, colour=colour)
+        harness.host.attach_rungs(harness.first, ladder)
+        [item] = levels()["vertex"].objects
+        colours = item.data.color_attributes["verdigris_vertex"].data
+        for vertex, each in zip(item.data.vertices, colours, strict=True):
+            assert each.color[0] == pytest.approx(3 - vertex.co.x if value else vertex.co.x)
+
+
+def test_what_the_artist_has_put_into_a_level_stays_in_the_scene(harness, ladder):
+    plane, scene = bpy.data.objects["plane"], bpy.context.scene.collection
+    harness.host.attach_rungs(harness.first, ladder)
+    scene.objects.unlink(plane)
+    own = bpy.data.collections.new("own")
+    levels()["pbr"].children.link(own)
+    lamp = bpy.data.objects.new("lamp", bpy.data.lights.new("lamp", "POINT"))
+    own.objects.link(lamp)
+    harness.host.attach_rungs(harness.first, LadderLook("copper", ladder.rungs[2:]))
+    assert plane.name in scene.objects and "own" in scene.children
+    assert lamp.name in bpy.context.scene.objects
+
+
+def test_a_material_that_a_modifier_sets_is_named_as_it_stays(harness, ladder):
+    plane = bpy.data.objects["plane"]
+    tree = bpy.data.node_groups.new("set", "GeometryNodeTree")
+    for kind in ("INPUT", "OUTPUT"):
+        tree.interface.new_socket("Geometry", in_out=kind, socket_type="NodeSocketGeometry")
+    start, end = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
+    node = tree.nodes.new("GeometryNodeSetMaterial")
+    node.inputs["Material"].default_value = bpy.data.materials["spare"]
+    tree.links.new(start.outputs[0], node.inputs["Geometry"])
+    tree.links.new(node.outputs[0], end.inputs[0])
+    plane.modifiers.new("set", "NODES").node_group = tree
+    spare = next(each for each in harness.host.materials() if each.name == "spare")
+    said = harness.host.attach_rungs(spare, ladder)
+    assert said.endswith("vertex; copies of plane keep the material that a modifier sets")
+
+
+def test_rungs_are_no_materials_to_bake_or_to_attach_to_whatever_their_names(harness, ladder):
+    taken = bpy.data.materials.new("copper_pbr_verdigris")
+    taken.use_fake_user = True
+    harness.host.attach_rungs(harness.first, ladder)
+    made = levels()["pbr"].objects[0].material_slots[0].material
+    assert made.name == "copper_pbr_verdigris.001"
+    assert made.name not in [each.name for each in harness.host.materials()]
+    with pytest.raises(HostError, match="is made by Verdigris: choose the material that it was"):
+        attach_rungs(made, ladder)
 
 
 def test_a_uv_set_that_an_importer_renamed_is_found_by_its_place(harness, ladder):
@@ -215,7 +281,7 @@ def test_the_operator_attaches_the_ladder_of_a_report(harness, ladder, tmp_path)
             assert list(levels()) == ["neural", "unlit"]
             assert harness.host.attached(harness.first) == tmp_path / "copper.vdg"
             file.write_text("{}")
-            with pytest.raises(RuntimeError, match="is no report of a ladder"):
+            with pytest.raises(RuntimeError, match="is not the report of a ladder"):
                 bpy.ops.verdigris.attach_ladder(filepath=str(file))
     finally:
         registration.unregister()

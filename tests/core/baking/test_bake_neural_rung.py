@@ -6,7 +6,7 @@ import numpy as np
 import OpenImageIO as oiio
 import pytest
 
-from verdigris.core.baking.on_mesh import NeuralRequest, bake_neural
+from verdigris.core.baking.bake_neural_rung import NeuralRequest, bake_neural
 from verdigris.core.base.device import open_device
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.ladder.ladder import make_ladder

@@ -1,0 +1,25 @@
+"""Recommends the preset that takes longer, with its time on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from verdigris.core.base.text import format_range
+from verdigris.core.batch.plan.estimate import Estimate
+from verdigris.core.settings.recipe import Kind, Recipe
+
+# A bake takes up to so many times longer or shorter than another one of this machine shows.
+_SPREAD = 1.3
+
+
+def recommend(preset: str, following: str, recipe: Recipe, source: Mapping[str, Any]) -> str:
+    """A line about the preset `following`, whose settings are `recipe`. `source` is that section of
+    the manifest of a bundle by `preset`: its bake shows how fast this machine is."""
+    estimate = Estimate()
+    estimate.learn(source)
+    settings = recipe[Kind(source["kind"])]
+    seconds = estimate.seconds(settings, str(source["trainer"]), None)
+    time = format_range(seconds / _SPREAD, seconds * _SPREAD)
+    line = f"--preset {following} takes {time} here, and comes closer"
+    return f"a draft is for a first look: {line}" if preset == "draft" else line
