@@ -19,6 +19,15 @@ import verdigris.core
 print(json.dumps([time.perf_counter() - start, list(sys.modules)]))
 """
 
+# It looks for garbage for a sixth of its time.
+MYPY = """
+import gc
+gc.disable()
+gc.enable = gc.disable
+from mypy.__main__ import console_entry
+console_entry()
+"""
+
 IMPORT_ALL = """
 import importlib, json, pkgutil
 import verdigris.core
@@ -50,7 +59,7 @@ def answer_of(code: str):
     [
         pytest.param(("-m", "ruff", "check", "--output-format", "concise"), id="ruff check"),
         pytest.param(("-m", "ruff", "format", "--check"), id="ruff format"),
-        pytest.param(("-m", "mypy"), id="mypy"),
+        pytest.param(("-c", MYPY), id="mypy"),
         pytest.param(
             ("-c", "from importlinter.cli import lint_imports_command as run; run()"),
             id="import-linter",
@@ -60,7 +69,7 @@ def answer_of(code: str):
 def test_the_tree_passes(arguments):
     done = run_python(*arguments)
     print(done.stdout, done.stderr, sep="\n")
-    assert done.returncode == 0, f"see the output of {arguments[1]}"
+    assert done.returncode == 0, "see the output"
 
 
 def test_every_package_in_the_tree_is_installed():

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -191,14 +190,13 @@ def baking(tmp_path):
 def test_a_bake_lets_go_of_its_lock_and_keeps_its_checkpoint(told, tmp_path):
     process = baking(tmp_path)
     threading.Thread(target=process.stdout.read, daemon=True).start()
-    begun = time.monotonic()
     if told is None:
         # whoever asked for it is gone
         process.stdin.close()
     else:
         process.send_signal(told)
+    # one that is ended by force, after a second, has another code, and its lock stays
     assert process.wait(20) == (1 if told is None else -told)
-    assert time.monotonic() - begun < 3.0
     assert process.stderr.read() == b""
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["a.bake.npz"]
 

@@ -7,7 +7,7 @@ from verdigris.core.ladder.ladder_settings import LadderSettings
 from verdigris.core.ladder.mesh.mesh_surface import Surface
 
 TINY = LadderSettings(
-    size=24, views=8, view_size=32, samples=8, responses=20_000, steps=120, held_out=2,
+    size=24, views=8, view_size=32, samples=8, responses=6_000, steps=120, held_out=2,
     held_out_size=32, held_out_samples=16,
 )  # fmt: skip
 

@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
@@ -79,12 +78,11 @@ def test_a_signal_ends_it_within_a_second_and_leaves_no_lock(told, until, tmp_pa
     else:
         process = baking(tmp_path, LATE if until == "started" else BRISK_WORKER, until)
         assert (tmp_path / ".clay.lock").exists()
-    begun = time.monotonic()
     process.send_signal(told)
     process.send_signal(told)
     assert left_by(process, tmp_path) == (["clay.bake.npz"] if until == "checkpointed" else [])
-    assert time.monotonic() - begun < 2.0
-    # as one that is killed by it: whoever has started it sees why it is gone
+    # as one that is killed by it: whoever has started it sees why it is gone. One that is ended by
+    # force, after a second, has another code, and its lock stays
     assert process.returncode == -told
 
 
@@ -116,20 +114,16 @@ def test_the_end_of_its_input_leaves_no_lock_even_in_the_middle_of_something_lon
     process = baking(tmp_path, [*BRISK_WORKER[:-1], STUCK], until="opened")
     assert process.stderr.readline() == b"stuck\n"
     assert (tmp_path / ".clay.lock").exists()
-    begun = time.monotonic()
     process.stdin.close()
     assert left_by(process, tmp_path) == []
-    assert time.monotonic() - begun < 3.0
     assert process.returncode == 0
 
 
 def test_the_end_of_its_reader_ends_a_bake_and_keeps_its_checkpoint(tmp_path):
     process = baking(tmp_path, until="checkpointed")
     process.stdout.close()
-    begun = time.monotonic()
     # its input stays open
     assert process.wait(20) == 141
-    assert time.monotonic() - begun < 3.0
     assert process.stderr.read() == b""
     assert [path.name for path in tmp_path.iterdir()] == ["clay.bake.npz"]
 

@@ -43,11 +43,11 @@ def ticks(thread):
 @pytest.fixture
 def thread():
     """The number of one that waits."""
+    if len(allowed(threading.get_native_id())) < 2:
+        pytest.skip("there is one processor here")
     end = threading.Event()
     waiting = threading.Thread(target=end.wait)
     waiting.start()
-    if len(allowed(waiting.native_id)) < 2:
-        pytest.skip("there is one processor here")
     yield waiting.native_id
     end.set()
     waiting.join()
