@@ -79,6 +79,12 @@ def trial_share(settings: BakeSettings) -> float:
     return _TRIALS * _TRIAL_SHARE if settings.size.is_open else 0.0
 
 
+def trial_moves(settings: BakeSettings) -> float:
+    """Moves to blocks of the trials of most bakes: those of the largest size, of half of both its
+    sides, and of half of each."""
+    return _MOVES * (1 + 1 / 4 + 2 / 2) if settings.size.is_open else 0.0
+
+
 def choose_size(run: Run) -> Iterator[Event]:
     """Continues with the chosen size. If the bake is requested to stop, nothing is chosen."""
     learner = run.learner

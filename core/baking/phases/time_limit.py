@@ -7,10 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from verdigris.core.baking.phases.choose_size import trial_share
+import numpy as np
+
+from verdigris.core.baking.phases.choose_size import trial_moves, trial_share
 from verdigris.core.baking.phases.enlarge import seconds_to_encode
 from verdigris.core.baking.phases.stepping import FIRST_RUN, open_start
 from verdigris.core.baking.state.stages import Stage
+from verdigris.core.network.parameters import initialise
+from verdigris.core.training.latent_blocks import move_to_blocks
 
 if TYPE_CHECKING:
     from verdigris.core.baking.state.options import BakeOptions
@@ -42,5 +46,33 @@ def fit_to_time(
         rate = steps / (time.monotonic() - begun)
     finally:
         trainer.close()
-    steps = int(rate * (limit - encoding) / (1 + settings.discarded_share + trial_share(settings)))
-    return replace(settings, iterations=max(1, min(settings.iterations, steps)))
+    move = _seconds_to_move(settings, len(teachers)) if trainer_kind == "numpy" else 0.0
+    return replace(settings, iterations=steps_within(settings, limit - encoding, rate, move))
+
+
+def steps_within(settings: BakeSettings, seconds: float, rate: float, move: float) -> int:
+    """The steps of a bake of so many seconds, at so many steps a second, and with so many seconds
+    for a move of the large texture to blocks."""
+    quantisation = settings.training().quantisation
+    lines = quantisation.lines if quantisation else None
+    step = (1 + settings.discarded_share + trial_share(settings)) / rate
+    choosing = 0.0
+    if lines:
+        step += move / lines.interval
+        # at least half of the time is for training
+        choosing = min(trial_moves(settings) * move, seconds / 2)
+    return max(1, min(settings.iterations, int((seconds - choosing) / step)))
+
+
+def _seconds_to_move(settings: BakeSettings, materials: int) -> float:
+    """Of one move of the large texture to blocks, on a processor: a graphics card takes hardly any
+    time for it."""
+    layout = settings.layout(materials)
+    latents = initialise(settings.spec, layout, settings.seed).latents
+    squares, took = np.ones_like(latents), []
+    # the faster of two: the first one also allocates memory
+    for _ in range(2):
+        begun = time.monotonic()
+        move_to_blocks(layout, latents, squares, 1.0)
+        took.append(time.monotonic() - begun)
+    return min(took)
