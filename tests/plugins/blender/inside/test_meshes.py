@@ -9,7 +9,7 @@ from verdigris.core.hosts.painted_meshes import find_painted
 from verdigris.plugins.blender.adapter import BlenderHost
 from verdigris.plugins.blender.scene.paint import arm_brush
 
-from .conftest import new_material
+from .conftest import new_material, set_material
 
 NAME = "verdigris_weights"
 
@@ -66,15 +66,7 @@ def test_only_faces_with_the_material_are_read(harness, plane):
 
 
 def test_a_material_of_a_modifier_is_found(harness, plane):
-    tree = bpy.data.node_groups.new("set", "GeometryNodeTree")
-    for kind in ("INPUT", "OUTPUT"):
-        tree.interface.new_socket("Geometry", in_out=kind, socket_type="NodeSocketGeometry")
-    start, end = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
-    node = tree.nodes.new("GeometryNodeSetMaterial")
-    node.inputs["Material"].default_value = bpy.data.materials["spare"]
-    tree.links.new(start.outputs[0], node.inputs["Geometry"])
-    tree.links.new(node.outputs[0], end.inputs[0])
-    plane.modifiers.new("set", "NODES").node_group = tree
+    set_material(plane, bpy.data.materials["spare"])
     host = BlenderHost()
     spare = next(each for each in host.materials() if each.name == "spare")
     assert host.meshes(spare) == ("plane",)

@@ -26,7 +26,7 @@ from verdigris.plugins.blender.adapter import BlenderHost
 from verdigris.plugins.blender.scene.rungs import attach_rungs
 from verdigris.plugins.blender.scene.surface_nodes import SHADERS
 
-from .conftest import new_image, shader_of
+from .conftest import new_image, set_material, shader_of
 
 
 def picture(file):
@@ -138,16 +138,7 @@ def test_what_the_artist_has_put_into_a_level_stays_in_the_scene(harness, ladder
 
 
 def test_a_material_that_a_modifier_sets_is_named_as_it_stays(harness, ladder):
-    plane = bpy.data.objects["plane"]
-    tree = bpy.data.node_groups.new("set", "GeometryNodeTree")
-    for kind in ("INPUT", "OUTPUT"):
-        tree.interface.new_socket("Geometry", in_out=kind, socket_type="NodeSocketGeometry")
-    start, end = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
-    node = tree.nodes.new("GeometryNodeSetMaterial")
-    node.inputs["Material"].default_value = bpy.data.materials["spare"]
-    tree.links.new(start.outputs[0], node.inputs["Geometry"])
-    tree.links.new(node.outputs[0], end.inputs[0])
-    plane.modifiers.new("set", "NODES").node_group = tree
+    set_material(bpy.data.objects["plane"], bpy.data.materials["spare"])
     spare = next(each for each in harness.host.materials() if each.name == "spare")
     said = harness.host.attach_rungs(spare, ladder)
     assert said.endswith("vertex; copies of plane keep the material that a modifier sets")
