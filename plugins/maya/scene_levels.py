@@ -134,8 +134,12 @@ def _layer_of(transform: str) -> str:
 def _keep_children(copied: str) -> None:
     """Moves what the artist has put under a copy to its parent."""
     below = cmds.listRelatives(copied, children=True, type="transform", fullPath=True) or []
-    # constraints are of the copy itself
-    kept = [each for each in below if not cmds.nodeType(each).endswith("Constraint")]
+    # constraints are of the copy itself, and other copies are deleted, too
+    kept = [
+        each
+        for each in below
+        if not cmds.nodeType(each).endswith("Constraint") and not text_of(each, LEVEL_OF)
+    ]
     above = copied.rpartition("|")[0]
     if kept and above:
         cmds.parent(*kept, above)
