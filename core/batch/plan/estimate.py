@@ -9,7 +9,7 @@ from typing import Any
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.json_fields import find_number, find_table, find_whole
-from verdigris.core.network.spec import require_preset
+from verdigris.core.network.spec import PRESETS, require_preset
 from verdigris.core.settings.bake_settings import BakeSettings
 
 # Samples per second of 2x32, and seconds besides training, on a machine without bundles: see
@@ -35,10 +35,10 @@ class Estimate:
         """Adds the `source` section of a bundle."""
         settings = find_table(source, "settings")
         seconds, step = find_number(source, "seconds") or 0.0, find_whole(source, "step") or 0
-        batch = find_whole(settings, "batch") or 0
-        if min(seconds, step, batch) <= 0:
+        batch, network = find_whole(settings, "batch") or 0, str(settings.get("network"))
+        if min(seconds, step, batch) <= 0 or network not in PRESETS:
             return
-        key = str(source.get("trainer")), str(settings.get("network"))
+        key = str(source.get("trainer")), network
         samples = step * batch * (1 + _discarded_share(settings))
         self._seen.setdefault(key, []).append(samples / seconds)
 
@@ -46,9 +46,19 @@ class Estimate:
         """Estimated seconds of a bake."""
         if time_limit is not None:
             return time_limit + _BESIDE[trainer]
-        seen = self._seen.get((trainer, settings.network))
-        rate = median(seen) if seen else _RATES[trainer] * _ease(settings.network)
-        return samples_of(settings) / rate + _BESIDE[trainer]
+        return samples_of(settings) / self._rate(trainer, settings.network) + _BESIDE[trainer]
+
+    def _rate(self, trainer: str, network: str) -> float:
+        """Samples per second: of bakes of this decoder, or else of others."""
+        if own := self._seen.get((trainer, network)):
+            return median(own)
+        others = [
+            rate / _ease(other)
+            for (kind, other), rates in self._seen.items()
+            if kind == trainer
+            for rate in rates
+        ]
+        return (median(others) if others else _RATES[trainer]) * _ease(network)
 
 
 def _discarded_share(settings: Mapping[str, Any]) -> float:

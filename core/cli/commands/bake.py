@@ -138,11 +138,10 @@ def bake(
         keeps_versions=not replace,
         provenance=({"importance": map_facts},) * len(teachers) if map_facts else (),
     )
-    following = NEXT_PRESET.get(preset)
     recommendation = None
-    if following:
-        next_recipe = _read_recipe(following, kind, chosen, wanted, changes, directions)
-        recommendation = partial(_recommend, preset, following, next_recipe)
+    if following := NEXT_PRESET.get(preset):
+        read = partial(_read_recipe, following, kind, chosen, wanted, changes, directions)
+        recommendation = partial(_recommend, preset, following, read)
     _run(teachers, recipe, options, if_changed, as_json, quiet, recommendation)
 
 
@@ -170,11 +169,11 @@ def _run(
         ending.show(show, run(teachers, recipe, options, control))
 
 
-def _recommend(preset: str, following: str, recipe: Recipe, bundle: Path) -> str:
+def _recommend(preset: str, following: str, read: Callable[[], Recipe], bundle: Path) -> str:
     from verdigris.core.bundle.files.read import open_bundle
     from verdigris.core.cli.shared.next_preset import recommend
 
-    return recommend(preset, following, recipe, open_bundle(bundle).manifest.source)
+    return recommend(preset, following, read, open_bundle(bundle).manifest.source)
 
 
 def _read_recipe(

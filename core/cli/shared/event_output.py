@@ -112,8 +112,9 @@ def _print_result(event: Finished, recommendation: Callable[[Path], str] | None)
         verdict = judge_bake(samples, picture, sky)
         if verdict:
             print(f"  {verdict.line}")
-            if recommendation and verdict.dots < MOST_DOTS:
-                print(f"  {recommendation(Path(result))}")
+            line = recommendation(Path(result)) if recommendation else ""
+            if line and verdict.dots < MOST_DOTS:
+                print(f"  {line}")
         print(
             f"  log error {samples.log_mae:.4f}  SMAPE {samples.smape:.3f}  "
             f"sphere {picture.psnr:.1f} dB  FLIP {picture.ldr_flip:.3f}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.text import format_range
 from verdigris.core.batch.plan.estimate import Estimate
 from verdigris.core.settings.recipe import Kind, Recipe
@@ -13,12 +14,18 @@ from verdigris.core.settings.recipe import Kind, Recipe
 _SPREAD = 1.3
 
 
-def recommend(preset: str, following: str, recipe: Recipe, source: Mapping[str, Any]) -> str:
-    """A line about the preset `following`, whose settings are `recipe`. `source` is that section of
-    the manifest of a bundle by `preset`: its bake shows how fast this machine is."""
+def recommend(
+    preset: str, following: str, read_recipe: Callable[[], Recipe], source: Mapping[str, Any]
+) -> str:
+    """A line about the preset `following`, whose settings are read only now: it may not allow the
+    changes of the bake, and then the line is empty. `source` is that section of the manifest of a
+    bundle by `preset`: its bake shows how fast this machine is."""
+    try:
+        settings = read_recipe()[Kind(source["kind"])]
+    except SettingsError:
+        return ""
     estimate = Estimate()
     estimate.learn(source)
-    settings = recipe[Kind(source["kind"])]
     seconds = estimate.seconds(settings, str(source["trainer"]), None)
     time = format_range(seconds / _SPREAD, seconds * _SPREAD)
     line = f"--preset {following} takes {time} here, and comes closer"

@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -158,14 +157,14 @@ def test_a_target_error_ends_the_bake_when_it_is_reached(clay, tmp_path):
 
 
 def test_a_time_limit_is_kept(clay, tmp_path):
-    begun = time.monotonic()
     settings = replace(TINY, iterations=1_000_000)
     events = run([clay], tmp_path, settings, time_limit=0.2)
     last = of_kind(events, Step)[-1]
     assert last.step == last.steps < 1_000_000
     # on a fast machine it is good before
     assert events[-1].stopped_by in ("time limit", "quality")
-    assert time.monotonic() - begun < 12.0
+    # of training alone
+    assert events[-1].seconds < 12.0
 
 
 def test_several_materials_share_one_decoder(clay, chalk, tmp_path):

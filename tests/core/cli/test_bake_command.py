@@ -117,9 +117,9 @@ def test_the_help_shows_few_options_each_in_one_group():
 
 
 def test_json_prints_a_line_for_each_event(source, tmp_path):
-    code, printed, errors = in_process(
-        "bake", source, *QUICK, "-m", "pane", "-o", tmp_path, "--json"
-    )
+    # the next preset, of four pairs of directions, does not allow this batch
+    chosen = (*QUICK, "--set", "batch=258", "-m", "pane", "-o", tmp_path)
+    code, printed, errors = in_process("bake", source, *chosen, "--json")
     assert (code, errors) == (0, "")
     events = [json.loads(line) for line in printed.splitlines()]
     kinds = [event["event"] for event in events]
@@ -140,9 +140,8 @@ def test_the_live_line_leaves_pipes_readable(source, tmp_path):
     assert first.startswith("60 steps in ")
     assert path == str(tmp_path / "pane.vdg")
     assert verdict.count("●") + verdict.count("○") == 5
-    # a third of the steps of a draft for a constant material, but both have 60 here
     assert advice.startswith("  a draft is for a first look: --preset standard takes ")
-    assert advice.endswith(" s here, and comes closer")
+    assert re.search(r" takes (about )?\d+( to \d+)? (s|min) here, and comes closer$", advice)
     assert "log error" in measures[0] and "under a sky: error" in measures[1]
     assert "the material is constant" in measures[2]
     assert "warning: pane: transmission is dropped: a neural material only reflects" in told

@@ -368,7 +368,6 @@ def results_of(program, commands, **options):
 
 IN_FOLDER_THAT_IS_GONE = """
 import os
-import shlex
 os.rmdir(os.getcwd())
 print(json.dumps([run_command(words) for words in json.load(sys.stdin)]))
 """

@@ -1,26 +1,32 @@
 """The recommendation below a bake names the next preset, and its time on this machine."""
 
 import re
+from functools import partial
 
 import pytest
 
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.cli.shared.next_preset import recommend
 from verdigris.core.settings.bake_settings import as_read
 from verdigris.core.settings.presets import require_recipe
 from verdigris.core.settings.recipe import Kind
 
 
-def line_after(seconds, kind=Kind.DETAILED, preset="draft", following="standard"):
-    """After a bake on a processor whose training took so many seconds."""
-    settings = require_recipe(preset, "numpy")[kind]
-    source = {
+def source_of(settings, kind, seconds):
+    """That section of the manifest of a bake on a processor."""
+    return {
         "kind": kind.value,
         "trainer": "numpy",
         "settings": as_read(settings),
         "step": settings.iterations,
         "seconds": seconds,
     }
-    return recommend(preset, following, require_recipe(following, "numpy"), source)
+
+
+def line_after(seconds, kind=Kind.DETAILED, preset="draft", following="standard"):
+    """After a bake on a processor whose training took so many seconds."""
+    source = source_of(require_recipe(preset, "numpy")[kind], kind, seconds)
+    return recommend(preset, following, partial(require_recipe, following, "numpy"), source)
 
 
 def test_a_draft_is_called_one_and_standard_has_the_time_of_eight_times_the_samples():
@@ -41,3 +47,30 @@ def test_the_time_follows_the_machine_and_the_kind_of_material(seconds):
 def test_a_preset_that_is_no_draft_is_not_called_one():
     line = line_after(60, preset="standard", following="final")
     assert line.startswith("--preset final takes ") and line.endswith(" here, and comes closer")
+
+
+def test_a_wider_decoder_takes_longer_on_this_machine_too():
+    """`final` has another decoder, of which no bake tells."""
+    standard, final = (require_recipe(each, "numpy").largest for each in ("standard", "final"))
+    samples = final.iterations * final.batch / (standard.iterations * standard.batch)
+    ease = standard.spec.multiply_adds / final.spec.multiply_adds
+    for seconds in (30, 3000):
+        expected = seconds * samples / ease
+        line = line_after(seconds, preset="standard", following="final")
+        low, high, unit = re.search(r"takes (\d+) to (\d+) (min|h) here", line).groups()
+        scale = {"min": 60, "h": 3600}[unit]
+        assert int(low) * scale < expected < int(high) * scale
+
+
+def test_what_the_next_preset_does_not_allow_is_not_recommended():
+    changes = {"batch": 1026}
+    draft = require_recipe("draft", "numpy").changed(changes).largest
+    source = source_of(draft, Kind.DETAILED, 40)
+
+    # standard has four pairs of directions for two
+    def standard():
+        return require_recipe("standard", "numpy").changed(changes)
+
+    with pytest.raises(SettingsError, match="batch is 1026: use a multiple of 4"):
+        standard()
+    assert recommend("draft", "standard", standard, source) == ""

@@ -88,7 +88,8 @@ def test_a_cancelled_set_up_ends_with_its_children(use, tmp_path):
     running.cancel()
     running.cancel()
     last = events_of(running)[-1]
-    assert time.monotonic() - begun < 5.0
+    # they would wait for a minute
+    assert time.monotonic() - begun < SECONDS
     assert (last.kind, last.text) == (
         FAILED,
         "the set-up was cancelled; downloaded packages are kept",
@@ -96,7 +97,7 @@ def test_a_cancelled_set_up_ends_with_its_children(use, tmp_path):
     # what is left of a process stays until its new parent looks at it
     state = Path(f"/proc/{child}/stat")
     while state.exists() and state.read_text().rsplit(")", 1)[1].split()[0] != "Z":
-        assert time.monotonic() - begun < 10.0
+        assert time.monotonic() - begun < SECONDS
         time.sleep(0.05)
 
 

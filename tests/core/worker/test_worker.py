@@ -23,7 +23,7 @@ from verdigris.core.worker.session import job
 from verdigris.core.worker.session.session import Session
 
 from .lines import random_line, raw
-from .running_worker import CLAY, LONG, QUICK, RunningWorker
+from .running_worker import CLAY, LONG, QUICK, SECONDS, RunningWorker
 
 OPEN_CLAY = commands.Open(name="clay", payload=CLAY.encode())
 
@@ -300,13 +300,11 @@ def test_a_worker_that_hangs_is_told_of_even_where_it_has_asked_for_patience(mon
         took = time.monotonic() - stopped
         print(f"told after {took:.1f} s")
         assert "no processor time" in running.client.health().reason
-        # silent for 2 s, then idle for half a second more
-        assert took < 2.0 + 0.5 + 2.0
         running.client.kill()
         killed = time.monotonic()
-        while running.client.health().state != GONE and time.monotonic() < killed + 20:
+        while running.client.health().state != GONE:
+            assert time.monotonic() < killed + SECONDS
             time.sleep(0.02)
-        assert time.monotonic() - killed < 2.0
     finally:
         running.client.kill()
 
@@ -339,15 +337,12 @@ def test_paint_and_focus_go_on_with_a_bake_of_another_worker_whose_parent_dies_t
         assert other.all("error") == []
         # both of its streams end, and are seen to in either order
         process = other.client._process
-        begun = time.monotonic()
         process.stdin.close()
         # the other end of a pipe whose file is replaced is gone
         os.dup2(nothing := os.open(os.devnull, os.O_RDONLY), process.stdout.fileno())
         os.close(nothing)
-        assert process.wait(10) in (0, 141)
-        took = time.monotonic() - begun
-        print(f"gone after {took:.2f} s")
-        assert took < 2.0
+        # one that is ended by force, after a second, has another code, and its lock stays
+        assert process.wait(SECONDS) in (0, 141)
         assert not list(tmp_path.glob(".*")), "it holds a lock or a half-written file"
     finally:
         other.client.kill()
@@ -479,14 +474,24 @@ def told_to(*given):
     session = Session(lambda event: heard.append(event.as_json()))
     for command in given:
         session.handle(command)
-    session.close()
     return [header for header in heard if header["event"] == "error"], session.is_ended
 
 
 def test_there_is_nothing_to_keep_before_the_first_step(tmp_path):
+    heard = []
+    session = Session(lambda event: heard.append(event.as_json()))
     start = commands.Start(str(tmp_path), changes=QUICK)
-    (error,), _ = told_to(commands.Hello(VERSION), OPEN_CLAY, start, commands.Finish())
+    for command in (commands.Hello(VERSION), OPEN_CLAY, start, commands.Finish()):
+        session.handle(command)
+    (error,) = [header for header in heard if header["event"] == "error"]
     assert error["command"] == "finish" and "nothing was trained yet" in error["text"]
+    # the bake goes on, and can be ended after its first steps
+    while not any(header["event"] == "step" for header in heard):
+        session.work()
+        assert session.state in ("preparing", "training")
+    session.handle(commands.Finish())
+    assert session.state == "finishing"
+    session.close()
 
 
 def test_another_version_is_named_and_ends_it():

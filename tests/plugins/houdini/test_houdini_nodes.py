@@ -3,7 +3,6 @@
 import importlib
 import json
 import re
-import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -381,9 +380,7 @@ def test_a_real_worker_bakes_a_material_of_the_stage(scene, monkeypatch, tmp_pat
     monkeypatch.setattr(
         scenes, "Start", lambda **values: replace(plain(**values), changes=dict(small))
     )
-    began = time.monotonic()
     press(scene, "bake")
-    assert time.monotonic() - began < 60
     found = Path(json.loads(parms(scene)["bundles"])["/materials/tiles"])
     assert found.parent == tmp_path / "neural"
     assert api.verify(api.open_bundle(found)).holds

@@ -112,9 +112,7 @@ def from_view(
 ) -> None:
     """Makes an importance map from a camera's view.
 
-    The weight of a texel grows with its size in the picture.
-
-    The mean weight of visible texels is 1.
+    The weight of a texel grows with its size in the picture. The mean of visible texels is 1.
     """
     from verdigris.core.geometry.mesh import load_mesh
     from verdigris.core.importance.camera import look_at, read_camera
