@@ -10,6 +10,12 @@ from zipfile import BadZipFile
 
 from verdigris.core.base.errors import HostError, reason
 from verdigris.core.hosts.host import (
+    BASE_COLOR,
+    EMISSION,
+    METALNESS,
+    NORMAL_MAP,
+    OPACITY,
+    ROUGHNESS,
     BakedResult,
     LadderLook,
     RungLook,
@@ -35,6 +41,17 @@ COLOUR_SHOWN, SHOWN_SCALE = "colour_shown", "colour_shown_scale"
 _CURVE, _MIRROR_CURVE, _TILES, _ALPHA = "curve", "mirror_curve", "tiles", "alpha_mode"
 _LIGHT_SET, _MATERIAL_SET = "uv_set_of_light", "uv_set_of_materials"
 _OF_LIGHT = "light", "share", "mirror", "colour", "detail", "opacity"
+# Of lit textures by kind, which are all that older ladders have for scenes: the input of a Standard
+# Surface, whether it is a colour, and whether it is a direction.
+_STRENGTH = "emissive_strength"
+_INPUTS = {
+    BASE_COLOR: ("base_color", True, False),
+    ROUGHNESS: ("specular_roughness", False, False),
+    METALNESS: ("metalness", False, False),
+    NORMAL_MAP: ("normal", False, True),
+    EMISSION: ("emission_color", True, False),
+    OPACITY: ("opacity", False, False),
+}
 
 
 def read_look(file: Path) -> LadderLook:
@@ -64,7 +81,7 @@ def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
     for each in report.get("rungs", ()):
         name, light = str(each["name"]), _light_of(each, report, folder)
         vertices = each.get(SCENE_VERTICES)
-        shader = _shader_of(each.get(SCENE_SHADER), report, folder)
+        shader = _shader_of(each, report, folder)
         if name != NEURAL and not (light or vertices or shader):
             continue
         rungs.append(
@@ -118,10 +135,11 @@ def _numbers(curve: Mapping[str, float]) -> tuple[float, float, float]:
 
 
 def _shader_of(
-    found: Mapping[str, Any] | None, report: Mapping[str, Any], folder: Path
+    entry: Mapping[str, Any], report: Mapping[str, Any], folder: Path
 ) -> ShaderLook | None:
+    uv_set, found = _set(report, _MATERIAL_SET), entry.get(SCENE_SHADER)
     if found is None:
-        return None
+        return _shader_of_kinds(entry, uv_set, folder)
     textures = {
         name: ShaderTexture(
             folder / each["file"], each["is_colour"], each["is_direction"], each["low"],
@@ -133,7 +151,22 @@ def _shader_of(
         name: tuple(value) if isinstance(value, list) else value
         for name, value in found["values"].items()
     }
-    return ShaderLook(found["category"], values, textures, _set(report, _MATERIAL_SET))
+    return ShaderLook(found["category"], values, textures, uv_set)
+
+
+def _shader_of_kinds(entry: Mapping[str, Any], uv_set: str, folder: Path) -> ShaderLook | None:
+    """The surface shader of lit textures of an older ladder, without coat, anisotropy and sheen."""
+    kinds = entry.get(SCENE_TEXTURES, {})
+    if not kinds:
+        return None
+    textures = {}
+    for kind, file in kinds.items():
+        name, is_colour, is_direction = _INPUTS[kind]
+        textures[name] = ShaderTexture(folder / file, is_colour, is_direction)
+    values = {"base": 1.0, "specular": 1.0}
+    if EMISSION in kinds:
+        values["emission"] = entry.get(_STRENGTH, 1.0)
+    return ShaderLook("standard_surface", values, textures, uv_set)
 
 
 def read_vertices(file: Path) -> tuple[Floats, Floats]:

@@ -41,8 +41,6 @@ from verdigris.plugins.maya.scene.surface_shader import STANDARD_SURFACE, make_s
 BELOW = "verdigrisBelowPixels"
 FORMER_LAYERS = "verdigrisFormerLayers"
 """Of the layer with the meshes themselves: the layers that these were in, by UUID."""
-
-
 _DEFAULT_LAYER = "defaultLayer"
 
 
@@ -100,7 +98,9 @@ def make_levels(
         if rung.below_pixels:
             note_text(layer, BELOW, str(rung.below_pixels))
         if rung.name == NEURAL:
-            note_text(layer, FORMER_LAYERS, json.dumps(_layers_of(members)))
+            former = [(identity_of(each), _layer_of(each)) for each in members]
+            record = [(mesh, identity_of(shown_in)) for mesh, shown_in in former if shown_in]
+            note_text(layer, FORMER_LAYERS, json.dumps(record))
         cmds.editDisplayLayerMembers(layer, *members, noRecurse=True)
         if rung.name != NEURAL:
             cmds.setAttr(f"{layer}.visibility", False)
@@ -109,25 +109,42 @@ def make_levels(
 
 
 def _remove(material: HostMaterial) -> None:
-    """Deletes what was made for another ladder of this material. Meshes return to their layers."""
+    """Deletes what was made for another ladder of this material. Meshes return to their layers,
+    unless the artist has moved them, and what is under copies goes to the parents of these."""
     made = [node for node in nodes_with(LEVEL_OF) if text_of(node, LEVEL_OF) == material.key]
     for node in made:
-        for uuids in json.loads(text_of(node, FORMER_LAYERS) or "[]"):
-            mesh, layer = ([*cmds.ls(each, long=True), ""][0] for each in uuids)
-            if mesh and layer and layer not in made:
-                cmds.editDisplayLayerMembers(layer, mesh, noRecurse=True)
+        for mesh_id, layer_id in json.loads(text_of(node, FORMER_LAYERS) or "[]"):
+            layer = next(iter(cmds.ls(layer_id)), "")
+            for mesh in cmds.ls(mesh_id, long=True) if layer and layer not in made else ():
+                shown_in = _layer_of(mesh)
+                if shown_in and text_of(shown_in, LEVEL_OF):
+                    cmds.editDisplayLayerMembers(layer, mesh, noRecurse=True)
+        if node.startswith("|"):
+            _keep_children(node)
     if made:
         cmds.delete(*made)
 
 
-def _layers_of(members: list[str]) -> list[tuple[str, str]]:
-    """The display layer of each of these that is in one."""
-    found = []
-    for each in members:
-        for layer in cmds.listConnections(f"{each}.drawOverride", type="displayLayer") or []:
-            if layer != _DEFAULT_LAYER:
-                found.append((identity_of(each), identity_of(layer)))
-    return found
+def _layer_of(transform: str) -> str:
+    """Its display layer. Empty for that of all nodes."""
+    found = cmds.listConnections(f"{transform}.drawOverride", type="displayLayer") or []
+    return next((str(each) for each in found if each != _DEFAULT_LAYER), "")
+
+
+def _keep_children(copied: str) -> None:
+    """Moves what the artist has put under a copy to its parent."""
+    below = cmds.listRelatives(copied, children=True, type="transform", fullPath=True) or []
+    # constraints are of the copy itself, and other copies are deleted, too
+    kept = [
+        each
+        for each in below
+        if not cmds.nodeType(each).endswith("Constraint") and not text_of(each, LEVEL_OF)
+    ]
+    above = copied.rpartition("|")[0]
+    if kept and above:
+        cmds.parent(*kept, above)
+    elif kept:
+        cmds.parent(*kept, world=True)
 
 
 def _copy(material: HostMaterial, mesh: str, faces: list[str], rung: RungLook, engine: str) -> str:

@@ -312,6 +312,17 @@ def make_cmds(scene: Scene) -> StrictModule:
         return found or None
 
     @teach
+    def parent(*names: str, world: bool = False) -> None:
+        """Moves transforms below the last name, or to the top."""
+        scene.change("parent")
+        moved, above = (names, "") if world else (names[:-1], scene.find(names[-1]))
+        for name in moved:
+            path = scene.find(name)
+            to = f"{above}|{path.rpartition('|')[2]}"
+            assert scene.nodes[path]["type"] == "transform" and to not in scene.nodes
+            scene.move(path, to)
+
+    @teach
     def createDisplayLayer(*, name: str, empty: bool, noRecurse: bool) -> str:
         scene.change("createDisplayLayer")
         assert empty and noRecurse and scene.place(name) not in scene.nodes
@@ -506,13 +517,14 @@ def make_cmds(scene: Scene) -> StrictModule:
         query: bool = False,
         undoName: bool = False,
         state: bool | None = None,
+        stateWithoutFlush: bool | None = None,
     ) -> Any:
         if state is not None:
-            if not query:
-                # Maya flushes the steps
-                scene.has_undo = state
-                scene.undo_stack.clear()
+            assert query, "Maya would flush the steps of the artist"
             return scene.has_undo
+        if stateWithoutFlush is not None:
+            scene.has_undo = stateWithoutFlush
+            return None
         if openChunk:
             assert scene.chunk is None
             scene.chunk = []

@@ -175,6 +175,17 @@ class Scene:
         self.nodes[name] = {"type": kind, "attributes": attributes, "locked": False}
         return name
 
+    def move(self, path: str, to: str) -> None:
+        """Moves a transform with what is below it and its assignments."""
+
+        def moved(name: str) -> str:
+            is_below = f"{name.partition('.')[0]}|".startswith(f"{path}|")
+            return to + name.removeprefix(path) if is_below else name
+
+        self.nodes = {moved(name): facts for name, facts in self.nodes.items()}
+        self.uuids = {moved(name): uuid for name, uuid in self.uuids.items()}
+        self.members = {each: list(map(moved, names)) for each, names in self.members.items()}
+
     def find(self, name: str) -> str:
         """The node of a name, a long name, or a name with a component."""
         plain = name.partition(".")[0].removeprefix(":")

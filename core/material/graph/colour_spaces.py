@@ -89,12 +89,6 @@ def name_in_materialx(name: str) -> str:
     return _COLOUR_SPACES.get(plain, plain)
 
 
-def is_known(name: str) -> bool:
-    """Whether MaterialX has a colour space, by any of its names. Needs no MaterialX, which
-    applications lack."""
-    return name_in_materialx(name) in _OTHER_NAMES
-
-
 def rename_colour_spaces(root: mx.Document) -> None:
     """Replaces names of colour spaces that applications write, and MaterialX's further names.
     For some of these, MaterialX prints that it has no conversion."""

@@ -60,7 +60,7 @@ def require_material(key: str) -> bpy.types.Material:
 def material_warnings() -> tuple[str, ...]:
     """Materials that cannot be listed, and libraries that are missing."""
     lines = [
-        f"{each.name_full} has no shader at the surface of its output: connect one to bake it"
+        _without_shader(each)
         for each in bpy.data.materials
         if _is_for_surfaces(each) and _surface_node(each) is None
     ]
@@ -77,6 +77,8 @@ def material_warnings() -> tuple[str, ...]:
 def read_document(material: HostMaterial, scene: Path | None) -> HostDocument:
     """Exports a material and converts it."""
     source = require_material(material.key)
+    if _surface_node(source) is None:
+        raise HostError(_without_shader(source))
     nodes = list(_nodes(source))
     in_memory = [each for each in _images(nodes) if not (_is_on_disk(each) or _is_lost(each))]
     known = offers(nodes, source.node_tree)
@@ -191,12 +193,18 @@ def _require_usd() -> Any:
 
 def _inexpressible(material: bpy.types.Material) -> str:
     surface = _surface_node(material)
-    if surface is not None and surface.mute:
+    assert surface is not None
+    if surface.mute:
         return f"{material.name_full}: its shader {surface.name!r} is muted: press M on it"
-    shader = f"its shader {surface.name!r} ({surface.bl_label})" if surface else "it"
     return (
-        f"{material.name_full}: Blender's MaterialX export cannot express {shader}: use a "
-        "Principled BSDF"
+        f"{material.name_full}: Blender's MaterialX export cannot express its shader "
+        f"{surface.name!r} ({surface.bl_label}): use a Principled BSDF"
+    )
+
+
+def _without_shader(material: bpy.types.Material) -> str:
+    return (
+        f"{material.name_full} has no shader at the surface of its output: connect one to bake it"
     )
 
 

@@ -30,10 +30,13 @@ def refuse_locked(node: hou.Node) -> None:
 @contextmanager
 def undo_step(label: str) -> Iterator[None]:
     """Groups all changes inside into one undo step, and undoes them after an error."""
+    before = hou.undos.undoLabels()
     try:
         with hou.undos.group(label):
             yield
     except (hou.OperationFailed, hou.PermissionError) as failure:
-        if hou.undos.areEnabled() and hou.undos.undoLabels()[:1] == (label,):
+        labels = hou.undos.undoLabels()
+        # without a change there is no step, and the one before may have the same label
+        if hou.undos.areEnabled() and labels != before and labels[:1] == (label,):
             hou.undos.performUndo()
         raise HostError(f"{label}: Houdini reports: {failure}") from None

@@ -113,11 +113,13 @@ def refuse_locked(node: str) -> None:
 @contextmanager
 def undo_step(label: str) -> Iterator[None]:
     """Groups all changes inside into one undo step, and undoes them after an error."""
-    # a Maya without a window starts without undo
+    # a Maya without a window starts without undo, and programs turn it off for a time
     is_kept = cmds.undoInfo(query=True, state=True)
     if not is_kept:
-        cmds.undoInfo(state=True)
-    cmds.undoInfo(openChunk=True, chunkName=label)
+        cmds.undoInfo(stateWithoutFlush=True)
+    # a step is known by its name, and the one before may have the same
+    name = f"{label} " if cmds.undoInfo(query=True, undoName=True) == label else label
+    cmds.undoInfo(openChunk=True, chunkName=name)
     failed = True
     try:
         yield
@@ -127,7 +129,7 @@ def undo_step(label: str) -> Iterator[None]:
     finally:
         cmds.undoInfo(closeChunk=True)
         # without a change there is no step, and undo would revert an action of the artist
-        if failed and cmds.undoInfo(query=True, undoName=True) == label:
+        if failed and cmds.undoInfo(query=True, undoName=True) == name:
             cmds.undo()
         if not is_kept:
-            cmds.undoInfo(state=False)
+            cmds.undoInfo(stateWithoutFlush=False)

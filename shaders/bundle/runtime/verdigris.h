@@ -596,7 +596,7 @@ static int vd__read_record(const Vd__Field *record, VdRead read, void *user, siz
     if (!vd__file_name(record, name) || !vd__real(&length, 1, (double)most, &wanted))
         return 0;
     if (!read(user, name, most, data, bytes))
-        return vd__fail(record->json->error, name, "the file", "missing, no plain file, or too large", "copy the whole folder of the bundle");
+        return vd__fail(record->json->error, name, "the file", "missing, not a plain file, or too large", "copy the whole folder of the bundle");
     if ((double)*bytes != wanted) {
         VD_FREE(*data);
         *data = 0;
@@ -1057,7 +1057,7 @@ int vd_open_with(VdBundle *bundle, VdRead read, void *user, VdError *error) {
     if (error)
         error->text[0] = 0;
     if (!read(user, "manifest.json", VD__MOST_MANIFEST, &data, &bytes))
-        return vd__fail(error, "manifest.json", "the file", "missing, no plain file, or too large", "name the folder of a bundle");
+        return vd__fail(error, "manifest.json", "the file", "missing, not a plain file, or too large", "name the folder of a bundle");
     holds = vd__parse(&json, "manifest.json", data, bytes, error) && vd__load(bundle, &json, read, user);
     vd__free(&json);
     VD_FREE(data);
@@ -1358,7 +1358,7 @@ int vd_open_reference_with(const VdBundle *bundle, VdRead read, void *user, VdRe
     if (error)
         error->text[0] = 0;
     if (!read(user, bundle->reference, VD__MOST_REFERENCE, &data, &bytes))
-        return vd__fail(error, bundle->reference, "the file", "missing, no plain file, or too large", "copy the whole folder of the bundle");
+        return vd__fail(error, bundle->reference, "the file", "missing, not a plain file, or too large", "copy the whole folder of the bundle");
     holds = vd__parse(&json, bundle->reference, data, bytes, error);
     if (holds) {
         const Vd__Field root = {&json, 1, ""}, count = vd__get(&root, "count");

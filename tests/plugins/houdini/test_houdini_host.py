@@ -61,17 +61,34 @@ def Scope "materials" {
 
 @pytest.mark.parametrize(
     ("file", "expected"),
-    [("/c.png", "srgb_texture"), ("/c.exr", "acescg"), ("/c.own", None), ("/c.png", "no OCIO")],
+    [
+        ("/c.png", "srgb_texture"),
+        ("/c.exr", "acescg"),
+        ("/c.tif", "srgb_texture"),
+        ("/c.own", "studio log"),
+        ("no OCIO.png", None),
+        ("damaged.png", None),
+    ],
 )
 def test_images_are_in_the_space_that_houdini_chooses_by_their_names(
     host, houdini, tmp_path, monkeypatch, file, expected
 ):
-    rules = {".png": ("sRGB - Display", 1), ".exr": ("ACEScg", 2), ".own": ("Studio Log", 0)}
-    config = SimpleNamespace(getColorSpaceFromFilepath=lambda path: rules[Path(path).suffix])
-    module = SimpleNamespace(GetCurrentConfig=lambda: config)
-    if expected == "no OCIO":
-        module, expected = None, None
-    monkeypatch.setitem(sys.modules, "PyOpenColorIO", module)
+    rules = {
+        ".png": ("sRGB - Display", 1), ".exr": ("ACEScg", 2), ".tif": ("default", 3),
+        ".own": ("Studio Log", 0),
+    }  # fmt: skip
+    named = {"default": SimpleNamespace(getName=lambda: "sRGB - Texture")}
+    config = SimpleNamespace(
+        getColorSpaceFromFilepath=lambda path: rules[Path(path).suffix], getColorSpace=named.get
+    )
+
+    def current():
+        if file == "damaged.png":
+            raise ArithmeticError
+        return config
+
+    module = SimpleNamespace(GetCurrentConfig=current, Exception=ArithmeticError)
+    monkeypatch.setitem(sys.modules, "PyOpenColorIO", None if file == "no OCIO.png" else module)
     # which Houdini lacks
     monkeypatch.setitem(sys.modules, "MaterialX", None)
     (tmp_path / "gold.usda").write_text(TEXTURED % file)

@@ -57,6 +57,15 @@ def test_names_of_files_become_names_of_nodes_and_prims(harness, ladder, name, e
     assert Sdf.Path.IsValidPathString(harness.houdini.nodes[path]["parms"]["primpattern1"])
 
 
+def test_what_fails_before_a_change_does_not_undo_the_ladder_before_it(harness, ladder):
+    harness.host.attach_rungs(harness.first, ladder)
+    before = harness.snapshot()
+    harness.houdini.refuses = {"set", "setUserData"}
+    with pytest.raises(HostError, match="levels of detail: Houdini reports"):
+        harness.host.attach_rungs(harness.first, ladder)
+    assert harness.snapshot() == before
+
+
 def test_a_ladder_without_usd_is_refused_with_the_remedy(harness, ladder):
     before = harness.snapshot()
     with pytest.raises(HostError, match=r"gold: the ladder has no USD file .* install usd-core"):

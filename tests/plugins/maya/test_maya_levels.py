@@ -202,6 +202,46 @@ def test_without_a_window_what_fails_is_undone_too(painting, maya, ladder):
     assert maya.state() == before and not maya.has_undo
 
 
+def test_steps_of_the_artist_stay_while_a_program_has_turned_undo_off(painting, maya, ladder):
+    first = by_name(painting, "Standard_Surface1")
+    painting.attach_rungs(first, ladder)
+    steps, maya.has_undo = list(maya.undo_stack), False
+    painting.attach_rungs(first, replace(ladder, rungs=ladder.rungs[:2]))
+    assert maya.undo_stack[: len(steps)] == steps and not maya.has_undo
+
+
+def test_what_fails_before_a_change_does_not_undo_the_ladder_before_it(painting, maya, ladder):
+    first = by_name(painting, "Standard_Surface1")
+    painting.attach_rungs(first, replace(ladder, result=None))
+    before = maya.state()
+    maya.refuses = {"delete"}
+    with pytest.raises(HostError, match="Maya reports: delete"):
+        painting.attach_rungs(first, replace(ladder, result=None))
+    assert maya.state() == before
+
+
+def test_what_an_artist_puts_under_a_copy_outlives_it(painting, maya, ladder):
+    first = by_name(painting, "Standard_Surface1")
+    painting.attach_rungs(first, ladder)
+    maya.add("|plate_pbr|lamp", "transform")
+    maya.add("|plate_pbr|lamp|lampShape", "mesh", mesh={})
+    maya.add("|plate_pbr|follow", "pointConstraint")
+    painting.attach_rungs(first, ladder)
+    assert {"|plate_pbr", "|lamp", "|lamp|lampShape"} <= set(maya.nodes)
+    assert not {"|plate_pbr|lamp", "|follow", "|plate_pbr|follow"} & set(maya.nodes)
+
+
+def test_a_mesh_that_the_artist_has_moved_to_another_layer_stays_there(painting, maya, ladder):
+    first = by_name(painting, "Standard_Surface1")
+    maya.add("geometry", "displayLayer", visibility=True, members=["|plate"])
+    painting.attach_rungs(first, ladder)
+    maya.nodes["Standard_Surface1_LOD0_neural"]["attributes"]["members"] = []
+    maya.add("props", "displayLayer", visibility=True, members=["|plate"])
+    painting.attach_rungs(first, replace(ladder, rungs=ladder.rungs[1:]))
+    members = {each: maya.nodes[each]["attributes"]["members"] for each in ("geometry", "props")}
+    assert members == {"geometry": [], "props": ["|plate"]}
+
+
 def test_meshes_return_to_the_display_layers_that_they_were_in(painting, maya, ladder):
     first = by_name(painting, "Standard_Surface1")
     maya.add("geometry", "displayLayer", visibility=True, members=["|plate"])

@@ -318,7 +318,7 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(decoder, bundle, tmp_pa
     os.mkfifo(folder / name)
     done = decode(decoder, folder)
     assert done.returncode == 1
-    assert f"{name}: the file is missing, no plain file, or too large" in done.stderr
+    assert f"{name}: the file is missing, not a plain file, or too large" in done.stderr
 
 
 def test_damaged_files_of_all_kinds_do_no_harm(bundle, tmp_path):

@@ -97,6 +97,29 @@ def test_all_layers_of_gltf_are_inputs_of_the_surface_shader(tmp_path):
     assert {shader.values[each] for each in numbers} == {1.0, (1.0, 1.0, 1.0)}
 
 
+def test_a_ladder_from_before_the_surface_shader_of_pbr_still_shows_its_textures(tmp_path):
+    kinds = ("base_color", "roughness", "metalness", "normal", "emission", "opacity")
+    entry = {
+        "name": "pbr", "emissive_strength": 3.0,
+        "scene_textures": {kind: f"pbr_{kind}.png" for kind in kinds},
+    }  # fmt: skip
+    report = {"rungs": [entry], "uv_set_of_materials": "st"}
+    [rung] = look_of(report, tmp_path).rungs
+    found = {name: each.file.name for name, each in rung.shader.textures.items()}
+    assert found == {
+        "base_color": "pbr_base_color.png",
+        "specular_roughness": "pbr_roughness.png",
+        "metalness": "pbr_metalness.png",
+        "normal": "pbr_normal.png",
+        "emission_color": "pbr_emission.png",
+        "opacity": "pbr_opacity.png",
+    }
+    colours = {name for name, each in rung.shader.textures.items() if each.is_colour}
+    assert colours == {"base_color", "emission_color"}
+    assert rung.shader.textures["normal"].is_direction
+    assert rung.shader.values["emission"] == 3.0 and rung.shader.uv_set == "st"
+
+
 @pytest.mark.parametrize("entry", [{}, {"name": "pbr", "scene_shader": {}}, "pbr"])
 def test_a_damaged_report_is_named_with_the_remedy(tmp_path, entry):
     file = tmp_path / "ladder.json"

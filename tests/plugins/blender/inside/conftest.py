@@ -79,19 +79,6 @@ def feed(material: bpy.types.Material, socket: str, kind: str) -> bpy.types.Node
     return node
 
 
-def set_by_modifier(item: bpy.types.Object, material: str) -> None:
-    """Gives an object the material of this name by geometry nodes."""
-    tree = bpy.data.node_groups.new("set", "GeometryNodeTree")
-    for kind in ("INPUT", "OUTPUT"):
-        tree.interface.new_socket("Geometry", in_out=kind, socket_type="NodeSocketGeometry")
-    start, end = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
-    node = tree.nodes.new("GeometryNodeSetMaterial")
-    node.inputs["Material"].default_value = bpy.data.materials[material]
-    tree.links.new(start.outputs[0], node.inputs["Geometry"])
-    tree.links.new(node.outputs[0], end.inputs[0])
-    item.modifiers.new("set", "NODES").node_group = tree
-
-
 def new_image(name: str, file: Path | None = None) -> bpy.types.Image:
     """A small image, in a file or only in memory."""
     image = bpy.data.images.new(name, 8, 8)
@@ -133,3 +120,16 @@ def registered():
     yield
     addon.unregister()
     operators._Running.job = None
+
+
+def set_material(item, material):
+    """Gives an object a modifier that sets a material."""
+    tree = bpy.data.node_groups.new("set", "GeometryNodeTree")
+    for kind in ("INPUT", "OUTPUT"):
+        tree.interface.new_socket("Geometry", in_out=kind, socket_type="NodeSocketGeometry")
+    start, end = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
+    node = tree.nodes.new("GeometryNodeSetMaterial")
+    node.inputs["Material"].default_value = material
+    tree.links.new(start.outputs[0], node.inputs["Geometry"])
+    tree.links.new(node.outputs[0], end.inputs[0])
+    item.modifiers.new("set", "NODES").node_group = tree

@@ -179,6 +179,13 @@ def test_a_muted_shader_is_named_as_such(harness):
         document_of("copper")
 
 
+def test_a_material_that_has_lost_its_output_since_it_was_listed_is_named(harness):
+    listed, tree = harness.first, bpy.data.materials["copper"].node_tree
+    tree.nodes.remove(tree.get_output_node("ALL"))
+    with pytest.raises(HostError, match="copper has no shader at the surface of its output"):
+        harness.host.document(listed)
+
+
 def test_tiles_that_were_never_saved_are_written_too(harness):
     image = bpy.data.images.new("tiles", 8, 8, tiled=True)
     assert not image.is_dirty

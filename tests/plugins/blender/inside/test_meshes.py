@@ -9,7 +9,7 @@ from verdigris.core.hosts.painted_meshes import find_painted
 from verdigris.plugins.blender.adapter import BlenderHost
 from verdigris.plugins.blender.scene.paint import arm_brush
 
-from .conftest import new_material, set_by_modifier
+from .conftest import new_material, set_material
 
 NAME = "verdigris_weights"
 
@@ -66,7 +66,7 @@ def test_only_faces_with_the_material_are_read(harness, plane):
 
 
 def test_a_material_of_a_modifier_is_found(harness, plane):
-    set_by_modifier(plane, "spare")
+    set_material(plane, bpy.data.materials["spare"])
     host = BlenderHost()
     spare = next(each for each in host.materials() if each.name == "spare")
     assert host.meshes(spare) == ("plane",)

@@ -26,7 +26,7 @@ from verdigris.plugins.blender.adapter import BlenderHost
 from verdigris.plugins.blender.scene.rungs import attach_rungs
 from verdigris.plugins.blender.scene.surface_nodes import SHADERS
 
-from .conftest import new_image, set_by_modifier, shader_of
+from .conftest import new_image, set_material, shader_of
 
 
 def picture(file):
@@ -138,7 +138,7 @@ def test_what_the_artist_has_put_into_a_level_stays_in_the_scene(harness, ladder
 
 
 def test_a_material_that_a_modifier_sets_is_named_as_it_stays(harness, ladder):
-    set_by_modifier(bpy.data.objects["plane"], "spare")
+    set_material(bpy.data.objects["plane"], bpy.data.materials["spare"])
     spare = next(each for each in harness.host.materials() if each.name == "spare")
     said = harness.host.attach_rungs(spare, ladder)
     assert said.endswith("vertex; copies of plane keep the material that a modifier sets")
