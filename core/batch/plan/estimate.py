@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import lru_cache
 from statistics import median
@@ -17,6 +18,9 @@ from verdigris.core.settings.bake_settings import BakeSettings
 _RATES = {"tensor": 3e8, "numpy": 1e6}
 _BESIDE = {"tensor": 6.0, "numpy": 12.0}
 _SHADERS_AND_REFERENCE = 360_000
+# Samples of 2x32 from which on steps take most of the time, as in `standard`: shorter bakes do not
+# show the speed of other decoders.
+_LONG = {"tensor": 9e8, "numpy": 4e7}
 
 
 def samples_of(settings: BakeSettings) -> float:
@@ -30,6 +34,8 @@ class Estimate:
     def __init__(self) -> None:
         # by trainer and network
         self._seen: dict[tuple[str, str], list[float]] = {}
+        # by trainer: of long bakes, as if by 2x32
+        self._speeds: dict[str, list[float]] = {}
 
     def learn(self, source: Mapping[str, Any]) -> None:
         """Adds the `source` section of a bundle."""
@@ -38,9 +44,11 @@ class Estimate:
         batch, network = find_whole(settings, "batch") or 0, str(settings.get("network"))
         if min(seconds, step, batch) <= 0 or network not in PRESETS:
             return
-        key = str(source.get("trainer")), network
+        trainer, ease = str(source.get("trainer")), _ease(network)
         samples = step * batch * (1 + _discarded_share(settings))
-        self._seen.setdefault(key, []).append(samples / seconds)
+        self._seen.setdefault((trainer, network), []).append(samples / seconds)
+        if samples / ease > _LONG.get(trainer, math.inf):
+            self._speeds.setdefault(trainer, []).append(samples / seconds / ease)
 
     def seconds(self, settings: BakeSettings, trainer: str, time_limit: float | None) -> float:
         """Estimated seconds of a bake."""
@@ -49,16 +57,10 @@ class Estimate:
         return samples_of(settings) / self._rate(trainer, settings.network) + _BESIDE[trainer]
 
     def _rate(self, trainer: str, network: str) -> float:
-        """Samples per second: of bakes of this decoder, or else of others."""
+        """Samples per second: of bakes of this decoder, or else of long ones of others."""
         if own := self._seen.get((trainer, network)):
             return median(own)
-        others = [
-            rate / _ease(other)
-            for (kind, other), rates in self._seen.items()
-            if kind == trainer
-            for rate in rates
-        ]
-        return (median(others) if others else _RATES[trainer]) * _ease(network)
+        return median(self._speeds.get(trainer, [_RATES[trainer]])) * _ease(network)
 
 
 def _discarded_share(settings: Mapping[str, Any]) -> float:

@@ -49,7 +49,7 @@ def result_only(events: Iterable[Event]) -> None:
 
 def live_line(events: Iterable[Event], recommendation: Callable[[Path], str] | None = None) -> None:
     """Shows progress in one line that is updated, and prints the results at the end. Below a bundle
-    that is not as good as can be, it prints the recommendation for it."""
+    that is not as good as can be, the first of them, it prints the recommendation for it."""
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
@@ -112,9 +112,11 @@ def _print_result(event: Finished, recommendation: Callable[[Path], str] | None)
         verdict = judge_bake(samples, picture, sky)
         if verdict:
             print(f"  {verdict.line}")
-            line = recommendation(Path(result)) if recommendation else ""
-            if line and verdict.dots < MOST_DOTS:
-                print(f"  {line}")
+            if recommendation and verdict.dots < MOST_DOTS:
+                # once: materials that share a decoder are baked together
+                line, recommendation = recommendation(Path(result)), None
+                if line:
+                    print(f"  {line}")
         print(
             f"  log error {samples.log_mae:.4f}  SMAPE {samples.smape:.3f}  "
             f"sphere {picture.psnr:.1f} dB  FLIP {picture.ldr_flip:.3f}"

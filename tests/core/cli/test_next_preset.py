@@ -6,7 +6,11 @@ from functools import partial
 import pytest
 
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.batch.plan.estimate import Estimate
+from verdigris.core.cli.shared.event_output import live_line
 from verdigris.core.cli.shared.next_preset import recommend
+from verdigris.core.pictures.compare.metrics import PictureMetrics, SampleMetrics
+from verdigris.core.progress.events import Finished
 from verdigris.core.settings.bake_settings import as_read
 from verdigris.core.settings.presets import require_recipe
 from verdigris.core.settings.recipe import Kind
@@ -60,6 +64,31 @@ def test_a_wider_decoder_takes_longer_on_this_machine_too():
         low, high, unit = re.search(r"takes (\d+) to (\d+) (min|h) here", line).groups()
         scale = {"min": 60, "h": 3600}[unit]
         assert int(low) * scale < expected < int(high) * scale
+
+
+@pytest.mark.parametrize(("line", "count"), [("take standard", 1), ("", 0)])
+def test_materials_that_were_baked_together_get_one_recommendation(capsys, line, count):
+    figures = (SampleMetrics(0.001, 0.01, 0.01, 0.0),) * 2, (PictureMetrics(40.0, 0.01),) * 2
+    done = Finished(("a.vdg", "b.vdg"), 9, 1.0, "steps", *figures)
+    live_line([done], lambda bundle: f"{bundle.stem}: {line}" if line else "")
+    printed = capsys.readouterr().out.splitlines()
+    assert printed.count("  a: take standard") == count
+    # two lines of a bundle's own, its name, and the steps
+    assert len(printed) == 1 + 2 * 3 + count
+
+
+def test_a_short_bake_does_not_show_the_speed_of_another_decoder():
+    """Most of it is not training: what drafts of several materials take for their texels would be
+    taken for steps."""
+    final = require_recipe("final", "numpy").largest
+    draft, standard = (require_recipe(each, "numpy").largest for each in ("draft", "standard"))
+    found = []
+    for settings in (draft, standard):
+        estimate = Estimate()
+        estimate.learn(source_of(settings, Kind.DETAILED, 1000))
+        found.append(estimate.seconds(final, "numpy", None))
+    assert found[0] == Estimate().seconds(final, "numpy", None)
+    assert found[1] > 2 * found[0]
 
 
 def test_what_the_next_preset_does_not_allow_is_not_recommended():
