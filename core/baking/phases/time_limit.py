@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from verdigris.core.baking.state.options import BakeOptions
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.settings.bake_settings import BakeSettings
+    from verdigris.core.settings.schedule import BlockLines
 
 _CALIBRATION_SECONDS = 1.0
 # Part of a time limit that encoding may take: beyond it, training without an encoder is better.
 _MOST_ENCODING = 0.75
+# Texels a side of the texture that is moved to estimate the time of a larger one.
+_MOVED = 256
 
 
 def fit_to_time(
@@ -46,33 +49,38 @@ def fit_to_time(
         rate = steps / (time.monotonic() - begun)
     finally:
         trainer.close()
-    move = _seconds_to_move(settings, len(teachers)) if trainer_kind == "numpy" else 0.0
+    move = seconds_to_move(settings, len(teachers)) if trainer_kind == "numpy" else 0.0
     return replace(settings, iterations=steps_within(settings, limit - encoding, rate, move))
 
 
 def steps_within(settings: BakeSettings, seconds: float, rate: float, move: float) -> int:
     """The steps of a bake of so many seconds, at so many steps a second, and with so many seconds
     for a move of the large texture to blocks."""
-    quantisation = settings.training().quantisation
-    lines = quantisation.lines if quantisation else None
     step = (1 + settings.discarded_share + trial_share(settings)) / rate
     choosing = 0.0
-    if lines:
+    if lines := _lines_of(settings):
         step += move / lines.interval
         # at least half of the time is for training
         choosing = min(trial_moves(settings) * move, seconds / 2)
     return max(1, min(settings.iterations, int((seconds - choosing) / step)))
 
 
-def _seconds_to_move(settings: BakeSettings, materials: int) -> float:
+def seconds_to_move(settings: BakeSettings, materials: int) -> float:
     """Of one move of the large texture to blocks, on a processor: a graphics card takes hardly any
-    time for it."""
-    layout = settings.layout(materials)
-    latents = initialise(settings.spec, layout, settings.seed).latents
+    time for it. Estimated from a smaller texture."""
+    if _lines_of(settings) is None:
+        return 0.0
+    tried = replace(settings, resolution=min(settings.resolution, _MOVED)).layout()
+    latents = initialise(settings.spec, tried, settings.seed).latents
     squares, took = np.ones_like(latents), []
     # the faster of two: the first one also allocates memory
     for _ in range(2):
         begun = time.monotonic()
-        move_to_blocks(layout, latents, squares, 1.0)
+        move_to_blocks(tried, latents, squares, 1.0)
         took.append(time.monotonic() - begun)
-    return min(took)
+    return min(took) * settings.layout(materials).texel_count / tried.texel_count
+
+
+def _lines_of(settings: BakeSettings) -> BlockLines | None:
+    quantisation = settings.training().quantisation
+    return quantisation.lines if quantisation else None

@@ -1,10 +1,12 @@
 """A time limit has room for steps, for moves to blocks, and for the choice of a size."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
-from verdigris.core.baking.phases.time_limit import steps_within
+from verdigris.core.baking.phases import time_limit
+from verdigris.core.baking.phases.time_limit import seconds_to_move, steps_within
 from verdigris.core.settings.presets import require_recipe
 from verdigris.core.settings.size_settings import SizeSettings
 
@@ -36,3 +38,20 @@ def test_a_choice_that_takes_too_long_leaves_half_of_the_time_to_training():
     assert seconds_of(found, MOVE) == pytest.approx(2.5, rel=0.15)
     assert steps_within(replace(DRAFT, iterations=10), 5.0, RATE, MOVE) == 10
     assert steps_within(DRAFT, 1e-9, RATE, MOVE) == 1
+
+
+def test_a_move_of_a_large_texture_is_estimated_from_a_small_one(monkeypatch):
+    now = [0.0]
+
+    def move(layout, latents, *_):
+        assert len(latents) == layout.texel_count
+        now[0] += 1e-6 * layout.texel_count
+
+    monkeypatch.setattr(time_limit, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(time_limit, "move_to_blocks", move)
+    for resolution in (16, 1024):
+        settings = replace(DRAFT, resolution=resolution)
+        texels = 3 * settings.layout().texel_count
+        assert seconds_to_move(settings, 3) == pytest.approx(1e-6 * texels)
+    assert now[0] < 0.2
+    assert seconds_to_move(replace(DRAFT, latent_format="rgba8"), 1) == 0
