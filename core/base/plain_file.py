@@ -9,7 +9,7 @@ from verdigris.core.base.process.working_folder import require_for
 
 
 def require_file(path: Path, error: type[VerdigrisError], remedy: str) -> None:
-    """Refuses what is no plain file."""
+    """Refuses paths that are not plain files."""
     try:
         if path.is_file():
             return

@@ -131,7 +131,7 @@ def _print_result(event: Finished, recommendation: Callable[[Path], str] | None)
 
 
 def _share(error: float) -> str:
-    """An error as a share of the light. Where there is hardly any, a number says nothing."""
+    """An error as a share of the light. Where there is hardly any, a number means nothing."""
     return f"{error:.1%}" if error < _MOST_SHARE else f"over {_MOST_SHARE:.0%}"
 
 

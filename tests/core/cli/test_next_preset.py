@@ -54,7 +54,7 @@ def test_a_preset_that_is_no_draft_is_not_called_one():
 
 
 def test_a_wider_decoder_takes_longer_on_this_machine_too():
-    """`final` has another decoder, of which no bake tells."""
+    """`final` has a decoder that no bake on this machine had."""
     standard, final = (require_recipe(each, "numpy").largest for each in ("standard", "final"))
     samples = final.iterations * final.batch / (standard.iterations * standard.batch)
     ease = standard.spec.multiply_adds / final.spec.multiply_adds
