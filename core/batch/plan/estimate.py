@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import lru_cache
 from statistics import median
@@ -10,7 +9,7 @@ from typing import Any
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.json_fields import find_number, find_table, find_whole
-from verdigris.core.network.spec import PRESETS, require_preset
+from verdigris.core.network.spec import require_preset
 from verdigris.core.settings.bake_settings import BakeSettings
 
 # Samples per second of 2x32, and seconds besides training, on a machine without bundles: see
@@ -18,9 +17,6 @@ from verdigris.core.settings.bake_settings import BakeSettings
 _RATES = {"tensor": 3e8, "numpy": 1e6}
 _BESIDE = {"tensor": 6.0, "numpy": 12.0}
 _SHADERS_AND_REFERENCE = 360_000
-# Samples of 2x32 from which on steps take most of the time, as in `standard`: shorter bakes do not
-# show the speed of other decoders.
-_LONG = {"tensor": 9e8, "numpy": 4e7}
 
 
 def samples_of(settings: BakeSettings) -> float:
@@ -34,33 +30,25 @@ class Estimate:
     def __init__(self) -> None:
         # by trainer and network
         self._seen: dict[tuple[str, str], list[float]] = {}
-        # by trainer: of long bakes, as if by 2x32
-        self._speeds: dict[str, list[float]] = {}
 
     def learn(self, source: Mapping[str, Any]) -> None:
         """Adds the `source` section of a bundle."""
         settings = find_table(source, "settings")
         seconds, step = find_number(source, "seconds") or 0.0, find_whole(source, "step") or 0
-        batch, network = find_whole(settings, "batch") or 0, str(settings.get("network"))
-        if min(seconds, step, batch) <= 0 or network not in PRESETS:
+        batch = find_whole(settings, "batch") or 0
+        if min(seconds, step, batch) <= 0:
             return
-        trainer, ease = str(source.get("trainer")), _ease(network)
+        key = str(source.get("trainer")), str(settings.get("network"))
         samples = step * batch * (1 + _discarded_share(settings))
-        self._seen.setdefault((trainer, network), []).append(samples / seconds)
-        if samples / ease > _LONG.get(trainer, math.inf):
-            self._speeds.setdefault(trainer, []).append(samples / seconds / ease)
+        self._seen.setdefault(key, []).append(samples / seconds)
 
     def seconds(self, settings: BakeSettings, trainer: str, time_limit: float | None) -> float:
         """Estimated seconds of a bake."""
         if time_limit is not None:
             return time_limit + _BESIDE[trainer]
-        return samples_of(settings) / self._rate(trainer, settings.network) + _BESIDE[trainer]
-
-    def _rate(self, trainer: str, network: str) -> float:
-        """Samples per second: of bakes of this decoder, or else of long ones of others."""
-        if own := self._seen.get((trainer, network)):
-            return median(own)
-        return median(self._speeds.get(trainer, [_RATES[trainer]])) * _ease(network)
+        seen = self._seen.get((trainer, settings.network))
+        rate = median(seen) if seen else _RATES[trainer] * _ease(settings.network)
+        return samples_of(settings) / rate + _BESIDE[trainer]
 
 
 def _discarded_share(settings: Mapping[str, Any]) -> float:
