@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 CATEGORY = "standard_surface"
 # Beside a full turn.
 _TURN = 2 * np.pi
+# The surface's own normal, which bytes miss by less than the tilt.
+_FLAT, _LEAST_TILT = (0.0, 0.0, 1.0), 0.01
 
 
 def start_from_pbr(
@@ -87,8 +89,8 @@ def start_from_pbr(
 def surface_of_pbr(
     textures: PbrTextures, opacity: Floats | None, name: str
 ) -> tuple[SurfaceShader, Grid]:
-    """The shader and its textures, with numbers for what is the same everywhere. A normal that is
-    the same everywhere is the surface's own."""
+    """The shader and its textures, with numbers for what is the same everywhere. Without a texture,
+    the normal is the surface's own."""
     begun, grid = start_from_pbr(
         textures.grid, textures.layers, name, textures.linear_emission, opacity
     )
@@ -97,10 +99,14 @@ def surface_of_pbr(
         first = begun.firsts[each.name]
         stored = grid.values[:, first : first + each.channels]
         values = each.decoded(stored)
-        if not is_constant(values):
+        # a document has no number for a direction in the surface's frame
+        is_flat = each.is_direction and np.abs(values - _FLAT).max() < _LEAST_TILT
+        if is_flat:
+            continue
+        if each.is_direction or not is_constant(values):
             kept.append(each)
             columns.append(stored)
-        elif not each.is_direction:
+        else:
             constants.append(constant_of(each, values.mean(0)))
     shader = SurfaceShader(begun.category, name, tuple(kept), tuple(constants))
     return shader, Grid(grid.width, grid.height, np.concatenate(columns, 1))

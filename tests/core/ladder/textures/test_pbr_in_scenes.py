@@ -137,3 +137,12 @@ def test_what_is_the_same_everywhere_is_a_number_and_layers_that_are_not_there_a
         linear(gltf["base_color"][0, 0, :3]), abs=1e-5
     )
     assert shader.values["sheen"] == shader.values["specular_anisotropy"] == 0
+
+
+def test_a_normal_that_is_tilted_alike_everywhere_stays_a_texture(tmp_path):
+    rung = pbr_rung(layers=(), is_constant=True)
+    rung.stored.grid.values[:, pbr_model.NORMAL] = quantise(np.float32([[0.6, 0.45]]))
+    shader, gltf = shader_in(tmp_path, rung)
+    assert shader.textures["normal"].is_direction
+    assert np.ptp(gltf["normal"], axis=(0, 1)).max() == 0 and gltf["normal"][0, 0, 0] > 0.55
+    assert read(shader.textures["normal"].file) == pytest.approx(gltf["normal"], abs=BYTE)
