@@ -164,12 +164,18 @@ def test_a_worker_that_is_lost_fails_its_job_and_the_next_gets_another(
     assert jobs[1].log[-1] == "finished wax.vdg"
 
 
-def test_a_worker_that_is_silent_for_a_while_goes_on_with_its_bake(queue, workers):
+def silent_in_training(queue, workers):
+    """The job of a worker that has stopped to respond during its bake."""
     job = Bake("gold")
     queue.add(job)
     queue.tick()
     train(queue, workers[0], "gold")
     workers[0].now = Health(SILENT, "The worker has not responded for 2 s.")
+    return job
+
+
+def test_a_worker_that_is_silent_for_a_while_goes_on_with_its_bake(queue, workers):
+    job = silent_in_training(queue, workers)
     for _ in range(2):
         queue.tick()
     assert job.log.count("The worker has not responded for 2 s.") == 1
@@ -179,11 +185,7 @@ def test_a_worker_that_is_silent_for_a_while_goes_on_with_its_bake(queue, worker
 
 
 def test_a_silent_worker_is_not_waited_for_when_its_bake_is_cancelled(queue, workers):
-    job = Bake("gold")
-    queue.add(job)
-    queue.tick()
-    train(queue, workers[0], "gold")
-    workers[0].now = Health(SILENT, "The worker has not responded for 2 s.")
+    silent_in_training(queue, workers)
     queue.cancel("node")
     queue.tick()
     assert workers[0].ended == "killed" and queue.is_idle
