@@ -9,8 +9,7 @@ from verdigris.core.baking.bake import bake
 from verdigris.core.baking.measure.bundle_size import bundle_bytes
 from verdigris.core.baking.phases import choose_size
 from verdigris.core.baking.phases.choose_size import _search, as_visible
-from verdigris.core.baking.phases.fewer_latents import with_fewer_latents
-from verdigris.core.baking.phases.shrink import shrunk, shrunk_state
+from verdigris.core.baking.phases.fewer_latents import shrunk, shrunk_state, with_fewer_latents
 from verdigris.core.baking.state.options import BakeControl, BakeOptions
 from verdigris.core.baking.state.size_choice import Size
 from verdigris.core.base.device import open_device
