@@ -59,7 +59,7 @@ def set_up(size: int) -> None:
 
 def main(scene: Path, rendered: Path) -> None:
     runpy.run_path(str(ROOT / "plugins" / "blender" / "launcher.py"))["load_addon"]()
-    from verdigris_blender.scene.results import swap_likeness
+    from verdigris_blender.scene.results import swap_look
 
     bpy.ops.wm.open_mainfile(filepath=str(scene.resolve()))
     (item,) = (each for each in bpy.context.scene.objects if each.type == "MESH")
@@ -67,11 +67,11 @@ def main(scene: Path, rendered: Path) -> None:
     set_up(right.shape[0])
     parts = []
     with tempfile.TemporaryDirectory() as folder:
-        for name in ("material", "likeness"):
+        for name in ("material", "look"):
             bpy.context.scene.render.filepath = str(Path(folder, f"{name}.png"))
             bpy.ops.render.render(write_still=True)
             parts.append(pixels(Path(folder, f"{name}.png")))
-            swap_likeness(item.active_material)
+            swap_look(item.active_material)
     # the backdrop of the last picture, a column without an object
     backdrop = right[:, :1, :3]
     for part in parts:

@@ -23,7 +23,7 @@ from .bake_job import CANCELLED, FAILED, RUNNING, BakeJob, Choices
 from .scene.live_inputs import toggle
 from .scene.materials import live_offers
 from .scene.meshes import require_object
-from .scene.results import swap_likeness
+from .scene.results import swap_look
 from .scene.rungs import attach_rungs
 from .worker_place import use_own_worker
 
@@ -223,17 +223,17 @@ class VERDIGRIS_OT_live_input(_Reporting, bpy.types.Operator):
 
 
 class VERDIGRIS_OT_swap(_Reporting, bpy.types.Operator):
-    """Show the plain textures of the bake in place of the material, or the material again"""
+    """Show the baked look, which is made of plain textures, or the material again"""
 
-    bl_idname = "verdigris.swap_likeness"
-    bl_label = "Show Viewport Likeness"
+    bl_idname = "verdigris.swap_look"
+    bl_label = "Show Baked Look"
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return shown_material(context) is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        return self.guarded(lambda: swap_likeness(shown_material(context)))
+        return self.guarded(lambda: swap_look(shown_material(context)))
 
 
 class VERDIGRIS_OT_attach_ladder(_Reporting, bpy.types.Operator):

@@ -11,7 +11,7 @@ from .bake_job import FAILED, RUNNING
 from .operators import running_job, shown_material
 from .scene.live_inputs import is_chosen
 from .scene.materials import live_offers
-from .scene.results import find_likeness, find_result
+from .scene.results import find_look, find_result
 from .worker_place import own_folder
 
 _WIDTH = 42
@@ -72,8 +72,8 @@ class _Panel:
         result = find_result(material)
         if result:
             self.layout.label(text=result, icon="CHECKMARK")
-        if result or find_likeness(material) or material.get("verdigris_made_for"):
-            self.layout.operator("verdigris.swap_likeness", icon="SHADING_TEXTURE")
+        if result or find_look(material) or material.get("verdigris_made_for"):
+            self.layout.operator("verdigris.swap_look", icon="SHADING_TEXTURE")
 
 
 class VERDIGRIS_PT_sidebar(_Panel, bpy.types.Panel):

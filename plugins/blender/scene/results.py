@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Verdigris authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Results in a Blender file: custom properties, and materials of plain textures."""
+"""Results in a Blender file: custom properties, and baked looks."""
 
 from __future__ import annotations
 
@@ -40,29 +40,29 @@ _INPUTS = {
 
 
 def attach_result(material: bpy.types.Material, result: BakedResult) -> None:
-    """Notes a result, and makes the material for viewports if there are textures."""
+    """Notes a result and makes its baked look, if it has textures, as one undo step."""
     note_result(material, result)
     push_undo("Verdigris result")
 
 
 def note_result(material: bpy.types.Material, result: BakedResult) -> None:
-    """The same, without an undo step of its own."""
+    """Notes a result and makes its baked look, without an undo step."""
     require_local(material)
     # read first: a missing file must leave the scene unchanged
     images = {kind: load_data(path, _INPUTS[kind][1]) for kind, path in result.textures.items()}
     # absolute: a batch may have been given a folder relative to its own
     material[RESULT_PROPERTY] = result.bundle.absolute().as_posix()
     if images:
-        _make_likeness(material, images)
+        _make_look(material, images)
 
 
 def find_result(material: bpy.types.Material) -> str:
-    """The noted path. Empty if there is none."""
+    """The noted path of a material's bundle, or an empty text."""
     return str(material.get(RESULT_PROPERTY, ""))
 
 
-def find_likeness(material: bpy.types.Material) -> bpy.types.Material | None:
-    """The material of plain textures that was made for a material."""
+def find_look(material: bpy.types.Material) -> bpy.types.Material | None:
+    """The baked look of a material, or None."""
     return next(
         (
             each
@@ -73,14 +73,13 @@ def find_likeness(material: bpy.types.Material) -> bpy.types.Material | None:
     )
 
 
-def swap_likeness(material: bpy.types.Material) -> int:
-    """Shows the material of plain textures in place of a material, or the material again. Returns
-    the number of slots."""
+def swap_look(material: bpy.types.Material) -> int:
+    """Shows the baked look of a material, or the material again. Returns the number of slots."""
     made_for = material.get(MADE_FOR)
-    other = made_for if isinstance(made_for, bpy.types.Material) else find_likeness(material)
+    other = made_for if isinstance(made_for, bpy.types.Material) else find_look(material)
     if other is None:
         raise HostError(
-            f"{material.name}: has no viewport likeness: bake it with textures for the viewport"
+            f"{material.name}: has no baked look: bake it with Textures for the viewport"
         )
     changed = 0
     for item in bpy.data.objects:
@@ -88,12 +87,12 @@ def swap_likeness(material: bpy.types.Material) -> int:
             if slot.material == material and item.library is None:
                 slot.material = other
                 changed += 1
-    push_undo("Verdigris viewport likeness")
+    push_undo("Verdigris baked look")
     return changed
 
 
-def _make_likeness(material: bpy.types.Material, images: Mapping[str, bpy.types.Image]) -> None:
-    made = find_likeness(material)
+def _make_look(material: bpy.types.Material, images: Mapping[str, bpy.types.Image]) -> None:
+    made = find_look(material)
     if made is None:
         made = bpy.data.materials.new(f"{material.name}{VIEWPORT_SUFFIX}")
         made[MADE_FOR] = material

@@ -1,7 +1,7 @@
 """Materials that are assigned for a time, and the assignments before, which the scene stores.
 
 A shading group with the attribute `verdigrisFormer` displays something else than the material: the
-weights of the brush, or a baked likeness. The attribute holds the former assignment of its meshes,
+weights of the brush, or a baked look. The attribute holds the former assignment of its meshes,
 by UUID, so that it is found after a rename, and after the scene was opened again.
 """
 

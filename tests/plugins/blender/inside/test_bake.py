@@ -14,7 +14,7 @@ import pytest
 from verdigris.plugins.blender.adapter import BlenderHost
 from verdigris.plugins.blender.scene.live_inputs import toggle
 from verdigris.plugins.blender.scene.materials import live_offers
-from verdigris.plugins.blender.scene.results import find_likeness
+from verdigris.plugins.blender.scene.results import find_look
 from verdigris.plugins.common.batch_bake import main
 
 from .conftest import feed, new_image, new_material
@@ -89,14 +89,14 @@ def test_the_bundle_verifies(baked):
     assert done.returncode == 0, done.stderr
 
 
-def test_the_result_and_its_likeness_are_in_the_file(baked):
+def test_the_result_and_its_baked_look_are_in_the_file(baked):
     scene, _ = baked
     host = BlenderHost()
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     host.open_scene(scene)
     (material,) = host.materials()
     assert host.attached(material) == scene.parent / "out" / "rusty_metal.vdg"
-    made = find_likeness(bpy.data.materials[material.key])
+    made = find_look(bpy.data.materials[material.key])
     images = [node.image for node in made.node_tree.nodes if node.type == "TEX_IMAGE"]
     assert len(images) >= 4
     assert all(image.has_data or image.size[0] for image in images)

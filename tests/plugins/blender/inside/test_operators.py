@@ -208,9 +208,9 @@ def test_an_error_of_blenders_own_operators_is_one_line_of_the_report(harness, m
     def fail(*_):
         raise RuntimeError("Error: first line\nsecond line\n")
 
-    monkeypatch.setattr(operators, "swap_likeness", fail)
+    monkeypatch.setattr(operators, "swap_look", fail)
     with pytest.raises(RuntimeError, match=r"Blender reports: Error: first line second line"):
-        bpy.ops.verdigris.swap_likeness()
+        bpy.ops.verdigris.swap_look()
 
 
 def test_painting_without_a_window_is_a_report(harness):

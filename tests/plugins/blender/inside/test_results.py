@@ -10,7 +10,7 @@ from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import BakedResult
 from verdigris.plugins.blender.adapter import BlenderHost
 from verdigris.plugins.blender.scene import usd_hook
-from verdigris.plugins.blender.scene.results import find_likeness, swap_likeness
+from verdigris.plugins.blender.scene.results import find_look, swap_look
 
 from .conftest import new_image, shader_of
 
@@ -41,9 +41,9 @@ def test_a_result_is_there_when_the_file_is_opened_again(harness, tmp_path):
     assert host.attached(host.materials()[1]) is None
 
 
-def test_the_likeness_has_a_texture_at_each_socket(harness, tmp_path, textures):
+def test_the_baked_look_has_a_texture_at_each_socket(harness, tmp_path, textures):
     copper = attach(tmp_path, textures)
-    made = find_likeness(copper)
+    made = find_look(copper)
     assert made.name == "copper_verdigris" and made.use_fake_user
     shader = made.node_tree.nodes["Verdigris shader"]
     read = {}
@@ -66,15 +66,15 @@ def test_the_likeness_has_a_texture_at_each_socket(harness, tmp_path, textures):
     assert [each.name for each in BlenderHost().materials()] == ["copper", "spare"]
 
 
-def test_a_later_bake_updates_the_likeness(harness, tmp_path, textures):
+def test_a_later_bake_updates_the_baked_look(harness, tmp_path, textures):
     copper = attach(tmp_path, textures)
-    made, count = find_likeness(copper), len(bpy.data.images)
+    made, count = find_look(copper), len(bpy.data.images)
     copper.name = "bronze"
     made.node_tree.nodes["Verdigris shader"].inputs["Coat Weight"].default_value = 0.5
     host = BlenderHost()
     kept = {kind: textures[kind] for kind in ("base_color", "roughness")}
     host.attach(host.materials()[0], BakedResult(tmp_path / "copper.vdg", kept))
-    assert find_likeness(copper) == made and len(bpy.data.images) == count
+    assert find_look(copper) == made and len(bpy.data.images) == count
     shader = made.node_tree.nodes["Verdigris shader"]
     assert not shader.inputs["Alpha"].is_linked
     assert shader.inputs["Emission Strength"].default_value == 0
@@ -82,14 +82,14 @@ def test_a_later_bake_updates_the_likeness(harness, tmp_path, textures):
     assert shader.inputs["Coat Weight"].default_value == 0.5
 
 
-def test_the_likeness_is_shown_and_put_back(harness, plane, tmp_path, textures):
+def test_the_baked_look_is_shown_and_put_back(harness, plane, tmp_path, textures):
     copper = attach(tmp_path, textures)
-    assert swap_likeness(copper) == 1
+    assert swap_look(copper) == 1
     made = plane.material_slots[0].material
     assert made.name == "copper_verdigris"
-    # a material that only its likeness replaces is not lost
+    # a material that only its baked look replaces is not lost
     assert "copper" in [each.name for each in BlenderHost().materials()]
-    assert swap_likeness(made) == 1
+    assert swap_look(made) == 1
     assert plane.material_slots[0].material == copper
 
 
