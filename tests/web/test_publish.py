@@ -50,7 +50,7 @@ def test_a_page_has_the_verdict_that_versions_and_measure_print(tmp_path, monkey
     found = json.loads(re.search(r'id="review">(.*?)</script>', text)[1])["materials"][0]
     # five dots by FLIP, less one for a poor figure under a sky
     assert found["verdict"]["dots"] == 4
-    assert found["verdict"]["text"].startswith("Very close; ")
+    assert found["verdict"]["text"].startswith("Very good; ")
 
 
 def test_pictures_of_the_source_are_those_of_render(tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from verdigris.core.pictures.compare.verdict import EQUAL, FAIR, GOOD, Verdict
+from verdigris.core.pictures.compare.verdict import CLOSE, EQUAL, FAIR, Verdict
 from verdigris.ui.cards.dots import Dots
 from verdigris.ui.estimates.predictions import compare
 from verdigris.ui.model.panel_model import PanelModel
@@ -28,8 +28,6 @@ from verdigris.ui.style.fold import Fold
 from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP, HALF, title_font
 from verdigris.ui.widgets.wording import format_duration
-
-_BANDS = {EQUAL: "as good as equal", GOOD: "good", FAIR: "fair"}
 
 
 class VerdictBox(QWidget):
@@ -156,14 +154,13 @@ class VerdictBox(QWidget):
 
     def _table(self, verdict: Verdict) -> str:
         colours = colours_for(self)
-        shown = {EQUAL: colours.good, GOOD: colours.good, FAIR: colours.middling}
+        shown = {EQUAL: colours.good, CLOSE: colours.good, FAIR: colours.middling}
         rows = []
         for each in verdict.figures:
             colour = shown.get(each.grade, colours.bad).name()
-            name = _BANDS.get(each.grade, each.grade)
             rows.append(
                 f"<tr><td>{html.escape(capitalise(each.band.text))}&nbsp;&nbsp;</td>"
                 f"<td align='right'>{each}&nbsp;&nbsp;</td>"
-                f"<td style='color:{colour}'>{name}</td></tr>"
+                f"<td style='color:{colour}'>{each.grade}</td></tr>"
             )
         return f"<table cellspacing='2'>{''.join(rows)}</table>"

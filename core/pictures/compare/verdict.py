@@ -1,8 +1,8 @@
 """The verdict on a bake: dots, words, and a band for each figure.
 
-The bands have their only home here, and docs/ARTISTS.md explains them. FLIP decides, as it predicts
-what an eye sees when two pictures alternate; the other figures can take dots away, and say what is
-amiss.
+This module is the only home of the bands, which docs/ARTISTS.md explains. FLIP decides, because it
+predicts what an eye sees when two pictures alternate. The other figures can cost dots, and say what
+is wrong.
 """
 
 from __future__ import annotations
@@ -20,23 +20,27 @@ from verdigris.core.pictures.compare.metrics import (
     LARGEST_BIAS,
 )
 
-EQUAL, GOOD, FAIR, POOR = "equal", "good", "fair", "poor"
-BAND_NAMES = (EQUAL, GOOD, FAIR, POOR)
+EQUAL, CLOSE, FAIR, POOR = "equal", "close", "fair", "poor"
+BAND_NAMES = (EQUAL, CLOSE, FAIR, POOR)
 MOST_DOTS = 5
-# The largest FLIP of five, four, three and two dots.
+# The largest FLIP with five, four, three and two dots.
 FLIP_OF_DOTS = (INDISTINGUISHABLE_FLIP, 0.010, 0.020, 0.035)
-_WORDS = ("", "Clearly different", "Visibly different", "Close", "Very close", "Indistinguishable")
+# What a bake can be asked to reach, with the dots that FLIP then gives; the last is the default.
+TARGETS = {"good": 3, "very good": 4, "indistinguishable": MOST_DOTS}
+INDISTINGUISHABLE = "indistinguishable"
+# By the number of dots: a target and a verdict have the same words.
+_WORDS = ("", "Clearly different", "Visibly different", *(name.capitalize() for name in TARGETS))
 
 
 @dataclass(frozen=True)
 class Band:
-    """The ends of the bands of a figure: up to `equal` nobody sees a difference, and so on."""
+    """Where the bands of a figure end: up to `equal` nobody sees a difference, and so on."""
 
     name: str
-    """The figure: a field of a table of errors."""
+    """The figure: a field in a table of errors."""
     table: str
     equal: float
-    good: float
+    close: float
     fair: float
     unit: str = ""
     """`%` for shares, `dB`, or nothing."""
@@ -47,7 +51,7 @@ class Band:
     def of(self, value: float) -> str:
         """The name of the band. The sign of a bias does not count."""
         distance = -value if self.is_higher_better else abs(value)
-        for name in (EQUAL, GOOD, FAIR):
+        for name in (EQUAL, CLOSE, FAIR):
             end = getattr(self, name)
             if distance <= (-end if self.is_higher_better else end):
                 return name
@@ -69,13 +73,8 @@ BANDS = (
 )
 
 
-# What a bake can be asked to reach, with the dots that FLIP then gives; the last is the default.
-TARGETS = {"good": 3, "very good": 4, "indistinguishable": MOST_DOTS}
-INDISTINGUISHABLE = "indistinguishable"
-
-
 def require_target(target: str) -> str:
-    """The target of this name; `very-good` is `very good`."""
+    """The target with this name; `very-good` is `very good`."""
     name = " ".join(target.replace("-", " ").split()).lower()
     if name not in TARGETS:
         raise SettingsError(f"target {target!r} is not known: use one of {', '.join(TARGETS)}")
@@ -83,7 +82,7 @@ def require_target(target: str) -> str:
 
 
 def reaches(target: str, errors: Mapping[str, Mapping[str, float]]) -> bool:
-    """Whether all figures that are given, by table, are good enough for a target."""
+    """Whether all given figures, by table, are good enough for a target."""
     worst = MOST_DOTS - TARGETS[target]
     for band in BANDS:
         value = errors.get(band.table, {}).get(band.name)
@@ -120,7 +119,7 @@ class Verdict:
     dots: int
     """1 to 5."""
     text: str
-    """`Very close; highlights slightly soft`."""
+    """`Very good; highlights slightly soft`."""
     figures: tuple[Judged, ...]
 
     @property
@@ -130,7 +129,7 @@ class Verdict:
 
 
 def judge(errors: Mapping[str, Mapping[str, Any]] | None) -> Verdict | None:
-    """The verdict on the errors of a bundle's manifest, by table; None without FLIP."""
+    """The verdict on the errors in a bundle's manifest, by table; None without FLIP."""
     errors = errors or {}
     figures = tuple(
         Judged(band, value)
@@ -146,7 +145,7 @@ def judge(errors: Mapping[str, Mapping[str, Any]] | None) -> Verdict | None:
     # a picture under one light does not show light that is lost elsewhere
     if max(grades.get("bias", 0), grades.get("median", 0)) >= BAND_NAMES.index(POOR):
         dots = max(1, dots - 1)
-    elif dots == MOST_DOTS and any(grade > BAND_NAMES.index(GOOD) for grade in grades.values()):
+    elif dots == MOST_DOTS and any(grade > BAND_NAMES.index(CLOSE) for grade in grades.values()):
         dots -= 1
     return Verdict(dots, _in_words(dots, by_name, grades), figures)
 
@@ -163,7 +162,7 @@ def judge_bake(samples: object, picture: object, sky: object | None) -> Verdict 
 
 
 def _in_words(dots: int, figures: Mapping[str, Judged], grades: Mapping[str, int]) -> str:
-    """The dots in words, and what is most amiss."""
+    """The dots in words, and the worst fault."""
     if dots == MOST_DOTS:
         return _WORDS[dots]
     bias = figures["bias"].value if "bias" in figures else 0.0

@@ -132,7 +132,7 @@ def test_the_verdict_comes_in_words_with_a_suggestion_that_one_click_tries(panel
     assert not box.isVisible()
     finish(session, hints=[DETAIL])
     assert box.isVisible() and box.dots.count == 4 and box.dots.accessibleName()
-    assert box.text.text() == "Very close; highlights slightly soft"
+    assert box.text.text() == "Very good; highlights slightly soft"
     assert re.match(r"Took \d+ s, \d+% shorter than predicted", box.time.text())
     # the figures are folded, and each has its band
     assert not box.figures.isVisible()

@@ -89,6 +89,13 @@ def test_a_target_is_named_in_words_and_another_is_refused():
         require_target("great")
 
 
+@pytest.mark.parametrize(("target", "flip"), zip(TARGETS, (0.02, 0.01, 0.005), strict=True))
+def test_a_result_that_just_reaches_a_target_is_called_by_its_name(target, flip):
+    errors = {"sphere": {"ldr_flip": flip}}
+    assert reaches(target, errors)
+    assert judge(errors).text.split("; ")[0].lower() == target
+
+
 def test_what_flip_sees_decides_and_more_distortion_never_gets_more_dots(picture):
     # half a step of an 8-bit display is on no screen, and a fifth more light is on every one
     ends = [verdict_on(picture * (1 + each), picture).dots for each in (0.002, 0.2)]
@@ -128,8 +135,8 @@ def test_figures_that_count_as_equal_get_five_dots_and_each_worse_one_takes_some
         assert found.dots < 5, band.name
         assert [each.grade for each in found.figures if each.band is band] == ["poor"]
     dark = {**AS_GOOD_AS_PERFECT, "sky": {"bias": -0.04}}
-    assert judge(dark).text == "Very close; highlights slightly dull"
-    assert judge(dark).line == "●●●●○ Very close; highlights slightly dull"
+    assert judge(dark).text == "Very good; highlights slightly dull"
+    assert judge(dark).line == "●●●●○ Very good; highlights slightly dull"
 
 
 def test_a_manifest_of_strangers_gives_no_verdict_or_one_without_the_figure():
@@ -143,5 +150,5 @@ def test_the_page_for_artists_has_these_bands():
     for band in BANDS:
         (row,) = re.findall(rf"^\| {re.escape(band.text)}[^|]*\|(.*)\|$", text, re.MULTILINE)
         shown = [cell.strip() for cell in row.split("|")]
-        ends = [getattr(band, name) for name in ("equal", "good", "fair")]
+        ends = [getattr(band, name) for name in ("equal", "close", "fair")]
         assert shown == [band.format(end).removeprefix("+") for end in ends], band.name
