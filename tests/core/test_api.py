@@ -1,4 +1,4 @@
-"""The public API: what the README shows works."""
+"""The public API: what docs/COMMAND.md shows works."""
 
 import os
 import re
