@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import slangpy
     from numpy.typing import NDArray
 
-    from verdigris.core.pictures.views import Background
+    from verdigris.core.pictures.gbuffer import Background
 
     Floats = NDArray[np.float32]
 

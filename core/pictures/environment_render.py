@@ -13,16 +13,16 @@ from verdigris.core.lighting.bvh import build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
 from verdigris.core.pictures.backdrop import Ground, blurred, environment_behind, over
+from verdigris.core.pictures.gbuffer import GBuffer, ground_gbuffer
 from verdigris.core.pictures.picture_limits import SUBPIXELS, largest_size
 from verdigris.core.pictures.render import (
     DIRECTIONS_AT_ONCE,
     PIXELS_AT_ONCE,
-    DeviceView,
+    DeviceGBuffer,
     check_size,
-    make_view,
+    make_gbuffer,
     placed_camera,
 )
-from verdigris.core.pictures.views import View, ground_view
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,28 +63,28 @@ class EnvironmentLighting:
 
 
 class LitPart:
-    """Some pixels of a view, with the sum of their light."""
+    """Some pixels of a G-buffer, with the sum of their light."""
 
     def __init__(
-        self, material: DeviceMaterial, view: DeviceView, origins: Any,
+        self, material: DeviceMaterial, gbuffer: DeviceGBuffer, origins: Any,
         rotation: NDArray[np.float64], first: int = 0,
     ) -> None:  # fmt: skip
         """`origins` are those of shadow rays, and `first` is the number of pairs of directions that
         are drawn elsewhere."""
-        self._material, self._view, self._origins = material, view, origins
+        self._material, self._gbuffer, self._origins = material, gbuffer, origins
         self._rotation = rotation
-        self.sum = material.device.new_buffer(np.zeros(4 * view.count, np.float32), 16)
+        self.sum = material.device.new_buffer(np.zeros(4 * gbuffer.count, np.float32), 16)
         self._first = self._pairs = first
         self._suns = first // _PAIRS_A_SUN
 
     @classmethod
     def upload(
-        cls, material: DeviceMaterial, view: View, subpixels: int, part: slice, first: int = 0
+        cls, material: DeviceMaterial, gbuffer: GBuffer, subpixels: int, part: slice, first: int = 0
     ) -> LitPart:
         """Uploads these pixels."""
-        uploaded = DeviceView.upload(material, view, subpixels, part)
-        origins = material.device.new_buffer(view.shadow_origin[part])
-        return cls(material, uploaded, origins, view.rotation, first)
+        uploaded = DeviceGBuffer.upload(material, gbuffer, subpixels, part)
+        origins = material.device.new_buffer(gbuffer.shadow_origin[part])
+        return cls(material, uploaded, origins, gbuffer.rotation, first)
 
     @property
     def pairs(self) -> int:
@@ -93,7 +93,7 @@ class LitPart:
 
     @property
     def count(self) -> int:
-        return self._view.count
+        return self._gbuffer.count
 
     def add(
         self, lighting: EnvironmentLighting, pairs: int, is_flat: bool, footprint: Footprint
@@ -102,14 +102,14 @@ class LitPart:
         uniforms = lighting.environment.uniforms()
         has_sun = uniforms["sun"]["height"] > 0
         suns = max(1, pairs // _PAIRS_A_SUN) if has_sun else 0
-        view, material = self._view, self._material
+        gbuffer, material = self._gbuffer, self._material
         kernel = material.kernel(SHADE_ENVIRONMENT, "shadeEnvironment")
         # The rotation is orthonormal: its rows turn light into the shape's axes.
         rows = dict(zip(("shapeX", "shapeY", "shapeZ"), self._rotation.tolist(), strict=True))
         parameters: dict[str, Any] = {
-            "count": view.count,
-            "width": view.width,
-            "subpixels": view.subpixels,
+            "count": gbuffer.count,
+            "width": gbuffer.width,
+            "subpixels": gbuffer.subpixels,
             "firstPair": self._pairs,
             "pairs": pairs,
             "firstSun": self._suns,
@@ -124,10 +124,10 @@ class LitPart:
         }
         material.device.dispatch(
             kernel,
-            view.count * material.lanes_per_sample,
+            gbuffer.count * material.lanes_per_sample,
             {
                 "gParameters": parameters,
-                **view.buffers,
+                **gbuffer.buffers,
                 "gOrigins": self._origins,
                 "gSum": self.sum,
                 **lighting.environment.buffers,
@@ -157,7 +157,7 @@ class LitPart:
 
 def light_pass(
     material: DeviceMaterial,
-    view: View,
+    gbuffer: GBuffer,
     lighting: EnvironmentLighting,
     pairs: int,
     number: int,
@@ -165,7 +165,7 @@ def light_pass(
 ) -> Floats:
     """Light and coverage (N, 4) of one pass of so many pairs of directions, on the flat unit
     square. Passes of other numbers have other directions: the mean of all converges."""
-    part = LitPart.upload(material, view, 1, slice(None), number * pairs)
+    part = LitPart.upload(material, gbuffer, 1, slice(None), number * pairs)
     part.add(lighting, pairs, is_flat=True, footprint=footprint)
     return part.light()
 
@@ -176,17 +176,17 @@ class Converging:
     def __init__(
         self,
         material: DeviceMaterial,
-        view: View,
+        gbuffer: GBuffer,
         lighting: EnvironmentLighting,
         subpixels: int,
         is_flat: bool = False,
         footprint: Footprint = POINT,
     ) -> None:
-        self._view, self._subpixels, self._device = view, subpixels, material.device
+        self._gbuffer, self._subpixels, self._device = gbuffer, subpixels, material.device
         self._lighting, self._is_flat, self._footprint = lighting, is_flat, footprint
         self._parts = [
-            LitPart.upload(material, view, subpixels, part)
-            for part in _slices(view, material.device)
+            LitPart.upload(material, gbuffer, subpixels, part)
+            for part in _slices(gbuffer, material.device)
         ]
 
     def add(self, samples: int) -> None:
@@ -208,7 +208,7 @@ class Converging:
     def picture(self) -> Floats:
         """Linear light with coverage, (size, size, 4)."""
         lit = [part.light() for part in self._parts]
-        return _picture(self._view, self._subpixels, lit)
+        return _picture(self._gbuffer, self._subpixels, lit)
 
 
 def render_under(
@@ -225,13 +225,13 @@ def render_under(
     """Draws a picture in linear light with coverage, (size, size, 4). `on_progress` gets the part
     that is done, 0 to 1."""
     check_size(size, largest_size(subpixels))
-    view = make_view(kind, size * subpixels, mesh)
-    return _draw(material, view, lighting, subpixels, samples, is_flat, on_progress)
+    gbuffer = make_gbuffer(kind, size * subpixels, mesh)
+    return _draw(material, gbuffer, lighting, subpixels, samples, is_flat, on_progress)
 
 
 def _draw(
     material: DeviceMaterial,
-    view: View,
+    gbuffer: GBuffer,
     lighting: EnvironmentLighting,
     subpixels: int,
     samples: int,
@@ -239,9 +239,9 @@ def _draw(
     on_progress: Callable[[float], None] = lambda _: None,
 ) -> Floats:
     """Draws part by part, which bounds the memory."""
-    lit, done, total = [], 0, len(view.pixel) * samples
-    for each in _slices(view, material.device):
-        part = LitPart.upload(material, view, subpixels, each)
+    lit, done, total = [], 0, len(gbuffer.pixel) * samples
+    for each in _slices(gbuffer, material.device):
+        part = LitPart.upload(material, gbuffer, subpixels, each)
         for pairs in part.passes(samples, POINT):
             part.add(lighting, pairs, is_flat, POINT)
             # otherwise dispatches would only be queued
@@ -249,7 +249,7 @@ def _draw(
             done += part.count * 2 * pairs
             on_progress(min(1.0, done / total))
         lit.append(part.light())
-    return _picture(view, subpixels, lit)
+    return _picture(gbuffer, subpixels, lit)
 
 
 def draw_behind(
@@ -262,30 +262,30 @@ def draw_behind(
     samples: int = 64,
 ) -> Floats:
     """The backdrop `ground` or `environment` of a picture, (size, size, 3), in linear light."""
-    view = make_view(kind, 1, mesh)
+    gbuffer = make_gbuffer(kind, 1, mesh)
     soft = blurred(lighting.environment.environment)
-    behind = environment_behind(soft, view.background, size)
+    behind = environment_behind(soft, gbuffer.background, size)
     if backdrop == "environment" or mesh is None:
         return behind
-    floor = ground_view(mesh, size, placed_camera(kind))
+    floor = ground_gbuffer(mesh, size, placed_camera(kind))
     ground = _draw(Ground(device), floor, lighting, 1, samples)
     return over(ground, behind)
 
 
 def pixels_at_once(device: Device) -> int:
-    """Number of a view's pixels in one dispatch."""
+    """Number of pixels in one dispatch."""
     return PIXELS_ON_PROCESSOR if device.is_software else PIXELS_AT_ONCE
 
 
-def _slices(view: View, device: Device) -> list[slice]:
+def _slices(gbuffer: GBuffer, device: Device) -> list[slice]:
     at_once = pixels_at_once(device)
-    return [slice(start, start + at_once) for start in range(0, len(view.pixel), at_once)]
+    return [slice(start, start + at_once) for start in range(0, len(gbuffer.pixel), at_once)]
 
 
-def _picture(view: View, subpixels: int, lit: list[Floats]) -> Floats:
-    size = view.size // subpixels
-    fine = np.zeros((view.size * view.size, 4), np.float32)
+def _picture(gbuffer: GBuffer, subpixels: int, lit: list[Floats]) -> Floats:
+    size = gbuffer.size // subpixels
+    fine = np.zeros((gbuffer.size * gbuffer.size, 4), np.float32)
     if lit:
-        fine[view.pixel] = np.concatenate(lit)
+        fine[gbuffer.pixel] = np.concatenate(lit)
     blocks = fine.reshape(size, subpixels, size, subpixels, 4)
     return np.asarray(blocks.mean((1, 3), dtype=np.float32))

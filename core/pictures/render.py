@@ -12,8 +12,15 @@ from verdigris.core.geometry.mesh import normalized
 from verdigris.core.geometry.shapes import ELEVATIONS, SHAPES, shape_mesh
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
 from verdigris.core.material.use_material import VIEW, use_material
+from verdigris.core.pictures.gbuffer import (
+    FRONT,
+    Camera,
+    GBuffer,
+    mesh_gbuffer,
+    plane_gbuffer,
+    sphere_gbuffer,
+)
 from verdigris.core.pictures.picture_limits import LARGEST_SIZE, SUBPIXELS, largest_size
-from verdigris.core.pictures.views import FRONT, Camera, View, mesh_view, plane_view, sphere_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-VIEWS = ("sphere", "plane", *SHAPES, "mesh")
+ALL_SHAPES = ("sphere", "plane", *SHAPES, "mesh")
 # With so many, the largest picture takes minutes on a fast GPU and hours on a processor.
 MOST_STUDIO_SAMPLES = 4096
 PIXELS_AT_ONCE = 1 << 19
@@ -52,24 +59,24 @@ class Lighting:
 
     @property
     def pixels_at_once(self) -> int:
-        """Number of a view's pixels in one dispatch."""
+        """Number of pixels in one dispatch."""
         return min(PIXELS_AT_ONCE, max(1, DIRECTIONS_AT_ONCE // max(1, self.samples)))
 
 
-def make_view(kind: str, size: int, mesh: Mesh | None = None, camera: Camera = FRONT) -> View:
-    """The view of this name at `size` pixels a side."""
+def make_gbuffer(kind: str, size: int, mesh: Mesh | None = None, camera: Camera = FRONT) -> GBuffer:
+    """The G-buffer of the shape with this name, `size` pixels a side."""
     check_size(size, LARGEST_SIZE)
     if kind == "sphere":
-        return sphere_view(size, camera)
+        return sphere_gbuffer(size, camera)
     if kind == "plane":
-        return plane_view(size, camera)
+        return plane_gbuffer(size, camera)
     if kind in SHAPES:
-        return mesh_view(mesh or shape_mesh(kind), size, placed_camera(kind, camera))
+        return mesh_gbuffer(mesh or shape_mesh(kind), size, placed_camera(kind, camera))
     if kind == "mesh":
         if mesh is None:
-            raise SettingsError("the view 'mesh' needs a mesh file: name it with --mesh")
-        return mesh_view(mesh, size, camera)
-    raise SettingsError(f"view {kind!r} is not known: choose one of {', '.join(VIEWS)}")
+            raise SettingsError("the shape 'mesh' needs a mesh file: name it with --mesh")
+        return mesh_gbuffer(mesh, size, camera)
+    raise SettingsError(f"shape {kind!r} is not known: choose one of {', '.join(ALL_SHAPES)}")
 
 
 def placed_camera(kind: str, camera: Camera = FRONT) -> Camera:
@@ -99,22 +106,24 @@ def render(
     around the shape by uv. Without it, 3D patterns are evaluated on the shape itself.
     """
     check_size(size, largest_size(subpixels))
-    view = make_view(kind, size * subpixels, mesh)
-    return draw(material, view, lighting or Lighting(), subpixels, is_flat, footprint)
+    gbuffer = make_gbuffer(kind, size * subpixels, mesh)
+    return draw(material, gbuffer, lighting or Lighting(), subpixels, is_flat, footprint)
 
 
 def draw(
     material: DeviceMaterial,
-    view: View,
+    gbuffer: GBuffer,
     lighting: Lighting,
     subpixels: int,
     is_flat: bool = False,
     footprint: Footprint = POINT,
     uploads: Uploads | None = None,
 ) -> Floats:
-    """Draws an existing view; `subpixels` x `subpixels` of its pixels make one of the picture.
-    `uploads` keeps the view on the device for other materials; without it, nothing is kept."""
-    parts = draw_by_parts(material, view, lighting, subpixels, is_flat, footprint, uploads=uploads)
+    """Draws a G-buffer; `subpixels` x `subpixels` of its pixels make one of the picture. `uploads`
+    keeps it on the device for other materials; without it, nothing is kept."""
+    parts = draw_by_parts(
+        material, gbuffer, lighting, subpixels, is_flat, footprint, uploads=uploads
+    )
     *_, picture = parts
     assert picture is not None
     return picture
@@ -122,7 +131,7 @@ def draw(
 
 def draw_by_parts(
     material: DeviceMaterial,
-    view: View,
+    gbuffer: GBuffer,
     lighting: Lighting,
     subpixels: int,
     is_flat: bool = False,
@@ -130,15 +139,15 @@ def draw_by_parts(
     most: int = PIXELS_AT_ONCE,
     uploads: Uploads | None = None,
 ) -> Iterator[Floats | None]:
-    """The same, with a stop after each dispatch of at most so many pixels. The last item is the
-    picture."""
-    size = view.size // subpixels
-    fine = np.zeros((view.size * view.size, 4), np.float32)
+    """Draws like `draw`, with a stop after each dispatch of at most `most` pixels. The last item is
+    the picture."""
+    size = gbuffer.size // subpixels
+    fine = np.zeros((gbuffer.size * gbuffer.size, 4), np.float32)
     at_once = min(most, lighting.pixels_at_once)
-    for start in range(0, len(view.pixel), at_once):
+    for start in range(0, len(gbuffer.pixel), at_once):
         part = slice(start, start + at_once)
-        lit = shade(material, view, lighting, is_flat, footprint, part, subpixels, uploads)
-        fine[view.pixel[part]] = lit
+        lit = shade(material, gbuffer, lighting, is_flat, footprint, part, subpixels, uploads)
+        fine[gbuffer.pixel[part]] = lit
         yield None
     blocks = fine.reshape(size, subpixels, size, subpixels, 4)
     yield np.asarray(blocks.mean((1, 3), dtype=np.float32))
@@ -152,43 +161,43 @@ def over_backdrop(picture: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class DeviceView:
-    """Pixels of a view in device buffers, uploaded once to draw them under several lights."""
+class DeviceGBuffer:
+    """Pixels of a G-buffer on a device, uploaded once to draw them under several lights."""
 
     count: int
     width: int
-    """Width of the view in pixels."""
+    """Width of the G-buffer in pixels."""
     subpixels: int
-    """Number of the view's pixels along a side of the picture's pixel."""
+    """Number of its pixels along a side of the picture's pixel."""
     buffers: Mapping[str, slangpy.Buffer]
 
     @classmethod
     def upload(
-        cls, material: DeviceMaterial, view: View, subpixels: int, part: slice = ALL
-    ) -> DeviceView:
+        cls, material: DeviceMaterial, gbuffer: GBuffer, subpixels: int, part: slice = ALL
+    ) -> DeviceGBuffer:
         """Uploads pixels to a material's device."""
-        uv = view.uv[part]
+        uv = gbuffer.uv[part]
         new = material.device.new_buffer
         buffers = {
-            "gPixel": new(view.pixel[part].astype(np.float32)),
+            "gPixel": new(gbuffer.pixel[part].astype(np.float32)),
             "gUv": new(uv),
-            "gFrames": new(view.frames(part)),
-            "gToEye": new(view.to_eye[part]),
+            "gFrames": new(gbuffer.frames(part)),
+            "gToEye": new(gbuffer.to_eye[part]),
         }
-        return cls(len(uv), view.size, subpixels, buffers)
+        return cls(len(uv), gbuffer.size, subpixels, buffers)
 
     def new_output(self, material: DeviceMaterial) -> slangpy.Buffer:
         """A buffer for light and coverage of each pixel."""
         return material.device.new_space(self.count, 16)
 
 
-Uploads: TypeAlias = dict[int, DeviceView]
-"""Parts of one view on one device, by their first pixel."""
+Uploads: TypeAlias = dict[int, DeviceGBuffer]
+"""Parts of one G-buffer on one device, by their first pixel."""
 
 
 def shade(
     material: DeviceMaterial,
-    view: View,
+    gbuffer: GBuffer,
     lighting: Lighting,
     is_flat: bool = False,
     footprint: Footprint = POINT,
@@ -196,10 +205,10 @@ def shade(
     subpixels: int = 1,
     uploads: Uploads | None = None,
 ) -> Floats:
-    """Light towards the eye with coverage, (N, 4), at the pixels of a part of a view."""
+    """Light towards the eye with coverage, (N, 4), at some pixels of a G-buffer."""
     uploaded = None if uploads is None else uploads.get(part.start)
     if uploaded is None:
-        uploaded = DeviceView.upload(material, view, subpixels, part)
+        uploaded = DeviceGBuffer.upload(material, gbuffer, subpixels, part)
     if uploads is not None:
         uploads[part.start] = uploaded
     lit = shade_on_device(material, uploaded, lighting, is_flat, footprint)
@@ -208,25 +217,25 @@ def shade(
 
 def shade_on_device(
     material: DeviceMaterial,
-    view: DeviceView,
+    gbuffer: DeviceGBuffer,
     lighting: Lighting,
     is_flat: bool = False,
     footprint: Footprint = POINT,
 ) -> slangpy.Buffer:
-    """The same for an uploaded view; the result stays on the device."""
-    output = view.new_output(material)
+    """Shades an uploaded G-buffer; the result stays on the device."""
+    output = gbuffer.new_output(material)
     direction = normalized(np.array(lighting.direction, np.float32))
-    buffers = dict(view.buffers)
+    buffers = dict(gbuffer.buffers)
     use_material(
         material,
         VIEW,
-        view.count,
+        gbuffer.count,
         DEFAULT_SLOPE_STEP,
         {
             "gLight": {
                 "environmentSamples": lighting.samples if lighting.environment > 0 else 0,
-                "width": view.width,
-                "subpixels": view.subpixels,
+                "width": gbuffer.width,
+                "subpixels": gbuffer.subpixels,
                 "lightDirection": direction.tolist(),
                 "environmentScale": lighting.environment,
                 "lightColour": list(lighting.colour),

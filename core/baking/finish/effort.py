@@ -16,7 +16,7 @@ from verdigris.core.baking.measure.sky import SkyPlan, plan_for
 if TYPE_CHECKING:
     from verdigris.core.baking.state.run import Run
     from verdigris.core.base.device import Device
-    from verdigris.core.pictures.views import View
+    from verdigris.core.pictures.gbuffer import GBuffer
     from verdigris.core.settings.bake_settings import BakeSettings
 
 
@@ -49,7 +49,7 @@ class FinishEffort:
     split: SplitEffort
     samples: int
     """Held-out samples."""
-    sphere: View
+    sphere: GBuffer
     sky: SkyPlan
     preview: PreviewPlan
     proxies: int

@@ -20,13 +20,13 @@ from verdigris.core.pictures.compare.metrics import (
     texel_errors,
 )
 from verdigris.core.pictures.picture_limits import PICTURE_SIZE, PICTURE_SUBPIXELS
-from verdigris.core.pictures.render import Lighting, Uploads, draw, make_view
+from verdigris.core.pictures.render import Lighting, Uploads, draw, make_gbuffer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.material.evaluator import DeviceMaterial
-    from verdigris.core.pictures.views import View
+    from verdigris.core.pictures.gbuffer import GBuffer
 
     Floats = NDArray[np.float32]
 
@@ -81,46 +81,48 @@ def measure_student(student: DeviceMaterial, held_out: HeldOut) -> SampleMetrics
 
 
 @cache
-def sphere_to_compare(size: int = PICTURE_SIZE) -> View:
-    """The view of a sphere that students are compared on, `size` pixels per side."""
-    return make_view("sphere", size * PICTURE_SUBPIXELS)
+def sphere_to_compare(size: int = PICTURE_SIZE) -> GBuffer:
+    """The G-buffer of the sphere that students are compared on, `size` pixels a side."""
+    return make_gbuffer("sphere", size * PICTURE_SUBPIXELS)
 
 
-def draw_sphere(material: DeviceMaterial, view: View, uploads: Uploads | None = None) -> Floats:
+def draw_sphere(
+    material: DeviceMaterial, gbuffer: GBuffer, uploads: Uploads | None = None
+) -> Floats:
     """A picture of the sphere under one light; the material is evaluated at points."""
     picture = draw(
-        material, view, PICTURE_LIGHTING, PICTURE_SUBPIXELS, is_flat=True, uploads=uploads
+        material, gbuffer, PICTURE_LIGHTING, PICTURE_SUBPIXELS, is_flat=True, uploads=uploads
     )
     return np.ascontiguousarray(picture[..., :3])
 
 
 @profiled("measure pictures")
 def measure_pictures(
-    teacher: DeviceMaterial, student: DeviceMaterial, view: View
+    teacher: DeviceMaterial, student: DeviceMaterial, gbuffer: GBuffer
 ) -> PictureMetrics:
     """The teacher does not change, and is drawn once: early stopping looks several times."""
-    known = picture_of(teacher, view)
+    known = picture_of(teacher, gbuffer)
     uploads = known.uploads if student.device is teacher.device else None
-    return measure_picture(draw_sphere(student, view, uploads=uploads), known.picture)
+    return measure_picture(draw_sphere(student, gbuffer, uploads=uploads), known.picture)
 
 
 class TeacherPicture(NamedTuple):
-    """A teacher's picture of a view. On a graphics card the view stays there, too; on a processor
-    it would take the memory twice."""
+    """A teacher's picture. On a GPU, its G-buffer stays there, too; on a CPU it would take the
+    memory twice."""
 
-    view: View
+    gbuffer: GBuffer
     picture: Floats
     uploads: Uploads | None
 
 
-def picture_of(teacher: DeviceMaterial, view: View) -> TeacherPicture:
+def picture_of(teacher: DeviceMaterial, gbuffer: GBuffer) -> TeacherPicture:
     """The picture that students are compared with, drawn once."""
 
     def drawn() -> TeacherPicture:
         uploads: Uploads | None = None if teacher.device.is_software else {}
-        return TeacherPicture(view, draw_sphere(teacher, view, uploads=uploads), uploads)
+        return TeacherPicture(gbuffer, draw_sphere(teacher, gbuffer, uploads=uploads), uploads)
 
-    return once(teacher, ("sphere", id(view)), drawn)
+    return once(teacher, ("sphere", id(gbuffer)), drawn)
 
 
 def error_map(student: DeviceMaterial, held_out: HeldOut, size: int) -> Floats:

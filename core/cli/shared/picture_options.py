@@ -87,11 +87,11 @@ ThereAndBack = Annotated[
 
 def choose_view(view: str | None, mesh: Path | None) -> str:
     """The view to draw. A mesh file fits only the view 'mesh', and makes it the default."""
-    from verdigris.core.pictures.render import VIEWS
+    from verdigris.core.pictures.render import ALL_SHAPES
 
-    if view not in (None, *VIEWS):
+    if view not in (None, *ALL_SHAPES):
         raise typer.BadParameter(
-            f"{view!r} is not known: use {' or '.join(VIEWS)}", param_hint="--view"
+            f"{view!r} is not known: use {' or '.join(ALL_SHAPES)}", param_hint="--view"
         )
     if view == "mesh" and not mesh:
         raise typer.BadParameter(

@@ -19,7 +19,7 @@ from verdigris.core.material.normalise.geometry_properties import (
     is_unnamed_coordinate_set,
 )
 from verdigris.core.material.tiles import MOST_ALONG_A_SIDE, Tiles
-from verdigris.core.pictures.views import frame_from
+from verdigris.core.pictures.gbuffer import frame_from
 
 if TYPE_CHECKING:
     import MaterialX as mx

@@ -28,7 +28,7 @@ from verdigris.core.ladder.textures.texture_files import (
 )
 from verdigris.core.ladder.unlit.unlit_models import VertexColours
 from verdigris.core.ladder.views.scene import Scene
-from verdigris.core.pictures.views import frame_from
+from verdigris.core.pictures.gbuffer import frame_from
 from verdigris.core.settings.rung_names import PBR, SURFACE, TITLES, VERTEX
 
 if TYPE_CHECKING:

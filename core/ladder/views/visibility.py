@@ -18,7 +18,7 @@ from verdigris.core.ladder.texels.pbr_model import CONSTANTS
 from verdigris.core.lighting.bvh import build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh
 from verdigris.core.pictures.environment_render import pixels_at_once
-from verdigris.core.pictures.render import DeviceView
+from verdigris.core.pictures.render import DeviceGBuffer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -102,7 +102,7 @@ class ViewPixels:
 
     part: slice
     """Of the pixels that the camera sees."""
-    view: DeviceView
+    view: DeviceGBuffer
     origins: Any
     """Of shadow rays."""
 
@@ -164,7 +164,7 @@ class Seen:
             self.geometry.run("fillView", count, parameters, {"gHits": uploaded, **buffers}, uv_set)
             origins = buffers.pop("gOrigins")
             pixel = device.new_buffer(self.pixel[part].astype(np.float32))
-            view = DeviceView(count, self.size, 1, {"gPixel": pixel, **buffers})
+            view = DeviceGBuffer(count, self.size, 1, {"gPixel": pixel, **buffers})
             yield ViewPixels(part, view, origins)
 
     def picture(self, light: Floats) -> Floats:

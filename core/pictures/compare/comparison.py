@@ -12,13 +12,13 @@ from verdigris.core.pictures.compare.colour_bar import with_colour_bar
 from verdigris.core.pictures.compare.heat import heat_colours
 from verdigris.core.pictures.compare.metrics import ldr_flip, psnr
 from verdigris.core.pictures.picture_limits import SUBPIXELS
-from verdigris.core.pictures.render import Lighting, Uploads, draw, make_view, over_backdrop
+from verdigris.core.pictures.render import Lighting, Uploads, draw, make_gbuffer, over_backdrop
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.material.evaluator import DeviceMaterial
-    from verdigris.core.pictures.views import View
+    from verdigris.core.pictures.gbuffer import GBuffer
 
     Floats = NDArray[np.float32]
 
@@ -36,20 +36,20 @@ class Comparison:
 
 
 class Drawn(NamedTuple):
-    """A material's picture, with the view for another material's."""
+    """A material's picture, with the G-buffer for another material's."""
 
-    view: View
+    gbuffer: GBuffer
     picture: Floats
     uploads: Uploads | None
-    """The view on a graphics card. On a processor it would take the memory of the view again."""
+    """The G-buffer on a GPU. On a CPU it would take its memory again."""
 
 
 def draw_reference(
-    reference: DeviceMaterial, view: str, size: int, lighting: Lighting, subpixels: int = SUBPIXELS
+    reference: DeviceMaterial, shape: str, size: int, lighting: Lighting, subpixels: int = SUBPIXELS
 ) -> Drawn:
     """Draws the material that another is compared with, evaluated on the unit square as in a
     bake."""
-    seen = make_view(view, size * subpixels)
+    seen = make_gbuffer(shape, size * subpixels)
     uploads: Uploads | None = None if reference.device.is_software else {}
     picture = draw(reference, seen, lighting, subpixels, is_flat=True, uploads=uploads)
     return Drawn(seen, picture, uploads)
@@ -59,7 +59,7 @@ def draw_reference(
 def compare_materials(
     reference: DeviceMaterial,
     other: DeviceMaterial,
-    view: str,
+    shape: str,
     size: int,
     lighting: Lighting,
     subpixels: int = SUBPIXELS,
@@ -72,8 +72,8 @@ def compare_materials(
     A student has no opacity, which is stored as a map: with `takes_coverage`, the other picture
     takes the coverage of the reference.
     """
-    first = drawn or draw_reference(reference, view, size, lighting, subpixels)
-    second = draw(other, first.view, lighting, subpixels, is_flat=True, uploads=first.uploads)
+    first = drawn or draw_reference(reference, shape, size, lighting, subpixels)
+    second = draw(other, first.gbuffer, lighting, subpixels, is_flat=True, uploads=first.uploads)
     if takes_coverage:
         second[..., 3] = first.picture[..., 3]
     pictures = [over_backdrop(picture) for picture in (first.picture, second)]

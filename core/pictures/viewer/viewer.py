@@ -15,16 +15,16 @@ from verdigris.core.pictures.backdrop import Ground, blurred, environment_behind
 from verdigris.core.pictures.compare.colour_bar import with_colour_bar
 from verdigris.core.pictures.compare.heat import difference, heat_colours
 from verdigris.core.pictures.environment_render import Converging, EnvironmentLighting
+from verdigris.core.pictures.gbuffer import Camera, ground_gbuffer
 from verdigris.core.pictures.picture_files import resized, with_shoulder
 from verdigris.core.pictures.render import (
     PIXELS_AT_ONCE,
     Lighting,
     draw_by_parts,
-    make_view,
+    make_gbuffer,
     over_backdrop,
     placed_camera,
 )
-from verdigris.core.pictures.views import Camera, ground_view
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -244,7 +244,7 @@ class Viewer:
         self, look: Look, size: int, lighting: EnvironmentLighting, is_quick: bool = False
     ) -> _LitSides:
         subpixels = 1 if is_quick else self._finest(size)
-        view = make_view(self._kind, size * subpixels, self._mesh, look.camera)
+        view = make_gbuffer(self._kind, size * subpixels, self._mesh, look.camera)
         neural = Converging(self._neural, view, lighting, subpixels, is_flat=True)
         reference = None
         if self._reference is not None:
@@ -256,7 +256,7 @@ class Viewer:
         behind = environment_behind(replace(self._soft, turn=seen.turn), view.background, size)
         ground = None
         if self._mesh is not None:
-            floor = ground_view(self._mesh, size, placed_camera(self._kind, look.camera))
+            floor = ground_gbuffer(self._mesh, size, placed_camera(self._kind, look.camera))
             ground = Converging(self._ground, floor, lighting, 1)
         return _LitSides(reference, neural, ground, behind, seen.exposure)
 
@@ -276,7 +276,7 @@ class Viewer:
             samples=8 if is_quick else 32,
         )
         subpixels = 1 if is_quick else self._finest(size)
-        view = make_view(self._kind, size * subpixels, self._mesh, look.camera)
+        view = make_gbuffer(self._kind, size * subpixels, self._mesh, look.camera)
         most = _PIXELS_ON_PROCESSOR if self._neural.device.is_software else PIXELS_AT_ONCE
         materials: list[tuple[DeviceMaterial, Footprint]] = [(self._neural, POINT)]
         if self._reference is not None:

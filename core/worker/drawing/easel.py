@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
-    from verdigris.core.pictures.views import View
+    from verdigris.core.pictures.gbuffer import GBuffer
     from verdigris.core.training.numpy.numpy_trainer import LiveNetwork
     from verdigris.core.worker.protocol.commands import View as ViewCommand
 
@@ -50,13 +50,13 @@ class Easel:
     def find_places(self) -> None:
         """Finds the uv of each pixel: a place, or the centre of its texel."""
         self._places_frame = self.frame_of(min(_PLACES_SIDE, self.command.size))
-        self._seen: View | None = None
+        self._seen: GBuffer | None = None
         self.texels = 0
         """Texels per side if each is drawn as a square; otherwise 0."""
         if self.command.zoom >= PIXELATED_FROM:
             self.texels = self._count_texels(self._places_view())
 
-    def _places_view(self) -> View:
+    def _places_view(self) -> GBuffer:
         if self._seen is None:
             self._seen = self._places_frame.view(self._places_frame.whole())
         return self._seen
@@ -74,7 +74,7 @@ class Easel:
         array = uv.reshape(frame.height, frame.width, 2)
         return Places(array, self.command.number, self.texels)
 
-    def _count_texels(self, seen: View) -> int:
+    def _count_texels(self, seen: GBuffer) -> int:
         texels = max(1, self._studio.resolution >> self.command.level)
         if not len(seen.uv):
             return 0
@@ -92,7 +92,7 @@ class Easel:
             self._behind[size] = self._studio.behind(self.command, frame)
         return Canvas(frame, self._studio.tone(self.command), self._behind[size])
 
-    def view_of(self, frame: Frame, tile: Tile, shift: tuple[float, float] = (0.0, 0.0)) -> View:
+    def view_of(self, frame: Frame, tile: Tile, shift: tuple[float, float] = (0.0, 0.0)) -> GBuffer:
         """A tile, with every pixel at the centre of its texel if texels are drawn as squares."""
         view = frame.view(tile, shift)
         if not self.texels:
@@ -100,18 +100,18 @@ class Easel:
         uv = (np.floor(view.uv * self.texels) + 0.5) / self.texels
         return replace(view, uv=uv.astype(np.float32))
 
-    def light(self, material: Drawn, view: View, places: int = 4) -> Floats:
+    def light(self, material: Drawn, view: GBuffer, places: int = 4) -> Floats:
         """Light and coverage at the pixels of a view, by few lights."""
         if isinstance(material, DeviceMaterial):
             return self._studio.quick(material, view, self.command, self._mesh, places)
         lit = self.lit_view(material, view)
         return np.concatenate([lit.draw(material, number)[1] for number in range(lit.parts)])
 
-    def fine_light(self, material: DeviceMaterial, view: View, number: int) -> Floats:
+    def fine_light(self, material: DeviceMaterial, view: GBuffer, number: int) -> Floats:
         """The same by a pass of the whole environment."""
         return self._studio.fine(material, view, self.command, number, self._mesh)
 
-    def lit_view(self, network: LiveNetwork, view: View) -> LitView:
+    def lit_view(self, network: LiveNetwork, view: GBuffer) -> LitView:
         live = self._studio.live_of(network, self.command)
         return LitView(network, view, few_lights(self.command), self.command.level, live)
 

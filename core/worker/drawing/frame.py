@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.pictures.render import make_view, placed_camera
-from verdigris.core.pictures.views import Background, Camera, PlacedMesh
+from verdigris.core.pictures.gbuffer import Background, Camera, PlacedMesh
+from verdigris.core.pictures.render import make_gbuffer, placed_camera
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.geometry.mesh import Mesh
-    from verdigris.core.pictures.views import View
+    from verdigris.core.pictures.gbuffer import GBuffer
     from verdigris.core.worker.protocol.commands import View as ViewCommand
 
     Floats = NDArray[np.float32]
@@ -55,10 +55,10 @@ class Shape:
         is_mesh = self._mesh is not None
         return Background(camera, camera.placing if is_mesh else np.eye(3))
 
-    def view(self, size: int, camera: Camera) -> View:
+    def view(self, size: int, camera: Camera) -> GBuffer:
         if self._placed is not None:
-            return self._placed.view(size, camera)
-        return make_view(self.kind, size, None, camera)
+            return self._placed.gbuffer(size, camera)
+        return make_gbuffer(self.kind, size, None, camera)
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Frame:
 
         return sorted(found, key=away)
 
-    def view(self, tile: Tile, shift: tuple[float, float] = (0.0, 0.0)) -> View:
+    def view(self, tile: Tile, shift: tuple[float, float] = (0.0, 0.0)) -> GBuffer:
         """The pixels of a tile, by their index in the picture. `shift` moves the places at which
         they are seen, in pixels to the right and downwards."""
         camera, half = self.shape.camera, self.short / 2

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from verdigris.core.pictures.views import View
+    from verdigris.core.pictures.gbuffer import GBuffer
     from verdigris.core.training.numpy.numpy_trainer import LiveNetwork
 
     Floats = NDArray[np.float32]
@@ -95,7 +95,7 @@ class LitView:
     def __init__(
         self,
         network: LiveNetwork,
-        view: View,
+        view: GBuffer,
         lights: Sequence[Light],
         level: int,
         live: Sequence[float] = (),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.material.evaluator import DeviceMaterial
-from verdigris.core.pictures.render import make_view
+from verdigris.core.pictures.render import make_gbuffer
 from verdigris.core.worker.drawing.canvas import Canvas
 from verdigris.core.worker.drawing.easel import Easel
 from verdigris.core.worker.drawing.frame import Frame, Shape
@@ -269,7 +269,7 @@ class Painter:
         command = ViewCommand(shape="plane", size=_TEXTURE_SIZE)
         frame = Frame.of(Shape(command, None), _TEXTURE_SIZE, 1.0)
         canvas = Canvas(frame, self._studio.tone(command))
-        view = make_view("plane", _TEXTURE_SIZE)
+        view = make_gbuffer("plane", _TEXTURE_SIZE)
         canvas.put(view.pixel, self._studio.quick(self.teacher, view, command))
         return Picture(canvas.pixels(), TEXTURE, self.command.number, 0, 1.0)
 

@@ -12,7 +12,7 @@ from verdigris.core.worker.drawing.canvas import Canvas
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.pictures.views import View
+    from verdigris.core.pictures.gbuffer import GBuffer
     from verdigris.core.worker.drawing.canvas import Tone
     from verdigris.core.worker.drawing.frame import Frame, Tile
 
@@ -69,7 +69,7 @@ class Side:
     def has_content(self) -> bool:
         return self.coarse is not None
 
-    def draw_quick(self, tile: Tile, view: View, light: Floats) -> None:
+    def draw_quick(self, tile: Tile, view: GBuffer, light: Floats) -> None:
         if self._quick is None:
             self._quick = self._new_canvas()
             if self.coarse is not None:
@@ -78,7 +78,7 @@ class Side:
         self._quick.draw(area, view.pixel, light)
         self._quick_done.add(tile)
 
-    def draw_fine(self, tile: Tile, number: int, view: View, light: Floats) -> None:
+    def draw_fine(self, tile: Tile, number: int, view: GBuffer, light: Floats) -> None:
         if self.fine is None:
             self.fine = self._new_canvas()
             # what is not in sight has some content

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.live_inputs.live_input import LiveInput
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
-    from verdigris.core.pictures.views import View
+    from verdigris.core.pictures.gbuffer import GBuffer
     from verdigris.core.worker.drawing.frame import Frame
     from verdigris.core.worker.protocol.commands import View as ViewCommand
 
@@ -92,7 +92,7 @@ class Studio:
     def quick(
         self,
         material: DeviceMaterial,
-        view: View,
+        view: GBuffer,
         command: ViewCommand,
         mesh: Mesh | None = None,
         places: int = _PLACES,
@@ -106,7 +106,7 @@ class Studio:
         lighting = self._lighting(command, mesh)
 
         def lit(
-            material: DeviceMaterial, view: View, _command: ViewCommand, footprint: Footprint
+            material: DeviceMaterial, view: GBuffer, _command: ViewCommand, footprint: Footprint
         ) -> Floats:
             return light_pass(material, view, lighting, _QUICK_PAIRS, 0, footprint)
 
@@ -115,7 +115,7 @@ class Studio:
     def fine(
         self,
         material: DeviceMaterial,
-        view: View,
+        view: GBuffer,
         command: ViewCommand,
         number: int,
         mesh: Mesh | None = None,
@@ -125,7 +125,7 @@ class Studio:
         lighting = self._lighting(command, mesh)
 
         def lit(
-            material: DeviceMaterial, view: View, _command: ViewCommand, footprint: Footprint
+            material: DeviceMaterial, view: GBuffer, _command: ViewCommand, footprint: Footprint
         ) -> Floats:
             return light_pass(material, view, lighting, _PAIRS, number, footprint)
 
@@ -134,7 +134,7 @@ class Studio:
     def _on(
         self,
         material: DeviceMaterial,
-        view: View,
+        view: GBuffer,
         command: ViewCommand,
         footprint: Footprint,
         light: Any,
@@ -163,7 +163,7 @@ class Studio:
         return tuple(_share(each, known.get(each.name)) for each in own)
 
     def _by_few(
-        self, material: DeviceMaterial, view: View, command: ViewCommand, footprint: Footprint
+        self, material: DeviceMaterial, view: GBuffer, command: ViewCommand, footprint: Footprint
     ) -> Floats:
         """Shades all lights in one dispatch: a surface and its viewer are turned, so that another
         light comes from the direction of the first one."""
@@ -220,7 +220,7 @@ def few_lights(command: ViewCommand) -> Lights:
 
 
 def _in_studio(
-    material: DeviceMaterial, view: View, command: ViewCommand, footprint: Footprint
+    material: DeviceMaterial, view: GBuffer, command: ViewCommand, footprint: Footprint
 ) -> Floats:
     lighting = Lighting(command.light, _KEY_COLOUR, command.environment, 0.0, _STUDIO_SAMPLES)
     return shade(material, view, lighting, is_flat=True, footprint=footprint)
@@ -258,7 +258,7 @@ def _rotation(start: Floats, end: Floats) -> Floats:
     return np.asarray(np.eye(3) + cross + cross @ cross / (1 + cosine), np.float32)
 
 
-def _turned(view: View, rotation: Floats) -> View:
+def _turned(view: GBuffer, rotation: Floats) -> GBuffer:
     turn = rotation.T
     return replace(
         view,
@@ -269,7 +269,7 @@ def _turned(view: View, rotation: Floats) -> View:
     )
 
 
-def _joined(views: list[View]) -> View:
+def _joined(views: list[GBuffer]) -> GBuffer:
     names = ("pixel", "uv", "position", "tangent", "bitangent", "normal", "to_eye", "shadow_origin")
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(view, name) for view in views]) for name in names

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from verdigris.core.base.json_fields import Fields, shortened
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.importance.maps import LARGEST_SIDE
-from verdigris.core.pictures.render import VIEWS
+from verdigris.core.pictures.render import ALL_SHAPES
 from verdigris.core.worker.protocol.messages import COMMAND, Message, ProtocolError
 
 EVERYWHERE, PAINTED, IN_VIEW = "everywhere", "painted", "view"
@@ -236,7 +236,7 @@ class View(Command):
     """Of each live input of the open material a number from 0 to 1; by default the defaults."""
 
     def __post_init__(self) -> None:
-        _one_of("view: shape", self.shape, VIEWS)
+        _one_of("view: shape", self.shape, ALL_SHAPES)
         _within("view: zoom", self.zoom, 1.0, LARGEST_ZOOM)
         _within("view: environment", self.environment, 0.0, 100.0)
         _within("view: exposure", self.exposure, -16.0, 16.0)

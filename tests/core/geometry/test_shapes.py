@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.geometry.shapes import BALL, CLOTH, SHAPES, find_shape, shape_mesh
-from verdigris.core.pictures.render import make_view
+from verdigris.core.pictures.render import make_gbuffer
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -43,7 +43,7 @@ def test_textures_lie_evenly_and_unmirrored(name):
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_shape_fills_its_picture_and_stays_inside(name):
-    view = make_view(name, 64)
+    view = make_gbuffer(name, 64)
     row, column = np.divmod(view.pixel, 64)
     assert 0.15 < len(view.pixel) / 64**2 < 0.8
     for place in (row, column):

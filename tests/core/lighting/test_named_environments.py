@@ -42,12 +42,12 @@ def test_the_studio_is_the_one_of_plain_pictures():
     """Drawn by the kernel of plain pictures, on a white plane that faces several directions."""
     from verdigris.core.base.device import open_device
     from verdigris.core.pictures.backdrop import Ground
+    from verdigris.core.pictures.gbuffer import Camera, plane_gbuffer
     from verdigris.core.pictures.render import Lighting, shade
-    from verdigris.core.pictures.views import Camera, plane_view
 
     grey, studio = Ground(open_device("software")), make_environment(STUDIO)
     for turn, pitch in ((0, 0), (50, -30), (-60, 20)):
-        view = plane_view(4, Camera(turn=turn, pitch=pitch))
+        view = plane_gbuffer(4, Camera(turn=turn, pitch=pitch))
         found = shade(grey, view, Lighting(samples=512), is_flat=True)[:, :3].mean(0)
         expected = 0.18 / np.pi * irradiance(studio, view.normal[:1].astype(np.float64))[0]
         np.testing.assert_allclose(found, expected, rtol=0.02)

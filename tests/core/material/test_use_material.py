@@ -8,7 +8,7 @@ from verdigris.core.base.kernels import Kernels
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.spec import LatentLayout
-from verdigris.core.pictures.render import Lighting, make_view, render
+from verdigris.core.pictures.render import Lighting, make_gbuffer, render
 from verdigris.core.sampling.draw_samples import DrawnSamples
 
 COLOUR = 0.3, 0.5, 0.7
@@ -48,7 +48,7 @@ def test_one_kernel_does_all_jobs_and_jobs_of_before_leave_no_trace(monkeypatch)
         )
         drawn = samples.draw(0, 512)
         assert drawn["response"] == pytest.approx(drawn["wi"][:, 2:] * response, abs=1e-5)
-        view = make_view("sphere", 24)
+        view = make_gbuffer("sphere", 24)
         picture = render(teacher, "sphere", 24, lighting=lighting, subpixels=1).reshape(-1, 4)
         light = np.maximum(view.normal[:, 2:], 0) * np.pi * response
         assert picture[view.pixel, :3] == pytest.approx(light, abs=2e-4)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.geometry.mesh import Mesh
-from verdigris.core.pictures.views import Camera, mesh_view, plane_view, sphere_view
+from verdigris.core.pictures.gbuffer import Camera, mesh_gbuffer, plane_gbuffer, sphere_gbuffer
 
 SIZE = 65
 MIDDLE = SIZE * SIZE // 2
@@ -27,24 +27,24 @@ def square():
 @pytest.mark.parametrize("turn", [-80.0, 30.0, 75.0])
 def test_a_turned_sphere_shows_in_its_middle_what_was_at_its_side(turn):
     # half of u goes once around half of the sphere
-    found = sphere_view(SIZE, Camera(turn=turn))
+    found = sphere_gbuffer(SIZE, Camera(turn=turn))
     assert found.uv[at_middle(found), 0] == pytest.approx(0.5 - turn / 180, abs=1e-4)
 
 
 def test_a_tilted_sphere_shows_what_was_above():
-    found = sphere_view(SIZE, Camera(pitch=40.0))
+    found = sphere_gbuffer(SIZE, Camera(pitch=40.0))
     assert found.uv[at_middle(found), 1] == pytest.approx(0.5 + 40 / 180, abs=1e-4)
 
 
 def test_turning_moves_what_lies_on_the_sphere_and_leaves_its_outline_and_light():
-    front, turned = sphere_view(SIZE), sphere_view(SIZE, Camera(turn=50, pitch=-20))
+    front, turned = sphere_gbuffer(SIZE), sphere_gbuffer(SIZE, Camera(turn=50, pitch=-20))
     np.testing.assert_array_equal(turned.pixel, front.pixel)
     np.testing.assert_allclose(turned.normal, front.normal, atol=1e-6)
     np.testing.assert_allclose(turned.to_eye, front.to_eye, atol=1e-6)
     assert np.abs(turned.uv - front.uv).max() > 0.2
 
 
-@pytest.mark.parametrize("make", [sphere_view, plane_view])
+@pytest.mark.parametrize("make", [sphere_gbuffer, plane_gbuffer])
 def test_frames_of_a_turned_view_stay_orthonormal_and_right_handed(make):
     view = make(SIZE, Camera(turn=33, pitch=21))
     frame = np.stack([view.tangent, view.bitangent, view.normal], 1).astype(np.float64)
@@ -55,7 +55,7 @@ def test_frames_of_a_turned_view_stay_orthonormal_and_right_handed(make):
 
 
 def test_zooming_into_the_plane_shows_that_part_of_the_unit_square():
-    view = plane_view(SIZE, Camera(zoom=8, x=0.5, y=-0.25))
+    view = plane_gbuffer(SIZE, Camera(zoom=8, x=0.5, y=-0.25))
     low, high = view.uv.min(0), view.uv.max(0)
     half_pixel = 0.5 / SIZE / 8
     np.testing.assert_allclose(low, np.array([0.75, 0.375]) - 1 / 16 + half_pixel, atol=1e-5)
@@ -63,14 +63,14 @@ def test_zooming_into_the_plane_shows_that_part_of_the_unit_square():
 
 
 def test_a_plane_that_is_turned_away_shows_nothing():
-    assert len(plane_view(SIZE, Camera(turn=120)).pixel) == 0
-    assert 0 < len(plane_view(SIZE, Camera(turn=60)).pixel) < 0.7 * SIZE * SIZE
+    assert len(plane_gbuffer(SIZE, Camera(turn=120)).pixel) == 0
+    assert 0 < len(plane_gbuffer(SIZE, Camera(turn=60)).pixel) < 0.7 * SIZE * SIZE
 
 
 def test_a_mesh_turns_about_its_middle_and_keeps_its_own_places():
-    front = mesh_view(square(), SIZE)
+    front = mesh_gbuffer(square(), SIZE)
     for camera in (Camera(turn=25), Camera(pitch=-30), Camera(turn=10, pitch=15)):
-        turned = mesh_view(square(), SIZE, camera)
+        turned = mesh_gbuffer(square(), SIZE, camera)
         place = at_middle(turned)
         np.testing.assert_allclose(turned.uv[place], front.uv[at_middle(front)], atol=1e-3)
         # position and uv of the square are the same but for half a unit, however it is turned
@@ -79,7 +79,7 @@ def test_a_mesh_turns_about_its_middle_and_keeps_its_own_places():
 
 
 def test_a_zoomed_mesh_is_the_middle_of_the_whole():
-    whole, zoomed = mesh_view(square(), 4 * SIZE), mesh_view(square(), SIZE, Camera(zoom=4))
+    whole, zoomed = mesh_gbuffer(square(), 4 * SIZE), mesh_gbuffer(square(), SIZE, Camera(zoom=4))
     row, column = np.divmod(whole.pixel, 4 * SIZE)
     inner = (np.abs(row - 2 * SIZE + 0.5) < SIZE / 2) & (np.abs(column - 2 * SIZE + 0.5) < SIZE / 2)
     np.testing.assert_allclose(whole.uv[inner].mean(0), zoomed.uv.mean(0), atol=0.01)
@@ -87,7 +87,7 @@ def test_a_zoomed_mesh_is_the_middle_of_the_whole():
 
 
 def test_some_pixels_of_a_view_are_a_view():
-    view = sphere_view(SIZE)
+    view = sphere_gbuffer(SIZE)
     chosen = np.array([5, 70, 900])
     part = view.take(chosen)
     assert part.size == SIZE

@@ -15,8 +15,8 @@ from verdigris.core.pictures.environment_render import (
     draw_behind,
     render_under,
 )
-from verdigris.core.pictures.render import make_view
-from verdigris.core.pictures.views import Background, Camera, View, ground_view
+from verdigris.core.pictures.gbuffer import Background, Camera, GBuffer, ground_gbuffer
+from verdigris.core.pictures.render import make_gbuffer
 
 BLACK = np.zeros((2, 4, 3), np.float32)
 WHITE = np.ones((8, 16, 3), np.float32)
@@ -42,7 +42,7 @@ def place(at, size=16):
     background = Background(Camera(), np.eye(3))
     pixel = np.arange(count)
     frames = tangent, bitangent, normal
-    return View(size, pixel, uv, position, *frames, normal, np.eye(3), position, background)
+    return GBuffer(size, pixel, uv, position, *frames, normal, np.eye(3), position, background)
 
 
 def level(corners, height):
@@ -76,7 +76,7 @@ def test_light_of_a_map_with_a_bright_spot_is_that_of_quadrature(ground):
     directions = direction_of(np.stack([u, v], 1))
     light = environment.radiance(directions) * np.sin(np.pi * v)[:, None]
     light *= 2 * np.pi**2 / (240 * 480)
-    view = make_view("sphere", 12)
+    view = make_gbuffer("sphere", 12)
     irradiance = np.maximum(view.normal @ directions.T, 0) @ light
     picture = render_under(
         ground, lighting(ground, environment), "sphere", 12, samples=1024, subpixels=1
@@ -138,7 +138,7 @@ def test_a_coarse_sphere_throws_no_shadow_with_corners_on_its_lit_side(ground):
     mesh = Mesh(position, position, np.zeros((len(position), 3, 2), np.float32))
     sun = Sun((0.8, 0.6, 0.0), (np.pi,) * 3, 0.005)
     lit = lighting(ground, Environment.of(BLACK, sun), mesh)
-    view = make_view("mesh", 48, mesh)
+    view = make_gbuffer("mesh", 48, mesh)
     found = render_under(ground, lit, "mesh", 48, mesh, 8, 1).reshape(-1, 4)[view.pixel, 0]
     cosine = view.normal @ np.float32([0.8, 0.6, 0.0])
     is_lit = cosine > 0.12
@@ -154,7 +154,7 @@ def test_a_turned_mesh_takes_its_shadow_along(ground):
         )
     )
     for camera in (Camera(), Camera(turn=50.0, pitch=-20.0)):
-        view = make_view("mesh", 40, mesh, camera)
+        view = make_gbuffer("mesh", 40, mesh, camera)
         above = view.rotation @ [0.0, 1.0, 0.0]
         sun = Sun(tuple(above.tolist()), (np.pi,) * 3, 0.005)
         lit = lighting(ground, Environment.of(BLACK, sun), mesh)
@@ -186,7 +186,7 @@ def test_the_ground_lies_below_the_mesh_and_holds_its_shadow(ground):
     sun = Sun((0.0, 1.0, 0.0), (np.pi,) * 3, 0.005)
     lit = lighting(ground, Environment.of(BLACK, sun), mesh)
     behind = draw_behind(ground.device, lit, "ground", "mesh", 48, mesh, 2)
-    view = ground_view(mesh, 48)
+    view = ground_gbuffer(mesh, 48)
     np.testing.assert_allclose(view.shadow_origin[:, 1], 0, atol=1e-3)
     found, (x, _, z) = behind.reshape(-1, 3)[view.pixel, 0], view.shadow_origin.T
     is_under = np.maximum(np.abs(x), np.abs(z)) < 0.97
@@ -199,7 +199,7 @@ def test_the_ground_lies_below_the_mesh_and_holds_its_shadow(ground):
 def test_passes_add_up_to_the_picture_of_one(ground, monkeypatch):
     environment = Environment.of(WHITE, Sun((0.0, 0.6, 0.8), (2, 2, 2), 0.01))
     lit = lighting(ground, environment)
-    view = make_view("sphere", 16)
+    view = make_gbuffer("sphere", 16)
     whole, parts = (Converging(ground, view, lit, 2) for _ in range(2))
     whole.add(48)
     for samples in (8, 8, 32):

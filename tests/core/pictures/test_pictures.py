@@ -12,7 +12,7 @@ from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.pictures import render as pictures
 from verdigris.core.pictures.picture_files import srgb_from_linear, write_picture
-from verdigris.core.pictures.render import Lighting, make_view, over_backdrop, render
+from verdigris.core.pictures.render import Lighting, make_gbuffer, over_backdrop, render
 
 WHITE = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="b" type="BSDF">
 <input name="color" type="color3" value="0.5, 0.25, 1.0"/></oren_nayar_diffuse_bsdf>
@@ -31,7 +31,7 @@ def test_a_diffuse_sphere_under_one_light_is_its_cosine(diffuse):
     light = np.array([0.3, 0.5, 0.8])
     lighting = Lighting(direction=tuple(light), colour=(np.pi,) * 3, environment=0.0)
     picture = render(diffuse, "sphere", 48, lighting=lighting, subpixels=1)
-    view = make_view("sphere", 48)
+    view = make_gbuffer("sphere", 48)
     cosine = np.maximum(view.normal @ (light / np.linalg.norm(light)), 0)
     found = picture.reshape(-1, 4)[view.pixel]
     np.testing.assert_allclose(found[:, :3], cosine[:, None] * COLOUR, atol=2e-4)
@@ -83,7 +83,7 @@ def test_however_many_directions_a_pixel_sums_a_dispatch_takes_about_as_long(dif
 
 @pytest.mark.parametrize("kind", ["sphere", "plane"])
 def test_frames_are_orthonormal_and_right_handed(kind):
-    view = make_view(kind, 32)
+    view = make_gbuffer(kind, 32)
     frames = np.stack([view.tangent, view.bitangent, view.normal], axis=1)
     np.testing.assert_allclose(
         frames @ frames.transpose(0, 2, 1), [np.eye(3)] * len(frames), atol=1e-5
@@ -93,7 +93,7 @@ def test_frames_are_orthonormal_and_right_handed(kind):
 
 
 def test_uv_grows_along_the_tangents_of_the_sphere():
-    view = make_view("sphere", 256)
+    view = make_gbuffer("sphere", 256)
     picture = np.full((256 * 256, 2), np.nan)
     picture[view.pixel] = view.uv
     uv = picture.reshape(256, 256, 2)
@@ -107,7 +107,7 @@ def test_a_mesh_view_finds_the_uv_under_each_pixel():
     uv = np.float32([[0, 1], [1, 1], [1, 0], [0, 0]])
     faces = [[0, 2, 1], [0, 3, 2]]
     up = np.broadcast_to(np.float32([0, 1, 0]), (2, 3, 3))
-    view = make_view("mesh", 64, Mesh(quad[faces], up, uv[faces]))
+    view = make_gbuffer("mesh", 64, Mesh(quad[faces], up, uv[faces]))
     # the surface is flat, so uv is a linear function of the place
     np.testing.assert_allclose(view.uv[:, 0], view.position[:, 0] / 2 + 0.5, atol=1e-4)
     np.testing.assert_allclose(view.uv[:, 1], 0.5 - view.position[:, 2] / 2, atol=1e-4)
@@ -126,7 +126,7 @@ def test_smooth_normals_at_the_rim_of_a_coarse_pipe_are_kept_and_those_of_a_back
     ).astype(np.float32)
     outwards = sides * np.float32([1, 0, 1])
     uv = np.zeros((12, 3, 2), np.float32)
-    view = make_view("mesh", 128, Mesh(sides, outwards, uv))
+    view = make_gbuffer("mesh", 128, Mesh(sides, outwards, uv))
     towards = view.position * np.float32([1, 0, 1])
     along = (view.normal * towards).sum(1) / np.linalg.norm(towards, axis=1)
     # the pipe is open, so that its inside is seen beyond the upper edge
@@ -201,11 +201,11 @@ def test_a_picture_is_not_written_over_a_folder_or_where_none_can_be(tmp_path, w
 
 def test_a_view_or_size_that_is_none_is_refused():
     with pytest.raises(SettingsError, match="'cube' is not known"):
-        make_view("cube", 32)
+        make_gbuffer("cube", 32)
     with pytest.raises(SettingsError, match="choose 1 to 4096"):
-        make_view("plane", 0)
+        make_gbuffer("plane", 0)
     with pytest.raises(SettingsError, match="needs a mesh"):
-        make_view("mesh", 32)
+        make_gbuffer("mesh", 32)
 
 
 def test_a_size_that_sub_pixels_make_too_large_is_refused_as_it_was_asked_for(diffuse):

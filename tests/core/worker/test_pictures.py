@@ -12,8 +12,8 @@ from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.student import Student
-from verdigris.core.pictures.render import Lighting, make_view, shade
-from verdigris.core.pictures.views import Camera, sphere_view
+from verdigris.core.pictures.gbuffer import Camera, sphere_gbuffer
+from verdigris.core.pictures.render import Lighting, make_gbuffer, shade
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
@@ -74,7 +74,7 @@ def test_what_was_drawn_before_the_training_costs_no_picture_of_it():
 
 
 def test_three_lights_in_one_dispatch_are_three_pictures_added_up(teacher):
-    view = sphere_view(24, Camera(turn=20))
+    view = sphere_gbuffer(24, Camera(turn=20))
     for light in ((-0.45, 0.6, 0.66), (-0.9, -0.2, -0.1)):
         wanted = commands.View(light=light, environment=0.5)
         found = Studio(teacher, 64).quick(teacher, view, wanted)
@@ -109,7 +109,7 @@ def trainer(teacher):
     ],
 )
 def test_a_network_is_drawn_where_it_trains_as_the_device_draws_it(teacher, trainer, wanted):
-    view = make_view(wanted.shape, 48, None, Camera(turn=wanted.turn))
+    view = make_gbuffer(wanted.shape, 48, None, Camera(turn=wanted.turn))
     network = trainer.live()
     lit = LitView(network, view, few_lights(wanted), wanted.level)
     assert lit.parts > 2
@@ -211,7 +211,7 @@ def test_tiles_see_what_the_whole_picture_sees(aspect):
     np.testing.assert_allclose(found, whole, atol=1e-5)
     # the middle is that of a square picture of this camera
     side = 24
-    square = make_view("sphere", side, None, Camera(30, -10, 1.4, 0.2, -0.1))
+    square = make_gbuffer("sphere", side, None, Camera(30, -10, 1.4, 0.2, -0.1))
     middle = np.full((side * side, 2), np.nan)
     middle[square.pixel] = square.uv
     middle = middle.reshape(side, side, 2)
@@ -226,7 +226,7 @@ def test_a_picture_that_is_drawn_in_parts_is_the_whole_picture(teacher):
         painter.draw_reference()
     (found,) = painter.news(0)
     whole = canvas_of(96)
-    view = sphere_view(96)
+    view = sphere_gbuffer(96)
     whole.put(view.pixel, Studio(teacher, 64).quick(teacher, view, commands.View()))
     difference = np.abs(found.array.astype(int) - whole.pixels().astype(int))
     assert difference.max() <= 1
@@ -276,7 +276,7 @@ def test_from_near_each_texel_is_a_square_of_what_is_in_its_middle(teacher, trai
     assert min(np.abs(a - b).max() for a, b in combinations(means, 2)) > 4
 
     # as the kernel has it at the middles, row 0 at the top
-    view = make_view("plane", 64, None, Camera(zoom=8.0, x=0.125, y=-0.25))
+    view = make_gbuffer("plane", 64, None, Camera(zoom=8.0, x=0.125, y=-0.25))
     middles = np.float32([[8.5, 6.5], [9.5, 6.5], [8.5, 5.5], [9.5, 5.5]]) / 16
     quarter = (np.arange(64) // 32 * 2)[:, None] + np.arange(64) // 32
     at_middles = replace(view, uv=middles[quarter.ravel()[view.pixel]])

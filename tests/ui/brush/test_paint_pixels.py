@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.pictures.views import sphere_view
+from verdigris.core.pictures.gbuffer import sphere_gbuffer
 from verdigris.ui.brush.contrast import INKS, choose_inks
 from verdigris.ui.brush.paint_pixels import paint_pixels, ring_pixels, weights_at
 
@@ -65,7 +65,7 @@ def test_more_and_less_differ_in_their_hatching_and_what_is_not_trained_is_hatch
 
 
 def uv_of_sphere(size):
-    view = sphere_view(size)
+    view = sphere_gbuffer(size)
     uv = np.full((size * size, 2), np.nan, np.float32)
     uv[view.pixel] = view.uv
     return uv.reshape(size, size, 2), view

@@ -10,8 +10,8 @@ import pytest
 
 from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.runtime.runtime_files import EXAMPLES, RUNTIME_SHADERS, slang_files
+from verdigris.core.pictures.gbuffer import sphere_gbuffer
 from verdigris.core.pictures.render import Lighting
-from verdigris.core.pictures.views import sphere_view
 from verdigris.shaders import SHADER_FOLDER
 
 from ..bundles import made_up
@@ -178,7 +178,7 @@ def test_the_studio_is_that_of_pictures():
     for numbers in (light.direction, light.colour):
         assert str(numbers) in page
     assert f"times {light.environment}," in page
-    view = sphere_view(64)
+    view = sphere_gbuffer(64)
     # all rays meet at the eye
     far = (5.098 - view.position[:, 2:]) / view.to_eye[:, 2:]
     assert np.abs((view.position + far * view.to_eye)[:, :2]).max() < 1e-3

@@ -1,4 +1,4 @@
-"""Views of a sphere, a plane or a mesh: position, frame and eye direction of each pixel."""
+"""G-buffers of a sphere, a plane or a mesh: position, frame and view direction of each pixel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _X_AXIS, _Y_AXIS = np.eye(3, dtype=np.float32)[:2]
 _FIELD_OF_VIEW = np.radians(24.0)
 _MARGIN = 1.06
 _MESH_TURN = np.radians(20.0)
-# Of shadow rays, away from the surface, as a part of the mesh's radius.
+# How far shadow rays start from the surface, as a share of the mesh's radius.
 _STEP_AWAY = 1e-4
 
 
@@ -71,8 +71,8 @@ class Background:
 
 
 @dataclass(frozen=True)
-class View:
-    """The pixels that hit the shape, by their index in the picture, row 0 at the top."""
+class GBuffer:
+    """The pixels that show the shape, by their index in the picture, row 0 at the top."""
 
     size: int
     pixel: NDArray[np.int64]
@@ -94,8 +94,8 @@ class View:
         axes = (self.position, self.tangent, self.bitangent, self.normal)
         return np.concatenate([axis[part] for axis in axes], axis=1).astype(np.float32)
 
-    def take(self, chosen: NDArray[np.int64]) -> View:
-        """A view of some of the pixels."""
+    def take(self, chosen: NDArray[np.int64]) -> GBuffer:
+        """A G-buffer with some of the pixels."""
         arrays = {
             item.name: getattr(self, item.name)[chosen]
             for item in fields(self)
@@ -104,7 +104,7 @@ class View:
         return replace(self, **arrays)
 
 
-def plane_view(size: int, camera: Camera = FRONT) -> View:
+def plane_gbuffer(size: int, camera: Camera = FRONT) -> GBuffer:
     """The unit square, seen from above, filling the picture."""
     x, y = _pixel_grid(size, 0.5, camera)
     eye = np.array([0.0, 0.0, 0.5 / np.tan(_FIELD_OF_VIEW / 2)])
@@ -119,7 +119,7 @@ def plane_view(size: int, camera: Camera = FRONT) -> View:
     hit = np.flatnonzero(on_square & (along < 0) & (t > 0))
     position, place = position[hit], place[hit]
     count = len(hit)
-    return View(
+    return GBuffer(
         size,
         hit,
         (position[:, :2] + 0.5).astype(np.float32),
@@ -134,7 +134,7 @@ def plane_view(size: int, camera: Camera = FRONT) -> View:
     )
 
 
-def sphere_view(size: int, camera: Camera = FRONT) -> View:
+def sphere_gbuffer(size: int, camera: Camera = FRONT) -> GBuffer:
     """A unit sphere. u wraps around it twice, so that texels are about square."""
     distance = _MARGIN / np.sin(_FIELD_OF_VIEW / 2)
     x, y = _pixel_grid(size, np.tan(_FIELD_OF_VIEW / 2), camera)
@@ -165,16 +165,16 @@ def sphere_view(size: int, camera: Camera = FRONT) -> View:
     background = Background(camera, np.eye(3))
     tangent, bitangent, normal, to_eye = others
     frames = tangent, bitangent, normal
-    return View(size, hit, uv, place, *frames, to_eye, rotation, place, background)
+    return GBuffer(size, hit, uv, place, *frames, to_eye, rotation, place, background)
 
 
-def mesh_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
+def mesh_gbuffer(mesh: Mesh, size: int, camera: Camera = FRONT) -> GBuffer:
     """A whole mesh, seen from above and slightly from the side."""
-    return PlacedMesh(mesh, camera).view(size, camera)
+    return PlacedMesh(mesh, camera).gbuffer(size, camera)
 
 
 class PlacedMesh:
-    """A mesh that a camera's turn and pitch have rotated, to view parts of it quickly."""
+    """A mesh that a camera's turn and pitch have rotated, to draw parts of it quickly."""
 
     def __init__(self, mesh: Mesh, camera: Camera = FRONT) -> None:
         self._mesh = mesh
@@ -188,7 +188,7 @@ class PlacedMesh:
         self._z = self._distance - placed[..., 2]
         self._plane = placed[..., :2] / self._z[..., None] / np.tan(_FIELD_OF_VIEW / 2)
 
-    def view(self, size: int, camera: Camera) -> View:
+    def gbuffer(self, size: int, camera: Camera) -> GBuffer:
         """The part that a camera of the same turn and pitch sees."""
         mesh, rotation, z = self._mesh, self._rotation, self._z
         moved = (self._plane - (camera.x, camera.y)) * (size / 2 * camera.zoom)
@@ -217,7 +217,7 @@ class PlacedMesh:
         tangent, bitangent = frame_from(normal, along_u, along_v)
         corners = seen.position, seen.normal
         step = _STEP_AWAY * self._radius
-        return View(
+        return GBuffer(
             size,
             pixel,
             mixed(seen.uv),
@@ -232,7 +232,7 @@ class PlacedMesh:
         )
 
 
-def ground_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
+def ground_gbuffer(mesh: Mesh, size: int, camera: Camera = FRONT) -> GBuffer:
     """The level plane on which a mesh lies, as far as it is seen. uv is the place in radii of the
     mesh."""
     placing = camera.placing
@@ -254,7 +254,7 @@ def ground_view(mesh: Mesh, size: int, camera: Camera = FRONT) -> View:
     )
     to_eye = np.asarray(-rays, np.float32)
     frames = tangent, bitangent, normal
-    return View(size, hit, uv, position, *frames, to_eye, rotation, origin, background)
+    return GBuffer(size, hit, uv, position, *frames, to_eye, rotation, origin, background)
 
 
 def _bounds(mesh: Mesh) -> tuple[Floats, float]:
