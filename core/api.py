@@ -16,8 +16,8 @@ from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verdigris.core.base.inputs import explain_missing_folder
 from verdigris.core.base.plain_values import path_from, require_text
-from verdigris.core.base.process.working_folder import explain_missing_folder
 from verdigris.core.material.load.mtlx_document import Document, load_document, parse_document
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Finds graphics cards and software devices, best first, without opening one."""
+"""Finds GPUs and software devices, best first, without opening one."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _SOFTWARE_NAMES = ("llvmpipe", "lavapipe", "swiftshader", "basic render")
 
 
 def hardware_devices() -> tuple[str, ...]:
-    """The names of all graphics cards, by the first interface that has any, without opening one.
-    The environment variable overrides it."""
+    """The names of all GPUs that the first interface with any of them lists. The environment
+    variable overrides the choice."""
     chosen = os.environ.get(CHOICE_VARIABLE, "auto")
     backend, _, index = chosen.partition(":")
     if backend == SOFTWARE:
@@ -71,14 +71,14 @@ def _platform_backends() -> tuple[str, ...]:
 
 
 def _may_have_cuda() -> bool:
-    """Whether there is a CUDA driver. Without one, loading CUDA prints an error to the output."""
+    """Whether there is a CUDA driver. Without one, loading CUDA prints an error."""
     return sys.platform == "win32" or Path("/dev/nvidiactl").exists()
 
 
 def begin_driver(choice: str | None = None) -> None:
-    """Loads the Vulkan driver in a thread, beside the imports of a bake. slangpy loads it with
-    Python's lock, and unloads it between listing devices and opening one: an instance that stays
-    open keeps it."""
+    """Loads the Vulkan driver in a thread while a bake imports its modules. slangpy holds Python's
+    lock while it loads the driver, and unloads it between listing and opening devices. An instance
+    that stays open keeps it loaded."""
     backend = (choice or os.environ.get(CHOICE_VARIABLE) or "auto").partition(":")[0]
     library = _VULKAN_LIBRARIES.get(sys.platform)
     # Mesa ends a process that has too little memory, and a bake reports that first
@@ -99,7 +99,8 @@ def _open_instance(library: str) -> None:
 
 
 def import_slangpy() -> Any:
-    """slangpy. Where torch is installed, slangpy would import it, which takes seconds."""
+    """Imports slangpy without torch: if torch is installed, slangpy imports it, which takes
+    seconds."""
     if "slangpy" in sys.modules or "torch" in sys.modules:
         import slangpy
 
@@ -115,6 +116,7 @@ def import_slangpy() -> Any:
 
 
 def adapters_of(backend: str) -> list[slangpy.AdapterInfo]:
+    """The adapters that a backend lists; none if it cannot be loaded."""
     slangpy = import_slangpy()
     if backend == "cuda" and not _may_have_cuda():
         return []

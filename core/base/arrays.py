@@ -1,4 +1,4 @@
-"""Opens numpy files from outside."""
+"""Opens untrusted numpy files."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ def open_array(path: Path) -> NDArray[Any]:
         ) from None
     if not isinstance(found, np.ndarray):
         found.close()
-        raise SettingsError(f"{path}: holds several arrays (.npz): save one with numpy.save")
+        raise SettingsError(f"{path}: contains several arrays (.npz): save one with numpy.save")
     return found
 
 
 def why_unreadable(failure: Exception) -> str:
-    """Why numpy cannot read a file. Its own advice, to load pickled objects, would run their
+    """Why numpy cannot read a file. Numpy's own advice, to load pickled objects, would run their
     code."""
-    return "it holds no plain numbers" if "pickle" in str(failure) else reason(failure)
+    return "it contains no plain numbers" if "pickle" in str(failure) else reason(failure)

@@ -14,12 +14,12 @@ LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
 
 def linear_from_srgb(stored: NDArray[Any]) -> NDArray[Any]:
-    """Light of values of sRGB, of which 1 is white."""
+    """Linear values of sRGB values; 1 is white in both."""
     high = ((np.maximum(stored, 0) + 0.055) / 1.055) ** 2.4
     return np.where(stored <= 0.04045, stored / 12.92, high)
 
 
 def srgb_from_linear(linear: NDArray[Any]) -> NDArray[Any]:
-    """The inverse."""
+    """The inverse of linear_from_srgb."""
     high = 1.055 * np.maximum(linear, 0) ** (1 / 2.4) - 0.055
     return np.where(linear <= 0.0031308, 12.92 * linear, high)

@@ -1,7 +1,7 @@
-"""Opens a device, and all that kernels need of it: buffers, sessions, caches of compiled code.
+"""Opens a device and provides what kernels need: buffers, sessions, caches of compiled code.
 
-adapters.py finds the devices of a machine, kernels.py compiles. Nothing else knows the graphics
-interfaces.
+adapters.py finds the devices of a machine, and kernels.py compiles. No other module uses the
+graphics interfaces.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from verdigris.core.base.adapters import (
     is_software,
 )
 from verdigris.core.base.errors import DeviceError
-from verdigris.core.base.kept_sources import KeptSources
-from verdigris.core.base.kernels import Kernels, Source, find_or_open
+from verdigris.core.base.kernels import KeptSources, Kernels, Source, find_or_open
 from verdigris.core.base.process.processor import LEAST_FILE_SIZE, file_size, running_threads
 from verdigris.core.base.process.profile import profiled
 from verdigris.shaders import SHADER_FOLDER
@@ -37,21 +36,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CACHE_VARIABLE = "VERDIGRIS_CACHE_DIR"
-# Threads of one dispatch: Direct3D and some Vulkan drivers allow 65,535 groups, here of 64 threads.
+# Threads of one dispatch: 65,535 groups, the limit of Direct3D and some drivers, of 64 threads.
 MOST_THREADS = 65_535 * 64
-# Size of a constant buffer on every device.
+# Size of a constant buffer that every device supports.
 MOST_CONSTANT_BYTES = 1 << 16
 _SHADER_CACHE_BYTES = 512 << 20
-# Sets of kernels that are cached: of networks, and of materials, which are many times larger.
+# Sets of kernels that are cached for networks, and for materials, which are many times larger.
 _MOST_SHARED = 16
 _MOST_MATERIALS = 4
 _HOW_TO_GET_ONE = (
-    "install a Vulkan driver for the graphics card, or Mesa's lavapipe 25 or newer for the "
-    "processor (python3 packaging/bootstrap.py setup does that on Debian)"
+    "install a Vulkan driver for the GPU, or Mesa's lavapipe 25 or newer for the CPU "
+    "(on Debian, run python3 packaging/bootstrap.py setup)"
 )
 
-# Seconds between polls of a submission, and of all polls. After that the wait is left to the
-# driver, which reports a lost device.
+# Seconds between polls of a submission, and of all polls together. After that the driver waits: it
+# reports a lost device.
 _BETWEEN_LOOKS, MOST_LOOKING = 5e-4, 10.0
 
 # Whether this process was forked from one with an open device.
@@ -71,7 +70,7 @@ class Device:
     threads: tuple[int, ...] = ()
     """Threads of a software device in this process, where the system numbers threads."""
     memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
-    """What users of the device keep on it until it is closed, by their own keys."""
+    """Objects that users of the device keep until it is closed, by their own keys."""
     _shared: dict[Any, Kernels] = field(default_factory=dict, repr=False, compare=False)
     _of_materials: dict[str, Kernels] = field(default_factory=dict, repr=False, compare=False)
 
@@ -84,10 +83,10 @@ class Device:
         is_hasty: bool = False,
         files: KeptSources | None = None,
     ) -> Kernels:
-        """Kernels of a session of their own, compiled with these definitions. With `is_hasty` a
-        processor's are left to LLVM to optimise, which does it as well in half the time. What Slang
-        writes then is not always valid: unrolled loops that end early are not. Such a kernel is
-        compiled once more, with care. `files` keeps modules that are given as text."""
+        """Kernels of a new session, compiled with these definitions. With `is_hasty` on a software
+        device, only LLVM optimises, which gives as good code in half the time. Slang's output is
+        not always valid then: unrolled loops that end early are not. Such a kernel is compiled
+        again with Slang's optimisation. `files` keeps modules that are given as text."""
         import slangpy
 
         options = {**self.compiler_options, "defines": dict(defines or {})}
@@ -97,14 +96,14 @@ class Device:
         if is_hasty and self.is_software:
             options["optimization"] = slangpy.SlangOptimizationLevel.none
             instead = partial(self.new_kernels, defines, is_hasty=False, files=files)
-        # modules that were compiled with other definitions must not be taken from the cache
+        # the cache must not return modules that were compiled with other definitions
         cache = None if defines else _subfolder("modules")
         session = self.gpu.create_slang_session(compiler_options=options, cache_path=cache)
         return Kernels(self.gpu, session, instead, files)
 
     def shared_kernels(self, defines: Mapping[str, str], modules: Sequence[Source]) -> Kernels:
-        """Kernels of a session with these definitions, in which every import of these names finds
-        these modules: the same for all who ask for the same, so that they compile once."""
+        """Kernels of a session with these definitions, in which imports find these modules. Equal
+        requests share a session, so that kernels compile once."""
 
         def begin() -> Kernels:
             kernels = self.new_kernels(defines)
@@ -115,15 +114,15 @@ class Device:
         return find_or_open(self._shared, (*sorted(defines.items()), *modules), _MOST_SHARED, begin)
 
     def material_kernels(self, digest: str) -> Kernels:
-        """Kernels for a material whose code has this digest. One that is opened again, or differs
-        from the last few in its images alone, finds them compiled."""
+        """Kernels for a material whose code has this digest. If one of the last few materials had
+        the same code, perhaps with other images, they are compiled already."""
         kept = cache_folder()
         files = KeptSources(kept / "materials", kept / "modules") if kept else None
         begin = partial(self.new_kernels, is_hasty=True, files=files)
         return find_or_open(self._of_materials, digest, _MOST_MATERIALS, begin)
 
     def release_kernels(self) -> None:
-        """Releases cached kernels, and what else is kept on the device."""
+        """Releases the cached kernels and all other objects that are kept on the device."""
         self.memo.clear()
         self._shared.clear()
         self._of_materials.clear()
@@ -136,8 +135,8 @@ class Device:
         encoder: slangpy.CommandEncoder | None = None,
         **arguments: Any,
     ) -> None:
-        """Runs or records a kernel with global variables, and arguments of its entry point. This
-        builds its pipeline, which can fail."""
+        """Runs or records a kernel with global variables and with arguments of its entry point.
+        This builds its pipeline, which can fail."""
         try:
             kernel.dispatch(
                 [threads, 1, 1], vars=dict(variables), command_encoder=encoder, **arguments
@@ -149,8 +148,8 @@ class Device:
             ) from failure
 
     def new_buffer(self, values: NDArray[Any], stride: int = 0) -> slangpy.Buffer:
-        """A buffer that kernels read and write, with a copy of these values, double floats as
-        single ones; `stride` are the bytes of an element, by default those of a value."""
+        """A buffer that kernels read and write, with a copy of these values. Double floats become
+        single floats. `stride` is the size of an element in bytes, by default that of a value."""
         import numpy as np
 
         # a copy: read-only arrays are refused
@@ -159,7 +158,7 @@ class Device:
         return self._buffer(data.nbytes // stride, stride, data=data.view(np.uint8))
 
     def new_space(self, count: int, stride: int = 4) -> slangpy.Buffer:
-        """A buffer of so many elements that kernels write before they are read."""
+        """A buffer of `count` elements that kernels write before they read it."""
         return self._buffer(count, stride)
 
     def _buffer(self, count: int, stride: int, **contents: Any) -> slangpy.Buffer:
@@ -171,15 +170,15 @@ class Device:
         )
 
     def wait_for(self, submission: int) -> None:
-        """Waits for a submission. Other Python threads run meanwhile; they would not while a buffer
-        is read that the device still writes."""
+        """Waits for a submission while other Python threads run. Reading a buffer that the device
+        still writes would stop them."""
         end = time.monotonic() + MOST_LOOKING
         while not self.gpu.is_submit_finished(submission) and time.monotonic() < end:
             time.sleep(_BETWEEN_LOOKS)
 
 
 def cache_folder() -> Path | None:
-    """The folder of compiled kernels; None if it cannot be written."""
+    """The folder for compiled kernels; None if it cannot be written."""
     import platformdirs
 
     chosen = os.environ.get(CACHE_VARIABLE)
@@ -205,8 +204,8 @@ def open_device(choice: str | None = None) -> Device:
     """
     if _is_forked:
         raise DeviceError(
-            "this process was forked from one that has a device open, and would wait for it for "
-            "ever: start it afresh, as with multiprocessing.get_context('spawn')"
+            "this process was forked from one with an open device, and would wait for that device "
+            "for ever: start a new process, as with multiprocessing.get_context('spawn')"
         )
     choice = choice or os.environ.get(CHOICE_VARIABLE) or "auto"
     check_choice(choice)
@@ -223,16 +222,16 @@ if hasattr(os, "register_at_fork"):
 
 
 def close_device(choice: str | None = None) -> None:
-    """Closes the device of this choice, at the end of a process that ends without the interpreter's
-    own clean-up. The shader cache has places for 126 readers, and one that just vanishes keeps its
-    place for as long as any other process has the cache open. Without a device nothing happens."""
+    """Closes the device of this choice, if it is open. Call it in a process that ends without the
+    interpreter's own clean-up: the shader cache has places for 126 readers, and a reader that
+    vanishes keeps its place for as long as another process has the cache open."""
     if not _open_once.cache_info().currsize:
         return
     _close(_open_once(choice or os.environ.get(CHOICE_VARIABLE) or "auto"))
 
 
 def close_card() -> bool:
-    """The same for the only device, if it is a graphics card. Whether it was."""
+    """Closes the only open device if it is a GPU. Returns whether it was."""
     device = _opened[0] if len(_opened) == 1 else None
     if device is None or device.is_software:
         return False
@@ -261,7 +260,7 @@ def _open_once(choice: str) -> Device:
             return _opened[-1]
         except RuntimeError as failure:
             failures.append(f"{candidate} {adapter.name}: {_last_line(failure)}")
-    tried = "; ".join(failures) or "none was found"
+    tried = "; ".join(failures) or "no device was found"
     if index and backend in BACKENDS and not failures and (count := len(adapters_of(backend))):
         last = f" to {backend}:{count - 1}" if count > 1 else ""
         raise DeviceError(f"{backend} has no device {index}: use {backend}:0{last}")
@@ -297,13 +296,13 @@ def _create(backend: str, adapter: slangpy.AdapterInfo, shader_cache: Path | Non
     on_processor = is_software(adapter)
     threads = running_threads() - before if on_processor else ()
     device = Device(gpu, backend, adapter.name, on_processor, options, tuple(threads))
-    # before slangpy closes the device, which was imported earlier
+    # slangpy was imported earlier, so this runs before it closes the device
     atexit.register(device.release_kernels)
     return device
 
 
 def _create_with_cache_if_possible(backend: str, adapter: slangpy.AdapterInfo) -> Device:
-    """Opens the device without a cache where the cache cannot be opened, such as on a full disk."""
+    """Opens the device without a cache if the cache cannot be opened, as on a full disk."""
     cache = _subfolder("shaders")
     try:
         return _create(backend, adapter, cache)

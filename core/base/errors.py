@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 LONGEST_MESSAGE = 1200
-# The signal of a program whose output is closed; Windows does not have it.
+# The signal to a program whose output is closed; Windows does not have it.
 BROKEN_PIPE = 13
 _IN_WORDS = {
     errno.ENOSPC: "the disk is full",
@@ -24,7 +24,7 @@ _ALSO_HELPS = {
 
 
 def reason(failure: Exception) -> str:
-    """The message of an error. System errors come without number and file, which the caller
+    """The message of an error; of a system error, without its number and file, which the caller
     names."""
     if not isinstance(failure, OSError):
         return str(failure)
@@ -49,7 +49,8 @@ class VerdigrisError(Exception):
     """A failure that the user can act on. Commands print it as one line and exit with 1."""
 
     def __str__(self) -> str:
-        """The message on one line. Very long messages, of damaged files, are cut in the middle."""
+        """The message on one line. Damaged files can cause very long messages, which are cut in the
+        middle."""
         text = " ".join(super().__str__().split())
         if len(text) <= LONGEST_MESSAGE:
             return text
@@ -79,7 +80,8 @@ class MissingTextureError(TextureError):
         self.file = file
         self.is_of_several = is_of_several
         self.folders = folders
-        """Folders of the search path each of which would make it found; all of several files."""
+        """For one file, folders of which each would make it found; for several files, folders that
+        make all of them found."""
 
 
 class MeshError(VerdigrisError):
@@ -91,7 +93,7 @@ class LightingError(VerdigrisError):
 
 
 class DeviceError(VerdigrisError):
-    """No usable device, or one that lacks a capability."""
+    """There is no usable device, or the device lacks a capability."""
 
 
 class SettingsError(VerdigrisError):
@@ -119,4 +121,4 @@ class EndedError(VerdigrisError):
 
 
 class HostError(VerdigrisError):
-    """Something that a host's scene lacks or does not allow."""
+    """A host's scene lacks something or does not allow it."""

@@ -1,7 +1,6 @@
-"""Reads JSON from outside: manifests, scenes, commands and settings.
+"""Reads untrusted JSON: manifests, scenes, commands and settings.
 
-Errors name the file, the field, the value and the remedy. They are of the class that the caller
-chooses.
+Errors name the file, the field, the value and the remedy. The caller chooses their class.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import BundleError, VerdigrisError, reason
-from verdigris.core.base.plain_file import require_file
+from verdigris.core.base.inputs import require_file
 from verdigris.core.base.text import is_of_a_device
 
 # Plain names only: no folders, drives, hidden files, or names reserved by a system.
@@ -32,7 +31,7 @@ LARGEST_SINGLE = 3e38
 _MOST_DIGITS = 4000
 _LARGEST_NUMBER = 1e300
 _LARGEST_WHOLE = (1 << 63) - 1
-# Nested objects and lists. Writers recurse as deep.
+# Levels of nested objects and lists. Writers recurse as deep.
 _DEEPEST = 100
 _REQUIRED = object()
 _TYPES: dict[Any, str] = {
@@ -52,7 +51,7 @@ def refuse(
 
 
 def shortened(value: object) -> str:
-    """A value as an error shows it: a damaged file can hold megabytes of it."""
+    """A value as an error shows it: in a damaged file it can have megabytes."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:60]}…"
 
@@ -63,6 +62,7 @@ def is_material_name(name: str) -> bool:
 
 
 def is_plain_file_name(name: str) -> bool:
+    """Whether a name is allowed for a file of a bundle."""
     return bool(_FILE_NAME.fullmatch(name)) and not is_of_a_device(name)
 
 
@@ -80,7 +80,7 @@ def load_json(
     def whole(text: str) -> int:
         digits = len(text.removeprefix("-"))
         if digits > _MOST_DIGITS:
-            raise error(f"{file}: holds a number of too many digits: {digits}")
+            raise error(f"{file}: contains a number with too many digits: {digits}")
         return int(text)
 
     def number(text: str) -> float:
@@ -131,11 +131,11 @@ def parse_json(data: bytes, file: str) -> Fields:
 
 
 def read_json_file(path: Path, error: type[VerdigrisError], most_bytes: int) -> Any:
-    """The value in a file that people write: it may begin with a byte order mark."""
+    """The value in a file that people write. It may begin with a byte order mark."""
     require_file(path, error, "choose a file")
     try:
         if path.stat().st_size > most_bytes:
-            raise error(f"{path}: has more than {most_bytes >> 20} MB: split it")
+            raise error(f"{path}: is larger than {most_bytes >> 20} MB: split it")
         data = path.read_bytes()
     except (OSError, ValueError) as failure:
         raise error(f"{path}: cannot be read ({reason(failure)}): choose a file") from None
@@ -159,11 +159,11 @@ class Fields:
     """One object of a JSON file."""
 
     file: str
-    """Named in errors."""
+    """The file that errors name."""
     path: str
-    """Of the object in the file, as in `weights.tensors[3]`."""
+    """The place of the object in the file, as in `weights.tensors[3]`."""
     values: dict[str, Any]
-    """As read."""
+    """The object as read."""
     error: type[VerdigrisError] = BundleError
     """The class of errors."""
 
@@ -178,7 +178,7 @@ class Fields:
             self.refuse(name, remedy)
 
     def require_known(self, known: Iterable[str]) -> None:
-        """Refuses fields of other names."""
+        """Refuses fields with other names."""
         choices = [*known]
         for name in self.values:
             if name not in choices:
@@ -194,19 +194,19 @@ class Fields:
         return self.values[name]
 
     def typed(self, name: str, kind: Any, default: Any = _REQUIRED) -> Any:
-        """A field of a type: str, int, float, bool, list, dict, or a tuple of these, which is a
-        list in JSON."""
+        """A field with this type: str, int, float, bool, list, dict, or a tuple of one of them,
+        which is a list in JSON."""
         if default is not _REQUIRED and name not in self.values:
             return default
         value = self.value(name)
         remedy = f"it must be {_describe_type(kind)}"
         if kind is str and isinstance(value, str):
-            remedy = "leave out characters that no file name can have"
+            remedy = "leave out characters that file names cannot contain"
         self.require(_has_type(value, kind), name, remedy)
         return _converted(value, kind)
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A list of texts, or one text alone; empty where the field is missing."""
+        """A list of texts, or one text alone; empty if the field is missing."""
         value = self.values.get(name, [])
         found = [value] if isinstance(value, str) else value
         remedy = "it must be a text, or a list of texts"
@@ -214,7 +214,7 @@ class Fields:
         return tuple(found)
 
     def find_positive(self, name: str) -> float | None:
-        """A number above 0; None where the field is missing or null."""
+        """A number above 0; None if the field is missing or null."""
         value = self.values.get(name)
         if value is None:
             return None
@@ -222,7 +222,7 @@ class Fields:
         return float(value)
 
     def require_like(self, name: str, example: object) -> None:
-        """Refuses a value of another type than the example's."""
+        """Refuses a value with another type than the example."""
         remedy = f"use a value such as {example!r}"
         self.require(_is_like(self.value(name), example), name, remedy)
 
@@ -259,7 +259,7 @@ class Fields:
         return float(value)
 
     def numbers(self, name: str, *shape: int) -> NDArray[np.float64]:
-        """An array of this shape; -1 is any length."""
+        """An array with this shape; -1 is any length."""
         value = self.value(name)
         remedy = (
             f"it must be finite numbers [{']['.join(str(n) if n >= 0 else 'N' for n in shape)}]"
@@ -275,11 +275,11 @@ class Fields:
         return tuple(value)
 
     def file_name(self, name: str, folder: str = "") -> str:
-        """The name of a file in the bundle, or in this folder of it."""
+        """The name of a file in the bundle, or in this folder of the bundle."""
         value = self.text(name)
         where = f", in its folder {folder}" if folder else ""
         holds = value.startswith(folder) and is_plain_file_name(value.removeprefix(folder))
-        self.require(holds, name, f"it must be a plain name of a file in the bundle{where}")
+        self.require(holds, name, f"it must be the plain name of a file in the bundle{where}")
         return value
 
     def sha256(self, name: str) -> str:
@@ -310,25 +310,25 @@ def fields_of(value: Any, file: str, path: str, error: type[VerdigrisError]) -> 
 
 
 def find_table(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The object of this name; an empty one where there is none."""
+    """The object with this name; an empty one if there is none."""
     found = values.get(name)
     return found if isinstance(found, Mapping) else {}
 
 
 def find_number(values: Mapping[str, Any], name: str) -> float | None:
-    """The number of this name, if floats hold it; None where there is none."""
+    """The number with this name; None if there is none or a float cannot hold it."""
     value = values.get(name)
     return float(typing.cast(float, value)) if _is_number(value) else None
 
 
 def find_whole(values: Mapping[str, Any], name: str) -> int | None:
-    """The whole number of this name, if 64 bits hold it; None where there is none."""
+    """The whole number with this name; None if there is none or 64 bits cannot hold it."""
     value = values.get(name)
     return value if type(value) is int and abs(value) <= _LARGEST_WHOLE else None
 
 
 def _is_text(value: object) -> bool:
-    """Whether a file can have this name: without NUL, and without lone surrogates."""
+    """Whether a text is valid in a file name: it has no NUL and no lone surrogates."""
     if not isinstance(value, str) or "\0" in value:
         return False
     try:

@@ -1,7 +1,13 @@
-"""Kernels: Slang modules, and what a session compiles of them."""
+"""Kernels: Slang modules, and the programs that a session compiles from them.
+
+Generated modules are also files of the cache folder, so that the compiler keeps its work on them: a
+module that is given as text is parsed and checked anew in each process.
+"""
 
 from __future__ import annotations
 
+import os
+import secrets
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,10 +16,62 @@ from verdigris.core.base.process.profile import span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     import slangpy
 
-    from verdigris.core.base.kept_sources import KeptSources
+_SUFFIX = ".slang"
+# Limit of all compiled modules together: about 1,600 materials.
+MOST_COMPILED_BYTES = 512 << 20
+
+
+class KeptSources:
+    """Generated modules in a folder that the compiler searches. It keeps compiled modules in
+    subfolders of `compiled`, two levels deep."""
+
+    def __init__(self, folder: Path, compiled: Path) -> None:
+        self.folder = folder
+        self.compiled = compiled
+        # without the folder nothing is kept
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def keep(self, name: str, text: str) -> bool:
+        """Writes a module where the compiler finds it by its name. False if that fails."""
+        path = self.folder / (name + _SUFFIX)
+        data = text.encode()
+        try:
+            if not (path.is_file() and path.read_bytes() == data):
+                self._write(path, data)
+                self._limit()
+            # the time of its last use
+            os.utime(path)
+        except OSError:
+            return False
+        return True
+
+    def _write(self, path: Path, data: bytes) -> None:
+        temporary = path.with_suffix(f".{secrets.token_hex(4)}.tmp")
+        try:
+            temporary.write_bytes(data)
+            temporary.replace(path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
+
+    def _limit(self) -> None:
+        """Removes the modules that were not used for longest, until the rest is small enough. The
+        newer half always stays: other processes may be about to read it."""
+        sizes = {each: each.stat().st_size for each in self.compiled.glob("*/*/*.slang-module")}
+        total = sum(sizes.values())
+        used = sorted(self.folder.glob("*" + _SUFFIX), key=lambda each: each.stat().st_mtime)
+        for source in used[: len(used) // 2]:
+            if total <= MOST_COMPILED_BYTES:
+                return
+            for each in [each for each in sizes if each.stem == source.stem]:
+                total -= sizes.pop(each)
+                each.unlink(missing_ok=True)
+            source.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
@@ -45,7 +103,7 @@ class Kernels:
         files: KeptSources | None = None,
     ) -> None:
         """`instead` opens a session for kernels that do not run when compiled in this one. `files`
-        keeps modules that are given as text, under names that no other text has."""
+        keeps modules that are given as text; their names must be unique to the text."""
         self._gpu = gpu
         self._session = session
         self._instead = instead
@@ -71,7 +129,7 @@ class Kernels:
     def _checked(
         self, kernel: slangpy.ComputeKernel, sources: Sequence[Source], entry: str
     ) -> slangpy.ComputeKernel:
-        """The kernel, or the one of the other session where its pipeline cannot be created."""
+        """The kernel, or that of the other session if its pipeline cannot be created."""
         with suppress(RuntimeError):
             if kernel.pipeline is not None:
                 return kernel
@@ -100,7 +158,7 @@ class Kernels:
 def find_or_open(
     kept: dict[Any, Kernels], key: Any, most: int, opened: Callable[[], Kernels]
 ) -> Kernels:
-    """The kernels of this key; the cache keeps those of the last few keys."""
+    """The kernels for this key. The cache keeps those for the last few keys."""
     found = kept.pop(key, None) or opened()
     kept[key] = found
     if len(kept) > most:

@@ -1,4 +1,4 @@
-"""Locks by name, so that two bakes do not write one result."""
+"""Locks by name, so that two bakes do not write the same result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import IO
 
 from verdigris.core.base.errors import SettingsError, reason, suggest_elsewhere
 
-# Beyond the text: on Windows, locked bytes cannot be read by others.
+# Lies beyond the text: on Windows, other processes cannot read locked bytes.
 _LOCKED_BYTE = 1 << 30
 
 
@@ -22,20 +22,20 @@ class HeldError(SettingsError):
 
 @contextlib.contextmanager
 def locked(folder: Path, name: str) -> Iterator[None]:
-    """Holds the lock of a result's name. The system releases it if the process dies."""
+    """Holds the lock for the name of a result. The system releases it if the process dies."""
     path = folder / f".{name}.lock"
     file = _acquire(path, name)
     try:
         yield
     finally:
-        # before the release: another process would lock a file that is about to be removed
+        # before the release: otherwise another process could lock a file that is then removed
         with contextlib.suppress(OSError):
             path.unlink()
         file.close()
 
 
 def clear_locks(folder: Path, names: Iterable[str]) -> None:
-    """Removes lock files of an ended bake that no process holds."""
+    """Removes the lock files of an ended bake, unless a process holds them."""
     for name in names:
         with contextlib.suppress(SettingsError, OSError):
             if (folder / f".{name}.lock").exists():
@@ -55,7 +55,7 @@ def _acquire(path: Path, name: str) -> IO[bytes]:
             ) from None
         if not _try_lock(file):
             file.seek(0)
-            owner = file.read(80).decode(errors="replace").strip() or "not known"
+            owner = file.read(80).decode(errors="replace").strip() or "unknown"
             file.close()
             raise HeldError(
                 f"{path.parent}: {name!r} is being baked here by another process ({owner}): wait "
@@ -109,6 +109,6 @@ else:
         except BlockingIOError:
             return False
         except OSError:
-            # a network folder without locks: bake without one
+            # a network folder without locks: bake without a lock
             return True
         return True

@@ -1,4 +1,4 @@
-"""Writes results: complete or not at all, and never over special files or files of a bundle."""
+"""Writes results completely or not at all, and never over special files or files of a bundle."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     import OpenImageIO as oiio
     from numpy.typing import NDArray
 
-# Of a bundle or a scene pack, and the largest that is read to recognise one.
+# The manifest of a bundle or a scene pack, and the largest that is read to recognise one.
 MANIFEST_FILE = "manifest.json"
 _LARGEST_MANIFEST = 16 << 20
-# Beside the manifest in every bundle and scene pack.
+# The file beside the manifest in every bundle and scene pack.
 WEIGHTS_FILE = "weights.bin"
 
 
 def resolved(path: Path) -> Path:
     """The target of a path. Unlike `Path.resolve` it raises only OSError for circular links."""
-    # a name that the locale cannot encode does not exist
+    # no file has a name that the locale cannot encode
     return Path(os.path.realpath(path)) if is_encodable(str(path)) else path.absolute()
 
 
@@ -75,19 +75,19 @@ def check_apart(path: Path, read: Iterable[Path]) -> None:
 
 
 def check_no_bundle(folder: Path, path: Path | None = None) -> None:
-    """Refuses to write a path into a bundle, because writing the bundle again would remove it."""
+    """Refuses to write into a bundle: writing the bundle again would remove the file."""
     found = resolved(folder)
     for each in (found, *found.parents):
         if is_bundle_or_scene(each):
             raise VerdigrisError(
-                f"{path or folder}: lies in the bundle {each}, which would remove it: choose "
-                "another folder"
+                f"{path or folder}: lies in the bundle {each}, whose next bake would remove it: "
+                "choose another folder"
             )
 
 
 def is_bundle_or_scene(folder: Path) -> bool:
-    """Recognised by its manifest; with a damaged or unreadable manifest, by the weights beside
-    it."""
+    """Whether a folder is a bundle or a scene pack, by its manifest. If that is damaged or
+    unreadable, by the weights beside it."""
     manifest = folder / MANIFEST_FILE
     kind = kind_of(manifest)
     if kind is not None:
@@ -110,7 +110,7 @@ def write_file(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         new.replace(target)
     except OSError as failure:
-        # a name that is too long cannot be removed either
+        # a file whose name is too long cannot be removed either
         with contextlib.suppress(OSError):
             new.unlink(missing_ok=True)
         remedy = suggest_elsewhere(failure, "another folder or name")
@@ -136,7 +136,7 @@ def write_image(path: Path, spec: oiio.ImageSpec, texels: NDArray[Any]) -> None:
         if not _is_whole(temporary):
             size = temporary.stat().st_size
             raise VerdigrisError(
-                f"{path}: cannot be written, only {size} bytes fit: free space or choose another "
+                f"{path}: cannot be written: only {size} bytes fit: free space or choose another "
                 "folder"
             )
         temporary.replace(target)
@@ -145,8 +145,8 @@ def write_image(path: Path, spec: oiio.ImageSpec, texels: NDArray[Any]) -> None:
 
 
 def _temporary_file(path: Path, suffix: str) -> Path:
-    """An empty file beside the path, to be renamed to it. It has the permissions of any new file,
-    unlike files of `tempfile`."""
+    """An empty file beside the path, to be renamed to it. Unlike files of `tempfile` it has the
+    permissions of any new file."""
     temporary = path.with_name(f".{path.stem}{secrets.token_hex(4)}{suffix}")
     try:
         temporary.open("xb").close()
@@ -172,13 +172,13 @@ def _is_whole(file: Path) -> bool:
 
 
 def temporary_name(target: Path) -> Path:
-    """A name beside the target, for a rename, with the number of the process."""
+    """A name beside the target, to be renamed to it, with the number of the process."""
     return target.with_name(f".{target.name}.{os.getpid()}.tmp")
 
 
 def kind_of(manifest: Path) -> str | None:
-    """The format of a manifest: None if it cannot be read, empty if it is too large for a bundle or
-    a scene pack."""
+    """The format that a manifest names: None if it cannot be read, empty if it is too large for a
+    bundle or a scene pack."""
     try:
         if not manifest.is_file():
             return None
@@ -193,7 +193,7 @@ def kind_of(manifest: Path) -> str | None:
 
 
 def redirect_to_null(descriptors: Iterable[int]) -> None:
-    """Redirects closed outputs, on which later writes would fail again, at the latest when the
+    """Redirects closed outputs. Later writes to them would fail again, at the latest when the
     program ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for each in descriptors:

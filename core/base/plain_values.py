@@ -1,4 +1,4 @@
-"""Values that scripts pass: converted to Python's own types, or refused by name."""
+"""Converts values that scripts pass to Python's own types, or refuses them by name."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ def path_from(value: Any, name: str) -> Path:
 
 
 def require_text(value: Any, name: str) -> None:
+    """Refuses a value that is not a text."""
     if not isinstance(value, str):
         raise SettingsError(f"{name} is {value!r}: use a text")
 
 
 def _truth(value: Any) -> bool:
-    """Refuses other types, also numbers."""
+    """A truth value as a bool. Refuses other types, numbers too."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError
     return bool(value)

@@ -1,4 +1,4 @@
-"""Text from outside as names of files and as terminals show it, and numbers as people read them."""
+"""Untrusted text in file names and on terminals, and numbers as people read them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from typing import Any
 from verdigris.core.base.errors import SettingsError, VerdigrisError
 
 _LONGEST = 4096
-# Bytes of a name: file systems allow 255, including the suffixes of checkpoints and temporary
-# files.
+# Bytes of a name: file systems allow 255, with the suffixes of checkpoints and temporary files.
 LONGEST_NAME = 200
 # Names that Windows reserves for devices, with any suffix and with spaces before it.
 _OF_A_DEVICE = re.compile(
@@ -82,7 +81,7 @@ def counted(number: int, what: str) -> str:
 
 
 def unused_names(names: Sequence[str]) -> list[str]:
-    """File names that differ, also on file systems that ignore case."""
+    """A file name for each name; they differ even on file systems that ignore case."""
     found: list[str] = []
     for name in names:
         plain = with_plain_letters(name.strip("|/")) or "_"
@@ -94,7 +93,7 @@ def unused_names(names: Sequence[str]) -> list[str]:
 
 
 def why_invalid_file_name(name: str) -> str:
-    """Why a result cannot have this name on some system; empty if it can."""
+    """Why some system does not allow this name for a result; empty if all do."""
     is_plain = PurePath(name).name == name and name not in ("", "..") and "\\" not in name
     if not (is_plain and name.isprintable()):
         return f"the name {name!r} is not a file name: leave out folders and unprintable characters"
@@ -110,7 +109,7 @@ def why_invalid_file_name(name: str) -> str:
 
 
 def with_plain_letters(name: str) -> str:
-    """The name for every file system: plain letters, no dot at the end, not a reserved name."""
+    """The name in a form for every file system: plain letters, no dot at the end, not reserved."""
     plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
     stem = plain.rstrip(".")
     plain = stem + "_" * (len(plain) - len(stem))
@@ -143,13 +142,13 @@ def is_unicode(name: str) -> bool:
 
 
 def why_not_unicode(file: str) -> str:
-    """Why a bundle, whose manifest is Unicode, cannot name a document; empty if it can."""
-    is_told = is_unicode(Path(file).name)
-    return "" if is_told else f"{file}: the file name is not Unicode: rename it"
+    """Why a manifest, which is Unicode, cannot name a document; empty if it can."""
+    can_name = is_unicode(Path(file).name)
+    return "" if can_name else f"{file}: the file name is not Unicode: rename it"
 
 
 def require_unicode(path: Path, error: type[VerdigrisError] = VerdigrisError) -> None:
-    """Refuses a path that the image library cannot take."""
+    """Refuses a path that the image library cannot open."""
     if not is_unicode(str(path)):
         raise error(
             f"{path}: the name of the file, or of a folder above it, is not Unicode: rename it"
@@ -162,5 +161,5 @@ def why_invalid_name(name: str) -> str:
         return reason
     length = len(os.fsencode(name))
     if length > LONGEST_NAME:
-        return f"the name {name!r} has {length} bytes: choose one of at most {LONGEST_NAME}"
+        return f"the name {name!r} has {length} bytes: choose one with at most {LONGEST_NAME}"
     return ""

@@ -15,8 +15,8 @@ import typer
 from typer.core import TyperGroup
 
 from verdigris.core.base.errors import BROKEN_PIPE, EndedError, VerdigrisError, reason
+from verdigris.core.base.inputs import WORKING_FOLDER_GONE, is_working_folder_gone
 from verdigris.core.base.outputs import redirect_to_null
-from verdigris.core.base.process import working_folder
 from verdigris.core.base.process.profile import begin_profile, write_profile
 from verdigris.core.cli.commands.bake import bake
 from verdigris.core.cli.commands.bundles.compress import compress
@@ -187,8 +187,8 @@ def main() -> None:
         )
         sys.exit(EXIT_FAILURE)
     except OSError as failure:
-        if working_folder.is_gone():
-            print(f"verdigris: {working_folder.GONE}", file=sys.stderr)
+        if is_working_folder_gone():
+            print(f"verdigris: {WORKING_FOLDER_GONE}", file=sys.stderr)
             sys.exit(EXIT_FAILURE)
         if failure.errno not in _OUTPUT_ERRORS:
             raise

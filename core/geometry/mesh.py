@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.errors import MeshError
-from verdigris.core.base.plain_file import require_file
+from verdigris.core.base.inputs import require_file
 from verdigris.core.geometry.polygons import triangulate
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.errors import SettingsError, reason
-from verdigris.core.base.plain_file import require_file
+from verdigris.core.base.inputs import require_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,8 +9,8 @@ import numpy as np
 
 from verdigris.core.base.arrays import REAL_KINDS, open_array
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.inputs import require_file
 from verdigris.core.base.outputs import behind_link, check_output, write_image
-from verdigris.core.base.plain_file import require_file
 from verdigris.core.base.text import require_unicode
 from verdigris.core.material.files.display_window import shown_size, shown_texels
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.base.errors import LightingError
-from verdigris.core.base.plain_file import require_file
+from verdigris.core.base.inputs import require_file
 from verdigris.core.base.text import require_unicode
 from verdigris.core.lighting.environment import Environment
 from verdigris.core.lighting.environment_names import ENVIRONMENTS

@@ -11,7 +11,7 @@ import numpy as np
 
 from verdigris.core.base.arrays import REAL_KINDS, open_array
 from verdigris.core.base.errors import SettingsError, reason
-from verdigris.core.base.plain_file import require_file
+from verdigris.core.base.inputs import require_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import ParamSpec
 
 from verdigris.core.base.errors import HostError, VerdigrisError, reason, suggest_elsewhere
-from verdigris.core.base.process.launchers import require_launcher
-from verdigris.core.base.process.worker_environment import NO_WINDOW
+from verdigris.core.base.process.worker_environment import NO_WINDOW, require_launcher
 from verdigris.core.hosts.host import log_beside
 
 BATCH_FOLDER = "verdigris"

@@ -75,7 +75,7 @@ def check_names(paths: Sequence[Path], teachers: Sequence[Teacher]) -> None:
         length = len(os.fsencode(path.stem))
         if length > LONGEST_NAME:
             raise SettingsError(
-                f"the name {path.stem!r} has {length} bytes: choose one of at most "
+                f"the name {path.stem!r} has {length} bytes: choose one with at most "
                 f"{LONGEST_NAME} with --name, or give the material a shorter one"
             )
 

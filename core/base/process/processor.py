@@ -1,4 +1,4 @@
-"""Limits of this process: processors, memory, threads, and threads of numpy's BLAS."""
+"""Limits of this process: CPU cores, memory, file size; its threads, and those of numpy's BLAS."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from typing import Any
 
 import numpy as np
 
-# Folder and file of the limit, by controller of a Linux control group.
+# For each controller of a Linux control group, folder and file of the memory limit.
 _LIMITS = {"": ("", "memory.max"), "memory": ("memory", "memory.limit_in_bytes")}
 
-# Least file size limit of a software device: below it bakes crash. A texture of 16 x 16 needs about
-# 200 MB.
+# The file size limit that a software device needs: with a lower one, bakes crash. A texture of
+# 16 x 16 texels needs about 200 MB.
 LEAST_FILE_SIZE = 1 << 27
 
 
 def usable_processors() -> int:
-    """Processors that the calling thread may run on: those of a container or batch system."""
+    """The number of cores that the calling thread may use, as a container or batch system limits
+    them."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def usable_memory(root: Path = Path("/")) -> int | None:
-    """Memory of the machine, or the limit of a container or batch system; None if unknown. `root`
-    is the root of the file system."""
+    """The memory of the machine, or the limit of a container or batch system; None if unknown.
+    `root` is the root of the file system."""
     try:
         every = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, AttributeError, OSError):
@@ -44,8 +45,8 @@ def address_space() -> int | None:
 
 
 def file_size() -> int | None:
-    """The limit of file size (`ulimit -f`); None without a limit. Mesa keeps the memory of a
-    software device in a file."""
+    """The limit of file size (`ulimit -f`); None without a limit. It matters to software devices:
+    Mesa keeps their memory in a file."""
     return _limit_of("RLIMIT_FSIZE")
 
 
@@ -60,7 +61,7 @@ def _limit_of(name: str) -> int | None:
 
 
 def _limits(root: Path) -> Iterator[int]:
-    """Limits of the control groups of this process, and of their parents."""
+    """Memory limits of the control groups of this process, and of their parents."""
     for line in _text(root / "proc/self/cgroup").splitlines():
         _, controllers, group = line.split(":", 2)
         for controller in {*controllers.split(",")} & {*_LIMITS}:
@@ -85,7 +86,7 @@ def _text(path: Path) -> str:
 
 
 def running_threads() -> frozenset[int]:
-    """All threads of this process, also those of libraries, as Linux numbers them."""
+    """All threads of this process, with those of libraries, as Linux numbers them."""
     try:
         return frozenset(int(each.name) for each in Path("/proc/self/task").iterdir())
     except OSError:
@@ -93,7 +94,7 @@ def running_threads() -> frozenset[int]:
 
 
 def find_affinities(threads: Iterable[int]) -> dict[int, set[int]]:
-    """The processors on which each thread may run, without threads that have ended."""
+    """The cores on which each thread may run. Threads that have ended are left out."""
     found = {}
     if sys.platform == "linux":
         for thread in threads:
@@ -103,7 +104,7 @@ def find_affinities(threads: Iterable[int]) -> dict[int, set[int]]:
 
 
 def pin_thread(thread: int, processors: Collection[int]) -> None:
-    """Restricts a thread to these processors."""
+    """Restricts a thread to these cores."""
     if sys.platform == "linux":
         with suppress(OSError):
             os.sched_setaffinity(thread, processors)
@@ -134,8 +135,8 @@ def _find_controls() -> tuple[Any, Any] | None:
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """One BLAS thread, for small matrix products. Where BLAS has no such control, they are
-    slower."""
+    """Limits BLAS to one thread, which is faster for small matrix products. Does nothing if BLAS
+    has no such control."""
     controls = _find_controls()
     if controls is None:
         yield
@@ -150,7 +151,7 @@ def single_threaded_blas() -> Iterator[None]:
 
 
 def resident_bytes() -> int | None:
-    """Memory that this process holds; None where the system does not report it."""
+    """The memory that this process holds; None if the system does not report it."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except (OSError, ValueError, IndexError):

@@ -1,10 +1,9 @@
-"""A profile: spans of this process and its children in one file of Chrome's trace format.
-Each span has the processor time of all threads of its process, too, which does not depend on what
-else the machine does.
+"""A profile: spans of this process and its children in one file in Chrome's trace format.
 
-`VERDIGRIS_PROFILE` names the file; `verdigris --profile FILE` sets it, and every process that a
-command starts inherits it. chrome://tracing and ui.perfetto.dev open the file. It is an array that
-is never closed, which the format allows, so that each process appends its spans by itself.
+Each span also records the CPU time of all threads of its process, which does not depend on other
+programs. `VERDIGRIS_PROFILE` names the file; `verdigris --profile FILE` sets it, and every process
+that a command starts inherits it. chrome://tracing and ui.perfetto.dev open the file. It is an
+array that is never closed, which the format allows, so that each process can append its spans.
 """
 
 from __future__ import annotations
@@ -31,7 +30,8 @@ _MOST_KEPT = 256
 
 
 class Moment(NamedTuple):
-    """Nanoseconds of a clock that all processes of a machine share, and of this process's work."""
+    """A time in nanoseconds: of a clock that all processes of a machine share, and the CPU time of
+    this process."""
 
     wall: int
     processor: int
@@ -52,7 +52,7 @@ class _Recorder:
         atexit.register(self.write)
 
     def add(self, name: str, start: Moment, end: Moment) -> None:
-        # nanoseconds; the format has microseconds
+        # the format has microseconds
         event = {
             "name": name,
             "ph": "X",
@@ -96,7 +96,7 @@ def begin_profile(path: Path) -> None:
 
 
 def write_profile() -> None:
-    """Writes what is recorded, for a process that ends without the interpreter's own end."""
+    """Writes the recorded spans, for a process that ends without the interpreter's clean-up."""
     if _recorder is not None:
         _recorder.write()
 
@@ -136,7 +136,7 @@ class Phases:
         self._start = _now()
 
     def begin(self, name: str) -> None:
-        """Ends the span before. An empty name begins none."""
+        """Ends the current span and begins another. An empty name begins none."""
         now = _now()
         if _recorder is not None and self._name:
             _recorder.add(self._name, self._start, now)

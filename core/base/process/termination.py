@@ -1,5 +1,5 @@
-"""Orderly termination of a worker process, by a signal or when its parent is gone: it releases its
-locks before it ends."""
+"""Orderly termination of a worker process by a signal, or when its parent has ended. The process
+releases its locks before it ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from typing import Any, NoReturn
 
 from verdigris.core.base.process.profile import write_profile
 
-# Seconds until the end by force, and between two attempts to interrupt the main thread.
+# Seconds until the process is ended by force, and between two attempts to interrupt its main
+# thread.
 UNWIND_SECONDS = 0.8
 _WAKE_SECONDS = 0.1
 
@@ -26,7 +27,7 @@ class Terminated(BaseException):
 
 
 def termination_signals() -> list[signal.Signals]:
-    """Signals that end a process, without those that it ignores since its start, such as by
+    """Signals that end a process, without those that it ignores since its start, as with
     `nohup`."""
     names = ("SIGINT", "SIGTERM", "SIGHUP")
     there = [signal.Signals[name] for name in names if hasattr(signal, name)]
@@ -77,8 +78,8 @@ class Termination:
         self._forced.put(None)
 
     def leave(self, code: int | None = None) -> NoReturn:
-        """Ends the process by its signal or with an exit code, without the interpreter's own end,
-        in which a driver can hang."""
+        """Ends the process by its signal or with an exit code. This skips the interpreter's
+        clean-up, in which a driver can hang."""
         write_profile()
         if self._signal is not None:
             signal.signal(self._signal, signal.SIG_DFL)
@@ -93,8 +94,8 @@ class Termination:
             raise Terminated
 
     def _force_end(self) -> None:
-        """Ends the process by force. Until then it repeats the interruption, because C libraries
-        drop exceptions during imports."""
+        """Ends the process by force after a while. Until then it repeats the interruption, because
+        C libraries drop exceptions during imports."""
         self._forced.get()
         end = time.monotonic() + UNWIND_SECONDS
         while time.monotonic() < end:

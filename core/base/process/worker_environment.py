@@ -1,7 +1,9 @@
-"""Finds Verdigris' own Python: applications bring theirs, and a bake needs another.
+"""Finds Verdigris' own Python, and its launchers.
 
-It is looked for in a setting of the machine, in an environment variable and next to the plug-in.
-A Python that has what a bake needs, as on a command line, is its own.
+Applications bring a Python of their own, and a bake needs another. It is looked for in a setting of
+the machine, in an environment variable and next to the plug-in. If the running Python has what a
+bake needs, as on a command line, it is used. A launcher is a program of the plug-ins that the
+interpreter of an application runs by path.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.base.errors import VerdigrisError, reason
+from verdigris.core.base.errors import HostError, VerdigrisError, reason
 
 PYTHON_VARIABLE = "VERDIGRIS_PYTHON"
 CONFIG_VARIABLE = "VERDIGRIS_CONFIG_DIR"
@@ -27,12 +29,12 @@ WORKER_FOLDER, WORKER_PROGRAM = "worker", "make_worker.py"
 # In a checkout, the program that makes `.venv`.
 BOOTSTRAP_PROGRAM = "bootstrap.py"
 _SETTING = "worker_python"
-# A program that an application without a console starts would open one on Windows.
+# On Windows, a program that an application without a console starts would open one.
 NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0) if sys.platform == "win32" else 0
 
-# What an application sets for its own Python, loader, Qt, USD and image library. Another Python
-# that inherits it loads the application's libraries, and ends or fails. On Windows the search of
-# extension modules ignores PATH, and a program's own folder comes first, so PATH is kept.
+# Variables that an application sets for its own Python, loader, Qt, USD and image library. Another
+# Python that inherits them loads the application's libraries, and ends or fails. On Windows the
+# search of extension modules ignores PATH, and a program's own folder comes first: PATH is kept.
 _HOST_PREFIXES = ("PYTHON", "DYLD_")
 _HOST_VARIABLES = (
     "LD_LIBRARY_PATH",
@@ -78,8 +80,8 @@ def require_worker_python() -> str:
 
 
 def environment_for(command: Sequence[str]) -> dict[str, str]:
-    """Environment variables for a command. Another Python than that of this process gets none of
-    the variables that are for the application's own libraries."""
+    """Environment variables for a command. A Python other than that of this process does not get
+    the variables for the application's own libraries."""
     if command[0] == sys.executable:
         return dict(os.environ)
     return {
@@ -109,7 +111,7 @@ def find_set_up_program() -> Path | None:
 
 
 def command_that_makes_it() -> str:
-    """The command that makes the environment."""
+    """The command that makes the environment, for messages."""
     program = find_set_up_program()
     if program is None:
         return "python3 -m venv verdigris_worker, then pip install verdigris in it"
@@ -117,7 +119,7 @@ def command_that_makes_it() -> str:
 
 
 def settings_file() -> Path:
-    """The file of settings of this machine."""
+    """The file with the settings of this machine."""
     chosen = os.environ.get(CONFIG_VARIABLE)
     if chosen:
         return Path(chosen) / "machine.json"
@@ -138,12 +140,12 @@ def save_python(python: Path) -> None:
 
 
 def source_of(python: str) -> str:
-    """What names an interpreter: a setting or a variable. Empty if it was found by its place."""
+    """The setting or variable that names an interpreter; empty if it was found by its place."""
     return next((source for found, source in _chosen_pythons() if str(found) == python), "")
 
 
 def read_setting(name: str) -> Any:
-    """A setting of this machine; None without."""
+    """A setting of this machine; None if it is not set."""
     return _read_settings().get(name)
 
 
@@ -171,14 +173,14 @@ def _read_settings() -> dict[str, Any]:
         found = json.loads(file.read_text(encoding="utf-8"))
         if isinstance(found, dict):
             return found
-        why = "it is no JSON object"
+        why = "it is not a JSON object"
     except (OSError, ValueError) as failure:
         why = reason(failure)
     raise WorkerEnvironmentError(f"{file}: cannot be read ({why}): remove it")
 
 
 def _chosen_pythons() -> Iterator[tuple[Path, str]]:
-    """Interpreters that somebody has named, and where, the first one to use first."""
+    """Named interpreters in order of preference, each with what names it."""
     saved = saved_python()
     if saved is not None:
         yield saved, f"the setting in {settings_file()}"
@@ -194,3 +196,29 @@ def _existing(python: Path, asker: str) -> str:
             f"make the environment with: {command_that_makes_it()}"
         )
     return str(python)
+
+
+def require_launcher(program: str, tree: Path | None = None, is_addon: bool = False) -> Path:
+    """The launcher of a program in this staged tree; by default, in the staged tree or checkout
+    that contains this module. Blender's add-on has launchers of its own."""
+    if tree is not None:
+        launcher = tree / f"{program}.py"
+        if not launcher.is_file():
+            raise HostError(
+                f"{tree}: has no {launcher.name}: name the folder `verdigris` that "
+                "packaging/stage.py made"
+            )
+        return launcher
+    package = package_folder()
+    # the environment of the worker is a folder of the staged tree
+    trees = (package.parent.parent, Path(sys.prefix).parent)
+    places = [each for each in trees if (each / "scripts" / "verdigris").is_dir() and not is_addon]
+    places.append(package / "plugins" / ("blender" if is_addon else "launchers"))
+    for place in places:
+        launcher = place / f"{program}.py"
+        if launcher.is_file():
+            return launcher
+    raise HostError(
+        f"{program}.py is not in {' or in '.join(map(str, places))}: stage the plug-in with "
+        "packaging/stage.py"
+    )

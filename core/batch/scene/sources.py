@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from verdigris.core.base.errors import SceneError, SettingsError, VerdigrisError
+from verdigris.core.base.inputs import require_working_folder_for
 from verdigris.core.base.json_fields import Fields, fields_of, read_json_file
 from verdigris.core.base.outputs import resolved
-from verdigris.core.base.process.working_folder import require_for
 from verdigris.core.base.text import why_not_unicode, with_plain_letters
 from verdigris.core.batch.scene.entry import BakeRequest, DocumentCache, Entry, Source
 from verdigris.core.hosts.applications import find_application
@@ -44,7 +44,7 @@ def entries_of(path: Path, reading: ReadOptions) -> list[Entry]:
     except OSError as failure:
         raise SceneError(f"{path}: cannot be read ({failure.strerror}): correct the path") from None
     if not is_there:
-        require_for(path)
+        require_working_folder_for(path)
         raise SceneError(f"{path}: there is no such file or folder")
     if path.is_dir():
         files = distinct(_documents_below(path))

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import BundleError, reason
+from verdigris.core.base.inputs import require_working_folder_for
 from verdigris.core.base.json_fields import find_table, find_whole
 from verdigris.core.base.outputs import MANIFEST_FILE
-from verdigris.core.base.process.working_folder import require_for
 from verdigris.core.bundle.files.checked_files import (
     check_constants,
     check_length,
@@ -194,6 +194,6 @@ def _require_folder(path: Path) -> Path:
         return folder
     if path.is_dir():
         raise BundleError(f"{path}: is not a bundle: it has no {MANIFEST_FILE}")
-    require_for(path)
+    require_working_folder_for(path)
     what = "is a file: a bundle is a folder" if path.exists() else "there is no such bundle"
     raise BundleError(f"{path}: {what}")

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import BundleError
+from verdigris.core.base.inputs import require_working_folder_for
 from verdigris.core.base.json_fields import Fields, parse_json
 from verdigris.core.base.outputs import MANIFEST_FILE
-from verdigris.core.base.process.working_folder import require_for
 from verdigris.core.bundle.files.arithmetic import (
     Arithmetic,
     parse_arithmetic,
@@ -266,7 +266,7 @@ def open_scene(path: Path) -> ScenePack:
     path = Path(path)
     folder = find_bundle_folder(path)
     if folder is None:
-        require_for(path)
+        require_working_folder_for(path)
         raise BundleError(f"{path}: there is no such scene pack")
     data = read_whole(folder, MANIFEST_FILE, LARGEST_SCENE_MANIFEST)
     scene = parse_scene(data, str(folder / MANIFEST_FILE), folder)

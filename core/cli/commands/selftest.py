@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.base.process.launchers import require_launcher
+from verdigris.core.base.process.worker_environment import require_launcher
 
 
 class HostName(StrEnum):

@@ -9,8 +9,8 @@ from pathlib import Path
 from xml.parsers import expat
 
 from verdigris.core.base.errors import DocumentError
+from verdigris.core.base.inputs import require_working_folder_for
 from verdigris.core.base.outputs import is_bundle_or_scene
-from verdigris.core.base.process.working_folder import require_for
 from verdigris.core.material.files.paths import SearchPath
 
 LARGEST_BYTES = 64 << 20
@@ -87,7 +87,7 @@ def read_text(path: Path) -> str:
         is_wide = content.startswith(_STARTS_OF_UTF_16)
         return content.decode("utf-16" if is_wide else "utf-8-sig")
     except FileNotFoundError:
-        require_for(path)
+        require_working_folder_for(path)
         raise DocumentError(f"{path}: there is no such file") from None
     except UnicodeDecodeError as failure:
         raise DocumentError(

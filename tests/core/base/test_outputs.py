@@ -131,7 +131,7 @@ def test_what_a_link_leads_to_is_written_and_the_link_stays(link):
 def test_no_link_leads_a_file_into_a_bundle_or_round(link, tmp_path):
     path, target = link
     (target.parent / "manifest.json").write_text('{"format": "verdigris.material"}')
-    with pytest.raises(VerdigrisError, match=r"link\.png: lies in the bundle .*store, which"):
+    with pytest.raises(VerdigrisError, match=r"link\.png: lies in the bundle .*store, whose"):
         write_file(path, b"")
     ring = tmp_path / "ring.png"
     ring.symlink_to("ring.png")

@@ -356,7 +356,7 @@ def test_some_materials_can_be_left_out_and_some_alone_be_meant(tmp_path):
         ({"sources": [{"source": "clay.mtlx", "name": "a\nb"}]}, "is not a file name: leave"),
         (
             {"sources": [{"source": "clay.mtlx", "name": "n" * 201}]},
-            "bytes: choose one of at most",
+            "bytes: choose one with at most",
         ),
         ({"rules": [{"group": "../../wood"}]}, "group: the name '../../wood' is not a file name"),
         ({"rules": [{"out": "a\0b"}]}, "out is 'a\\x00b': leave out characters"),
@@ -489,7 +489,7 @@ def test_a_name_that_is_too_long_breaks_its_own_material_alone(tmp_path):
     clay, long = make_plan(read(tmp_path, out=tmp_path / "out")).materials
     assert str(clay.state) == "not baked"
     assert str(long.state) == "cannot be baked"
-    assert "has 201 bytes: choose one of at most 200" in long.reasons[0]
+    assert "has 201 bytes: choose one with at most 200" in long.reasons[0]
 
 
 def test_only_what_the_scene_says_is_a_pattern(tmp_path):

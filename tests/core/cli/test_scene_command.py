@@ -96,7 +96,7 @@ def test_nothing_is_baked_into_a_bundle(command, docs, tmp_path):
     before = sorted(bundle.rglob("*"))
     code, _, errors = run_command((*command, docs, "--out", bundle))
     assert code == 1
-    assert f"lies in the bundle {bundle}, which would remove it: choose another" in errors
+    assert f"lies in the bundle {bundle}, whose next bake would remove it: choose another" in errors
     assert sorted(bundle.rglob("*")) == before
 
 

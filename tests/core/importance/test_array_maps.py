@@ -52,7 +52,7 @@ def test_nobody_is_told_to_unpickle_what_is_no_array(tmp_path):
     with pytest.raises(SettingsError) as refusal:
         read_importance(path)
     assert str(refusal.value) == (
-        f"{path}: is not a numpy array (it holds no plain numbers): save the weights with "
+        f"{path}: is not a numpy array (it contains no plain numbers): save the weights with "
         "numpy.save"
     )
 

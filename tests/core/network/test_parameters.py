@@ -175,8 +175,8 @@ def one_array(path):
 @pytest.mark.parametrize(
     ("write", "said"),
     [
-        (pickled, "archive cannot be read (it holds no plain numbers)"),
-        (objects, "spec cannot be read (it holds no plain numbers)"),
+        (pickled, "archive cannot be read (it contains no plain numbers)"),
+        (objects, "spec cannot be read (it contains no plain numbers)"),
         (one_array, "archive cannot be read (it holds one array, not several (.npz))"),
     ],
 )

@@ -85,7 +85,7 @@ def test_damaged_files_are_refused_by_name(tmp_path, name, data, text):
 def test_a_file_of_several_arrays_is_refused(tmp_path):
     np.savez(tmp_path / "t.npz", first=np.ones((2, 2)))
     (tmp_path / "t.npz").rename(tmp_path / "t.npy")
-    with pytest.raises(SettingsError, match=r"t\.npy: holds several arrays \(\.npz\): save one"):
+    with pytest.raises(SettingsError, match=r"t\.npy: contains several arrays \(\.npz\): save one"):
         read_directions(str(tmp_path / "t.npy"))
 
 

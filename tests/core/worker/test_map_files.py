@@ -43,8 +43,8 @@ def test_a_path_that_cannot_be_written_is_named_with_what_to_do(tmp_path):
         tmp_path / "pipe.exr": "exists and is not a plain file: choose another name",
         tmp_path / "to_pipe.exr": f"{tmp_path}/pipe.exr: exists and is not a plain file",
         tmp_path / "round.exr": "is a circular link: choose another name",
-        bundle / "a.exr": f"lies in the bundle {bundle}, which would remove it",
-        tmp_path / "to_bundle.exr": f"lies in the bundle {bundle}, which would remove it",
+        bundle / "a.exr": f"lies in the bundle {bundle}, whose next bake would remove it",
+        tmp_path / "to_bundle.exr": f"lies in the bundle {bundle}, whose next bake would remove it",
     }
     if sys.platform == "linux":
         wanted["/proc/a.exr"] = (

@@ -118,7 +118,7 @@ def test_no_event_has_the_field_that_announces_a_payload():
         (b'{"bytes": true}', "bytes is 'True'"),
         (b'{"bytes": "12"}', "bytes is '12'"),
         (b'{"bytes": 1e3}', "bytes is '1000.0'"),
-        (b'{"bytes": ' + b"9" * 5000 + b"}", "number of too many digits: 5000"),
+        (b'{"bytes": ' + b"9" * 5000 + b"}", "number with too many digits: 5000"),
     ],
 )
 def test_what_cannot_be_read_is_told_and_the_next_line_is_read(line, message):

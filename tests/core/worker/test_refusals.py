@@ -114,7 +114,7 @@ def test_a_name_with_what_no_name_can_hold_is_refused_by_its_field():
         f'{{"command": "{name}", "{field}": "a{text}b"}}\n'.encode() for name, field, text in wrong
     ]
     for (name, *_), error in zip(wrong, errors_of(*lines), strict=True):
-        assert "leave out characters that no file name can have" in error["text"]
+        assert "leave out characters that file names cannot contain" in error["text"]
         assert (error["command"], error["kind"]) == (name, "ProtocolError")
 
 

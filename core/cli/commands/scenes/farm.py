@@ -146,7 +146,7 @@ def host_template(
     """
     from verdigris.core.base.errors import SceneError
     from verdigris.core.base.outputs import check_apart, check_output
-    from verdigris.core.base.process.launchers import require_launcher
+    from verdigris.core.base.process.worker_environment import require_launcher
     from verdigris.core.batch.farm.host_job import (
         HostJobChoices,
         host_job_template,

@@ -66,7 +66,7 @@ def test_nothing_is_exported_into_a_bundle_that_is_damaged(tmp_path, command):
     before = (damaged / "weights.bin").read_bytes()
     code, _, errors = command("export", whole, "-t", "rtxns-bin", "-o", damaged / "weights.bin")
     assert (code, (damaged / "weights.bin").read_bytes()) == (1, before)
-    assert f"lies in the bundle {damaged}, which would remove it" in errors
+    assert f"lies in the bundle {damaged}, whose next bake would remove it" in errors
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes here")
@@ -76,8 +76,8 @@ def test_exports_replace_plain_files_alone_and_none_of_a_bundle(tmp_path, comman
     os.mkfifo(pipe)
     before = {path: path.read_bytes() for path in folder.iterdir()}
     for path, message in (
-        (folder / "manifest.json", f"lies in the bundle {folder}, which would remove it"),
-        (folder / "new.bin", f"lies in the bundle {folder}, which would remove it"),
+        (folder / "manifest.json", f"lies in the bundle {folder}, whose next bake would remove it"),
+        (folder / "new.bin", f"lies in the bundle {folder}, whose next bake would remove it"),
         (pipe, "exists and is not a plain file: choose another name"),
         (tmp_path, "exists and is not a plain file: choose another name"),
         (".", "exists and is not a plain file: choose another name"),

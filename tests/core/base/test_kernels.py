@@ -1,11 +1,11 @@
-"""The files of generated modules."""
+"""Files of generated modules in the cache folder."""
 
 import os
 
 import pytest
 
-from verdigris.core.base import kept_sources
-from verdigris.core.base.kept_sources import KeptSources
+from verdigris.core.base import kernels
+from verdigris.core.base.kernels import KeptSources
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_what_was_not_used_for_longest_makes_room(kept, monkeypatch):
     shared = kept.compiled / "digest" / "0" / "shared.slang-module"
     shared.parent.mkdir()
     shared.write_bytes(b"")
-    monkeypatch.setattr(kept_sources, "MOST_BYTES", 250)
+    monkeypatch.setattr(kernels, "MOST_COMPILED_BYTES", 250)
     # used again: b and c are the oldest now
     assert kept.keep("a", "a")
     assert kept.keep("e", "e")
