@@ -25,6 +25,7 @@ PLUGIN = Path("plugins", "blender")
 PACKAGES = ("core", "shaders", "ui", "plugins", "web")
 WORKER_EXTRAS = ("usd",)
 NEEDED = ("platformdirs",)
+LICENCES = ("LICENSE", "NOTICE")
 PAGES = ("docs/BLENDER.md", "docs/ARTISTS.md", "docs/images/blender.png")
 # A fixed time: the same sources give the same files.
 _TIME = (1980, 1, 1, 0, 0, 0)
@@ -63,6 +64,8 @@ def write_wheel(folder: Path, project: dict, root: Path = ROOT) -> Path:
     files[f"{info}/WHEEL"] = (
         b"Wheel-Version: 1.0\nGenerator: verdigris\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     )
+    for licence in LICENCES:
+        files[f"{info}/licenses/{licence}"] = (root / licence).read_bytes()
     scripts = "".join(f"{key} = {value}\n" for key, value in project["scripts"].items())
     files[f"{info}/entry_points.txt"] = f"[console_scripts]\n{scripts}".encode()
     lines = [f"{path},sha256={_digest(data)},{len(data)}" for path, data in files.items()]
@@ -97,10 +100,13 @@ def _sources(folder: Path) -> list[Path]:
 
 def _metadata(project: dict) -> str:
     lines = [
-        "Metadata-Version: 2.1",
+        "Metadata-Version: 2.4",
         f"Name: {project['name']}",
         f"Version: {project['version']}",
         f"Summary: {project['description']}",
+        # the add-on itself, which has another licence, is not in the wheel
+        "License-Expression: Apache-2.0",
+        *(f"License-File: {licence}" for licence in LICENCES),
         f"Requires-Python: {project['requires-python']}",
         *(f"Requires-Dist: {each}" for each in project["dependencies"]),
     ]

@@ -81,7 +81,7 @@ def lay_out(
         "utf-8",
         newline="\n",
     )
-    for name in ("LICENSE", "LICENSE.txt", "LICENSE.md"):
+    for name in ("LICENSE", "NOTICE"):
         if (root / name).is_file():
             write_text(top / name, (root / name).read_text("utf-8"))
     if host.host == "maya":

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from verdigris.core.bundle.runtime.readable_text import declarations, readable
+from verdigris.core.bundle.runtime.readable_text import LICENCE, declarations, readable
 from verdigris.core.bundle.runtime.slang_compiler import compile_entry_point, compiler_version
 from verdigris.core.compress.compressed_set import INPUTS, NEAR, CompressedSet
 from verdigris.core.compress.mlp import SLOPE
@@ -21,12 +21,15 @@ SLANG_FILE, NUMBERS_FILE, GLSL_FILE = (
 )
 ENTRY_POINT = "evaluateSet"
 _SOURCE = SHADER_FOLDER / "compress" / "runtime" / SLANG_FILE
-_HEAD = """// {name}: made by Slang {version} from texture_set.slang, for GLSL 4.50.
+_HEAD = (
+    LICENCE
+    + """// {name}: made by Slang {version} from texture_set.slang, for GLSL 4.50.
 // Bindings: 0 neuralSetFine, 1 neuralSetCoarse (BC7, linear), 2 weights.bin. The entry point adds
 // 3 queries (u, v, level) and 4 answers. Define NEURAL_NO_ENTRY_POINT to include it in a shader of
 // your own, and call neuralTextureSetEvaluate(uv, level, values): level is a mip level of the
 // textures.
 """
+)
 _LEFT_OUT = re.compile(r"^(#version .*|layout\((column|row)_major\) (uniform|buffer);)\n", re.M)
 _OF_ENTRY_POINT = re.compile(
     r"\b(n|N)euralSet(Quer|Answer)|\b(neuralGetCount|local_size_x)\b|main\("
@@ -58,7 +61,7 @@ def numbers_module(compressed: CompressedSet, textures: Sequence[SetTexture]) ->
         "kSetFineLevels": len(fine.levels),
         "kSetCoarseLevels": len(coarse.levels),
     }
-    lines = ["module texture_set_numbers;", ""]
+    lines = [LICENCE, "module texture_set_numbers;", ""]
     lines += [f"public static const uint {name} = {value};" for name, value in wholes.items()]
     for name, each in (("kSetFineSize", fine), ("kSetCoarseSize", coarse)):
         size = f"uint2({each.columns}, {each.rows})"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import { endsOf, liveNumbers } from "verdigris/live.js";
 import { ENVIRONMENTS } from "./environments.js";
 

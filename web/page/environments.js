@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import { cubeDirection } from "verdigris/environment.js";
 
 // The light of `verdigris render`: its studio, and its clear sky. x to the right, y up, z to the viewer.

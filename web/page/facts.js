@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 const percent = (value, digits = 1) => `${(100 * value).toFixed(digits)}%`;
 
 /** Measures of `verdigris measure`: how they are shown. The page's `aims` have their names. */

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Matrices of three rows; those for WebGL are lists of nine numbers, column by column.
 const radians = (degrees) => (degrees * Math.PI) / 180;
 

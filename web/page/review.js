@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import { VerdigrisError } from "verdigris/errors.js";
 import { loadMaterial } from "verdigris/material.js";
 import { openZip } from "verdigris/zip.js";

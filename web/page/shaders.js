@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import { environmentGlsl } from "verdigris/environment.js";
 
 /** Half of the field of view is 12 degrees, and a sphere leaves a margin of 6%, as in `verdigris render`. */

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import { CUBE_WIDTH } from "verdigris/environment.js";
 
 /** What is drawn into: linear light with coverage, and depth. */

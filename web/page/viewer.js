@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import { CUBE_WIDTH, irradianceHarmonics, makeCubeMap } from "verdigris/environment.js";
 import { liveNumbers, liveVector } from "verdigris/live.js";
 import { GlMaterial, isSoftware, makeProgram } from "verdigris/webgl2.js";

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import { bitReader, readIndices } from "./bc7.js";
 import { VerdigrisError } from "./errors.js";
 

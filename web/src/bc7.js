@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import { VerdigrisError } from "./errors.js";
 
 /** Shares of the second endpoint in 64ths, by bits of an index. */

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import { levelValues } from "./ktx2.js";
 
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /** Width of a face of the cube map that environment light is read from. */
 export const CUBE_WIDTH = 128;
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /** A bundle that cannot be used: what is wrong, in which file and field, and what to do. */
 export class VerdigrisError extends Error {
   /**

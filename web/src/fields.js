@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import { VerdigrisError, shown } from "./errors.js";
 
 /** Checked access to the fields of a JSON file. Every error names file and field. */

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /** The values of IEEE 754 half floats. */
 export function halvesToFloats(bytes) {
   const halves = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

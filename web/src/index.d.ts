@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 export interface Texture {
   format:
     | "R8_UNORM" | "R8G8B8A8_UNORM" | "R8G8B8A8_SRGB" | "R16G16B16A16_SFLOAT"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 export { VerdigrisError } from "./errors.js";
 export { Material, loadMaterial } from "./material.js";
 export { liveNumbers, liveValues } from "./live.js";

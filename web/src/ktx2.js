@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import { decodeBc6h } from "./bc6h.js";
 import { decodeBc7 } from "./bc7.js";
 import { VerdigrisError } from "./errors.js";

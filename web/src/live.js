@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import { VerdigrisError } from "./errors.js";
 
 /** The ends of a live input's values as people know them: those of its range; of a colour 0 (low) to 1 (high). */

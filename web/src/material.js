@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import { VerdigrisError, shown } from "./errors.js";
 import { Fields, parseJson } from "./fields.js";
 import { readKtx2 } from "./ktx2.js";

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import { shown } from "./errors.js";
 import { halvesToFloats } from "./halves.js";
 

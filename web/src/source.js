@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import { VerdigrisError } from "./errors.js";
 import { openZip } from "./zip.js";
 

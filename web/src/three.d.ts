@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import type { ShaderMaterial, Texture, Vector3, WebGLRenderer } from "three";
 import type { Material } from "./index.js";
 

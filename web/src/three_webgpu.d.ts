@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import type { Texture, Vector4 } from "three";
 import type { NodeMaterial, WebGPURenderer } from "three/webgpu";
 import type { Material } from "./index.js";

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import type { Comparison, Material, Reference, Texture } from "./index.js";
 
 export interface GlOptions {

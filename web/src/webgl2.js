@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import { compareWithReference } from "./decoder.js";
 import { NUMBERS_WIDTH, decoderGlsl } from "./glsl.js";
 import { withoutBlocks } from "./ktx2.js";

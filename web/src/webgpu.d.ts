@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import type { Comparison, Material, Reference, Texture } from "./index.js";
 
 /** A material on a WebGPU device. Types of WebGPU are those of @webgpu/types. */

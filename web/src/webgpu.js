@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import { compareWithReference } from "./decoder.js";
 import { isBlocks, withoutBlocks } from "./ktx2.js";
 import { liveVector } from "./live.js";

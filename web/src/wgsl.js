@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import { PLAIN_WIDTH, literal as n } from "./glsl.js";
 import { headInputs } from "./network.js";
 import { packNumbers } from "./packing.js";

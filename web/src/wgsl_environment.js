@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /**
  * Environment light in WGSL, behind the decoder's text: what environment.js says in GLSL. It reads a cube map
  * `neuralEnvironment` with a sampler, and nine harmonics of its irradiance, by the names that are given.

@@ -10,6 +10,7 @@ from verdigris.core.bundle.files.manifest_parts import Tensor
 from verdigris.core.bundle.files.manifest_sampler import head_names
 from verdigris.core.bundle.files.weights import plan_tensors
 from verdigris.core.bundle.precision.half_errors import CAREFUL_UNITS
+from verdigris.core.bundle.runtime.readable_text import LICENCE
 from verdigris.core.network.spec import (
     ACTIVATIONS,
     COSINE_OFFSET,
@@ -51,6 +52,7 @@ def network_source(spec: NetworkSpec) -> str:
     heads = [places[name] for name in head_names()]
     matrices = [places[weights_name(layer)] for layer in layers]
     lines = [
+        LICENCE,
         "// Generated: one decoder's shape, and where its numbers lie in weights.bin, in bytes.",
         "// kPadded... are lengths of rows with their padding.",
         "",

@@ -12,6 +12,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
+"""The first line of every shader that is shipped."""
+
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*|(?<=[.>])[A-Za-z_]\w*")
 _NUMBERED = re.compile(r"^(?:_S\d+|\w+_\d+)$")
 _TEMPORARY = re.compile(r"^_S\d+$")

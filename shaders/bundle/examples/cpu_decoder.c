@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /* Checks a bundle in plain C and draws it as a sphere:  cpu_decoder NAME.vdg [picture.ppm]
 
        cc -O2 -I NAME.vdg/runtime cpu_decoder.c -o cpu_decoder -lm */

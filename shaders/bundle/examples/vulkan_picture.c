@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /* Draws a bundle as a sphere with Vulkan, without a window:  vulkan_picture NAME.vdg picture.spv picture.ppm
 
        glslangValidator -V -INAME.vdg/runtime picture.comp -o picture.spv

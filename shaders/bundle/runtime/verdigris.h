@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /* verdigris.h: reads a bundle of Verdigris (format 4) for an engine. One header, C99 or C++, without dependencies.
 
    In one source file:      #define VERDIGRIS_IMPLEMENTATION
