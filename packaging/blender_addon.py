@@ -26,7 +26,7 @@ PACKAGES = ("core", "shaders", "ui", "plugins", "web")
 WORKER_EXTRAS = ("usd",)
 NEEDED = ("platformdirs",)
 LICENCES = ("LICENSE", "NOTICE")
-PAGES = ("docs/BLENDER.md", "docs/ARTISTS.md", "docs/images/blender.png")
+PAGES = ("docs/BLENDER.md", "docs/ARTISTS.md", "docs/PLUGINS.md", "docs/images/blender.png")
 # A fixed time: the same sources give the same files.
 _TIME = (1980, 1, 1, 0, 0, 0)
 

@@ -26,7 +26,7 @@ def archive(tmp_path_factory):
 def test_the_plug_in_is_at_the_top_and_verdigris_is_a_wheel(archive):
     names = archive.namelist()
     assert {"__init__.py", "blender_manifest.toml", "batch.py", "scene/meshes.py"} <= set(names)
-    assert "docs/BLENDER.md" in names
+    assert {"docs/BLENDER.md", "docs/ARTISTS.md", "docs/PLUGINS.md"} <= set(names)
     manifest = tomllib.loads(archive.read("blender_manifest.toml").decode())
     assert manifest["version"] == PROJECT["version"]
     assert [name.removeprefix("./") for name in manifest["wheels"]] == [
