@@ -16,10 +16,10 @@ from verdigris.core.ladder.rung import Rung
 from verdigris.core.ladder.surface_shader import fit_surface
 from verdigris.core.ladder.surface_shader.fit_surface import SurfaceFitSettings
 from verdigris.core.ladder.surface_shader.surface_rung import fit_surface_rung
-from verdigris.core.ladder.texels.pbr_textures import PbrTextures
+from verdigris.core.ladder.texels.pbr_model import PbrTextures
 from verdigris.core.ladder.unlit.image_fit import ImageFitSettings, Records
 from verdigris.core.ladder.unlit.unlit_rungs import fit_unlit_rung
-from verdigris.core.ladder.views.fit_views import FitViews
+from verdigris.core.ladder.views.scene import FitViews
 from verdigris.core.settings.rung_names import NEURAL, PBR, SURFACE
 
 # Rungs that store light start near their end, and take this part of the steps of glTF textures.

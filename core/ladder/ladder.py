@@ -29,8 +29,7 @@ from verdigris.core.ladder.pbr.fit_pbr import compiled
 from verdigris.core.ladder.rung import Rung
 from verdigris.core.ladder.textures.block_textures import compress_rung
 from verdigris.core.ladder.unlit.records import reference_records
-from verdigris.core.ladder.views.fit_views import FitViews, painted_weights
-from verdigris.core.ladder.views.scene import Scene
+from verdigris.core.ladder.views.scene import FitViews, Scene, painted_weights
 from verdigris.core.ladder.views.visibility import (
     DeviceSurface,
     Seen,

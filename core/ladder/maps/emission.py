@@ -9,8 +9,7 @@ import numpy as np
 
 from verdigris.core.ladder.texels.grid import Grid
 from verdigris.core.ladder.texels.tone_curve import CLAMP
-from verdigris.core.ladder.unlit.mean_texture import mean_texture
-from verdigris.core.ladder.unlit.records import records_of
+from verdigris.core.ladder.unlit.records import mean_texture, records_of
 from verdigris.core.ladder.views.reference import emission_at, without_coverage
 
 if TYPE_CHECKING:

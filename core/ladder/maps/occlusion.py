@@ -12,7 +12,7 @@ from verdigris.core.base.kernels import Source
 from verdigris.core.geometry.mesh import Mesh, normalized
 from verdigris.core.geometry.raster import rasterize
 from verdigris.core.ladder.texels.grid import Grid, fill_holes
-from verdigris.core.ladder.texels.pbr_textures import PbrTextures
+from verdigris.core.ladder.texels.pbr_model import PbrTextures
 from verdigris.core.lighting.bvh import shadow_origins
 
 if TYPE_CHECKING:

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.ladder.rung import BLEND, MASK, Opacity, Rung
-from verdigris.core.ladder.texels.grid import Grid
-from verdigris.core.ladder.texels.soft_quantise import quantise
+from verdigris.core.ladder.texels.grid import Grid, quantise
 from verdigris.core.ladder.texels.tone_curve import CLAMP
 from verdigris.core.ladder.unlit.image_fit import ImageFit, Model
-from verdigris.core.ladder.unlit.mean_texture import start_from_means
-from verdigris.core.ladder.unlit.records import records_of
+from verdigris.core.ladder.unlit.records import records_of, start_from_means
 from verdigris.core.ladder.unlit.unlit_models import OneTexture, VertexColours
 from verdigris.core.ladder.views.reference import emission_at
 from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, SURFACE, VERTEX

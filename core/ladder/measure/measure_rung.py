@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,7 @@ from verdigris.core.ladder.measure.device_flip import flip_maps
 from verdigris.core.ladder.rung import Rung
 from verdigris.core.ladder.texels.tone_curve import CLAMP
 from verdigris.core.ladder.unlit.image_fit import ImageFit
-from verdigris.core.ladder.unlit.mean_texture import mean_texture
-from verdigris.core.ladder.unlit.records import records_of
+from verdigris.core.ladder.unlit.records import mean_texture, records_of
 from verdigris.core.ladder.unlit.unlit_models import OneTexture
 from verdigris.core.ladder.views.reference import lights_of
 from verdigris.core.pictures.compare.metrics import display, ratio_of
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from verdigris.core.ladder.views.visibility import Seen
 
     Floats = NDArray[np.float32]
+
 
 # A rung is good enough for a screen size where its FLIP is below this.
 SWITCH_FLIP = 0.02
@@ -180,3 +180,31 @@ def _halved(pictures: Floats) -> Floats:
     total += even[..., ::2, 1::2, :]
     total += even[..., 1::2, 1::2, :]
     return np.asarray(0.25 * total, np.float32)
+
+
+@dataclass(frozen=True)
+class Lod:
+    """A rung, shown where the mesh is smaller on the screen than `below_pixels`."""
+
+    rung: str
+    below_pixels: int | None
+    flip: float
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def choose_lods(rungs: Sequence[Rung], measured: Mapping[str, Measured]) -> list[Lod]:
+    """The best rung, and then each cheaper one that suffices below some size. The rungs are in the
+    order of cost, the dearest first."""
+    best = min(rungs, key=lambda rung: measured[rung.name].flip)
+    found = [Lod(best.name, None, measured[best.name].flip)]
+    for rung in rungs[rungs.index(best) + 1 :]:
+        below = measured[rung.name].switch_pixels
+        if below is None:
+            continue
+        # a cheaper rung that suffices at larger sizes replaces those before it
+        while len(found) > 1 and below >= (found[-1].below_pixels or 0):
+            found.pop()
+        found.append(Lod(rung.name, below, measured[rung.name].flip))
+    return found

@@ -11,8 +11,7 @@ from verdigris.core.base.kernels import Source
 from verdigris.core.bundle.cost.time_responses import time_growing, time_material
 from verdigris.core.bundle.files.ktx2 import RGBA8, RGBA8_SRGB
 from verdigris.core.bundle.runtime.device_materials import upload_texture
-from verdigris.core.ladder.texels.pbr_model import CONSTANTS, LAYERS
-from verdigris.core.ladder.texels.pbr_textures import PbrTextures
+from verdigris.core.ladder.texels.pbr_model import CONSTANTS, LAYERS, PbrTextures
 from verdigris.core.ladder.textures.texture_files import (
     ANISOTROPY,
     BASE_COLOUR,

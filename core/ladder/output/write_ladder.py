@@ -23,17 +23,15 @@ from verdigris.core.hosts.host import (
     ROUGHNESS,
 )
 from verdigris.core.hosts.ladder_looks import FORMAT, SCENE_SHADER, SCENE_TEXTURES, SCENE_VERTICES
-from verdigris.core.ladder.measure.measure_rung import SWITCH_FLIP
+from verdigris.core.ladder.measure.measure_rung import SWITCH_FLIP, choose_lods
 from verdigris.core.ladder.measure.time_rung import NOT_MEASURED
 from verdigris.core.ladder.neural_rung import Neural
 from verdigris.core.ladder.output.gltf import write_gltf
-from verdigris.core.ladder.output.lods import choose_lods
-from verdigris.core.ladder.output.page import make_page
-from verdigris.core.ladder.output.shown_views import ShownViews
+from verdigris.core.ladder.output.page import ShownViews, make_page
 from verdigris.core.ladder.output.usd import write_usd
-from verdigris.core.ladder.surface_shader.surface_files import describe_shader
+from verdigris.core.ladder.surface_shader.surface_shader import describe_shader
 from verdigris.core.ladder.texels import pbr_model
-from verdigris.core.ladder.texels.pbr_textures import PbrTextures
+from verdigris.core.ladder.texels.pbr_model import PbrTextures
 from verdigris.core.ladder.textures.texture_files import (
     BASE_COLOUR,
     EMISSIVE,
@@ -171,7 +169,7 @@ def _write_all(
     ]
     is_two_sided = shows_backs(ladder.held_out.seen)
     models = write_gltf(ladder.scene, written, draft, name, is_two_sided)
-    lods = [each.as_json() for each in choose_lods(ladder)]
+    lods = [each.as_json() for each in choose_lods(ladder.rungs, ladder.measured)]
     named = [_bundle(rung, folder).get("bundle", "") for rung in ladder.rungs]
     models += write_usd(ladder.scene, written, draft, name, lods, "".join(named), is_two_sided)
     scene, views = ladder.scene, ShownViews(ladder)

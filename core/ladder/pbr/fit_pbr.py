@@ -27,8 +27,15 @@ import numpy as np
 from verdigris.core.base.device import MOST_THREADS, Device
 from verdigris.core.base.kernels import Source
 from verdigris.core.ladder.texels import pbr_model
-from verdigris.core.ladder.texels.grid import Grid, fill_holes, layout_uniform
-from verdigris.core.ladder.texels.soft_quantise import HARDEST, quantise, rate_at, softness_at
+from verdigris.core.ladder.texels.grid import (
+    HARDEST,
+    Grid,
+    fill_holes,
+    layout_uniform,
+    quantise,
+    rate_at,
+    softness_at,
+)
 from verdigris.core.ladder.views.reference import Responses, batches
 from verdigris.core.training.optimiser import BETA_1, BETA_2, EPSILON, adam_rate
 

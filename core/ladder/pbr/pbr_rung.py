@@ -7,13 +7,12 @@ from collections.abc import Callable
 
 from verdigris.core.ladder.maps.emission import emission_grid
 from verdigris.core.ladder.pbr.fit_pbr import FitSettings, fit_pbr
-from verdigris.core.ladder.pbr.pbr_material import PbrMaterial
 from verdigris.core.ladder.rung import Rung
-from verdigris.core.ladder.texels.pbr_textures import PbrTextures
-from verdigris.core.ladder.texels.soft_quantise import quantise
-from verdigris.core.ladder.views.fit_views import FitViews
+from verdigris.core.ladder.texels.grid import quantise
+from verdigris.core.ladder.texels.pbr_model import PbrMaterial, PbrTextures
 from verdigris.core.ladder.views.lit_pixels import LitPixels
 from verdigris.core.ladder.views.reference import draw_responses, draws_with
+from verdigris.core.ladder.views.scene import FitViews
 from verdigris.core.pictures.picture_files import srgb_from_linear
 from verdigris.core.settings.rung_names import PBR
 

@@ -13,19 +13,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.device import MOST_THREADS
-from verdigris.core.base.kernels import Source
+from verdigris.core.base.device import MOST_THREADS, Device
+from verdigris.core.base.kernels import Source, constants_module
 from verdigris.core.ladder.pbr import fit_pbr
 from verdigris.core.ladder.pbr.fit_pbr import WEIGHT_OF_PIXELS, FitSettings
-from verdigris.core.ladder.texels.grid import Grid
-from verdigris.core.ladder.texels.soft_quantise import HARDEST, quantise, rate_at, softness_at
+from verdigris.core.ladder.texels.grid import (
+    HARDEST,
+    Grid,
+    layout_uniform,
+    quantise,
+    rate_at,
+    softness_at,
+)
 from verdigris.core.ladder.views.reference import batches
+from verdigris.core.material.analyse.unlit import is_dark_and_opaque
+from verdigris.core.material.codegen.generate_teacher import generate
+from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.training.optimiser import BETA_1, BETA_2, EPSILON, adam_rate
 
 if TYPE_CHECKING:
+    import slangpy
     from numpy.typing import NDArray
 
-    from verdigris.core.ladder.surface_shader.texel_material import TexelMaterial
+    from verdigris.core.ladder.surface_shader.surface_shader import SurfaceShader
     from verdigris.core.ladder.views.lit_pixels import LitPixels
     from verdigris.core.ladder.views.reference import Responses
 
@@ -37,6 +48,45 @@ _UNIT_BITS = 16
 _BLOCK = 8
 # That a channel is moved for a difference: a part of a byte's step.
 STEP = 1 / 512
+
+
+class TexelMaterial(DeviceMaterial):
+    """Draws the texels, and compiles the kernels of a fit of them. Its values are those of images:
+    the shader's document decodes them."""
+
+    def __init__(self, shader: SurfaceShader, device: Device) -> None:
+        document = parse_document(shader.write(), name=shader.name)
+        material = document.require_material()
+        self.device, self.shader = device, shader
+        self.generated = generate(document, material, has_atlas=False, has_texels=True)
+        self.lanes_per_sample = self.generated.lanes_per_sample
+        self.is_dark_and_opaque = is_dark_and_opaque(document.nodes_of(material))
+        self.width = -(-max(1, shader.channels) // 4) * 4
+        self._kernels = device.new_kernels(is_hasty=True)
+        self._kernels.load(constants_module("network_constants", {"kLatentChannels": self.width}))
+        self._source = Source(f"texels_{self.generated.digest}", self.generated.source)
+        self.texels: Any = None
+        self.layout: Any = None
+
+    def show(self, grid: Grid) -> None:
+        """Sets the texels."""
+        padded = np.zeros((len(grid.values), self.width), np.float32)
+        padded[:, : self.shader.channels] = grid.values
+        self.texels = self.device.new_buffer(padded, 16)
+        self.layout = layout_uniform(grid.layout)
+
+    def values(self) -> Floats:
+        """The texels as they are on the device, (texels, channels)."""
+        found = self.texels.to_numpy().view(np.float32).reshape(-1, self.width)
+        return np.asarray(found[:, : self.shader.channels])
+
+    def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
+        return self._kernels.get((source, self._source), entry)
+
+    def bindings(self) -> dict[str, Any]:
+        block = dict(self.generated.uniforms)
+        found = {"gTexels": self.texels, "gTexelLayout": self.layout}
+        return {**found, "pixelCB": block} if block else found
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.flatten.flat_model import LARGEST_SLANT
-from verdigris.core.ladder.surface_shader.inputs import TexturedInput, is_constant
-from verdigris.core.ladder.surface_shader.surface_document import (
+from verdigris.core.ladder.surface_shader.surface_shader import (
     Constant,
     SurfaceShader,
+    TexturedInput,
     constant_of,
+    is_constant,
 )
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.grid import Grid
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from verdigris.core.ladder.texels.pbr_textures import PbrTextures
+    from verdigris.core.ladder.texels.pbr_model import PbrTextures
 
     Floats = NDArray[np.floating]
 

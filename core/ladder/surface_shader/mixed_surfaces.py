@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verdigris.core.ladder.surface_shader.inputs import COUNTS, is_plain_surface
+from verdigris.core.ladder.surface_shader.surface_shader import COUNTS, is_plain_surface
 from verdigris.core.material.graph.library import standard_library
 from verdigris.core.material.graph.traversal import counterpart, source_of
 

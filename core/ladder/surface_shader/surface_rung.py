@@ -13,20 +13,21 @@ from verdigris.core.ladder.maps.emission import emission_grid
 from verdigris.core.ladder.maps.opacity import OPAQUE, coverage_at
 from verdigris.core.ladder.pbr.fit_pbr import fit_pbr
 from verdigris.core.ladder.rung import Rung
-from verdigris.core.ladder.surface_shader.fit_surface import SurfaceFitSettings, fit_surface
+from verdigris.core.ladder.surface_shader.fit_surface import (
+    SurfaceFitSettings,
+    TexelMaterial,
+    fit_surface,
+)
 from verdigris.core.ladder.surface_shader.from_graph import start_from_graph
 from verdigris.core.ladder.surface_shader.from_pbr import start_from_pbr
-from verdigris.core.ladder.surface_shader.surface_document import SurfaceShader
-from verdigris.core.ladder.surface_shader.texel_material import TexelMaterial
-from verdigris.core.ladder.texels.grid import Grid
-from verdigris.core.ladder.texels.pbr_textures import PbrTextures
-from verdigris.core.ladder.texels.soft_quantise import quantise
+from verdigris.core.ladder.surface_shader.surface_shader import SurfaceShader
+from verdigris.core.ladder.texels.grid import Grid, quantise
+from verdigris.core.ladder.texels.pbr_model import PbrTextures
 from verdigris.core.ladder.texels.tone_curve import CLAMP
-from verdigris.core.ladder.unlit.mean_texture import mean_texture
-from verdigris.core.ladder.unlit.records import records_of
-from verdigris.core.ladder.views.fit_views import FitViews
+from verdigris.core.ladder.unlit.records import mean_texture, records_of
 from verdigris.core.ladder.views.lit_pixels import LitPixels
 from verdigris.core.ladder.views.reference import draw_responses, draws_with
+from verdigris.core.ladder.views.scene import FitViews
 from verdigris.core.settings.rung_names import SURFACE
 
 if TYPE_CHECKING:

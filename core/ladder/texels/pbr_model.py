@@ -1,6 +1,6 @@
 """The metallic-roughness material of glTF 2.0 with coat, anisotropy and sheen: what a texel stores.
 
-`evaluate` computes the same as shaders/ladder/texels/pbr_model.slang, which is differentiated for
+`evaluate` computes the same as shaders/ladder/texels/slang, which is differentiated for
 the fit; tests compare both. core/flatten/flat_model.py has the isotropic layer, whose albedo and F0
 here come from a base colour and a metalness. With its response f and fr = .04 + .96 (1 - n.wo)^5:
 
@@ -15,12 +15,14 @@ its visibility and its loss of light: Neubelt and Pettineo's, and .157 of the st
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from verdigris.core.base.colour import linear_from_srgb
-from verdigris.core.base.kernels import constants_module
+from verdigris.core.base.device import Device
+from verdigris.core.base.kernels import Source, constants_module
 from verdigris.core.flatten.flat_model import (
     LARGEST_SLANT,
     LEAST_ROUGHNESS,
@@ -28,9 +30,19 @@ from verdigris.core.flatten.flat_model import (
     stored_normal,
 )
 from verdigris.core.flatten.viewport import DIELECTRIC_F0
+from verdigris.core.ladder.texels.grid import layout_uniform
+from verdigris.core.material.evaluator import DeviceMaterial
 
 if TYPE_CHECKING:
+    import slangpy
+    from numpy.typing import NDArray
+
+    from verdigris.core.ladder.texels.grid import Grid
     from verdigris.core.network.parameters import FloatArray
+
+    Floats = NDArray[np.floating]
+
+_SHADER = Source("ladder/pbr/pbr_textures")
 
 # Channels of a stored texel. Colours are stored in sRGB, signed numbers as (1 + x) / 2.
 BASE, ROUGHNESS, METALNESS, NORMAL = slice(0, 3), 3, 4, slice(5, 7)
@@ -158,3 +170,52 @@ def _lobe(
     width = (x / along) ** 2 + (y / across) ** 2 + np.maximum(half[2], 0) ** 2
     density = 1 / (np.pi * along * across * width**2)
     return np.asarray(light * density * 0.5 / (view * reach(wi, light) + light * reach(wo, view)))
+
+
+@dataclass
+class PbrTextures:
+    """All textures of one size, in steps of a byte."""
+
+    grid: Grid
+    """Texels as py has them."""
+    layers: tuple[str, ...]
+    """Of `LAYERS`, those that the texels use."""
+    emission: Grid | None = None
+    """In sRGB."""
+    strength: float = 1.0
+    """Factor of the emission."""
+    occlusion: Grid | None = None
+
+    @property
+    def linear_emission(self) -> Floats | None:
+        """Emission (texels, 3) as light, if there is any."""
+        if self.emission is None:
+            return None
+        return np.asarray(linear_from_srgb(self.emission.values) * self.strength)
+
+
+class PbrMaterial(DeviceMaterial):
+    """The textures of a fit; emission (texels, 3) is linear."""
+
+    def __init__(self, grid: Grid, device: Device, emission: Floats | None = None) -> None:
+        self.device = device
+        self._kernels = device.new_kernels(is_hasty=True)
+        for module in CONSTANTS:
+            self._kernels.load(module)
+        self.show(grid, emission)
+
+    def show(self, grid: Grid, emission: Floats | None) -> None:
+        """Draws these textures from now on."""
+        self.is_dark_and_opaque = emission is None
+        self._layout = grid.layout
+        texels = np.zeros((len(grid.values), DEVICE_CHANNELS), np.float32)
+        texels[:, :CHANNELS] = decode(grid.values)
+        if emission is not None:
+            texels[:, EMISSION] = emission
+        self._texels = self.device.new_buffer(texels, 16)
+
+    def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
+        return self._kernels.get((source, _SHADER), entry)
+
+    def bindings(self) -> dict[str, Any]:
+        return {"gPbr": {"layout": layout_uniform(self._layout)}, "gTexels": self._texels}

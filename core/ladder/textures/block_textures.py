@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.ladder.pbr.pbr_material import PbrMaterial
 from verdigris.core.ladder.rung import Opacity, Rung
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.blocks import decode_image, encode_image
 from verdigris.core.ladder.texels.grid import Grid
-from verdigris.core.ladder.texels.pbr_textures import PbrTextures
+from verdigris.core.ladder.texels.pbr_model import PbrMaterial, PbrTextures
 from verdigris.core.ladder.textures.texture_files import (
     ANISOTROPY,
     BASE_COLOUR,

@@ -14,17 +14,17 @@ from verdigris.core.flatten.flat_model import LARGEST_SLANT
 from verdigris.core.hosts.ladder_looks import COLOUR_SHOWN, SHOWN_SCALE
 from verdigris.core.ladder.rung import CUTOFF, MASK, Rung
 from verdigris.core.ladder.surface_shader.from_pbr import surface_of_pbr
-from verdigris.core.ladder.surface_shader.surface_document import SurfaceShader
-from verdigris.core.ladder.surface_shader.surface_files import (
+from verdigris.core.ladder.surface_shader.surface_rung import ShaderTextures
+from verdigris.core.ladder.surface_shader.surface_shader import (
     DOCUMENT,
+    SurfaceShader,
     write_images,
     write_surface,
 )
-from verdigris.core.ladder.surface_shader.surface_rung import ShaderTextures
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.blocks import Blocks, ktx_of_blocks
-from verdigris.core.ladder.texels.pbr_textures import PbrTextures
-from verdigris.core.ladder.texels.soft_quantise import quantise
+from verdigris.core.ladder.texels.grid import quantise
+from verdigris.core.ladder.texels.pbr_model import PbrTextures
 from verdigris.core.ladder.unlit.unlit_models import (
     DETAIL_SCALE,
     DetailAndColour,

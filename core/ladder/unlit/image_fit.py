@@ -15,9 +15,15 @@ import numpy as np
 
 from verdigris.core.base.device import MOST_THREADS, Device
 from verdigris.core.base.kernels import Source
-from verdigris.core.ladder.texels.grid import Grid, layout_uniform
+from verdigris.core.ladder.texels.grid import (
+    HARDEST,
+    Grid,
+    layout_uniform,
+    quantise,
+    rate_at,
+    softness_at,
+)
 from verdigris.core.ladder.texels.pbr_model import CONSTANTS
-from verdigris.core.ladder.texels.soft_quantise import HARDEST, quantise, rate_at, softness_at
 from verdigris.core.ladder.texels.tone_curve import fit_curve
 from verdigris.core.ladder.views.reference import batches
 from verdigris.core.network.spec import LatentLayout

@@ -1,4 +1,6 @@
-"""Writes the pixels of views as records that fits of textures and colours read."""
+"""Pixels of views as records that fits of textures and colours read, and the mean light at texels,
+with which these fits start.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +9,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.ladder.unlit.image_fit import RECORD, Records
+from verdigris.core.ladder.texels.grid import Grid, fill_holes
+from verdigris.core.ladder.texels.tone_curve import ToneCurve
+from verdigris.core.ladder.unlit.image_fit import RECORD, ImageFit, Records
+from verdigris.core.ladder.unlit.unlit_models import OneTexture
 from verdigris.core.ladder.views.reference import lights_of, without_coverage
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.ladder.views.fit_views import FitViews
+    from verdigris.core.ladder.views.scene import FitViews
     from verdigris.core.ladder.views.visibility import Seen
 
-    Floats = NDArray[np.float32]
+    Floats = NDArray[np.floating]
 
 # Of the largest buffer: what a software device can bind is 128 MiB.
 _MOST_ON_PROCESSOR, _MOST_ON_CARD = 1_500_000, 4_000_000
@@ -64,3 +69,18 @@ def reference_records(
     exposed = [light * np.float32(scene.exposure) for light, _ in bare]
     found = [paint for _, paint in bare]
     return records_of(seen, exposed, scene.unique_set, found, scene.first_set)
+
+
+def mean_texture(records: Records, curve: ToneCurve, size: int, factor: float = 1.0) -> Grid:
+    """A square texture with the mean stored light of each texel, and filled holes."""
+    grid = Grid.of(size, size, np.full(3, 0.5))
+    start_from_means(grid, ImageFit(OneTexture(grid, curve), records).means(factor))
+    return grid
+
+
+def start_from_means(grid: Grid, found: tuple[Floats, Floats]) -> None:
+    """Sets texels to means, and fills those that no pixel touched."""
+    means, weight = found
+    seen = weight > 1e-6
+    grid.values[seen] = means[seen, : grid.channels]
+    fill_holes(grid, seen)

@@ -18,8 +18,7 @@ from verdigris.core.ladder.unlit.image_fit import (
     Records,
     fit_model,
 )
-from verdigris.core.ladder.unlit.mean_texture import mean_texture, start_from_means
-from verdigris.core.ladder.unlit.records import records_of
+from verdigris.core.ladder.unlit.records import mean_texture, records_of, start_from_means
 from verdigris.core.ladder.unlit.unlit_models import (
     DetailAndColour,
     OneTexture,

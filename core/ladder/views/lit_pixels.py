@@ -19,8 +19,7 @@ from verdigris.core.ladder.views.reference import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.ladder.views.fit_views import FitViews
-    from verdigris.core.ladder.views.scene import Scene
+    from verdigris.core.ladder.views.scene import FitViews, Scene
 
     Floats = NDArray[np.float32]
 

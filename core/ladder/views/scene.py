@@ -1,15 +1,27 @@
-"""The scene that rungs are fitted to and drawn in."""
+"""The scene that rungs are fitted to and drawn in, and the views of it that a fit compares."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from verdigris.core.base.errors import SettingsError
+
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from verdigris.core.ladder.mesh.mesh_surface import Atlas, Surface
-    from verdigris.core.ladder.views.visibility import DeviceSurface
+    from verdigris.core.ladder.views.visibility import DeviceSurface, Seen
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.pictures.environment_render import EnvironmentLighting
+
+    Floats = NDArray[np.float32]
+
+# Of the pixels, that check a fit.
+_APART = 0.15
 
 
 @dataclass(frozen=True)
@@ -37,3 +49,58 @@ class Scene:
     def tiles_a_side(self) -> int:
         """How many times larger textures on the first set are."""
         return self.atlas.side if self.atlas else 1
+
+
+@dataclass(frozen=True)
+class FitViews:
+    """What cameras see of a scene."""
+
+    scene: Scene
+    seen: Sequence[Seen]
+    weights: Sequence[Floats] | None = None
+    """Painted weights of the pixels of each view; None without paint."""
+
+    def split(self, seed: int) -> tuple[FitViews, FitViews]:
+        """Most pixels of all views to fit to, and the rest to check a fit."""
+        rng = np.random.default_rng(seed)
+        orders = [rng.permutation(each.count) for each in self.seen]
+        ends = [int(_APART * len(order)) for order in orders]
+        pairs = list(zip(orders, ends, strict=True))
+        return (
+            self._take([np.sort(order[end:]) for order, end in pairs]),
+            self._take([np.sort(order[:end]) for order, end in pairs]),
+        )
+
+    def some(self, most: int, rng: np.random.Generator) -> FitViews:
+        """At most about so many pixels of all views, in their order."""
+        part = min(1.0, most / sum(each.count for each in self.seen))
+        return self._take(
+            [
+                np.sort(rng.permutation(each.count)[: max(1, int(each.count * part))])
+                for each in self.seen
+            ]
+        )
+
+    def _take(self, chosen: Sequence[NDArray[np.int64]]) -> FitViews:
+        weights = self.weights
+        if weights is not None:
+            weights = [each[some] for each, some in zip(weights, chosen, strict=True)]
+        seen = [each.take(some) for each, some in zip(self.seen, chosen, strict=True)]
+        return replace(self, seen=seen, weights=weights)
+
+
+def painted_weights(seen: Sequence[Seen], surface: Surface, importance: Floats) -> list[Floats]:
+    """The weight that an importance map has at each pixel; their mean is 1. Row 0 of the map is at
+    v = 0."""
+    height, width = importance.shape
+    found = []
+    for each in seen:
+        uv = each.mixed(surface.sets[surface.painted_set or surface.first_set])
+        u, v = (uv - np.floor(uv)).T
+        row = np.minimum((v * height).astype(int), height - 1)
+        column = np.minimum((u * width).astype(int), width - 1)
+        found.append(importance[row, column])
+    mean = float(np.concatenate(found).mean())
+    if mean <= 0:
+        raise SettingsError("the importance map is 0 wherever a camera looks: paint a seen place")
+    return [np.asarray(each / mean, np.float32) for each in found]

@@ -6,8 +6,7 @@ import pytest
 from verdigris.core.base.device import open_device
 from verdigris.core.ladder.pbr.fit_pbr import FitSettings, PbrFit, fit_pbr
 from verdigris.core.ladder.texels import pbr_model
-from verdigris.core.ladder.texels.grid import Grid, fill_holes
-from verdigris.core.ladder.texels.soft_quantise import soft_quantise
+from verdigris.core.ladder.texels.grid import Grid, fill_holes, soft_quantise
 from verdigris.core.ladder.texels.tone_curve import (
     CLAMP,
     ToneCurve,

@@ -15,9 +15,9 @@ from verdigris.core.hosts.ladder_looks import read_look
 from verdigris.core.ladder.ladder import make_ladder
 from verdigris.core.ladder.ladder_settings import LadderSettings, check_rungs
 from verdigris.core.ladder.output.write_ladder import write_ladder
-from verdigris.core.ladder.pbr.pbr_material import PbrMaterial
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.grid import Grid
+from verdigris.core.ladder.texels.pbr_model import PbrMaterial
 from verdigris.core.ladder.views.reference import draw_responses
 from verdigris.core.ladder.views.visibility import DeviceSurface, cameras_around, see
 from verdigris.core.lighting.named_environments import find_environment

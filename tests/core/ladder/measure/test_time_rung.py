@@ -6,7 +6,7 @@ import pytest
 from verdigris.core.base.device import open_device
 from verdigris.core.ladder.measure.time_rung import nanoseconds_of, time_rung
 from verdigris.core.ladder.texels import pbr_model
-from verdigris.core.ladder.texels.pbr_textures import PbrTextures
+from verdigris.core.ladder.texels.pbr_model import PbrTextures
 from verdigris.core.ladder.unlit.unlit_models import (
     mirror_uv,
 )

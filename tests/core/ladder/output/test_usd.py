@@ -13,8 +13,11 @@ from verdigris.core.ladder.mesh.mesh_surface import Surface
 from verdigris.core.ladder.output.light_document import light_document
 from verdigris.core.ladder.output.usd import write_usd
 from verdigris.core.ladder.rung import Rung
-from verdigris.core.ladder.surface_shader.inputs import TexturedInput
-from verdigris.core.ladder.surface_shader.surface_document import Constant, SurfaceShader
+from verdigris.core.ladder.surface_shader.surface_shader import (
+    Constant,
+    SurfaceShader,
+    TexturedInput,
+)
 from verdigris.core.ladder.texels.grid import Grid
 from verdigris.core.ladder.texels.tone_curve import ToneCurve
 from verdigris.core.ladder.textures.texture_files import Written

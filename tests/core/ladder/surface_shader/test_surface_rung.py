@@ -12,23 +12,26 @@ from verdigris.core.base.device import open_device
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.geometry.shapes import shape_mesh
 from verdigris.core.ladder.mesh.mesh_surface import Surface
-from verdigris.core.ladder.output.usd_network import connect_network
+from verdigris.core.ladder.output.usd import connect_network
 from verdigris.core.ladder.pbr.fit_pbr import WEIGHT_OF_PIXELS
 from verdigris.core.ladder.surface_shader.fit_surface import (
     SurfaceFit,
     SurfaceFitSettings,
+    TexelMaterial,
     fit_surface,
 )
 from verdigris.core.ladder.surface_shader.from_graph import start_from_graph
 from verdigris.core.ladder.surface_shader.from_pbr import start_from_pbr
-from verdigris.core.ladder.surface_shader.inputs import TexturedInput, shader_of
 from verdigris.core.ladder.surface_shader.mixed_surfaces import merge_mix
-from verdigris.core.ladder.surface_shader.surface_document import Constant, SurfaceShader
-from verdigris.core.ladder.surface_shader.surface_files import write_surface
-from verdigris.core.ladder.surface_shader.texel_material import TexelMaterial
+from verdigris.core.ladder.surface_shader.surface_shader import (
+    Constant,
+    SurfaceShader,
+    TexturedInput,
+    shader_of,
+    write_surface,
+)
 from verdigris.core.ladder.texels import pbr_model
-from verdigris.core.ladder.texels.grid import Grid
-from verdigris.core.ladder.texels.soft_quantise import quantise
+from verdigris.core.ladder.texels.grid import Grid, quantise
 from verdigris.core.ladder.views.lit_pixels import LitPixels
 from verdigris.core.ladder.views.reference import Responses
 from verdigris.core.ladder.views.scene import Scene

@@ -12,12 +12,11 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.bundle.files.ktx2 import BC4, BC5, BC7, BC7_SRGB, FORMATS
 from verdigris.core.bundle.maps import bc4
 from verdigris.core.ladder.ladder_settings import LadderSettings
-from verdigris.core.ladder.pbr.pbr_material import PbrMaterial
 from verdigris.core.ladder.rung import Rung
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.blocks import decode_image, encode_image
 from verdigris.core.ladder.texels.grid import Grid
-from verdigris.core.ladder.texels.pbr_textures import PbrTextures
+from verdigris.core.ladder.texels.pbr_model import PbrMaterial, PbrTextures
 from verdigris.core.ladder.textures.block_textures import compress_rung
 from verdigris.core.ladder.textures.texture_files import images_of, write_textures
 from verdigris.core.ladder.unlit.unlit_models import DetailAndColour

@@ -10,11 +10,10 @@ from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.ladder_looks import look_of, read_look
 from verdigris.core.ladder.output.write_ladder import SCENE_SHADER
 from verdigris.core.ladder.rung import BLEND, Opacity, Rung
-from verdigris.core.ladder.surface_shader.surface_files import describe_shader
+from verdigris.core.ladder.surface_shader.surface_shader import describe_shader
 from verdigris.core.ladder.texels import pbr_model
-from verdigris.core.ladder.texels.grid import Grid
-from verdigris.core.ladder.texels.pbr_textures import PbrTextures
-from verdigris.core.ladder.texels.soft_quantise import quantise
+from verdigris.core.ladder.texels.grid import Grid, quantise
+from verdigris.core.ladder.texels.pbr_model import PbrTextures
 from verdigris.core.ladder.textures.texture_files import write_textures
 
 SIDE = 8

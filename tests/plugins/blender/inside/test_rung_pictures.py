@@ -9,12 +9,15 @@ from mathutils import Euler, Matrix, Vector
 from verdigris.core.hosts.host import LadderLook, RungLook, ShaderLook, ShaderTexture, StoredLight
 from verdigris.core.hosts.ladder_looks import look_of
 from verdigris.core.ladder.surface_shader.from_pbr import surface_of_pbr
-from verdigris.core.ladder.surface_shader.inputs import TexturedInput
-from verdigris.core.ladder.surface_shader.surface_document import SurfaceShader
-from verdigris.core.ladder.surface_shader.surface_files import describe_shader, write_images
+from verdigris.core.ladder.surface_shader.surface_shader import (
+    SurfaceShader,
+    TexturedInput,
+    describe_shader,
+    write_images,
+)
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.grid import Grid
-from verdigris.core.ladder.texels.pbr_textures import PbrTextures
+from verdigris.core.ladder.texels.pbr_model import PbrTextures
 
 SIDE = 24
 CURVE, MIRROR_CURVE = (-0.7, 1.1, 0.1), (-3.2, 3.6, 0.2)
