@@ -1,4 +1,4 @@
-"""The memory layout of the decoder for BLAS: each bias is the first column of its weights."""
+"""The decoder's memory layout for BLAS: each bias is the first column of its weights."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import FRAME_ROWS, NetworkSpec
 
-# Raw normal, tangent and stretch of the geometric frame.
+# Raw normal, tangent and stretch that give the geometric frame.
 _GEOMETRIC_FRAME = [0, 0, 1, 1, 0, 0, 0, 0]
 
 
@@ -35,7 +35,8 @@ class PackedDecoder:
         return self.matrices[1:]
 
     def pack(self, parameters: Parameters) -> None:
-        # Zero latents give the geometric normal and tangent.
+        """Copies the decoder of these parameters into this layout."""
+        # zero latents give the geometric normal and tangent
         rows = self.frames.reshape(self.spec.frame_count, FRAME_ROWS, -1)
         rows[:, :, 0] = _GEOMETRIC_FRAME
         self.frames[:, 1:] = parameters.frames()
@@ -44,6 +45,7 @@ class PackedDecoder:
             matrix[:, 1:] = parameters.weights(layer)
 
     def unpack(self, parameters: Parameters) -> None:
+        """Copies this decoder into the parameters."""
         parameters.frames()[:] = self.frames[:, 1:]
         for matrix, layer in zip(self.layers, self.spec.layers, strict=True):
             parameters.bias(layer)[:] = matrix[:, 0]

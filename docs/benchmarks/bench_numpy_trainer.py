@@ -27,7 +27,7 @@ from verdigris.core.sampling.draw_samples import NUMPY_CHUNK_STEPS, DrawnSamples
 from verdigris.core.sampling.training_sample import SampleArray
 from verdigris.core.settings.recipe import Recipe
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
-from verdigris.core.training.protocols import SampleSource
+from verdigris.core.training.trainer import SampleSource
 
 _STEPS = 25 * NUMPY_CHUNK_STEPS
 

@@ -76,9 +76,8 @@ def device_buffers(
         from verdigris.core.sampling.draw_samples import NUMPY_CHUNK_STEPS
 
         return [*student, TRAINING_SAMPLE.itemsize * settings.batch * NUMPY_CHUNK_STEPS]
-    from verdigris.core.training.tensor.drawn_chunks import chunks_of
     from verdigris.core.training.tensor.group_plan import has_matrix_hardware, plan_groups
-    from verdigris.core.training.tensor.trainer_memory import buffer_sizes
+    from verdigris.core.training.tensor.trainer_memory import buffer_sizes, chunks_of
 
     plan = plan_groups(spec, has_matrix_hardware(gpu))
     chunks = chunks_of(settings.draw.repeats)

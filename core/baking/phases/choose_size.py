@@ -36,7 +36,7 @@ from verdigris.core.pictures.compare.metrics import (
 from verdigris.core.progress.events import Event, SizeChosen, Step
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.schedule import Quantisation
-from verdigris.core.training.protocols import BufferOwner
+from verdigris.core.training.trainer import BufferOwner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,14 +16,14 @@ import numpy as np
 from verdigris.core.network.latents.quantise import fit_ranges, pack_ranges
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import LatentLayout
-from verdigris.core.training.latent_rotation import axes_inside_blocks
-from verdigris.core.training.trainer_state import RANGES
+from verdigris.core.training.latent_rounding import axes_inside_blocks
+from verdigris.core.training.trainer import RANGES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.baking.state.size_choice import Size
-    from verdigris.core.training.protocols import Trainer
+    from verdigris.core.training.trainer import Trainer
 
 
 def shrunk(large: Parameters, width: int, height: int) -> Parameters:

@@ -17,7 +17,7 @@ from verdigris.core.network.parameters import Parameters, initialise
 from verdigris.core.sampling.draw_samples import DrawnSamples
 
 if TYPE_CHECKING:
-    from verdigris.core.training.protocols import StepReport, Trainer
+    from verdigris.core.training.trainer import StepReport, Trainer
 
 # Steps of a run before their duration is known.
 FIRST_RUN = 20

@@ -14,7 +14,7 @@ from verdigris.core.baking.phases.enlarge import seconds_to_encode
 from verdigris.core.baking.phases.stepping import FIRST_RUN, open_start
 from verdigris.core.baking.state.stages import Stage
 from verdigris.core.network.parameters import initialise
-from verdigris.core.training.latent_blocks import move_to_blocks
+from verdigris.core.training.latent_rounding import move_to_blocks
 
 if TYPE_CHECKING:
     from verdigris.core.baking.state.options import BakeOptions

@@ -15,7 +15,7 @@ from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
 from verdigris.core.sampling.draw_samples import DrawnSamples
-from verdigris.core.training.protocols import BufferOwner, Trainer
+from verdigris.core.training.trainer import BufferOwner, Trainer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

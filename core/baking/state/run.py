@@ -26,7 +26,7 @@ from verdigris.core.progress.events import Event, Metrics, Preview
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.recipe import Kind
-from verdigris.core.training.protocols import Trainer
+from verdigris.core.training.trainer import Trainer
 
 
 @dataclass

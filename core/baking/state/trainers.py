@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from verdigris.core.network.parameters import Parameters
     from verdigris.core.sampling.draw_samples import DrawnSamples
     from verdigris.core.settings.schedule import TrainingSettings
-    from verdigris.core.training.protocols import Trainer
+    from verdigris.core.training.trainer import Trainer
 
 
 def choose_trainer(device: Device) -> str:

@@ -1,14 +1,15 @@
 """Forward and backward pass of the student, written for speed.
 
-core/network/numpy_mlp.py is the readable form; tests compare the two. Differences:
-- All memory is allocated once.
+core/network/numpy_mlp.py is the readable form; tests compare the two. The differences are:
+- All memory is allocated once, and operations write to existing memory.
 - Arrays are channel-first, so that ufuncs process contiguous samples.
 - The bias of a layer is the first column of its weights, and the first row of its inputs is 1, so
   that BLAS adds the bias and sums its gradient.
 - Half vectors are rotated, not normalised again.
 
 A batch can have several pairs of directions at each point (uv, level, material). Texels and frames
-are evaluated once per point. Work arrays hold the first pair of every point, then the second, ...
+are evaluated once per point. Work arrays hold the first pair of every point, then the second pair
+of every point, and so on.
 """
 
 from __future__ import annotations
@@ -27,22 +28,20 @@ from verdigris.core.network.spec import (
     FRAME_INPUTS,
     FRAME_ROWS,
     HALF_Z_MINIMUM,
+    LEAKY_SLOPE,
+    LENGTH_EPSILON,
     LOGARITHM_SHARE,
+    SMELU_WIDTH,
     STRETCH_LIMIT,
     VECTOR_INPUTS,
     LatentLayout,
     NetworkSpec,
 )
-from verdigris.core.training.numpy.array_operations import (
-    activate,
-    cross,
-    normalise,
-    normalise_backward,
-    sum_outer_products,
-)
 from verdigris.core.training.numpy.prepared_batch import PreparedBatch
 from verdigris.core.training.packed_decoder import PackedDecoder
 
+# Samples per matrix product in a sum over samples: more do not fit into the cache.
+_CHUNK = 512
 # Floats between rows of work arrays: one cache line.
 _PADDING = 16
 
@@ -58,13 +57,13 @@ class Kernel:
         self.loss_function = losses.FUNCTIONS[loss]
         self.gradients = PackedDecoder(spec)
         self.loss = 0.0
-        # Of the light gradient in the gradient of the loss.
+        # Share of the light gradient that is added to the gradient of the loss.
         self.light_share = 0.0
-        # Rounds gathered latents of the texels with these indices in place; None without rounding.
+        # Rounds gathered latents of the texels with these indices in place; None: no rounding.
         self.round_latents: Callable[[FloatArray, IndexArray], None] | None = None
 
         def rows(shape: tuple[int, ...], length: int) -> FloatArray:
-            # Rows at a distance of a power of two share cache sets, which halves the speed of BLAS.
+            # Rows whose distance is a power of two share cache sets, which halves BLAS' speed.
             return np.empty((*shape, length + _PADDING), np.float32)[..., :length]
 
         def of_samples(*shape: int) -> FloatArray:
@@ -169,14 +168,14 @@ class Kernel:
         raw = self._raw
         np.matmul(decoder.frames, self._latent, out=self._rows_of_frames.reshape(-1, self.points))
         normal, tangent, axes = self._normal, self._tangent, self._axes
-        normalise(raw[:, 0], self._inverse_n, normal[:, :3])
+        _normalise(raw[:, 0], self._inverse_n, normal[:, :3])
         np.einsum("fcn,fcn->fn", normal[:, :3], raw[:, 1], out=self._along)
         projected = np.multiply(normal[:, :3], self._along[:, None], out=self._vector)
         np.subtract(raw[:, 1], projected, out=projected)
-        normalise(projected, self._inverse_t, tangent[:, :3])
+        _normalise(projected, self._inverse_t, tangent[:, :3])
         normal[:, 3:], tangent[:, 3:] = normal[:, :2], tangent[:, :2]
         axes[:, 0], axes[:, 2] = tangent[:, :3], normal[:, :3]
-        cross(normal, tangent, axes[:, 1], self._other)
+        _cross(normal, tangent, axes[:, 1], self._other)
 
     def _encode_directions(self, batch: PreparedBatch) -> None:
         encoded = self._encoded
@@ -213,7 +212,7 @@ class Kernel:
         np.exp(np.multiply(self._limited, limit, out=self._factors), out=self._factors)
         along = self._by_pair(half[:, :2])
         along *= self._factors[:, :, None]
-        normalise(half, self._inverse_h, half)
+        _normalise(half, self._inverse_h, half)
 
     def _run_layers(self, decoder: PackedDecoder) -> None:
         x = self._inputs
@@ -241,7 +240,7 @@ class Kernel:
         for index in reversed(range(len(decoder.layers))):
             matrix = decoder.layers[index]
             x = self._hidden[index - 1] if index else self._inputs
-            sum_outer_products(gradient, x, self.gradients.layers[index])
+            _sum_outer_products(gradient, x, self.gradients.layers[index])
             below = self._g_hidden[index - 1] if index else self._g_inputs
             np.matmul(matrix[:, 1:].T, gradient, out=below)
             if index:
@@ -281,7 +280,7 @@ class Kernel:
 
     def _stretch_halves_backward(self, gradient: FloatArray) -> None:
         """Converts the gradient by stretched half vectors to the gradient by half vectors."""
-        normalise_backward(self._encoded[:, 0], self._inverse_h, gradient)
+        _normalise_backward(self._encoded[:, 0], self._inverse_h, gradient)
         along = self._by_pair(gradient[:, :2])
         along *= self._factors[:, :, None]
         g_stretch = self._g_rows_of_frames[:, AXIS_ROWS:]
@@ -295,22 +294,22 @@ class Kernel:
         g_b = self._g_bitangent
         g_b[:, :3], g_b[:, 3:] = self._g_axes[:, 1], self._g_axes[:, 1, :2]
         vector, other, scalar = self._vector, self._other, self._scalar
-        cross(self._tangent, g_b, vector, other)
+        _cross(self._tangent, g_b, vector, other)
         g_normal += vector
-        cross(g_b, self._normal, vector, other)
+        _cross(g_b, self._normal, vector, other)
         g_tangent += vector
 
-        g_projected = normalise_backward(tangent, self._inverse_t, g_tangent)
+        g_projected = _normalise_backward(tangent, self._inverse_t, g_tangent)
         np.einsum("fcn,fcn->fn", normal, g_projected, out=scalar)
         np.multiply(normal, scalar[:, None], out=other)
         np.subtract(g_projected, other, out=self._g_raw[:, 1])
         g_projected *= self._along[:, None]
         g_normal -= g_projected
         g_normal -= np.multiply(self._raw[:, 1], scalar[:, None], out=other)
-        self._g_raw[:, 0] = normalise_backward(normal, self._inverse_n, g_normal)
+        self._g_raw[:, 0] = _normalise_backward(normal, self._inverse_n, g_normal)
 
         rows = self._g_rows_of_frames.reshape(-1, self.points)
-        sum_outer_products(rows, self._latent, self.gradients.frames)
+        _sum_outer_products(rows, self._latent, self.gradients.frames)
         self.gradients.frames[:, 0] = 0
         np.matmul(decoder.frames[:, 1 : 1 + channels].T, rows, out=self._g_latent)
         for g_latent in self._by_pair(self._g_inputs[:channels]).swapaxes(0, 1):
@@ -323,3 +322,74 @@ class Kernel:
         for part, sums in zip(parts.reshape(len(parts), -1), out, strict=True):
             sums[:] = 0
             np.add.at(sums, places, part)
+
+
+def activate(name: str, x: FloatArray, slope: FloatArray, scratch: FloatArray) -> None:
+    """Replaces `x` by its activation and writes the derivative to `slope`."""
+    if name in ("leaky_relu", "relu"):
+        # Clips a steep ramp to the two slopes: three passes over memory, where masks need ten.
+        np.multiply(x, np.float32(1e20), out=slope)
+        low = LEAKY_SLOPE if name == "leaky_relu" else 0
+        np.clip(slope, np.float32(low), np.float32(1), out=slope)
+        x *= slope
+    elif name == "silu":
+        np.multiply(x, np.float32(0.5), out=slope)
+        np.tanh(slope, out=slope)
+        slope *= np.float32(0.5)
+        slope += np.float32(0.5)
+        x *= slope
+        np.multiply(x, slope, out=scratch)
+        slope += x
+        slope -= scratch
+    else:
+        _activate_smelu(x, slope, scratch)
+
+
+def _activate_smelu(x: FloatArray, slope: FloatArray, scratch: FloatArray) -> None:
+    width = np.float32(SMELU_WIDTH)
+    gain = np.float32((1 - LEAKY_SLOPE) / (2 * SMELU_WIDTH))
+    np.add(x, width, out=slope)
+    np.clip(slope, np.float32(0), 2 * width, out=slope)
+    np.subtract(x, width, out=scratch)
+    np.maximum(scratch, np.float32(0), out=scratch)
+    scratch *= 2 * width
+    x *= np.float32(LEAKY_SLOPE)
+    scratch *= gain
+    x += scratch
+    np.multiply(slope, slope, out=scratch)
+    scratch *= gain / 2
+    x += scratch
+    slope *= gain
+    slope += np.float32(LEAKY_SLOPE)
+
+
+def _normalise(vector: FloatArray, inverse: FloatArray, out: FloatArray) -> None:
+    """Writes vectors with length 1 to `out` and the reciprocal lengths to `inverse`."""
+    np.einsum("fcn,fcn->fn", vector, vector, out=inverse)
+    np.sqrt(inverse, out=inverse)
+    np.maximum(inverse, np.float32(LENGTH_EPSILON), out=inverse)
+    np.reciprocal(inverse, out=inverse)
+    np.multiply(vector, inverse[:, None], out=out)
+
+
+def _normalise_backward(unit: FloatArray, inverse: FloatArray, gradient: FloatArray) -> FloatArray:
+    """Converts the gradient of normalised vectors in place to the gradient of the vectors."""
+    along = np.einsum("fcn,fcn->fn", unit, gradient)
+    gradient -= unit * along[:, None]
+    gradient *= inverse[:, None]
+    return gradient
+
+
+def _cross(a: FloatArray, b: FloatArray, out: FloatArray, scratch: FloatArray) -> None:
+    """Writes a x b to `out`. Axis 1 of `a` and `b` has the components x y z x y."""
+    np.multiply(a[:, 1:4], b[:, 2:5], out=out)
+    np.multiply(a[:, 2:5], b[:, 1:4], out=scratch)
+    out -= scratch
+
+
+def _sum_outer_products(a: FloatArray, b: FloatArray, out: FloatArray) -> None:
+    """Writes a @ b.T to `out`, summed over chunks of samples."""
+    np.matmul(a[:, :_CHUNK], b[:, :_CHUNK].T, out=out)
+    for start in range(_CHUNK, a.shape[1], _CHUNK):
+        chunk = slice(start, start + _CHUNK)
+        out += a[:, chunk] @ b[:, chunk].T

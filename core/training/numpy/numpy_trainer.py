@@ -1,15 +1,18 @@
 """The trainer for the CPU, which is the default without a GPU.
 
 One thread trains with numpy while another draws and prepares the next block of batches. More
-threads would be slower: a step is about two hundred numpy calls of ten microseconds, and threads
-wait for the interpreter lock between calls. The matrix products are too small for a second BLAS
-thread.
+threads would be slower: a step makes about two hundred numpy calls of ten microseconds each, and
+threads wait for the interpreter lock between calls. The matrix products are too small for a second
+BLAS thread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,16 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.base.process.processor import single_threaded_blas
+from verdigris.core.base.process.processor import find_affinities, pin_thread, single_threaded_blas
 from verdigris.core.network.latents.quantise import LatentRange, fit_ranges
 from verdigris.core.network.latents.texels import IndexArray
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.settings.schedule import HARD, TrainingSettings
-from verdigris.core.training.latent_blocks import LatentBlocks, move_to_blocks
-from verdigris.core.training.latent_grid import LatentGrid
-from verdigris.core.training.latent_rotation import rotate_latents
-from verdigris.core.training.numpy.core_reservation import CoreReservation
+from verdigris.core.training.latent_rounding import (
+    LatentBlocks,
+    LatentGrid,
+    move_to_blocks,
+    rotate_latents,
+)
 from verdigris.core.training.numpy.kernel import Kernel
 from verdigris.core.training.numpy.prepared_batch import (
     BatchPreparation,
@@ -35,11 +40,17 @@ from verdigris.core.training.numpy.prepared_batch import (
     PreparedBatch,
     TexelFinder,
 )
-from verdigris.core.training.optimiser import DECODER_BETA_2, LazyRmsProp, adam_rate, scaled_rate
+from verdigris.core.training.optimiser import (
+    DECODER_BETA_2,
+    LazyRmsProp,
+    RotatedAdam,
+    adam_rate,
+    scaled_rate,
+)
 from verdigris.core.training.packed_decoder import PackedDecoder
-from verdigris.core.training.protocols import SampleSource, StepReport
-from verdigris.core.training.rotated_adam import RotatedAdam
-from verdigris.core.training.trainer_state import (
+from verdigris.core.training.trainer import (
+    SampleSource,
+    StepReport,
     find_early_ranges,
     find_grid,
     make_grid,
@@ -50,10 +61,12 @@ from verdigris.core.training.trainer_state import (
 
 # Steps whose batches are drawn and prepared together.
 _BLOCK_STEPS = 8
+# Blocks by which a reservation is judged, about one second: single blocks are late by chance.
+_JUDGED_BLOCKS = 32
 
 
 class _Block:
-    """Batches of _BLOCK_STEPS steps."""
+    """The batches of _BLOCK_STEPS steps."""
 
     def __init__(self, layout: LatentLayout, count: int, pairs: int) -> None:
         self.preparation = BatchPreparation(layout, count, pairs, _BLOCK_STEPS)
@@ -63,24 +76,24 @@ class _Block:
 
 @dataclass(frozen=True)
 class LiveNetwork:
-    """Views of the parameters in training. They change with the next step."""
+    """Views of the parameters in training. The next step changes them."""
 
     decoder: PackedDecoder
     layout: LatentLayout
     latents: FloatArray
     """(texels, channels)"""
     round_latents: Callable[[FloatArray, IndexArray], None] | None
-    """Rounds gathered latents in place as a result would; None before rounding-aware training."""
+    """Rounds gathered latents in place, as in a result; None before rounding-aware training."""
 
     def snapshot(self) -> LiveNetwork:
-        """A copy, which stays as it is."""
+        """A copy, which later steps do not change."""
         decoder = PackedDecoder(self.decoder.spec)
         decoder.vector[:] = self.decoder.vector
         return LiveNetwork(decoder, self.layout, self.latents.copy(), self.round_latents)
 
 
 class NumpyTrainer:
-    """Implements Trainer; see protocols.py."""
+    """Implements Trainer; see trainer.py."""
 
     def __init__(
         self,
@@ -96,7 +109,7 @@ class NumpyTrainer:
         self._settings, self._source = settings, source
         self._decoder = PackedDecoder(spec)
         self._grid: LatentGrid | None
-        # before rounding-aware training: kinds of blocks are chosen by them
+        # ranges before rounding-aware training, by which kinds of blocks are chosen
         self._early_ranges: tuple[LatentRange, ...] | None
         self.restart(parameters)
         self._kernel = Kernel(spec, layout, settings.loss, settings.batch, source.pairs)
@@ -280,3 +293,42 @@ class NumpyTrainer:
 
     def close(self) -> None:
         self._drawing.shutdown()
+
+
+class CoreReservation:
+    """Reserves a core for the training thread while a software device draws samples on the others.
+
+    A software device has a thread on each core. On two cores, three threads would compete, and the
+    training thread, for which the others wait, would get two thirds of a core. If most blocks of
+    samples are late, drawing needs all cores, and the reservation ends for good.
+    """
+
+    def __init__(self, device_threads: Sequence[int]) -> None:
+        self._affinities = find_affinities(device_threads)
+        self._is_active = bool(self._affinities) and min(map(len, self._affinities.values())) > 1
+        self._late: deque[bool] = deque(maxlen=_JUDGED_BLOCKS)
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        if not self._is_active:
+            yield
+            return
+        for thread, allowed in self._affinities.items():
+            pin_thread(thread, _omit_one(allowed))
+        try:
+            yield
+        finally:
+            for thread, allowed in self._affinities.items():
+                pin_thread(thread, allowed)
+            self._is_active = 2 * sum(self._late) <= _JUDGED_BLOCKS
+
+    def record_lateness(self, is_late: bool) -> None:
+        """Records whether the next block was still being drawn at the end of a block."""
+        self._late.append(is_late)
+
+
+def _omit_one(processors: set[int]) -> list[int]:
+    """All cores but one, which usually differs between processes."""
+    ordered = sorted(processors)
+    del ordered[os.getpid() % len(ordered)]
+    return ordered

@@ -1,4 +1,4 @@
-"""Prepares batches before their steps: all that does not depend on the parameters.
+"""Prepares batches before their steps: everything that does not depend on the parameters.
 
 Several batches are prepared together. A few long numpy calls delay the training thread less than
 many short calls, which hold the interpreter lock.
@@ -48,7 +48,8 @@ class PreparedBatch(NamedTuple):
 
 
 class BatchPreparation:
-    """Memory for some batches of `count` samples, with `pairs` consecutive samples per point."""
+    """Memory for `batches` batches of `count` samples, with `pairs` consecutive samples per
+    point."""
 
     def __init__(self, layout: LatentLayout, count: int, pairs: int = 1, batches: int = 1) -> None:
         self.layout, self.pairs, self.points = layout, pairs, count // pairs
@@ -58,7 +59,7 @@ class BatchPreparation:
         self._directions = np.empty((2, 3, batches, count), np.float32)
         self._cosine = np.empty((batches, count), np.float32)
         self.rejected = 0
-        """Samples with a NaN response in the batches of the last call of prepare."""
+        """Samples with a NaN response in the batches of the last call to prepare."""
 
     def load(self, number: int, samples: SampleArray) -> None:
         """Copies the samples of a batch."""
@@ -118,9 +119,9 @@ class BatchTexels(NamedTuple):
     """The texels that a batch touches."""
 
     rows: IndexArray
-    """Unique indices of texels."""
+    """The unique indices of texels."""
     places: IndexArray
-    """Position in `rows` of the texel of each corner."""
+    """For each corner, the position of its texel in `rows`."""
 
 
 class TexelFinder:

@@ -1,4 +1,4 @@
-"""Division of a training step into thread groups, with or without matrix hardware."""
+"""Divides a training step into thread groups, with or without matrix hardware."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ WAVE = 32
 # Bytes of shared memory of a group, on devices with matrix hardware and on all others.
 TENSOR_MEMORY = 48 << 10
 PORTABLE_MEMORY = 32 << 10
-# Samples of a group. More of them mean fewer partial sums, but fewer groups to hide latency.
+# Samples per group. More samples mean fewer partial sums, but fewer groups to hide latency.
 MOST_SAMPLES = 64
-# Threads of a sample. More of them hide more latency, if each has enough work.
+# Threads per sample. More threads hide more latency, if each has enough work.
 MOST_PARTS = 4
 _WIDTH_FOR_MOST_PARTS = 64
 # Row padding in elements against bank conflicts: 16 bytes, the alignment of matrix tiles, or one
@@ -28,7 +28,7 @@ TENSOR_PADDING, PORTABLE_PADDING = 8, 1
 
 @dataclass(frozen=True)
 class GroupPlan:
-    """Sizes of the thread groups of a step."""
+    """The sizes of a step's thread groups."""
 
     uses_tensor: bool
     """Half floats on matrix hardware; otherwise fp32 arithmetic."""
@@ -40,7 +40,8 @@ class GroupPlan:
     """Threads per sample."""
 
     unrolls: bool = True
-    """Unrolls loops: faster on a GPU, but takes minutes to compile on a software device."""
+    """Whether loops are unrolled: that is faster on a GPU, but compiles for minutes on a software
+    device."""
 
     def constants(self) -> dict[str, int | float]:
         return {
@@ -78,7 +79,7 @@ def group_bytes(spec: NetworkSpec, plan: GroupPlan) -> int:
 
 
 def slot_count(spec: NetworkSpec) -> int:
-    """Number of partial sums of a group, as in slots.slang."""
+    """The number of partial sums of a group, as in slots.slang."""
     layers = sum(
         layer.padded_outputs * layer.padded_inputs + TILE * layer.padded_outputs
         for layer in spec.layers

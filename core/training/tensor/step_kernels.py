@@ -1,4 +1,4 @@
-"""The kernels of a training step, compiled for a student, with their arguments."""
+"""The kernels of a training step, compiled for one student, with their arguments."""
 
 from __future__ import annotations
 
@@ -12,9 +12,17 @@ from verdigris.core.network.losses import LIGHT_RATIO
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, NetworkSpec
 from verdigris.core.settings.schedule import TrainingSettings
-from verdigris.core.training.latent_blocks import block_offsets
-from verdigris.core.training.optimiser import BETA_1, BETA_2, DECODER_BETA_2, EPSILON
-from verdigris.core.training.rotated_adam import BASIS_BETA, BASIS_FLOOR, BASIS_STEPS, square_side
+from verdigris.core.training.latent_rounding import block_offsets
+from verdigris.core.training.optimiser import (
+    BASIS_BETA,
+    BASIS_FLOOR,
+    BASIS_STEPS,
+    BETA_1,
+    BETA_2,
+    DECODER_BETA_2,
+    EPSILON,
+    square_side,
+)
 from verdigris.core.training.tensor.group_plan import GroupPlan
 from verdigris.core.training.tensor.trainer_memory import TENSOR_CHUNK_STEPS, TensorMemory
 
@@ -24,15 +32,15 @@ if TYPE_CHECKING:
     import slangpy
 
 # Scales the gradients of single samples, not yet divided by the batch size, to the range of half
-# floats: they are hundreds in sharp highlights and thousandths in dark places. The published value
-# of 128 is for gradients of a mean, and overflows here.
+# floats. They are hundreds in sharp highlights and thousandths in dark places. The published value
+# 128 is for gradients of a mean, and overflows here.
 LOSS_SCALE = 1.0
 _TRAIN, _UPDATE = Source("training/train_step"), Source("training/update")
 _ROTATE, _BLOCKS = Source("training/rotated_adam"), Source("training/latent_blocks")
 # The same numbers as in update.slang and latent_blocks.slang.
 _UPDATE_THREADS, _BLOCK_THREADS = 256, 64
 _PARAMETERS_PER_GROUP = 8
-# As in rotated_adam.slang. Waves of a processor without AVX have four threads.
+# The same number as in rotated_adam.slang. Waves on a CPU without AVX have four threads.
 _BASIS_THREADS, _SOFTWARE_LANES = 256, 4
 
 
@@ -49,7 +57,7 @@ class BoundKernel:
 
 
 class StudentKernels:
-    """Kernels compiled for one student: its sizes are constants of the programs.
+    """Kernels compiled for one student, whose sizes are constants of the programs.
 
     Texture sizes are arguments, so that textures of all sizes share the programs.
     """
@@ -99,7 +107,7 @@ class _Launch:
 
 @dataclass(frozen=True)
 class StepKernels:
-    """The launches of a step, in order, of new parameters, and of moves to blocks."""
+    """The launches of a step in order, and those for new parameters and for moves to blocks."""
 
     step: tuple[_Launch, ...]
     copies: _Launch

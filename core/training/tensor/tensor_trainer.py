@@ -16,18 +16,8 @@ from verdigris.core.network.latents.quantise import LatentRange, fit_ranges
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.student import SharedBuffers
 from verdigris.core.settings.schedule import TrainingSettings
-from verdigris.core.training.latent_blocks import LatentBlocks
-from verdigris.core.training.latent_grid import LatentGrid
-from verdigris.core.training.latent_rotation import rotate_latents
-from verdigris.core.training.optimiser import DECODER_BETA_2, adam_rate, scaled_rate
-from verdigris.core.training.protocols import SampleSource, StepReport
-from verdigris.core.training.rotated_adam import square_side
-from verdigris.core.training.tensor.drawn_chunks import (
-    DeviceSampleSource,
-    DrawnChunks,
-    Place,
-    chunks_of,
-)
+from verdigris.core.training.latent_rounding import LatentBlocks, LatentGrid, rotate_latents
+from verdigris.core.training.optimiser import DECODER_BETA_2, adam_rate, scaled_rate, square_side
 from verdigris.core.training.tensor.group_plan import GroupPlan, has_matrix_hardware, plan_groups
 from verdigris.core.training.tensor.step_kernels import StepKernels, StudentKernels
 from verdigris.core.training.tensor.trainer_memory import (
@@ -36,12 +26,18 @@ from verdigris.core.training.tensor.trainer_memory import (
     SKIPPED,
     STATE_SIZE,
     TENSOR_CHUNK_STEPS,
+    DeviceSampleSource,
+    DrawnChunks,
+    Place,
     TensorMemory,
     TrainerContents,
+    chunks_of,
     initial_bases,
     read_buffer,
 )
-from verdigris.core.training.trainer_state import (
+from verdigris.core.training.trainer import (
+    SampleSource,
+    StepReport,
     find_early_ranges,
     find_grid,
     make_grid,
@@ -58,7 +54,7 @@ SUBMISSION_STEPS = 16
 
 
 class TensorTrainer:
-    """Implements Trainer; see protocols.py."""
+    """Implements Trainer; see trainer.py."""
 
     def __init__(
         self,

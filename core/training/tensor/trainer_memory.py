@@ -1,18 +1,20 @@
-"""Device memory of a trainer: parameters, optimiser state, gradients and intermediate values."""
+"""Device memory of a trainer: parameters, optimiser state, gradients, intermediate values, and the
+chunks of samples that a device draws and trains several times."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
+from verdigris.core.sampling.draw_samples import turn_of
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
-from verdigris.core.training.latent_blocks import block_offsets
-from verdigris.core.training.rotated_adam import square_side
+from verdigris.core.training.latent_rounding import block_offsets
+from verdigris.core.training.optimiser import square_side
 from verdigris.core.training.tensor.group_plan import GroupPlan, slot_count
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ STEP_RATES = 8
 # Indices of the state buffer, in the order of trainer_state.slang, and its size.
 TRAIN_STEP, UPDATE_STEP, BAD_STEP, SKIPPED, REJECTED = range(5)
 STATE_SIZE = 8
+# New chunks between two repeats of the same chunk. With four repeats, 160 steps.
+_DISTANCE = 1
 
 
 @dataclass(frozen=True)
@@ -76,13 +80,13 @@ class TensorMemory:
     ) -> TensorMemory:
         sizes = buffer_sizes(start.spec, start.layout, plan, batch, chunks)
         buffers = {
-            # whole words, as they are cleared
+            # whole words, because they are cleared
             name: gpu.create_buffer(size=max(-(-size // 4), 1) * 4, usage=_usage())
             for name, size in sizes.items()
         }
         encoder = gpu.create_command_encoder()
         for name, buffer in buffers.items():
-            # drawn before they are read, and tens of MB
+            # samples have tens of MB, and are drawn before they are read
             if name != "samples":
                 encoder.clear_buffer(buffer)
         gpu.submit_command_buffer(encoder.finish())
@@ -111,14 +115,10 @@ class TensorMemory:
         _fill(self.ends, ends, np.float32)
 
 
-def _fill(buffer: slangpy.Buffer, values: NDArray[Any], kind: type[np.generic]) -> None:
-    buffer.copy_from_numpy(np.ascontiguousarray(values, kind))
-
-
 def buffer_sizes(
     spec: NetworkSpec, layout: LatentLayout, plan: GroupPlan, batch: int, chunks: int = 1
 ) -> dict[str, int]:
-    """Bytes of each buffer of TensorMemory, with so many chunks of samples."""
+    """The size of each buffer of TensorMemory in bytes."""
     slots, latents = slot_count(spec), layout.texel_count * spec.latent_channels
     return {
         "decoder": 4 * spec.parameter_count,
@@ -147,14 +147,13 @@ def initial_bases(spec: NetworkSpec) -> NDArray[np.float32]:
     return np.tile(squares, 1 + len(spec.layers))
 
 
-def create_buffer(
-    gpu: slangpy.Device, data: NDArray[Any] | None = None, size: int = 0, label: str = ""
-) -> slangpy.Buffer:
-    """A storage buffer with a copy of the data, or with zeros."""
-    if data is None:
-        data = np.zeros(max(size, 4), np.uint8)
-    flat = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
-    return gpu.create_buffer(size=flat.nbytes, usage=_usage(), label=label, data=flat)
+def read_buffer(buffer: slangpy.Buffer, dtype: Any) -> NDArray[Any]:
+    """A copy of the buffer as a flat array with this type."""
+    return np.array(buffer.to_numpy()).reshape(-1).view(np.uint8).view(dtype)
+
+
+def _fill(buffer: slangpy.Buffer, values: NDArray[Any], kind: type[np.generic]) -> None:
+    buffer.copy_from_numpy(np.ascontiguousarray(values, kind))
 
 
 def _usage() -> slangpy.BufferUsage:
@@ -168,6 +167,74 @@ def _usage() -> slangpy.BufferUsage:
     )
 
 
-def read_buffer(buffer: slangpy.Buffer, dtype: Any) -> NDArray[Any]:
-    """A copy of the buffer as a flat array of this type."""
-    return np.array(buffer.to_numpy()).reshape(-1).view(np.uint8).view(dtype)
+@runtime_checkable
+class DeviceSampleSource(Protocol):
+    """A source that draws batches into a buffer of the device."""
+
+    revision: int
+    """A number that changes with the distribution of the samples. The trainer then draws again what
+    it had drawn ahead."""
+
+    @property
+    def repeats(self) -> int:
+        """The number of times that a sample is trained."""
+
+    def record(
+        self,
+        encoder: slangpy.CommandEncoder,
+        samples: slangpy.Buffer,
+        step: int,
+        steps: int,
+        count: int,
+        before: int = 0,
+    ) -> None:
+        """Records commands that draw `steps` batches, from `step` on, into `samples`, behind
+        `before` other batches."""
+        ...
+
+
+class Place(NamedTuple):
+    """The place of a step's samples in the buffer."""
+
+    chunk: int = 0
+    """Number of the chunk in the buffer."""
+
+    stride: int = 0
+    """Distance between the steps of the chunk from which neighbouring waves take their samples; 0
+    when the samples are trained for the first time."""
+
+
+def chunks_of(repeats: int) -> int:
+    """The number of chunks in the buffer with so many repeats."""
+    return 1 + (repeats - 1) * _DISTANCE
+
+
+class DrawnChunks:
+    """The chunks in a trainer's buffer of samples. What a step trains depends on its number alone,
+    so that a resumed bake trains the same."""
+
+    def __init__(self, source: DeviceSampleSource, samples: slangpy.Buffer, batch: int) -> None:
+        self._source, self._samples, self._batch = source, samples, batch
+        self._held: dict[int, int] = {}
+        """The place of each drawn chunk in the buffer, by the number of the chunk."""
+        self._revision = source.revision
+
+    def place(self, step: int, encoder: slangpy.CommandEncoder) -> Place:
+        """The place of the samples for the chunk of this step. If they are not drawn yet, records
+        the commands that draw them."""
+        if self._revision != self._source.revision:
+            self._held, self._revision = {}, self._source.revision
+        drawn, turn = turn_of(step // TENSOR_CHUNK_STEPS, self._source.repeats, _DISTANCE)
+        if drawn not in self._held:
+            self._held[drawn] = place = self._free_place()
+            first, steps = drawn * TENSOR_CHUNK_STEPS, TENSOR_CHUNK_STEPS
+            before = place * TENSOR_CHUNK_STEPS
+            self._source.record(encoder, self._samples, first, steps, self._batch, before)
+        return Place(self._held[drawn], 2 * turn - 1 if turn else 0)
+
+    def _free_place(self) -> int:
+        """A free place in the buffer; if there is none, that of the oldest chunk."""
+        count = chunks_of(self._source.repeats)
+        if len(self._held) == count:
+            return self._held.pop(min(self._held))
+        return next(place for place in range(count) if place not in self._held.values())

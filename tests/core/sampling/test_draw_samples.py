@@ -12,7 +12,7 @@ from verdigris.core.sampling import draw_samples
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 from verdigris.core.settings.draw_settings import DrawSettings
-from verdigris.core.training.tensor.trainer_memory import create_buffer, read_buffer
+from verdigris.core.training.tensor.trainer_memory import read_buffer
 
 LAYOUT = LatentLayout(64, 64, levels=4)
 COUNT = 8000
@@ -41,7 +41,7 @@ def test_given_many_steps_when_recorded_at_once_then_each_is_what_it_is_alone(
     """Whichever number of dispatches a device takes them in."""
     monkeypatch.setattr(draw_samples, "MOST_THREADS", most_threads)
     source = DrawnSamples([teacher], LAYOUT, seed=3)
-    samples = create_buffer(teacher.device.gpu, size=5 * 1000 * TRAINING_SAMPLE.itemsize)
+    samples = teacher.device.new_buffer(np.zeros(5 * 1000, TRAINING_SAMPLE).view(np.uint32))
     encoder = teacher.device.gpu.create_command_encoder()
     source.record(encoder, samples, 7, 5, 1000)
     teacher.device.gpu.submit_command_buffer(encoder.finish())

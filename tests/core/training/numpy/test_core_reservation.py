@@ -18,9 +18,8 @@ from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import PRESETS, LatentLayout
 from verdigris.core.network.student import Student
 from verdigris.core.settings.schedule import Schedule, TrainingSettings
-from verdigris.core.training.numpy import core_reservation, numpy_trainer
-from verdigris.core.training.numpy.core_reservation import CoreReservation
-from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
+from verdigris.core.training.numpy import numpy_trainer
+from verdigris.core.training.numpy.numpy_trainer import CoreReservation, NumpyTrainer
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone numbers threads")
 SPEC, LAYOUT = PRESETS["2x16"], LatentLayout(16, 16)
@@ -167,7 +166,7 @@ def opened(source, thread, batch):
 def test_a_trainer_leaves_all_processors_to_samples_that_it_waits_for(
     thread, draw_batch, is_late, monkeypatch
 ):
-    monkeypatch.setattr(core_reservation, "_JUDGED_BLOCKS", 4)
+    monkeypatch.setattr(numpy_trainer, "_JUDGED_BLOCKS", 4)
     batch = draw_batch(np.random.default_rng(1), 256, mirror_share=0)
     source, before = Source(batch, thread), allowed(thread)
     record = CoreReservation.record_lateness

@@ -17,7 +17,7 @@ from verdigris.core.sampling.draw_samples import turn_of
 from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
 from verdigris.core.settings.schedule import Quantisation, Schedule, TrainingSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
-from verdigris.core.training.rotated_adam import BASIS_STEPS
+from verdigris.core.training.optimiser import BASIS_STEPS
 from verdigris.core.training.tensor.group_plan import (
     GroupPlan,
     group_bytes,
@@ -29,7 +29,6 @@ from verdigris.core.training.tensor.step_kernels import StudentKernels
 from verdigris.core.training.tensor.tensor_trainer import TensorTrainer
 from verdigris.core.training.tensor.trainer_memory import (
     TENSOR_CHUNK_STEPS,
-    create_buffer,
     read_buffer,
 )
 
@@ -405,7 +404,7 @@ def test_given_a_plan_when_the_shader_counts_then_python_counts_the_same(device,
     spec = PRESETS[preset]
     plan = plan_groups(spec, False)
     kernels = StudentKernels(device, spec, "l1", plan)
-    counts = create_buffer(device.gpu, size=8)
+    counts = device.new_buffer(np.zeros(2, np.uint32))
     bound = kernels.bind(Source("counts", COUNTS), "count", {"counts": counts})
     encoder = device.gpu.create_command_encoder()
     with encoder.begin_compute_pass() as compute:

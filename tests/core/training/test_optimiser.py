@@ -5,9 +5,18 @@ import pytest
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.spec import PRESETS, NetworkSpec
-from verdigris.core.training.optimiser import BETA_1, DECODER_BETA_2, EPSILON, adam, adam_rate
+from verdigris.core.training.optimiser import (
+    BASIS_STEPS,
+    BETA_1,
+    DECODER_BETA_2,
+    EPSILON,
+    RotatedAdam,
+    adam,
+    adam_rate,
+    rotate_basis,
+    square_side,
+)
 from verdigris.core.training.packed_decoder import PackedDecoder
-from verdigris.core.training.rotated_adam import BASIS_STEPS, RotatedAdam, rotate_basis, square_side
 
 SMALL = NetworkSpec(hidden_width=16)
 

@@ -8,8 +8,7 @@ from verdigris.core.network.latents.block_lines import compressed_copy
 from verdigris.core.network.latents.quantise import fit_ranges
 from verdigris.core.network.numpy_mlp import loss_and_gradients
 from verdigris.core.settings.schedule import BlockLines, Quantisation, Schedule, TrainingSettings
-from verdigris.core.training.latent_blocks import move_to_blocks
-from verdigris.core.training.latent_rotation import rotate_latents
+from verdigris.core.training.latent_rounding import move_to_blocks, rotate_latents
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
 
 from .latent_gradients import latent_error
