@@ -6,39 +6,18 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import typer
-from typer.core import TyperGroup
 
 from verdigris.core.base.errors import BROKEN_PIPE, EndedError, VerdigrisError, reason
 from verdigris.core.base.inputs import WORKING_FOLDER_GONE, is_working_folder_gone
 from verdigris.core.base.outputs import redirect_to_null
 from verdigris.core.base.process.profile import begin_profile, write_profile
-from verdigris.core.cli.commands.bake import bake
-from verdigris.core.cli.commands.bundles.compress import compress
-from verdigris.core.cli.commands.bundles.cost import cost
-from verdigris.core.cli.commands.bundles.export import export
-from verdigris.core.cli.commands.bundles.inspect import inspect
-from verdigris.core.cli.commands.bundles.pack import pack
-from verdigris.core.cli.commands.bundles.publish import publish
-from verdigris.core.cli.commands.bundles.verify import verify
-from verdigris.core.cli.commands.bundles.versions import versions
-from verdigris.core.cli.commands.measure import compare, measure
-from verdigris.core.cli.commands.meshes.ladder import ladder
-from verdigris.core.cli.commands.meshes.weights import app as weights
-from verdigris.core.cli.commands.panel import panel
-from verdigris.core.cli.commands.render import render
-from verdigris.core.cli.commands.scenes.farm import app as farm
-from verdigris.core.cli.commands.scenes.scene import app as scene
-from verdigris.core.cli.commands.selftest import selftest
-from verdigris.core.cli.commands.view import view
-from verdigris.core.cli.shared.bake_options import BakeCommand
-from verdigris.core.cli.shared.option_group import with_groups
-from verdigris.core.cli.shared.options import example
+from verdigris.core.cli.loader import Commands
 
 EXIT_FAILURE = 1
 EXIT_INTERRUPTED = 130
@@ -48,15 +27,15 @@ _NO_ROOM_FOR_LIBRARY = "failed to map segment from shared object"
 _OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EPIPE)
 
 
-class Commands(TyperGroup):
-    """All commands; each exits with 141 when the reader of its output closes the pipe."""
+class Program(Commands):
+    """All commands. Each exits with 141 when the reader of its output closes the pipe."""
 
     def invoke(self, ctx: Any) -> Any:
         with _exit_on_broken_pipe():
             return super().invoke(ctx)
 
     def make_context(self, info_name: Any, args: list[str], *given: Any, **named: Any) -> Any:
-        """Prints help and version, too."""
+        """Parses the words, and prints the help and the version."""
         with _exit_on_broken_pipe():
             _refuse_empty_words(args)
             return super().make_context(info_name, args, *given, **named)
@@ -87,7 +66,7 @@ def _exit_on_broken_pipe() -> Iterator[None]:
 
 app = typer.Typer(
     name="verdigris",
-    cls=Commands,
+    cls=Program,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -98,55 +77,37 @@ app = typer.Typer(
 def print_version(is_wanted: bool) -> None:
     """Handles `--version`."""
     if is_wanted:
+        # here, because it imports numpy, which takes as long as the whole help
         from verdigris.core.bundle.files.write import version
 
         print(f"verdigris {version()}")
         raise typer.Exit
 
 
+def profile(file: Path | None) -> None:
+    """Handles `--profile`, before the module of the command is imported."""
+    if file is not None:
+        begin_profile(file)
+
+
 @app.callback()
 def before_any_command(
-    _: Annotated[
+    _version: Annotated[
         bool,
         typer.Option(
             "--version", is_eager=True, callback=print_version, help="Print the version and exit."
         ),
     ] = False,
-    profile: Annotated[
+    _profile: Annotated[
         Path | None,
-        typer.Option(help="Write a trace of where the seconds go (.json), for ui.perfetto.dev."),
+        typer.Option(
+            "--profile",
+            callback=profile,
+            help="Write a trace of where the seconds go (.json), for ui.perfetto.dev.",
+        ),
     ] = None,
 ) -> None:
     """Bakes MaterialX materials into small neural materials for games."""
-    if profile is not None:
-        begin_profile(profile)
-
-
-_COMMANDS: dict[Callable[..., None], str] = {
-    inspect: "inspect copper_tray.mtlx",
-    render: "render copper_tray.mtlx --hdri sky -o tray.png",
-    measure: "measure copper_tray.vdg --source copper_tray.mtlx",
-    compare: "compare copper_tray.mtlx copper_tray.vdg -o compared.png",
-    verify: "verify copper_tray.vdg --source copper_tray.mtlx",
-    export: "export copper_tray.vdg --target astc",
-    versions: "versions copper_tray.vdg --keep 20",
-    pack: "pack copper_tray.vdg car_paint.vdg -o scene.vdg",
-    publish: "publish tray.vdg --source copper_tray.mtlx -o review.html",
-    cost: "cost copper_tray.mtlx --preset standard",
-    view: "view copper_tray.vdg --source copper_tray.mtlx",
-    panel: "panel copper_tray.mtlx --mesh tray.obj",
-    selftest: "selftest --host maya -o report.json",
-    ladder: "ladder copper_tray.mtlx --mesh tray.obj -o out",
-    compress: "compress copper_tray.mtlx --target 40",
-}
-"""Commands, and an example of each for its help."""
-
-app.command(cls=BakeCommand, epilog=example("bake copper_tray.mtlx --preset draft -o out"))(bake)
-for command, line in _COMMANDS.items():
-    app.command(epilog=example(line))(with_groups(command))
-app.add_typer(weights)
-app.add_typer(scene)
-app.add_typer(farm)
 
 
 def main() -> None:

@@ -1,1 +1,1 @@
-"""One module for each command; those of finished bundles and of scenes in folders of their own."""
+"""The commands. Each module has an `app`, which `core.cli.loader` lists."""

@@ -14,6 +14,7 @@ import typer
 from verdigris.core.cli.shared import bake_options as option
 from verdigris.core.cli.shared.options import (
     AsJson,
+    CommandApp,
     Confined,
     DeviceChoice,
     MaterialNames,
@@ -76,13 +77,10 @@ def bake(
     Ctrl-C ends the training early and writes the bundle, with exit code 0. SIGTERM does the same
     with exit code 143, and a closed terminal with 129. `--resume` continues the training.
     """
-    from verdigris.core.base.adapters import begin_driver
-    from verdigris.core.base.device import open_device
-
-    begin_driver(device)
     from verdigris.core.baking.bake import BakeOptions
     from verdigris.core.baking.measure.memory import check_limits
     from verdigris.core.baking.state.trainers import choose_trainer
+    from verdigris.core.base.device import open_device
     from verdigris.core.batch.scene.entry import BakeRequest
     from verdigris.core.bundle.files.manifest import SUFFIX
     from verdigris.core.cli.shared.if_changed import is_up_to_date, show_up_to_date
@@ -238,3 +236,7 @@ def _file_facts(importance: Path | None) -> dict[str, str] | None:
     with contextlib.suppress(OSError):
         return file_facts(importance) if importance and importance.is_file() else None
     return None
+
+
+app = CommandApp()
+app.add("bake copper_tray.mtlx --preset draft -o out", cls=option.BakeCommand)(bake)

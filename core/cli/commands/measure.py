@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
-import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from verdigris.core.cli.shared.live_values import (
-    LiveValues,
-    bundle_values,
-    parse_values,
-    wanted_values,
-)
+from verdigris.core.baking.measure import measure as measures
+from verdigris.core.baking.measure.sky import measure_sky
+from verdigris.core.base.device import open_device
+from verdigris.core.base.json_fields import find_number, find_table
+from verdigris.core.base.outputs import check_apart
+from verdigris.core.bundle.files.read import Bundle as OpenBundle
+from verdigris.core.bundle.files.read import is_bundle, open_bundle
+from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+from verdigris.core.bundle.verify.map_differences import map_differences
+from verdigris.core.bundle.verify.verify import source_notes
 from verdigris.core.cli.shared.opening import open_source, open_student, require_own_material
 from verdigris.core.cli.shared.options import (
     AsJson,
     Bundle,
+    CommandApp,
     Confined,
     DeviceChoice,
     DocumentOptions,
@@ -29,15 +34,33 @@ from verdigris.core.cli.shared.options import (
     require_at_least,
     require_in_range,
 )
+from verdigris.core.cli.shared.picture_options import (
+    LiveValues,
+    bundle_values,
+    parse_values,
+    wanted_values,
+)
+from verdigris.core.cli.shared.terminal import warn
+from verdigris.core.ladder.mesh.baked_mesh import find_points
+from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.material.load.mtlx_document import (
+    Document,
+    Material,
+    load_document,
+    select_materials,
+)
+from verdigris.core.material.load.provenance import files_read
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.material.use_material import compile_material
+from verdigris.core.pictures.compare.colour_bar import with_colour_bar
+from verdigris.core.pictures.compare.comparison import compare_materials
+from verdigris.core.pictures.compare.heat import automatic_top, heat_colours
+from verdigris.core.pictures.compare.verdict import judge_bake
+from verdigris.core.pictures.picture_files import check_picture_path, write_picture
 from verdigris.core.pictures.picture_limits import PICTURE_SIZE, PICTURE_SUBPIXELS, largest_size
+from verdigris.core.pictures.render import Lighting
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from verdigris.core.bundle.files.read import Bundle as OpenBundle
-    from verdigris.core.material.evaluator import DeviceMaterial
-    from verdigris.core.material.load.mtlx_document import Document, Material
-    from verdigris.core.material.teacher.teacher import Teacher
+app = CommandApp()
 
 # All samples are in memory at the same time.
 _MOST_SAMPLES = 1 << 24
@@ -54,6 +77,7 @@ ComparedNames = Annotated[
 ]
 
 
+@app.add("measure copper_tray.vdg --source copper_tray.mtlx")
 def measure(
     bundle: Bundle,
     source: Annotated[
@@ -86,19 +110,6 @@ def measure(
     that is gained or lost. The bake measured albedo, energy and reciprocity. A warning reports a
     source that has changed since the bake (`warnings` in the JSON).
     """
-    from verdigris.core.baking.measure import measure as measures
-    from verdigris.core.baking.measure.sky import measure_sky
-    from verdigris.core.base.device import open_device
-    from verdigris.core.base.outputs import check_apart
-    from verdigris.core.bundle.files.read import open_bundle
-    from verdigris.core.bundle.verify.map_differences import map_differences
-    from verdigris.core.material.load.provenance import files_read
-    from verdigris.core.material.use_material import compile_material
-    from verdigris.core.pictures.compare.colour_bar import with_colour_bar
-    from verdigris.core.pictures.compare.heat import automatic_top, heat_colours
-    from verdigris.core.pictures.compare.verdict import judge_bake
-    from verdigris.core.pictures.picture_files import check_picture_path, write_picture
-
     require_in_range(samples, 1, _MOST_SAMPLES, "--samples")
     require_at_least(seed, 0, "--seed")
     require_in_range(size, 1, _LARGEST_SPHERE, "--size")
@@ -152,8 +163,6 @@ def measure(
 
 def _baked_figures(errors: Mapping[str, Any]) -> dict[str, float]:
     """Figures of a bundle's own response, from its untrusted manifest."""
-    from verdigris.core.base.json_fields import find_number, find_table
-
     found = {
         f"{table}_{name}": find_number(find_table(errors, table), name)
         for table, name in (
@@ -167,6 +176,7 @@ def _baked_figures(errors: Mapping[str, Any]) -> dict[str, float]:
     return {name: value for name, value in found.items() if value is not None}
 
 
+@app.add("compare copper_tray.mtlx copper_tray.vdg -o compared.png")
 def compare(
     first: Annotated[Path, path_argument("REFERENCE", "A document or a bundle.")],
     second: Annotated[Path, path_argument("OTHER", "A document or a bundle.")],
@@ -190,18 +200,6 @@ def compare(
     studio, on a backdrop. The printed PSNR and FLIP are those of these pictures. `measure` uses
     another light and has other figures.
     """
-    from verdigris.core.base.device import open_device
-    from verdigris.core.base.outputs import check_apart
-    from verdigris.core.bundle.files.read import is_bundle, open_bundle
-    from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
-    from verdigris.core.ladder.mesh.baked_mesh import find_points
-    from verdigris.core.material.load.mtlx_document import load_document
-    from verdigris.core.material.load.provenance import files_read
-    from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.pictures.compare.comparison import compare_materials
-    from verdigris.core.pictures.picture_files import check_picture_path, write_picture
-    from verdigris.core.pictures.render import Lighting
-
     if view not in _COMPARED_VIEWS:
         raise typer.BadParameter(
             f"{view!r} is not known: use {' or '.join(_COMPARED_VIEWS)}", param_hint="--view"
@@ -259,11 +257,9 @@ def compare(
 
 def _warn_of_changes(bundle: OpenBundle, teacher: Teacher) -> list[str]:
     """Prints and returns what has changed in the source since the bake."""
-    from verdigris.core.bundle.verify.verify import source_notes
-
     warnings = source_notes(bundle, teacher)
     for warning in warnings:
-        print(f"verdigris: {warning}", file=sys.stderr)
+        warn(warning)
     return warnings
 
 
@@ -271,8 +267,6 @@ def _compared_materials(
     documents: Sequence[Document], names: Sequence[str]
 ) -> list[tuple[Document, Material]]:
     """A material of each document. Two names are one for each document; one name is for both."""
-    from verdigris.core.material.load.mtlx_document import select_materials
-
     if len(names) == len(documents) == 2:
         return [
             (document, document.require_material(name))

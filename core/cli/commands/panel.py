@@ -9,11 +9,14 @@ from typing import Annotated
 import typer
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.cli.shared.options import Confined, Search
+from verdigris.core.cli.shared.options import CommandApp, Confined, Search
+
+app = CommandApp()
 
 _NEEDED = ("PySide6", "pyqtgraph", "shiboken6")
 
 
+@app.add("panel copper_tray.mtlx --mesh tray.obj")
 def panel(
     file: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help="A MaterialX document (.mtlx).")

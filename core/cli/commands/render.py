@@ -3,50 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import numpy as np
 import typer
+from numpy.typing import NDArray
 
+from verdigris.core.base.device import Device, open_device
+from verdigris.core.base.outputs import check_apart
+from verdigris.core.bundle.files.read import Bundle, is_bundle, open_bundle
+from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.cli.shared import picture_options as option
-from verdigris.core.cli.shared.lighting import (
+from verdigris.core.cli.shared.opening import open_teacher, require_own_material
+from verdigris.core.cli.shared.options import (
+    CommandApp,
+    DeviceChoice,
+    DocumentOptions,
+    require_in_range,
+)
+from verdigris.core.cli.shared.picture_options import (
     Hdri,
+    LiveValues,
     Rotate,
-    drawing_line,
+    bundle_values,
     open_environment,
     parse_direction,
-)
-from verdigris.core.cli.shared.live_values import (
-    LiveValues,
-    bundle_values,
     parse_moved,
     parse_values,
     values_of_frames,
     wanted_values,
 )
-from verdigris.core.cli.shared.opening import open_teacher, require_own_material
-from verdigris.core.cli.shared.options import (
-    DeviceChoice,
-    DocumentOptions,
-    require_in_range,
-)
+from verdigris.core.cli.shared.terminal import progress_line
+from verdigris.core.geometry.mesh import Mesh, in_atlas, load_mesh
+from verdigris.core.geometry.shapes import find_shape
+from verdigris.core.lighting.environment import Environment
 from verdigris.core.lighting.environment_names import ENVIRONMENTS
+from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.material.live_inputs.live_input import LiveInput, WantedInput
+from verdigris.core.material.load.provenance import files_read
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.pictures.backdrop import BACKDROPS, over
+from verdigris.core.pictures.environment_render import (
+    EnvironmentLighting,
+    draw_behind,
+    render_under,
+)
+from verdigris.core.pictures.moving.moving_files import check_moving_path, write_moving
+from verdigris.core.pictures.picture_files import check_picture_path, with_shoulder, write_picture
 from verdigris.core.pictures.picture_limits import largest_size
+from verdigris.core.pictures.render import MOST_STUDIO_SAMPLES, Lighting, over_backdrop
+from verdigris.core.pictures.render import render as draw_lit
 
-if TYPE_CHECKING:
-    from verdigris.core.base.device import Device
-    from verdigris.core.bundle.files.read import Bundle
-    from verdigris.core.geometry.mesh import Mesh
-    from verdigris.core.lighting.environment import Environment
-    from verdigris.core.material.evaluator import DeviceMaterial, Floats
-    from verdigris.core.material.live_inputs.live_input import LiveInput, WantedInput
-    from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.pictures.render import Lighting
+app = CommandApp()
 
-    Show = Callable[[float], None]
-    Picture = Callable[[Show], Floats]
+Floats = NDArray[np.float32]
+Show = Callable[[float], None]
+Picture = Callable[[Show], Floats]
 
 _MOST_STOPS = 32.0
 _MOST_FRAMES, _HIGHEST_RATE = 9999, 120.0
@@ -54,6 +68,7 @@ _MOST_FRAMES, _HIGHEST_RATE = 9999, 120.0
 _BRIGHTEST_STUDIO = 1e6
 
 
+@app.add("render copper_tray.mtlx --hdri sky -o tray.png")
 def render(
     file: option.File,
     output: option.Output,
@@ -78,15 +93,6 @@ def render(
     device: DeviceChoice = None,
 ) -> None:
     """Draws a material or a bundle on a sphere, a plane or a mesh."""
-    from verdigris.core.base.device import open_device
-    from verdigris.core.base.outputs import check_apart
-    from verdigris.core.bundle.files.read import is_bundle, open_bundle
-    from verdigris.core.geometry.mesh import in_atlas, load_mesh
-    from verdigris.core.geometry.shapes import find_shape
-    from verdigris.core.pictures.moving.moving_files import check_moving_path, write_moving
-    from verdigris.core.pictures.picture_files import check_picture_path, write_picture
-    from verdigris.core.pictures.render import MOST_STUDIO_SAMPLES, Lighting
-
     if animate is None:
         check_picture_path(output)
     else:
@@ -131,7 +137,8 @@ def render(
         picture = _under_environment(subject, framing, around, behind, samples, stops, is_png)
     else:
         picture = _in_studio(subject, framing, studio, stops, is_png)
-    with drawing_line() if around or animate else nullcontext(lambda done: None) as show:
+    with progress_line() as line:
+        show = partial(line, "drawing")
         if animate:
             # a document's input is open in just this range
             share = part if bundle else None
@@ -178,16 +185,12 @@ def _check_bundle(bundle: Bundle, file: Path, material: str | None, reference: b
 
 
 def _bundle_subject(bundle: Bundle, device: Device, values: dict[str, float]) -> _Subject:
-    from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
-
     drawn, manifest = BundleMaterial(bundle, device), bundle.manifest
     drawn.live = bundle_values(bundle, values)
     return _Subject(drawn, manifest.name, manifest.live, (), is_flat=True)
 
 
 def _document_subject(teacher: Teacher, is_flat: bool) -> _Subject:
-    from verdigris.core.material.load.provenance import files_read
-
     read = list(files_read(teacher.document, teacher.material))
     return _Subject(teacher, teacher.material.name, teacher.live_inputs, read, is_flat)
 
@@ -196,10 +199,9 @@ def _in_studio(
     subject: _Subject, framing: _Framing, lighting: Lighting, stops: float, is_png: bool
 ) -> Picture:
     """Draws under one light and the studio."""
-    from verdigris.core.pictures.render import over_backdrop, render
 
     def draw(_show: Show) -> Floats:
-        picture = render(
+        picture = draw_lit(
             *(subject.drawn, framing.kind, framing.size, framing.shape, lighting),
             is_flat=subject.is_flat,
         )
@@ -220,15 +222,6 @@ def _under_environment(
     is_png: bool,
 ) -> Picture:
     """Draws under an environment, before a backdrop."""
-    from verdigris.core.pictures.backdrop import over
-    from verdigris.core.pictures.environment_render import (
-        EnvironmentLighting,
-        draw_behind,
-        render_under,
-    )
-    from verdigris.core.pictures.picture_files import with_shoulder
-    from verdigris.core.pictures.render import over_backdrop
-
     kind, size, shape = framing.kind, framing.size, framing.shape
     device = subject.drawn.device
     lighting = EnvironmentLighting.upload(device, environment, shape)
@@ -296,8 +289,6 @@ def _studio_brightness(
 
 def _choose_backdrop(backdrop: str | None, view: str, is_png: bool) -> str:
     """The backdrop under an environment; empty for none."""
-    from verdigris.core.pictures.backdrop import BACKDROPS
-
     if backdrop not in (None, *BACKDROPS):
         raise typer.BadParameter(
             f"{backdrop!r} is not known: use {', '.join(BACKDROPS)}", param_hint="--backdrop"

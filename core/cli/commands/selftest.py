@@ -14,7 +14,11 @@ from typing import Annotated
 import typer
 
 from verdigris.core.base.errors import HostError
+from verdigris.core.base.outputs import check_output, temporary_name
 from verdigris.core.base.process.worker_environment import require_launcher
+from verdigris.core.cli.shared.options import CommandApp
+
+app = CommandApp()
 
 
 class HostName(StrEnum):
@@ -34,6 +38,7 @@ _PROGRAMS = {
 _REFUSED, _FAILED = "refused", "failed"
 
 
+@app.add("selftest --host maya -o report.json")
 def selftest(
     host: Annotated[HostName, typer.Option(help="The host to test.")],
     program: Annotated[
@@ -57,8 +62,6 @@ def selftest(
 
     Runs every function in an empty scene, and writes a report.
     """
-    from verdigris.core.base.outputs import check_output, temporary_name
-
     interpreter = program or find_program(host)
     if interpreter is None or not interpreter.is_file():
         name, variable = _PROGRAMS[host]

@@ -2,27 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
-from verdigris.core.cli.shared.lighting import Hdri, Rotate, open_environment
-from verdigris.core.cli.shared.live_values import LiveValues, bundle_values, parse_values
+from verdigris.core.base.device import open_device
+from verdigris.core.base.errors import DeviceError
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+from verdigris.core.bundle.runtime.device_materials import fastest_advised
+from verdigris.core.bundle.runtime.network_module import fits_in_constants
+from verdigris.core.cli.shared.opening import open_source, require_own_material
 from verdigris.core.cli.shared.options import (
     Bundle,
+    CommandApp,
     DeviceChoice,
     DocumentOptions,
     require_in_range,
 )
-from verdigris.core.cli.shared.picture_options import Shape, ViewMesh, choose_view
+from verdigris.core.cli.shared.picture_options import (
+    Hdri,
+    LiveValues,
+    Rotate,
+    Shape,
+    ViewMesh,
+    bundle_values,
+    choose_view,
+    open_environment,
+    parse_values,
+)
+from verdigris.core.geometry.mesh import in_atlas, load_mesh
+from verdigris.core.geometry.shapes import find_shape
+from verdigris.core.pictures.picture_files import check_picture_path, write_picture
+from verdigris.core.pictures.render import MOST_STUDIO_SAMPLES
+from verdigris.core.pictures.viewer.viewer import HELP, Viewer
+from verdigris.core.pictures.viewer.window import ViewWindow
 
-if TYPE_CHECKING:
-    from typing import Any
+app = CommandApp()
 
 _SMALLEST_WINDOW, _LARGEST_WINDOW = 16, 2048
 
 
+@app.add("view copper_tray.vdg --source copper_tray.mtlx")
 def view(
     bundle: Bundle,
     source: Annotated[
@@ -60,22 +83,6 @@ def view(
     choose mip level and exposure. An HDRI of --hdri, or one that is dropped on the window, lights
     the bundle; the picture converges while nothing moves.
     """
-    from dataclasses import replace
-
-    from verdigris.core.base.device import open_device
-    from verdigris.core.base.errors import DeviceError
-    from verdigris.core.bundle.files.read import open_bundle
-    from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
-    from verdigris.core.bundle.runtime.device_materials import fastest_advised
-    from verdigris.core.bundle.runtime.network_module import fits_in_constants
-    from verdigris.core.cli.shared.opening import open_source, require_own_material
-    from verdigris.core.geometry.mesh import in_atlas, load_mesh
-    from verdigris.core.geometry.shapes import find_shape
-    from verdigris.core.pictures.picture_files import check_picture_path, write_picture
-    from verdigris.core.pictures.render import MOST_STUDIO_SAMPLES
-    from verdigris.core.pictures.viewer.viewer import HELP, Viewer
-    from verdigris.core.pictures.viewer.window import ViewWindow
-
     if shot:
         check_picture_path(shot)
     require_in_range(size, _SMALLEST_WINDOW, _LARGEST_WINDOW, "--size")

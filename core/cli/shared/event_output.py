@@ -6,6 +6,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
 from verdigris.core.base.errors import reason
 from verdigris.core.pictures.compare.verdict import MOST_DOTS, judge_bake
 from verdigris.core.progress.events import (
@@ -50,10 +54,6 @@ def result_only(events: Iterable[Event]) -> None:
 def live_line(events: Iterable[Event], recommendation: Callable[[Path], str] | None = None) -> None:
     """Shows progress in one line that is updated, and prints the results at the end. Below a bundle
     that is not as good as can be, the first of them, it prints the recommendation for it."""
-    from rich.console import Console
-    from rich.live import Live
-    from rich.text import Text
-
     console = Console(stderr=True, highlight=False)
     phase, error = "preparing", ""
     with Live(Text("preparing…"), console=console, refresh_per_second=8, transient=True) as live:

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
-if TYPE_CHECKING:
-    from verdigris.core.base.device import Device
-    from verdigris.core.bundle.files.read import Bundle
-    from verdigris.core.cli.shared.options import DocumentOptions
-    from verdigris.core.material.live_inputs.live_input import WantedInput
-    from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.network.student import Student
+from verdigris.core.base.device import Device
+from verdigris.core.bundle.files.read import Bundle
+from verdigris.core.cli.shared.options import DocumentOptions
+from verdigris.core.ladder.mesh.baked_mesh import find_points
+from verdigris.core.material.live_inputs.live_input import WantedInput
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.network.student import Student
 
 
 def open_teacher(
     path: Path, options: DocumentOptions, device: Device, live: Sequence[WantedInput] = ()
 ) -> Teacher:
     """The teacher of a document's chosen or only material, with these inputs open."""
-    from verdigris.core.material.teacher.teacher import Teacher
-
     document = options.load(path)
     return Teacher(document, document.require_material(options.material), device, live=live)
 
@@ -37,9 +34,6 @@ def open_source(
 ) -> Teacher:
     """The teacher of the document from which a bundle was baked, on the mesh of the bake if there
     was one: see `find_points`."""
-    from verdigris.core.ladder.mesh.baked_mesh import find_points
-    from verdigris.core.material.teacher.teacher import Teacher
-
     document = options.load(path)
     material = document.require_material(options.material or bundle.source_name)
     points = find_points(bundle, document, material, mesh, has_mesh_option)
@@ -58,6 +52,4 @@ def require_own_material(bundle: Bundle, file: Path, name: str | None) -> None:
 
 def open_student(bundle: Bundle, device: Device) -> Student:
     """The bundle's neural material, to measure and draw."""
-    from verdigris.core.network.student import Student
-
     return Student(bundle.parameters(), device)

@@ -1,22 +1,26 @@
-"""Options that commands share."""
+"""Options that commands share, and how a module declares its commands."""
 
 from __future__ import annotations
 
 import contextlib
+import inspect
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeGuard, TypeVar, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from verdigris.core.base.errors import VerdigrisError, why_no_folder
-
-if TYPE_CHECKING:
-    from verdigris.core.material.load.mtlx_document import Document
+from verdigris.core.base.text import parse_bytes
+from verdigris.core.batch.scene.entry import check_changes
+from verdigris.core.batch.scene.rules import merged, parse_setting
+from verdigris.core.material.load.mtlx_document import Document, load_document
 
 Number = TypeVar("Number", int, float)
+Command = TypeVar("Command", bound=Callable[..., None])
 
 
 @contextlib.contextmanager
@@ -34,11 +38,6 @@ def _require_folders(paths: list[Path] | None) -> list[Path] | None:
         if why:
             raise typer.BadParameter(f"{why}: correct it, or leave it out")
     return paths
-
-
-def example(line: str) -> str:
-    """The end of a command's help."""
-    return f"Example: verdigris {line}"
 
 
 def path_argument(metavar: str, text: str) -> Any:
@@ -121,16 +120,11 @@ class DocumentOptions:
 
     def load(self, path: Path) -> Document:
         """The document, whose files are found by these options."""
-        from verdigris.core.material.load.mtlx_document import load_document
-
         return load_document(path, self.search or (), self.confined)
 
 
 def parse_setting_changes(texts: list[str] | None) -> dict[str, Any]:
     """The settings to change, from the values of `--set`."""
-    from verdigris.core.batch.scene.entry import check_changes
-    from verdigris.core.batch.scene.rules import merged, parse_setting
-
     changes: dict[str, Any] = {}
     with as_usage_error("--set"):
         for text in texts or ():
@@ -141,8 +135,6 @@ def parse_setting_changes(texts: list[str] | None) -> dict[str, Any]:
 
 def with_most_bytes(changes: dict[str, Any], text: str) -> dict[str, Any]:
     """The changes with the value of `--bytes`. A resolution is then the largest that is tried."""
-    from verdigris.core.base.text import parse_bytes
-
     with as_usage_error("--bytes"):
         size = {**changes.get("size", {}), "most_bytes": parse_bytes(text)}
     if "resolution" in changes:
@@ -169,3 +161,69 @@ def require_in_range(value: Number, low: Number, high: Number, option: str) -> N
     if not low <= value <= high:
         raise typer.BadParameter(f"{value} is not in the range {low} to {high}", param_hint=option)
     return value
+
+
+class CommandApp(typer.Typer):
+    """The commands of a module: one, several, or a group under a name of its own."""
+
+    def __init__(self, name: str | None = None, help: str | None = None) -> None:
+        super().__init__(
+            name=name,
+            help=help,
+            no_args_is_help=True,
+            add_completion=False,
+            rich_markup_mode=None,
+            pretty_exceptions_enable=False,
+        )
+
+    def add(
+        self, example: str, name: str | None = None, cls: type[TyperCommand] = TyperCommand
+    ) -> Callable[[Command], Command]:
+        """Makes a function a command, whose help ends with this example. A parameter may be a
+        dataclass: its fields are then options that several commands share."""
+
+        def add_function(function: Command) -> Command:
+            epilog = f"Example: verdigris {example}"
+            self.command(name, cls=cls, epilog=epilog)(_with_options(function))
+            return function
+
+        return add_function
+
+
+def _with_options(command: Command) -> Callable[..., None]:
+    """The command as typer reads it: the fields of its dataclasses are options of their own."""
+    hints = get_type_hints(command, include_extras=True)
+    groups = {name: kind for name, kind in hints.items() if _is_group(kind)}
+
+    def run(**values: Any) -> None:
+        for name, kind in groups.items():
+            values[name] = kind(**{each.name: values.pop(each.name) for each in fields(kind)})
+        command(**values)
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    # typer reads this signature
+    run.__signature__ = inspect.Signature(list(_parameters(command, hints)))  # type: ignore[attr-defined]
+    return run
+
+
+def _parameters(command: Callable[..., None], hints: dict[str, Any]) -> Iterator[inspect.Parameter]:
+    for name, parameter in inspect.signature(command).parameters.items():
+        kind = hints[name]
+        if not _is_group(kind):
+            yield inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=parameter.default, annotation=kind
+            )
+            continue
+        options = get_type_hints(kind, include_extras=True)
+        for each in fields(kind):
+            default = inspect.Parameter.empty if each.default is MISSING else each.default
+            yield inspect.Parameter(
+                each.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=default,
+                annotation=options[each.name],
+            )
+
+
+def _is_group(kind: object) -> TypeGuard[type[Any]]:
+    return isinstance(kind, type) and is_dataclass(kind)

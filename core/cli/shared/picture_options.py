@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from verdigris.core.cli.shared.options import path_argument
+from verdigris.core.bundle.files.read import Bundle
+from verdigris.core.cli.shared.options import as_usage_error, path_argument, require_finite
+from verdigris.core.lighting.environment import Environment
+from verdigris.core.lighting.environment_names import ENVIRONMENTS, SKY
+from verdigris.core.lighting.named_environments import find_environment
+from verdigris.core.lighting.sky import make_sky
+from verdigris.core.material.live_inputs.live_input import (
+    LiveInput,
+    WantedInput,
+    live_values,
+    parse_wanted,
+)
 from verdigris.core.pictures.picture_limits import largest_size
+from verdigris.core.pictures.render import ALL_SHAPES
 
 STUDIO = 0.8
 LIGHT = "-0.45,0.6,0.66"
@@ -87,8 +101,6 @@ ThereAndBack = Annotated[
 
 def choose_view(view: str | None, mesh: Path | None) -> str:
     """The view to draw. A mesh file fits only the view 'mesh', and makes it the default."""
-    from verdigris.core.pictures.render import ALL_SHAPES
-
     if view not in (None, *ALL_SHAPES):
         raise typer.BadParameter(
             f"{view!r} is not known: use {' or '.join(ALL_SHAPES)}", param_hint="--view"
@@ -102,3 +114,132 @@ def choose_view(view: str | None, mesh: Path | None) -> str:
             f"{mesh} cannot be drawn in the view {view!r}: leave out --view", param_hint="--mesh"
         )
     return view or ("mesh" if mesh else "sphere")
+
+
+LiveValues = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--live",
+        metavar="NAME=VALUE",
+        help="Value of a live input, as in wetness=.5; of a document, of any open input. "
+        "Repeatable.",
+    ),
+]
+
+
+def parse_values(texts: Sequence[str] | None) -> dict[str, float]:
+    """The values of `--live NAME=VALUE`, by name."""
+    found: dict[str, float] = {}
+    for text in texts or ():
+        name, _, value = text.partition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            raise typer.BadParameter(
+                f"{text!r} is not NAME=VALUE, as in wetness=.5", param_hint="--live"
+            ) from None
+    return found
+
+
+def bundle_values(bundle: Bundle, given: dict[str, float]) -> tuple[float, ...]:
+    """Live values of a bundle from 0 to 1: the given ones, and its defaults."""
+    with as_usage_error("--live"):
+        return live_values(bundle.manifest.live, given, str(bundle.folder))
+
+
+def wanted_values(given: dict[str, float]) -> list[WantedInput]:
+    """Requests that open inputs of a document at these values."""
+    # any range that begins with the value
+    return [
+        WantedInput(name, (value,), (value + max(1.0, abs(value)),), value)
+        for name, value in given.items()
+    ]
+
+
+def parse_moved(text: str) -> tuple[str, WantedInput | None]:
+    """The name in `--animate NAME` or `NAME=LOW..HIGH`, and the range if there is one."""
+    with as_usage_error("--animate"):
+        if "=" not in text:
+            return text, None
+        wanted = parse_wanted(text)
+        return wanted.name, wanted
+
+
+def values_of_frames(
+    inputs: Sequence[LiveInput],
+    start: tuple[float, ...],
+    name: str,
+    part: WantedInput | None,
+    frames: int,
+    is_returning: bool,
+) -> Iterator[tuple[float, ...]]:
+    """Live values of each frame, of which one input moves through its range or a part of it."""
+    number = next((index for index, each in enumerate(inputs) if each.name == name), None)
+    if number is None:
+        known = ", ".join(each.name for each in inputs) or "none"
+        raise typer.BadParameter(
+            f"there is no live input {name!r}: it has {known}", param_hint="--animate"
+        )
+    low, high = 0.0, 1.0
+    if part is not None and not inputs[number].is_colour:
+        with as_usage_error("--animate"):
+            low, high = (inputs[number].share_of(end[0]) for end in (part.low, part.high))
+    for frame in range(frames):
+        share = frame / max(1, frames - 1)
+        if is_returning:
+            # the first frame follows the last
+            share = 1 - abs(1 - 2 * frame / frames)
+        values = list(start)
+        values[number] = low + (high - low) * share
+        yield tuple(values)
+
+
+Direction = tuple[float, float, float]
+
+Hdri = Annotated[
+    str | None,
+    typer.Option(
+        metavar=f"FILE|{'|'.join(ENVIRONMENTS)}",
+        help="Light by an environment in place of the plain studio: a latitude-longitude map "
+        "(.hdr, .exr), or one of those that the panel offers, by name.",
+    ),
+]
+Rotate = Annotated[
+    float,
+    typer.Option(
+        metavar="DEGREES",
+        help="Turn the environment of --hdri about the vertical axis: counter-clockwise, seen from "
+        "above.",
+    ),
+]
+
+
+def open_environment(hdri: str, rotate: float, light: str | None = None) -> Environment:
+    """The environment that `--hdri` names. `light` is the direction to the sky's sun."""
+    require_finite(rotate, "--rotate")
+    if hdri == SKY and light:
+        return make_sky(parse_direction(light)).turned(rotate)
+    if light:
+        raise typer.BadParameter(
+            f"the light of {hdri} is part of it: leave out --light, or turn it with --rotate",
+            param_hint="--light",
+        )
+    return find_environment(hdri).turned(rotate)
+
+
+def parse_direction(text: str) -> Direction:
+    """A direction of `--light`."""
+    try:
+        x, y, z = (float(word) for word in text.split(","))
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is not a direction: use three numbers, x,y,z", param_hint="--light"
+        ) from None
+    largest = max(abs(x), abs(y), abs(z))
+    if not 0 < largest < math.inf:
+        raise typer.BadParameter(
+            f"{text!r} is not a direction: use finite numbers that are not all 0",
+            param_hint="--light",
+        )
+    # scaled first: squares of very long vectors would overflow
+    return x / largest, y / largest, z / largest

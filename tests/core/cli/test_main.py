@@ -7,15 +7,16 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 import typer
 
-from verdigris.core.base import device
+from verdigris.core.cli import loader
 from verdigris.core.cli import main as cli
-from verdigris.core.material.load import mtlx_document as document
+from verdigris.core.cli.shared import options
 
 from ..in_process import into, run_command, stream_of
 from ..material.documents import with_image
@@ -43,6 +44,10 @@ def verdigris(*arguments):
     """In this process."""
     code, out, err = run_command(arguments)
     return subprocess.CompletedProcess(arguments, code, out, err)
+
+
+def module_of(command):
+    return import_module(f"verdigris.core.cli.commands.{loader.COMMANDS[command].module}")
 
 
 def test_help_answers_in_half_a_second():
@@ -156,7 +161,7 @@ def test_what_would_take_days_is_refused_by_its_option_before_a_device_is_opened
     def opened(*_):
         raise AssertionError("a device was opened")
 
-    patch = (device, "open_device", opened)
+    patch = (module_of(command[0]), "open_device", opened)
     for value in (10**9, largest + 1, 0):
         code, _, told = run_command([*command, option, value], patch)
         assert code == 2
@@ -201,7 +206,7 @@ def test_an_interruption_exits_with_130_and_says_so():
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    patch = (document, "load_document", interrupted)
+    patch = (options, "load_document", interrupted)
     assert run_command(["inspect", PRISM], patch) == (130, "", "verdigris: interrupted\n")
 
 
@@ -282,7 +287,7 @@ def test_memory_that_does_not_suffice_is_an_error_of_one_line():
     def load(*_):
         np.empty(1 << 50)
 
-    ended = run_command(("inspect", PRISM, "--no-probe"), (document, "load_document", load))
+    ended = run_command(("inspect", PRISM, "--no-probe"), (options, "load_document", load))
     assert ended[:2] == (1, "") and ended[2].count("\n") == 1
     assert ended[2].startswith("verdigris: not enough memory: ") and "--resolution" in ended[2]
 

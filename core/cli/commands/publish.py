@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from verdigris.core.cli.shared.lighting import drawing_line
+from verdigris.core.base.device import Device, open_device
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.outputs import check_output, write_file
+from verdigris.core.bundle.files.read import Bundle, open_bundle
+from verdigris.core.bundle.files.write import version
+from verdigris.core.bundle.verify.verify import source_notes
 from verdigris.core.cli.shared.options import (
+    CommandApp,
     Confined,
     DeviceChoice,
     Search,
     path_argument,
     require_in_range,
 )
+from verdigris.core.cli.shared.terminal import progress_line, warn
+from verdigris.core.geometry.mesh import in_atlas, load_mesh
+from verdigris.core.ladder.mesh.baked_mesh import find_points
+from verdigris.core.material.load.mtlx_document import Document, load_document
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.publish.page import Published, make_page, preview_reference
+from verdigris.core.publish.references import draw_references
 
-if TYPE_CHECKING:
-    from verdigris.core.base.device import Device
-    from verdigris.core.bundle.files.read import Bundle
-    from verdigris.core.material.load.mtlx_document import Document
-    from verdigris.core.publish.page import Published
+app = CommandApp()
 
 SUFFIXES = (".html", ".htm")
 _LARGEST_PICTURE = 2048
 
 
+@app.add("publish tray.vdg --source copper_tray.mtlx -o review.html")
 def publish(
     bundles: Annotated[list[Path], path_argument("BUNDLE...", "Bundles (.vdg).")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The page, NAME.html.")],
@@ -61,15 +71,6 @@ def publish(
     Turn them, move the light, compare with the source. The page needs no server and no network:
     send it as a file.
     """
-    from datetime import UTC, datetime
-
-    from verdigris.core.base.errors import VerdigrisError
-    from verdigris.core.base.outputs import check_output, write_file
-    from verdigris.core.bundle.files.read import open_bundle
-    from verdigris.core.bundle.files.write import version
-    from verdigris.core.geometry.mesh import in_atlas, load_mesh
-    from verdigris.core.publish.page import make_page
-
     if output.suffix.lower() not in SUFFIXES:
         raise VerdigrisError(f"{output}: pages are written as .html: change the suffix")
     check_output(output, SUFFIXES)
@@ -105,8 +106,6 @@ def _open_sources(
     confined: bool,
 ) -> dict[int, Document]:
     """The document of each bundle, by its place. Every document must be of a bundle."""
-    from verdigris.core.material.load.mtlx_document import load_document
-
     found: dict[int, Document] = {}
     for path in paths or ():
         document = load_document(path, search or (), confined)
@@ -129,12 +128,9 @@ def _open_sources(
 def _with_references(
     bundles: Sequence[Bundle], sources: dict[int, Document], size: int, device: str | None
 ) -> list[Published]:
-    from verdigris.core.base.device import open_device
-    from verdigris.core.publish.page import Published, preview_reference
-
     on = open_device(device) if sources else None
     result = []
-    with drawing_line() as show:
+    with progress_line() as show:
         for place, bundle in enumerate(bundles):
             document = sources.get(place)
             if document is None or on is None:
@@ -144,7 +140,7 @@ def _with_references(
             before = sum(each < place for each in sources)
 
             def of_all(part: float, before: int = before) -> None:
-                show((before + part) / len(sources))
+                show("drawing", (before + part) / len(sources))
 
             result.append(_draw(bundle, document, on, size, of_all))
     return result
@@ -157,15 +153,9 @@ def _draw(
     size: int,
     on_progress: Callable[[float], None],
 ) -> Published:
-    from verdigris.core.bundle.verify.verify import source_notes
-    from verdigris.core.ladder.mesh.baked_mesh import find_points
-    from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.publish.page import Published
-    from verdigris.core.publish.references import draw_references
-
     material = document.require_material(bundle.source_name)
     points = find_points(bundle, document, material, has_option=False)
     teacher = Teacher(document, material, device, points, bundle.wanted_live)
     for note in source_notes(bundle, teacher):
-        print(f"verdigris: {bundle.manifest.name}: {note}", file=sys.stderr)
+        warn(f"{bundle.manifest.name}: {note}")
     return Published(bundle, draw_references(teacher, size, on_progress))

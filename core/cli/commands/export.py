@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from verdigris.core.cli.shared.options import Bundle
+from verdigris.core.base.outputs import check_output, write_file
+from verdigris.core.base.text import format_bytes
+from verdigris.core.bundle.export.rtxns import TARGETS
+from verdigris.core.bundle.export.textures import TARGETS as TEXTURE_TARGETS
+from verdigris.core.bundle.export.textures import export_textures
+from verdigris.core.bundle.files.manifest import SUFFIX
+from verdigris.core.bundle.files.read import Bundle as OpenedBundle
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.files.replace_folder import bundle_name
+from verdigris.core.bundle.scene.pack import describe
+from verdigris.core.bundle.scene.pack import pack as join
+from verdigris.core.cli.shared.options import Bundle, CommandApp, path_argument
 
-if TYPE_CHECKING:
-    from verdigris.core.bundle.files.read import Bundle as OpenedBundle
+app = CommandApp()
 
 
+@app.add("export copper_tray.vdg --target astc")
 def export(
     bundle: Bundle,
     target: Annotated[
@@ -29,13 +40,6 @@ def export(
     bytes, for devices with neither BC7 nor ASTC. `rtxns-bin` and `rtxns-json` write the decoder for
     NVIDIA's RTXNS: only the layers. docs/FORMAT.md describes what an engine computes around them.
     """
-    from verdigris.core.base.outputs import check_output, write_file
-    from verdigris.core.bundle.export.rtxns import TARGETS
-    from verdigris.core.bundle.export.textures import TARGETS as TEXTURE_TARGETS
-    from verdigris.core.bundle.files.manifest import SUFFIX
-    from verdigris.core.bundle.files.read import open_bundle
-    from verdigris.core.bundle.files.replace_folder import bundle_name
-
     known = (*TEXTURE_TARGETS, *TARGETS)
     if target not in known:
         raise typer.BadParameter(
@@ -55,9 +59,6 @@ def export(
 
 
 def _export_textures(opened: OpenedBundle, target: str, folder: Path) -> None:
-    from verdigris.core.base.text import format_bytes
-    from verdigris.core.bundle.export.textures import export_textures
-
     found = export_textures(opened, target, folder)
     print(f"{found.folder}: latents of {format_bytes(found.latents_bytes)} for {target}")
     if found.errors:
@@ -67,3 +68,22 @@ def _export_textures(opened: OpenedBundle, target: str, folder: Path) -> None:
             after = found.errors["material_log_mae_after"]
             text += f"; against the material it was {before:.4f} and is {after:.4f}"
         print(text)
+
+
+@app.add("pack copper_tray.vdg car_paint.vdg -o scene.vdg")
+def pack(
+    bundles: Annotated[list[Path], path_argument("BUNDLE...", "Bundles (.vdg).")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The scene pack, NAME.vdg.")],
+) -> None:
+    """Joins bundles of one decoder shape into a scene pack.
+
+    The pack has one buffer with all weights, without duplicates, and one shader for these
+    materials.
+    """
+    scene = join([open_bundle(path) for path in bundles], output)
+    decoders = scene.weights.bytes // scene.decoder_bytes
+    count = len(scene.materials)
+    print(
+        f"{output}: {count} material{'s' * (count != 1)}, {describe(scene.spec)}, "
+        f"{decoders} decoder{'s' * (decoders != 1)} in {scene.weights.bytes:,} bytes"
+    )

@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from verdigris.core.baking.fit_ladder import LadderRequest, fit_ladder
+from verdigris.core.base.device import open_device
 from verdigris.core.base.text import counted, format_bytes
-from verdigris.core.cli.shared.lighting import Hdri, Rotate, open_environment
 from verdigris.core.cli.shared.options import (
     AsJson,
+    CommandApp,
     DeviceChoice,
     DocumentOptions,
     path_argument,
 )
+from verdigris.core.cli.shared.picture_options import Hdri, Rotate, open_environment
+from verdigris.core.cli.shared.terminal import progress_line, warn
+from verdigris.core.importance.camera import read_camera
+from verdigris.core.importance.maps import read_importance
+from verdigris.core.ladder.mesh.mesh_surface import load_surface
+from verdigris.core.ladder.output.write_ladder import PAGE
+from verdigris.core.lighting.environment_names import STUDIO
+from verdigris.core.settings.rung_names import NEURAL, describe_switch
+
+app = CommandApp()
 
 _DEFAULT_RUNGS = "pbr,unlit,reflection,detail,vertex"
 _NOWHERE = "visibly different at all sizes"
 
 
+@app.add("ladder copper_tray.mtlx --mesh tray.obj -o out")
 def ladder(
     file: Annotated[Path, path_argument("FILE", "A MaterialX document.")],
     mesh: Annotated[Path, typer.Option(help="The mesh: .obj or .usd.")],
@@ -84,16 +96,6 @@ def ladder(
     These rungs go from a neural material to vertex colours. DIR/ladder.html compares them.
     docs/LADDER.md explains the rest.
     """
-    from verdigris.core.baking.fit_ladder import LadderRequest, fit_ladder
-    from verdigris.core.base.device import open_device
-    from verdigris.core.cli.shared.progress_line import ProgressLine
-    from verdigris.core.importance.camera import read_camera
-    from verdigris.core.importance.maps import read_importance
-    from verdigris.core.ladder.mesh.mesh_surface import load_surface
-    from verdigris.core.ladder.output.write_ladder import PAGE
-    from verdigris.core.lighting.environment_names import STUDIO
-    from verdigris.core.settings.rung_names import NEURAL, describe_switch
-
     names = tuple(word.strip() for word in rungs.split(",") if word.strip())
     given = {"views": views, "steps": steps, "held_out": held_out}
     changes: dict[str, Any] = {name: each for name, each in given.items() if each is not None}
@@ -108,16 +110,15 @@ def ladder(
     environment = open_environment(hdri or STUDIO, rotate)
     document = options.load(file)
     chosen = document.require_material(options.material)
-    line = ProgressLine()
-    report = fit_ladder(
-        document, chosen, surface, environment, opened, request, cameras, weights, line.show
-    )
-    line.end()
+    with progress_line() as show:
+        report = fit_ladder(
+            document, chosen, surface, environment, opened, request, cameras, weights, show
+        )
     if as_json:
         print(json.dumps(report, indent=1))
         return
     for warning in report["warnings"]:
-        print(f"verdigris: {warning}", file=sys.stderr)
+        warn(warning)
     for rung in report["rungs"]:
         print(
             f"{rung['name']:<11} {format_bytes(rung['bytes']):>9}   FLIP {rung['flip']:.3f} "

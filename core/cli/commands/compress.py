@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from verdigris.core.base.device import open_device
+from verdigris.core.base.text import counted, format_bytes, format_seconds, parse_bytes
 from verdigris.core.cli.shared.options import (
     AsJson,
+    CommandApp,
     DeviceChoice,
     DocumentOptions,
     as_usage_error,
     path_argument,
     require_in_range,
 )
+from verdigris.core.cli.shared.terminal import progress_line, warn
+from verdigris.core.compress.choose_size import Limits, describe_size
+from verdigris.core.compress.compress import Compressed, compress_material
+from verdigris.core.compress.compress import picture as draw
+from verdigris.core.compress.set_files import SUFFIX
+from verdigris.core.compress.texture_set import LARGEST_SIDE
+from verdigris.core.pictures.picture_files import check_picture_path, write_data
 
-if TYPE_CHECKING:
-    from verdigris.core.compress.compress import Compressed
+app = CommandApp()
 
 _LEAST_TARGET, _MOST_TARGET = 10.0, 60.0
 _LEAST_SIDE = 16
 _MOST_STEPS = 1_000_000
 
 
+@app.add("compress copper_tray.mtlx --target 40")
 def compress(
     file: Annotated[Path, path_argument("FILE", "A MaterialX document (.mtlx).")],
     output: Annotated[
@@ -81,16 +90,6 @@ def compress(
     as textures: the material's graph stays as it is. `verify` and `inspect` take the folder, too.
     docs/COMPRESS.md explains the rest.
     """
-    from verdigris.core.base.device import open_device
-    from verdigris.core.base.text import format_bytes, parse_bytes
-    from verdigris.core.cli.shared.progress_line import ProgressLine
-    from verdigris.core.compress.choose_size import Limits
-    from verdigris.core.compress.compress import compress_material
-    from verdigris.core.compress.compress import picture as draw
-    from verdigris.core.compress.set_files import SUFFIX
-    from verdigris.core.compress.texture_set import LARGEST_SIDE
-    from verdigris.core.pictures.picture_files import check_picture_path, write_data
-
     if target is not None:
         require_in_range(target, _LEAST_TARGET, _MOST_TARGET, "--target")
     if steps is not None:
@@ -103,41 +102,43 @@ def compress(
         check_picture_path(picture)
     document = options.load(file)
     chosen = document.require_material(options.material)
-    line = ProgressLine()
-    try:
+    folder = output or Path(f"{chosen.file_name}{SUFFIX}")
+    with progress_line() as show:
         done = compress_material(
             document,
             chosen,
-            output or Path(f"{chosen.file_name}{SUFFIX}"),
+            folder,
             open_device(device),
             limits,
             texture or (),
             size or LARGEST_SIDE,
             steps,
-            line.show,
+            show,
         )
-    finally:
-        line.end()
     if picture:
         write_data(picture, draw(done))
-    if target is not None and not done.result.reached:
-        within = f" within {most_bytes}" if most_bytes else ""
-        print(
-            f"verdigris: no size{within} reaches {target:g} dB: the best has "
-            f"{done.result.psnr:.1f} dB; more --steps come closer",
-            file=sys.stderr,
-        )
-    if done.result.compressed.bytes >= done.block_bytes:
-        print(
-            f"verdigris: {format_bytes(done.result.compressed.bytes)} are no fewer than the "
-            f"{format_bytes(done.block_bytes)} of plain BC7 and BC4: keep the images as they are, "
-            "or use a smaller --bytes",
-            file=sys.stderr,
-        )
+    _warn_of_limits(done, target, most_bytes)
     if as_json:
         print(json.dumps(_facts(done), indent=1))
     else:
         _print(done)
+
+
+def _warn_of_limits(done: Compressed, target: float | None, most_bytes: str | None) -> None:
+    """Says which wish the result does not fulfil, and whether plain blocks are smaller."""
+    result = done.result
+    if target is not None and not result.reached:
+        within = f" within {most_bytes}" if most_bytes else ""
+        warn(
+            f"no size{within} reaches {target:g} dB: the best has {result.psnr:.1f} dB; more "
+            "--steps come closer"
+        )
+    if result.compressed.bytes >= done.block_bytes:
+        warn(
+            f"the result takes {format_bytes(result.compressed.bytes)}, and plain BC7 and BC4 "
+            f"take {format_bytes(done.block_bytes)}: keep the images as they are, or use a "
+            "smaller --bytes"
+        )
 
 
 def _facts(done: Compressed) -> dict[str, object]:
@@ -155,9 +156,6 @@ def _facts(done: Compressed) -> dict[str, object]:
 
 
 def _print(done: Compressed) -> None:
-    from verdigris.core.base.text import counted, format_bytes, format_seconds
-    from verdigris.core.compress.choose_size import describe_size
-
     result, textures = done.result, done.textures
     rows, columns = textures.size
     images = counted(len(textures.textures), "image")

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from verdigris.core.base.json_fields import parse_json
+from verdigris.core.base.outputs import MANIFEST_FILE
+from verdigris.core.base.text import counted, printable
+from verdigris.core.bundle.files.arithmetic import IN_WORDS
+from verdigris.core.bundle.files.checked_files import read_whole
+from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST
+from verdigris.core.bundle.files.read import Bundle, is_bundle, open_bundle
+from verdigris.core.cli.shared.opening import require_own_material
 from verdigris.core.cli.shared.options import (
     AsJson,
+    CommandApp,
     DeviceChoice,
     DocumentOptions,
     FileOrBundle,
 )
+from verdigris.core.compress.set_files import is_texture_set, open_set
+from verdigris.core.material.report.report import describe, print_reports
 
-if TYPE_CHECKING:
-    from verdigris.core.bundle.files.read import Bundle
+app = CommandApp()
 
 
+@app.add("inspect copper_tray.mtlx")
 def inspect(
     file: FileOrBundle,
     *,
@@ -33,10 +44,6 @@ def inspect(
 
     For a bundle or a set of textures (.vdt), lists its contents.
     """
-    from verdigris.core.bundle.files.read import is_bundle
-    from verdigris.core.compress.set_files import is_texture_set
-    from verdigris.core.material.report.report import describe, print_reports
-
     if is_texture_set(file):
         _inspect_set(file, as_json)
         return
@@ -60,13 +67,6 @@ def inspect(
 
 
 def _inspect_bundle(path: Path, material: str | None, as_json: bool) -> None:
-    from verdigris.core.base.json_fields import parse_json
-    from verdigris.core.base.outputs import MANIFEST_FILE
-    from verdigris.core.bundle.files.checked_files import read_whole
-    from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST
-    from verdigris.core.bundle.files.read import open_bundle
-    from verdigris.core.cli.shared.opening import require_own_material
-
     bundle = open_bundle(path)
     require_own_material(bundle, path, material)
     if as_json:
@@ -78,9 +78,6 @@ def _inspect_bundle(path: Path, material: str | None, as_json: bool) -> None:
 
 
 def _inspect_set(path: Path, as_json: bool) -> None:
-    from verdigris.core.base.text import counted, printable
-    from verdigris.core.compress.set_files import open_set
-
     stored = open_set(path)
     if as_json:
         print(json.dumps(stored.manifest, indent=1))
@@ -114,9 +111,6 @@ _LATENTS = {
 
 def _print_bundle(bundle: Bundle) -> None:
     """Prints a summary for technical artists."""
-    from verdigris.core.base.text import printable
-    from verdigris.core.bundle.files.arithmetic import IN_WORDS
-
     manifest = bundle.manifest
     latents, source = manifest.latents, manifest.source
     print(f"{bundle.folder}: {manifest.name}")

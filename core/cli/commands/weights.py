@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import numpy as np
 import typer
+from numpy.typing import NDArray
 
-from verdigris.core.cli.shared.options import AsJson, example, require_finite
+from verdigris.core.base.outputs import check_apart
+from verdigris.core.cli.shared.options import AsJson, CommandApp, require_finite
+from verdigris.core.cli.shared.terminal import warn
+from verdigris.core.geometry.mesh import load_mesh
+from verdigris.core.geometry.mesh_file import load_painted_mesh
+from verdigris.core.importance.camera import Camera, look_at, read_camera
+from verdigris.core.importance.from_mesh import MapSettings, WeightMaps, weight_maps
+from verdigris.core.importance.from_view import ViewSettings, view_maps
+from verdigris.core.importance.maps import check_map_path, read_importance, write_importance
+from verdigris.core.importance.tiles import FIRST_TILE
+from verdigris.core.pictures.compare.heat import heat_colours
+from verdigris.core.pictures.picture_files import check_picture_path, write_picture
+from verdigris.core.sampling.distribution import distribution_of
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from verdigris.core.importance.camera import Camera
-    from verdigris.core.importance.from_mesh import WeightMaps
-
-app = typer.Typer(
-    name="weights",
-    help="Makes and shows importance maps. They have the weights of places of a surface.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
+app = CommandApp(
+    "weights",
+    "Makes and shows importance maps. They have the weights of places of a surface.",
 )
 
 MeshFile = Annotated[Path, typer.Argument(metavar="MESH", help="A mesh (.obj, .usd) with uvs.")]
@@ -42,9 +45,7 @@ Repeat = Annotated[
 Place = Annotated[str | None, typer.Option(help="A position in the scene: x,y,z.")]
 
 
-@app.command(
-    "from-mesh", epilog=example("weights from-mesh tray.obj -a color --high 8 -o paint.exr")
-)
+@app.add("weights from-mesh tray.obj -a color --high 8 -o paint.exr", "from-mesh")
 def from_mesh(
     mesh: MeshFile,
     attribute: Annotated[
@@ -68,10 +69,6 @@ def from_mesh(
     Weights are relative: 1 is normal, 8 gets eight times as many samples, 0 gets none. The painted
     values are the weights. With --low and --high, values from 0 to 1 become weights between both.
     """
-    from verdigris.core.geometry.mesh_file import load_painted_mesh
-    from verdigris.core.importance.from_mesh import MapSettings, weight_maps
-    from verdigris.core.importance.maps import check_map_path
-
     check_map_path(output)
     settings = MapSettings(size, dilation, base, "repeat" if repeat else "udim", wraps=repeat)
     ends = (0.0, 1.0)
@@ -85,9 +82,7 @@ def from_mesh(
     _write(maps, output, warnings)
 
 
-@app.command(
-    "from-view", epilog=example("weights from-view tray.obj --camera shot.json -o seen.exr")
-)
+@app.add("weights from-view tray.obj --camera shot.json -o seen.exr", "from-view")
 def from_view(
     mesh: MeshFile,
     output: Output,
@@ -114,12 +109,6 @@ def from_view(
 
     The weight of a texel grows with its size in the picture. The mean of visible texels is 1.
     """
-    from verdigris.core.geometry.mesh import load_mesh
-    from verdigris.core.importance.camera import look_at, read_camera
-    from verdigris.core.importance.from_mesh import MapSettings
-    from verdigris.core.importance.from_view import ViewSettings, view_maps
-    from verdigris.core.importance.maps import check_map_path
-
     check_map_path(output)
     by_places = eye is not None and target is not None
     if (camera is not None) == by_places or (camera is not None and (eye or target)):
@@ -143,7 +132,7 @@ def from_view(
     )
 
 
-@app.command("show", epilog=example("weights show paint.exr -o paint.png"))
+@app.add("weights show paint.exr -o paint.png", "show")
 def show(
     map_file: Annotated[Path, typer.Argument(metavar="MAP", help="An importance map.")],
     output: Annotated[
@@ -155,11 +144,6 @@ def show(
 
     Black is the weight 0, pale yellow the largest weight.
     """
-    from verdigris.core.base.outputs import check_apart
-    from verdigris.core.importance.maps import read_importance
-    from verdigris.core.pictures.compare.heat import heat_colours
-    from verdigris.core.pictures.picture_files import check_picture_path, write_picture
-
     if output:
         check_picture_path(output)
         check_apart(output, [map_file])
@@ -175,10 +159,6 @@ def show(
 
 
 def _statistics(weights: NDArray[np.float32]) -> dict[str, Any]:
-    import numpy as np
-
-    from verdigris.core.sampling.distribution import distribution_of
-
     densities = distribution_of(weights).densities
     if not densities.size:
         densities = np.ones_like(weights)
@@ -210,11 +190,8 @@ def _numbers(text: str | None, name: str) -> tuple[float, float, float]:
 
 
 def _write(maps: WeightMaps, output: Path, warnings: tuple[str, ...] = ()) -> None:
-    from verdigris.core.importance.maps import write_importance
-    from verdigris.core.importance.tiles import FIRST_TILE
-
     for warning in (*warnings, *maps.warnings):
-        print(f"verdigris: {warning}", file=sys.stderr)
+        warn(warning)
     is_one = list(maps.tiles) == [FIRST_TILE]
     for number, tile in sorted(maps.tiles.items()):
         path = output if is_one else output.with_name(f"{output.stem}.{number}{output.suffix}")

@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 import json
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from verdigris.core.cli.commands.scenes.scene import (
-    Out,
-    Preset,
-    SceneArguments,
-    choices_of,
-    plan_of,
+from verdigris.core.base.errors import SceneError, VerdigrisError
+from verdigris.core.base.outputs import check_apart, check_output
+from verdigris.core.base.process.worker_environment import require_launcher
+from verdigris.core.batch.farm.farm_task import read_outcomes, run_task, tasks_of
+from verdigris.core.batch.farm.host_job import HostJobChoices, host_job_template, read_material_list
+from verdigris.core.batch.farm.openjd import (
+    JobChoices,
+    PathRule,
+    failure,
+    is_known,
+    job_template,
+    paths_of,
+    read_path_rules,
 )
-from verdigris.core.cli.shared.option_group import with_groups
+from verdigris.core.batch.plan.plan import State
+from verdigris.core.batch.plan.state_folder import run_lock, write_text
+from verdigris.core.batch.run.run import finish_plan, write_summary
+from verdigris.core.batch.run.text_report import summary_lines
+from verdigris.core.cli.commands.scene import Out, Preset, SceneArguments, choices_of, plan_of
 from verdigris.core.cli.shared.options import (
+    CommandApp,
     DeviceChoice,
     SettingChanges,
-    example,
     parse_setting_changes,
     path_argument,
 )
+from verdigris.core.cli.shared.terminal import warn
+from verdigris.core.hosts.applications import APPLICATIONS, find_application
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from verdigris.core.batch.farm.openjd import PathRule
-
-app = typer.Typer(
-    name="farm",
-    help="Bakes a scene on a farm, as jobs in the Open Job Description. See docs/SCENES.md.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+app = CommandApp(
+    "farm",
+    "Bakes a scene on a farm, as jobs in the Open Job Description. See docs/SCENES.md.",
 )
 
 _JOBS = (".json", ".yaml", ".yml")
@@ -51,8 +59,7 @@ TaskSeconds = Annotated[
 ]
 
 
-@app.command(epilog=example("farm template assets -o job.json --retry 2"))
-@with_groups
+@app.add("farm template assets -o job.json --retry 2")
 def template(
     *,
     output: JobFile = None,
@@ -72,14 +79,6 @@ def template(
 
     The job is an Open Job Description, for `openjd run`, AWS Deadline Cloud and others.
     """
-    import sys
-
-    from verdigris.core.base.outputs import check_apart, check_output
-    from verdigris.core.batch.farm.farm_task import tasks_of
-    from verdigris.core.batch.farm.openjd import JobChoices, job_template, paths_of
-    from verdigris.core.batch.plan.plan import State
-    from verdigris.core.batch.plan.state_folder import write_text
-
     if not command.strip():
         raise typer.BadParameter("empty: name a program", param_hint="--command")
     if output:
@@ -88,7 +87,7 @@ def template(
     found = plan_of(given, out, choices_of(given, force=True))
     for each in found.of(State.BROKEN):
         why = "; ".join(each.reasons)
-        print(f"verdigris: {each.entry.name} is left out: {why}", file=sys.stderr)
+        warn(f"{each.entry.name} is left out: {why}")
     job = JobChoices(
         name or f"Verdigris: {given.scene.stem}",
         command,
@@ -109,7 +108,7 @@ def template(
         _print_submission(line, paths_of(given.scene, found.scene.out, job), output)
 
 
-@app.command("host-template", epilog=example("farm host-template shot.ma --parts 8 -o job.json"))
+@app.add("farm host-template shot.ma --parts 8 -o job.json", "host-template")
 def host_template(
     scene: Annotated[Path, path_argument("SCENE", "A scene of Maya or Houdini.")],
     output: JobFile = None,
@@ -144,17 +143,6 @@ def host_template(
 
     The application runs on the farm.
     """
-    from verdigris.core.base.errors import SceneError
-    from verdigris.core.base.outputs import check_apart, check_output
-    from verdigris.core.base.process.worker_environment import require_launcher
-    from verdigris.core.batch.farm.host_job import (
-        HostJobChoices,
-        host_job_template,
-        read_material_list,
-    )
-    from verdigris.core.batch.plan.state_folder import write_text
-    from verdigris.core.hosts.applications import APPLICATIONS, find_application
-
     application = find_application(scene)
     if application is None:
         known = ", ".join(suffix for each in APPLICATIONS for suffix in each.suffixes)
@@ -195,17 +183,12 @@ def host_template(
 
 def _print_submission(line: list[str], paths: Mapping[str, Path], output: Path) -> None:
     """Prints the command that runs a job here, with the paths that the job does not name."""
-    import shlex
-
-    from verdigris.core.batch.farm.openjd import is_known
-
     for key, path in paths.items():
         line += [] if is_known(path, output.parent) else ["-p", f"{key}={path}"]
     print(shlex.join(line))
 
 
-@app.command(epilog=example("farm task assets --task copper_tray"))
-@with_groups
+@app.add("farm task assets --task copper_tray")
 def task(
     *,
     name: Annotated[str, typer.Option("--task", help="The name of the bake.")],
@@ -219,9 +202,6 @@ def task(
 
     It prints its progress for the farm. A second run of the same task continues it.
     """
-    from verdigris.core.base.errors import VerdigrisError
-    from verdigris.core.batch.farm.farm_task import run_task
-    from verdigris.core.batch.farm.openjd import failure
 
     def report(text: str) -> None:
         print(text, flush=True)
@@ -237,8 +217,7 @@ def task(
         raise typer.Exit(1)
 
 
-@app.command(epilog=example("farm finish assets"))
-@with_groups
+@app.add("farm finish assets")
 def finish(
     *,
     out: Out = None,
@@ -249,11 +228,6 @@ def finish(
 
     Exit code 3 if bundles failed or are missing.
     """
-    from verdigris.core.batch.farm.farm_task import read_outcomes
-    from verdigris.core.batch.plan.state_folder import run_lock
-    from verdigris.core.batch.run.run import finish_plan, write_summary
-    from verdigris.core.batch.run.text_report import summary_lines
-
     found = plan_of(given, out, choices_of(given), _rules(path_mapping))
     with run_lock(found.scene.out, wait=True):
         summary = finish_plan(found, read_outcomes(found))
@@ -264,6 +238,4 @@ def finish(
 
 
 def _rules(path: Path | None) -> tuple[PathRule, ...]:
-    from verdigris.core.batch.farm.openjd import read_path_rules
-
     return read_path_rules(path)

@@ -6,37 +6,58 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from verdigris.core.cli.shared.option_group import with_groups
+from verdigris.core.base.adapters import SOFTWARE, check_choice, hardware_devices
+from verdigris.core.base.device import cache_folder
+from verdigris.core.batch.farm.dask_engine import DaskEngine
+from verdigris.core.batch.farm.openjd import PathRule, map_path
+from verdigris.core.batch.plan.digest_cache import DigestCache
+from verdigris.core.batch.plan.packs import require_packable
+from verdigris.core.batch.plan.plan import Choices, Plan, State, bundle_of, make_plan
+from verdigris.core.batch.plan.state_folder import run_lock
+from verdigris.core.batch.plan.task import Task
+from verdigris.core.batch.run.bake_queue import FailurePolicy
+from verdigris.core.batch.run.engine import (
+    Engine,
+    LocalEngine,
+    concurrent_bakes,
+    concurrent_bakes_on,
+)
+from verdigris.core.batch.run.progress_view import JsonView, open_view
+from verdigris.core.batch.run.run import RunOptions, log_folder, run_plan, write_summary
+from verdigris.core.batch.run.summary import Summary
+from verdigris.core.batch.run.text_report import (
+    plan_json,
+    plan_lines,
+    status_json,
+    status_lines,
+    summary_lines,
+)
+from verdigris.core.batch.scene.entry import DocumentCache
+from verdigris.core.batch.scene.groups import Grouping
+from verdigris.core.batch.scene.rules import Rule
+from verdigris.core.batch.scene.scene import Scene, SceneOptions, read_scene, require_pack_names
 from verdigris.core.cli.shared.options import (
     PRESET_HELP,
     AsJson,
+    CommandApp,
     Confined,
     DeviceChoice,
     Search,
     SettingChanges,
     as_usage_error,
-    example,
     parse_setting_changes,
 )
+from verdigris.core.cli.shared.terminal import warn
+from verdigris.core.settings.bake_settings import TRAINERS
+from verdigris.core.settings.presets import require_recipe
 
-if TYPE_CHECKING:
-    from verdigris.core.batch.farm.openjd import PathRule
-    from verdigris.core.batch.plan.plan import Choices, Plan
-    from verdigris.core.batch.plan.task import Task
-    from verdigris.core.batch.run.engine import Engine
-    from verdigris.core.batch.run.summary import Summary
-    from verdigris.core.batch.scene.entry import DocumentCache
-    from verdigris.core.batch.scene.scene import Scene
-
-app = typer.Typer(
-    name="scene",
-    help="Bakes all materials of a scene: plan, run, status. See docs/SCENES.md.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+app = CommandApp(
+    "scene",
+    "Bakes all materials of a scene: plan, run, status. See docs/SCENES.md.",
 )
 EXIT_STALE = 4
 
@@ -102,8 +123,7 @@ class SceneArguments:
         return options + (["--confined"] if self.confined else [])
 
 
-@app.command(epilog=example("scene plan assets --preset final"))
-@with_groups
+@app.add("scene plan assets --preset final")
 def plan(
     *,
     out: Out = None,
@@ -114,13 +134,11 @@ def plan(
 ) -> None:
     """Lists the materials that need a bake, and the time it takes."""
     found = plan_of(given, out, choices_of(given, device, force))
-    from verdigris.core.batch.run.text_report import plan_json, plan_lines
 
     print(json.dumps(plan_json(found), indent=1) if as_json else "\n".join(plan_lines(found)))
 
 
-@app.command(epilog=example("scene run assets -o baked --jobs 2"))
-@with_groups
+@app.add("scene run assets -o baked --jobs 2")
 def run(
     *,
     out: Out = None,
@@ -154,17 +172,6 @@ def run(
 
     Exit code 0: all are baked. 3: some failed. 130: Ctrl-C; the next run continues.
     """
-    import sys
-
-    from verdigris.core.batch.plan.packs import require_packable
-    from verdigris.core.batch.plan.plan import State, bundle_of
-    from verdigris.core.batch.plan.state_folder import run_lock
-    from verdigris.core.batch.run.bake_queue import FailurePolicy
-    from verdigris.core.batch.run.progress_view import JsonView, open_view
-    from verdigris.core.batch.run.run import RunOptions, run_plan, write_summary
-    from verdigris.core.batch.run.text_report import summary_lines
-    from verdigris.core.batch.scene.scene import require_pack_names
-
     choices = choices_of(given, device, force, checkpoint_seconds)
     read, _ = _read(given, out)
     beside = [entry.name for entry in read.entries if not entry.request.folder]
@@ -173,15 +180,12 @@ def run(
         require_pack_names(pack or (), beside, str(given.scene))
         require_packable(dict.fromkeys(pack or (), ()), bundles, str(given.scene))
 
-    def report(text: str) -> None:
-        print(f"verdigris: {text}", file=sys.stderr, flush=True)
-
-    with run_lock(read.out, wait, report):
+    with run_lock(read.out, wait, warn):
         # after the lock: another run may have baked materials meanwhile
         found = plan_of(given, out, choices)
         for each in found.materials:
             if each.is_to_do and each.entry.links:
-                report(f"{each.entry.name}: {each.entry.links_note}")
+                warn(f"{each.entry.name}: {each.entry.links_note}")
         options = RunOptions(FailurePolicy(retry, keep_going), tuple(pack or ()))
 
         def engine(works: int) -> Engine:
@@ -201,8 +205,7 @@ def run(
     _exit(summary)
 
 
-@app.command(epilog=example("scene status assets -o baked"))
-@with_groups
+@app.add("scene status assets -o baked")
 def status(
     *,
     out: Out = None,
@@ -211,8 +214,6 @@ def status(
 ) -> None:
     """Lists bundles that are out of date, with the reasons. Exit code 4 if there are any."""
     found = plan_of(given, out, choices_of(given))
-    from verdigris.core.batch.plan.plan import State
-    from verdigris.core.batch.run.text_report import status_json, status_lines
 
     print(json.dumps(status_json(found), indent=1) if as_json else "\n".join(status_lines(found)))
     if len(found.of(State.CURRENT)) < len(found.materials):
@@ -226,10 +227,6 @@ def choices_of(
     checkpoint_seconds: float = 5.0,
 ) -> Choices:
     """How to plan a scene, from options of the command line."""
-    from verdigris.core.base.adapters import SOFTWARE, check_choice, hardware_devices
-    from verdigris.core.batch.plan.plan import Choices
-    from verdigris.core.batch.scene.groups import Grouping
-
     if device:
         with as_usage_error("--device"):
             check_choice(device)
@@ -251,13 +248,6 @@ def choices_of(
 def _read(
     given: SceneArguments, out: Path | None, path_rules: tuple[PathRule, ...] = ()
 ) -> tuple[Scene, DocumentCache]:
-    from verdigris.core.batch.farm.openjd import map_path
-    from verdigris.core.batch.scene.entry import DocumentCache
-    from verdigris.core.batch.scene.rules import Rule
-    from verdigris.core.batch.scene.scene import SceneOptions, read_scene
-    from verdigris.core.settings.bake_settings import TRAINERS
-    from verdigris.core.settings.presets import require_recipe
-
     if given.preset:
         with as_usage_error("--preset"):
             require_recipe(given.preset, TRAINERS[0])
@@ -281,10 +271,6 @@ def plan_of(
     path_rules: tuple[PathRule, ...] = (),
 ) -> Plan:
     """The plan of a scene, from options of the command line."""
-    from verdigris.core.base.device import cache_folder
-    from verdigris.core.batch.plan.digest_cache import DigestCache
-    from verdigris.core.batch.plan.plan import make_plan
-
     read, documents = _read(given, out, path_rules)
     return make_plan(read, choices, DigestCache(cache_folder()), documents)
 
@@ -297,18 +283,8 @@ def _engine(
     tasks: Sequence[Task],
     out: Path,
 ) -> Engine:
-    from verdigris.core.base.adapters import hardware_devices
-    from verdigris.core.batch.run.engine import (
-        LocalEngine,
-        concurrent_bakes,
-        concurrent_bakes_on,
-    )
-    from verdigris.core.batch.run.run import log_folder
-
     devices = (device,) if device else hardware_devices()
     if dask is not None:
-        from verdigris.core.batch.farm.dask_engine import DaskEngine
-
         return DaskEngine(dask, jobs or max(1, len(devices)), devices)
     if device == "software":
         devices, jobs = (device,), jobs or concurrent_bakes(tasks)

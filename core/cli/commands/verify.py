@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from verdigris.core.base.errors import SettingsError
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.scene.scene_pack import is_scene, open_scene
+from verdigris.core.bundle.scene.verify_scene import verify_scene
+from verdigris.core.bundle.verify.device_decoders import (
+    NOTHING,
+    decoders_on,
+    device_notes,
+    find_device,
+)
+from verdigris.core.bundle.verify.verify import print_verification, source_notes
+from verdigris.core.bundle.verify.verify import verify as prove
+from verdigris.core.cli.shared.opening import open_source, require_own_material
 from verdigris.core.cli.shared.options import (
     AsJson,
     Bundle,
+    CommandApp,
     DeviceChoice,
     DocumentOptions,
     SourceMesh,
 )
+from verdigris.core.cli.shared.terminal import warn
+from verdigris.core.compress.set_files import is_texture_set, open_set
+from verdigris.core.compress.verify_set import verify_set
+from verdigris.core.ladder.mesh.baked_mesh import mesh_notes
+
+app = CommandApp()
 
 
+@app.add("verify copper_tray.vdg --source copper_tray.mtlx")
 def verify(
     bundle: Bundle,
     source: Annotated[
@@ -35,23 +55,6 @@ def verify(
     textures (.vdt), and with --source also with the material's graph. Exit code 1 if a difference
     exceeds its bound.
     """
-    from verdigris.core.base.errors import SettingsError
-    from verdigris.core.bundle.files.read import open_bundle
-    from verdigris.core.bundle.scene.scene_pack import is_scene, open_scene
-    from verdigris.core.bundle.scene.verify_scene import verify_scene
-    from verdigris.core.bundle.verify.device_decoders import (
-        NOTHING,
-        decoders_on,
-        device_notes,
-        find_device,
-    )
-    from verdigris.core.bundle.verify.verify import print_verification, source_notes
-    from verdigris.core.bundle.verify.verify import verify as prove
-    from verdigris.core.cli.shared.opening import open_source, require_own_material
-    from verdigris.core.compress.set_files import is_texture_set, open_set
-    from verdigris.core.compress.verify_set import verify_set
-    from verdigris.core.ladder.mesh.baked_mesh import mesh_notes
-
     if mesh is not None and source is None:
         raise typer.BadParameter("needs --source FILE", param_hint="--mesh")
     if is_texture_set(bundle):
@@ -60,19 +63,19 @@ def verify(
                 f"{bundle} is a compressed set of textures: leave out --source and --material; "
                 "`verdigris compress --picture` compares it with its images"
             )
-        result = verify_set(open_set(bundle), find_device(device, _warn))
+        result = verify_set(open_set(bundle), find_device(device, warn))
     elif is_scene(bundle):
         if source or options.material:
             raise SettingsError(
                 f"{bundle} is a scene pack of several documents: leave out --source and "
                 "--material, or verify the single bundles with them"
             )
-        result = verify_scene(open_scene(bundle), find_device(device, _warn))
+        result = verify_scene(open_scene(bundle), find_device(device, warn))
     else:
         opened = open_bundle(bundle)
         if source is None:
             require_own_material(opened, bundle, options.material)
-        on = find_device(device, _warn, is_needed=source is not None)
+        on = find_device(device, warn, is_needed=source is not None)
         teacher = None
         notes = device_notes(opened, on) if on else []
         if source and on:
@@ -86,7 +89,3 @@ def verify(
         print_verification(result)
     if not result.holds:
         raise typer.Exit(1)
-
-
-def _warn(text: str) -> None:
-    print(f"verdigris: {text}", file=sys.stderr)

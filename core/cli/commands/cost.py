@@ -9,15 +9,26 @@ from typing import Annotated
 
 import typer
 
+from verdigris.core.baking.measure.classify import classify
+from verdigris.core.baking.state.trainers import choose_trainer
+from verdigris.core.base.device import open_device
+from verdigris.core.bundle.cost.cost import cost_of_bundle, forecast, print_cost
+from verdigris.core.bundle.files.read import is_bundle, open_bundle
+from verdigris.core.cli.shared.opening import open_teacher, require_own_material
 from verdigris.core.cli.shared.options import (
     PRESET_HELP,
     AsJson,
+    CommandApp,
     DeviceChoice,
     DocumentOptions,
     path_argument,
 )
+from verdigris.core.settings.presets import default_preset, require_recipe
+
+app = CommandApp()
 
 
+@app.add("cost copper_tray.mtlx --preset standard")
 def cost(
     file: Annotated[Path, path_argument("FILE", "A bundle (.vdg), or a document to forecast.")],
     source: Annotated[
@@ -38,14 +49,6 @@ def cost(
 
     Times are nanoseconds on this device. For a document, forecasts the cost before the bake.
     """
-    from verdigris.core.baking.measure.classify import classify
-    from verdigris.core.baking.state.trainers import choose_trainer
-    from verdigris.core.base.device import open_device
-    from verdigris.core.bundle.cost.cost import cost_of_bundle, forecast, print_cost
-    from verdigris.core.bundle.files.read import is_bundle, open_bundle
-    from verdigris.core.cli.shared.opening import open_teacher, require_own_material
-    from verdigris.core.settings.presets import default_preset, require_recipe
-
     is_baked = is_bundle(file)
     for option, value in (("--preset", preset), ("--resolution", resolution)):
         if is_baked and value is not None:

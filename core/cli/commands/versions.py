@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from verdigris.core.cli.shared.options import AsJson, Bundle
+from verdigris.core.base.errors import BundleError
+from verdigris.core.bundle.history.history import MOST_KEPT, History, keep_versions
+from verdigris.core.bundle.history.version import Version
+from verdigris.core.bundle.scene.scene_pack import is_scene
+from verdigris.core.cli.shared.options import AsJson, Bundle, CommandApp, require_in_range
+from verdigris.core.pictures.compare.verdict import judge
 
-if TYPE_CHECKING:
-    from verdigris.core.bundle.history.version import Version
+app = CommandApp()
 
 
+@app.add("versions copper_tray.vdg --keep 20")
 def versions(
     bundle: Bundle,
     restore: Annotated[
@@ -39,11 +44,6 @@ def versions(
     A bake keeps the bundle before it in the folder NAME.versions. The oldest versions are removed,
     but not the best one and pinned ones.
     """
-    from verdigris.core.base.errors import BundleError
-    from verdigris.core.bundle.history.history import MOST_KEPT, History, keep_versions
-    from verdigris.core.bundle.scene.scene_pack import is_scene
-    from verdigris.core.cli.shared.options import require_in_range
-
     if keep is not None:
         require_in_range(keep, 1, MOST_KEPT, "--keep")
         keep_versions(keep)
@@ -74,8 +74,6 @@ def versions(
 
 
 def _line(version: Version) -> str:
-    from verdigris.core.pictures.compare.verdict import judge
-
     verdict = judge(version.errors)
     facts = [
         version.preset,
@@ -91,8 +89,6 @@ def _line(version: Version) -> str:
 
 
 def _as_json(version: Version) -> dict[str, object]:
-    from verdigris.core.pictures.compare.verdict import judge
-
     verdict = judge(version.errors)
     return {
         "name": version.name,

@@ -1,1 +1,0 @@
-"""Commands that bake whole scenes, here or on a farm."""
