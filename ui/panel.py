@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 from verdigris.core.geometry.shapes import SHAPES
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.host import Host
-from verdigris.core.lighting.environment_names import ENVIRONMENTS, STUDIO
+from verdigris.core.lighting.environment import ENVIRONMENTS, STUDIO
 from verdigris.ui.brush.paint_page import PaintPage
 from verdigris.ui.cards.closing import Closing
 from verdigris.ui.cards.history_page import HistoryPage

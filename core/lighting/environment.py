@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-# Rec.709.
+ENVIRONMENTS = STUDIO, SKY, OVERCAST, SUNSET = ("studio", "sky", "overcast", "sunset")
+"""Names of environments that are made here."""
 # Shares of a texel and of each neighbour in the mean of bilinear interpolation over the texel.
 _OWN, _NEXT = 0.75, 0.125
 

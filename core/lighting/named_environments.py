@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.lighting.environment import Environment, Sun, direction_of
+from verdigris.core.lighting.environment import (
+    ENVIRONMENTS,
+    OVERCAST,
+    SKY,
+    STUDIO,
+    Environment,
+    Sun,
+    direction_of,
+)
 from verdigris.core.lighting.environment_file import read_environment
-from verdigris.core.lighting.environment_names import ENVIRONMENTS, OVERCAST, SKY, STUDIO
 from verdigris.core.lighting.sky import SUN, make_sky
 
 if TYPE_CHECKING:

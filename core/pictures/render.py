@@ -20,7 +20,6 @@ from verdigris.core.pictures.gbuffer import (
     plane_gbuffer,
     sphere_gbuffer,
 )
-from verdigris.core.pictures.picture_limits import LARGEST_SIZE, SUBPIXELS, largest_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,6 +32,12 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
+LARGEST_SIZE = 4096
+# Default number of sub-pixels along a side of a pixel.
+SUBPIXELS = 2
+# Size of the sphere that measures a student. With fewer than 4 x 4 sub-pixels, single glints would
+# dominate the metrics.
+PICTURE_SIZE, PICTURE_SUBPIXELS = 256, 4
 ALL_SHAPES = ("sphere", "plane", *SHAPES, "mesh")
 # With so many, the largest picture takes minutes on a fast GPU and hours on a processor.
 MOST_STUDIO_SAMPLES = 4096
@@ -40,6 +45,11 @@ PIXELS_AT_ONCE = 1 << 19
 # Drivers cancel a dispatch that takes seconds.
 DIRECTIONS_AT_ONCE = 1 << 24
 ALL = slice(None)
+
+
+def largest_size(subpixels: int = SUBPIXELS) -> int:
+    """The largest picture size in pixels, with this number of sub-pixels along a pixel's side."""
+    return LARGEST_SIZE // subpixels
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.core.geometry.shapes import SHAPES
-from verdigris.core.lighting.environment_names import ENVIRONMENTS
+from verdigris.core.lighting.environment import ENVIRONMENTS
 from verdigris.core.worker.protocol.commands import CLIP, FILM, GREY, LARGEST_LEVEL, SOFT, View
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals

@@ -8,8 +8,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QMouseEvent
 from PySide6.QtWidgets import QSizePolicy
 
+from verdigris.core.lighting.environment import STUDIO
 from verdigris.core.lighting.environment_file import SUFFIXES
-from verdigris.core.lighting.environment_names import STUDIO
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.commands import LARGEST_PICTURE, PIXELATED_FROM
 from verdigris.ui.model.panel_model import PanelModel

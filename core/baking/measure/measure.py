@@ -19,8 +19,14 @@ from verdigris.core.pictures.compare.metrics import (
     measure_samples,
     texel_errors,
 )
-from verdigris.core.pictures.picture_limits import PICTURE_SIZE, PICTURE_SUBPIXELS
-from verdigris.core.pictures.render import Lighting, Uploads, draw, make_gbuffer
+from verdigris.core.pictures.render import (
+    PICTURE_SIZE,
+    PICTURE_SUBPIXELS,
+    Lighting,
+    Uploads,
+    draw,
+    make_gbuffer,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -24,7 +24,7 @@ from verdigris.core.importance.camera import read_camera
 from verdigris.core.importance.maps import read_importance
 from verdigris.core.ladder.mesh.mesh_surface import load_surface
 from verdigris.core.ladder.output.write_ladder import PAGE
-from verdigris.core.lighting.environment_names import STUDIO
+from verdigris.core.lighting.environment import STUDIO
 from verdigris.core.settings.rung_names import NEURAL, describe_switch
 
 app = CommandApp()

@@ -57,8 +57,7 @@ from verdigris.core.pictures.compare.comparison import compare_materials
 from verdigris.core.pictures.compare.heat import automatic_top, heat_colours
 from verdigris.core.pictures.compare.verdict import judge_bake
 from verdigris.core.pictures.picture_files import check_picture_path, write_picture
-from verdigris.core.pictures.picture_limits import PICTURE_SIZE, PICTURE_SUBPIXELS, largest_size
-from verdigris.core.pictures.render import Lighting
+from verdigris.core.pictures.render import PICTURE_SIZE, PICTURE_SUBPIXELS, Lighting, largest_size
 
 app = CommandApp()
 

@@ -38,8 +38,7 @@ from verdigris.core.cli.shared.picture_options import (
 from verdigris.core.cli.shared.terminal import progress_line
 from verdigris.core.geometry.mesh import Mesh, in_atlas, load_mesh
 from verdigris.core.geometry.shapes import find_shape
-from verdigris.core.lighting.environment import Environment
-from verdigris.core.lighting.environment_names import ENVIRONMENTS
+from verdigris.core.lighting.environment import ENVIRONMENTS, Environment
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.material.live_inputs.live_input import LiveInput, WantedInput
 from verdigris.core.material.load.provenance import files_read
@@ -52,8 +51,12 @@ from verdigris.core.pictures.environment_render import (
 )
 from verdigris.core.pictures.moving.moving_files import check_moving_path, write_moving
 from verdigris.core.pictures.picture_files import check_picture_path, with_shoulder, write_picture
-from verdigris.core.pictures.picture_limits import largest_size
-from verdigris.core.pictures.render import MOST_STUDIO_SAMPLES, Lighting, over_backdrop
+from verdigris.core.pictures.render import (
+    MOST_STUDIO_SAMPLES,
+    Lighting,
+    largest_size,
+    over_backdrop,
+)
 from verdigris.core.pictures.render import render as draw_lit
 
 app = CommandApp()

@@ -11,8 +11,7 @@ import typer
 
 from verdigris.core.bundle.files.read import Bundle
 from verdigris.core.cli.shared.options import as_usage_error, path_argument, require_finite
-from verdigris.core.lighting.environment import Environment
-from verdigris.core.lighting.environment_names import ENVIRONMENTS, SKY
+from verdigris.core.lighting.environment import ENVIRONMENTS, SKY, Environment
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.lighting.sky import make_sky
 from verdigris.core.material.live_inputs.live_input import (
@@ -21,8 +20,7 @@ from verdigris.core.material.live_inputs.live_input import (
     live_values,
     parse_wanted,
 )
-from verdigris.core.pictures.picture_limits import largest_size
-from verdigris.core.pictures.render import ALL_SHAPES
+from verdigris.core.pictures.render import ALL_SHAPES, largest_size
 
 STUDIO = 0.8
 LIGHT = "-0.45,0.6,0.66"

@@ -9,7 +9,6 @@ import numpy as np
 
 from verdigris.core.base.outputs import write_file
 from verdigris.core.pictures.compare.comparison import compare_materials
-from verdigris.core.pictures.compare.comparison_path import comparison_path
 from verdigris.core.pictures.picture_files import encode_jpeg
 from verdigris.core.pictures.render import Lighting
 
@@ -17,10 +16,16 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
 
+_SUFFIX = ".compare.jpg"
 REPORT_SIZE = 512
 _QUALITY = 88
 # Directions of the studio and sub-pixels: on a processor and on a graphics card.
 _ON_PROCESSOR, _ON_GPU = (8, 1), (24, 2)
+
+
+def comparison_path(bundle: Path) -> Path:
+    """The file of a bundle's picture, beside it."""
+    return bundle.with_name(bundle.stem + _SUFFIX)
 
 
 def write_comparison(bundle: Path, teacher: Teacher, student: Student) -> Path:

@@ -27,7 +27,7 @@ def run_ladder(
     """Posts what is fitted, and the report at the end. `mesh` is one of the host's scene."""
     from verdigris.core.baking.fit_ladder import LadderRequest, fit_ladder
     from verdigris.core.ladder.mesh.mesh_surface import Surface, load_surface
-    from verdigris.core.lighting.environment_names import STUDIO
+    from verdigris.core.lighting.environment import STUDIO
     from verdigris.core.lighting.named_environments import find_environment
 
     teacher = material.teacher

@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from verdigris.core.lighting.environment import Environment, Sun, direction_of
-from verdigris.core.lighting.environment_names import ENVIRONMENTS, OVERCAST, STUDIO
+from verdigris.core.lighting.environment import (
+    ENVIRONMENTS,
+    OVERCAST,
+    STUDIO,
+    Environment,
+    Sun,
+    direction_of,
+)
 from verdigris.core.lighting.named_environments import find_environment, make_environment
 from verdigris.core.lighting.principal_lights import principal_lights
 
