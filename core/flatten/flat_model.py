@@ -18,8 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from verdigris.core.network.directions import into_frame
-from verdigris.core.network.frames import dot, normalise
+from verdigris.core.network.directions import dot, into_frame, normalise
 from verdigris.core.network.latents.texels import downsample
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import LatentLayout

@@ -1,4 +1,8 @@
-"""Activations of the hidden layers, by name: value and derivative by the pre-activation."""
+"""Activations of the hidden layers by name, and of the output: the sum of exponentials.
+
+Raw outputs are [3 lobes, N]: three channels of the first lobe, then those of the next. Each lobe is
+an exponential, and their sum is the response.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from verdigris.core.network.parameters import FloatArray
-from verdigris.core.network.spec import LEAKY_SLOPE, SMELU_WIDTH
+from verdigris.core.network.spec import CHANNELS, LEAKY_SLOPE, SMELU_WIDTH, NetworkSpec
 
 
 @dataclass(frozen=True)
 class Activation:
+    """A function of the pre-activation, and its derivative."""
+
     value: Callable[[FloatArray], FloatArray]
     derivative: Callable[[FloatArray], FloatArray]
 
 
 def _sigmoid(x: FloatArray) -> FloatArray:
-    # tanh does not overflow, unlike exp(-x).
+    # unlike exp(-x), tanh does not overflow
     result: FloatArray = 0.5 + 0.5 * np.tanh(0.5 * x)
     return result
 
@@ -29,7 +35,8 @@ def _silu_derivative(x: FloatArray) -> FloatArray:
 
 
 def _smelu(x: FloatArray) -> FloatArray:
-    """Slope LEAKY_SLOPE on the left, 1 on the right, a parabola of width 2 SMELU_WIDTH between."""
+    """Slope LEAKY_SLOPE on the left and 1 on the right, with a parabola of width 2 SMELU_WIDTH
+    between them."""
     bend = np.clip(x + SMELU_WIDTH, 0, 2 * SMELU_WIDTH)
     rest = np.maximum(x - SMELU_WIDTH, 0)
     result: FloatArray = LEAKY_SLOPE * x + (1 - LEAKY_SLOPE) * (bend**2 / (4 * SMELU_WIDTH) + rest)
@@ -52,3 +59,36 @@ FUNCTIONS = {
     "leaky_smelu": Activation(_smelu, _smelu_derivative),
     "relu": Activation(lambda x: np.maximum(x, 0), lambda x: (x > 0).astype(x.dtype)),
 }
+
+
+def response_of(spec: NetworkSpec, raw: FloatArray) -> FloatArray:
+    """The response [3, N] for raw outputs."""
+    result: FloatArray = np.exp(_exponents(spec, raw)).sum(0)
+    return result
+
+
+def exponent_of(spec: NetworkSpec, raw: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The logarithm of the response [3, N], and each lobe's share of it [lobes, 3, N]."""
+    exponents = _exponents(spec, raw)
+    largest = exponents.max(0)
+    exponents -= largest
+    shares: FloatArray = np.exp(exponents, out=exponents)
+    total = shares.sum(0)
+    shares /= total
+    return largest + np.log(total), shares
+
+
+def exponent_backward(shares: FloatArray, gradient: FloatArray) -> FloatArray:
+    """Gradient by the raw outputs, given the gradient by the logarithm of the response.
+
+    The clamp passes gradients on: responses stay below the limit, so gradients lead back from above
+    it. With a gradient of 0 an output would stay there.
+    """
+    result: FloatArray = (shares * gradient).reshape(-1, gradient.shape[-1])
+    return result
+
+
+def _exponents(spec: NetworkSpec, raw: FloatArray) -> FloatArray:
+    limited = np.minimum(raw - spec.output_shift, spec.output_limit)
+    result: FloatArray = limited.reshape(spec.lobes, CHANNELS, -1)
+    return result

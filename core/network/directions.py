@@ -1,28 +1,88 @@
-"""The decoder's direction inputs and their gradients.
+"""Learned shading frames, the decoder's direction inputs in them, and gradients of both.
 
-In each learned frame they are the half vector (Rusinkiewicz 1998), stretched along tangent and
+A frame is orthonormal, [3 axes, 3 components, N]: tangent, bitangent, normal. Vectors are [3, N].
+The inputs in each frame are the half vector (Rusinkiewicz 1998), stretched along tangent and
 bitangent; the difference vector; the cosines of the normal with wi and wo; and their logarithms.
 
 The stretch maps highlights of any width and anisotropy to one shape, which the network learns once.
 The cosines show directly where light or viewer is behind a tilted surface. Responses often follow a
 power of a cosine, which is a product in logarithms.
 
-This file spells out the definition. Cheaper, because a frame is orthonormal: with
-H = normalize(wi + wo), h is the frame applied to H, and dot(h, a) is dot(H, wi).
+This file spells out the definition. An evaluation can be cheaper, because a frame is orthonormal:
+with H = normalize(wi + wo), h is the frame applied to H, and dot(h, a) is dot(H, wi).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from verdigris.core.network.frames import dot, normalise, normalise_backward
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import (
+    AXIS_ROWS,
     COSINE_OFFSET,
     HALF_Z_MINIMUM,
+    LENGTH_EPSILON,
     LOGARITHM_SHARE,
     STRETCH_LIMIT,
 )
+
+
+def dot(a: FloatArray, b: FloatArray) -> FloatArray:
+    result: FloatArray = (a * b).sum(0)
+    return result
+
+
+def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
+    result: FloatArray = np.cross(a, b, axis=0)
+    return result
+
+
+def normalise(vector: FloatArray) -> FloatArray:
+    result: FloatArray = vector / np.maximum(np.sqrt(dot(vector, vector)), LENGTH_EPSILON)
+    return result
+
+
+def normalise_backward(vector: FloatArray, gradient: FloatArray) -> FloatArray:
+    """Gradient by the vector, given the gradient by the normalised vector."""
+    length = np.sqrt(dot(vector, vector))
+    unit = vector / np.maximum(length, LENGTH_EPSILON)
+    # below the guard the length is a constant, so there is no projection
+    along = np.where(length > LENGTH_EPSILON, dot(unit, gradient), 0)
+    result: FloatArray = (gradient - unit * along) / np.maximum(length, LENGTH_EPSILON)
+    return result
+
+
+def _raw_axes(raw: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Normal and tangent before orthonormalisation. Raw zeros give the surface's frame."""
+    normal = raw[0:3] + np.array([0, 0, 1], raw.dtype)[:, None]
+    tangent = raw[3:AXIS_ROWS] + np.array([1, 0, 0], raw.dtype)[:, None]
+    return normal, tangent
+
+
+def build_frame(raw: FloatArray) -> FloatArray:
+    """The orthonormal frame for raw values [6, N]."""
+    raw_normal, raw_tangent = _raw_axes(raw)
+    n = normalise(raw_normal)
+    t = normalise(raw_tangent - n * dot(n, raw_tangent))
+    return np.stack([t, _cross(n, t), n])
+
+
+def build_frame_backward(raw: FloatArray, gradient: FloatArray) -> FloatArray:
+    """Gradient by the raw values [6, N], given the gradient by the frame's nine components."""
+    raw_normal, raw_tangent = _raw_axes(raw)
+    n = normalise(raw_normal)
+    along = dot(n, raw_tangent)
+    projected = raw_tangent - n * along
+    t = normalise(projected)
+
+    g_t, g_b, g_n = gradient
+    g_n = g_n + _cross(t, g_b)
+    g_t = g_t + _cross(g_b, n)
+    g_projected = normalise_backward(projected, g_t)
+    g_along = -dot(n, g_projected)
+    g_n = g_n - along * g_projected + g_along * raw_tangent
+    g_raw_tangent = g_projected + g_along * n
+    return np.concatenate([normalise_backward(raw_normal, g_n), g_raw_tangent])
 
 
 def into_frame(frame: FloatArray, vector: FloatArray) -> FloatArray:
@@ -56,7 +116,7 @@ def _factors(stretch: FloatArray) -> FloatArray:
 
 
 def stretch_factors(stretch: FloatArray) -> FloatArray:
-    """Factors of the half vector along tangent and bitangent, of raw values."""
+    """The half vector's factors along tangent and bitangent, for raw values."""
     result: FloatArray = np.exp(STRETCH_LIMIT * np.tanh(stretch / STRETCH_LIMIT))
     return result
 

@@ -1,7 +1,7 @@
 """Losses by name: functions of the exponent e of the prediction p = exp(e), and of the response r.
 
-Each is a mean over the three channels. With the exponent the gradient stays exact and small: the
-cube root of exp(e) is exp(e / 3), without division by a vanishing response.
+A loss is a mean over the three channels. As a function of the exponent, its gradient is exact and
+small: the cube root of exp(e) is exp(e / 3), without division by a vanishing response.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _LEAST_RESPONSE = 1e-30
 # From this exponent on, cbrt_bounded is a straight line.
 _BENT = 3 * math.log(STEEPEST_ROOT)
 
-# Share of the light gradient that is added to the gradient of a loss, and the part of the steps of
-# the last stage after which it is added. docs/tried/loss.md has other values.
+# Share of the light gradient that is added to the gradient of a loss, and the part of the last
+# stage's steps after which it is added. docs/tried/loss.md compares other values.
 LIGHT_SHARE = 0.5
 LIGHT_START = 0.8
-# Responses count as at most so many times the prediction in the light gradient.
+# In the light gradient, a response counts as at most so many times the prediction.
 LIGHT_RATIO = 9.0
 
 # (exponent [3, N], response [3, N]) -> (loss [N], its derivative by the exponent [3, N])
@@ -32,9 +32,9 @@ Loss = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 def cbrt_log(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArray]:
     """cbrt_l1 where the prediction is too bright, and its tangent in e, r^(1/3) (log r - e), where
-    it is too dark. So the gradient does not vanish for predictions that are far too dark.
+    it is too dark. The gradient then does not vanish for predictions that are far too dark.
 
-    The larger formula is always the right one. A comparison is five times faster than a mask."""
+    The larger formula is always the right one. A comparison is five times as fast as a mask."""
     root, target = np.exp(exponent / 3), np.cbrt(response)
     too_bright = root - target
     too_dark = target * (np.log(np.maximum(response, _LEAST_RESPONSE)) - exponent)
@@ -44,7 +44,7 @@ def cbrt_log(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, Fl
 
 def cbrt_bounded(exponent: FloatArray, response: FloatArray) -> tuple[FloatArray, FloatArray]:
     """cbrt_log, continued as a straight line in e and log r where a cube root exceeds
-    STEEPEST_ROOT. Otherwise few highlights would contribute half of the gradient."""
+    STEEPEST_ROOT. Without that, a few highlights would contribute half of the gradient."""
     logarithm = np.log(np.maximum(response, _LEAST_RESPONSE))
     root, target = np.minimum(exponent, _BENT), np.minimum(logarithm, _BENT)
     difference = np.subtract(exponent, logarithm, out=logarithm)
@@ -96,9 +96,9 @@ FUNCTIONS: dict[str, Loss] = {
 def light_gradient(exponent: FloatArray, response: FloatArray) -> FloatArray:
     """p^(2/3) (1 - r/p), the slope by e of a Tweedie deviance, as a mean over channels.
 
-    The losses have their minimum at a median of the responses that one prediction stands for, which
-    is darker than their mean where a few are bright. This one has it at the mean, and so keeps the
-    sum of light."""
+    The minimum of the losses is at a median of the responses that one prediction stands for. Where
+    a few responses are bright, that is darker than their mean. The minimum of this one is at the
+    mean, which keeps the sum of light."""
     logarithm = np.log(np.maximum(response, _LEAST_RESPONSE))
     ratio = np.exp(np.minimum(logarithm - exponent, math.log(LIGHT_RATIO)))
     gradient: FloatArray = np.exp(exponent * (2 / 3)) * (1 - ratio) / CHANNELS
@@ -106,5 +106,6 @@ def light_gradient(exponent: FloatArray, response: FloatArray) -> FloatArray:
 
 
 def clamp_response(response: FloatArray) -> FloatArray:
+    """The response between 0 and RESPONSE_LIMIT, as losses use it."""
     result: FloatArray = np.clip(response, 0, RESPONSE_LIMIT)
     return result

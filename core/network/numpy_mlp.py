@@ -1,6 +1,6 @@
 """The student in plain numpy, forward and backward, in the precision of its inputs.
 
-This is the oracle for every kernel and for the fast trainers. Arrays are
+This is the oracle for every kernel, for the fast trainers and for all other decoders. Arrays are
 channel-first, [channels, samples], as in the kernels' matrices.
 """
 
@@ -13,14 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.network import activations, losses
-from verdigris.core.network.directions import encode_directions, encode_directions_backward
-from verdigris.core.network.frames import build_frame, build_frame_backward
-from verdigris.core.network.latents.texels import IndexArray, corners, gather, scatter
-from verdigris.core.network.output import exponent_backward, exponent_of, response_of
+from verdigris.core.network.activations import exponent_backward, exponent_of, response_of
+from verdigris.core.network.directions import (
+    build_frame,
+    build_frame_backward,
+    encode_directions,
+    encode_directions_backward,
+)
+from verdigris.core.network.latents.texels import (
+    IndexArray,
+    corners,
+    gather,
+    level_for_lod,
+    scatter,
+)
 from verdigris.core.network.parameters import FloatArray, Parameters, with_live
 from verdigris.core.network.spec import AXIS_ROWS, CHANNELS, FRAME_ROWS, NetworkSpec
 
-# Samples in a block of evaluate(): they fit into caches.
+# Samples in a block of evaluate(), so that they fit into caches.
 _AT_ONCE = 1 << 14
 
 
@@ -68,7 +78,7 @@ def forward(
 def decode_latents(
     spec: NetworkSpec, parameters: Parameters, latent: FloatArray, wi: FloatArray, wo: FloatArray
 ) -> FloatArray:
-    """Raw outputs [3 lobes, N] of gathered latents and live values [inputs of the place, N]."""
+    """Raw outputs [3 lobes, N] for gathered latents and live values [inputs of the place, N]."""
     none = np.empty(0, np.int64), np.empty(0, latent.dtype)
     return _decode(
         spec, parameters, Tape(*none, wi, wo, parameters.frames() @ latent, [], []), latent
@@ -137,6 +147,31 @@ def backward(
     return result.decoder, latents
 
 
+def loss_and_gradients(
+    spec: NetworkSpec,
+    parameters: Parameters,
+    batch: NDArray[np.void],
+    loss: str = "cbrt_log",
+    light_share: float = 0.0,
+) -> Gradients:
+    """The mean of weight times loss over a batch of TRAINING_SAMPLE, and its gradients with a share
+    of the light gradient."""
+    dtype = parameters.decoder.dtype
+    uv, wi, wo, response = (batch[name].astype(dtype).T for name in ("uv", "wi", "wo", "response"))
+    level, material = _whole(batch["level"]), _whole(batch["material"])
+    live = batch["live"][:, : spec.live_inputs]
+    raw, tape = forward(spec, parameters, uv, level, wi, wo, material, live)
+    exponent, shares = exponent_of(spec, raw)
+    target = losses.clamp_response(response)
+    values, gradient = losses.FUNCTIONS[loss](exponent, target)
+    if light_share:
+        gradient = gradient + light_share * losses.light_gradient(exponent, target)
+    share = batch["weight"].astype(dtype) / len(batch)
+    by_outputs = exponent_backward(shares, gradient * share)
+    decoder, latents = backward(spec, parameters, tape, by_outputs)
+    return Gradients(float((values * share).sum()), decoder, latents)
+
+
 def evaluate(
     spec: NetworkSpec,
     parameters: Parameters,
@@ -147,7 +182,8 @@ def evaluate(
     material: NDArray[Any] | int = 0,
     live: NDArray[Any] | None = None,
 ) -> FloatArray:
-    """The student's response [N, 3] in the parameters' precision; uv is [N, 2], wi, wo [N, 3]."""
+    """The response [N, 3] on a mip level, in the parameters' precision; uv is [N, 2], wi and wo are
+    [N, 3]."""
     dtype = parameters.decoder.dtype
     uv, wi, wo = (np.asarray(array, dtype).T for array in (uv, wi, wo))
     count = uv.shape[1]
@@ -172,29 +208,40 @@ def evaluate(
     return result
 
 
-def loss_and_gradients(
-    spec: NetworkSpec,
+def evaluate_at_lod(
     parameters: Parameters,
-    batch: NDArray[np.void],
-    loss: str = "cbrt_log",
-    light_share: float = 0.0,
-) -> Gradients:
-    """Mean over a batch of TRAINING_SAMPLE of weight times loss, and its gradients, with a share of
-    the light gradient."""
+    uv: NDArray[Any],
+    lod: NDArray[Any],
+    wi: NDArray[Any],
+    wo: NDArray[Any],
+    live: NDArray[Any] | None = None,
+) -> FloatArray:
+    """The response [N, 3] for a footprint, in the decoder's precision; `lod` is log2 of its width
+    in finest texels. Live values are [N, inputs], or the same for all."""
     dtype = parameters.decoder.dtype
-    uv, wi, wo, response = (batch[name].astype(dtype).T for name in ("uv", "wi", "wo", "response"))
-    level, material = _whole(batch["level"]), _whole(batch["material"])
-    live = batch["live"][:, : spec.live_inputs]
-    raw, tape = forward(spec, parameters, uv, level, wi, wo, material, live)
-    exponent, shares = exponent_of(spec, raw)
-    target = losses.clamp_response(response)
-    values, gradient = losses.FUNCTIONS[loss](exponent, target)
-    if light_share:
-        gradient = gradient + light_share * losses.light_gradient(exponent, target)
-    share = batch["weight"].astype(dtype) / len(batch)
-    by_outputs = exponent_backward(shares, gradient * share)
-    decoder, latents = backward(spec, parameters, tape, by_outputs)
-    return Gradients(float((values * share).sum()), decoder, latents)
+    uv, wi, wo = (np.asarray(array, dtype).T for array in (uv, wi, wo))
+    latent = latents_at_lod(parameters, uv, np.asarray(lod, dtype), live)
+    raw = decode_latents(parameters.spec, parameters, latent, wi, wo)
+    response = response_of(parameters.spec, raw)
+    response[:, (wi[2] <= 0) | (wo[2] <= 0)] = 0
+    return np.ascontiguousarray(response.T)
+
+
+def latents_at_lod(
+    parameters: Parameters, uv: FloatArray, lod: FloatArray, live: NDArray[Any] | None = None
+) -> FloatArray:
+    """Trilinear latents, then live values, [inputs of the place, N]. uv is [2, N]; live values are
+    [N, inputs], or the parameters' own."""
+    layout = parameters.layout
+    level = level_for_lod(layout, lod)
+    finer = np.floor(level).astype(np.int64)
+    coarser = np.minimum(finer + 1, layout.levels - 1)
+    part = (level - finer).astype(uv.dtype)
+    fine, coarse = (
+        gather(parameters.latents, *corners(layout, uv, each)) for each in (finer, coarser)
+    )
+    latent: FloatArray = fine + (coarse - fine) * part
+    return with_live(parameters, latent, live)
 
 
 def _rows_of_frame(rows: FloatArray, frame: int) -> FloatArray:

@@ -1,4 +1,4 @@
-"""The student's parameters, the flat decoder vector and the latent texels, and their file."""
+"""The student's parameters (the flat decoder vector and the latent texels) and their file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FRAME_SCALE = 0.1
 
 
 class CheckpointError(VerdigrisError):
-    """A checkpoint that cannot be read or has wrong content."""
+    """A checkpoint that cannot be read or written, or has wrong contents."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Parameters:
     """The heads of sampler and split (flat, see NetworkSpec.head_layers), fitted after
     training."""
     live: tuple[float, ...] = ()
-    """Live values from 0 to 1 where an evaluation is given none."""
+    """Live values from 0 to 1 for evaluations without live values."""
 
     def __post_init__(self) -> None:
         if not self.live:
@@ -65,20 +65,20 @@ class Parameters:
                 raise SettingsError(f"{name} has shape {found}: the specification needs {shape}")
 
     def frames(self) -> FloatArray:
-        """View of the frame matrix, [frame rows, inputs of the place]."""
+        """A view of the frame matrix, [frame rows, inputs of the place]."""
         start, size = self.spec.frame_offset, self.spec.frame_size
         return self.decoder[start : start + size].reshape(self.spec.frame_rows, -1)
 
     def weights(self, layer: LayerSpec) -> FloatArray:
-        """View of a layer's weights, [outputs, inputs]."""
+        """A view of a layer's weights, [outputs, inputs]."""
         return self.decoder[layer.weight_offset : layer.bias_offset].reshape(layer.outputs, -1)
 
     def bias(self, layer: LayerSpec) -> FloatArray:
-        """View of a layer's bias."""
+        """A view of a layer's bias."""
         return self.decoder[layer.bias_offset : layer.end]
 
     def level(self, level: int) -> FloatArray:
-        """View of a mip level's latents, [materials, height, width, channels]."""
+        """A view of a mip level's latents, [materials, height, width, channels]."""
         offsets = self.layout.level_offsets
         texels = self.latents[offsets[level] : offsets[level + 1]]
         return texels.reshape(self.layout.materials, *self.layout.level_size(level), -1)
@@ -109,13 +109,13 @@ class Parameters:
         )
 
     def with_double_decoder(self) -> Parameters:
-        """Converts only the decoder to doubles. Gathered latents become doubles with it, so the
+        """Parameters with the decoder in doubles. Gathered latents become doubles with it, so the
         large texture need not be copied."""
         head = None if self.head is None else self.head.astype(np.float64)
         return replace(self, decoder=self.decoder.astype(np.float64), head=head)
 
     def in_single_floats(self) -> Parameters:
-        """As engines compute. Copies only what is in doubles."""
+        """Parameters in single floats, in which engines compute. Only doubles are copied."""
         head = None if self.head is None else np.asarray(self.head, np.float32)
         return replace(
             self,
@@ -131,8 +131,8 @@ class Parameters:
 def with_live(
     parameters: Parameters, latent: FloatArray, live: NDArray[Any] | None = None
 ) -> FloatArray:
-    """What frames and layers are given: latents [channels, N], then live values [N, inputs], or the
-    parameters' own."""
+    """The inputs of the place for frames and layers: latents [channels, N], then live values
+    [N, inputs], or the parameters' own."""
     inputs = parameters.spec.live_inputs
     if not inputs:
         return latent
@@ -142,7 +142,7 @@ def with_live(
 
 
 def initialise(spec: NetworkSpec, layout: LatentLayout, seed: int) -> Parameters:
-    """Fresh fp32 parameters, the same for the same seed on every machine."""
+    """Initial fp32 parameters. The same seed gives the same values on every machine."""
     decoder_random, latent_random = np.random.default_rng(seed).spawn(2)
     parameters = Parameters(
         spec,
@@ -185,12 +185,12 @@ def save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
 
 
 def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Reads every array of an npz. A CheckpointError names file and array."""
+    """All arrays of an npz. A CheckpointError names file and array."""
     name = "archive"
     try:
         archive = np.load(path, mmap_mode="r", allow_pickle=False)
         if isinstance(archive, np.ndarray):
-            raise TypeError("it holds one array, not several (.npz)")
+            raise TypeError("it contains one array, not several (.npz)")
         with archive:
             arrays = {}
             for name in archive.files:
@@ -201,7 +201,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def to_arrays(parameters: Parameters) -> dict[str, NDArray[Any]]:
-    """The parameters as arrays: two texts as bytes, and two arrays."""
+    """The parameters as arrays; specification and layout are texts as bytes."""
     return {
         "spec": _text(parameters.spec.to_json()),
         "layout": _text(json.dumps(asdict(parameters.layout), sort_keys=True)),
@@ -217,9 +217,9 @@ def from_arrays(arrays: dict[str, NDArray[Any]], source: Path) -> Parameters:
             raise CheckpointError(f"{source}: {name} is missing")
     for name in ("decoder", "latents"):
         if arrays[name].dtype.kind != "f":
-            raise CheckpointError(f"{source}: {name} is of type {arrays[name].dtype}, not float")
+            raise CheckpointError(f"{source}: {name} has type {arrays[name].dtype}, not float")
         if not np.isfinite(arrays[name]).all():
-            raise CheckpointError(f"{source}: {name} holds values that are not finite")
+            raise CheckpointError(f"{source}: {name} contains values that are not finite")
     name = "spec"
     try:
         spec = NetworkSpec.from_json(arrays["spec"].tobytes().decode())

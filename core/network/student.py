@@ -1,4 +1,4 @@
-"""The student on a device: parameters as a material that every evaluating kernel accepts."""
+"""The student on a device: parameters as a material that every kernel for materials accepts."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class SharedBuffers:
     decoder: slangpy.Buffer
     texels: slangpy.Buffer
     texel_quads: int
-    """Distance between texels in float4; a texel starts with its latent."""
+    """The distance between texels in float4. A texel starts with its latents."""
 
 
 class Student(DeviceMaterial):
-    """Evaluates parameters in single floats, on every device with compute kernels."""
+    """Evaluates parameters in single floats on every device with compute kernels."""
 
     def __init__(
         self,
@@ -58,13 +58,13 @@ class Student(DeviceMaterial):
         self._decoder = self.device.new_buffer(decoder)
         self._quads = None
         if self.device.is_software and decoder.nbytes <= MOST_CONSTANT_BYTES:
-            # processors read a constant buffer in half the time
+            # CPUs read a constant buffer in half the time
             self._quads = np.resize(decoder, (-(-decoder.size // 4), 4)).tolist()
         self._texels = self.device.new_buffer(latents, 16)
         self._texel_quads = parameters.spec.latent_channels // 4
 
     def use_buffers(self, buffers: SharedBuffers) -> None:
-        """Evaluates a trainer's buffers from now on, with their values at each call."""
+        """Evaluates a trainer's buffers from now on, each time with their current values."""
         self._decoder, self._texels = buffers.decoder, buffers.texels
         self._texel_quads = buffers.texel_quads
         self._quads = None

@@ -25,6 +25,7 @@ from verdigris.core.baking.measure.sky import FULL_PLAN, SUN, sky, views_of
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
 from verdigris.core.lighting.sky import sky_radiance
+from verdigris.core.network.activations import response_of
 from verdigris.core.network.light.environment_light import (
     GOLDEN_RATIO,
     environment_light,
@@ -32,9 +33,7 @@ from verdigris.core.network.light.environment_light import (
     environment_light_split,
 )
 from verdigris.core.network.light.sampler import draw, lobes_of, look_at, pdf
-from verdigris.core.network.numpy_decoder import latents_at_lod
-from verdigris.core.network.numpy_mlp import decode_latents
-from verdigris.core.network.output import response_of
+from verdigris.core.network.numpy_mlp import decode_latents, latents_at_lod
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.pictures.compare.metrics import display, ldr_flip
 from verdigris.core.pictures.picture_files import write_data

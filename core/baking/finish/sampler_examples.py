@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from verdigris.core.base.colour import LUMINANCE
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.reference import hemisphere
-from verdigris.core.network.directions import into_frame
-from verdigris.core.network.frames import build_frame, normalise
+from verdigris.core.network.directions import build_frame, into_frame, normalise
 from verdigris.core.network.latents.texels import corners, gather
 from verdigris.core.network.light.sampler import (
     Halves,

@@ -15,7 +15,7 @@ from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.sampler_rows import COLUMNS as SAMPLER_COLUMNS
 from verdigris.core.bundle.files.sampler_rows import SamplerRows, make_sampler_rows
 from verdigris.core.bundle.proxies.sampled_texture import trilinear
-from verdigris.core.network.numpy_decoder import evaluate_at_lod
+from verdigris.core.network.numpy_mlp import evaluate_at_lod
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.proxies.proxy_texture import Proxies

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.network.light.sampler import Lobes, draw, lobes_of, look_at, pdf
-from verdigris.core.network.numpy_decoder import latents_at_lod
+from verdigris.core.network.numpy_mlp import latents_at_lod
 
 if TYPE_CHECKING:
     from verdigris.core.network.parameters import FloatArray, Parameters

@@ -27,9 +27,8 @@ from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import choose_points
 from verdigris.core.bundle.files.weights import round_decoder
 from verdigris.core.network import activations
-from verdigris.core.network.numpy_decoder import latents_at_lod
-from verdigris.core.network.numpy_mlp import decode_latents, decoder_inputs
-from verdigris.core.network.output import response_of
+from verdigris.core.network.activations import response_of
+from verdigris.core.network.numpy_mlp import decode_latents, decoder_inputs, latents_at_lod
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.network.directions import into_frame, stretch_factors
-from verdigris.core.network.frames import build_frame, normalise
+from verdigris.core.network.directions import build_frame, into_frame, normalise, stretch_factors
 from verdigris.core.network.light.sampler import above_horizon
-from verdigris.core.network.numpy_decoder import latents_at_lod
+from verdigris.core.network.numpy_mlp import latents_at_lod
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import AXIS_ROWS, FRAME_ROWS
 

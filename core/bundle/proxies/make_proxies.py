@@ -27,7 +27,7 @@ from verdigris.core.bundle.proxies.quadrature import (
 )
 from verdigris.core.bundle.proxies.sampler_sums import deviation_of_sampler, sums_by_sampler
 from verdigris.core.network.latents.texels import texel_centres
-from verdigris.core.network.numpy_decoder import evaluate_at_lod
+from verdigris.core.network.numpy_mlp import evaluate_at_lod
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LatentLayout
 

@@ -17,7 +17,7 @@ from verdigris.core.bundle.proxies.quadrature import (
     sum_drawn,
 )
 from verdigris.core.network.light.sampler import draw, lobes_of, look_at, pdf
-from verdigris.core.network.numpy_decoder import latents_at_lod
+from verdigris.core.network.numpy_mlp import latents_at_lod
 from verdigris.core.network.parameters import Parameters
 
 # Places and lights that the deviation is measured with.

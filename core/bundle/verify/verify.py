@@ -21,7 +21,7 @@ from verdigris.core.bundle.verify.map_differences import (
 from verdigris.core.bundle.verify.rows import Row, largest
 from verdigris.core.bundle.verify.verify_sampler import Sampler, numpy_sampler, sampler_rows
 from verdigris.core.material.load.provenance import changed_sources, source_facts
-from verdigris.core.network.numpy_decoder import evaluate_at_lod
+from verdigris.core.network.numpy_mlp import evaluate_at_lod
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.files.read import Bundle

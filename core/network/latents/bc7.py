@@ -1,9 +1,9 @@
-"""BC7 blocks of modes 4, 5 and 6, in numpy: the reference of what a texture unit decodes.
+"""BC7 blocks of modes 4, 5 and 6 in numpy: the reference for what a texture unit decodes.
 
-A block has 4 x 4 texels of four channels. In mode 6 they lie on a line between two endpoints. In
-modes 4 and 5 three channels do, and the fourth, which any of the four can be, is a scalar with
-endpoints and indices of its own. Khronos Data Format 1.3, "BPTC compressed texture image formats";
-latent_blocks.slang has the same numbers.
+A block has 4 x 4 texels with four channels. In mode 6 the texels lie on a line between two
+endpoints. In modes 4 and 5 three channels do, and the fourth, which can be any of the four, is a
+scalar with endpoints and indices of its own. See Khronos Data Format 1.3, "BPTC compressed texture
+image formats". latent_blocks.slang has the same numbers.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from verdigris.core.network.parameters import FloatArray
 SIDE, TEXELS, BLOCK_BYTES = 4, 16, 16
 _CHANNELS = 4
 _NONE = _CHANNELS
-# By kind of block: its mode; the channel that is a scalar; the largest index along the line, and
-# that of the scalar; bits of an endpoint's channel on the line, and of the scalar's endpoints.
+# For each kind of block: its mode; the channel that is a scalar; the largest index along the line
+# and that of the scalar; bits of an endpoint's channel on the line, and of the scalar's endpoints.
 MODE = np.array([6, *[4] * 8, *[5] * 4])
 SCALAR = np.array([_NONE, *[*range(_CHANNELS)] * 3])
 LINE_LAST = np.array([15, *[3] * 4, *[7] * 4, *[3] * 4])
 SCALAR_LAST = np.array([1, *[7] * 4, *[3] * 4, *[3] * 4])
 LINE_BITS = np.array([7, *[5] * 8, *[7] * 4])
 SCALAR_BITS = np.array([0, *[6] * 8, *[8] * 4])
-# Channels of a block as it is stored: the scalar last, in the place of the channel that was last.
+# Channels of a stored block: the scalar is last, and the last channel takes its place.
 _SWAPPED = np.array([[3, 1, 2, 0], [0, 3, 2, 1], [0, 1, 3, 2], [*range(4)], [*range(4)]])
 _ROTATION = np.array([1, 2, 3, 0])
 
@@ -37,7 +37,7 @@ Whole = NDArray[np.int64]
 
 
 def blocks_of(size: int) -> int:
-    """Blocks along a side of so many texels."""
+    """The number of blocks along a side with so many texels."""
     return -(-size // SIDE)
 
 
@@ -63,7 +63,7 @@ def quantise_endpoints(ends: FloatArray, kinds: NDArray[np.integer[Any]]) -> Flo
 
 
 def parts_of(along: NDArray[Any], kinds: NDArray[np.integer[Any]]) -> tuple[NDArray[Any], ...]:
-    """Ways from the first endpoints to the second [..., 4]: along the line, and of the scalar."""
+    """Ways [..., 4] from the first endpoints to the second: along the line, and of the scalar."""
     is_scalar = np.arange(_CHANNELS) == SCALAR[kinds][..., None]
     return np.where(is_scalar, 0, along), np.where(is_scalar, along, 0)
 
@@ -152,8 +152,8 @@ def _turned(ends: Whole, turns: NDArray[np.bool_]) -> Whole:
 def _fields(
     mode: int, large: bool, ends: Whole, rotation: Whole, line: Whole, scalar: Whole
 ) -> Iterator[tuple[Whole, int]]:
-    """Values of a block's fields in their order, and their bits. `large`: the line's indices have
-    more bits than the scalar's."""
+    """Values and bits of a block's fields in their order. `large`: the line's indices have more
+    bits than the scalar's."""
     yield np.full(len(ends), 1 << mode), mode + 1
     if mode == 6:
         for channel in range(_CHANNELS):
@@ -181,7 +181,7 @@ def _indices(indices: Whole, bits: int) -> Iterator[tuple[Whole, int]]:
 
 
 def unpack(blocks: Bytes) -> tuple[Whole, Whole, Whole, Whole, Whole]:
-    """Endpoints [..., 4], kinds and indices [..., 16] of blocks: what `pack` takes."""
+    """Endpoints [..., 4], kinds and indices [..., 16] of blocks; the inverse of `pack`."""
     flat = blocks.reshape(-1, BLOCK_BYTES)
     bits = np.unpackbits(flat, axis=-1, bitorder="little").astype(np.int64)
     ends, kinds = np.zeros((len(flat), _CHANNELS, 2), np.int64), np.zeros(len(flat), np.int64)
@@ -246,7 +246,7 @@ def is_known(blocks: Bytes) -> NDArray[np.bool_]:
 
 
 def as_mode_4(first_bytes: Bytes) -> Bytes:
-    """First bytes of blocks with the mode changed to 4, in which any other bits are valid."""
+    """First bytes of blocks with the mode changed to 4, for which all other bits are valid."""
     return np.asarray(first_bytes & 0xE0 | 0x10)
 
 
@@ -256,8 +256,8 @@ def decode(blocks: Bytes) -> Bytes:
 
 
 def to_blocks(texels: NDArray[Any]) -> NDArray[Any]:
-    """Texels [height, width, channels] as [rows, columns, 16, channels]. Texels beyond the edge
-    repeat it."""
+    """Texels [height, width, channels] as [rows, columns, 16, channels]. Beyond the edge its texels
+    are repeated."""
     height, width, channels = texels.shape
     rows, columns = blocks_of(height), blocks_of(width)
     missing = SIDE * rows - height, SIDE * columns - width

@@ -1,9 +1,10 @@
 """Fits blocks of BC7 to latents: the kind of each block, its line, and its scalar channel.
 
-A layer of four channels in a block of 4 x 4 texels lies on a line, or three of its channels do and
-the fourth is free. The kind of least expected square error is chosen: distances from the line, and
-the rounding of indices and endpoints. Errors of a channel count by the mean square of its
-gradients, where that is known. latent_blocks.slang has the same functions.
+In a block of 4 x 4 texels, a layer of four channels lies on a line, or three of its channels do and
+the fourth is free. The kind with the least expected square error is chosen. The error comes from
+distances to the line and from the rounding of indices and endpoints. A channel's errors are
+weighted with the mean square of its gradients, if that is known. latent_blocks.slang has the same
+functions.
 """
 
 from __future__ import annotations
@@ -27,24 +28,23 @@ from verdigris.core.network.parameters import FloatArray, Parameters
 T = TypeVar("T")
 
 QUAD = 4
-# Squarings of a covariance: its 64th power has the longest axis in every column.
+# Squarings of a covariance: every column of its 64th power is along the longest axis.
 _SQUARINGS = 6
-# Least importance of a channel, as a part of the most important one.
+# Least importance of a channel, as a share of the most important one's.
 _LEAST_SHARE = 1e-4
 _TINY = 1e-30
-# Square errors of rounded endpoints, in squared bytes: of a channel of a line, and of a scalar.
+# Square errors of rounded endpoints, in squared bytes: for a channel on a line, and for a scalar.
 _LINE_NOISE = np.array([0.3, *[5.6] * 8, *[0.34] * 4], np.float32)
 _SCALAR_NOISE = np.array([0, *[1.4] * 8, *[0.08] * 4], np.float32)
-# Of the errors of its endpoints, a texel between them has this part on average.
+# The share of the endpoints' errors that a texel between them has on average.
 _INNER_SHARE = 0.6
 # Channels on the line for each choice of the free channel; the last has none.
 _ON_LINE = [[each for each in range(QUAD) if each != free] for free in range(QUAD + 1)]
-# Rounds of least squares for ends, and the least variance of shares by which a line through them is
-# known.
+# Rounds of least squares for ends, and the least variance of shares that determines a line.
 _END_ROUNDS, _LEAST_SQUARE = 2, 1e-4
-# Blocks that are fitted together: intermediate arrays fit into caches.
+# Blocks that are fitted together, so that intermediate arrays fit into caches.
 _PART = 2048
-# Rows of texels that a thread encodes, whole blocks, and threads at most.
+# Rows of texels, in whole blocks, that a thread encodes; and the most threads.
 _ROWS_A_THREAD, _MOST_THREADS = 64, 8
 
 
@@ -54,11 +54,11 @@ class Fit(NamedTuple):
     texels: FloatArray
     """The texels on their lines, [..., 16, 4]."""
     first: FloatArray
-    """First ends [..., 4] of lines and scalars, not rounded; 0 if they were not requested."""
+    """The first ends [..., 4] of lines and scalars, not rounded; 0 if they were not requested."""
     second: FloatArray
-    """Second ends [..., 4]."""
+    """The second ends [..., 4]."""
     kinds: NDArray[np.int64]
-    """Kinds [...] of bc7.py."""
+    """The kinds [...] as in bc7.py."""
 
 
 def to_quads(texels: FloatArray) -> FloatArray:
@@ -83,7 +83,7 @@ def fit_blocks(
     in_threads: bool = False,
 ) -> Fit:
     """Fits blocks to texels [..., 16, 4]. `byte` [..., 4] is the width of a byte, or 0 to neglect
-    the rounding of endpoints; `importance` [..., 4] is that of a square error."""
+    the rounding of endpoints. `importance` [..., 4] weights square errors."""
     shape = texels.shape[:-2]
     flat = texels.reshape(-1, bc7.TEXELS, QUAD)
     by_block = (*shape, QUAD)
@@ -112,15 +112,15 @@ def fit_blocks(
 def _fit_columns(
     texels: FloatArray, byte: FloatArray, importance: FloatArray | None, with_ends: bool
 ) -> Fit:
-    """The same with blocks last: texels [4, 16, blocks], `byte` and `importance` [4, blocks]. Numpy
-    is ten times as fast along blocks as along the four channels of each."""
+    """`fit_blocks` with the blocks last: texels [4, 16, blocks], `byte` and `importance`
+    [4, blocks]. Numpy is ten times as fast along blocks as along the four channels of a block."""
     texels = np.ascontiguousarray(texels)
     mean = texels.mean(1)
     unit = np.ones_like(mean)
     if importance is not None:
         least = _LEAST_SHARE * importance.max(0) + _TINY
         unit = np.sqrt(np.maximum(importance, least))
-        # only ratios count: numbers near 1 neither overflow nor vanish
+        # only ratios matter, and numbers near 1 neither overflow nor vanish
         unit /= unit.max(0)
     scaled = texels - mean[:, None]
     scaled *= unit[:, None]
@@ -157,11 +157,11 @@ def _fit_columns(
 
 
 def best_ends(places: FloatArray, last: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
-    """Ends [blocks] of least square error for places [16, blocks] along a way with indices from 0
-    to `last`, by least squares in turn with the indices."""
+    """Ends [blocks] with the least square error for places [16, blocks] along a way with indices
+    from 0 to `last`. Ends by least squares and indices are computed in turn."""
     low, high, mean = places.min(0), places.max(0), places.mean(0)
     most = last.astype(places.dtype)
-    # of evenly spread places: the outer ones are as far from an end as others from an index
+    # for evenly spread places, the outer ones are as far from an end as others from an index
     inset = (high - low) / (2 * most + 2)
     low += inset
     high -= inset
@@ -189,8 +189,8 @@ def _along(scaled: FloatArray, axis: FloatArray) -> FloatArray:
 
 
 def _axes_of_choices(scaled: FloatArray) -> FloatArray:
-    """First principal axes [5, 4, blocks] for each choice of the free channel, on which they are 0,
-    of texels [4, 16, blocks]."""
+    """First principal axes [5, 4, blocks] of texels [4, 16, blocks] for each choice of the free
+    channel. The axis is 0 in the free channel."""
     covariance = {
         (row, column): np.einsum("tn,tn->n", scaled[row], scaled[column])
         for row, column in combinations_with_replacement(range(QUAD), 2)
@@ -208,8 +208,9 @@ def _axes_of_choices(scaled: FloatArray) -> FloatArray:
 def _expected_error(
     beside: FloatArray, length: FloatArray, reach: FloatArray, byte_square: FloatArray
 ) -> FloatArray:
-    """The expected square error of each kind, [kinds, blocks], with the errors beside lines and
-    their lengths [5, blocks], and the reach of channels and squares of their bytes [4, blocks]."""
+    """The expected square error of each kind, [kinds, blocks]. It follows from the errors beside
+    lines and their lengths, [5, blocks], and from the reach of channels and the squares of their
+    bytes, [4, blocks]."""
     free, dtype = bc7.SCALAR, beside.dtype
     none = np.zeros_like(reach[:1])
     line_bytes = np.stack([byte_square[line].sum(0) for line in _ON_LINE])
@@ -230,8 +231,8 @@ def _expected_error(
 
 
 def longest_axis(elements: FloatArray) -> FloatArray:
-    """First principal axes [side, ...], of length 1 or 0, of symmetric matrices. These are given as
-    their elements on and above the diagonal, row by row, [side * (side + 1) / 2, ...]."""
+    """First principal axes [side, ...], with length 1 or 0, of symmetric matrices. The matrices are
+    given by their elements on and above the diagonal, row by row, [side * (side + 1) / 2, ...]."""
     side = int(np.sqrt(2 * len(elements)))
     pairs = list(combinations_with_replacement(range(side), 2))
     place = {pair: number for number, pair in enumerate(pairs)}
@@ -261,8 +262,8 @@ def longest_axis(elements: FloatArray) -> FloatArray:
 def encode(
     texels: FloatArray, latent_range: LatentRange, squares: FloatArray | None = None
 ) -> bc7.Bytes:
-    """The blocks [layers, rows, columns, 16] of a level [height, width, channels]; `squares` of the
-    same shape are the mean squares of gradients."""
+    """The blocks [layers, rows, columns, 16] of a level [height, width, channels]. `squares` are
+    the mean squares of gradients, in the same shape."""
     starts = range(0, len(texels), _ROWS_A_THREAD)
 
     def encode_rows(start: int) -> bc7.Bytes:
@@ -275,19 +276,19 @@ def encode(
 def _each_in_threads(do: Callable[[int], T], starts: Sequence[int]) -> list[T]:
     if len(starts) == 1:
         return [do(starts[0])]
-    # a thread's numpy handles errors as the caller's does
+    # numpy's handling of errors is that of the caller in a copy of its context
     begun = [_threads().submit(copy_context().run, do, start) for start in starts]
     return [each.result() for each in begun]
 
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """Numpy releases Python's lock in most of what an encoder does."""
+    """Threads for encoders: numpy releases Python's lock in most of their work."""
     return ThreadPoolExecutor(_MOST_THREADS, "encode")
 
 
 if hasattr(os, "register_at_fork"):
-    # threads stay with the parent, and what is given to them would wait for ever
+    # threads stay with the parent, and tasks for them would wait for ever
     os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
@@ -321,7 +322,7 @@ def as_bytes(quads: FloatArray, latent_range: LatentRange) -> FloatArray:
 def compressed_copy(
     parameters: Parameters, ranges: Sequence[LatentRange], squares: FloatArray | None = None
 ) -> Parameters:
-    """A copy with latents as blocks of BC7 hold them."""
+    """A copy with latents rounded to blocks of BC7."""
     result = parameters.copy()
     weights = None if squares is None else replace(parameters, latents=squares)
     for level in range(parameters.layout.levels):

@@ -1,4 +1,4 @@
-"""Quantisation of latents to bytes: ranges, hard rounding, and soft rounding for training.
+"""Quantises latents to bytes: ranges, hard rounding, and soft rounding for training.
 
 A latent is `offset + scale * byte / 255`. Each channel of a material has one offset and one scale
 for all mip levels.
@@ -20,16 +20,16 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.parameters import FloatArray, Parameters
 
 BYTE = 255
-# Least range of a constant channel, so that single floats resolve it beside the offset.
+# The least range of a constant channel, so that single floats resolve it beside the offset.
 _LEAST_SCALE = 1e-6
 _LEAST_SHARE = 1e-3
-# Rows in a block: intermediate arrays fit into caches.
+# Rows that are converted together, so that intermediate arrays fit into caches.
 _PART = 1 << 15
 
 
 @dataclass(frozen=True)
 class LatentRange:
-    """Range of a material's latents: `offset + scale * byte / 255`, by channel."""
+    """The range of a material's latents, by channel: `offset + scale * byte / 255`."""
 
     scale: NDArray[np.float32]
     offset: NDArray[np.float32]
@@ -44,7 +44,8 @@ class LatentRange:
 
 
 def fit_range(latents: FloatArray) -> LatentRange:
-    """From the smallest to the largest value of each channel of latents [texels, channels]."""
+    """The range from the smallest to the largest value of each channel of latents [texels,
+    channels]."""
     low, high = (np.asarray(end(axis=0), np.float32) for end in (latents.min, latents.max))
     least = np.maximum(_LEAST_SHARE * np.maximum(np.abs(low), np.abs(high)), _LEAST_SCALE)
     return LatentRange(np.maximum(high - low, least).astype(np.float32), low)
@@ -73,8 +74,8 @@ def dequantise(stored: NDArray[np.uint8], latent_range: LatentRange) -> NDArray[
 def map_in_parts(
     change: Callable[[NDArray[Any]], NDArray[Any]], rows: NDArray[Any], dtype: Any
 ) -> NDArray[Any]:
-    """Applies `change` to blocks of rows. For a large texture, intermediate arrays would take
-    gigabytes."""
+    """Applies `change` to blocks of rows. For all rows of a large texture at once, intermediate
+    arrays would take gigabytes."""
     result = np.empty(rows.shape, dtype)
     for begin in range(0, len(rows), _PART):
         part = slice(begin, begin + _PART)
@@ -112,8 +113,8 @@ def _gain(sharpness: float) -> float:
 
 
 def fit_ranges(parameters: Parameters, outliers: float = 0.0) -> tuple[LatentRange, ...]:
-    """Each material's range over all mip levels. `outliers`: share of a channel's values to leave
-    out at either end."""
+    """Each material's range over all mip levels. `outliers` is the share of a channel's values that
+    is left out at either end."""
     ranges = []
     for material in range(parameters.layout.materials):
         levels = [parameters.level(level)[material] for level in range(parameters.layout.levels)]
@@ -126,7 +127,7 @@ def fit_ranges(parameters: Parameters, outliers: float = 0.0) -> tuple[LatentRan
 
 
 def _inner_ends(levels: Sequence[FloatArray], outliers: float) -> FloatArray:
-    """[2, channels]"""
+    """The low and the high end of each channel without outliers, [2, channels]."""
     channels = levels[0].shape[-1]
     ends = np.empty((2, channels), np.float32)
     # one channel at a time: all of a large texture would take a gigabyte
@@ -148,7 +149,7 @@ def quantised_copy(parameters: Parameters, ranges: Sequence[LatentRange]) -> Par
 
 
 def pack_ranges(ranges: Sequence[LatentRange]) -> NDArray[Any]:
-    """[materials, 2, channels], scale and offset, for checkpoints."""
+    """Scales and offsets as [materials, 2, channels], for checkpoints."""
     return np.stack([np.stack([each.scale, each.offset]) for each in ranges])
 
 

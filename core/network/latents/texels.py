@@ -19,7 +19,7 @@ def texel_centres(texels: IndexArray, size: int) -> NDArray[np.float32]:
 
 
 def footprint_width(size: int, level: int) -> float:
-    """Width in uv of the footprint that a texel represents, on a level that is `size` wide."""
+    """The width in uv of the footprint that a texel represents on a level that is `size` wide."""
     return min(1.0, (COARSE_WIDTH if level else 1) / size)
 
 
@@ -40,12 +40,12 @@ def corners(
     height, width = sizes[level, 0], sizes[level, 1]
     start = np.array(layout.level_offsets)[level] + np.asarray(material) * height * width
 
-    # Wrap before scaling: distant tiles lose no precision.
+    # wrapping before scaling keeps the precision of distant tiles
     x = (uv[0] - np.floor(uv[0])) * width.astype(uv.dtype) - uv.dtype.type(0.5)
     y = (uv[1] - np.floor(uv[1])) * height.astype(uv.dtype) - uv.dtype.type(0.5)
     column, row = np.floor(x), np.floor(y)
     fx, fy = x - column, y - row
-    # From -1 to size - 1: comparisons are faster than a remainder.
+    # from -1 to size - 1: comparisons are faster than a remainder
     left, top = column.astype(np.int64), row.astype(np.int64)
     right, bottom = left + 1, top + 1
     left += width * (left < 0)

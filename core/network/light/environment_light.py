@@ -1,6 +1,6 @@
-"""Light of an environment map on a neural material: the oracle of neural_environment.slang.
+"""Light from an environment map on a neural material: the oracle for neural_environment.slang.
 
-Arrays are channel-first, as in the sampler: surfaces and directions are [3, N].
+Arrays are channel-first, as in the sampler: values of surfaces and directions are [3, N].
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from verdigris.core.network.frames import normalise
+from verdigris.core.network.directions import normalise
 from verdigris.core.network.light.sampler import (
     Lobes,
     all_head_views,
@@ -26,19 +26,20 @@ from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import LENGTH_EPSILON
 
 GOLDEN_RATIO = 0.6180339887498949
-# Split-sum lighting. A lobe's directions are fixed points of the square that it is drawn from. The
-# decoder is evaluated at the middle and at both sides along the larger width, with these shares.
+# Split-sum lighting. The directions of a lobe are fixed points of the square from which it is
+# drawn. The decoder is evaluated at the middle and at both sides along the larger width, with these
+# shares.
 SPLIT_POINTS = ((0.0, 0.0), (0.0, 0.5), (0.5, 0.5))
 SPLIT_SHARES = (0.2, 0.4, 0.4)
 # Look-ups of the map for each of these points and for the border around them, and the share of the
-# lobe that each look-up covers. Those along the larger width have equal parts of the lobe.
+# lobe that each look-up covers. Look-ups along the larger width cover equal parts of the lobe.
 SPLIT_LOOKS = (
     (((0.0, 0.0),), 0.2),
     (((0.0, 0.102), (0.0, 0.472)), 0.2),
     (((0.5, 0.102), (0.5, 0.472)), 0.2),
     (tuple((turn / 6, 0.85) for turn in range(6)), 0.1),
 )
-# Of the normals of diffuse light beside the surface's own.
+# Tilt of the normals for diffuse light beside the surface's own.
 SPLIT_TILT = math.radians(40)
 # Limits of the head's outputs, and of a ratio in its inputs.
 SPLIT_LIMITS = (-4.0, 2.0)
@@ -51,10 +52,10 @@ Shade = Callable[[FloatArray], FloatArray]
 
 
 class Environment(Protocol):
-    """An engine's map; directions are those of each surface's tangent frame."""
+    """An engine's map; directions are in each surface's tangent frame."""
 
     def radiance(self, directions: FloatArray, solid_angle: FloatArray) -> FloatArray:
-        """Mean radiance of a solid angle [N] around directions [3, N]."""
+        """The mean radiance in a solid angle [N] around directions [3, N]."""
 
     def irradiance(self, normals: FloatArray) -> FloatArray:
         """The integral of radiance times cosine around normals [3, N]."""
@@ -63,8 +64,8 @@ class Environment(Protocol):
 def environment_light(
     lobes: Lobes, shade: Shade, environment: Environment, samples: int, random: FloatArray
 ) -> FloatArray:
-    """Filtered importance sampling (Krivanek and Colbert 2008); `random` is [2, N]. The cosine
-    lobe's light comes of the irradiance, and the samples correct it: a control variate."""
+    """Filtered importance sampling (Krivanek and Colbert 2008); `random` is [2, N]. The irradiance
+    gives the light of the cosine lobe, and the samples correct it: it is a control variate."""
     sampled, albedo, cosine_lobe = (np.zeros((3, random.shape[1])) for _ in range(3))
     for index in range(samples):
         point = np.array([[(index + 0.5) / samples], [index * GOLDEN_RATIO]])
@@ -83,15 +84,15 @@ def environment_light(
 def environment_light_split(
     parameters: Parameters, lobes: Lobes, shade: Shade, environment: Environment, wo: FloatArray
 ) -> FloatArray:
-    """A sum of terms: the decoder's colour in a fixed direction, times the map's light around it,
-    times a factor of the split's head."""
+    """Split-sum lighting. Each term is the decoder's colour in a fixed direction, times the map's
+    light around it, times a factor from the split's head."""
     assert parameters.head is not None
     ratios = split_ratios(lobes, shade, wo)
     views = all_head_views(parameters.spec, parameters.head)[4:]
     raw = run_head(views, split_inputs(lobes, ratios))[2]
     colours = split_factors(raw)[part_of_term(lobes)][:, None] * split_colours(lobes, ratios)
     lights = split_lights(lobes, environment, wo)
-    # no more light is reflected than arrives
+    # a surface does not reflect more light than it receives
     return np.asarray((colours * lights).sum(0) / np.maximum(colours.sum(0), 1))
 
 
@@ -107,25 +108,25 @@ def split_ratios(lobes: Lobes, shade: Shade, wo: FloatArray) -> FloatArray:
 
 
 def split_inputs(lobes: Lobes, ratios: FloatArray) -> FloatArray:
-    """Inputs of the split's head."""
+    """The inputs of the split's head."""
     logarithms = np.log(np.maximum(ratios.mean(1), LEAST_RATIO))
     return np.concatenate([lobes.view.inputs, logarithms])
 
 
 def split_factors(raw: FloatArray) -> FloatArray:
-    """The factor of each part, [parts, N], of the head's outputs."""
+    """The factor of each part, [parts, N], from the head's outputs."""
     return np.asarray(np.exp(np.clip(raw, *SPLIT_LIMITS)))
 
 
 def part_of_term(lobes: Lobes) -> list[int]:
-    """The part of each term: those of a lobe's middle have one, its border another."""
+    """The part of each term: the terms for a lobe's middle have one part, its border another."""
     frames = len(lobes.widths)
     terms = [2 * frame + part for frame in range(frames) for part in (0, 0, 0, 1)]
     return [*terms, *range(2 * frames, 2 * frames + 3)]
 
 
 def split_colours(lobes: Lobes, ratios: FloatArray) -> FloatArray:
-    """Colour of each term, [terms, 3, N]."""
+    """The colour of each term, [terms, 3, N]."""
     colours = []
     for index, weight in enumerate(lobes.weights[:-2]):
         middle = [share * weight * ratios[3 * index + i] for i, share in enumerate(SPLIT_SHARES)]
@@ -135,7 +136,7 @@ def split_colours(lobes: Lobes, ratios: FloatArray) -> FloatArray:
 
 
 def split_lights(lobes: Lobes, environment: Environment, wo: FloatArray) -> FloatArray:
-    """Light of each term, [terms, channels, N]: the mean of its look-ups above the horizon."""
+    """The light of each term, [terms, channels, N]: the mean of its look-ups above the horizon."""
     flat = environment.irradiance(_up(wo.shape[1])) / np.pi
     result = []
     for index, widths in enumerate(lobes.widths):
@@ -161,7 +162,7 @@ def environment_light_proxies(
     wo: FloatArray,
     environment: Environment,
 ) -> FloatArray:
-    """Of a bundle's proxies, without a decoder."""
+    """Light on a bundle's proxies, without a decoder."""
     mirrored = 2 * (normal * wo).sum(0) * normal - wo
     mirrored = normalise(np.stack([*mirrored[:2], np.maximum(mirrored[2], _FLAT_COSINE)]))
     spread = 8 * np.pi * roughness**4 * np.maximum(mirrored[2], _BLUR_COSINE)
@@ -171,7 +172,8 @@ def environment_light_proxies(
 
 
 def _lobe_direction(lobes: Lobes, index: int, point: tuple[float, float]) -> FloatArray:
-    """What a lobe draws for a fixed point of the square, which begins along its larger width."""
+    """The direction that a lobe draws for a fixed point of the square, which begins along its
+    larger width."""
     widths = lobes.widths[index]
     along = np.where(widths[1] > widths[0], 0.25, 0.0).astype(widths.dtype)
     height = np.full_like(along, point[1])
@@ -189,14 +191,15 @@ def _up(count: int) -> FloatArray:
 
 
 def _beside_the_viewer(wo: FloatArray) -> list[FloatArray]:
-    """45 degrees to both sides: away from highlights, and half of a cosine lobe is nearer."""
+    """Directions 45 degrees to both sides: away from highlights, with half of a cosine lobe nearer
+    to the normal."""
     x, y = _flat(wo)
     half = np.sqrt(0.5)
     return [half * np.stack([sign * -y, sign * x, np.ones_like(x)]) for sign in (1, -1)]
 
 
 def _tilted(wo: FloatArray) -> list[FloatArray]:
-    """Normals of diffuse light, towards the viewer's side and away from it."""
+    """Normals for diffuse light, towards the viewer's side and away from it."""
     x, y = _flat(wo)
     sine, up = np.sin(SPLIT_TILT), np.full_like(x, np.cos(SPLIT_TILT))
     return [np.stack([sign * sine * x, sign * sine * y, up]) for sign in (1, -1)]

@@ -3,12 +3,12 @@
 It is a mixture of a GGX lobe near each learned frame, a cosine lobe and the uniform hemisphere. A
 small head computes the widths, weights and tilts of the lobes from the latents and the view. The
 tilts are for highlights that the decoder moves away from its frames: anywhere, or towards the next
-frame, as at the edge between two materials of different normals. A GGX lobe draws visible normals
-(Heitz 2018) and reflects the view at them, so its density is exact and has integral 1 over all
-directions. What it draws below the horizon carries no light: draw it, and count it as zero.
+frame, as at the edge between two materials with different normals. A GGX lobe draws visible normals
+(Heitz 2018) and reflects the view at them, so its density is exact and integrates to 1 over all
+directions. Directions below the horizon carry no light: draw them, and count their light as zero.
 
-Arrays are channel-first. A surface has [..., N]; directions are [3, N] or [3, S, N], several for
-each surface.
+Arrays are channel-first. Values of surfaces are [..., N]; directions are [3, N], or [3, S, N] with
+several for each surface.
 """
 
 from __future__ import annotations
@@ -19,8 +19,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from verdigris.core.network.directions import into_frame, logarithms, stretch_factors
-from verdigris.core.network.frames import build_frame, dot, normalise
+from verdigris.core.network.directions import (
+    build_frame,
+    dot,
+    into_frame,
+    logarithms,
+    normalise,
+    stretch_factors,
+)
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import (
     AXIS_ROWS,
@@ -40,16 +46,16 @@ from verdigris.core.network.spec import (
 
 @dataclass
 class View:
-    """Surfaces under a view: what the head and the lobes need."""
+    """Surfaces seen from a direction, with what the head and the lobes need."""
 
     frames: list[FloatArray]
     """Each learned frame, [3 axes, 3 components, N]."""
     seen: list[FloatArray]
-    """The view in each frame, [3, N]."""
+    """The view direction in each frame, [3, N]."""
     stretch: list[FloatArray]
-    """Factors of each frame's half vectors, [2, N]."""
+    """The factors of half vectors in each frame, [2, N]."""
     towards: list[FloatArray]
-    """Where each frame has the normal of the next one, as tangents, [2, N]."""
+    """The normal of the next frame in each frame, as tangents, [2, N]."""
     inputs: FloatArray
     """Inputs of the head, [channels, N]."""
 
@@ -62,11 +68,11 @@ class Lobes:
     frames: list[FloatArray]
     """Each learned frame, tilted, [3 axes, 3 components, N]."""
     seen: list[FloatArray]
-    """The view in these, [3, N], above their horizons."""
+    """The view direction in the tilted frames, [3, N], above their horizons."""
     widths: FloatArray
     """GGX alpha along tangent and bitangent of each frame, [frames, 2, N]."""
     weights: FloatArray
-    """Of the GGX lobes, the cosine lobe and the uniform hemisphere, [frames + 2, N]."""
+    """The weights of the GGX lobes, the cosine lobe and the uniform hemisphere, [frames + 2, N]."""
 
 
 def all_head_views(spec: NetworkSpec, head: FloatArray) -> tuple[FloatArray, ...]:
@@ -82,12 +88,12 @@ def all_head_views(spec: NetworkSpec, head: FloatArray) -> tuple[FloatArray, ...
 
 
 def head_views(spec: NetworkSpec, head: FloatArray) -> tuple[FloatArray, ...]:
-    """Those of the sampler's head: its hidden and its last layer."""
+    """Views of the sampler's head: its hidden and its last layer."""
     return all_head_views(spec, head)[:4]
 
 
 def look_at(parameters: Parameters, latents: FloatArray, wo: FloatArray) -> View:
-    """Surfaces of these latents [channels, N], seen from wo [3, N]."""
+    """Surfaces with these latents [channels, N], seen from wo [3, N]."""
     raw = parameters.frames() @ latents
     frames, seen, stretch = [], [], []
     inputs = [latents]
@@ -113,12 +119,13 @@ def _tangents(normal: FloatArray) -> FloatArray:
 
 
 def above_horizon(view: FloatArray) -> FloatArray:
-    """A view [3, N] in a frame that may be tilted away from it, as lobes need it."""
+    """A view direction [3, N] in a frame, raised above the horizon: frames can be tilted away from
+    it."""
     return normalise(np.concatenate([view[:2], np.maximum(view[2:], LEAST_VIEW_COSINE)]))
 
 
 def lobes_of(parameters: Parameters, view: View) -> Lobes:
-    """The mixture that the head gives."""
+    """The mixture that the head computes."""
     assert parameters.head is not None
     _, _, raw = run_head(head_views(parameters.spec, parameters.head), view.inputs)
     turns = [turn_by(tilt) for tilt in tilts_of(parameters.spec, raw, np.stack(view.towards))]
@@ -133,7 +140,7 @@ def untilted_lobes(view: View, widths: FloatArray, weights: FloatArray) -> Lobes
 
 
 def tilts_of(spec: NetworkSpec, raw: FloatArray, towards: FloatArray) -> FloatArray:
-    """Tangents [frames, 2, N] of the normals of tilted frames in the learned ones."""
+    """The normals of tilted frames in the learned frames, as tangents [frames, 2, N]."""
     tilts = raw[spec.untilted_outputs : spec.tilted_outputs].reshape(towards.shape)
     leans = raw[spec.tilted_outputs :][:, None]
     return np.asarray(np.clip(TILT_SHARE * tilts + leans * towards, -MOST_TILT, MOST_TILT))
@@ -149,7 +156,7 @@ def turn_by(tilt: FloatArray) -> FloatArray:
 
 
 def turned(turn: FloatArray, vector: FloatArray) -> FloatArray:
-    """Components [3, ..., N] in a tilted frame, of those in the learned one."""
+    """Components [3, ..., N] in a tilted frame, from those in the learned frame."""
     x, y, z = vector
     return np.stack([axis[0] * x + axis[1] * y + axis[2] * z for axis in turn])
 
@@ -171,7 +178,7 @@ def run_head(
 def mixture(
     spec: NetworkSpec, raw: FloatArray, stretch: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Widths and weights of the head's outputs: logarithms of widths, and logits."""
+    """Widths and weights from the head's outputs, which are logarithms of widths, and logits."""
     count = spec.frame_count
     logarithm = raw[: 2 * count].reshape(stretch.shape)
     limits = math.log(LEAST_LOBE_WIDTH), math.log(MOST_LOBE_WIDTH)
@@ -185,27 +192,28 @@ def mixture(
 
 @dataclass
 class Halves:
-    """Of a GGX lobe: squares of the half vector and of the view. Widths are not needed for them."""
+    """The part of a GGX lobe's density that does not depend on its widths."""
 
     half: FloatArray
-    """[3, ..., N]"""
+    """The squares of the half vector's components, [3, ..., N]."""
     seen: FloatArray
-    """[3, N]"""
+    """The squares of the view direction's components, [3, N]."""
     products: FloatArray
-    """Of the half vector's x and z, y and z, x and y, [3, ..., N]."""
+    """The products of the half vector's x and z, y and z, x and y, [3, ..., N]."""
     view: FloatArray
-    """The view itself, [3, N]."""
+    """The view direction, [3, N]."""
     is_reflected: FloatArray
-    """1 where a visible normal can reflect the view there, [..., N]."""
+    """1 if a visible normal can reflect the view to this direction, else 0, [..., N]."""
 
 
 def halves(frame: FloatArray, seen: FloatArray, wi: FloatArray) -> Halves:
-    """For directions [3, ..., N] and the view in the frame, above its horizon."""
+    """Half vectors of directions [3, ..., N] and the view direction in the frame, above its
+    horizon."""
     return local_halves(turned(frame, wi), seen)
 
 
 def local_halves(local: FloatArray, seen: FloatArray) -> Halves:
-    """The same for directions in the frame."""
+    """Half vectors of directions that are given in the frame."""
     view = seen if local.ndim == seen.ndim else seen[:, None]
     total = local + view
     half = total / np.maximum(np.sqrt(dot(total, total)), LENGTH_EPSILON)
@@ -215,7 +223,8 @@ def local_halves(local: FloatArray, seen: FloatArray) -> Halves:
 
 
 def ggx_density(found: Halves, squares: FloatArray) -> FloatArray:
-    """Density of reflections at visible normals, by solid angle; `squares` of widths are [2, N]."""
+    """The density of reflections at visible normals, by solid angle; `squares` of widths are
+    [2, N]."""
     x, y = squares
     spread = found.half[0] / x + found.half[1] / y + found.half[2]
     cosine = np.sqrt(found.seen[2])
@@ -226,8 +235,8 @@ def ggx_density(found: Halves, squares: FloatArray) -> FloatArray:
 
 
 def pdf(lobes: Lobes, wi: FloatArray) -> FloatArray:
-    """Density of drawing wi, by solid angle. Above the horizon it integrates to 1 less the share
-    that is drawn below."""
+    """The density with which wi is drawn, by solid angle. Above the horizon it integrates to 1 less
+    the share that is drawn below."""
     result = lobes.weights[-2] * np.maximum(wi[2], 0) / np.pi
     result = result + np.where(wi[2] > 0, lobes.weights[-1] / (2 * np.pi), 0)
     for frame, seen, widths, weight in zip(
@@ -238,7 +247,7 @@ def pdf(lobes: Lobes, wi: FloatArray) -> FloatArray:
 
 
 def draw(lobes: Lobes, random: FloatArray) -> FloatArray:
-    """Directions [3, ..., N] of uniform numbers [2, ..., N]. Those with z <= 0 count as zero
+    """Directions [3, ..., N] from uniform numbers [2, ..., N]. Directions with z <= 0 have no
     light."""
     first, second = random
     ends = np.cumsum(lobes.weights, 0)
@@ -263,8 +272,8 @@ def _around_z(cosine: FloatArray, turn: FloatArray) -> tuple[FloatArray, FloatAr
 def draw_ggx(
     seen: FloatArray, widths: FloatArray, turn: FloatArray, height: FloatArray
 ) -> FloatArray:
-    """The view reflected at a visible normal, drawn from a spherical cap (Dupuy and Benyoub 2023);
-    both in the frame. `turn` and `height` are [N] or [S, N]."""
+    """The view direction reflected at a visible normal, which is drawn from a spherical cap (Dupuy
+    and Benyoub 2023). Both are in the frame. `turn` and `height` are [N] or [S, N]."""
     view = normalise(np.stack([widths[0] * seen[0], widths[1] * seen[1], seen[2]]))
     if turn.ndim > 1:
         view, seen = view[:, None], seen[:, None]

@@ -7,11 +7,12 @@ import pytest
 
 from verdigris.core.network import activations, losses
 from verdigris.core.network.directions import (
+    build_frame,
+    build_frame_backward,
     encode_directions,
     encode_directions_backward,
     stretch_half,
 )
-from verdigris.core.network.frames import build_frame, build_frame_backward
 from verdigris.core.network.numpy_mlp import evaluate, loss_and_gradients
 from verdigris.core.network.parameters import Parameters, initialise
 from verdigris.core.network.spec import (

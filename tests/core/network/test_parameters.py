@@ -115,9 +115,13 @@ def test_a_missing_field_is_named(parameters, tmp_path, name):
 @pytest.mark.parametrize(
     ("name", "array", "message"),
     [
-        ("decoder", np.full(2310, np.nan, np.float32), "decoder holds values that are not finite"),
+        (
+            "decoder",
+            np.full(2310, np.nan, np.float32),
+            "decoder contains values that are not finite",
+        ),
         ("decoder", np.zeros(7, np.float32), r"decoder has shape \(7,\)"),
-        ("latents", np.zeros((80, 8), np.int32), "latents is of type int32"),
+        ("latents", np.zeros((80, 8), np.int32), "latents has type int32"),
         ("spec", np.frombuffer(b"{", np.uint8), "spec: .*not JSON"),
         ("spec", np.frombuffer(b"\xff", np.uint8), "spec: "),
         ("layout", np.frombuffer(b'{"width": 8}', np.uint8), "layout: "),
@@ -177,7 +181,7 @@ def one_array(path):
     [
         (pickled, "archive cannot be read (it contains no plain numbers)"),
         (objects, "spec cannot be read (it contains no plain numbers)"),
-        (one_array, "archive cannot be read (it holds one array, not several (.npz))"),
+        (one_array, "archive cannot be read (it contains one array, not several (.npz))"),
     ],
 )
 def test_a_file_of_another_program_is_refused_without_advice_to_run_its_code(tmp_path, write, said):

@@ -25,7 +25,7 @@ from verdigris.core.bundle.verify.device_decoders import (
     unchecked_reasons,
 )
 from verdigris.core.bundle.verify.verify import verify
-from verdigris.core.network.numpy_decoder import evaluate_at_lod
+from verdigris.core.network.numpy_mlp import evaluate_at_lod
 
 from ..bundles import SMALL, make_bundle, stored, with_sums_of
 

@@ -14,8 +14,7 @@ from verdigris.core.bundle.precision.half_errors import (
     half_sums,
     rounded_errors,
 )
-from verdigris.core.network.directions import encode_directions
-from verdigris.core.network.frames import build_frame
+from verdigris.core.network.directions import build_frame, encode_directions
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 

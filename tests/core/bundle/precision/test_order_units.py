@@ -8,7 +8,7 @@ import pytest
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import choose_points
 from verdigris.core.bundle.precision.half_errors import judge, order_units
-from verdigris.core.network.numpy_decoder import evaluate_at_lod
+from verdigris.core.network.numpy_mlp import evaluate_at_lod
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 
 from ..bundles import SMALL, lively_parameters, with_sums_of

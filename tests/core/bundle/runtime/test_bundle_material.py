@@ -18,9 +18,8 @@ from verdigris.core.bundle.runtime.device_materials import RuntimeChoice, read_s
 from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
 from verdigris.core.bundle.verify.device_decoders import decoders_on
 from verdigris.core.bundle.verify.verify import verify
-from verdigris.core.network.numpy_decoder import evaluate_at_lod
-from verdigris.core.network.numpy_mlp import decode_latents
-from verdigris.core.network.output import response_of
+from verdigris.core.network.activations import response_of
+from verdigris.core.network.numpy_mlp import decode_latents, evaluate_at_lod
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 
 from ..bundles import made_up, make_bundle, stored, with_sums_of

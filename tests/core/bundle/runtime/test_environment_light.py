@@ -15,7 +15,7 @@ from verdigris.core.network.light.environment_light import (
     environment_light_split,
 )
 from verdigris.core.network.light.sampler import lobes_of, look_at
-from verdigris.core.network.numpy_decoder import evaluate_at_lod, latents_at_lod
+from verdigris.core.network.numpy_mlp import evaluate_at_lod, latents_at_lod
 from verdigris.core.network.spec import PRESETS
 
 from ..bundles import made_up, stored

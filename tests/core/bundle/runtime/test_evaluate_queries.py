@@ -15,7 +15,7 @@ from verdigris.core.bundle.runtime.device_materials import (
     relayout_weights,
 )
 from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
-from verdigris.core.network.numpy_decoder import evaluate_at_lod, latents_at_lod
+from verdigris.core.network.numpy_mlp import evaluate_at_lod, latents_at_lod
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 
 from ..bundles import made_up, stored

@@ -18,7 +18,7 @@ from verdigris.core.bundle.runtime.evaluate_together import (
     has_cooperative_matrices,
 )
 from verdigris.core.bundle.runtime.runtime_files import RUNTIME_SHADERS
-from verdigris.core.network.numpy_decoder import evaluate_at_lod
+from verdigris.core.network.numpy_mlp import evaluate_at_lod
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 
 from ..bundles import made_up, stored

@@ -16,7 +16,7 @@ from verdigris.core.bundle.runtime.runtime_files import targets_of
 from verdigris.core.bundle.verify.device_decoders import decoders_on
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.material.live_inputs.live_input import LiveInput
-from verdigris.core.network.numpy_decoder import evaluate_at_lod
+from verdigris.core.network.numpy_mlp import evaluate_at_lod
 from verdigris.core.network.spec import NetworkSpec
 from verdigris.core.network.student import Student
 

@@ -8,8 +8,8 @@ import pytest
 from verdigris.core.base.device import Device, open_device
 from verdigris.core.base.errors import DeviceError, SettingsError
 from verdigris.core.base.kernels import Source
+from verdigris.core.network.activations import exponent_of, response_of
 from verdigris.core.network.numpy_mlp import forward, loss_and_gradients
-from verdigris.core.network.output import exponent_of, response_of
 from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, LatentLayout, NetworkSpec
 from verdigris.core.network.student import Student

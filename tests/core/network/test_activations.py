@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.network.output import exponent_backward, exponent_of, response_of
+from verdigris.core.network.activations import exponent_backward, exponent_of, response_of
 from verdigris.core.network.spec import CHANNELS, NetworkSpec
 
 STEP = 1e-6
