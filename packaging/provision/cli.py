@@ -20,10 +20,13 @@ Sets Verdigris up in .venv next to this repository's README, then runs it.
 
   python3 packaging/bootstrap.py ARGUMENTS...      run `verdigris ARGUMENTS...`,
                                                    e.g. bake examples/copper_tray.mtlx
-  python3 packaging/bootstrap.py test [ARGUMENTS]  run the tests, with pytest's arguments
+  python3 packaging/bootstrap.py check [ARGUMENTS] style, types, import contracts and the quick
+                                                   tests, before a commit: less than two minutes
+  python3 packaging/bootstrap.py test [ARGUMENTS]  run all tests, with pytest's arguments
   python3 packaging/bootstrap.py test --blender    also make .venv-blender (about 1 GB), and run
                                                    the tests of Blender's plug-in in it
-  python3 packaging/bootstrap.py setup             set up only
+  python3 packaging/bootstrap.py setup             set up only, for baking
+  python3 packaging/bootstrap.py dev               set up only, with the tools of developers
   python3 packaging/bootstrap.py --help            print this; `verdigris` has its own:
                                                    python3 packaging/bootstrap.py bake --help
 
@@ -34,6 +37,33 @@ without a usable device Mesa's software device. It reports that before. Later ru
 VERDIGRIS_VERBOSE=1 shows the output of every step.
 """
 
+# The tools, and tests that take seconds: the arithmetic, documents, settings, files, the panel
+# without its window.
+QUICK_TESTS = (
+    "tests/test_architecture.py",
+    "tests/core/base",
+    "tests/core/batch/test_plan.py",
+    "tests/core/batch/test_scene.py",
+    "tests/core/bundle/files",
+    "tests/core/cli/test_main.py",
+    "tests/core/geometry",
+    "tests/core/importance",
+    "tests/core/lighting",
+    "tests/core/material/files",
+    "tests/core/material/graph",
+    "tests/core/material/live_inputs",
+    "tests/core/material/load",
+    "tests/core/material/normalise",
+    "tests/core/network",
+    "tests/core/progress",
+    "tests/core/settings",
+    "tests/core/worker/test_protocol.py",
+    "tests/packaging/test_bootstrap.py",
+    "tests/packaging/test_licences.py",
+    "tests/ui/estimates",
+    "tests/ui/model",
+    "tests/ui/paint",
+)
 RUN_EXTRAS = ("usd",)
 TEST_EXTRAS = ("test", "usd")
 
@@ -48,14 +78,14 @@ class UsageError(Exception):
 @dataclass(frozen=True)
 class Request:
     action: str
-    """help, setup, test, or run for the arguments of verdigris."""
+    """help, setup, dev, check, test, or run for the arguments of verdigris."""
     arguments: tuple[str, ...] = ()
     recheck: bool = False
     with_blender: bool = False
 
     @property
     def extras(self) -> tuple[str, ...]:
-        if self.action == "test":
+        if self.action in ("check", "dev", "test"):
             return TEST_EXTRAS
         return () if self.action == "run" and names_only_materialx(self.arguments) else RUN_EXTRAS
 
@@ -76,11 +106,13 @@ def parse(arguments: Sequence[str]) -> Request:
         return Request("help")
     if given[0] == "setup" and given[1:] == ("--recheck-device",):
         return Request("setup", recheck=True)
-    if given[0] == "setup" and len(given) > 1:
-        raise UsageError(f"setup takes no arguments, but got {' '.join(given[1:])!r}; see --help")
+    if given[0] in ("dev", "setup") and len(given) > 1:
+        raise UsageError(
+            f"{given[0]} takes no arguments, but got {' '.join(given[1:])!r}; see --help"
+        )
     if given[:2] == ("test", "--blender"):
         return Request("test", given[2:], recheck, with_blender=True)
-    if given[0] in ("setup", "test"):
+    if given[0] in ("check", "dev", "setup", "test"):
         return Request(given[0], given[1:], recheck)
     return Request("run", given, recheck)
 
@@ -108,7 +140,7 @@ def serve(
         print(USAGE, end="")
         return 0
     stamp = set_up(request, environment, commands)
-    if request.action == "setup":
+    if request.action in ("dev", "setup"):
         report(f"ready, {describe(stamp.device)}")
         return 0
     if request.with_blender:
@@ -116,9 +148,11 @@ def serve(
         from provision.blender import set_up_blender
 
         set_up_blender(environment, commands)
-    if request.action == "test":
+    if request.action in ("check", "test"):
         workers = worker_arguments(request.arguments, cores())
-        pytest = [str(environment.python), "-P", "-m", "pytest", *workers, *request.arguments]
+        tests = QUICK_TESTS if request.action == "check" else ()
+        pytest = [str(environment.python), "-P", "-m", "pytest"]
+        pytest += [*workers, *tests, *request.arguments]
         return hand_over(pytest, environment.root)
     return hand_over([str(environment.script("verdigris")), *request.arguments], None)
 

@@ -50,6 +50,22 @@ def test_a_second_run_does_nothing(environment, commands, capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_a_check_runs_the_tools_and_quick_tests_that_exist(environment, commands):
+    handed = []
+    serve(Request("check", ("-n0",)), environment, commands, lambda *given: handed.append(given))
+    ((command, folder),) = handed
+    assert commands.ran == ["venv", "pip .[test,usd]", "probe"]
+    assert (command[3:], folder) == (["pytest", *cli.QUICK_TESTS, "-n0"], environment.root)
+    assert "tests/test_architecture.py" in cli.QUICK_TESTS
+    assert [each for each in cli.QUICK_TESTS if not (cli.ROOT / each).exists()] == []
+
+
+def test_developers_get_the_tools_without_a_run(environment, commands, capsys):
+    assert serve(Request("dev"), environment, commands, refuse) == 0
+    assert commands.ran == ["venv", "pip .[test,usd]", "probe"]
+    assert "ready" in capsys.readouterr().err
+
+
 def test_tests_run_in_the_repository_with_its_python(environment, commands):
     handed = []
     request = Request("test", ("-n0", "-k", "frames"))
@@ -265,6 +281,8 @@ def test_without_an_installable_device_the_set_up_warns_and_continues(
         ([], Request("help")),
         (["-h"], Request("help")),
         (["setup"], Request("setup")),
+        (["dev"], Request("dev")),
+        (["check", "-x"], Request("check", ("-x",))),
         (["--recheck-device"], Request("setup", recheck=True)),
         (["setup", "--recheck-device"], Request("setup", recheck=True)),
         (["--recheck-device", "bake", "a"], Request("run", ("bake", "a"), recheck=True)),

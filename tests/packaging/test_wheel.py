@@ -11,6 +11,7 @@ from email import message_from_bytes
 from pathlib import Path
 
 import pytest
+
 from provision.environment import python_in, script_in
 
 ROOT = Path(__file__).resolve().parents[2]
