@@ -13,16 +13,19 @@ from verdigris.core.lighting.bvh import build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
 from verdigris.core.pictures.backdrop import Ground, blurred, environment_behind, over
-from verdigris.core.pictures.gbuffer import GBuffer, ground_gbuffer
+from verdigris.core.pictures.gbuffer import (
+    GBuffer,
+    check_size,
+    ground_gbuffer,
+    make_gbuffer,
+    placed_camera,
+)
 from verdigris.core.pictures.render import (
     DIRECTIONS_AT_ONCE,
     PIXELS_AT_ONCE,
     SUBPIXELS,
     DeviceGBuffer,
-    check_size,
     largest_size,
-    make_gbuffer,
-    placed_camera,
 )
 
 if TYPE_CHECKING:

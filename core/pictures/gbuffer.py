@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.geometry.mesh import Mesh, normalized
 from verdigris.core.geometry.raster import rasterize
+from verdigris.core.geometry.shapes import ELEVATIONS, SHAPES, shape_mesh
 from verdigris.core.lighting.bvh import shadow_origins
 
 if TYPE_CHECKING:
@@ -52,6 +54,8 @@ class Camera:
 
 
 FRONT = Camera()
+LARGEST_SIZE = 4096
+ALL_SHAPES = ("sphere", "plane", *SHAPES, "mesh")
 _OF_ALL_PIXELS = ("size", "rotation", "background")
 
 
@@ -102,6 +106,33 @@ class GBuffer:
             if item.name not in _OF_ALL_PIXELS
         }
         return replace(self, **arrays)
+
+
+def make_gbuffer(kind: str, size: int, mesh: Mesh | None = None, camera: Camera = FRONT) -> GBuffer:
+    """The G-buffer of the shape with this name, `size` pixels a side."""
+    check_size(size, LARGEST_SIZE)
+    if kind == "sphere":
+        return sphere_gbuffer(size, camera)
+    if kind == "plane":
+        return plane_gbuffer(size, camera)
+    if kind in SHAPES:
+        return mesh_gbuffer(mesh or shape_mesh(kind), size, placed_camera(kind, camera))
+    if kind == "mesh":
+        if mesh is None:
+            raise SettingsError("the shape 'mesh' needs a mesh file: name it with --mesh")
+        return mesh_gbuffer(mesh, size, camera)
+    raise SettingsError(f"shape {kind!r} is not known: choose one of {', '.join(ALL_SHAPES)}")
+
+
+def check_size(size: int, largest: int) -> None:
+    if not 1 <= size <= largest:
+        raise SettingsError(f"a picture {size} pixels wide: choose 1 to {largest}")
+
+
+def placed_camera(kind: str, camera: Camera = FRONT) -> Camera:
+    """A camera that sees a shape from its own elevation."""
+    elevation = ELEVATIONS.get(kind, camera.elevation)
+    return replace(camera, elevation=elevation)
 
 
 def plane_gbuffer(size: int, camera: Camera = FRONT) -> GBuffer:

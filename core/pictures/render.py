@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from verdigris.core.base.errors import SettingsError
 from verdigris.core.geometry.mesh import normalized
-from verdigris.core.geometry.shapes import ELEVATIONS, SHAPES, shape_mesh
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
 from verdigris.core.material.use_material import VIEW, use_material
-from verdigris.core.pictures.gbuffer import (
-    FRONT,
-    Camera,
-    GBuffer,
-    mesh_gbuffer,
-    plane_gbuffer,
-    sphere_gbuffer,
-)
+from verdigris.core.pictures.gbuffer import LARGEST_SIZE, GBuffer, check_size, make_gbuffer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,13 +23,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-LARGEST_SIZE = 4096
 # Default number of sub-pixels along a side of a pixel.
 SUBPIXELS = 2
 # Size of the sphere that measures a student. With fewer than 4 x 4 sub-pixels, single glints would
 # dominate the metrics.
 PICTURE_SIZE, PICTURE_SUBPIXELS = 256, 4
-ALL_SHAPES = ("sphere", "plane", *SHAPES, "mesh")
 # With so many, the largest picture takes minutes on a fast GPU and hours on a processor.
 MOST_STUDIO_SAMPLES = 4096
 PIXELS_AT_ONCE = 1 << 19
@@ -71,33 +60,6 @@ class Lighting:
     def pixels_at_once(self) -> int:
         """Number of pixels in one dispatch."""
         return min(PIXELS_AT_ONCE, max(1, DIRECTIONS_AT_ONCE // max(1, self.samples)))
-
-
-def make_gbuffer(kind: str, size: int, mesh: Mesh | None = None, camera: Camera = FRONT) -> GBuffer:
-    """The G-buffer of the shape with this name, `size` pixels a side."""
-    check_size(size, LARGEST_SIZE)
-    if kind == "sphere":
-        return sphere_gbuffer(size, camera)
-    if kind == "plane":
-        return plane_gbuffer(size, camera)
-    if kind in SHAPES:
-        return mesh_gbuffer(mesh or shape_mesh(kind), size, placed_camera(kind, camera))
-    if kind == "mesh":
-        if mesh is None:
-            raise SettingsError("the shape 'mesh' needs a mesh file: name it with --mesh")
-        return mesh_gbuffer(mesh, size, camera)
-    raise SettingsError(f"shape {kind!r} is not known: choose one of {', '.join(ALL_SHAPES)}")
-
-
-def placed_camera(kind: str, camera: Camera = FRONT) -> Camera:
-    """A camera that sees a shape from its own elevation."""
-    elevation = ELEVATIONS.get(kind, camera.elevation)
-    return replace(camera, elevation=elevation)
-
-
-def check_size(size: int, largest: int) -> None:
-    if not 1 <= size <= largest:
-        raise SettingsError(f"a picture {size} pixels wide: choose 1 to {largest}")
 
 
 def render(

@@ -33,7 +33,7 @@ class Watched:
         self.sizes: list[int] = []
         self.clock = ProcessClock()
         self.session = Session(self._note)
-        for command in (say.Hello(VERSION), say.View(**VIEW), say.Open(path=document)):
+        for command in (say.Hello(VERSION), say.SetView(**VIEW), say.Open(path=document)):
             self.session.handle(command)
 
     def _note(self, event: Any) -> None:
@@ -44,7 +44,7 @@ class Watched:
     def look(self, number: int, **changes: Any) -> float:
         """Seconds to the first picture of another view."""
         begun = self.clock()
-        self.session.handle(say.View(number=number, turn=20.0 * number, **VIEW, **changes))
+        self.session.handle(say.SetView(number=number, turn=20.0 * number, **VIEW, **changes))
         return self.clock() - begun
 
     def work_until_sharp(self) -> float:

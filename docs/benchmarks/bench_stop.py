@@ -55,7 +55,7 @@ def main() -> None:
     options = parser.parse_args()
     watched, clock = Watched(), ProcessClock()
     session = watched.session
-    watched.do(say.Hello(VERSION), say.View(**VIEW), say.Open(path=options.file))
+    watched.do(say.Hello(VERSION), say.SetView(**VIEW), say.Open(path=options.file))
     with tempfile.TemporaryDirectory() as folder:
         watched.do(say.Start(folder=folder, preset=options.preset))
         while watched.last("phase").get("name") != options.phase:

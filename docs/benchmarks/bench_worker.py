@@ -47,7 +47,7 @@ def watched(path: str, changes: Changes, preset: str, size: int, folder: str) ->
     opened = wait_for(
         client,
         lambda header: header.get("event") == "opened",
-        [say.View(size=size, **VIEW), say.Open(path=path)],
+        [say.SetView(size=size, **VIEW), say.Open(path=path)],
     )
     changes = changes | {"seed": 0}
     begun = time.perf_counter()
@@ -110,7 +110,7 @@ class Turns:
         changes = changes | {"seed": 0, "starts": 1, "iterations": 1_000_000}
         for command in (
             say.Hello(VERSION),
-            say.View(size=size, **VIEW),
+            say.SetView(size=size, **VIEW),
             say.Open(path=path),
             say.Start(folder, preset=preset, changes=changes),
         ):

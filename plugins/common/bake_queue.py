@@ -140,7 +140,7 @@ class BakeQueue:
             if self._client is None:
                 self._client = self._make_client()
                 # nobody looks at the pictures
-                self._client.send(commands.View(size=commands.LEAST_PICTURE))
+                self._client.send(commands.SetView(size=commands.LEAST_PICTURE))
         except VerdigrisError as failure:
             text = str(failure)
             self._end(lambda job: job.fail(text))

@@ -183,7 +183,7 @@ def test_a_slider_moves_the_view_by_mouse_and_keyboard(living):
     assert model.view.live == ()
     bar.rows[0].slider.setValue(1000)
     assert model.view.live == (1.0, 0.0) and bar.rows[0].box.value() == 2
-    assert sent(living, commands.View)[-1].live == (1.0, 0.0)
+    assert sent(living, commands.SetView)[-1].live == (1.0, 0.0)
     bar.rows[1].box.setValue(2.5)
     assert model.view.live == (1.0, 0.25)
     QTest.keyClick(bar.rows[1].slider, Qt.Key.Key_Right)

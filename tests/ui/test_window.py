@@ -297,7 +297,7 @@ def test_a_deleted_material_is_not_shown_as_another(window, documents):
 
 def is_view(command):
     """Messages change the height of the viewport, which requests pictures of its size."""
-    return isinstance(command, commands.View)
+    return isinstance(command, commands.SetView)
 
 
 def test_every_place_is_trained_after_the_paint_is_undone(window, documents):

@@ -69,7 +69,7 @@ class PanelState:
         self.own_presets = OwnPresets()
         self.bake = BakeLog()
         self.forecast: Mapping[str, Any] | None = None
-        self.view = commands.View()
+        self.view = commands.SetView()
         self.focus = commands.Focus()
         self.pictures = Pictures()
         self.weights = WeightMap()

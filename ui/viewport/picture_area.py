@@ -8,8 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QImage, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QWidget
 
-from verdigris.core.worker.protocol import commands
-from verdigris.core.worker.protocol.commands import PIXELATED_FROM
+from verdigris.core.pictures.view import NEURAL, PIXELATED_FROM, REFERENCE
 from verdigris.core.worker.protocol.worker_events import TRAINING
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
@@ -109,7 +108,7 @@ class PictureArea(QWidget):
             return f"live {size} px" + (", refining" if neural.sharp < 1 else "")
         if reference is None:
             return ""
-        shown = {commands.REFERENCE: [reference], commands.NEURAL: [neural]}
+        shown = {REFERENCE: [reference], NEURAL: [neural]}
         parts = shown.get(self._model.view.shows, [reference, neural])
         found = [each for each in parts if each is not None]
         if any(each.sharp < 1 for each in found):

@@ -14,7 +14,8 @@ from PySide6.QtWidgets import (
 
 from verdigris.core.geometry.shapes import SHAPES
 from verdigris.core.lighting.environment import ENVIRONMENTS
-from verdigris.core.worker.protocol.commands import CLIP, FILM, GREY, LARGEST_LEVEL, SOFT, View
+from verdigris.core.pictures.view import CLIP, FILM, GREY, SOFT, View
+from verdigris.core.worker.protocol.commands import LARGEST_LEVEL
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.qt.flow_layout import FlowLayout

@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QSizePolicy
 
 from verdigris.core.lighting.environment import STUDIO
 from verdigris.core.lighting.environment_file import SUFFIXES
+from verdigris.core.pictures.view import ALL, PIXELATED_FROM, SHOWS
 from verdigris.core.worker.protocol import commands
-from verdigris.core.worker.protocol.commands import LARGEST_PICTURE, PIXELATED_FROM
+from verdigris.core.worker.protocol.commands import LARGEST_PICTURE
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.parts.worker_pictures import Picture
 from verdigris.ui.qt.binding import bind
@@ -23,12 +24,6 @@ from verdigris.ui.viewport.picture_area import NAMES, PictureArea
 
 __all__ = ["MODES", "NAMES", "PARTS", "SIDE_BY_SIDE", "WIPE", "Viewport"]
 
-# What the worker must draw for a layout.
-_SHOWS = {
-    WIPE: commands.WIPE,
-    "reference": commands.REFERENCE,
-    "neural": commands.NEURAL,
-}
 _GRIP = 10.0
 # The largest distance between two dabs, in pixels.
 _BRUSH_STEP = 6.0
@@ -148,11 +143,11 @@ class Viewport(PictureArea):
         short = min(cell.width(), cell.height()) * ratio
         aspect = max(1.0, cell.width()) / max(1.0, cell.height())
         most = commands.MOST_ASPECT
-        shows = _SHOWS.get(self.mode, commands.ALL)
+        shows = self.mode if self.mode in SHOWS else ALL
         self._model.set_view(
             size=int(min(LARGEST_PICTURE, max(_LEAST_SIZE, short))),
             aspect=round(min(most, max(1 / most, aspect)), 4),
-            shows=commands.ALL if self._flies or self.flicker else shows,
+            shows=ALL if self._flies or self.flicker else shows,
             wipe=round(self.wipe, 3),
         )
 

@@ -19,14 +19,8 @@ from verdigris.core.pictures.compare.metrics import (
     measure_samples,
     texel_errors,
 )
-from verdigris.core.pictures.render import (
-    PICTURE_SIZE,
-    PICTURE_SUBPIXELS,
-    Lighting,
-    Uploads,
-    draw,
-    make_gbuffer,
-)
+from verdigris.core.pictures.gbuffer import make_gbuffer
+from verdigris.core.pictures.render import PICTURE_SIZE, PICTURE_SUBPIXELS, Lighting, Uploads, draw
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

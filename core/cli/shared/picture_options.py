@@ -20,7 +20,8 @@ from verdigris.core.material.live_inputs.live_input import (
     live_values,
     parse_wanted,
 )
-from verdigris.core.pictures.render import ALL_SHAPES, largest_size
+from verdigris.core.pictures.gbuffer import ALL_SHAPES
+from verdigris.core.pictures.render import largest_size
 
 STUDIO = 0.8
 LIGHT = "-0.45,0.6,0.66"

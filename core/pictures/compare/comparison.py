@@ -11,14 +11,8 @@ from verdigris.core.base.process.profile import profiled
 from verdigris.core.pictures.compare.colour_bar import with_colour_bar
 from verdigris.core.pictures.compare.heat import heat_colours
 from verdigris.core.pictures.compare.metrics import ldr_flip, psnr
-from verdigris.core.pictures.render import (
-    SUBPIXELS,
-    Lighting,
-    Uploads,
-    draw,
-    make_gbuffer,
-    over_backdrop,
-)
+from verdigris.core.pictures.gbuffer import make_gbuffer
+from verdigris.core.pictures.render import SUBPIXELS, Lighting, Uploads, draw, over_backdrop
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

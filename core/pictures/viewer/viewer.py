@@ -15,16 +15,9 @@ from verdigris.core.pictures.backdrop import Ground, blurred, environment_behind
 from verdigris.core.pictures.compare.colour_bar import with_colour_bar
 from verdigris.core.pictures.compare.heat import difference, heat_colours
 from verdigris.core.pictures.environment_render import Converging, EnvironmentLighting
-from verdigris.core.pictures.gbuffer import Camera, ground_gbuffer
+from verdigris.core.pictures.gbuffer import Camera, ground_gbuffer, make_gbuffer, placed_camera
 from verdigris.core.pictures.picture_files import resized, with_shoulder
-from verdigris.core.pictures.render import (
-    PIXELS_AT_ONCE,
-    Lighting,
-    draw_by_parts,
-    make_gbuffer,
-    over_backdrop,
-    placed_camera,
-)
+from verdigris.core.pictures.render import PIXELS_AT_ONCE, Lighting, draw_by_parts, over_backdrop
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

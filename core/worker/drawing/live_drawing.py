@@ -1,87 +1,125 @@
 """Pictures of a student in training: each of a state of its own, in a size that fits the time.
 
 Few sharp pictures show more than many coarse ones. A picture is drawn in parts between runs of
-steps, of a copy of the network, and shown when it is whole.
+steps, from a copy of the network, and shown when it is whole.
+
+On a CPU, the network is evaluated where it trains. This takes a sixth of the time of the device's
+kernel: nothing is uploaded, texels out of view are not touched, and geometry and lighting are
+prepared once per view.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.base.process.processor import single_threaded_blas
 from verdigris.core.material.evaluator import DeviceMaterial
-from verdigris.core.worker.protocol.commands import ALL
-from verdigris.core.worker.protocol.worker_events import Picture
+from verdigris.core.pictures.illumination import few_lights
+from verdigris.core.pictures.renderer import HEAT, Renderer, Shown
+from verdigris.core.pictures.view import ALL, NEURAL
+from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
+from verdigris.core.training.numpy.kernel import Kernel
+from verdigris.core.training.numpy.prepared_batch import BatchPreparation, PreparedBatch
 
 if TYPE_CHECKING:
-    from verdigris.core.network.student import Student
-    from verdigris.core.training.numpy.numpy_trainer import LiveNetwork
-    from verdigris.core.worker.drawing.canvas import Canvas, Tone
-    from verdigris.core.worker.drawing.easel import Drawn, Easel
-    from verdigris.core.worker.drawing.frame import Frame
-    from verdigris.core.worker.drawing.live_network import LitView
-    from verdigris.core.worker.drawing.side import Side
+    from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
+    from verdigris.core.geometry.mesh import Mesh
+    from verdigris.core.network.student import Student
+    from verdigris.core.pictures.canvas import Canvas, Raster, Tone
+    from verdigris.core.pictures.gbuffer import GBuffer
+    from verdigris.core.pictures.view import View
+    from verdigris.core.training.numpy.numpy_trainer import LiveNetwork
+    from verdigris.core.worker.drawing.shown import ShownMaterials
+
+    Floats = NDArray[np.float32]
+    Light = tuple[Floats, Floats]
+    """Unit direction to a light, and its colour."""
+
+# Shorter side of the picture that comes at once.
+COARSE = 128
 # Shorter sides of live pictures. The first is the least; only the viewport can be smaller.
 LIVE_SIZES = (128, 160, 192, 256, 320, 384, 512, 640, 768, 1024)
-# Larger ones are drawn of a network in place only without what is prepared once: it would take
+# A network that is drawn in place has no larger pictures: what is prepared once for them would take
 # hundreds of megabytes.
 _LARGEST_IN_PLACE = 384
-# Tiles of a reference: on a processor and on a graphics card.
+# Tiles of a reference: on a CPU and on a GPU.
 _TILES = 48, 1024
 # Factor of the cost of the first picture of a size.
 _NEW_SIZE = 1.8
+# Points of one evaluation: their data fits into the cache.
+_POINTS = 512
+# Least cosine to the eye, as in shade_view.slang: a smooth normal can face away.
+_LEAST_COSINE = 1e-3
+# The kernel needs a loss, which is not used here.
+_ANY_LOSS = "cbrt_log"
+
+
+def new_renderer(materials: ShownMaterials, view: View, mesh: Mesh | None) -> Renderer:
+    """A renderer that shows the teacher, and also draws networks in training."""
+    return Renderer(
+        materials.illumination,
+        materials.teacher,
+        view,
+        mesh,
+        COARSE,
+        materials.resolution,
+        partial(_light_in_place, materials=materials),
+    )
 
 
 @dataclass
 class _Sized:
-    """What is kept of a size."""
+    """What is kept for a size."""
 
-    frame: Frame
+    raster: Raster
     neural: Canvas
-    lit: LitView | None = None
+    lit: LitPixels | None = None
     columns: tuple[float, float] = (0.0, 0.0)
-    """The part of the width that `lit` has."""
+    """The part of the width that `lit` covers."""
     reference: Canvas | None = None
 
 
 class LiveDrawing:
     """The live picture of a view."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
+    def __init__(
+        self, renderer: Renderer, materials: ShownMaterials, clock: Callable[[], float]
+    ) -> None:
+        """Draws in the view of the renderer, as much of it as is in sight."""
+        self._renderer, self._materials, self._clock = renderer, materials, clock
         self._seconds_a_pixel: float | None = None
-
-    def draw_on(self, easel: Easel, side: Side, original: Drawn) -> None:
-        """Draws another view: as much of it as `side` has in sight, beside this reference."""
-        self._easel, self._side, self._original = easel, side, original
         self.forget()
 
     def forget(self) -> None:
-        """Another view, or a network of another layout."""
+        """Forgets all pictures, for another view or a network with another layout."""
         self._sized: dict[int, _Sized] = {}
         self._parts: Iterator[None] | None = None
         self._size = 0
         self._spent = 0.0
         self.drawn = 0
-        """Pictures of this view."""
+        """The number of pictures of this view."""
 
     def expose(self, tone: Tone) -> None:
-        for each in self._sized.values():
-            for canvas in (each.neural, each.reference):
+        for sized in self._sized.values():
+            for canvas in (sized.neural, sized.reference):
                 if canvas is not None:
                     canvas.expose(tone)
 
     @property
     def is_busy(self) -> bool:
-        """Whether a picture is begun and not whole."""
+        """Whether a picture is begun and not whole yet."""
         return self._parts is not None
 
     def begin(self, student: Student | LiveNetwork, seconds: float) -> None:
-        """Begins a picture that takes at most so long, if it can."""
+        """Begins a picture, of the largest size that takes at most so long."""
         self._begin(student, self._fitting(student, seconds))
 
     def _begin(self, student: Student | LiveNetwork, size: int) -> None:
@@ -103,30 +141,30 @@ class LiveDrawing:
             self._note_cost()
         return is_whole
 
-    def draw_at_once(self, student: Student | LiveNetwork, step: int) -> list[Picture]:
+    def draw_at_once(self, student: Student | LiveNetwork) -> list[Shown]:
         """A whole picture of the smallest size."""
-        self._begin(student, min(LIVE_SIZES[0], self._easel.command.size))
+        self._begin(student, min(LIVE_SIZES[0], self._renderer.view.size))
         while not self.advance():
             pass
-        return self.pictures(step)
+        return self.pictures()
 
-    def pictures(self, step: int) -> list[Picture]:
-        """The picture that has become whole."""
-        each, command = self._sized[self._size], self._easel.command
-        sharp = min(1.0, self._size / command.size)
-        neural = each.neural
-        found = [Picture(neural.pixels(), "neural", command.number, step, sharp, 0.0)]
-        if each.reference is not None and command.shows == ALL:
-            found.append(self._easel.heat(each.reference, neural, step, sharp, 0.0))
-        return found
+    def pictures(self) -> list[Shown]:
+        """The picture that has become whole, with its difference to the reference."""
+        sized, view = self._sized[self._size], self._renderer.view
+        sharp = min(1.0, self._size / view.size)
+        shown = [Shown(NEURAL, sized.neural.pixels(), sharp, 0.0)]
+        if sized.reference is not None and view.shows == ALL:
+            heat = self._renderer.heat(sized.reference, sized.neural)
+            shown.append(Shown(HEAT, heat, sharp, 0.0))
+        return shown
 
     def _fitting(self, student: Student | LiveNetwork, seconds: float) -> int:
-        least = min(LIVE_SIZES[0], self._easel.command.size)
+        least = min(LIVE_SIZES[0], self._renderer.view.size)
         if self._seconds_a_pixel is None:
             return least
-        left, right = self._side.columns
+        left, right = self._renderer.neural.columns
         cost = self._seconds_a_pixel * max(right - left, 0.1)
-        most = self._easel.command.size
+        most = self._renderer.view.size
         if not isinstance(student, DeviceMaterial):
             most = min(most, _LARGEST_IN_PLACE)
 
@@ -138,8 +176,8 @@ class LiveDrawing:
         return max((size for size in LIVE_SIZES if fits(size)), default=least)
 
     def _note_cost(self) -> None:
-        each = self._sized[self._size]
-        share = each.columns[1] - each.columns[0] if each.lit is not None else 1.0
+        sized = self._sized[self._size]
+        share = sized.columns[1] - sized.columns[0] if sized.lit is not None else 1.0
         cost, before = self._spent / self._size**2 / max(share, 0.1), self._seconds_a_pixel
         if before is None:
             self._seconds_a_pixel = cost
@@ -148,43 +186,154 @@ class LiveDrawing:
             self._seconds_a_pixel = min(0.7 * before + 0.3 * cost, cost)
 
     def _draw(self, student: Student | LiveNetwork, size: int) -> Iterator[None]:
-        easel = self._easel
+        renderer = self._renderer
         self._is_new = size not in self._sized
         if self._is_new:
-            frame = easel.frame_of(size)
-            each = self._sized[size] = _Sized(frame, easel.new_canvas(frame))
+            raster = renderer.raster_of(size)
+            sized = self._sized[size] = _Sized(raster, renderer.new_canvas(raster))
             last = max((known for known in self._sized if known != size), default=0)
             if last:
                 # what is not in sight has some content
-                each.neural.fill_from(self._sized[last].neural)
-        each = self._sized[size]
-        if easel.command.shows == ALL and each.reference is None:
-            yield from self._draw_reference(each)
+                sized.neural.fill_from(self._sized[last].neural)
+        sized = self._sized[size]
+        if renderer.view.shows == ALL and sized.reference is None:
+            yield from self._draw_reference(sized)
         if isinstance(student, DeviceMaterial):
-            view = easel.view_of(each.frame, each.frame.whole())
-            each.neural.put(view.pixel, easel.light(student, view))
+            gbuffer = renderer.gbuffer_of(sized.raster, sized.raster.whole())
+            sized.neural.put(gbuffer.pixel, renderer.light(student, gbuffer))
             return
         # all of the first picture, so that nothing is empty, and then what is in sight
-        columns = (0.0, 1.0) if len(self._sized) == 1 else self._side.columns
-        if each.lit is None or each.columns != columns:
-            view = easel.view_of(each.frame, each.frame.whole())
-            left, right = (share * each.frame.width for share in columns)
-            column = view.pixel % each.frame.width
-            seen = view.take(np.flatnonzero((column >= left) & (column <= right)))
-            each.lit, each.columns = easel.lit_view(student, seen), columns
+        columns = (0.0, 1.0) if len(self._sized) == 1 else renderer.neural.columns
+        if sized.lit is None or sized.columns != columns:
+            gbuffer = renderer.gbuffer_of(sized.raster, sized.raster.whole())
+            left, right = (share * sized.raster.width for share in columns)
+            column = gbuffer.pixel % sized.raster.width
+            seen = gbuffer.take(np.flatnonzero((column >= left) & (column <= right)))
+            sized.lit = _lit_pixels(student, seen, renderer.view, self._materials)
+            sized.columns = columns
             self._is_new = True
             yield
-        for number in range(each.lit.parts):
-            each.neural.put(*each.lit.draw(student, number))
+        for number in range(sized.lit.parts):
+            sized.neural.put(*sized.lit.draw(student, number))
             yield
 
-    def _draw_reference(self, each: _Sized) -> Iterator[None]:
+    def _draw_reference(self, sized: _Sized) -> Iterator[None]:
         """The reference in the same size, to compare pixel by pixel."""
-        easel, frame, original = self._easel, each.frame, self._original
-        is_on_card = isinstance(original, DeviceMaterial) and not original.device.is_software
-        canvas = easel.new_canvas(frame)
-        for tile in frame.tiles(_TILES[is_on_card]):
-            view = easel.view_of(frame, tile)
-            canvas.put(view.pixel, easel.light(original, view, places=1))
+        renderer, raster, reference = self._renderer, sized.raster, self._renderer.material
+        is_on_gpu = isinstance(reference, DeviceMaterial) and not reference.device.is_software
+        canvas = renderer.new_canvas(raster)
+        for tile in raster.tiles(_TILES[is_on_gpu]):
+            gbuffer = renderer.gbuffer_of(raster, tile)
+            canvas.put(gbuffer.pixel, renderer.light(reference, gbuffer, places=1))
             yield
-        each.reference = canvas
+        sized.reference = canvas
+
+
+def _lit_pixels(
+    network: LiveNetwork, gbuffer: GBuffer, view: View, materials: ShownMaterials
+) -> LitPixels:
+    """The pixels of a G-buffer, prepared to draw a network in place."""
+    live = materials.live_of(network, view)
+    return LitPixels(network, gbuffer, few_lights(view), int(view.level), live)
+
+
+def _light_in_place(
+    network: LiveNetwork, gbuffer: GBuffer, view: View, materials: ShownMaterials
+) -> Floats:
+    """Light and coverage at the pixels of a G-buffer, from a network in training."""
+    lit = _lit_pixels(network, gbuffer, view, materials)
+    return np.concatenate([lit.draw(network, number)[1] for number in range(lit.parts)])
+
+
+class PreparedPlaces:
+    """Places and directions that a network evaluates repeatedly."""
+
+    def __init__(
+        self,
+        network: LiveNetwork,
+        uv: Floats,
+        wi: Floats,
+        wo: Floats,
+        level: int = 0,
+        live: Floats | None = None,
+    ) -> None:
+        """For networks of this layout. `uv` is (N, 2), `wi` (N, directions, 3), `wo` (N, 3), and
+        `live` (N, live inputs)."""
+        spec, layout = network.decoder.spec, network.layout
+        self.count, self.directions = len(wi), wi.shape[1]
+        self.parts: int = max(1, -(-self.count // _POINTS))
+        self._points = -(-self.count // self.parts)
+        self._kernel = Kernel(
+            spec, layout, _ANY_LOSS, max(1, self._points) * self.directions, self.directions
+        )
+        self._prepared: list[PreparedBatch] = []
+        batch = np.zeros((self._points, self.directions), TRAINING_SAMPLE)
+        batch["level"] = min(level, layout.levels - 1)
+        for number in range(self.parts if self.count else 0):
+            part = self._slice(number)
+            size = part.stop - part.start
+            batch["uv"][:size] = uv[part, None]
+            batch["wi"][:size] = wi[part]
+            batch["wo"][:size] = wo[part, None]
+            if live is not None:
+                batch["live"][:size, :, : live.shape[1]] = live[part, None]
+            preparation = BatchPreparation(layout, batch.size, self.directions)
+            preparation.load(0, batch.reshape(-1))
+            preparation.prepare()
+            self._prepared.append(preparation.batch())
+
+    def part_of(self, place: int) -> int:
+        return place // self._points
+
+    def _slice(self, number: int) -> slice:
+        start = number * self._points
+        return slice(start, min(self.count, start + self._points))
+
+    def evaluate(self, network: LiveNetwork, number: int) -> tuple[slice, Floats]:
+        """The places of a part and their responses, (n, directions, 3)."""
+        part = self._slice(number)
+        if not self._prepared:
+            return part, np.zeros((0, self.directions, 3), np.float32)
+        self._kernel.round_latents = network.round_latents
+        with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore"):
+            found = self._kernel.evaluate(network.decoder, network.latents, self._prepared[number])
+        by_place = found.reshape(3, self.directions, self._points).transpose(2, 1, 0)
+        return part, by_place[: part.stop - part.start]
+
+
+class LitPixels:
+    """The pixels of a G-buffer under a few lights."""
+
+    def __init__(
+        self,
+        network: LiveNetwork,
+        gbuffer: GBuffer,
+        lights: Sequence[Light],
+        level: int,
+        live: Sequence[float] = (),
+    ) -> None:
+        self.pixel = gbuffer.pixel
+        axes = np.stack([gbuffer.tangent, gbuffer.bitangent, gbuffer.normal], 1)
+        towards = np.stack([direction for direction, _ in lights])
+        wi = np.einsum("nij,lj->nli", axes, towards)
+        wo = np.einsum("nij,nj->ni", axes, gbuffer.to_eye)
+        wo[:, 2] = np.maximum(wo[:, 2], _LEAST_COSINE)
+        wo /= np.linalg.norm(wo, axis=1, keepdims=True)
+        is_lit = wi[..., 2] > 0
+        colours = np.stack([colour for _, colour in lights])
+        self._gain = np.where(is_lit[..., None], colours, 0).astype(np.float32)
+        # any valid direction: no light comes from there
+        wi[~is_lit] = (0.0, 0.0, 1.0)
+        values = np.tile(np.array(live, np.float32), (len(wi), 1))
+        self._places = PreparedPlaces(network, gbuffer.uv, wi, wo, level, values)
+
+    @property
+    def parts(self) -> int:
+        return self._places.parts
+
+    def draw(self, network: LiveNetwork, number: int) -> tuple[NDArray[np.int64], Floats]:
+        """The pixels of a part, and their light with coverage, (n, 4)."""
+        part, response = self._places.evaluate(network, number)
+        light = np.ones((len(response), 4), np.float32)
+        np.einsum("nlc,nlc->nc", response, self._gain[part], out=light[:, :3])
+        return self.pixel[part], light

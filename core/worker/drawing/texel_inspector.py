@@ -13,7 +13,7 @@ from verdigris.core.pictures.compare.metrics import (
     measure_samples,
     texel_errors,
 )
-from verdigris.core.worker.drawing.live_network import PreparedPlaces
+from verdigris.core.worker.drawing.live_drawing import PreparedPlaces
 from verdigris.core.worker.protocol.commands import IN_VIEW, PAINTED
 from verdigris.core.worker.protocol.messages import ProtocolError
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from verdigris.core.base.json_fields import Fields, shortened
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.importance.maps import LARGEST_SIDE
-from verdigris.core.pictures.render import ALL_SHAPES
+from verdigris.core.pictures.gbuffer import ALL_SHAPES
+from verdigris.core.pictures.view import CLIP, FILM, GREY, SHOWS, SOFT, View
 from verdigris.core.worker.protocol.messages import COMMAND, Message, ProtocolError
 
 EVERYWHERE, PAINTED, IN_VIEW = "everywhere", "painted", "view"
@@ -22,15 +23,10 @@ FOCUSES = (EVERYWHERE, PAINTED, IN_VIEW)
 LEAST_PICTURE, LARGEST_PICTURE = 16, 2160
 # Width by height, and height by width.
 MOST_ASPECT = 8.0
-SOFT, GREY = "soft", "grey"
-FILM, CLIP = "film", "clip"
-ALL, WIPE, REFERENCE, NEURAL = SHOWS = ("all", "wipe", "reference", "neural")
 LARGEST_ZOOM = 4096.0
 MOST_RANGE, LARGEST_RANGE = 32, 256
 # The coarsest level of a texture of 8192 texels per side, the largest size.
 LARGEST_LEVEL = 13
-# Zoom from which pixels, and large texels, are drawn as squares.
-PIXELATED_FROM = 8.0
 # Three corners, each with a position, a normal and a uv.
 BYTES_A_TRIANGLE = 3 * (3 + 3 + 2) * 4
 # Digits of a number in an error.
@@ -190,50 +186,14 @@ class Focus(Command):
 
 
 @dataclass(frozen=True)
-class View(Command):
-    """The view of the pictures."""
+class SetView(View, Command):
+    """Shows another view. Its mesh is a name from `SetMesh`, or a file."""
 
+    level: int = 0
     number: int = 0
     """Returned with the pictures."""
-    shape: str = "sphere"
-    mesh: str = ""
-    """For the shape `mesh`: the name of a mesh from `SetMesh`, or a file."""
-    turn: float = 0.0
-    """Degrees about the vertical axis."""
-    pitch: float = 0.0
-    """Degrees up or down."""
-    zoom: float = 1.0
-    x: float = 0.0
-    """The centre: -1 is the left edge of the whole picture, 1 the right one."""
-    y: float = 0.0
-    """The centre, upwards."""
-    light: tuple[float, float, float] = (-0.45, 0.6, 0.66)
-    """Direction to the light: x right, y up, z to the viewer."""
-    environment: float = 0.8
-    exposure: float = 0.0
-    """In stops."""
-    level: int = 0
-    """The mip level, 0 the finest. The reference is averaged over a texel of that level."""
-    size: int = 192
-    """Pixels of the shorter side."""
-    aspect: float = 1.0
-    """Width by height."""
-    lit_by: str = ""
-    """An environment: a name, or a file (.hdr, .exr). Without one, plain lights."""
-    rotate: float = 0.0
-    """Degrees by which the environment is turned about the vertical axis."""
-    backdrop: str = SOFT
-    """`soft`: the environment out of focus; `grey`."""
-    tone: str = FILM
-    """`film` compresses highlights, `clip` cuts them off."""
-    shows: str = ALL
-    """The parts in sight: `all`, `wipe` (reference left, neural right), `reference`, `neural`."""
-    wipe: float = 0.5
-    """The place of the wipe, 0 to 1."""
     wants_places: bool = False
     """Whether to send the uv of every pixel, for painting."""
-    live: tuple[float, ...] = ()
-    """Of each live input of the open material a number from 0 to 1; by default the defaults."""
 
     def __post_init__(self) -> None:
         _one_of("view: shape", self.shape, ALL_SHAPES)
@@ -339,7 +299,7 @@ NAMES: dict[type[Command], str] = {
     Quit: "quit",
     SetImportance: "importance",
     Focus: "focus",
-    View: "view",
+    SetView: "view",
     Range: "range",
     SetMesh: "mesh",
     ReadMap: "read_map",

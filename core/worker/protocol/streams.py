@@ -15,7 +15,7 @@ from verdigris.core.worker.protocol.commands import (
     Quit,
     Range,
     SetImportance,
-    View,
+    SetView,
     parse,
 )
 from verdigris.core.worker.protocol.messages import (
@@ -102,7 +102,7 @@ _CHUNK = 1 << 16
 # Seconds of a wait for a command: a signal that comes just before a wait is handled after it.
 _LONGEST_WAIT = 0.2
 # Of successive commands of these types, only the last is kept.
-_REPLACEABLE = (View, SetImportance, Range)
+_REPLACEABLE = (SetView, SetImportance, Range)
 
 
 class Inbox:

@@ -7,9 +7,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.material.evaluator import DeviceMaterial
-from verdigris.core.worker.drawing.painter import Painter
+from verdigris.core.worker.drawing.live_drawing import LiveDrawing, new_renderer
+from verdigris.core.worker.drawing.shown import ShownMaterials, ShownMeshes
 from verdigris.core.worker.drawing.texel_inspector import RollingErrors
-from verdigris.core.worker.protocol.worker_events import ErrorMap, Errors, RangeDrawn
+from verdigris.core.worker.protocol.worker_events import (
+    ErrorMap,
+    Errors,
+    Picture,
+    Places,
+    RangeDrawn,
+)
 from verdigris.core.worker.session.budget import SHARE, Budget, ProcessClock
 
 if TYPE_CHECKING:
@@ -23,13 +30,14 @@ if TYPE_CHECKING:
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
+    from verdigris.core.pictures.renderer import Shown
     from verdigris.core.progress.events import Event
     from verdigris.core.training.numpy.numpy_trainer import LiveNetwork
-    from verdigris.core.worker.protocol.commands import Range, View
-    from verdigris.core.worker.protocol.worker_events import Picture
+    from verdigris.core.worker.protocol.commands import Range, SetView
     from verdigris.core.worker.session.exhibit import Exhibit
     from verdigris.core.worker.session.job import Job
 
+TEXTURE = "texture"
 # Seconds between pictures while nothing trains, and of drawing between commands.
 _INTERVAL = 0.16
 _SLICE = 0.05
@@ -52,7 +60,7 @@ class LivePictures:
     def __init__(
         self,
         teacher: Teacher,
-        view: View,
+        view: SetView,
         resolution: int,
         post: Callable[[Event], None],
         meshes: Mapping[str, Mesh] | None = None,
@@ -61,7 +69,11 @@ class LivePictures:
         self._step = 0
         self._teacher = teacher
         self._clock = ProcessClock() if teacher.device.is_software else time.perf_counter
-        self._painter = Painter(teacher, view, resolution, self._clock, meshes)
+        self._view = view
+        self._meshes = ShownMeshes(meshes, teacher.tiles)
+        self._materials = ShownMaterials(teacher, resolution)
+        self._renderer = new_renderer(self._materials, view, self._meshes.of(view))
+        self._live = LiveDrawing(self._renderer, self._materials, self._clock)
         self._budget = Budget(clock=self._clock)
         self._error_budget = Budget(_ERROR_SHARE, self._clock)
         self._job: Job | None = None
@@ -71,13 +83,13 @@ class LivePictures:
         self._sent = 0.0
         self._begun = self._owed = 0.0
         self._is_training = False
-        self._post(self._painter.texture())
+        self._post(Picture(self._materials.texture(), TEXTURE, view.number, 0, 1.0))
         self._post_places()
         self._send()
 
     @property
     def seen_uv(self) -> NDArray[np.float32]:
-        return self._painter.easel.seen_uv
+        return self._renderer.seen_uv
 
     @property
     def student(self) -> Student | None:
@@ -88,7 +100,7 @@ class LivePictures:
     @property
     def must_compile(self) -> bool:
         """Whether the next part of a picture is the first one under an environment."""
-        return not self._is_training and self._painter.must_compile(self._student)
+        return not self._is_training and self._renderer.must_compile(self._student)
 
     @property
     def has_student(self) -> bool:
@@ -97,20 +109,20 @@ class LivePictures:
     @property
     def is_complete(self) -> bool:
         """Whether all pixels are drawn in full size."""
-        return self._painter.is_complete(self._student)
+        return self._renderer.is_complete(self._student)
 
     def exhibit(self, shown: Exhibit, against: Exhibit | None) -> None:
         """Shows a bundle's student, beside the material or beside another one."""
         student, resolution = shown.student, shown.resolution
         self.end()
-        self._painter.know_inputs(
-            {id(each.student): each.live for each in (shown, against) if each is not None}
-        )
+        self._materials.inputs_of = {
+            id(each.student): each.live for each in (shown, against) if each is not None
+        }
         self._student = student
-        self._painter.forget_network()
-        self._painter.compare_with(against.student if against else self._teacher, resolution)
-        self._painter.expect(has_student=True)
-        self._painter.draw_neural(student)
+        self._forget_network()
+        self._compare_with(against.student if against else self._teacher, resolution)
+        self._renderer.expect(has_neural=True)
+        self._renderer.draw_neural(student)
         self._post_places()
         self._send()
 
@@ -118,29 +130,46 @@ class LivePictures:
         """Starts a bake: its student is shown as soon as it exists."""
         self._job, self._stage = job, None
         self._student = self._errors = None
-        self._painter.expect(has_student=False)
-        self._painter.forget_network()
-        self._painter.compare_with(self._teacher, job.settings.resolution)
+        self._renderer.expect(has_neural=False)
+        self._forget_network()
+        self._compare_with(self._teacher, job.settings.resolution)
         self._draw_reference_for(_BEFORE_TRAINING)
         self._post_places()
         self._send()
 
+    def _compare_with(self, reference: Teacher | Student, resolution: int) -> None:
+        """Shows this as the reference, beside a texture with this resolution."""
+        self._materials.resolution = resolution
+        if self._renderer.compare_with(reference, resolution):
+            self._live.forget()
+
+    def _forget_network(self) -> None:
+        """Forgets a network: the next one may have another layout."""
+        self._live.forget()
+        self._renderer.forget_neural()
+
     def end(self) -> None:
         """Ends a bake; its last pictures stay."""
-        self._painter.expect(has_student=False)
+        self._renderer.expect(has_neural=False)
         self._job = self._student = self._errors = None
         self._is_training = False
 
-    def look(self, view: View, is_new: bool = False) -> None:
+    def look(self, view: SetView, is_new: bool = False) -> None:
         """Shows another view, with a first picture at once. `is_new`: the mesh was replaced."""
         begun = self._clock()
-        self._painter.look(view, is_new)
+        is_new = is_new or not self._meshes.is_current(view)
+        is_redrawn = self._renderer.look(view, self._meshes.of(view), is_new)
+        self._view = view
+        if is_redrawn:
+            self._live.forget()
+        else:
+            self._live.expose(self._renderer.tone)
         if self._student is not None:
             if self._is_training:
                 self._learn_again()
-                self._post_all(self._painter.live.draw_at_once(self._student, self._step))
+                self._post_all(self._live.draw_at_once(self._student))
             else:
-                self._painter.draw_neural(self._student)
+                self._renderer.draw_neural(self._student)
         self._post_places()
         self._send()
         self._charge_request(begun)
@@ -149,7 +178,7 @@ class LivePictures:
         """Small pictures over the range of a live input: of the student, once it is trained."""
         begun = self._clock()
         student = None if self._is_training else self.student
-        pixels = self._painter.range_pictures(student or self._teacher, command)
+        pixels = self._materials.range_pictures(student or self._teacher, self._view, command)
         self._charge_request(begun)
         return RangeDrawn(pixels, command.input, "reference" if student is None else "neural")
 
@@ -162,8 +191,8 @@ class LivePictures:
 
     def _draw_reference_for(self, seconds: float) -> None:
         begun = self._clock()
-        while not self._painter.is_reference_whole and self._clock() - begun < seconds:
-            self._painter.draw_reference()
+        while not self._renderer.is_reference_whole and self._clock() - begun < seconds:
+            self._renderer.draw_reference()
 
     def follow(self) -> None:
         """Draws between two runs of steps, within the budget."""
@@ -174,16 +203,16 @@ class LivePictures:
         if run.learner.stage is not self._stage:
             # textures of another size
             self._stage, self._student, self._errors = run.learner.stage, None, None
-            self._painter.forget_network()
+            self._forget_network()
         if self._student is None:
             if self._is_numpy(run):
                 # compiles the code of the first step, so that it does not delay the first pictures
                 run.learner.source.draw(run.learner.trainer.step, run.settings.batch)
             student = self._learn(run)
-            self._painter.expect(has_student=True)
+            self._renderer.expect(has_neural=True)
             # twice, because the first one compiles
             for _ in range(2):
-                self._post_all(self._painter.live.draw_at_once(student, self._step))
+                self._post_all(self._live.draw_at_once(student))
             if self._is_numpy(run):
                 self._look_at_errors(run)
             self._budget.start()
@@ -191,7 +220,7 @@ class LivePictures:
         if self._is_numpy(run) and self._error_budget.allows(_ERROR_DEBT):
             self._error_budget.charge(self._timed(self._look_at_errors, run))
         while self._budget.is_left:
-            live, is_whole = self._painter.live, self._painter.is_reference_whole
+            live, is_whole = self._live, self._renderer.is_reference_whole
             if live.drawn < _BEFORE_REFERENCE and not live.is_busy:
                 self._charge(self._advance_live, run)
             elif not is_whole and self._owed > 0 and not live.is_busy:
@@ -205,7 +234,7 @@ class LivePictures:
 
     def rest(self) -> None:
         """Training is paused or over: pictures are drawn in full size."""
-        self._painter.forget_neural()
+        self._renderer.forget_neural()
         self._is_training = False
 
     def learn(self, is_last: bool = True) -> None:
@@ -222,7 +251,7 @@ class LivePictures:
         """Draws missing parts for a moment while nothing trains."""
         until = time.perf_counter() + _SLICE
         while time.perf_counter() < until and not self.is_complete:
-            self._painter.complete(self._student)
+            self._renderer.complete(self._student)
         if self.is_complete or time.perf_counter() - self._sent > _INTERVAL:
             self._send()
 
@@ -238,19 +267,19 @@ class LivePictures:
 
     def _advance_live(self, run: Run) -> None:
         """Draws a part of a picture of the student, or begins one of the latest student."""
-        live = self._painter.live
+        live = self._live
         if not live.is_busy:
             student = self._learn(run)
             self._begun = time.perf_counter()
             live.begin(student, SHARE * _PERIOD)
         if live.advance():
-            self._post_all(live.pictures(self._step))
+            self._post_all(live.pictures())
             if not self._is_numpy(run):
                 self._look_at_errors(run)
 
     def _advance_reference(self) -> None:
-        self._painter.draw_reference()
-        if self._painter.is_reference_whole:
+        self._renderer.draw_reference()
+        if self._renderer.is_reference_whole:
             self._send()
 
     def _look_at_errors(self, run: Run) -> None:
@@ -283,13 +312,15 @@ class LivePictures:
         return student
 
     def _send(self) -> None:
-        self._post_all(self._painter.news(self._step, self._student))
+        self._post_all(self._renderer.news(self._student))
         self._sent = time.perf_counter()
 
-    def _post_all(self, pictures: list[Picture]) -> None:
-        for picture in pictures:
-            self._post(picture)
+    def _post_all(self, pictures: list[Shown]) -> None:
+        for shown in pictures:
+            part, pixels, sharp, refined = shown
+            self._post(Picture(pixels, part, self._view.number, self._step, sharp, refined))
 
     def _post_places(self) -> None:
-        if self._painter.command.wants_places or self._painter.easel.texels:
-            self._post(self._painter.easel.places())
+        if self._view.wants_places or self._renderer.texels:
+            places = self._renderer.places()
+            self._post(Places(places, self._view.number, self._renderer.texels))

@@ -36,12 +36,12 @@ class OpenMaterial:
         return [asdict(facts) for report in found for facts in report.textures]
 
 
-class Views:
+class RequestedView:
     """The requested view, and the host's meshes, which outlive a material."""
 
     def __init__(self, post: Callable[[Event], None]) -> None:
         self._post = post
-        self._view = commands.View()
+        self._view = commands.SetView()
         self.meshes: dict[str, Mesh] = {}
 
     def open(self, teacher: Teacher, resolution: int) -> LivePictures:
@@ -54,7 +54,7 @@ class Views:
             self._keep_showing(refused, failure)
             return LivePictures(teacher, self._view, resolution, self._post, self.meshes)
 
-    def look(self, show: LivePictures | None, command: commands.View) -> bool:
+    def look(self, show: LivePictures | None, command: commands.SetView) -> bool:
         """Changes the view; False if it is refused."""
         try:
             if show is not None:
@@ -74,7 +74,7 @@ class Views:
         if show is not None and (self._view.shape, self._view.mesh) == ("mesh", command.name):
             show.look(self._view, is_new=True)
 
-    def _keep_showing(self, refused: commands.View, failure: VerdigrisError) -> None:
+    def _keep_showing(self, refused: commands.SetView, failure: VerdigrisError) -> None:
         """Posts why a view is refused, and the view that stays."""
         view = self._view
         shown = view.mesh if view.shape == "mesh" else f"the {view.shape}"

@@ -21,7 +21,7 @@ from verdigris.core.worker.protocol.messages import VERSION, Fault, ProtocolErro
 from verdigris.core.worker.session.budget import Turns
 from verdigris.core.worker.session.forecast import estimate, measure
 from verdigris.core.worker.session.job import Job, recipe_for
-from verdigris.core.worker.session.open_material import OpenMaterial, Views
+from verdigris.core.worker.session.open_material import OpenMaterial, RequestedView
 from verdigris.core.worker.session.opening import (
     OpenDocument,
     live_facts,
@@ -77,7 +77,7 @@ class Session:
         self._greeted = False
         self._opened: OpenDocument | None = None
         self._material: OpenMaterial | None = None
-        self._views = Views(post)
+        self._views = RequestedView(post)
         self._focus = commands.Focus()
         self._importance: NDArray[np.float32] | None = None
         self._bake: _Bake | None = None
@@ -96,7 +96,7 @@ class Session:
             commands.Quit: self._quit,
             commands.SetImportance: self._set_importance,
             commands.Focus: self._set_focus,
-            commands.View: self._set_view,
+            commands.SetView: self._set_view,
             commands.Range: self._draw_range,
             commands.SetMesh: self._take_mesh,
             commands.ReadMap: self._read_map,
@@ -289,7 +289,7 @@ class Session:
             self._focus = before
             raise
 
-    def _set_view(self, command: commands.View) -> None:
+    def _set_view(self, command: commands.SetView) -> None:
         if self._views.look(self._show, command) and self._focus.where == commands.IN_VIEW:
             self._update_weights()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.geometry.shapes import BALL, CLOTH, SHAPES, find_shape, shape_mesh
-from verdigris.core.pictures.render import make_gbuffer
+from verdigris.core.pictures.gbuffer import make_gbuffer
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -8,7 +8,8 @@ from verdigris.core.base.kernels import Kernels
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.spec import LatentLayout
-from verdigris.core.pictures.render import Lighting, make_gbuffer, render
+from verdigris.core.pictures.gbuffer import make_gbuffer
+from verdigris.core.pictures.render import Lighting, render
 from verdigris.core.sampling.draw_samples import DrawnSamples
 
 COLOUR = 0.3, 0.5, 0.7

@@ -15,8 +15,13 @@ from verdigris.core.pictures.environment_render import (
     draw_behind,
     render_under,
 )
-from verdigris.core.pictures.gbuffer import Background, Camera, GBuffer, ground_gbuffer
-from verdigris.core.pictures.render import make_gbuffer
+from verdigris.core.pictures.gbuffer import (
+    Background,
+    Camera,
+    GBuffer,
+    ground_gbuffer,
+    make_gbuffer,
+)
 
 BLACK = np.zeros((2, 4, 3), np.float32)
 WHITE = np.ones((8, 16, 3), np.float32)

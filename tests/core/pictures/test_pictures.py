@@ -11,8 +11,9 @@ from verdigris.core.importance.maps import write_importance
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.pictures import render as pictures
+from verdigris.core.pictures.gbuffer import make_gbuffer
 from verdigris.core.pictures.picture_files import srgb_from_linear, write_picture
-from verdigris.core.pictures.render import Lighting, make_gbuffer, over_backdrop, render
+from verdigris.core.pictures.render import Lighting, over_backdrop, render
 
 WHITE = """<materialx version="1.39"><oren_nayar_diffuse_bsdf name="b" type="BSDF">
 <input name="color" type="color3" value="0.5, 0.25, 1.0"/></oren_nayar_diffuse_bsdf>

@@ -22,13 +22,13 @@ SECONDS = 60
 # are held by tests of their own, and would be most of the time of those here.
 BRISK = f"""{SMALL}
 import time
-import verdigris.core.worker.drawing.painter as painter
+import verdigris.core.worker.drawing.shown as shown
 import verdigris.core.worker.session.budget as budget
 import verdigris.core.worker.session.job as job
 from verdigris.core.progress.events import Step
 job.CHECKPOINT_SECONDS = 0.3
 job.RUN_SECONDS = 0.03
-painter._TEXTURE_SIZE = 32
+shown.TEXTURE_SIZE = 32
 budget.Budget.__init__.__defaults__ = (0.5, *budget.Budget.__init__.__defaults__[1:])
 go_on = job.Job.next
 def next_with_rest(self):
@@ -58,7 +58,7 @@ class RunningWorker:
             self.client.send(command)
 
     def open_clay(self, size=32):
-        self.send(commands.View(size=size), commands.Open(name="clay", payload=CLAY.encode()))
+        self.send(commands.SetView(size=size), commands.Open(name="clay", payload=CLAY.encode()))
         return self.wait_for("opened")
 
     def start(self, folder, changes=None, **options):

@@ -11,14 +11,16 @@ from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.student import Student
+from verdigris.core.pictures.view import View
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
 from verdigris.core.worker.client.client import pixels_of
-from verdigris.core.worker.drawing.painter import Painter
+from verdigris.core.worker.drawing.shown import ShownMaterials
 from verdigris.core.worker.drawing.texel_inspector import RollingErrors
 from verdigris.core.worker.protocol import commands
 
+from .drawing_of import Drawing
 from .running_worker import QUICK, RunningWorker
 
 
@@ -63,19 +65,19 @@ def trainer(teacher):
     found.close()
 
 
-def drawn(painter, side):
-    return side.canvas(False).pixels().astype(int)
+def drawn(picture):
+    return picture.canvas(False).pixels().astype(int)
 
 
 def test_the_reference_is_the_material_with_that_value(teacher, device):
-    painter = Painter(teacher, commands.View(size=24), 8)
+    renderer = Drawing(teacher, commands.SetView(size=24), 8).renderer
     # without values, at the default
     shares = {(): 0.3, (1.0,): 0.9}
     for live, grey in shares.items():
-        painter.look(commands.View(size=24, live=live))
+        renderer.look(commands.SetView(size=24, live=live), None)
         still = Teacher(parse_document(clay(grey)), device=device)
-        expected = Painter(still, commands.View(size=24), 8)
-        difference = drawn(painter, painter.reference) - drawn(expected, expected.reference)
+        expected = Drawing(still, commands.SetView(size=24), 8).renderer
+        difference = drawn(renderer.reference) - drawn(expected.reference)
         assert np.abs(difference).max() <= 1
         # what the bake measures meanwhile
         assert teacher.live == pytest.approx((0.25,))
@@ -87,13 +89,13 @@ def test_the_neural_side_moves_alike_in_training_and_on_the_device(teacher, trai
     student.live = (0.9,)
     pictures = []
     for share in (0.2, 1.0):
-        view = commands.View(size=24, live=(share,))
-        painter = Painter(teacher, view, 8)
-        painter.expect(has_student=True)
-        painter.draw_neural(student)
-        on_device = drawn(painter, painter.neural)
-        live = painter.live
-        live.draw_at_once(trainer.live(), 0)
+        view = commands.SetView(size=24, live=(share,))
+        drawing = Drawing(teacher, view, 8)
+        drawing.renderer.expect(has_neural=True)
+        drawing.renderer.draw_neural(student)
+        on_device = drawn(drawing.renderer.neural)
+        live = drawing.live
+        live.draw_at_once(trainer.live())
         in_place = live._sized[24].neural.pixels().astype(int)
         assert np.abs(on_device - in_place).max() <= 2
         pictures.append(on_device)
@@ -113,18 +115,19 @@ def test_errors_while_it_trains_are_those_at_the_values_of_the_samples(teacher, 
 
 
 def test_a_range_has_the_pictures_of_each_value(teacher):
-    painter = Painter(teacher, commands.View(size=24, turn=90.0, level=2), 8)
-    found = painter.range_pictures(teacher, commands.Range(count=3, size=24)).astype(int)
+    view, wanted = View(size=24, turn=90.0, level=2), commands.Range(count=3, size=24)
+    found = ShownMaterials(teacher, 8).range_pictures(teacher, view, wanted).astype(int)
     assert found.shape == (24, 72, 3)
     for number in range(3):
-        alone = Painter(teacher, commands.View(size=24, live=(number / 2,), backdrop="grey"), 8)
+        view = View(size=24, live=(number / 2,), backdrop="grey")
+        alone = Drawing(teacher, view, 8).renderer
         part = found[:, 24 * number : 24 * (number + 1)]
-        assert np.abs(part - drawn(alone, alone.reference)).max() <= 1
+        assert np.abs(part - drawn(alone.reference)).max() <= 1
 
 
 def test_another_bundle_takes_the_value_by_its_own_range(teacher, trainer, device):
     """It was baked from 0 to 1 under this name, and with another input."""
-    painter = Painter(teacher, commands.View(size=24, live=(0.5,)), 8)
+    materials = ShownMaterials(teacher, 8)
     other = parse_all_wanted(["grey=0..1", "rain=0..4@1"])
     from verdigris.core.material.live_inputs.live_input import LiveInput
 
@@ -132,13 +135,13 @@ def test_another_bundle_takes_the_value_by_its_own_range(teacher, trainer, devic
         LiveInput(each.name, "float", each.low, each.high, 0.25, 1, ()) for each in other
     )
     student = Student(trainer.parameters(), device)
-    painter.know_inputs({id(student): inputs})
+    materials.inputs_of = {id(student): inputs}
     # 0.1..0.9 at the middle is 0.5
-    assert painter._studio.live_of(student, painter.command) == pytest.approx((0.5, 0.25))
-    beyond = commands.View(live=(1.0,))
+    assert materials.live_of(student, View(live=(0.5,))) == pytest.approx((0.5, 0.25))
+    beyond = View(live=(1.0,))
     narrow = (LiveInput("grey", "float", (0.2,), (0.6,), 0.0, 1, ()),)
-    painter.know_inputs({id(student): narrow})
-    assert painter._studio.live_of(student, beyond) == pytest.approx((1.0,))
+    materials.inputs_of = {id(student): narrow}
+    assert materials.live_of(student, beyond) == pytest.approx((1.0,))
 
 
 def test_a_worker_trains_a_living_material_and_moves_its_pictures(tmp_path, monkeypatch):
@@ -148,7 +151,7 @@ def test_a_worker_trains_a_living_material_and_moves_its_pictures(tmp_path, monk
         opening = commands.Open(
             name="clay", payload=clay().encode(), live=(*LIVE, "rain=0..1", "grey=0..1")
         )
-        worker.send(commands.View(size=32), opening)
+        worker.send(commands.SetView(size=32), opening)
         opened = worker.wait_for("opened").header
         (offer,) = opened["materials"][0]["live"]
         assert offer["input"]["value"] == [0.1] and offer["inputs"] == ["bsdf"]
@@ -165,7 +168,7 @@ def test_a_worker_trains_a_living_material_and_moves_its_pictures(tmp_path, monk
         # twice: the first picture of a view may be that of the view before
         light = []
         for number, value in enumerate((0.0, 1.0), 5):
-            worker.send(commands.View(number=number, size=32, live=(value,)))
+            worker.send(commands.SetView(number=number, size=32, live=(value,)))
             pair = [
                 worker.wait_for("picture", part=part, view=number)
                 for part in ("reference", "neural")

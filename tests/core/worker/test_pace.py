@@ -46,7 +46,7 @@ class Watched:
         self.session = Session(lambda event: self.told.append(event.as_json()))
         for command in (
             commands.Hello(VERSION),
-            commands.View(size=size),
+            commands.SetView(size=size),
             commands.Open(name="clay", payload=CLAY.encode()),
             commands.Start(str(folder), changes={**LONG, "starts": 1}),
         ):
@@ -87,7 +87,7 @@ def test_figures_come_with_runs_of_steps_and_pictures_when_they_are_whole(watche
     assert job.RUN_SECONDS < 1 / 5
     # less often where the budget is spent, as after a picture that was disturbed
     assert len(watched.all("errors")) >= RUNS // 3
-    live = watched.session._show._painter.live
+    live = watched.session._show._live
     pictures = [len(watched.all("picture", part=part)) for part in ("neural", "heat")]
     # a large one takes longer than these runs
     assert min(pictures) >= 1 or live.is_busy
@@ -95,18 +95,18 @@ def test_figures_come_with_runs_of_steps_and_pictures_when_they_are_whole(watche
 
 def test_the_reference_of_a_new_view_gets_on_during_training(watched):
     show = watched.session._show
-    painter = show._painter
-    show.look(painter.command, is_new=True)
-    assert painter.reference.sharp == 0
+    renderer = show._renderer
+    show.look(show._view, is_new=True)
+    assert renderer.reference.sharp == 0
     # how far it gets in a second depends on the machine
     turns = 0
-    while not painter.reference.sharp and turns < TURNS:
+    while not renderer.reference.sharp and turns < TURNS:
         # as if time had been saved for it
         show._budget._credit = 0.1
         show.follow()
         turns += 1
     # one tile is all of the small picture
-    assert painter.reference.sharp > 0
+    assert renderer.reference.sharp > 0
 
 
 def test_a_map_is_in_effect_after_the_next_run_of_steps(watched):

@@ -12,21 +12,21 @@ from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.student import Student
-from verdigris.core.pictures.gbuffer import Camera, sphere_gbuffer
-from verdigris.core.pictures.render import Lighting, make_gbuffer, shade
+from verdigris.core.pictures.canvas import Canvas, PlacedShape, Raster, Tone, heat_of
+from verdigris.core.pictures.gbuffer import Camera, make_gbuffer, sphere_gbuffer
+from verdigris.core.pictures.illumination import _FILLS, _KEY_COLOUR, few_lights
+from verdigris.core.pictures.render import Lighting, shade
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
-from verdigris.core.worker.drawing.canvas import Canvas, Tone, heat_of
-from verdigris.core.worker.drawing.frame import Frame, Shape
-from verdigris.core.worker.drawing.live_network import LitView, PreparedPlaces
-from verdigris.core.worker.drawing.painter import Painter
-from verdigris.core.worker.drawing.studio import _FILLS, _KEY_COLOUR, Studio, few_lights
+from verdigris.core.worker.drawing.live_drawing import LitPixels, PreparedPlaces
+from verdigris.core.worker.drawing.shown import ShownMaterials
 from verdigris.core.worker.drawing.texel_inspector import RollingErrors, weigh_places
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import ProtocolError
 from verdigris.core.worker.session.budget import Budget
 
+from .drawing_of import Drawing
 from .running_worker import CLAY
 
 
@@ -74,15 +74,15 @@ def test_what_was_drawn_before_the_training_costs_no_picture_of_it():
 
 
 def test_three_lights_in_one_dispatch_are_three_pictures_added_up(teacher):
-    view = sphere_gbuffer(24, Camera(turn=20))
+    gbuffer = sphere_gbuffer(24, Camera(turn=20))
     for light in ((-0.45, 0.6, 0.66), (-0.9, -0.2, -0.1)):
-        wanted = commands.View(light=light, environment=0.5)
-        found = Studio(teacher, 64).quick(teacher, view, wanted)
-        expected = shade(teacher, view, Lighting(light, _KEY_COLOUR, 0.0, 0.0), is_flat=True)
+        wanted = commands.SetView(light=light, environment=0.5)
+        found = ShownMaterials(teacher, 64).illumination.quick(teacher, gbuffer, wanted)
+        expected = shade(teacher, gbuffer, Lighting(light, _KEY_COLOUR, 0.0, 0.0), is_flat=True)
         for direction, colour in _FILLS:
             dimmed = tuple(0.5 * part for part in colour)
             fill = Lighting(direction, dimmed, 0.0, 0.0)
-            expected[:, :3] += shade(teacher, view, fill, is_flat=True)[:, :3]
+            expected[:, :3] += shade(teacher, gbuffer, fill, is_flat=True)[:, :3]
         np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-4)
 
 
@@ -103,23 +103,23 @@ def trainer(teacher):
 @pytest.mark.parametrize(
     "wanted",
     [
-        commands.View(turn=20),
-        commands.View(shape="plane", light=(-0.9, 0.2, 0.3)),
-        commands.View(level=2, environment=0.0),
+        commands.SetView(turn=20),
+        commands.SetView(shape="plane", light=(-0.9, 0.2, 0.3)),
+        commands.SetView(level=2, environment=0.0),
     ],
 )
 def test_a_network_is_drawn_where_it_trains_as_the_device_draws_it(teacher, trainer, wanted):
-    view = make_gbuffer(wanted.shape, 48, None, Camera(turn=wanted.turn))
+    gbuffer = make_gbuffer(wanted.shape, 48, None, Camera(turn=wanted.turn))
     network = trainer.live()
-    lit = LitView(network, view, few_lights(wanted), wanted.level)
+    lit = LitPixels(network, gbuffer, few_lights(wanted), wanted.level)
     assert lit.parts > 2
     found = np.zeros((48 * 48, 4), np.float32)
     for number in range(lit.parts):
         pixels, light = lit.draw(network, number)
         found[pixels] = light
-    found = found[view.pixel]
+    found = found[gbuffer.pixel]
     student = Student(trainer.parameters(), teacher.device)
-    expected = Studio(teacher, 16).quick(student, view, wanted)
+    expected = ShownMaterials(teacher, 16).illumination.quick(student, gbuffer, wanted)
     np.testing.assert_allclose(found, expected, rtol=4e-3, atol=4e-4)
     assert expected[:, :3].std() > 0.01
 
@@ -154,8 +154,8 @@ def test_errors_by_parts_are_those_of_all_held_out_samples(teacher, trainer):
 
 
 def canvas_of(side, level=None):
-    frame = Frame.of(Shape(commands.View(), None), side, 1.0)
-    canvas = Canvas(frame, Tone())
+    raster = Raster.of(PlacedShape(commands.SetView(), None), side, 1.0)
+    canvas = Canvas(raster, Tone())
     if level is not None:
         canvas.put(np.arange(side * side), np.float32([[level, level, level, 1]] * (side * side)))
     return canvas
@@ -195,18 +195,18 @@ def test_the_screen_shows_what_a_picture_file_holds(has_shoulder):
 
 @pytest.mark.parametrize("aspect", [1.75, 0.6])
 def test_tiles_see_what_the_whole_picture_sees(aspect):
-    command = commands.View(turn=30, pitch=-10, zoom=1.4, x=0.2, y=-0.1)
-    frame = Frame.of(Shape(command, None), 24, aspect)
-    assert {frame.width, frame.height} == {24, round(24 * max(aspect, 1 / aspect))}
-    whole = np.full((frame.count, 2), np.nan)
-    seen = frame.view(frame.whole())
+    command = commands.SetView(turn=30, pitch=-10, zoom=1.4, x=0.2, y=-0.1)
+    raster = Raster.of(PlacedShape(command, None), 24, aspect)
+    assert {raster.width, raster.height} == {24, round(24 * max(aspect, 1 / aspect))}
+    whole = np.full((raster.count, 2), np.nan)
+    seen = raster.gbuffer(raster.whole())
     whole[seen.pixel] = seen.uv
-    found = np.full((frame.count, 2), np.nan)
-    drawn = np.zeros(frame.count, int)
-    for tile in frame.tiles(9):
-        part = frame.view(tile)
+    found = np.full((raster.count, 2), np.nan)
+    drawn = np.zeros(raster.count, int)
+    for tile in raster.tiles(9):
+        part = raster.gbuffer(tile)
         found[part.pixel] = part.uv
-        drawn[tile.pixels(frame.width, frame.height)] += 1
+        drawn[tile.pixels(raster.width, raster.height)] += 1
     assert (drawn == 1).all()
     np.testing.assert_allclose(found, whole, atol=1e-5)
     # the middle is that of a square picture of this camera
@@ -215,30 +215,33 @@ def test_tiles_see_what_the_whole_picture_sees(aspect):
     middle = np.full((side * side, 2), np.nan)
     middle[square.pixel] = square.uv
     middle = middle.reshape(side, side, 2)
-    found = found.reshape(frame.height, frame.width, 2)
-    left, top = (frame.width - side) // 2, (frame.height - side) // 2
+    found = found.reshape(raster.height, raster.width, 2)
+    left, top = (raster.width - side) // 2, (raster.height - side) // 2
     np.testing.assert_allclose(found[top : top + side, left : left + side], middle, atol=1e-5)
 
 
 def test_a_picture_that_is_drawn_in_parts_is_the_whole_picture(teacher):
-    painter = Painter(teacher, commands.View(size=96), 64)
-    while not painter.is_reference_whole:
-        painter.draw_reference()
-    (found,) = painter.news(0)
+    renderer = Drawing(teacher, commands.SetView(size=96), 64).renderer
+    while not renderer.is_reference_whole:
+        renderer.draw_reference()
+    (found,) = renderer.news()
     whole = canvas_of(96)
-    view = sphere_gbuffer(96)
-    whole.put(view.pixel, Studio(teacher, 64).quick(teacher, view, commands.View()))
-    difference = np.abs(found.array.astype(int) - whole.pixels().astype(int))
+    gbuffer = sphere_gbuffer(96)
+    whole.put(
+        gbuffer.pixel,
+        ShownMaterials(teacher, 64).illumination.quick(teacher, gbuffer, commands.SetView()),
+    )
+    difference = np.abs(found.pixels.astype(int) - whole.pixels().astype(int))
     assert difference.max() <= 1
     assert found.sharp == 1.0
 
 
 def test_places_tell_the_uv_under_each_pixel(teacher):
-    painter = Painter(teacher, commands.View(size=32, shape="plane"), 64)
-    places = painter.easel.places().array
+    renderer = Drawing(teacher, commands.SetView(size=32, shape="plane"), 64).renderer
+    places = renderer.places()
     np.testing.assert_allclose(places[0, 0], (0.5 / 32, 1 - 0.5 / 32), atol=1e-6)
-    painter.look(commands.View(size=32))
-    assert np.isnan(painter.easel.places().array[0, 0]).all()
+    renderer.look(commands.SetView(size=32), None)
+    assert np.isnan(renderer.places()[0, 0]).all()
 
 
 def test_focus_weighs_what_is_painted_or_what_is_seen():
@@ -259,16 +262,16 @@ def test_focus_weighs_what_is_painted_or_what_is_seen():
 
 def test_from_near_each_texel_is_a_square_of_what_is_in_its_middle(teacher, trainer):
     # 16 texels a side, and 2 of them across 64 pixels
-    wanted = commands.View(size=64, shape="plane", zoom=8.0, x=0.125, y=-0.25, number=3)
-    painter = Painter(teacher, wanted, 16)
+    wanted = commands.SetView(size=64, shape="plane", zoom=8.0, x=0.125, y=-0.25, number=3)
+    renderer = Drawing(teacher, wanted, 16).renderer
     network = trainer.live()
-    while not painter.is_neural_whole:
-        painter.draw_neural(network)
-    places = painter.easel.places()
-    assert (places.texels, places.view) == (16, 3)
+    while not renderer.is_neural_whole:
+        renderer.draw_neural(network)
+    places = renderer.places()
+    assert renderer.texels == 16
     # the middle is u = (1 + 0.125) / 2 and v = (1 - 0.25) / 2: texel 9 by 6, from its lower left
-    np.testing.assert_allclose(places.array[31:33, 31:33].mean((0, 1)), (9 / 16, 6 / 16), atol=1e-6)
-    picture = next(each for each in painter.news(0) if each.part == "neural").array.astype(int)
+    np.testing.assert_allclose(places[31:33, 31:33].mean((0, 1)), (9 / 16, 6 / 16), atol=1e-6)
+    picture = next(each for each in renderer.news() if each.part == "neural").pixels.astype(int)
     squares = picture.reshape(2, 32, 2, 32, 3).transpose(0, 2, 1, 3, 4).reshape(4, -1, 3)
     # nothing but the direction to the eye differs in one
     assert np.ptp(squares, axis=1).max() <= 2
@@ -276,55 +279,68 @@ def test_from_near_each_texel_is_a_square_of_what_is_in_its_middle(teacher, trai
     assert min(np.abs(a - b).max() for a, b in combinations(means, 2)) > 4
 
     # as the kernel has it at the middles, row 0 at the top
-    view = make_gbuffer("plane", 64, None, Camera(zoom=8.0, x=0.125, y=-0.25))
+    gbuffer = make_gbuffer("plane", 64, None, Camera(zoom=8.0, x=0.125, y=-0.25))
     middles = np.float32([[8.5, 6.5], [9.5, 6.5], [8.5, 5.5], [9.5, 5.5]]) / 16
     quarter = (np.arange(64) // 32 * 2)[:, None] + np.arange(64) // 32
-    at_middles = replace(view, uv=middles[quarter.ravel()[view.pixel]])
+    at_middles = replace(gbuffer, uv=middles[quarter.ravel()[gbuffer.pixel]])
     student = Student(trainer.parameters(), teacher.device)
     whole = canvas_of(64)
-    whole.put(view.pixel, Studio(teacher, 16).quick(student, at_middles, wanted))
+    whole.put(
+        gbuffer.pixel, ShownMaterials(teacher, 16).illumination.quick(student, at_middles, wanted)
+    )
     assert np.abs(picture - whole.pixels()).max() <= 2
 
     # from further away places are mixed as ever
-    painter.look(replace(wanted, zoom=7.9))
-    assert painter.easel.places().texels == 0
+    renderer.look(replace(wanted, zoom=7.9), None)
+    assert renderer.texels == 0
 
 
-def finish(painter, student=None):
-    while not painter.is_complete(student):
-        painter.complete(student)
+def finish(renderer, student=None):
+    while not renderer.is_complete(student):
+        renderer.complete(student)
 
 
 def test_only_what_is_in_sight_is_drawn(teacher, trainer, monkeypatch):
-    monkeypatch.setattr("verdigris.core.worker.drawing.painter._TILE", {True: 16, False: 16})
-    wanted = commands.View(size=64, shape="plane", shows="wipe", wipe=0.25)
-    painter = Painter(teacher, wanted, 16)
+    monkeypatch.setattr("verdigris.core.pictures.renderer._TILE_ON_CPU", 16)
+    wanted = commands.SetView(size=64, shape="plane", shows="wipe", wipe=0.25)
+    renderer = Drawing(teacher, wanted, 16).renderer
     network = trainer.live()
-    painter.expect(has_student=True)
+    renderer.expect(has_neural=True)
     drawn = {"reference": set(), "neural": set()}
     for name in drawn:
-        side = getattr(painter, name)
+        side = getattr(renderer, name)
 
-        def note(tile, view, light, name=name, draw=side.draw_quick):
+        def note(tile, gbuffer, light, name=name, draw=side.draw_quick):
             drawn[name].add(tile.left)
-            draw(tile, view, light)
+            draw(tile, gbuffer, light)
 
         monkeypatch.setattr(side, "draw_quick", note)
-    finish(painter, network)
+    finish(renderer, network)
     # and a little beside the wipe
     assert drawn == {"reference": {0, 16}, "neural": {0, 16, 32, 48}}
-    pictures = {each.part for each in painter.news(0, network)}
+    pictures = {each.part for each in renderer.news(network)}
     assert pictures == {"reference", "neural"}
     # a wipe that moves draws only what is missing
     drawn["reference"].clear()
-    painter.look(replace(wanted, wipe=0.7))
-    finish(painter, network)
+    renderer.look(replace(wanted, wipe=0.7), None)
+    finish(renderer, network)
     assert drawn["reference"] == {32}
 
 
+def test_a_student_of_another_size_is_shown_before_its_reference_is_drawn_again(teacher, trainer):
+    renderer = Drawing(teacher, commands.SetView(size=32), 64).renderer
+    student = Student(trainer.parameters(), teacher.device)
+    renderer.expect(has_neural=True)
+    assert renderer.compare_with(teacher, 16)
+    renderer.draw_neural(student)
+    assert [shown.part for shown in renderer.news(student)] == ["neural"]
+    finish(renderer, student)
+    assert {shown.part for shown in renderer.news(student)} == {"reference", "neural", "heat"}
+
+
 def test_without_a_student_the_reference_is_all_in_sight(teacher):
-    painter = Painter(teacher, commands.View(size=32, shows="wipe", wipe=0.1), 16)
-    assert painter.reference.columns == (0.0, 1.0)
+    renderer = Drawing(teacher, commands.SetView(size=32, shows="wipe", wipe=0.1), 16).renderer
+    assert renderer.reference.columns == (0.0, 1.0)
 
 
 def test_at_rest_the_panel_shows_what_render_draws_under_the_same_light(teacher):
@@ -338,9 +354,11 @@ def test_at_rest_the_panel_shows_what_render_draws_under_the_same_light(teacher)
     )
     from verdigris.core.pictures.picture_files import srgb_from_linear, with_shoulder
 
-    painter = Painter(teacher, commands.View(size=24, lit_by="overcast", rotate=40.0), 64)
-    finish(painter)
-    found = {each.part: each for each in painter.news(0)}["reference"]
+    renderer = Drawing(
+        teacher, commands.SetView(size=24, lit_by="overcast", rotate=40.0), 64
+    ).renderer
+    finish(renderer)
+    found = {each.part: each for each in renderer.news()}["reference"]
     assert found.sharp == found.refined == 1.0
     light = make_environment("overcast").turned(40.0)
     lit = EnvironmentLighting.upload(teacher.device, light)
@@ -348,16 +366,16 @@ def test_at_rest_the_panel_shows_what_render_draws_under_the_same_light(teacher)
     behind = draw_behind(teacher.device, lit, "environment", "sphere", 24)
     exposed = over(picture, behind) * np.float32(2.0**light.exposure)
     expected = 255 * srgb_from_linear(with_shoulder(exposed))
-    apart = np.abs(found.array - expected)
+    apart = np.abs(found.pixels - expected)
     # noise and edges; an exposure that differed by a tenth of a stop would be 4 everywhere
     assert np.median(apart) < 1.5 and apart.mean() < 3
 
 
 def test_live_pictures_grow_to_what_fits_the_time_and_are_never_tiny(teacher, trainer):
     clock = Clock()
-    painter = Painter(teacher, commands.View(size=400, shows="neural"), 16, clock)
-    painter.expect(has_student=True)
-    live, network = painter.live, trainer.live()
+    drawing = Drawing(teacher, commands.SetView(size=400, shows="neural"), 16, clock)
+    drawing.renderer.expect(has_neural=True)
+    live, network = drawing.live, trainer.live()
     draw = live._draw
 
     def at_a_price(student, size):
@@ -368,28 +386,28 @@ def test_live_pictures_grow_to_what_fits_the_time_and_are_never_tiny(teacher, tr
 
     live._draw = at_a_price
     sizes = []
-    live.draw_at_once(network, 0)
+    live.draw_at_once(network)
     for seconds in (0.15, 0.2, 0.02, 0.5, 0.2):
         live.begin(network, seconds)
         while not live.advance():
             pass
-        neural = live.pictures(5)[0]
-        sizes.append(neural.array.shape[0])
+        neural = live.pictures()[0]
+        sizes.append(neural.pixels.shape[0])
         assert neural.sharp == pytest.approx(sizes[-1] / 400)
     # 512 * sqrt(.2) = 229; a new size costs 1.8 times as much, and nothing is below 128
     assert sizes == [128, 160, 128, 256, 160]
 
 
 def test_a_live_picture_is_of_one_state_of_the_network(teacher, trainer):
-    painter = Painter(teacher, commands.View(size=48, shows="neural"), 16)
-    painter.expect(has_student=True)
+    drawing = Drawing(teacher, commands.SetView(size=48, shows="neural"), 16)
+    drawing.renderer.expect(has_neural=True)
     network = trainer.live()
-    before = painter.live.draw_at_once(network, 0)[0].array.copy()
-    painter.live.begin(network, 0.1)
-    painter.live.advance()
+    before = drawing.live.draw_at_once(network)[0].pixels.copy()
+    drawing.live.begin(network, 0.1)
+    drawing.live.advance()
     trainer.step_many(5)
-    while not painter.live.advance():
+    while not drawing.live.advance():
         pass
-    np.testing.assert_array_equal(painter.live.pictures(0)[0].array, before)
-    after = painter.live.draw_at_once(network, 5)[0].array
+    np.testing.assert_array_equal(drawing.live.pictures()[0].pixels, before)
+    after = drawing.live.draw_at_once(network)[0].pixels
     assert not np.array_equal(after, before)

@@ -33,7 +33,7 @@ COMMANDS = [
     commands.SetImportance(4, 3, MAP.tobytes()),
     commands.SetImportance(),
     commands.Focus("view", 3.0),
-    commands.View(number=3, shape="plane", turn=-3.5, light=(0.0, 1.0, 0.5), level=2),
+    commands.SetView(number=3, shape="plane", turn=-3.5, light=(0.0, 1.0, 0.5), level=2),
     commands.WriteMap("a.exr", 4, 3, MAP.tobytes()),
     commands.SetMesh("|group|tray", 2, bytes(192)),
 ]

@@ -49,7 +49,7 @@ def running(worker, material):
     worker.send(commands.Cancel())
     worker.wait_for("state", state="idle")
     worker.messages.clear()
-    worker.send(commands.View(size=16), commands.Open(path=str(material)))
+    worker.send(commands.SetView(size=16), commands.Open(path=str(material)))
     worker.wait_for("opened")
     worker.wait_for("state", state="idle", doing="")
     return worker

@@ -130,7 +130,7 @@ def test_pause_holds_still_shows_other_views_and_goes_on(running, tmp_path):
     latency = time.monotonic() - begun
     print(f"paused after {latency:.2f} s")
     assert latency < 2.0
-    running.send(commands.View(number=7, turn=90, size=40))
+    running.send(commands.SetView(number=7, turn=90, size=40))
     assert running.wait_for("picture", part="neural", view=7).header["shape"] == [40, 40, 3]
     assert running.wait_for("picture", part="neural", view=7, sharp=1.0)
     assert running.find("step") is None
@@ -202,7 +202,7 @@ def test_a_mesh_that_is_given_looks_like_the_file_that_holds_it(running, tmp_pat
     pictures = []
     for number, name in enumerate((str(path), "plate of the scene"), 20):
         running.send(commands.SetMesh("plate of the scene", 2, parts))
-        running.send(commands.View(number=number, shape="mesh", mesh=name, size=32))
+        running.send(commands.SetView(number=number, shape="mesh", mesh=name, size=32))
         pictures.append(
             pixels_of(running.wait_for("picture", part="reference", view=number, sharp=1.0))
         )
@@ -212,13 +212,13 @@ def test_a_mesh_that_is_given_looks_like_the_file_that_holds_it(running, tmp_pat
     running.send(commands.SetMesh("plate of the scene", 1, np.float32([0.5] * 24).tobytes()))
     assert running.wait_for("picture", part="reference", view=21)
     broken = np.full(24, np.nan, "<f4").tobytes()
-    running.send(commands.SetMesh("broken", 1, broken), commands.View(size=32))
+    running.send(commands.SetMesh("broken", 1, broken), commands.SetView(size=32))
     assert "'broken' has values that are not numbers" in running.wait_for("error").header["text"]
 
 
 def test_of_many_meshes_the_one_that_is_looked_at_is_kept(running):
     corners = np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0], *[[0, 0, 1]] * 3]).tobytes() + bytes(24)
-    look = commands.View(number=60, shape="mesh", mesh="0", size=32)
+    look = commands.SetView(number=60, shape="mesh", mesh="0", size=32)
     running.send(commands.SetMesh("0", 1, corners), look)
     running.wait_for("picture", part="reference", view=60)
     running.send(*(commands.SetMesh(str(number), 1, corners) for number in range(1, 9)))
@@ -229,7 +229,7 @@ def test_of_many_meshes_the_one_that_is_looked_at_is_kept(running):
         assert running.find("error") is None
     running.send(replace(look, number=64, mesh="5"))
     assert running.wait_for("showing", view=64, mesh="6")
-    running.send(commands.View(number=65, size=32))
+    running.send(commands.SetView(number=65, size=32))
     running.wait_for("picture", part="reference", view=65)
 
 
@@ -238,19 +238,20 @@ def test_a_mesh_that_cannot_be_read_is_told_with_what_is_shown_instead(running, 
     good.write_text(TRIANGLES)
     empty.write_text("")
     running.send(
-        commands.View(number=30, size=32), commands.View(number=31, shape="mesh", mesh=str(empty))
+        commands.SetView(number=30, size=32),
+        commands.SetView(number=31, shape="mesh", mesh=str(empty)),
     )
     text = running.wait_for("error", command="view").header["text"]
     assert text == f"{empty}: holds no triangles: export it with its faces; the sphere is shown"
     assert running.wait_for("showing", view=31, shape="sphere", mesh="")
-    running.send(commands.View(number=32, shape="mesh", mesh=str(good), size=32))
+    running.send(commands.SetView(number=32, shape="mesh", mesh=str(good), size=32))
     running.wait_for("picture", part="reference", view=32, sharp=1.0)
-    running.send(commands.View(number=33, shape="mesh", mesh=str(empty), size=32))
+    running.send(commands.SetView(number=33, shape="mesh", mesh=str(empty), size=32))
     text = running.wait_for("error", command="view").header["text"]
     assert text == f"{empty}: holds no triangles: export it with its faces; {good} is shown"
     assert running.wait_for("showing", view=33, shape="mesh", mesh=str(good))
     # a document that is opened then is shown on it, too
-    running.send(commands.View(number=34, shape="mesh", mesh=str(good), size=32))
+    running.send(commands.SetView(number=34, shape="mesh", mesh=str(good), size=32))
     running.open_clay()
     assert running.find("error") is None
 
@@ -264,7 +265,7 @@ def test_a_mesh_file_that_was_written_again_is_read_again(running, tmp_path):
     ):
         path.write_text(text)
         os.utime(path, ns=(number, number))
-        running.send(commands.View(number=number, shape="mesh", mesh=str(path), size=32))
+        running.send(commands.SetView(number=number, shape="mesh", mesh=str(path), size=32))
         pictures.append(
             pixels_of(running.wait_for("picture", part="reference", view=number, sharp=1.0))
         )
@@ -275,7 +276,7 @@ def test_a_bake_goes_on_when_the_mesh_file_that_is_shown_is_gone(running, tmp_pa
     path = tmp_path / "plate.obj"
     path.write_text(TRIANGLES)
     running.open_clay()
-    running.send(commands.View(number=50, shape="mesh", mesh=str(path), size=32))
+    running.send(commands.SetView(number=50, shape="mesh", mesh=str(path), size=32))
     running.wait_for("picture", part="reference", view=50, sharp=1.0)
     path.unlink()
     # its texture has another resolution: pictures are framed anew
@@ -409,7 +410,7 @@ def test_a_forecast_says_what_it_would_cost_baked_and_not(running):
         (commands.Start("out", preset="best"), "preset 'best' is not known"),
         (commands.Start("out", name="../up"), "'../up' is not a file name"),
         (commands.Open(path="nowhere.mtlx"), "nowhere.mtlx"),
-        (commands.View(shape="mesh", mesh="nowhere.obj"), "there is no such file"),
+        (commands.SetView(shape="mesh", mesh="nowhere.obj"), "there is no such file"),
         (commands.SetImportance(1, 1, np.float32([-1]).tobytes()), "1 texels are negative"),
     ],
 )
@@ -439,7 +440,7 @@ def test_a_bake_that_goes_on_among_its_starts_has_them_in_its_plan(monkeypatch, 
             session.work()
         raise AssertionError(heard[-2:])
 
-    for command in (commands.Hello(VERSION), commands.View(size=16), OPEN_CLAY):
+    for command in (commands.Hello(VERSION), commands.SetView(size=16), OPEN_CLAY):
         session.handle(command)
     session.handle(commands.Start(str(tmp_path), changes=changes))
     # within the second start

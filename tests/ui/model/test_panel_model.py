@@ -19,7 +19,7 @@ def test_the_first_material_is_opened_with_its_text_and_folders(session):
     model = session.ready()
     assert model.current == CLAY
     view, focus, opening = session.client.sent[:3]
-    assert isinstance(view, commands.View) and isinstance(focus, commands.Focus)
+    assert isinstance(view, commands.SetView) and isinstance(focus, commands.Focus)
     assert (opening.payload, opening.search, opening.material) == (
         *(b"<materialx/>", ("/textures",), "clay"),
     )

@@ -88,7 +88,7 @@ class LadderWork:
         return replace(found, rungs=chosen)
 
     def start(
-        self, document: HostDocument, search: tuple[str, ...], view: commands.View, preset: str,
+        self, document: HostDocument, search: tuple[str, ...], view: commands.SetView, preset: str,
         mesh: commands.SetMesh | None,
     ) -> None:  # fmt: skip
         """Begins a ladder. `mesh` is the scene's, if one of its meshes is chosen."""

@@ -104,7 +104,9 @@ def test_a_mesh_of_the_scene_is_sent_before_its_view_and_again_to_a_new_worker(s
     model._drop_client()
     model._open()
     kinds = [type(command) for command in session.clients[1].sent]
-    assert kinds.index(commands.SetMesh) < kinds.index(commands.View) < kinds.index(commands.Open)
+    assert (
+        kinds.index(commands.SetMesh) < kinds.index(commands.SetView) < kinds.index(commands.Open)
+    )
 
 
 def test_a_deleted_mesh_is_reported_and_the_view_stays(session, mesh):

@@ -1,4 +1,4 @@
-"""One of the compared pictures: quick by few lights, and fine by all of an environment."""
+"""A picture that is coarse at once, then quick by few lights, then fine pass by pass."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.worker.drawing.canvas import Canvas
+from verdigris.core.pictures.canvas import Canvas
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.pictures.canvas import Raster, Tile, Tone
     from verdigris.core.pictures.gbuffer import GBuffer
-    from verdigris.core.worker.drawing.canvas import Tone
-    from verdigris.core.worker.drawing.frame import Frame, Tile
 
     Floats = NDArray[np.float32]
 
-# Passes of the fine picture: that many places inside of each pixel.
-PASSES = 12
-# With fewer, the quick picture is better.
+# With fewer passes, the quick picture is better than the fine one.
 _SHOWN_FROM = 3
 
 
-class Side:
-    """Knows which tiles are drawn, and which columns are in sight."""
+class Progressive:
+    """Canvases of one picture. It knows which tiles are drawn, and which columns are in sight."""
 
-    def __init__(self, frame: Frame, tile_side: int, new_canvas: Callable[[], Canvas]) -> None:
-        self.frame = frame
-        self._tiles = frame.tiles(tile_side)
+    def __init__(
+        self, raster: Raster, tile_side: int, passes: int, new_canvas: Callable[[], Canvas]
+    ) -> None:
+        """`passes` are those of the fine picture, each at another place inside of its pixels."""
+        self.raster, self._most = raster, passes
+        self._tiles = raster.tiles(tile_side)
         self._new_canvas = new_canvas
         self.coarse: Canvas | None = None
-        """The first picture, which is small: it is shown until there is a part of a better one."""
+        """The first picture, which is small. It is shown until a part of a better one is drawn."""
         self._quick: Canvas | None = None
         self.fine: Canvas | None = None
         self._quick_done: set[Tile] = set()
@@ -41,7 +41,7 @@ class Side:
         """The part in sight, from left to right."""
 
     def visible(self) -> list[Tile]:
-        left, right = (share * self.frame.width for share in self.columns)
+        left, right = (share * self.raster.width for share in self.columns)
         return [tile for tile in self._tiles if tile.left + tile.side > left and tile.left < right]
 
     def forget(self) -> None:
@@ -57,40 +57,44 @@ class Side:
     def next_quick(self) -> Tile | None:
         return next((each for each in self.visible() if each not in self._quick_done), None)
 
-    def next_fine(self, passes: int = PASSES) -> tuple[Tile, int] | None:
-        """A tile that has fewer passes than that, and the number of its next pass."""
-        tiles = self.visible()
-        done = min((self._passes.get(tile, 0) for tile in tiles), default=PASSES)
-        if done >= passes:
+    def next_fine(self) -> tuple[Tile, int] | None:
+        """A tile with the fewest passes, and the number of its next pass; None if all are done."""
+        done = self.passes
+        if done >= self._most:
             return None
-        return next((tile, done) for tile in tiles if self._passes.get(tile, 0) == done)
+        return next((tile, done) for tile in self.visible() if self._passes.get(tile, 0) == done)
+
+    @property
+    def passes(self) -> int:
+        """The number of passes that all tiles in sight have."""
+        return min((self._passes.get(tile, 0) for tile in self.visible()), default=self._most)
 
     @property
     def has_content(self) -> bool:
         return self.coarse is not None
 
-    def draw_quick(self, tile: Tile, view: GBuffer, light: Floats) -> None:
+    def draw_quick(self, tile: Tile, gbuffer: GBuffer, light: Floats) -> None:
         if self._quick is None:
             self._quick = self._new_canvas()
             if self.coarse is not None:
                 self._quick.fill_from(self.coarse)
-        area = tile.pixels(self.frame.width, self.frame.height)
-        self._quick.draw(area, view.pixel, light)
+        area = tile.pixels(self.raster.width, self.raster.height)
+        self._quick.draw(area, gbuffer.pixel, light)
         self._quick_done.add(tile)
 
-    def draw_fine(self, tile: Tile, number: int, view: GBuffer, light: Floats) -> None:
+    def draw_fine(self, tile: Tile, number: int, gbuffer: GBuffer, light: Floats) -> None:
         if self.fine is None:
             self.fine = self._new_canvas()
             # what is not in sight has some content
             if self._quick is not None:
                 self.fine.fill_from(self._quick)
-        area = tile.pixels(self.frame.width, self.frame.height)
-        self.fine.draw(area, view.pixel, light, is_first=number == 0)
+        area = tile.pixels(self.raster.width, self.raster.height)
+        self.fine.draw(area, gbuffer.pixel, light, is_first=number == 0)
         self._passes[tile] = number + 1
 
     @property
     def sharp(self) -> float:
-        """The share of what is in sight that is drawn in full size."""
+        """The share of the tiles in sight that are drawn in full size."""
         tiles = self.visible()
         return sum(tile in self._quick_done for tile in tiles) / max(1, len(tiles))
 
@@ -99,19 +103,19 @@ class Side:
         """The share of all passes that are drawn."""
         tiles = self.visible()
         done = sum(self._passes.get(tile, 0) for tile in tiles)
-        return done / max(1, PASSES * len(tiles))
+        return done / max(1, self._most * len(tiles))
 
     @property
     def is_fine(self) -> bool:
         """Whether the fine picture is better than the quick one."""
-        return self.fine is not None and self.next_fine(_SHOWN_FROM) is None
+        return self.fine is not None and self.passes >= min(_SHOWN_FROM, self._most)
 
     @property
     def is_coarse(self) -> bool:
         return self._quick is None
 
     def canvas(self, is_fine: bool, is_coarse: bool = False) -> Canvas:
-        """The best one, or the coarse one."""
+        """The best canvas, or the coarse one."""
         best = self.fine if is_fine else None
         best = best or (None if is_coarse else self._quick) or self.coarse
         assert best is not None

@@ -1,0 +1,301 @@
+"""The canvas of a picture: its raster and tiles, the light of each pixel, and its bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from verdigris.core.pictures.compare.heat import difference
+from verdigris.core.pictures.gbuffer import (
+    Background,
+    Camera,
+    PlacedMesh,
+    ground_gbuffer,
+    make_gbuffer,
+)
+from verdigris.core.pictures.picture_files import resized, srgb_from_linear, with_shoulder
+from verdigris.core.pictures.render import over_backdrop
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.geometry.mesh import Mesh
+    from verdigris.core.pictures.gbuffer import GBuffer
+    from verdigris.core.pictures.view import View
+
+    Floats = NDArray[np.float32]
+    Bytes = NDArray[np.uint8]
+    Pixels = NDArray[np.int64]
+
+_BACKDROP_SIDE = 64
+_LEVELS = 1 << 15
+# Brighter light is white behind the shoulder.
+_MOST = 64.0
+_WHOLE = 65_535
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A square of the picture, by its left upper corner. It may reach beyond the picture."""
+
+    left: int
+    top: int
+    side: int
+
+    def pixels(self, width: int, height: int) -> Pixels:
+        """Indices of its pixels that are in the picture."""
+        columns = np.arange(max(0, self.left), min(width, self.left + self.side))
+        rows = np.arange(max(0, self.top), min(height, self.top + self.side))
+        return np.asarray((rows[:, None] * width + columns).reshape(-1))
+
+
+class Placed(Protocol):
+    """What a raster shows, placed in front of a camera once for all pictures of a view."""
+
+    @property
+    def camera(self) -> Camera: ...
+
+    def gbuffer(self, size: int, camera: Camera) -> GBuffer:
+        """The part that a camera with the same turn and pitch sees."""
+
+    def background(self, camera: Camera) -> Background:
+        """What the camera sees beside it."""
+
+
+class PlacedShape:
+    """The shape of a view."""
+
+    def __init__(self, view: View, mesh: Mesh | None) -> None:
+        self.camera = view.camera
+        self._kind, self._mesh = view.shape, mesh
+
+    @cached_property
+    def _placed(self) -> PlacedMesh | None:
+        return PlacedMesh(self._mesh, self.camera) if self._mesh is not None else None
+
+    def gbuffer(self, size: int, camera: Camera) -> GBuffer:
+        if self._placed is not None:
+            return self._placed.gbuffer(size, camera)
+        return make_gbuffer(self._kind, size, None, camera)
+
+    def background(self, camera: Camera) -> Background:
+        return Background(camera, np.eye(3) if self._mesh is None else camera.placing)
+
+
+class PlacedGround:
+    """The ground below the mesh of a view."""
+
+    def __init__(self, view: View, mesh: Mesh) -> None:
+        self.camera, self._mesh = view.camera, mesh
+
+    def gbuffer(self, size: int, camera: Camera) -> GBuffer:
+        return ground_gbuffer(self._mesh, size, camera)
+
+    def background(self, camera: Camera) -> Background:
+        return Background(camera, camera.placing)
+
+
+@dataclass(frozen=True)
+class Raster:
+    """The pixels of a picture. The shape fits into its shorter side."""
+
+    shape: Placed
+    width: int
+    height: int
+
+    @classmethod
+    def of(cls, shape: Placed, short: int, aspect: float) -> Raster:
+        """A raster with `short` pixels on its shorter side; `aspect` is the width by the height."""
+        long = max(1, round(short * max(aspect, 1 / aspect)))
+        return cls(shape, *((long, short) if aspect >= 1 else (short, long)))
+
+    @property
+    def count(self) -> int:
+        return self.width * self.height
+
+    @property
+    def short(self) -> int:
+        return min(self.width, self.height)
+
+    def whole(self) -> Tile:
+        side = max(self.width, self.height)
+        return Tile((self.width - side) // 2, (self.height - side) // 2, side)
+
+    def tiles(self, side: int) -> list[Tile]:
+        """Tiles that cover the picture, those in the middle first."""
+        tiles = [
+            Tile(left, top, side)
+            for top in range(0, self.height, side)
+            for left in range(0, self.width, side)
+        ]
+
+        def away(tile: Tile) -> float:
+            half = side / 2
+            x, y = tile.left + half - self.width / 2, tile.top + half - self.height / 2
+            return x * x + y * y
+
+        return sorted(tiles, key=away)
+
+    def gbuffer(self, tile: Tile, shift: tuple[float, float] = (0.0, 0.0)) -> GBuffer:
+        """The pixels of a tile, by their index in the picture. `shift` moves the places at which
+        they are seen, in pixels to the right and downwards."""
+        camera, half = self.shape.camera, self.short / 2
+        across = tile.left + tile.side / 2 + shift[0] - self.width / 2
+        down = tile.top + tile.side / 2 + shift[1] - self.height / 2
+        seen = self.shape.gbuffer(
+            tile.side,
+            replace(
+                camera,
+                zoom=camera.zoom * self.short / tile.side,
+                x=camera.x + across / half / camera.zoom,
+                y=camera.y - down / half / camera.zoom,
+            ),
+        )
+        row, column = np.divmod(seen.pixel, tile.side)
+        row, column = row + tile.top, column + tile.left
+        inside = (row >= 0) & (row < self.height) & (column >= 0) & (column < self.width)
+        seen = replace(seen, pixel=row * self.width + column, size=self.width)
+        return seen if inside.all() else seen.take(np.flatnonzero(inside))
+
+    def rays(self) -> tuple[NDArray[np.float64], tuple[int, int]]:
+        """Directions through a coarse grid over the picture, for what is behind the shape, and the
+        number of its rows and columns."""
+        coarse = Raster.of(
+            self.shape, _BACKDROP_SIDE, self.width / self.height if self.height else 1.0
+        )
+        tile = coarse.whole()
+        camera = self.shape.camera
+        zoom = camera.zoom * coarse.short / tile.side
+        seen = self.shape.background(replace(camera, zoom=zoom)).rays(tile.side)
+        seen = seen.reshape(tile.side, tile.side, 3)
+        part = seen[-tile.top :, -tile.left :][: coarse.height, : coarse.width]
+        return part.reshape(-1, 3), (coarse.height, coarse.width)
+
+
+@dataclass(frozen=True)
+class Tone:
+    """From light to the screen."""
+
+    exposure: float = 0.0
+    """In stops."""
+    has_shoulder: bool = False
+    """Whether highlights are compressed, as by film."""
+
+    def linear(self, light: Floats) -> Floats:
+        """Exposed light with its shoulder; a screen shows 0 to 1."""
+        exposed = light * np.float32(2.0**self.exposure)
+        return with_shoulder(exposed) if self.has_shoulder else exposed
+
+    def bytes(self, light: Floats) -> Bytes:
+        table = _table(self.has_shoulder)
+        most = _MOST if self.has_shoulder else 1.0
+        scaled = np.sqrt(np.clip(light * np.float32(2.0**self.exposure), 0, most) / most)
+        return np.asarray(table[(scaled * (_LEVELS - 1) + 0.5).astype(np.uint16)])
+
+
+@cache
+def _table(has_shoulder: bool) -> Bytes:
+    """Bytes of the screen, by the square root of light: powers of all pixels would take long."""
+    most = _MOST if has_shoulder else 1.0
+    light = np.linspace(0, 1, _LEVELS, dtype=np.float32) ** 2 * most
+    shown = srgb_from_linear(with_shoulder(light) if has_shoulder else light)
+    return np.asarray((shown * 255 + 0.5).astype(np.uint8))
+
+
+class Canvas:
+    """Light by pixel, and what the screen shows of it."""
+
+    def __init__(self, raster: Raster, tone: Tone, behind: Floats | None = None) -> None:
+        """`behind` is the light of a backdrop, (N, 3); grey by default."""
+        self.raster, self._tone = raster, tone
+        self._light = np.zeros((raster.count, 4), np.float32)
+        self._passes = np.zeros(raster.count, np.uint16)
+        self._behind = behind
+        self._grey: Floats | None = None
+        if behind is None:
+            empty = np.zeros((raster.height, 1, 4), np.float32)
+            self._grey = np.repeat(over_backdrop(empty), raster.width, 1).reshape(-1, 3)
+        self.shown = np.zeros((raster.count, 3), np.uint8)
+        self._show(np.arange(raster.count))
+
+    def put(self, pixels: Pixels, light: Floats) -> None:
+        """Replaces what was drawn."""
+        self._light[pixels] = light
+        self._passes[pixels] = 1
+        self._show(pixels)
+
+    def draw(self, area: Pixels, pixels: Pixels, light: Floats, is_first: bool = True) -> None:
+        """Draws a pass of an area, whose other pixels are empty."""
+        whole = np.zeros((self.raster.count, 4), np.float32) if len(area) > 1 << 18 else None
+        if whole is None:
+            # pixels of small areas are found by their order
+            values = np.zeros((len(area), 4), np.float32)
+            values[np.searchsorted(area, pixels)] = light
+        else:
+            whole[pixels] = light
+            values = whole[area]
+        if is_first:
+            self._light[area], self._passes[area] = values, 1
+        else:
+            self._light[area] += values
+            self._passes[area] += 1
+        self._show(area)
+
+    def fill_from(self, coarse: Canvas) -> None:
+        """Fills the canvas from another size of the same picture."""
+        raster, other = self.raster, coarse.raster
+        self._light = coarse.light
+        if (other.height, other.width) != (raster.height, raster.width):
+            picture = self._light.reshape(other.height, other.width, 4)
+            self._light = resized(picture, raster.height, raster.width).reshape(-1, 4)
+        self._passes[:] = 1
+        self._show(np.arange(raster.count))
+
+    def expose(self, tone: Tone) -> None:
+        if tone != self._tone:
+            self._tone = tone
+            self._show(np.arange(self.raster.count))
+
+    def _show(self, pixels: Pixels) -> None:
+        light = self.light_at(pixels)
+        behind = 1.0 - light[:, 3:]
+        shown = light[:, :3]
+        if self._behind is not None:
+            self.shown[pixels] = self._tone.bytes(shown + behind * self._behind[pixels])
+            return
+        # a grey backdrop is no light, and stays as it is
+        assert self._grey is not None
+        gain = np.float32(2.0**self._tone.exposure)
+        self.shown[pixels] = self._tone.bytes(shown + behind * self._grey[pixels] / gain)
+
+    def light_at(self, pixels: Pixels) -> Floats:
+        """The mean of all passes."""
+        passes = np.maximum(self._passes[pixels], 1).astype(np.float32)
+        return np.asarray(self._light[pixels] / passes[:, None])
+
+    @property
+    def light(self) -> Floats:
+        return self.light_at(np.arange(self.raster.count))
+
+    @property
+    def covered(self) -> Floats:
+        """Coverage of the pixels."""
+        return np.asarray(self._light[:, 3])
+
+    def pixels(self) -> Bytes:
+        return self.shown.reshape(self.raster.height, self.raster.width, 3)
+
+
+def heat_of(reference: Canvas, neural: Canvas, exposure: float = 0.0) -> NDArray[np.uint16]:
+    """The difference of two canvases by pixel, (height, width, 1): 65,535 is 100%. `exposure` is
+    that of the light, and not the one that the artist has set."""
+    raster = reference.raster
+    values = np.zeros(raster.count, np.uint16)
+    seen = np.flatnonzero((reference.covered > 0) | (neural.covered > 0))
+    gain = np.float32(2.0**exposure)
+    sides = [canvas.light_at(seen)[:, :3] * gain for canvas in (reference, neural)]
+    values[seen] = np.clip(difference(*sides) * _WHOLE + 0.5, 0, _WHOLE)
+    return values.reshape(raster.height, raster.width, 1)

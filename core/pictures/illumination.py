@@ -1,0 +1,248 @@
+"""Light of a view: by few lights while something moves, and pass by pass afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.geometry.mesh import normalized
+from verdigris.core.lighting.bvh import NOTHING, build_bvh
+from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
+from verdigris.core.lighting.named_environments import find_environment
+from verdigris.core.lighting.principal_lights import principal_lights
+from verdigris.core.pictures.backdrop import blurred
+from verdigris.core.pictures.canvas import Tone
+from verdigris.core.pictures.environment_render import EnvironmentLighting, light_pass
+from verdigris.core.pictures.picture_files import resized
+from verdigris.core.pictures.render import Lighting, shade
+from verdigris.core.pictures.view import FILM, GREY
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.base.device import Device
+    from verdigris.core.geometry.mesh import Mesh
+    from verdigris.core.lighting.environment import Environment
+    from verdigris.core.material.evaluator import DeviceMaterial, Footprint
+    from verdigris.core.pictures.canvas import Raster
+    from verdigris.core.pictures.gbuffer import GBuffer
+    from verdigris.core.pictures.view import View
+
+    Floats = NDArray[np.float32]
+    Lights = list[tuple[Floats, Floats]]
+    """Unit directions and colours."""
+
+    Prepare = Callable[[DeviceMaterial, View, int], tuple[DeviceMaterial, Footprint]]
+    """Prepares a material for a view: returns what to evaluate, and the footprint of a pixel in
+    which so many places are averaged."""
+
+_STUDIO_SAMPLES = 24
+_PLACES = 4
+# Lights that stand for an environment on a CPU: each costs an evaluation of the material.
+_PRINCIPAL_LIGHTS = 4
+_QUICK_PAIRS = 16
+_KEY_COLOUR = (2.4, 2.3, 2.2)
+# Without an environment, plain lights replace the studio on a CPU.
+_FILLS = (((0.35, 0.35, 0.87), (0.75, 0.78, 0.82)), ((0.9, 0.2, 0.1), (0.9, 1.05, 1.3)))
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How finely a picture is drawn that nothing moves in."""
+
+    passes: int = 12
+    """Passes under an environment, each at another place inside of a pixel."""
+    pairs: int = 4
+    """Pairs of directions in each of these passes."""
+    studio_passes: int = 0
+    """Passes in the light of the studio. Without one, its quick picture is final."""
+    emission: float = 0.0
+    """Factor of the material's emission; 0 leaves only reflection."""
+
+
+class Illumination:
+    """Lights all materials of a picture alike."""
+
+    def __init__(self, device: Device, prepare: Prepare, effort: Effort) -> None:
+        self.device, self._prepare, self._effort = device, prepare, effort
+        self._uploaded: dict[tuple[str, int], DeviceEnvironment] = {}
+        self._occluders: tuple[Mesh | None, DeviceBvh] | None = None
+
+    def check(self, view: View) -> None:
+        """Reads the environment of a view; raises an error if that is not possible."""
+        if view.lit_by:
+            _read(*file_key(view.lit_by))
+
+    def passes(self, view: View) -> int:
+        """The number of passes that make a picture fine."""
+        return self._effort.passes if view.lit_by else self._effort.studio_passes
+
+    def tone(self, view: View) -> Tone:
+        exposure = view.exposure
+        if view.lit_by:
+            exposure += self.exposure(view)
+        return Tone(exposure, bool(view.lit_by) and view.tone == FILM)
+
+    def exposure(self, view: View) -> float:
+        """The exposure of the light alone, in stops."""
+        return _environment(view).exposure if view.lit_by else 0.0
+
+    def behind(self, view: View, raster: Raster) -> Floats | None:
+        """The light of the backdrop, (N, 3); None for the grey one."""
+        if not view.lit_by or view.backdrop == GREY:
+            return None
+        soft = _soft(*file_key(view.lit_by)).turned(view.rotate)
+        rays, (height, width) = raster.rays()
+        seen = soft.radiance(rays).reshape(height, width, 3).astype(np.float32)
+        return resized(seen, raster.height, raster.width).reshape(-1, 3)
+
+    def quick(
+        self,
+        material: DeviceMaterial,
+        gbuffer: GBuffer,
+        view: View,
+        mesh: Mesh | None = None,
+        places: int = _PLACES,
+    ) -> Floats:
+        """Light and coverage at the pixels of a G-buffer, by few lights."""
+        if not len(gbuffer.pixel):
+            return np.zeros((0, 4), np.float32)
+        material, footprint = self._prepare(material, view, places)
+        if material.device.is_software:
+            return self._by_few(material, gbuffer, view, footprint)
+        if not view.lit_by:
+            return self._in_studio(material, gbuffer, view, footprint)
+        lighting = self._lighting(view, mesh)
+        return light_pass(material, gbuffer, lighting, _QUICK_PAIRS, 0, footprint)
+
+    def fine(
+        self,
+        material: DeviceMaterial,
+        gbuffer: GBuffer,
+        view: View,
+        number: int,
+        mesh: Mesh | None = None,
+    ) -> Floats:
+        """A pass of the whole environment with shadows, or of the studio."""
+        if not len(gbuffer.pixel):
+            return np.zeros((0, 4), np.float32)
+        material, footprint = self._prepare(material, view, 1)
+        if not view.lit_by:
+            return self._in_studio(material, gbuffer, view, footprint)
+        lighting = self._lighting(view, mesh)
+        return light_pass(material, gbuffer, lighting, self._effort.pairs, number, footprint)
+
+    def _in_studio(
+        self, material: DeviceMaterial, gbuffer: GBuffer, view: View, footprint: Footprint
+    ) -> Floats:
+        lighting = Lighting(
+            view.light, _KEY_COLOUR, view.environment, self._effort.emission, _STUDIO_SAMPLES
+        )
+        return shade(material, gbuffer, lighting, is_flat=True, footprint=footprint)
+
+    def _by_few(
+        self, material: DeviceMaterial, gbuffer: GBuffer, view: View, footprint: Footprint
+    ) -> Floats:
+        """Shades all lights in one dispatch: surface and view direction are rotated, so that
+        another light comes from the direction of the first one."""
+        lights = few_lights(view)
+        first = lights[0][0]
+        rotated = _joined([_rotated(gbuffer, _rotation(light, first)) for light, _ in lights])
+        direction = (float(first[0]), float(first[1]), float(first[2]))
+        lighting = Lighting(direction, (1.0, 1.0, 1.0), environment=0.0, emission=0.0)
+        lit = shade(material, rotated, lighting, is_flat=True, footprint=footprint)
+        parts = lit.reshape(len(lights), -1, 4)
+        colours = np.stack([colour for _, colour in lights]).astype(np.float32)
+        result = np.array(parts[0], np.float32)
+        result[:, :3] = (parts[..., :3] * colours[:, None]).sum(0)
+        if self._effort.emission:
+            glow = Lighting(direction, (0.0, 0.0, 0.0), 0.0, self._effort.emission)
+            result[:, :3] += shade(material, gbuffer, glow, True, footprint)[:, :3]
+        return result
+
+    def _lighting(self, view: View, mesh: Mesh | None) -> EnvironmentLighting:
+        key = file_key(view.lit_by)
+        if key not in self._uploaded:
+            self._uploaded = {key: DeviceEnvironment.upload(self.device, _read(*key))}
+        if self._occluders is None or self._occluders[0] is not mesh:
+            tree = build_bvh(mesh.position) if mesh is not None else NOTHING
+            self._occluders = mesh, DeviceBvh.upload(self.device, tree)
+        rotated = self._uploaded[key].turned(view.rotate)
+        return EnvironmentLighting(rotated, self._occluders[1], emission=self._effort.emission)
+
+
+def few_lights(view: View) -> Lights:
+    """The lights of quick pictures on a CPU."""
+    if view.lit_by:
+        return list(_lights(*file_key(view.lit_by), view.rotate))
+    lights = [(view.light, _KEY_COLOUR, 1.0)]
+    if view.environment > 0:
+        lights += [(direction, colour, view.environment) for direction, colour in _FILLS]
+    return [
+        (normalized(np.array(direction, np.float32)), np.array(colour, np.float32) * scale)
+        for direction, colour, scale in lights
+    ]
+
+
+def file_key(name: str) -> tuple[str, int]:
+    """A key of a file with its modification time. Missing files are reported by their reader."""
+    try:
+        return name, Path(name).stat().st_mtime_ns
+    except OSError:
+        return name, 0
+
+
+def _environment(view: View) -> Environment:
+    return _read(*file_key(view.lit_by)).turned(view.rotate)
+
+
+# Maps can be large: the present one, and the one before.
+@lru_cache(2)
+def _read(name: str, _changed: int) -> Environment:
+    return find_environment(name)
+
+
+@lru_cache(8)
+def _lights(name: str, changed: int, rotate: float) -> tuple[tuple[Floats, Floats], ...]:
+    return tuple(principal_lights(_read(name, changed).turned(rotate), _PRINCIPAL_LIGHTS))
+
+
+@lru_cache(2)
+def _soft(name: str, changed: int) -> Environment:
+    return blurred(_read(name, changed))
+
+
+def _rotation(start: Floats, end: Floats) -> Floats:
+    """The smallest rotation from one unit vector to another."""
+    cosine = float(start @ end)
+    if cosine < -0.9999:
+        # half a turn about any perpendicular axis
+        axis = normalized(np.cross(start, np.eye(3)[np.abs(start).argmin()]))
+        return (2 * np.outer(axis, axis) - np.eye(3)).astype(np.float32)
+    x, y, z = np.cross(start, end)
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.asarray(np.eye(3) + cross + cross @ cross / (1 + cosine), np.float32)
+
+
+def _rotated(gbuffer: GBuffer, rotation: Floats) -> GBuffer:
+    turn = rotation.T
+    return replace(
+        gbuffer,
+        tangent=gbuffer.tangent @ turn,
+        bitangent=gbuffer.bitangent @ turn,
+        normal=gbuffer.normal @ turn,
+        to_eye=gbuffer.to_eye @ turn,
+    )
+
+
+def _joined(gbuffers: list[GBuffer]) -> GBuffer:
+    names = ("pixel", "uv", "position", "tangent", "bitangent", "normal", "to_eye", "shadow_origin")
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(each, name) for each in gbuffers]) for name in names
+    }
+    return replace(gbuffers[0], **arrays)

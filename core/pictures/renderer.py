@@ -1,0 +1,383 @@
+"""Draws a view in parts: a reference, a neural material beside it, and their difference.
+
+A new view is drawn coarsely at once. Both pictures are then drawn in full size, tile by tile: by
+few lights first, then pass by pass under the whole environment. Only what is in sight is drawn.
+The panel's worker and the window of `verdigris view` draw with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.pictures.backdrop import Ground
+from verdigris.core.pictures.canvas import Canvas, PlacedGround, PlacedShape, Raster, heat_of
+from verdigris.core.pictures.progressive import Progressive, shift_of
+from verdigris.core.pictures.view import (
+    ALL,
+    NEURAL,
+    PIXELATED_FROM,
+    REFERENCE,
+    WIPE,
+    View,
+    needs_redraw,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.geometry.mesh import Mesh
+    from verdigris.core.pictures.canvas import Tile, Tone
+    from verdigris.core.pictures.gbuffer import GBuffer
+    from verdigris.core.pictures.illumination import Illumination
+
+    Floats = NDArray[np.float32]
+
+HEAT = "heat"
+# Sides of tiles: a command, or a key, waits for at most one tile.
+_TILE_ON_CPU, _TILE_ON_GPU = 48, 512
+# uv by pixel is not needed any finer.
+_PLACES_SIDE = 320
+# Pixels per texel from which a texel is drawn as a square.
+_PIXELS_A_TEXEL = 36
+# Beside the wipe, as a share of the width: it can be moved before the next picture comes.
+_BESIDE_WIPE = 0.02
+
+
+class Shown(NamedTuple):
+    """A picture that has changed."""
+
+    part: str
+    """`reference`, `neural` or `heat`."""
+    pixels: NDArray[Any]
+    sharp: float
+    """The share that is drawn in full size."""
+    refined: float
+    """The share of the passes that are drawn."""
+
+
+@dataclass
+class _Side:
+    """One of the compared pictures, and what it shows."""
+
+    name: str
+    material: object
+    picture: Progressive
+
+
+class Renderer:
+    """The pictures of a view. A material is any that `light` can draw."""
+
+    def __init__(
+        self,
+        illumination: Illumination,
+        reference: object,
+        view: View,
+        mesh: Mesh | None,
+        coarse: int,
+        resolution: int = 0,
+        light_in_place: Callable[[Any, GBuffer, View], Floats] | None = None,
+        has_ground: bool = False,
+    ) -> None:
+        """`coarse` is the shorter side of the first picture, and `resolution` that of the texture
+        whose texels are drawn as squares from near; 0 for none. `light_in_place` draws materials
+        that are not on a device. With a ground, a mesh throws its shadow on it."""
+        self._illumination = illumination
+        self._reference = reference
+        self.resolution = resolution
+        self._coarse, self._light_in_place = coarse, light_in_place
+        self._ground_material = Ground(illumination.device) if has_ground else None
+        self._compiled: set[int] = set()
+        self._has_neural = False
+        self.show(view, mesh)
+
+    def show(self, view: View, mesh: Mesh | None) -> None:
+        """Shows a view, with a coarse picture of the reference at once."""
+        # a view that cannot be lit changes nothing
+        self._illumination.check(view)
+        self.view, self._mesh = view, mesh
+        self._shape = PlacedShape(view, mesh)
+        self.raster = self.raster_of(view.size)
+        self._behind: dict[tuple[int, int], Floats | None] = {}
+        self._find_places()
+        self.reference, self.neural = (self._new_picture(self.raster) for _ in range(2))
+        self.ground: Progressive | None = None
+        if self._ground_material is not None and mesh is not None and view.lit_by:
+            placed = PlacedGround(view, mesh)
+            self.ground = self._new_picture(Raster.of(placed, view.size, view.aspect))
+            self._draw_coarse(_Side("", self._ground_material, self.ground))
+        self._look_at_sides()
+        self._changed: set[str] = set()
+        self._draw_coarse(self._reference_side)
+
+    def look(self, view: View, mesh: Mesh | None, is_new: bool = False) -> bool:
+        """Shows another view. Returns whether it is drawn again: not if only the parts in sight and
+        the exposure differ, unless the mesh `is_new`."""
+        if is_new or needs_redraw(self.view, view):
+            self.show(view, mesh)
+            return True
+        self.view = view
+        for picture in (self.reference, self.neural):
+            picture.expose(self.tone)
+        self._look_at_sides()
+        self._changed |= {REFERENCE, NEURAL} if self.neural.has_content else {REFERENCE}
+        return False
+
+    def _new_picture(self, raster: Raster) -> Progressive:
+        tile = _TILE_ON_CPU if self._illumination.device.is_software else _TILE_ON_GPU
+        passes = self._illumination.passes(self.view)
+        return Progressive(raster, tile, passes, lambda: self.new_canvas(raster))
+
+    def _look_at_sides(self) -> None:
+        shows, wipe = self.view.shows, self.view.wipe
+        if not self._has_neural:
+            self.reference.columns = (0.0, 1.0)
+        elif shows == WIPE:
+            self.reference.columns = (0.0, min(1.0, wipe + _BESIDE_WIPE))
+            self.neural.columns = (max(0.0, wipe - _BESIDE_WIPE), 1.0)
+        else:
+            # nothing is between equal ends
+            self.reference.columns = (0.0, 0.0) if shows == NEURAL else (0.0, 1.0)
+            self.neural.columns = (0.0, 0.0) if shows == REFERENCE else (0.0, 1.0)
+
+    def expect(self, has_neural: bool) -> None:
+        """Without a neural material, the reference is all that is in sight."""
+        if has_neural != self._has_neural:
+            self._has_neural = has_neural
+            self._look_at_sides()
+
+    def compare_with(self, reference: object, resolution: int) -> bool:
+        """Shows this as the reference, at this texture resolution. Returns whether anything is
+        drawn again."""
+        if reference is self._reference and resolution == self.resolution:
+            return False
+        is_other = reference is not self._reference
+        self._reference, self.resolution = reference, resolution
+        if is_other:
+            self.show(self.view, self._mesh)
+        else:
+            self._find_places()
+            self.reference.forget()
+        return True
+
+    # what pictures of this view are drawn with, here and during training
+
+    @property
+    def tone(self) -> Tone:
+        return self._illumination.tone(self.view)
+
+    def raster_of(self, short: int) -> Raster:
+        """A raster with so many pixels on its shorter side."""
+        return Raster.of(self._shape, short, self.view.aspect)
+
+    def new_canvas(self, raster: Raster) -> Canvas:
+        size = (raster.width, raster.height)
+        if size not in self._behind:
+            self._behind[size] = self._illumination.behind(self.view, raster)
+        return Canvas(raster, self.tone, self._behind[size])
+
+    def gbuffer_of(
+        self, raster: Raster, tile: Tile, shift: tuple[float, float] = (0.0, 0.0)
+    ) -> GBuffer:
+        """A tile, with every pixel at the centre of its texel if texels are drawn as squares."""
+        gbuffer = raster.gbuffer(tile, shift)
+        if not self.texels:
+            return gbuffer
+        uv = (np.floor(gbuffer.uv * self.texels) + 0.5) / self.texels
+        return replace(gbuffer, uv=uv.astype(np.float32))
+
+    def light(self, material: object, gbuffer: GBuffer, places: int = 4) -> Floats:
+        """Light and coverage at the pixels of a G-buffer, by few lights."""
+        if isinstance(material, DeviceMaterial):
+            return self._illumination.quick(material, gbuffer, self.view, self._mesh, places)
+        assert self._light_in_place is not None
+        return self._light_in_place(material, gbuffer, self.view)
+
+    def heat(self, reference: Canvas, neural: Canvas) -> NDArray[np.uint16]:
+        """The picture of the difference."""
+        return heat_of(reference, neural, self._illumination.exposure(self.view))
+
+    @property
+    def material(self) -> object:
+        """What the reference shows."""
+        return self._reference
+
+    # places
+
+    def _find_places(self) -> None:
+        """Finds the uv of each pixel: a place, or the centre of its texel."""
+        self._places_raster = self.raster_of(min(_PLACES_SIDE, self.view.size))
+        self._seen: GBuffer | None = None
+        self.texels = 0
+        """Texels per side if each is drawn as a square; otherwise 0."""
+        if self.view.zoom >= PIXELATED_FROM and self.resolution:
+            self.texels = self._count_texels(self._places_gbuffer())
+
+    def _places_gbuffer(self) -> GBuffer:
+        if self._seen is None:
+            self._seen = self._places_raster.gbuffer(self._places_raster.whole())
+        return self._seen
+
+    @property
+    def seen_uv(self) -> Floats:
+        """The places in sight."""
+        return self._places_gbuffer().uv
+
+    def places(self) -> Floats:
+        """The uv of the pixels of a picture that may be smaller, (height, width, 2)."""
+        raster, seen = self._places_raster, self._places_gbuffer()
+        uv = np.full((raster.count, 2), np.nan, np.float32)
+        uv[seen.pixel] = seen.uv
+        return uv.reshape(raster.height, raster.width, 2)
+
+    def _count_texels(self, seen: GBuffer) -> int:
+        texels = max(1, self.resolution >> int(self.view.level))
+        if not len(seen.uv):
+            return 0
+        shown = np.unique(np.floor(seen.uv * texels), axis=0)
+        pixels = len(seen.uv) * (self.raster.count / self._places_raster.count)
+        return texels if pixels >= _PIXELS_A_TEXEL * len(shown) else 0
+
+    # drawing
+
+    @property
+    def _reference_side(self) -> _Side:
+        return _Side(REFERENCE, self._reference, self.reference)
+
+    def _sides(self, neural: object) -> list[_Side]:
+        sides = [self._reference_side]
+        if neural is not None:
+            sides.append(_Side(NEURAL, neural, self.neural))
+        if self.ground is not None:
+            sides.append(_Side("", self._ground_material, self.ground))
+        return sides
+
+    @property
+    def is_reference_whole(self) -> bool:
+        return self.reference.has_content and self.reference.next_quick() is None
+
+    @property
+    def is_neural_whole(self) -> bool:
+        return self.neural.has_content and self.neural.next_quick() is None
+
+    def _is_whole(self, neural: object) -> bool:
+        return all(
+            side.picture.has_content and side.picture.next_quick() is None
+            for side in self._sides(neural)
+        )
+
+    def is_complete(self, neural: object) -> bool:
+        """Whether nothing is left to draw while nothing trains."""
+        if not self._is_whole(neural):
+            return False
+        sides = self._sides(neural)
+        return not self._converges(neural) or all(x.picture.next_fine() is None for x in sides)
+
+    def passes(self, neural: object) -> int:
+        """The number of passes of the fine picture; 0 before there is one that is better than the
+        quick one, and -1 before that is whole."""
+        if not self._is_whole(neural):
+            return -1
+        pictures = [side.picture for side in self._sides(neural)]
+        is_fine = all(picture.is_fine for picture in pictures)
+        return min(picture.passes for picture in pictures) if is_fine else 0
+
+    def _converges(self, neural: object) -> bool:
+        """Whether passes make the pictures better, and all sides can be lit by them."""
+        has_passes = self._illumination.passes(self.view) > 0
+        return has_passes and all(
+            isinstance(side.material, DeviceMaterial) for side in self._sides(neural)
+        )
+
+    def draw_reference(self) -> None:
+        """Draws a part of the reference by few lights."""
+        self._draw_quick(self._reference_side)
+
+    def draw_neural(self, material: object) -> None:
+        """Draws a part of the neural material by few lights; first a coarse picture of all of
+        it."""
+        self._draw_quick(_Side(NEURAL, material, self.neural))
+
+    def complete(self, neural: object) -> None:
+        """Draws the next part of the pictures."""
+        for side in self._sides(neural):
+            if not side.picture.has_content or side.picture.next_quick() is not None:
+                self._draw_quick(side)
+                return
+        if self._converges(neural):
+            self._draw_fine(self._sides(neural))
+
+    def _draw_quick(self, side: _Side) -> None:
+        if not side.picture.has_content:
+            self._draw_coarse(side)
+            return
+        tile = side.picture.next_quick()
+        if tile is not None:
+            gbuffer = self.gbuffer_of(side.picture.raster, tile)
+            side.picture.draw_quick(tile, gbuffer, self.light(side.material, gbuffer))
+            self._changed.add(side.name)
+
+    def _draw_coarse(self, side: _Side) -> None:
+        whole = side.picture.raster
+        coarse = Raster.of(whole.shape, min(self._coarse, self.view.size), self.view.aspect)
+        canvas = self.new_canvas(coarse)
+        gbuffer = self.gbuffer_of(coarse, coarse.whole())
+        canvas.put(gbuffer.pixel, self.light(side.material, gbuffer, places=1))
+        side.picture.coarse = canvas
+        self._changed.add(side.name)
+
+    def _draw_fine(self, sides: list[_Side]) -> None:
+        waiting = [(side, part) for side in sides if (part := side.picture.next_fine())]
+        side, (tile, number) = min(waiting, key=lambda each: each[1][1])
+        gbuffer = self.gbuffer_of(side.picture.raster, tile, shift_of(number))
+        assert isinstance(side.material, DeviceMaterial)
+        self._compiled.add(id(side.material))
+        light = self._illumination.fine(side.material, gbuffer, self.view, number, self._mesh)
+        side.picture.draw_fine(tile, number, gbuffer, light)
+        self._changed.add(side.name)
+
+    def must_compile(self, neural: object) -> bool:
+        """Whether the next part is the first one under an environment of its material."""
+        if all(id(side.material) in self._compiled for side in self._sides(neural)):
+            return False
+        return self._is_whole(neural) and self._converges(neural)
+
+    def forget_neural(self) -> None:
+        """Forgets the neural material's picture."""
+        self.neural.forget()
+        self._changed.discard(NEURAL)
+
+    def news(self, neural: object = None) -> list[Shown]:
+        """Pictures in full size that have changed since the last call."""
+        has_neural = self.neural.has_content
+        is_fine = self.reference.is_fine and self._converges(neural)
+        if has_neural:
+            is_fine = is_fine and self.neural.is_fine
+        changed, self._changed = self._changed, set()
+        if self.reference.is_fine and not has_neural and NEURAL in changed:
+            changed.add(REFERENCE)
+        refined = self._refined(neural)
+        shown = []
+        # both, as they must have the same light
+        if self.reference.has_content and (REFERENCE in changed or (NEURAL in changed and is_fine)):
+            pixels = self.reference.canvas(is_fine).pixels()
+            shown.append(Shown(REFERENCE, pixels, self.reference.sharp, refined))
+        if has_neural and changed:
+            sharp = self.neural.sharp
+            shown.append(Shown(NEURAL, self.neural.canvas(is_fine).pixels(), sharp, refined))
+            if self.view.shows == ALL and self.reference.has_content:
+                # of equal sizes
+                is_coarse = self.reference.is_coarse or self.neural.is_coarse
+                pair = [each.canvas(is_fine, is_coarse) for each in (self.reference, self.neural)]
+                shown.append(Shown(HEAT, self.heat(*pair), sharp, refined))
+        return shown
+
+    def _refined(self, neural: object) -> float:
+        if not self._converges(neural):
+            return 1.0
+        sides = [self.reference] + ([self.neural] if neural is not None else [])
+        return sum(side.refined for side in sides) / len(sides)
