@@ -15,11 +15,15 @@ class Application:
     """Its Python interpreter, which runs the launchers."""
     suffixes: tuple[str, ...]
     """The suffixes of its scene files."""
+    plugin: str
+    """The folder of its plug-in."""
+    module: str
+    """A Python module that only its interpreter has."""
 
 
 APPLICATIONS = (
-    Application("Maya", "mayapy", (".ma", ".mb")),
-    Application("Houdini", "hython", (".hip", ".hiplc", ".hipnc")),
+    Application("Maya", "mayapy", (".ma", ".mb"), "maya", "maya"),
+    Application("Houdini", "hython", (".hip", ".hiplc", ".hipnc"), "houdini", "hou"),
 )
 
 

@@ -19,13 +19,11 @@ from types import ModuleType
 from typing import NoReturn
 
 from verdigris.core.base.errors import HostError, VerdigrisError
+from verdigris.core.hosts.applications import APPLICATIONS
 
 EXIT_FAILED, EXIT_INTERRUPTED = 1, 130
 # Seconds until an application that does not end is left.
 END_SECONDS = 30.0
-# The Python module that only an application's interpreter has, by the folder of the plug-in.
-_APPLICATIONS = {"maya": "maya", "houdini": "hou"}
-_INTERPRETERS = {"maya": "mayapy", "houdini": "hython"}
 
 
 def run(program: str, arguments: Sequence[str]) -> NoReturn:
@@ -44,12 +42,11 @@ def run(program: str, arguments: Sequence[str]) -> NoReturn:
 def find_application() -> str:
     """The plug-in of the application whose interpreter runs this."""
     plugins = Path(__file__).resolve().parents[1]
-    here = [name for name in _APPLICATIONS if (plugins / name).is_dir()]
-    for name in here:
-        module = _APPLICATIONS[name]
-        if module in sys.modules or find_spec(module) is not None:
-            return name
-    wanted = " or ".join(_INTERPRETERS[name] for name in here)
+    here = [each for each in APPLICATIONS if (plugins / each.plugin).is_dir()]
+    for application in here:
+        if application.module in sys.modules or find_spec(application.module) is not None:
+            return application.plugin
+    wanted = " or ".join(application.interpreter for application in here)
     raise HostError(f"{sys.executable} is not {wanted}: run this file with {wanted}")
 
 
