@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from verdigris.core.bundle.scene.scene_pack import ScenePack
     from verdigris.core.bundle.verify.verify import Decoder, Verification
     from verdigris.core.network.student import Student
-    from verdigris.core.progress.events import Event
+    from verdigris.core.progress import Event
 
 __all__ = ["bake", "evaluate", "load", "open_bundle", "open_scene", "parse", "verify"]
 
@@ -77,7 +77,7 @@ def bake(
 ) -> Generator[Event, None, None]:
     """Trains one decoder for the materials of these documents, and writes a bundle for each.
 
-    Yields the events of `verdigris.core.progress.events`; the last is Finished.
+    Yields the events of `verdigris.core.progress`; the last is Finished.
 
     `live` are inputs that stay open, such as "wetness=0..1".
 

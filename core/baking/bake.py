@@ -76,7 +76,7 @@ from verdigris.core.bundle.files.arithmetic import PORTABLE
 from verdigris.core.bundle.runtime.runtime_files import compiling_ahead
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.material.use_material import compile_material
-from verdigris.core.progress.events import (
+from verdigris.core.progress import (
     ENCODING,
     MEASURING,
     ROUNDING,

@@ -17,7 +17,7 @@ from verdigris.core.ladder.mesh.mesh_domain import coverage_weights, find_proper
 from verdigris.core.ladder.neural_rung import Neural
 from verdigris.core.material.analyse.on_mesh import depends_on_mesh
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.progress.events import Finished, Step
+from verdigris.core.progress import Finished, Step
 from verdigris.core.settings.json_changes import changed
 from verdigris.core.settings.presets import default_preset, require_recipe
 

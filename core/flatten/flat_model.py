@@ -26,7 +26,8 @@ from verdigris.core.network.spec import LatentLayout
 # The channels of a texel, eight bits each. The normal is stored as x and y of a unit vector.
 ALBEDO, F0, ROUGHNESS, NORMAL = slice(0, 3), slice(3, 6), 6, slice(7, 9)
 CHANNELS = 9
-
+# F0 of a metallic-roughness shader at metalness 0.
+DIELECTRIC_F0 = 0.04
 LEAST_ROUGHNESS = 0.05
 # Largest length of (x, y) of a stored normal, so that z stays above 0.
 LARGEST_SLANT = 0.98

@@ -1,37 +1,56 @@
-"""Writes flattened textures as PNG files, for viewports that cannot evaluate a neural material.
+"""Fits plain textures to a material for viewports that cannot evaluate neural materials, and writes
+them as PNG files. The fit uses the samples, loss and steps of a student.
 
-They are small and trained briefly, enough to recognise a material while lighting a scene. The
-conversion to base colour and metalness is exact if a metallic-roughness shader can represent the
-values.
+The textures are small and trained briefly, enough to recognise a material while lighting a scene.
+The conversion to base colour and metalness is exact if a metallic-roughness shader can represent
+the values.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Generator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.flatten.flat_model import ALBEDO, F0, NORMAL, ROUGHNESS, stored_normal
+from verdigris.core.flatten.flat_model import (
+    ALBEDO,
+    CHANNELS,
+    DIELECTRIC_F0,
+    F0,
+    NORMAL,
+    ROUGHNESS,
+    FlatTextures,
+    keep_in_range,
+    shade,
+    shade_backward,
+    start_textures,
+    stored_normal,
+    with_mips,
+)
 from verdigris.core.hosts.host import BASE_COLOR, EMISSION, METALNESS, NORMAL_MAP, OPACITY
 from verdigris.core.hosts.host import ROUGHNESS as ROUGHNESS_MAP
 from verdigris.core.material.teacher.unlit_maps import UnlitMaps, levels
-from verdigris.core.progress.events import FLATTENING, Event, Phase, Step
+from verdigris.core.network import losses
+from verdigris.core.network.latents.texels import corners, gather
+from verdigris.core.pictures.picture_files import write_data, write_picture
+from verdigris.core.progress import FLATTENING, Event, Phase, Step
+from verdigris.core.sampling.draw_samples import DrawnSamples
+from verdigris.core.training.optimiser import adam, adam_rate
 
 if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.teacher.unlit_maps import Floats
     from verdigris.core.network.parameters import FloatArray
+    from verdigris.core.sampling.draw_samples import SampleArray
     from verdigris.core.settings.bake_settings import BakeSettings
 
 LARGEST_SIDE = 256
 MOST_STEPS = 1_500
 LARGEST_BATCH = 4_096
-# F0 of a metallic-roughness shader at metalness 0.
-DIELECTRIC_F0 = 0.04
 _COLOURS = (BASE_COLOR, EMISSION)
 BASE_TEXTURES = (BASE_COLOR, ROUGHNESS_MAP, METALNESS, NORMAL_MAP)
 """The textures that every material has."""
@@ -39,6 +58,11 @@ _KINDS = (*BASE_TEXTURES, EMISSION, OPACITY)
 # The smallest opacity above 0 in eight bits.
 _LEAST_COVERAGE = 1 / 255
 _EVENT_SECONDS = 0.2
+PEAK_RATE = 1e-2
+# Added to response and target, because the slope of a cube root is unbounded at 0.
+_DARKEST = 1e-4
+# Pairs of directions for the initial albedo of each texel.
+_LOOKS = 4
 
 
 def viewport_settings(settings: BakeSettings) -> BakeSettings:
@@ -61,8 +85,6 @@ def viewport_textures(
 ) -> Generator[Event, None, dict[str, str]]:
     """Fits textures and writes them beside a bundle, with its emission and opacity maps. Yields
     events of the progress, and returns the paths by kind."""
-    from verdigris.core.flatten.fit import flattening
-
     settings = viewport_settings(settings)
     yield Phase(FLATTENING, 1, 1)
     steps, done = flattening(teacher, settings), 0
@@ -91,8 +113,6 @@ def write_textures(texels: FloatArray, unlit: UnlitMaps, bundle: Path) -> dict[s
     Emission is clipped at 1, because it is a preview and not a light. Shaders multiply colours by
     the opacity, so colours are divided by it here.
     """
-    from verdigris.core.pictures.picture_files import write_data, write_picture
-
     emission, coverage = unlit
     solid = 1 if coverage is None else np.maximum(coverage, _LEAST_COVERAGE)[..., None]
     base, metalness = metallic_from(texels[..., ALBEDO] / solid, texels[..., F0] / solid)
@@ -130,3 +150,80 @@ def metallic_from(albedo: FloatArray, f0: FloatArray) -> tuple[FloatArray, Float
     rest = np.clip(2 * diffuse / np.maximum(both + root, 1e-6), 0, 1)
     base = np.clip(albedo + f0 - DIELECTRIC_F0 * rest[..., None], 0, 1)
     return base, 1 - rest
+
+
+@dataclass
+class Gradients:
+    """The mean loss and its gradient, laid out like the texels."""
+
+    loss: float
+    texels: FloatArray
+
+
+def flatten(
+    teacher: DeviceMaterial, settings: BakeSettings, size: tuple[int, int] | None = None
+) -> FlatTextures:
+    """Fits the finest level at this width and height, by default at the settings' resolution, and
+    adds all mip levels."""
+    steps = flattening(teacher, settings, size)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: FlatTextures = end.value
+            return result
+
+
+def flattening(
+    teacher: DeviceMaterial, settings: BakeSettings, size: tuple[int, int] | None = None
+) -> Generator[float, None, FlatTextures]:
+    """The same as a generator: yields the loss of each step, and returns the textures."""
+    textures = start_textures(*(size or (settings.resolution, settings.resolution)))
+    textures.texels[:, : F0.start] = _first_albedo(teacher, textures)
+    draw = replace(settings.draw, coarse_share=0.0, repeats=1)
+    source = DrawnSamples([teacher], textures.layout, settings.seed, draw)
+    schedule = settings.training().schedule
+    m, v = np.zeros_like(textures.texels), np.zeros_like(textures.texels)
+    for step in range(settings.iterations):
+        found = loss_and_gradients(textures, source.draw(step, settings.batch))
+        rate = PEAK_RATE * adam_rate(schedule.factor(step), step)
+        adam(textures.texels, m, v, found.texels, rate)
+        keep_in_range(textures.texels)
+        yield found.loss
+    return with_mips(textures)
+
+
+def loss_and_gradients(
+    textures: FlatTextures, batch: SampleArray, loss: str = "cbrt_l1"
+) -> Gradients:
+    """Mean loss over a batch of TRAINING_SAMPLE and its gradient, in the textures' precision."""
+    dtype = textures.texels.dtype
+    uv, wi, wo, response = (batch[name].astype(dtype).T for name in ("uv", "wi", "wo", "response"))
+    indices, weights = corners(textures.layout, uv, 0)
+    tape = shade(gather(textures.texels, indices, weights), wi, wo)
+    value = tape.value + dtype.type(_DARKEST)
+    target = losses.clamp_response(response) + dtype.type(_DARKEST)
+    each, gradient = losses.FUNCTIONS[loss](np.log(value), target)
+    g_texel = shade_backward(tape, gradient / value / dtype.type(len(batch)))
+
+    texels = np.empty_like(textures.texels)
+    for channel in range(CHANNELS):
+        parts = (weights * g_texel[channel]).ravel()
+        texels[:, channel] = np.bincount(indices.ravel(), parts, len(texels))
+    return Gradients(float(each.mean()), texels)
+
+
+def _first_albedo(teacher: DeviceMaterial, textures: FlatTextures) -> FloatArray:
+    """Initial albedo: the smallest diffuse reflectance seen away from the mirror direction."""
+    height, width = textures.layout.level_size(0)
+    v, u = ((np.indices((height, width)) + 0.5) / [[[height]], [[width]]]).reshape(2, -1)
+    uv = np.stack([u, v], 1).astype(np.float32)
+    looks = []
+    for turn in 2 * np.pi * np.arange(_LOOKS) / _LOOKS:
+        wi = np.array([np.cos(turn), np.sin(turn), 1.5]) / np.sqrt(1 + 1.5**2)
+        wo = np.array([np.sin(turn), np.cos(turn), 4.0]) / np.sqrt(1 + 4.0**2)
+        to_light, to_eye = (np.tile(w.astype(np.float32), (len(uv), 1)) for w in (wi, wo))
+        looks.append(np.pi * teacher.response(uv, to_light, to_eye) / np.float32(wi[2]))
+    # the darkest response contains the smallest part of a highlight
+    result: FloatArray = np.clip(np.min(looks, axis=0), 0, 1)
+    return result

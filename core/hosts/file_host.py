@@ -103,7 +103,7 @@ class FilesHost:
         self, name: str, material: HostMaterial | None = None, weight_set: str = WEIGHT_SET
     ) -> HostMesh:
         from verdigris.core.geometry.mesh import load_mesh
-        from verdigris.core.geometry.mesh_file import OBJ_ATTRIBUTE, load_painted_mesh
+        from verdigris.core.geometry.mesh_values import OBJ_ATTRIBUTE, load_painted_mesh
 
         path = self._require_mesh(name)
         # an OBJ file has one set of weights, without a name
@@ -116,8 +116,7 @@ class FilesHost:
 
     def weight_sets(self, mesh: str) -> tuple[str, ...]:
         from verdigris.core.geometry.mesh import obj_lines, usd_meshes
-        from verdigris.core.geometry.mesh_file import OBJ_ATTRIBUTE
-        from verdigris.core.geometry.primvars import weight_names
+        from verdigris.core.geometry.mesh_values import OBJ_ATTRIBUTE, weight_names
 
         path = self._require_mesh(mesh)
         if path.suffix.lower() == ".obj":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.geometry.mesh_file import OBJ_ATTRIBUTE
+from verdigris.core.geometry.mesh_values import OBJ_ATTRIBUTE
 from verdigris.core.hosts.host import NORMAL_WEIGHT, WEIGHT_SET
 from verdigris.core.importance.from_mesh import MapSettings, weight_maps
 

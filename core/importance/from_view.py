@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.errors import MeshError, SettingsError
-from verdigris.core.geometry.raster import rasterize
-from verdigris.core.geometry.uv_cover import PaintedTile, Touches, paint_tile
+from verdigris.core.geometry.raster import PaintedTile, Touches, paint_tile, rasterize
+from verdigris.core.geometry.uv_layout import place_in_tiles
 from verdigris.core.importance.from_mesh import (
     MapSettings,
     WeightMaps,
@@ -18,7 +18,6 @@ from verdigris.core.importance.from_mesh import (
     require_touched_tiles,
     warn_of_overlaps,
 )
-from verdigris.core.importance.tiles import place_in_tiles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -24,13 +24,29 @@ from verdigris.core.material.use_material import (
 )
 from verdigris.core.network.spec import COARSE_WIDTH, LatentLayout
 from verdigris.core.sampling.distribution import distribution_of
-from verdigris.core.sampling.training_sample import TRAINING_SAMPLE, SampleArray
 from verdigris.core.settings.draw_settings import DrawSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import slangpy
+
+# One training sample, the same as in training_sample.slang: 17 tightly packed 32-bit words.
+TRAINING_SAMPLE = np.dtype(
+    [
+        ("uv", "f4", 2),
+        ("level", "f4"),  # the mip level that the sample trains, a whole number
+        ("material", "u4"),
+        ("wi", "f4", 3),
+        ("wo", "f4", 3),
+        ("response", "f4", 3),
+        ("weight", "f4"),
+        ("live", "f4", 3),  # of live inputs, the same for all samples of a position
+    ]
+)
+
+SampleArray = NDArray[np.void]
+"""A record array of TRAINING_SAMPLE."""
 
 _SOURCE = Source("sampling/draw_samples")
 # The kernel by the number of samples that one thread draws at the same position. The kernel that a

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from verdigris.core.network.latents.quantise import LatentRange, pack_ranges, unpack_ranges
 from verdigris.core.network.parameters import CheckpointError, FloatArray, Parameters
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
-from verdigris.core.sampling.training_sample import SampleArray
+from verdigris.core.sampling.draw_samples import SampleArray
 from verdigris.core.settings.schedule import Quantisation, TrainingSettings
 from verdigris.core.training.latent_rounding import LatentBlocks, LatentGrid
 

@@ -26,7 +26,7 @@ from verdigris.core.worker.session.session import Session
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from verdigris.core.progress.events import Event
+    from verdigris.core.progress import Event
 
 # Seconds for the last commands after the parent is gone, and for the last events.
 _GRACE = 1.0

@@ -23,7 +23,7 @@ from verdigris.core.baking.bake import BakeOptions, bake
 from verdigris.core.base.device import open_device
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.progress.events import Finished, Started
+from verdigris.core.progress import Finished, Started
 from verdigris.core.settings.recipe import Recipe
 
 OWN = (

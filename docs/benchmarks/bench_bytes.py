@@ -36,11 +36,11 @@ from verdigris.core.base.device import Device
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.bundle.cost.source_bytes import SourceBytes, source_bytes
 from verdigris.core.bundle.files.read import Bundle, open_bundle
-from verdigris.core.flatten.fit import flatten
+from verdigris.core.flatten.viewport import flatten
 from verdigris.core.material.load.mtlx_document import load_document, select_materials
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.spec import block_bytes
-from verdigris.core.progress.events import Finished, SizeChosen
+from verdigris.core.progress import Finished, SizeChosen
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.recipe import Recipe
 

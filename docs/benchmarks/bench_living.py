@@ -32,7 +32,7 @@ from verdigris.core.material.load.mtlx_document import Document, load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.compare.metrics import INDISTINGUISHABLE_LOG_MAE, measure_samples
-from verdigris.core.progress.events import Finished
+from verdigris.core.progress import Finished
 from verdigris.core.settings.presets import for_live_inputs
 from verdigris.core.settings.recipe import Recipe
 

@@ -27,7 +27,7 @@ from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.compare.metrics import SampleMetrics, measure_samples
-from verdigris.core.progress.events import Phase
+from verdigris.core.progress import Phase
 from verdigris.core.settings.recipe import Recipe
 
 SAMPLES = 1 << 17

@@ -22,7 +22,7 @@ from runs import begin, chosen_recipe, describe
 from verdigris.core.baking.bake import BakeOptions, bake
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.progress.events import Finished
+from verdigris.core.progress import Finished
 from verdigris.core.settings.recipe import Recipe
 
 COLUMNS = ("alone", "shared", "ratio")

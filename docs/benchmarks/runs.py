@@ -15,7 +15,7 @@ from verdigris.core.base.device import Device, open_device
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
-from verdigris.core.progress.events import Finished
+from verdigris.core.progress import Finished
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.presets import require_recipe
 from verdigris.core.settings.recipe import Recipe

@@ -8,7 +8,7 @@ import numpy as np
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.geometry.mesh import usd_mesh
-from verdigris.core.geometry.primvars import find_weights, weight_names
+from verdigris.core.geometry.mesh_values import find_weights, weight_names
 from verdigris.core.hosts.host import HostMesh
 
 if TYPE_CHECKING:

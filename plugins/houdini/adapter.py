@@ -8,7 +8,7 @@ import hou
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.base.process.worker_environment import package_folder
-from verdigris.core.geometry.primvars import weight_names
+from verdigris.core.geometry.mesh_values import weight_names
 from verdigris.core.hosts.host import (
     WEIGHT_SET,
     BakedResult,

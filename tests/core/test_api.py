@@ -11,7 +11,7 @@ import pytest
 from verdigris.core import api
 from verdigris.core.base.errors import DocumentError, SettingsError, VerdigrisError
 from verdigris.core.base.inputs import explain_missing_folder
-from verdigris.core.progress.events import Finished, Preview
+from verdigris.core.progress import Finished, Preview
 from verdigris.core.settings.presets import require_recipe
 
 from .small_endings import SMALL_ENDINGS

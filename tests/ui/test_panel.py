@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox
 
 from verdigris.core.baking.bake import PHASES, PHASES_OF_TWO_STAGES
 from verdigris.core.pictures.compare.metrics import measure_samples
-from verdigris.core.progress.events import FLATTENING
+from verdigris.core.progress import FLATTENING
 from verdigris.core.worker.client.client import GONE, SILENT
 from verdigris.ui.signals.notices import ERROR
 from verdigris.ui.widgets.wording import PHASES as LABELS

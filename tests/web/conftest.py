@@ -112,7 +112,7 @@ def pages(bundles, tmp_path_factory):
     assert f"{whole}: 1 material, 1 reference picture, 0." in told
     shutil.copytree(first, second)
     from verdigris.core.bundle.files.read import open_bundle
-    from verdigris.core.publish.page import Published, make_page
+    from verdigris.core.publish import Published, make_page
 
     opened = [open_bundle(path) for path in (first, second, bundles / "e_living.vdg")]
     latents = bytearray((second / "latents.ktx2").read_bytes())

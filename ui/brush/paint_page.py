@@ -17,7 +17,7 @@ from verdigris.core.hosts.host import (
     NORMAL_WEIGHT,
     StopsPainting,
 )
-from verdigris.core.importance.from_error import weights_from_error
+from verdigris.core.importance.maps import weights_from_error
 from verdigris.ui.brush.dial import Dial
 from verdigris.ui.brush.paint_controls import (
     COMPARE,

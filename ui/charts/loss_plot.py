@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QPointF, Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from verdigris.core.progress.events import STARTS
+from verdigris.core.progress import STARTS
 from verdigris.ui.charts.decade_axis import DecadeAxis
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind

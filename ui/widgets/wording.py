@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from verdigris.core.progress.events import (
+from verdigris.core.progress import (
     ENCODING,
     FLATTENING,
     MEASURING,

@@ -61,7 +61,7 @@ from verdigris.core.bundle.runtime.runtime_files import compiling_ahead, runtime
 from verdigris.core.bundle.verify.verify import log_mae
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.compare.metrics import load_flip
-from verdigris.core.progress.events import Closing, Event, Finished, Kept, Warning
+from verdigris.core.progress import Closing, Event, Finished, Kept, Warning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -18,7 +18,7 @@ from verdigris.core.material.teacher.probe import (
 )
 from verdigris.core.material.teacher.unlit_maps import live_dependence, view_dependence
 from verdigris.core.network.spec import RESPONSE_LIMIT
-from verdigris.core.progress.events import Warning
+from verdigris.core.progress import Warning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,7 +13,7 @@ from verdigris.core.base.process.processor import (
     file_size,
     usable_memory,
 )
-from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
+from verdigris.core.sampling.draw_samples import TRAINING_SAMPLE
 
 if TYPE_CHECKING:
     import slangpy

@@ -33,7 +33,7 @@ from verdigris.core.pictures.compare.metrics import (
     INDISTINGUISHABLE_LOG_MAE,
     INDISTINGUISHABLE_PSNR,
 )
-from verdigris.core.progress.events import Event, SizeChosen, Step
+from verdigris.core.progress import Event, SizeChosen, Step
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.schedule import Quantisation
 from verdigris.core.training.trainer import BufferOwner

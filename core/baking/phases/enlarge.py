@@ -16,7 +16,7 @@ from verdigris.core.baking.state.stages import encoded_levels, stages_of
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.importance.fill import find_masked, live_texels
 from verdigris.core.network.parameters import Parameters
-from verdigris.core.progress.events import Event, Step, Warning
+from verdigris.core.progress import Event, Step, Warning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,7 +11,7 @@ from verdigris.core.baking.phases.stepping import fresh_parameters, step_in_runs
 from verdigris.core.baking.state.resume import save_checkpoint
 from verdigris.core.baking.state.run import Run
 from verdigris.core.baking.state.start_choice import BestStart, StartChoice
-from verdigris.core.progress.events import Event, Step
+from verdigris.core.progress import Event, Step
 
 # The last part of a start's steps, whose losses count.
 _JUDGED_SHARE = 0.25

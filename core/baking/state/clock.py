@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from verdigris.core.baking.measure.loss_watch import LossWatch
-from verdigris.core.progress.pace import Pace
+from verdigris.core.progress import Pace
 
 if TYPE_CHECKING:
     from verdigris.core.baking.state.options import BakeOptions

@@ -26,7 +26,7 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError, Parameters
-from verdigris.core.progress.events import Checkpointed, Event, Warning
+from verdigris.core.progress import Checkpointed, Event, Warning
 from verdigris.core.settings.bake_settings import BakeSettings
 
 if TYPE_CHECKING:

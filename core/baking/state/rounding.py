@@ -15,7 +15,7 @@ from verdigris.core.bundle.precision.gptq_rounding import round_gptq
 from verdigris.core.network.latents.block_lines import compressed_copy
 from verdigris.core.network.latents.quantise import LatentRange, fit_ranges, quantised_copy
 from verdigris.core.network.parameters import FloatArray, Parameters
-from verdigris.core.progress.events import Event, Warning
+from verdigris.core.progress import Event, Warning
 from verdigris.core.settings.limits import BC7_FORMAT, HALF_FORMAT, RGBA8_FORMAT
 
 if TYPE_CHECKING:

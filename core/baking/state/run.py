@@ -22,7 +22,7 @@ from verdigris.core.bundle.files.stored_textures import LatentTexture
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.pictures.render import Lighting, render
-from verdigris.core.progress.events import Event, Metrics, Preview
+from verdigris.core.progress import Event, Metrics, Preview
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.recipe import Kind

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from verdigris.core.baking.state.options import BakeOptions
     from verdigris.core.base.device import Device
     from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.progress.events import Event
+    from verdigris.core.progress import Event
     from verdigris.core.settings.recipe import Recipe
 
 EXIT_DONE, EXIT_FAILED = 0, 1

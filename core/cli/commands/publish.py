@@ -28,8 +28,7 @@ from verdigris.core.geometry.mesh import in_atlas, load_mesh
 from verdigris.core.ladder.mesh.baked_mesh import find_points
 from verdigris.core.material.load.mtlx_document import Document, load_document
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.publish.page import Published, make_page, preview_reference
-from verdigris.core.publish.references import draw_references
+from verdigris.core.publish import Published, draw_references, make_page, preview_reference
 
 app = CommandApp()
 

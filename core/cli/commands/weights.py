@@ -15,12 +15,12 @@ from verdigris.core.base.outputs import check_apart
 from verdigris.core.cli.shared.options import AsJson, CommandApp, require_finite
 from verdigris.core.cli.shared.terminal import warn
 from verdigris.core.geometry.mesh import load_mesh
-from verdigris.core.geometry.mesh_file import load_painted_mesh
+from verdigris.core.geometry.mesh_values import load_painted_mesh
+from verdigris.core.geometry.uv_layout import FIRST_TILE
 from verdigris.core.importance.camera import Camera, look_at, read_camera
 from verdigris.core.importance.from_mesh import MapSettings, WeightMaps, weight_maps
 from verdigris.core.importance.from_view import ViewSettings, view_maps
 from verdigris.core.importance.maps import check_map_path, read_importance, write_importance
-from verdigris.core.importance.tiles import FIRST_TILE
 from verdigris.core.pictures.compare.heat import heat_colours
 from verdigris.core.pictures.picture_files import check_picture_path, write_picture
 from verdigris.core.sampling.distribution import distribution_of

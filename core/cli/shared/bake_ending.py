@@ -15,7 +15,7 @@ from verdigris.core.base.errors import BROKEN_PIPE, EndedError, NothingLearntErr
 from verdigris.core.base.outputs import redirect_to_null
 from verdigris.core.base.process.termination import handled, termination_signals
 from verdigris.core.cli.shared.event_output import LostOutputError
-from verdigris.core.progress.events import Checkpointed, Event, Finished
+from verdigris.core.progress import Checkpointed, Event, Finished
 
 if TYPE_CHECKING:
     from verdigris.core.baking.bake import BakeControl

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from verdigris.core.base.errors import reason
 from verdigris.core.pictures.compare.verdict import MOST_DOTS, judge_bake
-from verdigris.core.progress.events import (
+from verdigris.core.progress import (
     Event,
     Finished,
     Metrics,

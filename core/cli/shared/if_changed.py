@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from verdigris.core.batch.scene.entry import BakeRequest
     from verdigris.core.material.load.mtlx_document import Document, Material
     from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.progress.events import Event
+    from verdigris.core.progress import Event
     from verdigris.core.settings.recipe import Recipe
 
 
@@ -72,7 +72,7 @@ def continued(
     from verdigris.core.baking.bake import bake
     from verdigris.core.baking.state.checkpoint import state_path
     from verdigris.core.network.parameters import CheckpointError
-    from verdigris.core.progress.events import Warning
+    from verdigris.core.progress import Warning
 
     options = replace(options, resume=state_path(options.folder, options.name).is_file())
     events = bake(teachers, recipe, options, control)

@@ -12,10 +12,9 @@ import numpy as np
 
 from verdigris.core.base.errors import MeshError
 from verdigris.core.geometry.mesh import FileMesh, Mesh, load_mesh, mesh_files
-from verdigris.core.geometry.uv_islands import UvReport, report_uv
-from verdigris.core.geometry.uv_sets import load_primvars, uv_sets
+from verdigris.core.geometry.mesh_values import load_primvars, uv_sets
+from verdigris.core.geometry.uv_layout import FIRST_TILE, TILES_IN_A_ROW, UvReport, report_uv
 from verdigris.core.hosts.ladder_looks import TILES_SUFFIX
-from verdigris.core.importance.tiles import FIRST_TILE, TILES_IN_A_ROW
 from verdigris.core.material.tiles import MOST_ALONG_A_SIDE
 
 if TYPE_CHECKING:

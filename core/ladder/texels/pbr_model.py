@@ -24,12 +24,12 @@ from verdigris.core.base.colour import linear_from_srgb
 from verdigris.core.base.device import Device
 from verdigris.core.base.kernels import Source, constants_module
 from verdigris.core.flatten.flat_model import (
+    DIELECTRIC_F0,
     LARGEST_SLANT,
     LEAST_ROUGHNESS,
     LEAST_VIEW_COSINE,
     stored_normal,
 )
-from verdigris.core.flatten.viewport import DIELECTRIC_F0
 from verdigris.core.ladder.texels.grid import layout_uniform
 from verdigris.core.material.evaluator import DeviceMaterial
 

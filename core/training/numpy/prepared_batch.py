@@ -13,7 +13,7 @@ import numpy as np
 from verdigris.core.network.latents.texels import IndexArray, corners
 from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import CHANNELS, LENGTH_EPSILON, RANGES, LatentLayout
-from verdigris.core.sampling.training_sample import TRAINING_SAMPLE, SampleArray
+from verdigris.core.sampling.draw_samples import TRAINING_SAMPLE, SampleArray
 
 _WORDS = TRAINING_SAMPLE.itemsize // 4
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
-from verdigris.core.sampling.draw_samples import turn_of
-from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
+from verdigris.core.sampling.draw_samples import TRAINING_SAMPLE, turn_of
 from verdigris.core.training.latent_rounding import block_offsets
 from verdigris.core.training.optimiser import square_side
 from verdigris.core.training.tensor.group_plan import GroupPlan, slot_count

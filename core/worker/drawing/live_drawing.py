@@ -22,7 +22,7 @@ from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.pictures.illumination import few_lights
 from verdigris.core.pictures.renderer import HEAT, Renderer, Shown
 from verdigris.core.pictures.view import ALL, NEURAL
-from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
+from verdigris.core.sampling.draw_samples import TRAINING_SAMPLE
 from verdigris.core.training.numpy.kernel import Kernel
 from verdigris.core.training.numpy.prepared_batch import BatchPreparation, PreparedBatch
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.progress.events import Event
+from verdigris.core.progress import Event
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,14 +11,7 @@ from verdigris.core.baking.state.stages import stages_of
 from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.base.lock import clear_locks
 from verdigris.core.bundle.files.manifest import SUFFIX
-from verdigris.core.progress.events import (
-    ENCODING,
-    FLATTENING,
-    ROUNDING,
-    SMALL_TEXTURE,
-    STARTS,
-    TRAINING,
-)
+from verdigris.core.progress import ENCODING, FLATTENING, ROUNDING, SMALL_TEXTURE, STARTS, TRAINING
 from verdigris.core.settings.json_changes import changed
 from verdigris.core.settings.presets import default_preset, for_live_inputs, require_recipe
 from verdigris.core.settings.recipe import Recipe
@@ -30,7 +23,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.baking.state.run import Run
     from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.progress.events import Event, Started
+    from verdigris.core.progress import Event, Started
     from verdigris.core.worker.protocol.commands import Start
 
 

@@ -11,7 +11,7 @@ from verdigris.core.worker.protocol.worker_events import Fitted, Fitting
 
 if TYPE_CHECKING:
     from verdigris.core.geometry.mesh import Mesh
-    from verdigris.core.progress.events import Event
+    from verdigris.core.progress import Event
     from verdigris.core.worker.protocol.commands import Ladder
     from verdigris.core.worker.session.open_material import OpenMaterial
 

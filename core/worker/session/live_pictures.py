@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
     from verdigris.core.pictures.renderer import Shown
-    from verdigris.core.progress.events import Event
+    from verdigris.core.progress import Event
     from verdigris.core.training.numpy.numpy_trainer import LiveNetwork
     from verdigris.core.worker.protocol.commands import Range, SetView
     from verdigris.core.worker.session.exhibit import Exhibit

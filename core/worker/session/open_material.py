@@ -13,7 +13,7 @@ from verdigris.core.worker.session.live_pictures import LivePictures
 if TYPE_CHECKING:
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.progress.events import Event
+    from verdigris.core.progress import Event
     from verdigris.core.worker.session.opening import OpenDocument
 
 # The mesh in view and the last ones: meshes can be large.

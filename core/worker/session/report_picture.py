@@ -12,7 +12,7 @@ from verdigris.core.worker.protocol import worker_events
 if TYPE_CHECKING:
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
-    from verdigris.core.progress.events import Event, Finished
+    from verdigris.core.progress import Event, Finished
 
 
 def write_pictures(

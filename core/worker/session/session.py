@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.progress.events import Finished, Kept, Phase, Started, Step, Warning
+from verdigris.core.progress import Finished, Kept, Phase, Started, Step, Warning
 from verdigris.core.worker.drawing.texel_inspector import weigh_places
 from verdigris.core.worker.protocol import commands, worker_events
 from verdigris.core.worker.protocol.heartbeat import LONG_PATIENCE, PATIENCE, REST_PATIENCE
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from verdigris.core.progress.events import Event
+    from verdigris.core.progress import Event
     from verdigris.core.worker.session.live_pictures import LivePictures
 
 _PREPARING = "preparing the training"

@@ -7,7 +7,7 @@ from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.progress.events import Checkpointed, Phase, Warning
+from verdigris.core.progress import Checkpointed, Phase, Warning
 from verdigris.core.settings.bake_settings import BakeSettings
 
 TINY = BakeSettings(network="2x16", resolution=16, iterations=120, batch=128)

@@ -22,15 +22,7 @@ from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.progress.events import (
-    Checkpointed,
-    Finished,
-    Metrics,
-    Phase,
-    Started,
-    Step,
-    Warning,
-)
+from verdigris.core.progress import Checkpointed, Finished, Metrics, Phase, Started, Step, Warning
 from verdigris.core.settings.bake_settings import BakeSettings
 
 from ..brisk import BRISK_COMMAND

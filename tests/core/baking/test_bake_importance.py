@@ -14,7 +14,7 @@ from verdigris.core.base.errors import DeviceError, SettingsError
 from verdigris.core.importance.fill import live_texels
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, require_preset
-from verdigris.core.progress.events import Finished, Step
+from verdigris.core.progress import Finished, Step
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.draw_settings import DrawSettings

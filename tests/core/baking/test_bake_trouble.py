@@ -21,7 +21,7 @@ from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError
-from verdigris.core.progress.events import Checkpointed, Phase, Started, Step, Warning
+from verdigris.core.progress import Checkpointed, Phase, Started, Step, Warning
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
 
 from .bakes import TINY, assert_same, baked, cut_off

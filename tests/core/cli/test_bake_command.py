@@ -28,7 +28,7 @@ from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.pictures.compare.metrics import SampleMetrics
 from verdigris.core.pictures.picture_files import write_picture
-from verdigris.core.progress.events import Metrics, Phase, Step
+from verdigris.core.progress import Metrics, Phase, Step
 
 from ..in_process import run_command
 from ..small_endings import SMALL_ENDINGS

@@ -9,7 +9,7 @@ from verdigris.core.baking.bake import BakeControl, BakeOptions
 from verdigris.core.base import device
 from verdigris.core.base.errors import DeviceError
 from verdigris.core.cli.shared.if_changed import continued
-from verdigris.core.progress.events import Started, Warning
+from verdigris.core.progress import Started, Warning
 from verdigris.core.settings.recipe import Recipe
 
 from ..baking.bakes import CHALK, TINY, chalk_teacher, cut_off

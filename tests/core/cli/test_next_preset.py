@@ -10,7 +10,7 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.cli.shared.event_output import live_line
 from verdigris.core.cli.shared.next_preset import recommend
 from verdigris.core.pictures.compare.metrics import PictureMetrics, SampleMetrics
-from verdigris.core.progress.events import Finished
+from verdigris.core.progress import Finished
 from verdigris.core.settings.bake_settings import as_read
 from verdigris.core.settings.presets import require_recipe
 from verdigris.core.settings.recipe import Kind

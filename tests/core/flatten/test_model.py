@@ -7,7 +7,6 @@ from flattened import Flattened
 from verdigris.core.baking.measure.measure import draw_held_out, measure_student
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DeviceError
-from verdigris.core.flatten.fit import flatten, loss_and_gradients
 from verdigris.core.flatten.flat_model import (
     ALBEDO,
     CHANNELS,
@@ -20,8 +19,9 @@ from verdigris.core.flatten.flat_model import (
     start_textures,
     with_mips,
 )
+from verdigris.core.flatten.viewport import flatten, loss_and_gradients
 from verdigris.core.network.spec import LatentLayout
-from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
+from verdigris.core.sampling.draw_samples import TRAINING_SAMPLE
 from verdigris.core.settings.bake_settings import BakeSettings
 
 

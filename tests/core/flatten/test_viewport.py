@@ -18,7 +18,7 @@ from verdigris.core.flatten.viewport import (
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.material.teacher.unlit_maps import UnlitMaps
-from verdigris.core.progress.events import Phase, Step
+from verdigris.core.progress import Phase, Step
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.presets import PRESETS
 from verdigris.core.worker.protocol.commands import Start

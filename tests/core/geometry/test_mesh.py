@@ -9,7 +9,7 @@ import pytest
 
 from verdigris.core.base.errors import MeshError
 from verdigris.core.geometry.mesh import load_mesh
-from verdigris.core.geometry.mesh_file import load_painted_mesh
+from verdigris.core.geometry.mesh_values import load_painted_mesh
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 QUAD = "v 0 0 0\nv 2 0 0\nv 2 2 0\nv 0 2 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\n"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.geometry import polygons
-from verdigris.core.geometry.mesh_file import load_painted_mesh
+from verdigris.core.geometry.mesh_values import load_painted_mesh
 from verdigris.core.geometry.polygons import fan, triangulate
 from verdigris.core.importance.from_mesh import MapSettings, weight_maps
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.importance.from_error import weights_from_error
+from verdigris.core.importance.maps import weights_from_error
 
 
 def test_the_worst_quarter_gets_weights_by_the_root_of_its_error():

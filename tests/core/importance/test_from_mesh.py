@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import MeshError, SettingsError
-from verdigris.core.geometry.uv_cover import UNITS, touches
-from verdigris.core.importance.dilate import dilate
-from verdigris.core.importance.from_mesh import MapSettings, corner_weights, weight_maps
+from verdigris.core.geometry.raster import UNITS, touches
+from verdigris.core.importance.from_mesh import MapSettings, corner_weights, dilate, weight_maps
 
 
 def quad(u0, v0, u1, v1):

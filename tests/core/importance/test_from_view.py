@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import MeshError, SettingsError
-from verdigris.core.geometry import uv_cover
+from verdigris.core.geometry import raster
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.importance.camera import Camera, look_at, read_camera
 from verdigris.core.importance.from_mesh import MapSettings
@@ -165,7 +165,7 @@ def test_a_tile_that_a_triangle_passes_by_has_no_map():
 
 def test_each_tile_more_takes_hardly_more_memory_than_its_map(monkeypatch):
     # what painting takes for a moment is less than a tile, too
-    monkeypatch.setattr(uv_cover, "CANDIDATES_AT_ONCE", 1 << 12)
+    monkeypatch.setattr(raster, "TEXELS_AT_ONCE", 1 << 12)
     settings, camera = MapSettings(size=256), look_at((0, 0, 10), (0, 0, 0), resolution=(8, 5))
 
     def peak(tiles):

@@ -26,7 +26,7 @@ from verdigris.core.network.spec import (
     LatentLayout,
     NetworkSpec,
 )
-from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
+from verdigris.core.sampling.draw_samples import TRAINING_SAMPLE
 
 STEP = 1e-6
 NO_STRETCH = np.zeros((2, 1))

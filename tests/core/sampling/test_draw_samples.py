@@ -9,8 +9,7 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.material.evaluator import LIVE_KNOTS, even_knots
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.sampling import draw_samples
-from verdigris.core.sampling.draw_samples import DrawnSamples
-from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
+from verdigris.core.sampling.draw_samples import TRAINING_SAMPLE, DrawnSamples
 from verdigris.core.settings.draw_settings import DrawSettings
 from verdigris.core.training.tensor.trainer_memory import read_buffer
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
+from verdigris.core.sampling.draw_samples import TRAINING_SAMPLE
 
 
 def hemisphere(random, count, least=0.05):

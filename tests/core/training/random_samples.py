@@ -4,7 +4,7 @@ import numpy as np
 
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout
-from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
+from verdigris.core.sampling.draw_samples import TRAINING_SAMPLE
 
 LAYOUT = LatentLayout(16, 8, levels=3, materials=2)
 

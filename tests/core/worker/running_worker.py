@@ -25,7 +25,7 @@ import time
 import verdigris.core.worker.drawing.shown as shown
 import verdigris.core.worker.session.budget as budget
 import verdigris.core.worker.session.job as job
-from verdigris.core.progress.events import Step
+from verdigris.core.progress import Step
 job.CHECKPOINT_SECONDS = 0.3
 job.RUN_SECONDS = 0.03
 shown.TEXTURE_SIZE = 32

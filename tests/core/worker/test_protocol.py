@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from verdigris.core.progress.events import Event, Step
+from verdigris.core.progress import Event, Step
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import (
     BYTES,
@@ -90,12 +90,12 @@ def test_no_event_has_the_field_that_announces_a_payload():
     """A reader would take that many bytes of later messages."""
     from dataclasses import fields
 
-    from verdigris.core.progress import events
+    from verdigris.core import progress
     from verdigris.core.worker.protocol import worker_events
 
     kinds = [
         kind
-        for module in (events, worker_events)
+        for module in (progress, worker_events)
         for kind in vars(module).values()
         if isinstance(kind, type) and issubclass(kind, Event) and kind is not Event
     ]

@@ -14,7 +14,7 @@ import pytest
 
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.geometry.mesh import load_mesh
-from verdigris.core.progress.events import STARTS
+from verdigris.core.progress import STARTS
 from verdigris.core.settings.limits import MOST_STARTS
 from verdigris.core.worker.client.client import GONE, SILENT, pixels_of
 from verdigris.core.worker.protocol import commands

@@ -18,7 +18,7 @@ from verdigris.ui.paint.brush_tools import (
 )
 from verdigris.ui.paint.weight_map import WeightMap
 
-from ...core.importance.test_mirror import mesh, wing
+from .test_mirror import mesh, wing
 
 
 def tools(found=None):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.hosts.host import BakedResult
-from verdigris.core.progress.events import FLATTENING, ROUNDING, SMALL_TEXTURE, TRAINING
+from verdigris.core.progress import FLATTENING, ROUNDING, SMALL_TEXTURE, TRAINING
 from verdigris.ui.signals.signal import Signal
 
 Doubles = NDArray[np.float64]

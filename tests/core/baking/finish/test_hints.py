@@ -8,7 +8,7 @@ import pytest
 from verdigris.core.baking.finish.hints import hint_of
 from verdigris.core.cli.shared.event_output import live_line
 from verdigris.core.pictures.compare.metrics import PictureMetrics, SampleMetrics, SkyMetrics
-from verdigris.core.progress.events import Finished
+from verdigris.core.progress import Finished
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.limits import LARGEST_RESOLUTION
 from verdigris.core.settings.recipe import Kind

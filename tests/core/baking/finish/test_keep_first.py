@@ -8,7 +8,7 @@ from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.history.history import History
 from verdigris.core.bundle.verify.verify import verify
-from verdigris.core.progress.events import Closing, Finished, Kept, Phase, Step
+from verdigris.core.progress import Closing, Finished, Kept, Phase, Step
 
 from ..bakes import EVEN, TINY, of_kind, plain_teacher, warnings_of
 

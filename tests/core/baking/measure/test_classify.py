@@ -11,7 +11,7 @@ from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.progress.events import Finished, Started
+from verdigris.core.progress import Finished, Started
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.presets import require_recipe
 from verdigris.core.settings.recipe import Kind, Recipe

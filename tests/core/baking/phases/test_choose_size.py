@@ -20,7 +20,7 @@ from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec, block_bytes
-from verdigris.core.progress.events import Finished, SizeChosen, Step
+from verdigris.core.progress import Finished, SizeChosen, Step
 from verdigris.core.settings.size_settings import SizeSettings
 
 from ...bundle.bundles import lively_parameters

@@ -17,7 +17,7 @@ from verdigris.core.baking.state.learner import Learner
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.network.parameters import CheckpointError
 from verdigris.core.pictures.compare.metrics import PictureMetrics, SampleMetrics
-from verdigris.core.progress.events import Finished, Metrics, Step
+from verdigris.core.progress import Finished, Metrics, Step
 from verdigris.core.settings.bake_settings import BakeSettings
 
 from ..bakes import (

@@ -27,7 +27,7 @@ from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.latents.texels import texel_centres
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.parameters import CheckpointError, initialise
-from verdigris.core.progress.events import Checkpointed, Finished, Phase, Step
+from verdigris.core.progress import Checkpointed, Finished, Phase, Step
 
 from ..bakes import TINY, assert_same, baked, cut_off, phases_of, run, stop_at, warnings_of
 

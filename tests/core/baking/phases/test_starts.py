@@ -7,7 +7,7 @@ import pytest
 
 from verdigris.core.baking.state import checkpoint
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.progress.events import Phase, Preview, Step
+from verdigris.core.progress import Phase, Preview, Step
 
 from ..bakes import TINY, assert_same, baked, cut_off, of_kind, phases_of, run, stop_at
 

@@ -23,7 +23,7 @@ from verdigris.core.material.load.provenance import source_facts
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError
 from verdigris.core.pictures.picture_files import encode_png
-from verdigris.core.progress.events import Started, Step
+from verdigris.core.progress import Started, Step
 
 from .. import bakes
 from ..bakes import (

@@ -16,7 +16,7 @@ from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.latents.block_lines import compressed_copy
 from verdigris.core.network.latents.quantise import fit_ranges, quantised_copy
-from verdigris.core.progress.events import Finished, Step
+from verdigris.core.progress import Finished, Step
 from verdigris.core.settings.bake_settings import BakeSettings
 
 from ..bakes import phases_of, stop_at, warnings_of

@@ -10,10 +10,10 @@ import pytest
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import MeshError, SettingsError
 from verdigris.core.geometry.mesh import Mesh, load_mesh
+from verdigris.core.geometry.mesh_values import load_primvars
 from verdigris.core.geometry.raster import rasterize
 from verdigris.core.geometry.shapes import shape_mesh
-from verdigris.core.geometry.uv_islands import report_uv
-from verdigris.core.geometry.uv_sets import load_primvars
+from verdigris.core.geometry.uv_layout import report_uv
 from verdigris.core.hosts.ladder_looks import look_of
 from verdigris.core.importance.camera import look_at
 from verdigris.core.ladder.mesh.mesh_domain import mesh_points

@@ -13,8 +13,7 @@ from verdigris.core.network.numpy_mlp import forward, loss_and_gradients
 from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.network.spec import ACTIVATIONS, LOSSES, PRESETS, LatentLayout, NetworkSpec
 from verdigris.core.network.student import Student
-from verdigris.core.sampling.draw_samples import turn_of
-from verdigris.core.sampling.training_sample import TRAINING_SAMPLE
+from verdigris.core.sampling.draw_samples import TRAINING_SAMPLE, turn_of
 from verdigris.core.settings.schedule import Quantisation, Schedule, TrainingSettings
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
 from verdigris.core.training.optimiser import BASIS_STEPS

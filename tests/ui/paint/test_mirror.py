@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.geometry.mesh import Mesh
-from verdigris.core.importance.mirror import MeshMirror
+from verdigris.ui.paint.brush_tools import MeshMirror
 
 
 def wing(side, u, top=1.0):

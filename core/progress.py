@@ -1,8 +1,10 @@
-"""Events of a bake."""
+"""Events of a bake, and the pace of what it repeats."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 STARTS, SMALL_TEXTURE, ENCODING = "starts", "small texture", "encoding"
 TRAINING, ROUNDING, MEASURING = "training", "rounding", "measuring"
 FLATTENING = "flattening"
+# Largest part of the time for a repeated action: copying and writing a large texture takes seconds.
+_SHARE = 0.05
 
 
 # eq=False: events that have arrays would inherit an equality that compares no fields.
@@ -219,3 +223,33 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value
+
+
+class Pace:
+    """When to repeat an action of a bake: a checkpoint, a measurement, a picture. The interval in
+    seconds grows if the action takes more than its share of the time."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        """`seconds` is the interval; 0 repeats the action as often as possible."""
+        self._seconds, self._clock = seconds, clock
+        self._since, self._took = clock(), 0.0
+        self._is_first = True
+
+    @property
+    def is_due(self) -> bool:
+        wait = max(self._seconds, self._took / _SHARE) if self._seconds else 0.0
+        return self._clock() - self._since > wait
+
+    def restart(self) -> None:
+        """Begins an interval now."""
+        self._since = self._clock()
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Encloses the action; the next interval begins at its end."""
+        begun = self._clock()
+        yield
+        self._since = self._clock()
+        # the first action may include compilation
+        self._took = 0.0 if self._is_first else self._since - begun
+        self._is_first = False

@@ -1,4 +1,5 @@
-"""Puts bundles, pictures and the programs that show them into one HTML file."""
+"""The page of `verdigris publish`: one HTML file for a browser without a network, with bundles,
+pictures of their source materials and the programs that show them."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,11 +19,22 @@ import numpy as np
 import verdigris.core
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.outputs import MANIFEST_FILE
+from verdigris.core.bundle.files.checked_files import read_recorded
+from verdigris.core.lighting.sky import make_sky
+from verdigris.core.pictures.backdrop import over
 from verdigris.core.pictures.compare.verdict import BANDS, judge
+from verdigris.core.pictures.environment_render import (
+    EnvironmentLighting,
+    draw_behind,
+    render_under,
+)
+from verdigris.core.pictures.picture_files import encode_jpeg, with_shoulder
+from verdigris.core.pictures.render import Lighting, over_backdrop, render
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.files.read import Bundle
     from verdigris.core.geometry.mesh import Mesh
+    from verdigris.core.material.teacher.teacher import Teacher
 
 # Beside `core`, in a checkout and where it is installed.
 WEB_FOLDER = Path(verdigris.core.__file__).parent.parent / "web"
@@ -32,6 +44,10 @@ _TIME = (1980, 1, 1, 0, 0, 0)
 _PREVIEW_COLUMNS = 3
 # Fields of the manifest. Neither shaders nor the preview.
 _READ_BY_BROWSERS = ("weights", "latents", "emission", "opacity", "proxies", "reference")
+# Reference pictures of a material: their number, their samples of light, and the quality of JPEG.
+_PICTURES = 3
+_STUDIO_SAMPLES, _SKY_SAMPLES = 48, 64
+_QUALITY = 95
 
 
 @dataclass(frozen=True)
@@ -69,14 +85,49 @@ class Published:
 
 def preview_reference(bundle: Bundle) -> ReferencePicture | None:
     """The sphere in the studio that a bake leaves in the bundle."""
-    from verdigris.core.bundle.files.checked_files import read_recorded
-
     if bundle.manifest.preview is None:
         return None
     data = read_recorded(bundle.folder, bundle.manifest.preview)
     return ReferencePicture(
         "Studio", "studio", "sphere", data, "image/png", False, _PREVIEW_COLUMNS
     )
+
+
+def draw_references(
+    teacher: Teacher, size: int, on_progress: Callable[[float], None] = lambda _: None
+) -> list[ReferencePicture]:
+    """A sphere in the studio and under the sky, and the flat square in the studio."""
+
+    def in_studio(shape: str) -> ReferencePicture:
+        lighting = Lighting(samples=_STUDIO_SAMPLES)
+        picture = over_backdrop(render(teacher, shape, size, lighting=lighting, is_flat=True))
+        title = "Studio" if shape == "sphere" else "Studio, flat"
+        return ReferencePicture(
+            title, "studio", shape, encode_jpeg(picture, _QUALITY), "image/jpeg"
+        )
+
+    on_progress(0.01)
+    result = [in_studio("sphere")]
+    on_progress(1 / _PICTURES)
+    sky = make_sky()
+    lit = EnvironmentLighting.upload(teacher.device, sky)
+    picture = render_under(
+        teacher,
+        lit,
+        "sphere",
+        size,
+        samples=_SKY_SAMPLES,
+        is_flat=True,
+        on_progress=lambda part: on_progress((1 + part) / _PICTURES),
+    )
+    behind = draw_behind(teacher.device, lit, "environment", "sphere", size)
+    shown = with_shoulder(over(picture, behind) * np.float32(2.0**sky.exposure))
+    result.append(
+        ReferencePicture("Clear sky", "sky", "sphere", encode_jpeg(shown, _QUALITY), "image/jpeg")
+    )
+    result.append(in_studio("plane"))
+    on_progress(1.0)
+    return result
 
 
 def make_page(

@@ -1,1 +1,0 @@
-"""What a bake reports while it runs."""
