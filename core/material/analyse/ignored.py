@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, Part
-from verdigris.core.material.normalise.disabled_nodes import DISABLE
+from verdigris.core.material.normalise.dropped_nodes import DISABLE
 from verdigris.core.material.normalise.type_conversions import CHANNELS
 
 if TYPE_CHECKING:

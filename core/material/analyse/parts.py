@@ -26,7 +26,7 @@ from verdigris.core.material.analyse.features import (
     Feature,
     Part,
 )
-from verdigris.core.material.graph.library import known_colour_spaces
+from verdigris.core.material.graph.colour_spaces import known_colour_spaces
 from verdigris.core.material.graph.traversal import (
     is_connected,
     is_fed,

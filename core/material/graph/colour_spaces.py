@@ -1,8 +1,11 @@
-"""Names of colour spaces in MaterialX, USD, OpenColorIO and applications."""
+"""Colour spaces that MaterialX converts, and their names in USD, OpenColorIO and applications."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from verdigris.core.material.graph.library import standard_library
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -81,19 +84,44 @@ _OTHER_NAMES = {
     "none": ("raw", "data", "identity", "unknown", "non-color", "utility - raw"),
 }
 _COLOUR_SPACES = {other: name for name, others in _OTHER_NAMES.items() for other in others}
+# MaterialX 1.39.5's further names for colour spaces. It has no function that lists them.
+COLOUR_SPACE_ALIASES = {
+    "gamma18": "g18_rec709",
+    "gamma22": "g22_rec709",
+    "gamma24": "rec709_display",
+    "g18_rec709_scene": "g18_rec709",
+    "g22_adobergb_scene": "adobergb",
+    "g22_ap1_scene": "g22_ap1",
+    "g22_rec709_scene": "g22_rec709",
+    "lin_adobergb_scene": "lin_adobergb",
+    "lin_ap1": "acescg",
+    "lin_ap1_scene": "acescg",
+    "lin_p3d65_scene": "lin_displayp3",
+    "lin_rec709_scene": "lin_rec709",
+    "srgb_p3d65_scene": "srgb_displayp3",
+    "srgb_rec709_scene": "srgb_texture",
+}
 
 
 def name_in_materialx(name: str) -> str:
-    """MaterialX's name of a colour space; an unknown name stays, so that it is reported."""
+    """MaterialX's name for a colour space. An unknown name stays, so that it is reported."""
     plain = name.strip().lower().removesuffix("_scene")
     return _COLOUR_SPACES.get(plain, plain)
 
 
+@lru_cache(maxsize=1)
+def known_colour_spaces() -> frozenset[str]:
+    """Colour spaces that generated code can convert to linear Rec.709."""
+    transforms = standard_library().getNodeDefs()
+    suffix = "_to_lin_rec709"
+    names = {node.getNodeString() for node in transforms}
+    found = {name.removesuffix(suffix) for name in names if name.endswith(suffix)}
+    return frozenset(found | {"lin_rec709", "none", ""} | COLOUR_SPACE_ALIASES.keys())
+
+
 def rename_colour_spaces(root: mx.Document) -> None:
     """Replaces names of colour spaces that applications write, and MaterialX's further names.
-    For some of these, MaterialX prints that it has no conversion."""
-    from verdigris.core.material.graph.library import COLOUR_SPACE_ALIASES, known_colour_spaces
-
+    MaterialX prints for some of its further names that it has no conversion."""
     for element in (root, *root.traverseTree()):
         name = element.getColorSpace()
         if name in COLOUR_SPACE_ALIASES:

@@ -1,11 +1,15 @@
-"""MaterialX's standard library, loaded once, with our node implementations and repaired graphs."""
+"""MaterialX's standard library, loaded once, with our node implementations and repaired graphs.
+
+`_OVERRIDES` replaces implementations, and `_GRAPH_REPAIRS` changes graphs of MaterialX 1.39.5 that
+contradict its specification. Each has a test that fails once MaterialX no longer needs it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.graph.library_graphs import repair_library_graphs
 from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:
@@ -14,7 +18,8 @@ if TYPE_CHECKING:
 TARGET = "genslang"
 OVERRIDE_FOLDER = SHADER_FOLDER / "material" / "codegen" / "overrides"
 _IMAGE_TYPES = ("float", "color3", "color4", "vector2", "vector3", "vector4")
-# implementation of the library -> our file in overrides/nodes
+# implementation of the library -> our file in overrides/nodes (CONTRIBUTING.md, "Add a node
+# override")
 _OVERRIDES = {
     "IM_directional_light_genslang": "mx_directional_light",
     "IM_uniform_edf_genglsl": "mx_uniform_edf",
@@ -33,29 +38,12 @@ _OVERRIDES = {
     "IM_translucent_bsdf_genglsl": "mx_translucent_bsdf",
     **{f"IM_image_{kind}_genslang": f"mx_image_{kind}" for kind in _IMAGE_TYPES},
 }
-
-# Further names of colour spaces in MaterialX 1.39.5, which has no function that lists them.
-COLOUR_SPACE_ALIASES = {
-    "gamma18": "g18_rec709",
-    "gamma22": "g22_rec709",
-    "gamma24": "rec709_display",
-    "g18_rec709_scene": "g18_rec709",
-    "g22_adobergb_scene": "adobergb",
-    "g22_ap1_scene": "g22_ap1",
-    "g22_rec709_scene": "g22_rec709",
-    "lin_adobergb_scene": "lin_adobergb",
-    "lin_ap1": "acescg",
-    "lin_ap1_scene": "acescg",
-    "lin_p3d65_scene": "lin_displayp3",
-    "lin_rec709_scene": "lin_rec709",
-    "srgb_p3d65_scene": "srgb_displayp3",
-    "srgb_rec709_scene": "srgb_texture",
-}
+_MOST_OF_SWITCH = 10
 
 
 @lru_cache(maxsize=1)
 def standard_library() -> mx.Document:
-    """All node definitions of MaterialX, shared by all documents: do not change it."""
+    """All node definitions of MaterialX. Documents share it: do not change it."""
     import MaterialX as mx
 
     library = mx.createDocument()
@@ -65,19 +53,11 @@ def standard_library() -> mx.Document:
         if implementation is None:
             raise RuntimeError(f"MaterialX {mx.getVersionString()} has no implementation {name}")
         implementation.setFile((OVERRIDE_FOLDER / "nodes" / f"{stem}.slang").as_posix())
-    # In another group, MaterialX 1.39.5 writes the file name instead of the image.
+    # in another group, MaterialX 1.39.5 writes the file name instead of the image
     library.getNodeDef("ND_hextilednormalmap_vector3").setNodeGroup("texture2d")
     repair_library_graphs(library)
     _place_by_default(library)
     return library
-
-
-def _place_by_default(library: mx.Document) -> None:
-    """The input of `place2d` defaults to the texture coordinates of the surface, as specified; the
-    library's default is the origin."""
-    port = library.getNodeDef("ND_place2d_vector2").getInput("texcoord")
-    port.removeAttribute("value")
-    port.setDefaultGeomPropString("UV0")
 
 
 @lru_cache(maxsize=1)
@@ -89,11 +69,87 @@ def known_units() -> dict[str, tuple[str, ...]]:
     }
 
 
-@lru_cache(maxsize=1)
-def known_colour_spaces() -> frozenset[str]:
-    """Colour spaces that generated code can convert to linear Rec.709."""
-    transforms = standard_library().getNodeDefs()
-    suffix = "_to_lin_rec709"
-    names = {node.getNodeString() for node in transforms}
-    found = {name.removesuffix(suffix) for name in names if name.endswith(suffix)}
-    return frozenset(found | {"lin_rec709", "none", ""} | COLOUR_SPACE_ALIASES.keys())
+def _place_by_default(library: mx.Document) -> None:
+    """The input of `place2d` defaults to the texture coordinates of the surface, as specified; the
+    library's default is the origin."""
+    port = library.getNodeDef("ND_place2d_vector2").getInput("texcoord")
+    port.removeAttribute("value")
+    port.setDefaultGeomPropString("UV0")
+
+
+def repair_library_graphs(library: mx.Document) -> None:
+    """Repairs the graphs of the nodes in _GRAPH_REPAIRS, for each type."""
+    # first finds all graphs: after each change MaterialX indexes the library again
+    found = [
+        (repair, definition.getImplementation())
+        for category, repair in _GRAPH_REPAIRS.items()
+        for definition in library.getMatchingNodeDefs(category)
+    ]
+    for repair, graph in found:
+        repair(graph)
+
+
+def _order_clamp_limits(graph: mx.NodeGraph) -> None:
+    """A range is clamped between `outlow` and `outhigh`, whichever is larger.
+
+    The graph uses the first as minimum and the second as maximum: falling limits give a constant
+    that depends on the compiler. Random numbers and noises end in a range node too.
+    """
+    clamp = next(node for node in graph.getNodes() if node.getCategory() == "clamp")
+    for name, category in (("low", "min"), ("high", "max")):
+        port = clamp.getInput(name)
+        end = graph.addNode(category, f"{category}_of_ends", port.getType())
+        for at, given in (("in1", "outlow"), ("in2", "outhigh")):
+            end.addInput(at, port.getType()).setInterfaceName(given)
+        port.removeAttribute("interfacename")
+        port.setNodeName(end.getName())
+
+
+def _double_triangle_wave(graph: mx.NodeGraph) -> None:
+    """A triangle wave is 2 |x - floor(x + 1/2)|. The graph returns half of that."""
+    output = graph.getOutputs()[0]
+    twice = graph.addNode("multiply", "from_zero_to_one", output.getType())
+    twice.addInput("in1", output.getType()).setNodeName(output.getNodeName())
+    twice.addInput("in2", output.getType()).setValueString("2")
+    output.setNodeName(twice.getName())
+
+
+def _extend_switch(graph: mx.NodeGraph) -> None:
+    """A switch returns its input number floor(`which`) + 1, from 1 to 10. The graph returns zero
+    from 10 on."""
+    beyond = graph.getNode(f"ifgreater_{_MOST_OF_SWITCH}").getInput("in2")
+    beyond.removeAttribute("value")
+    beyond.setInterfaceName(f"in{_MOST_OF_SWITCH}")
+
+
+def _end_ramp_intervals(graph: mx.NodeGraph) -> None:
+    """Behind an interval of a ramp, its end colour continues.
+
+    The graph divides by the width of the interval, which is 0 at an edge: behind the last colour
+    the result is NaN.
+    """
+    share = graph.getNode("interpolation_selector").getInput("in1")
+    beyond = graph.addNode("ifgreatereq", "beyond_interval", share.getType())
+    for name, given in (("value1", "x"), ("value2", "interval2")):
+        beyond.addInput(name, "float").setInterfaceName(given)
+    beyond.addInput("in1", share.getType()).setValueString("1")
+    beyond.addInput("in2", share.getType()).setNodeName(share.getNodeName())
+    share.setNodeName(beyond.getName())
+
+
+def _swap_film_limits(graph: mx.NodeGraph) -> None:
+    """A glTF film has its minimum thickness where the texture is 0, and its maximum where it is 1
+    or missing. The graph swaps the two."""
+    mix = graph.getNode("mixThickness")
+    for name, given in (("bg", "thicknessMin"), ("fg", "thicknessMax")):
+        mix.getInput(name).setInterfaceName(given)
+    graph.getNodeDef().getInput("default").setValueString("1, 1, 1")
+
+
+_GRAPH_REPAIRS: dict[str, Callable[[mx.NodeGraph], None]] = {
+    "range": _order_clamp_limits,
+    "trianglewave": _double_triangle_wave,
+    "switch": _extend_switch,
+    "ramp_gradient": _end_ramp_intervals,
+    "gltf_iridescence_thickness": _swap_film_limits,
+}

@@ -1,5 +1,5 @@
 """Walks the graph of a material upstream, also into graphs of nodes that the document defines, and
-finds what a document defines itself."""
+lists what a document defines itself."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def upstream_nodes(element: mx.TypedElement, document_name: str) -> Iterator[mx.Node]:
-    """Every node that feeds an element, each once, the element itself first if it is a node.
+    """Every node that feeds an element, each once. If the element is a node, it comes first.
 
-    Iterative: chains of thousands of nodes exceed the recursion limit.
+    The walk is iterative: chains of thousands of nodes exceed the recursion limit.
     """
     import MaterialX as mx
 
@@ -61,8 +61,8 @@ def counterpart(element: mx.Element, copied: mx.Document) -> mx.Element:
 
 
 def count_expanded(nodes: Sequence[mx.Node]) -> int:
-    """The number of nodes behind an element, with each use of a definition expanded. It is the only
-    bound on the size of the generated code."""
+    """The number of nodes behind an element after each use of a definition is expanded. No other
+    number bounds the size of the generated code."""
     users: dict[str, list[str]] = defaultdict(list)
     for node in nodes:
         graph = own_graph(node)
@@ -80,8 +80,8 @@ def nodes_behind(port: mx.Input, document_name: str) -> Iterator[mx.Node]:
 
 
 def image_inputs(node: mx.Node) -> Iterator[mx.Input]:
-    """The inputs that name the images of a node: its own, those of its graph, or the defaults of
-    its definition, where the document defines it."""
+    """The inputs that name the images of a node: its own, those of the graph around it, or, if the
+    document defines the node, defaults of its definition."""
     for port in node.getActiveInputs():
         # in the graph of a definition, the users of the definition name the file
         if port.getType() == "filename" and not _is_left_to_users(port):
@@ -94,12 +94,12 @@ def image_inputs(node: mx.Node) -> Iterator[mx.Input]:
 
 
 def is_connected(port: mx.Input) -> bool:
-    """Whether the value comes from a node, or from the users of the definition around it."""
+    """Whether the value comes from a node, or from nodes that use the definition around it."""
     return bool(port.getConnectedNode() or port.getConnectedOutput()) or _is_left_to_users(port)
 
 
 def is_fed(node: mx.Node, name: str) -> bool:
-    """Whether the input of that name is connected."""
+    """Whether the input with this name is connected."""
     port = node.getActiveInput(name)
     return port is not None and is_connected(port)
 
@@ -159,7 +159,8 @@ def source_of(port: mx.PortElement) -> mx.Node | None:
 
 
 def output_type(source: mx.Node, output: str) -> str:
-    """The type of an output; empty if it is unknown, or none of several is named."""
+    """The type of an output; empty if it is unknown, or if the node has several outputs and none is
+    named."""
     if source.getType() != "multioutput":
         return str(source.getType())
     definition = source.getNodeDef()

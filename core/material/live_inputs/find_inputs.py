@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.material.graph.published_attributes import PUBLISHED, PUBLISHED_LABEL
 from verdigris.core.material.graph.traversal import (
     implementing_graphs,
     is_connected,
@@ -20,6 +19,7 @@ from verdigris.core.material.live_inputs.live_input import (
     WantedInput,
 )
 from verdigris.core.material.live_inputs.ranges import linear, numbers_in, published
+from verdigris.core.material.normalise.inputs import PUBLISHED, PUBLISHED_LABEL
 
 if TYPE_CHECKING:
     import MaterialX as mx

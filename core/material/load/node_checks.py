@@ -15,7 +15,7 @@ from verdigris.core.material.graph.traversal import (
     own_graph,
     source_of,
 )
-from verdigris.core.material.normalise.disabled_nodes import DISABLE
+from verdigris.core.material.normalise.dropped_nodes import DISABLE
 from verdigris.core.material.normalise.type_conversions import CHANNELS
 
 if TYPE_CHECKING:

@@ -1,21 +1,25 @@
-"""Nodes that a bake drops: displacement, volumes and the back of a surface.
+"""Nodes that a bake drops: displacement, volumes, the back of a surface, and disabled nodes.
 
-They are emptied before anything resolves their inputs. Images of a displacement, often the largest
-of a material, need not exist; MaterialX has no code for most volume nodes; and the graph of the
-back would be compiled too, and might fail.
+They are emptied or replaced before anything resolves their inputs. Images of a displacement, often
+the largest of a material, need not exist. MaterialX has no code for most volume nodes. The graph of
+the back would be compiled too, and might fail. MaterialX's specification has an input `disable` for
+each node that names what it returns instead; MaterialX has neither code nor definitions for it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verdigris.core.material.graph.traversal import is_connected
+
 if TYPE_CHECKING:
     import MaterialX as mx
 
-# By type, a category that does nothing without inputs: the only volume that has code, and the
+DISABLE = "disable"
+# For each type, a category that does nothing without inputs: the only volume that has code, and the
 # displacement that reports look for.
 _EMPTY = {"VDF": "anisotropic_vdf", "displacementshader": "displacement"}
-# By category, the inputs for the two sides of a surface.
+# For each category, the inputs for the two sides of a surface.
 _SIDES = {
     "surfacematerial": ("surfaceshader", "backsurfaceshader"),
     "LamaSurface": ("materialFront", "materialBack"),
@@ -37,7 +41,8 @@ def empty_volumes_and_displacements(root: mx.Document) -> None:
 def use_front_shader_for_back(root: mx.Document) -> None:
     """Connects the back of each surface to the shader of its front.
 
-    Reports still list the back, and it needs no code. A surface without a front loses its back.
+    The back then needs no code of its own, and reports still list it. A surface without a front
+    loses its back.
     """
     import MaterialX as mx
 
@@ -57,7 +62,7 @@ def use_front_shader_for_back(root: mx.Document) -> None:
 
 
 def _remove_unless_read(root: mx.Document, graph: str, name: str) -> None:
-    """Removes an output that nothing reads any more: a surface there would count as a material."""
+    """Removes an output that nothing reads any more: its surface would count as a material."""
     import MaterialX as mx
 
     inner = root.getNodeGraph(graph) if graph else None
@@ -71,3 +76,70 @@ def _remove_unless_read(root: mx.Document, graph: str, name: str) -> None:
     for output in inner.getOutputs():
         if name in ("", output.getName()):
             inner.removeChild(output.getName())
+
+
+def bypass_disabled_nodes(root: mx.Document) -> None:
+    """Replaces each disabled node with what it returns instead.
+
+    A node that names nothing to return keeps the input, and so does a node whose input is
+    connected: the checks refuse them by name.
+    """
+    import MaterialX as mx
+
+    for node in list(root.traverseTree()):
+        port = node.getInput(DISABLE) if isinstance(node, mx.Node) else None
+        if port is None or port.getType() != "boolean" or _is_defined(node):
+            continue
+        given = port.getInterfaceInput() or port
+        if is_connected(given) or given.getValue() is None:
+            continue
+        node.removeInput(DISABLE)
+        if given.getValue() and not _replace(node):
+            node.addInput(DISABLE, "boolean").setValueString("true")
+
+
+def _is_defined(node: mx.Node) -> bool:
+    definition = node.getNodeDef()
+    return definition is not None and definition.getActiveInput(DISABLE) is not None
+
+
+def _replace(node: mx.Node) -> bool:
+    """Replaces a node if its definition names an input or a value for that. Returns whether it
+    does."""
+    definition = node.getNodeDef()
+    outputs = definition.getActiveOutputs() if definition is not None else []
+    if len(outputs) != 1:
+        return False
+    name, default = (outputs[0].getAttribute(each) for each in ("defaultinput", "default"))
+    given = node.getInput(name) if name else None
+    defined = definition.getActiveInput(name) if name else None
+    if defined is not None and defined.getType() != node.getType():
+        return False
+    if given is not None:
+        _make(node, "dot")
+        node.addInput("in", node.getType()).copyContentFrom(given)
+    elif default:
+        _make_constant(node, default)
+    elif defined is not None and defined.getDefaultGeomPropString():
+        place = node.getDocument().getGeomPropDef(defined.getDefaultGeomPropString())
+        _make(node, place.getGeomProp())
+        if place.getSpace():
+            node.addInput("space", "string").setValueString(place.getSpace())
+    elif defined is not None and defined.hasValueString():
+        _make_constant(node, defined.getValueString())
+    else:
+        return False
+    return True
+
+
+def _make_constant(node: mx.Node, value: str) -> None:
+    _make(node, "constant")
+    node.addInput("value", node.getType()).setValueString(value)
+
+
+def _make(node: mx.Node, category: str) -> None:
+    for port in node.getInputs():
+        node.removeInput(port.getName())
+    node.removeAttribute("nodedef")
+    node.removeAttribute("version")
+    node.setCategory(category)

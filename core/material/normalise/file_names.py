@@ -1,4 +1,4 @@
-"""File names: those of included documents, and those that one node passes to another."""
+"""File names of included documents, with tokens of other programs, and passed between nodes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.material.files.paths import SearchPath
 
-# Tokens of other programs: of Arnold and Maya, of Houdini, and of Maya for Mudbox' tiles.
+# Tokens of Arnold and Maya, of Houdini, and of Maya for Mudbox' tiles.
 _TOKENS = {
     re.compile(r"<udim>|%\(udim\)d", re.IGNORECASE): "<UDIM>",
     re.compile(r"<uvtile>|%\(uvtile\)[ds]|u<U>_v<V>", re.IGNORECASE): "<UVTILE>",
@@ -28,10 +28,10 @@ _PASSED_ON = {"constant": "value", "dot": "in"}
 def prefer_files_beside_document(
     included: mx.Document, folder: Path, search: SearchPath, outer: Path | None
 ) -> None:
-    """Prefers files beside an included document over others of the same name.
+    """Prefers files beside an included document over others with the same name.
 
-    Writes the folder into a file name where the search of the including document, which lies in the
-    folder `outer`, would find another file.
+    The including document lies in the folder `outer`. If its search would find another file, the
+    folder of the included document is written into the file name.
     """
     import MaterialX as mx
 
@@ -53,8 +53,8 @@ def _find_tiles(file: str, search: SearchPath) -> tuple[Tile, ...]:
 
 
 def _name_from(outer: Path | None, folder: Path, file: str) -> str:
-    """The name, from the folder `outer`, of a file in `folder`: relative where possible, so that a
-    moved folder keeps its digest."""
+    """The name of a file in `folder`, seen from the folder `outer`. It is relative if possible, so
+    that a moved folder keeps its digest."""
     whole, start = resolved(folder), resolved(outer) if outer else None
     if start and whole.is_relative_to(start):
         whole = whole.relative_to(start)
@@ -62,13 +62,13 @@ def _name_from(outer: Path | None, folder: Path, file: str) -> str:
 
 
 def unify_tile_tokens(root: mx.Document) -> None:
-    """Replaces tokens of other programs for UDIM tiles by those of MaterialX."""
+    """Replaces other programs' tokens for UDIM tiles with those of MaterialX."""
     import MaterialX as mx
 
     for port in root.traverseTree():
         if isinstance(port, mx.ValueElement) and port.getType() == "filename":
             file = port.getValueString()
-            # ZBrush counts from 0, as the lower case says
+            # lower case means ZBrush's tiles, which count from 0
             if "u<u>_v<v>" in file:
                 continue
             for tokens, known in _TOKENS.items():
@@ -78,7 +78,7 @@ def unify_tile_tokens(root: mx.Document) -> None:
 
 
 def inline_file_names(root: mx.Document) -> None:
-    """Copies file names, with their colour space, from constants to the inputs that read them."""
+    """Copies file names with their colour space from constants to the inputs that read them."""
     import MaterialX as mx
 
     for port in root.traverseTree():

@@ -1,4 +1,4 @@
-"""Nodes that read a property of the geometry. A flat sample has no properties: those nodes return
+"""Nodes that read a property of the geometry. A flat sample has no properties: such nodes return
 their default, or the texture coordinates of the sample."""
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.material.graph.library import TARGET
 from verdigris.core.material.graph.traversal import definition_of
-from verdigris.core.material.normalise.nested_graphs import copy_source
+from verdigris.core.material.normalise.graphs import copy_source
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -29,8 +29,8 @@ PROPERTY_ATTRIBUTE = "property"
 
 
 def replace_geometry_readers(root: mx.Document) -> None:
-    """Makes nodes that read a property return their default. They keep their category, by which
-    reports find them."""
+    """Makes nodes that read a property return their default. They keep their category, because
+    reports look for it."""
     import MaterialX as mx
 
     kinds = (READER, VALUE, UNIFORM_VALUE)
@@ -54,8 +54,8 @@ def reads_texture_coordinates(node: mx.Node) -> bool:
 
 
 def is_unnamed_coordinate_set(node: mx.Node) -> bool:
-    """Whether a node probably reads texture coordinates under an unknown name: it returns two
-    numbers and has no default. Artists name such sets freely."""
+    """Whether a node probably reads texture coordinates with an unknown name: it returns two
+    numbers and has no default. Artists name uv sets freely."""
     return (
         node.getType() == "vector2"
         and node.getInput("default") is None
@@ -75,7 +75,8 @@ def _property_of(node: mx.Node) -> str:
 
 
 def _replace_usd_reader(node: mx.Node) -> None:
-    """The generator cannot compile the graph of USD's node: its property name is an interface."""
+    """Replaces USD's node, whose graph the generator cannot compile: its property name is an
+    interface input."""
     node.setCategory(UNIFORM_VALUE if node.getType() in _UNIFORM else VALUE)
     node.removeAttribute("nodedef")
     for port in node.getInputs():
@@ -84,8 +85,8 @@ def _replace_usd_reader(node: mx.Node) -> None:
 
 
 def _make_name_valid(node: mx.Node) -> None:
-    """The generator names a variable after the property. Names such as `UV Map` or `UVMap.001` are
-    no identifiers, and one name must have one type."""
+    """Makes the name of the property an identifier with one type: the generator names a variable
+    after it, and meshes have names such as `UV Map` or `UVMap.001`."""
     name = node.getAttribute(PROPERTY_ATTRIBUTE)
     if name:
         port = node.getInput(GEOMPROP)
@@ -96,7 +97,7 @@ def _make_name_valid(node: mx.Node) -> None:
 
 
 def _written_name(node: mx.Node) -> str:
-    """The property name; inside a definition, the default of the definition."""
+    """The property name that the document writes; inside a definition, the definition's default."""
     port = node.getInput(GEOMPROP)
     if port is None:
         return ""
@@ -108,7 +109,7 @@ def _written_name(node: mx.Node) -> str:
 
 
 def _definition_of_default(root: mx.Document, kind: str) -> str:
-    """The name of a definition that returns the default of a node of this type."""
+    """The name of a definition that returns the default of a node with this type."""
     name = f"ND_default_of_property_{kind}"
     if root.getNodeDef(name) is None:
         definition = root.addNodeDef(name, kind, "default_of_property")

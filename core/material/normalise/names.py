@@ -1,4 +1,4 @@
-"""Names that MaterialX does not resolve: those that its library has too, and those in a namespace.
+"""Names that MaterialX does not resolve: names that its library also has, and names in a namespace.
 
 With the library attached, MaterialX finds the library's type `material` where a document refers to
 its own node `material`.
@@ -20,7 +20,7 @@ _SEPARATOR = ":"
 
 
 def rename_library_clashes(root: mx.Document) -> dict[str, str]:
-    """Renames nodes, graphs and definitions that the library hides, and what refers to them.
+    """Renames nodes, graphs and definitions that the library hides, and all references to them.
     Returns former names by new ones."""
     import MaterialX as mx
 
@@ -44,8 +44,8 @@ def rename_library_clashes(root: mx.Document) -> dict[str, str]:
 
 
 def _has_invalid_name(child: mx.Element) -> bool:
-    """Whether a name with a namespace would become a variable of the generated code. Definitions
-    become none."""
+    """Whether a name with a namespace would become a variable of the generated code. Names of
+    definitions do not."""
     return child.getCategory() != "nodedef" and _SEPARATOR in child.getName()
 
 
@@ -58,16 +58,16 @@ def _remove_library_copies(root: mx.Document, library: mx.Document) -> None:
 
 
 def add_namespace_to_references(included: mx.Document) -> None:
-    """Adds the namespace of an included document to its references: MaterialX adds it to names
-    only."""
+    """Adds the namespace of an included document to its references: MaterialX only adds it to
+    names."""
     if included.hasNamespace():
         names = [child.getName() for child in included.getChildren()]
         update_references(included, {name: f"{included.getNamespace()}:{name}" for name in names})
 
 
 def resolve_namespaced_definitions(root: mx.Document) -> None:
-    """Removes the namespace where an implementation names a definition that has a namespace
-    attribute: MaterialX searches the name without it."""
+    """Removes the namespace where an implementation names a definition with a namespace attribute:
+    MaterialX looks for the name without it."""
     import MaterialX as mx
 
     for child in root.getChildren():
@@ -88,7 +88,7 @@ def free_name(name: str, root: mx.Document, library: mx.Document) -> str:
 
 
 def rename_nodes(scope: mx.GraphElement, renamed: Mapping[str, str]) -> None:
-    """Renames nodes of a graph or document, and what refers to them there."""
+    """Renames nodes of a graph or document, and the references to them there."""
     nodes = scope.getNodes()
     for node in nodes:
         node.setName(renamed.get(node.getName(), node.getName()))
@@ -99,7 +99,7 @@ def rename_nodes(scope: mx.GraphElement, renamed: Mapping[str, str]) -> None:
 
 
 def update_references(root: mx.Document, renamed: Mapping[str, str]) -> None:
-    """Updates what refers to renamed children of the document."""
+    """Updates the references to renamed children of the document."""
     import MaterialX as mx
 
     for child in root.getChildren():

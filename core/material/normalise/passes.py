@@ -10,30 +10,28 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from verdigris.core.material.graph.colour_spaces import rename_colour_spaces
-from verdigris.core.material.normalise.disabled_nodes import bypass_disabled_nodes
 from verdigris.core.material.normalise.dropped_nodes import (
+    bypass_disabled_nodes,
     empty_volumes_and_displacements,
     use_front_shader_for_back,
 )
 from verdigris.core.material.normalise.file_names import inline_file_names, unify_tile_tokens
 from verdigris.core.material.normalise.geometry_properties import replace_geometry_readers
-from verdigris.core.material.normalise.graph_inputs import (
+from verdigris.core.material.normalise.graphs import (
+    flatten_nested_graphs,
+    remove_code_beside_graphs,
+    unwrap_material_definitions,
+)
+from verdigris.core.material.normalise.inputs import (
+    border_black,
+    copy_inherited_inputs,
     inline_graph_inputs,
     remove_values_beside_interfaces,
+    rename_channel_outputs,
 )
 from verdigris.core.material.normalise.names import (
     rename_library_clashes,
     resolve_namespaced_definitions,
-)
-from verdigris.core.material.normalise.nested_graphs import flatten_nested_graphs
-from verdigris.core.material.normalise.node_inputs import (
-    border_black,
-    copy_inherited_inputs,
-    rename_channel_outputs,
-)
-from verdigris.core.material.normalise.own_definitions import (
-    remove_code_beside_graphs,
-    unwrap_material_definitions,
 )
 from verdigris.core.material.normalise.type_conversions import Conversion, convert_types
 from verdigris.core.material.normalise.units import convert_units

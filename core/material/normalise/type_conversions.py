@@ -1,4 +1,4 @@
-"""Values and connections of another type than their input: converted where the meaning is plain.
+"""Converts values and connections with another type than their input, if the meaning is plain.
 
 Applications convert such types silently, and write documents that rely on it. MaterialX finds no
 definition for a node with such an input, or generates code that does not compile.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.graph.traversal import definition_of, output_type
-from verdigris.core.material.normalise.graph_inputs import VALUE_ATTRIBUTES
+from verdigris.core.material.normalise.inputs import VALUE_ATTRIBUTES
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -26,7 +26,8 @@ _WIDTHS = {
 }
 _SINGLE = ("boolean", "integer", "float")
 _SEVERAL = tuple(kind for kind, width in _WIDTHS.items() if width > 1)
-# Each has a convert node. A single number becomes all components; a colour gains an opaque alpha.
+# Conversions for which MaterialX has a node. A single number becomes all components; a colour gets
+# an opaque alpha.
 _PLAIN = frozenset(
     {("integer", "float"), ("boolean", "float")}
     | {(single, several) for single in _SINGLE for several in _SEVERAL}
@@ -37,7 +38,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?f?")
 _TRUTH = {"1": "true", "0": "false", "True": "true", "False": "false"}
 _NUMBER_OF = {"true": "1", "false": "0"}
 _OPAQUE = "1"
-# Colour spaces in which a number is what it is.
+# Colour spaces in which numbers keep their value.
 _LINEAR = ("", "none", "lin_rec709")
 _SOURCE = ("value", "nodename", "nodegraph", "output", "interfacename", *VALUE_ATTRIBUTES)
 # An attribute of inputs and outputs in documents up to version 1.38.
@@ -96,7 +97,7 @@ def _retype(port: mx.Input, given: str, wanted: str, made: list[Conversion]) -> 
 
 
 def _find_closest_definition(node: mx.Node) -> mx.NodeDef | None:
-    """The definition that fits after the fewest conversions; the first of several."""
+    """The definition that needs the fewest conversions; the first of several."""
     root = node.getDocument()
     named = node.getNodeDefString()
     best, fewest = None, 0
@@ -124,7 +125,8 @@ def _differing_inputs(node: mx.Node, definition: mx.NodeDef) -> int | None:
 
 
 def _complete_value(port: mx.Input, made: list[Conversion]) -> bool:
-    """Rewrites a value with another number of components than its type has. Whether it did."""
+    """Rewrites a value whose number of components differs from that of its type. Returns whether it
+    did."""
     text, kind = port.getValueString(), port.getType()
     if not text or _is_fed(port) or (port.getValue() is not None and kind in _SEVERAL):
         return False
@@ -160,7 +162,7 @@ def _is_converted_by_code(port: mx.PortElement, given: str, wanted: str) -> bool
 
 
 def _find_given_type(port: mx.PortElement) -> str:
-    """The type of what feeds a port; empty if nothing does or its type is unknown."""
+    """The type of a port's source; empty if there is none or its type is unknown."""
     if _is_interface(port):
         given = port.getInterfaceInput()
         if given is None:
@@ -177,7 +179,7 @@ def _find_given_type(port: mx.PortElement) -> str:
 def _insert_convert(port: mx.PortElement, given: str, wanted: str) -> None:
     """Moves the source of a port behind a convert node."""
     holder = port.getParent()
-    # nodes beside the node of an input, beside the graph of a graph input, inside for an output
+    # the new node lies beside the node or graph of an input, and inside the graph of an output
     container = holder if _is_output(port) else holder.getParent()
     name = container.createValidChildName(f"{holder.getName()}_{port.getName()}_converted")
     node = container.addNode("convert", name, wanted)
@@ -191,7 +193,7 @@ def _insert_convert(port: mx.PortElement, given: str, wanted: str) -> None:
 
 
 def _converted_text(text: str, given: str, wanted: str) -> str | None:
-    """The text of a value in another type; None if it is no such value."""
+    """The text of a value in another type; None if the type cannot have it."""
     if given == "boolean":
         text = _NUMBER_OF.get(text.strip(), text)
     words = [word.strip() for word in text.split(",")]
@@ -208,7 +210,7 @@ def _converted_text(text: str, given: str, wanted: str) -> str | None:
 
 
 def _means_the_same(port: mx.Input, given: str, wanted: str) -> bool:
-    """Whether no colour space tells the value of one type from that of the other."""
+    """Whether a value means the same in both types: no colour space makes them differ."""
     both_colours = given.startswith("color") and wanted.startswith("color")
     is_coloured = given.startswith("color") or wanted.startswith("color")
     return both_colours or not is_coloured or port.getActiveColorSpace() in _LINEAR

@@ -1,9 +1,9 @@
-"""Lengths and angles with a unit. MaterialX converts lengths to metres, so that a film of 400
-nanometres vanishes, and refuses angles whose definition names no unit.
+"""Lengths and angles with a unit. MaterialX converts lengths to metres, so that a film with a
+thickness of 400 nanometres vanishes, and refuses angles whose definition names no unit.
 
-A length that feeds a film is converted to the film's unit; MaterialX converts the others. An angle
-is converted to the unit of its input, else of its definition, else to degrees. A value without a
-unit is in the unit of the node, also where it is mixed with others.
+A length that feeds a film is converted to the film's unit here; MaterialX converts other lengths.
+An angle is converted to the unit of its input, else of its definition, else to degrees. A value
+without a unit has the unit of the node, even if it is mixed with values that have one.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _UNITS = {
     ("gltf_anisotropy_image", "anisotropy_rotation"): "radian",
     **{(category, "in"): "radian" for category in ("sin", "cos", "tan")},
 }
-# Inputs that have the unit of the output: no masks, places, exponents or divisors.
+# Inputs with the unit of the output: not masks, places, exponents or divisors.
 _MEASURED = frozenset(
     {"value", "default", "in", "fg", "bg", "low", "high", "min", "max", "amplitude", "pivot"}
     | {f"in{number}" for number in range(1, 11)}
@@ -98,7 +98,7 @@ def _kind_of(unit: str) -> str:
 
 @lru_cache(maxsize=1)
 def _scales() -> dict[str, float]:
-    """Scale of each unit, in the base unit of its type."""
+    """The scale of each unit, in the base unit of its type."""
     import MaterialX as mx
 
     scales = {_TURN: _DEGREES_OF_A_TURN}
@@ -109,7 +109,7 @@ def _scales() -> dict[str, float]:
 
 
 def _inputs_with_unit(node: mx.Node) -> Iterator[tuple[mx.Input, str]]:
-    """Inputs of a library node that use another unit than the scene's, with that unit."""
+    """The inputs of a library node that use another unit than the scene, each with that unit."""
     definition = node.getNodeDef()
     is_own = definition is not None and is_of_document(definition, node)
     for port in node.getInputs():
@@ -119,8 +119,8 @@ def _inputs_with_unit(node: mx.Node) -> Iterator[tuple[mx.Input, str]]:
 
 
 def _convert_rest(node: mx.Node) -> None:
-    """Converts angles, and lengths of nodes that the document defines: MaterialX does not convert
-    a length that has the unit of its definition."""
+    """Converts angles, and lengths of nodes that the document defines: MaterialX does not convert a
+    length with the unit of its definition."""
     definition = node.getNodeDef()
     is_own = definition is not None and is_of_document(definition, node)
     for port in node.getInputs():
@@ -141,7 +141,8 @@ def _has_unit_of(kind: str, port: mx.PortElement) -> bool:
 
 
 def _convert(port: mx.Input, unit: str) -> None:
-    """A value with an unknown unit stays, so that the checks refuse it by name."""
+    """Converts a value to this unit. A value with an unknown unit stays, so that the checks refuse
+    it by name."""
     kind = _kind_of(unit)
     if port.getUnitType() != kind or port.getUnit() not in known_units()[kind]:
         return
@@ -163,13 +164,13 @@ class _Feed:
     readers: dict[str, list[tuple[mx.PortElement, mx.Node]]] = field(
         default_factory=lambda: defaultdict(list)
     )
-    """By path of a node: the ports that read it, each with its node."""
+    """By the path of a node, the ports that read it, each with its node."""
 
     with_unit: list[mx.Node] = field(default_factory=list)
     """Nodes with a value that has a unit."""
 
     left_to_users: list[mx.Input] = field(default_factory=list)
-    """Inputs that read a value of the node that uses the definition."""
+    """Inputs that read a value from the node that uses the definition."""
 
 
 def _find_feed(start: mx.Input, unit: str) -> _Feed:
@@ -220,8 +221,8 @@ def _measured(node: mx.Node) -> list[mx.Input]:
 
 
 def _connect_to_converted(feed: _Feed) -> None:
-    """Copies the nodes that feed an input, with converted values: other inputs, in other units, may
-    read the originals."""
+    """Copies the nodes that feed an input, with converted values. Other inputs, with other units,
+    may read the originals."""
     carrying: dict[str, mx.Node] = {}
     pending = list(feed.with_unit)
     while pending:

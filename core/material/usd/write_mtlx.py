@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from xml.etree import ElementTree as xml
 
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.material.graph.published_attributes import PUBLISHED, PUBLISHED_LABEL
+from verdigris.core.material.normalise.inputs import PUBLISHED, PUBLISHED_LABEL
 from verdigris.core.material.usd.network import Link, Network, Port, Shader
 from verdigris.core.material.usd.signatures import CURRENT_VERSION, Signature, find_signature
 from verdigris.core.material.usd.usd_values import fitting_type

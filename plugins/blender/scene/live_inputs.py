@@ -22,8 +22,8 @@ from pathlib import Path, PurePosixPath
 import bpy
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.material.graph.published_attributes import PUBLISHED, PUBLISHED_LABEL
 from verdigris.core.material.live_inputs.ranges import contrast, range_around
+from verdigris.core.material.normalise.inputs import PUBLISHED, PUBLISHED_LABEL
 from verdigris.core.material.usd.write_mtlx import valid_name
 
 from .undo import push_undo, require_local

@@ -210,7 +210,7 @@ def test_a_file_of_a_node_is_decoded_behind_all_that_its_graph_does():
 
 
 def test_the_colour_space_of_an_input_of_a_graph_is_passed_over():
-    """graph_inputs"""
+    """inputs"""
     body = node("dot", "read", "color3", {"in": ("color3", "@")}).replace(
         'nodename=""', 'interfacename="it"'
     )
@@ -225,7 +225,7 @@ def test_the_colour_space_of_an_input_of_a_graph_is_passed_over():
 
 
 def test_an_output_that_hands_an_input_on_is_passed_over():
-    """nested_graphs"""
+    """graphs"""
     port = '<input name="it" type="color3" value="0.5, 0.25, 0.1"/>'
     body = '<output name="out" type="color3"/>'
     graph = f'<nodegraph name="graph">{port}{body}</nodegraph>'
@@ -237,14 +237,14 @@ def test_an_output_that_hands_an_input_on_is_passed_over():
 
 @pytest.mark.parametrize("kind", ["float", "color3", "color3FA"])
 def test_a_range_takes_its_ends_as_they_come(kind):
-    """library_graphs"""
+    """library"""
     clamp = library().getNodeGraph(f"NG_range_{kind}").getNode(f"N_clamp_{kind}")
     ends = [clamp.getInput(name).getInterfaceName() for name in ("low", "high")]
     assert ends == ["outlow", "outhigh"]
 
 
 def test_a_triangle_wave_ends_at_a_half():
-    """library_graphs"""
+    """library"""
     graph = library().getNodeGraph("NG_trianglewave_float")
     last = graph.getNode(graph.getOutput("out").getNodeName())
     assert (last.getCategory(), last.getInput("in1").getValueString()) == ("subtract", "0.5")
@@ -252,27 +252,27 @@ def test_a_triangle_wave_ends_at_a_half():
 
 @pytest.mark.parametrize("kind", ["float", "color3I", "matrix44"])
 def test_a_switch_gives_nothing_beyond_its_last_input(kind):
-    """library_graphs"""
+    """library"""
     beyond = library().getNodeGraph(f"NG_switch_{kind}").getNode("ifgreater_10").getInput("in2")
     assert beyond.getInterfaceName() == "" and set(beyond.getValueString()) <= set("0., ")
 
 
 def test_a_ramp_divides_by_the_width_of_each_interval():
-    """library_graphs"""
+    """library"""
     graph = library().getNodeGraph("NG_ramp_gradient")
     share = graph.getNode("interpolation_selector").getInput("in1").getConnectedNode()
     assert share.getCategory() == "remap"
 
 
 def test_the_film_of_gltf_is_thinnest_where_its_texture_is_1():
-    """library_graphs"""
+    """library"""
     graph = library().getNodeGraph("NG_gltf_iridescence_thickness_float_1_0")
     ends = [graph.getNode("mixThickness").getInput(name) for name in ("bg", "fg")]
     assert [end.getInterfaceName() for end in ends] == ["thicknessMax", "thicknessMin"]
 
 
 def test_no_definition_has_the_input_that_disables_a_node():
-    """disabled_nodes"""
+    """dropped_nodes"""
     definitions = library().getNodeDefs()
     assert len(definitions) > 700
     assert not any(definition.getActiveInput("disable") for definition in definitions)

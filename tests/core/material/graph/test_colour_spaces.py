@@ -5,8 +5,11 @@ import OpenImageIO as oiio
 import pytest
 
 from verdigris.core.material.codegen.generate_teacher import generate
-from verdigris.core.material.graph.colour_spaces import name_in_materialx
-from verdigris.core.material.graph.library import COLOUR_SPACE_ALIASES, known_colour_spaces
+from verdigris.core.material.graph.colour_spaces import (
+    COLOUR_SPACE_ALIASES,
+    known_colour_spaces,
+    name_in_materialx,
+)
 from verdigris.core.material.report.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 

@@ -6,7 +6,7 @@ import MaterialX as mx
 import numpy as np
 import pytest
 
-from verdigris.core.material.graph.library_graphs import repair_library_graphs
+from verdigris.core.material.graph.library import repair_library_graphs
 
 from ..many_nodes import glow_by_turn, shown
 from ..surfaces import node, write_image
