@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.baking.bake_neural_rung import NeuralRequest, bake_neural
-from verdigris.core.baking.state.options import require_writable, result_folder
+from verdigris.core.baking.state.outputs import require_writable, result_folder
 from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.outputs import check_no_bundle

@@ -24,8 +24,8 @@ from flattened import Flattened
 from runs import EXAMPLES, begin, describe
 
 from verdigris.core.baking.bake import BakeOptions, bake
-from verdigris.core.baking.measure.classify import classify
 from verdigris.core.baking.measure.measure import (
+    classify,
     draw_held_out,
     measure_pictures,
     measure_student,

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from runs import begin, describe
 
-from verdigris.core.baking.measure.classify import classify
+from verdigris.core.baking.measure.measure import classify
 from verdigris.core.base.device import Device
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from verdigris.core.baking.measure.classify import classify
+from verdigris.core.baking.measure.measure import classify
 from verdigris.core.base.device import Device, open_device
 from verdigris.core.bundle.cost.cost import measure, untrained
 from verdigris.core.bundle.cost.time_responses import time_material

@@ -7,14 +7,16 @@ from functools import cache, partial
 
 import numpy as np
 
-from verdigris.core.baking import bake
-from verdigris.core.baking.finish import effort, finish, fit_sampler, fit_split, heads
-from verdigris.core.baking.finish.effort import FinishEffort, PreviewPlan
+from verdigris.core.baking.finish import figures, finish, fit_sampler, fit_split, heads
+from verdigris.core.baking.finish.figures import PreviewPlan
+from verdigris.core.baking.finish.heads import FinishEffort
 from verdigris.core.baking.finish.sampler_examples import Effort
 from verdigris.core.baking.measure import measure, sky
 from verdigris.core.baking.measure.measure import sphere_to_compare
-from verdigris.core.baking.phases import early_stopping, time_limit
+from verdigris.core.baking.phases import time_limit, train
+from verdigris.core.baking.state import run
 from verdigris.core.bundle.precision import gptq_rounding
+from verdigris.core.bundle.proxies import make_proxies
 from verdigris.core.bundle.proxies.make_proxies import AlbedoError
 from verdigris.core.bundle.runtime import runtime_files
 from verdigris.core.material.teacher import probe
@@ -52,17 +54,17 @@ FEW_SHADERS = {name: runtime_files.TARGETS[name] for name in ("portable.hlsl", "
 SMALL_ENDINGS = (
     *(
         (module, "sphere_to_compare", partial(sphere_to_compare, size=16))
-        for module in (effort, early_stopping)
+        for module in (heads, train)
     ),
-    *((effort, name, SMALL_PREVIEW) for name in ("_SMALL_PREVIEW", "_SOFTWARE_PREVIEW")),
+    *((figures, name, SMALL_PREVIEW) for name in ("_SMALL_PREVIEW", "_SOFTWARE_PREVIEW")),
     (time_limit, "_CALIBRATION_SECONDS", 0.1),
-    (bake, "_QUICK_SAMPLES_ON_SOFTWARE", 1 << 10),
-    (effort, "final_samples", lambda _device: 1 << 11),
+    (run, "_QUICK_SAMPLES_ON_SOFTWARE", 1 << 10),
+    (heads, "final_samples", lambda _device: 1 << 11),
     (sky, "SOFTWARE_PLAN", sky.SkyPlan(16, 64, 1)),
     (measure, "_DETAIL_SAMPLES", 1 << 10),
-    (effort, "_PROXY_EVALUATIONS", (1 << 11, 1 << 11)),
+    (heads, "_PROXY_EVALUATIONS", (1 << 11, 1 << 11)),
     # verify allows any error of proxies of a texel
-    (finish, "check_albedo", lambda _parameters, _proxies: AlbedoError(1.0, 1.0, 32)),
+    (make_proxies, "check_albedo", lambda _parameters, _proxies: AlbedoError(1.0, 1.0, 32)),
     (fit_sampler, "SMALL", Effort(surfaces=24, directions=12, steps=3)),
     (heads, "_fit_split", _guess_split),
     (finish, "first_effort", _little_at_first),

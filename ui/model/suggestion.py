@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.baking.finish.hints import DETAIL_IS_LOST
+from verdigris.core.baking.finish.notices import DETAIL_IS_LOST
 from verdigris.core.base.text import format_bytes, format_range
 from verdigris.core.pictures.compare.verdict import MOST_DOTS, Verdict
 from verdigris.core.settings.limits import LARGEST_RESOLUTION

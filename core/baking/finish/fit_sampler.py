@@ -56,7 +56,6 @@ _FIRST_SURFACES, _FIRST_STEPS = 2, 3
 _VARIANCE = 0.9
 # Limits of one direction's and one surface's weight in a step, for its tilts, too, which are small.
 MOST_RATIO, MOST_SLOPE, MOST_TILTING = 50.0, 5.0, 20.0
-
 # Rare surfaces, such as those at edges of masks, decide about the noise of a picture, so that a fit
 # gains by many of them. Drafts, and bakes on a processor, need some percent more samples.
 LARGE, SMALL = Effort(4096, 64, 540), Effort(960, 64, 360)

@@ -74,6 +74,8 @@ class SplitEffort:
 
 
 LARGE, SMALL = SplitEffort(4096, 1200), SplitEffort(2048, 600)
+
+
 # Surfaces of few texels are alike. Light from all round the horizon, as on velvet, takes steps.
 _OF_FEW_TEXELS = SplitEffort(1024, 1800)
 

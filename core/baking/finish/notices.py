@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.baking.measure.once import once
+from verdigris.core.baking.measure.measure import detail_below_texels, once
 from verdigris.core.bundle.files.arithmetic import PORTABLE, advised_error_limit
 from verdigris.core.importance.fill import find_masked
 from verdigris.core.material.analyse.features import KEPT
@@ -19,15 +19,17 @@ from verdigris.core.material.teacher.probe import (
 from verdigris.core.material.teacher.unlit_maps import live_dependence, view_dependence
 from verdigris.core.network.spec import RESPONSE_LIMIT
 from verdigris.core.progress import Warning
+from verdigris.core.settings.limits import LARGEST_RESOLUTION
+from verdigris.core.settings.recipe import Kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.baking.measure.loss_watch import LossWatch
-    from verdigris.core.bundle.files.arithmetic import Arithmetic
-    from verdigris.core.bundle.files.manifest_parts import Bounds
+    from verdigris.core.baking.state.clock import LossWatch
+    from verdigris.core.bundle.files.write import Contents
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
+    from verdigris.core.settings.bake_settings import BakeSettings
 
 _LEAST_LIGHT = 0.1
 # An atlas may well leave half of its square empty.
@@ -35,6 +37,11 @@ _MOST_LEFT_OUT = 0.5
 _LEAST_VARIATION = 0.02
 _MOST_SKIPPED = 0.01
 _MOST_RISE, _LEAST_RISE = 1.15, 0.004
+DETAIL_IS_LOST = "detail finer than a texel is averaged"
+# Variation of light within a texel that nobody sees.
+_LEAST_DETAIL = 4e-3
+# A finer texture pays if it leaves less than this part of the variation.
+_MOST_LEFT = 0.8
 
 
 def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
@@ -130,23 +137,36 @@ def cut_glow(emission: NDArray[Any] | None, name: str) -> Iterator[Warning]:
         )
 
 
-def coarse_halves(arithmetic: Arithmetic, bounds: Bounds, name: str) -> Iterator[Warning]:
-    """Warns if half floats are too coarse for the decoder."""
-    if arithmetic.advised == PORTABLE:
+def coarse_halves(contents: Contents, name: str) -> Iterator[Warning]:
+    """Warns if half floats are too coarse for the decoder of a bundle."""
+    arithmetic = contents.arithmetic
+    if arithmetic and arithmetic.advised == PORTABLE:
         error = 100 * arithmetic.errors["cooperative"]
         yield Warning(
             f"{name}: engines decode it in single precision, which is slower than cooperative "
             f"vectors: half floats would cause an error of {error:.2g}%, and at most "
-            f"{100 * advised_error_limit(bounds):.2g}% is accepted"
+            f"{100 * advised_error_limit(contents.bounds):.2g}% is accepted"
         )
 
 
-def unique_names(names: Sequence[str]) -> tuple[str, ...]:
-    """The names, with a number after each repeated one: clay, clay-2."""
-    found: list[str] = []
-    for name in names:
-        unique, number = name, 2
-        while unique in found or (unique != name and unique in names):
-            unique, number = f"{name}-{number}", number + 1
-        found.append(unique)
-    return tuple(found)
+def hint_of(teacher: Teacher, kind: Kind, settings: BakeSettings) -> str:
+    """A line about the resolution, or an empty text."""
+    resolution = settings.resolution
+    if kind is Kind.CONSTANT:
+        return (
+            "the material is constant: it has the same response at every place, so a texture of "
+            f"{resolution} x {resolution} texels holds all of it"
+        )
+    finer = 2 * resolution
+    if finer > LARGEST_RESOLUTION:
+        return ""
+    detail = detail_below_texels(teacher, resolution)
+    if detail < _LEAST_DETAIL:
+        return ""
+    left = detail_below_texels(teacher, finer)
+    if left > _MOST_LEFT * detail:
+        return ""
+    return (
+        f"{DETAIL_IS_LOST}: light varies by {100 * detail:.1f}% within one, "
+        f"and by {100 * left:.1f}% at a resolution of {finer}"
+    )

@@ -3,22 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.bundle.cost.source_bytes import source_bytes
-from verdigris.core.bundle.files.stored_textures import latent_bytes
+from verdigris.core.bundle.files.ktx2 import BC6H, FORMATS, R8, RGBA16F, TextureShape
+from verdigris.core.bundle.files.stored_textures import (
+    emission_levels,
+    latent_bytes,
+    opacity_levels,
+)
 from verdigris.core.bundle.files.weights import plan_tensors
+from verdigris.core.bundle.proxies.sampled_texture import trilinear
+from verdigris.core.material.teacher.unlit_maps import UnlitMaps, levels, unlit_maps
+from verdigris.core.network.latents.texels import texel_centres
+from verdigris.core.settings.limits import BC7_FORMAT
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.settings.bake_settings import BakeSettings
+
+    Levels = Sequence[NDArray[Any]]
 
 # Texels per side of the smallest texture.
 SMALLEST = 4
 # Images of fewer bytes are no limit: a bundle of any use may be larger.
 _FEWEST_SOURCE_BYTES = 1 << 19
+# Mean change of log(1 + value) that is not seen.
+_MOST_CHANGE = 3e-4
+# Texels per side of the smallest map: a block.
+_SMALLEST_MAP = 4
 
 
 def bundle_bytes(settings: BakeSettings, width: int, height: int, channels: int = 0) -> int:
@@ -44,3 +65,54 @@ def compressed_sources(teachers: Sequence[Teacher]) -> int:
     a limit."""
     found = [source_bytes(each.document, each.material).compressed for each in teachers]
     return min((each for each in found if each >= _FEWEST_SOURCE_BYTES), default=0)
+
+
+def as_small_as_needed(finest: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The coarsest level of a square map [size, size, ...] that looks like its finest."""
+    size = len(finest)
+    wanted = np.log1p(finest).reshape(size * size, -1)
+    uv = texel_centres(np.arange(size * size), size)
+    chosen = finest
+    for level in levels(finest)[1:]:
+        if len(level) < _SMALLEST_MAP:
+            break
+        texels = level.reshape(*level.shape[:2], -1).astype(np.float64)
+        found = trilinear([texels], uv, np.zeros(len(uv), np.float32))
+        if np.abs(np.log1p(found).reshape(wanted.shape) - wanted).mean() > _MOST_CHANGE:
+            break
+        chosen = level
+    return chosen
+
+
+@dataclass(frozen=True)
+class StoredMaps:
+    """Mip levels, and their format."""
+
+    unlit: UnlitMaps
+    """Means over the texels of the bake's resolution."""
+    emission: Levels | None
+    opacity: Levels | None
+    emission_format: str
+
+    @property
+    def bytes(self) -> int:
+        """Bytes on a device."""
+        pairs = ((self.emission, self.emission_format), (self.opacity, R8))
+        return sum(_bytes(levels, name) for levels, name in pairs if levels)
+
+
+def make_maps(teacher: DeviceMaterial, settings: BakeSettings) -> StoredMaps:
+    """The maps of a material, with as many texels as they need."""
+    unlit = unlit_maps(teacher, settings.resolution)
+    glow, coverage = (None if each is None else as_small_as_needed(each) for each in unlit)
+    return StoredMaps(
+        unlit,
+        None if glow is None else emission_levels(glow),
+        None if coverage is None else opacity_levels(coverage),
+        BC6H if settings.latent_format == BC7_FORMAT else RGBA16F,
+    )
+
+
+def _bytes(levels: Levels, format_name: str) -> int:
+    height, width = levels[0].shape[:2]
+    return TextureShape(FORMATS[format_name], width, height, len(levels), 0).texel_bytes

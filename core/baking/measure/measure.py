@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from threading import RLock
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from verdigris.core.baking.measure.once import once
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.material.evaluator import POINT, Footprint
 from verdigris.core.network.latents.texels import footprint_width
@@ -21,15 +23,20 @@ from verdigris.core.pictures.compare.metrics import (
 )
 from verdigris.core.pictures.gbuffer import make_gbuffer
 from verdigris.core.pictures.render import PICTURE_SIZE, PICTURE_SUBPIXELS, Lighting, Uploads, draw
+from verdigris.core.settings.recipe import Kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.pictures.gbuffer import GBuffer
+    from verdigris.core.settings.recipe import Recipe
 
     Floats = NDArray[np.float32]
 
+T = TypeVar("T")
+_lock = RLock()
+_found: WeakKeyDictionary[DeviceMaterial, dict[Hashable, Any]] = WeakKeyDictionary()
 SAMPLES = 1 << 20
 HELD_OUT_SEED = 1_000_003
 LEAST_COSINE = 0.05
@@ -38,6 +45,26 @@ PLACES = 64
 _DETAIL_SAMPLES = 1 << 14
 # A single light; a white surface that faces it has radiance 1.
 PICTURE_LIGHTING = Lighting(colour=(np.pi, np.pi, np.pi), environment=0.0, emission=0.0)
+# Mean log difference of the response inside a texel: least of detailed, and of dense materials.
+_DETAILED, _DENSE = 1e-3, 6e-3
+# Cells per side of the grid in which a constant material is looked for, a place in each.
+_MOST_CELLS = 512
+# Most materials that vary do so in so many of them.
+_FIRST_CELLS = 1 << 12
+# Pairs of directions; each place is evaluated with one of them.
+_PAIRS = 64
+# Largest log difference of a constant material: rounding of floats stays below.
+_SAME = 1e-4
+
+
+def once(teacher: DeviceMaterial, key: Hashable, compute: Callable[[], T]) -> T:
+    """The result of the first call with this key, kept as long as the teacher. A thread that needs
+    what another one computes waits for it."""
+    with _lock:
+        found = _found.setdefault(teacher, {})
+        if key not in found:
+            found[key] = compute()
+        return cast(T, found[key])
 
 
 @dataclass(frozen=True)
@@ -152,3 +179,47 @@ def random_directions(random: np.random.Generator, count: int) -> Floats:
     sine = np.sqrt(1 - cosine**2)
     directions = np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], axis=1)
     return directions.astype(np.float32)
+
+
+def classify(teachers: Sequence[DeviceMaterial], recipe: Recipe) -> Kind:
+    """The kind of materials that are baked together: the most demanding one of them, and dense only
+    if all of them are."""
+    if recipe.is_one_for_all:
+        return Kind.DETAILED
+    resolution = recipe.largest.resolution
+    if all(is_constant(teacher, resolution) for teacher in teachers):
+        return Kind.CONSTANT
+    details = [detail_below_texels(teacher, resolution) for teacher in teachers]
+    if max(details) < _DETAILED:
+        return Kind.SMOOTH
+    return Kind.DENSE if min(details) > _DENSE else Kind.DETAILED
+
+
+def is_constant(teacher: DeviceMaterial, resolution: int) -> bool:
+    """Whether response, emission and opacity are the same in every texel of the unit square."""
+    random = np.random.default_rng(HELD_OUT_SEED)
+    side = min(resolution, _MOST_CELLS)
+    cells = random.permutation(side * side)
+    corners = np.stack([cells % side, cells // side], 1)
+    uv = ((corners + random.random(corners.shape)) / side).astype(np.float32)
+    wi, wo = random_directions(random, _PAIRS), random_directions(random, _PAIRS)
+    pair = random.integers(0, _PAIRS, len(uv))
+    # of a pair, the same at every place
+    live = random.random((_PAIRS, len(teacher.live))).astype(np.float32) if teacher.live else None
+    first_place = np.ascontiguousarray(np.broadcast_to(uv[:1], (_PAIRS, 2)))
+    response = teacher.response(first_place, wi, wo, live=live)
+
+    def differs(part: slice) -> bool:
+        given = None if live is None else live[pair[part]]
+        found = teacher.response(uv[part], wi[pair[part]], wo[pair[part]], live=given)
+        return not _are_same(found, response[pair[part]])
+
+    if differs(slice(_FIRST_CELLS)) or differs(slice(_FIRST_CELLS, None)):
+        return False
+    unlit = teacher.unlit(uv, wo[pair])
+    return _are_same(unlit, teacher.unlit(first_place, wo)[pair])
+
+
+def _are_same(values: Floats, others: Floats) -> bool:
+    """False where a value is not a number."""
+    return bool((np.abs(np.log1p(values) - np.log1p(others)) <= _SAME).all())

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.baking.measure.once import once
+from verdigris.core.baking.measure.measure import once
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.lighting.sky import sky_luminance
 from verdigris.core.material.evaluator import Footprint

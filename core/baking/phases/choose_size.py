@@ -8,25 +8,28 @@ reference: the material averaged over a texel of the largest. The chosen one tra
 
 from __future__ import annotations
 
-import itertools
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.baking.measure.bundle_size import SMALLEST, compressed_sources
+from verdigris.core.baking.measure.bundle_size import compressed_sources
 from verdigris.core.baking.measure.measure import (
     measure_pictures,
     measure_student,
     sphere_to_compare,
 )
-from verdigris.core.baking.phases.fewer_latents import shrunk_to
-from verdigris.core.baking.phases.stepping import open_with_parameters
-from verdigris.core.baking.state.size_choice import Size, SizeChoice, half_of_both, halves
+from verdigris.core.baking.state.sizes import (
+    Errors,
+    Size,
+    SizeChoice,
+    largest_that_fit,
+    search_size,
+    shrunk_to,
+)
 from verdigris.core.baking.state.trainers import open_trainer
-from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.process.profile import Phases
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.compare.metrics import (
@@ -34,7 +37,6 @@ from verdigris.core.pictures.compare.metrics import (
     INDISTINGUISHABLE_PSNR,
 )
 from verdigris.core.progress import Event, SizeChosen, Step
-from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.schedule import Quantisation
 from verdigris.core.training.trainer import BufferOwner
 
@@ -48,25 +50,14 @@ if TYPE_CHECKING:
 
 # Part of the last stage's steps after which the size is chosen, and that each size trains for.
 _CHOICE_SHARE, _TRIAL_SHARE = 0.4, 0.02
-# What counts at the end, in errors of trials: these still fall, to .75 to .98 on 13 materials
-# (docs/BENCHMARKS.md), and the excess of a smaller texture does not fall with them.
-_TOLERANCE_SHARE, _STILL_FALLS = 0.5, 0.85
-# A limit by the material's own images, which nobody has set, gives way to errors so much larger
-# than those of the largest size: a decibel.
-_VISIBLE = 1.12
 # Below so many times the log MAE that no eye sees, the picture of a sphere counts, too.
 _NEAR = 2
 # Trials of most bakes.
 _TRIALS = 5
-# Width by height, or the inverse, of the sizes that are tried to fit into a limit of bytes.
-_LARGEST_RATIO = 16
 # Runs of steps of a trial, between which the bake can be stopped.
 _RUNS = 8
 # Fewest moves to blocks of a trial.
 _MOVES = 16
-
-Errors = tuple[float, ...]
-"""Visible error of each material."""
 
 
 def choice_step(settings: BakeSettings) -> int:
@@ -96,7 +87,7 @@ def choose_size(run: Run) -> Iterator[Event]:
     size_settings = run.settings.size
     gives_way = not size_settings.most_bytes
     channels = size_settings.channels
-    sizes = _search(largest, channels, _limit(run), size_settings.tolerance, gives_way)
+    sizes = search_size(largest, channels, _limit(run), size_settings.tolerance, gives_way)
     choice: SizeChoice | None = None
     try:
         wanted = next(sizes)
@@ -118,7 +109,7 @@ def fit_bytes(run: Run) -> None:
     size = trained = _size_of(parameters)
     fits = _limit(run)
     if run.settings.size.most_bytes and not fits(size):
-        size = _largest_that_fit(size, run.settings.size.channels, fits)[0]
+        size = largest_that_fit(size, run.settings.size.channels, fits)[0]
     if size != trained:
         run.learner.trainer.close()
         _continue_with(run, parameters, state, size)
@@ -148,109 +139,11 @@ def _continue_with(
     """Opens the trainer again, with a texture of this size."""
     stage = run.learner.stage.with_size(size)
     small, begin = shrunk_to(parameters, state, size)
-    trainer, source = open_with_parameters(
-        run.teachers, stage, run.options, run.trainer_kind, small
+    trainer, source = open_trainer(
+        run.teachers, stage, run.options.importance, run.trainer_kind, small
     )
     begin(trainer)
     run.learner.begin_stage(stage, trainer, source)
-
-
-def _search(
-    largest: Size,
-    channels: Sequence[int],
-    fits: Callable[[Size], bool],
-    tolerance: float,
-    gives_way: bool = False,
-) -> Generator[Size, Errors, SizeChoice]:
-    """Yields the sizes to try, and receives their errors. `gives_way`: the limit does not hold if
-    an eye would see it."""
-    size = largest
-    found: dict[Size, Errors] = {}
-    if not fits(size):
-        for each in _largest_that_fit(size, channels, fits):
-            found[each] = yield each
-        size = min(found, key=lambda each: sum(found[each]))
-        if gives_way:
-            found[largest] = yield largest
-            pairs = zip(found[size], found[largest], strict=True)
-            if any(e > max(INDISTINGUISHABLE_LOG_MAE, _VISIBLE * of) for e, of in pairs):
-                size = largest
-    if not tolerance:
-        return SizeChoice(size, 0.0, {each: max(errors) for each, errors in found.items()})
-    if size not in found:
-        found[size] = yield size
-    unseen, factor = INDISTINGUISHABLE_LOG_MAE / _STILL_FALLS, 1 + _TOLERANCE_SHARE * tolerance
-    targets = [max(unseen, factor * each) for each in found[size]]
-
-    def excess(each: Size) -> float:
-        """The error as a part of its target, of the material where it is largest."""
-        return max(e / t for e, t in zip(found[each], targets, strict=True))
-
-    while True:
-        both = half_of_both(size)
-        for group in ((both,) if both else (), halves(size)):
-            good = []
-            for each in group:
-                if any(_is_part(each, other) and excess(other) > 1 for other in found):
-                    continue
-                if each not in found:
-                    found[each] = yield each
-                if excess(each) <= 1:
-                    good.append(each)
-            if good:
-                size = min(good, key=excess)
-                break
-        else:
-            return SizeChoice(size, *_of_the_most_demanding(targets, found))
-
-
-def _of_the_most_demanding(
-    targets: list[float], found: dict[Size, Errors]
-) -> tuple[float, dict[Size, float]]:
-    """The target and the errors of the material whose error is farthest above its target."""
-    excess = [max(each[number] for each in found.values()) for number in range(len(targets))]
-    number = max(range(len(targets)), key=lambda number: excess[number] / targets[number])
-    return targets[number], {size: errors[number] for size, errors in found.items()}
-
-
-def _largest_that_fit(
-    size: Size, channels: Sequence[int], fits: Callable[[Size], bool]
-) -> list[Size]:
-    """The sizes that fit and cannot be doubled: those of all channels first, and of these the one
-    that is most like a square."""
-
-    def could_double(each: Size) -> bool:
-        doubled = (
-            each._replace(width=2 * each.width),
-            each._replace(height=2 * each.height),
-            # fewer channels at the same texels would save bytes that nobody requested
-            each._replace(channels=size.channels),
-        )
-        return any(other != each and _is_part(other, size) and fits(other) for other in doubled)
-
-    sides = itertools.product(_parts_of_side(size.width), _parts_of_side(size.height))
-    found = [
-        each
-        for each in itertools.starmap(Size, ((*s, c) for s in sides for c in channels))
-        if _ratio(each) <= _LARGEST_RATIO and fits(each) and not could_double(each)
-    ]
-    if not found:
-        raise SettingsError("no texture is small enough: allow more --bytes")
-    return sorted(found, key=lambda each: (-each.channels, _ratio(each)))
-
-
-def _ratio(size: Size) -> float:
-    """Of the longer side to the shorter one."""
-    return max(size.width, size.height) / min(size.width, size.height)
-
-
-def _parts_of_side(side: int) -> list[int]:
-    """The side, its half, and so on."""
-    return [side >> shift for shift in range(side.bit_length()) if side >> shift >= SMALLEST]
-
-
-def _is_part(size: Size, other: Size) -> bool:
-    return all(part <= whole for part, whole in zip(size, other, strict=True))
 
 
 def _try(
@@ -259,13 +152,12 @@ def _try(
     """Trains a size for a moment; its errors, or None if the bake is requested to stop."""
     settings = run.learner.stage.settings
     small, begin = shrunk_to(parameters, state, size)
-    source = DrawnSamples(
-        run.teachers, small.layout, settings.seed, settings.draw, run.options.importance
-    )
     first = int(state["step"])
     steps = max(1, round(_TRIAL_SHARE * settings.iterations))
     training = _cooling(run.learner.stage.training(), first, steps)
-    trainer = open_trainer(run.trainer_kind, small, source, training, run.teachers[0].device)
+    trainer, _ = open_trainer(
+        run.teachers, run.learner.stage, run.options.importance, run.trainer_kind, small, training
+    )
     phases = Phases()
     phases.begin("try a size")
     try:

@@ -11,8 +11,8 @@ import numpy as np
 
 from verdigris.core.baking.phases.choose_size import trial_moves, trial_share
 from verdigris.core.baking.phases.enlarge import seconds_to_encode
-from verdigris.core.baking.phases.stepping import FIRST_RUN, open_start
-from verdigris.core.baking.state.stages import Stage
+from verdigris.core.baking.state.choices import Stage
+from verdigris.core.baking.state.trainers import FIRST_RUN, open_trainer
 from verdigris.core.network.parameters import initialise
 from verdigris.core.training.latent_rounding import move_to_blocks
 
@@ -40,7 +40,7 @@ def fit_to_time(
     encoding = seconds_to_encode(teachers, settings)
     if encoding > _MOST_ENCODING * limit:
         settings, encoding = replace(settings, encode_from=0), 0.0
-    trainer, _ = open_start(teachers, Stage(settings), options, trainer_kind)
+    trainer, _ = open_trainer(teachers, Stage(settings), options.importance, trainer_kind)
     try:
         trainer.step_many(FIRST_RUN)
         begun, steps = time.monotonic(), 0

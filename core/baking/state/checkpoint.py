@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ from verdigris.core.network.parameters import (
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from verdigris.core.material.teacher.teacher import Teacher
 
 VERSION = 3
 STATE_SUFFIX = ".bake.npz"
@@ -130,3 +133,41 @@ def _check_names(path: Path, field: str, names: object, parameters: Parameters) 
         raise CheckpointError(
             f"{path}: {_FACTS}: {field} is {names!r}: it must name {count} latent texture(s)"
         )
+
+
+def source_digest(teachers: Sequence[Teacher], importance: NDArray[Any] | None) -> str:
+    """A digest of everything that a bake learns from."""
+    digest = hashlib.sha256()
+    for teacher in teachers:
+        digest.update(teacher.generated.digest.encode())
+        digest.update(teacher.texture_digest().encode())
+        for each in live_facts(teacher):
+            digest.update(each.encode())
+    if importance is not None:
+        digest.update(str(importance.shape).encode())
+        digest.update(np.ascontiguousarray(importance, np.float32).tobytes())
+    return digest.hexdigest()
+
+
+def live_facts(teacher: Teacher) -> list[str]:
+    """Each live input with range, default and density, as `--live` takes them."""
+    return [str(each.wanted) for each in teacher.live_inputs]
+
+
+def material_facts(teachers: Sequence[Teacher]) -> dict[str, list[str]]:
+    """Names of the materials and their documents."""
+    return {
+        "sources": [teacher.material.name for teacher in teachers],
+        "documents": [teacher.document.name for teacher in teachers],
+    }
+
+
+def materials_of(facts: Mapping[str, Any]) -> list[str]:
+    """The materials of a bake in order, each with the name of its document."""
+    pairs = zip(_listed(facts, "sources"), _listed(facts, "documents"), strict=False)
+    return [f"{name} of {Path(str(document)).name}" for name, document in pairs]
+
+
+def _listed(facts: Mapping[str, Any], name: str) -> list[Any]:
+    found = facts.get(name)
+    return found if isinstance(found, list) else []

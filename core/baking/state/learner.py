@@ -1,4 +1,4 @@
-"""The trained numbers of a bake, and the students that show them."""
+"""The trained numbers of a bake, and the students that show and measure them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from verdigris.core.baking.measure.measure import HeldOut, measure_student
-from verdigris.core.baking.state.rounding import as_stored
-from verdigris.core.baking.state.stages import Stage, encoded_levels
+from verdigris.core.baking.state.choices import Stage, encoded_levels
 from verdigris.core.base.process.profile import profiled
+from verdigris.core.bundle.precision.gptq_rounding import round_gptq
 from verdigris.core.importance.fill import fill_masked, find_masked
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.network.parameters import Parameters
+from verdigris.core.network.latents.block_lines import compressed_copy
+from verdigris.core.network.latents.quantise import LatentRange, fit_ranges, quantised_copy
+from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.student import Student
+from verdigris.core.pictures.render import Lighting, render
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.training.trainer import BufferOwner, Trainer
 
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.pictures.compare.metrics import SampleMetrics
     from verdigris.core.settings.bake_settings import BakeSettings
+    from verdigris.core.settings.schedule import Quantisation
 
 
 @dataclass
@@ -38,7 +44,7 @@ class Learner:
     has_enlarged_levels: bool = False
     """The bake ended before all levels were encoded: enlarged coarser levels replace them."""
     student: Student | None = None
-    """A copy for measurements."""
+    """A copy of the network for measurements."""
     live: Student | None = None
     """A view of the trainer's own buffers."""
 
@@ -78,8 +84,8 @@ class Learner:
         )
 
     def current_student(self, parameters: Parameters | None = None) -> Student:
-        """A student with these parameters, or with the trainer's: as stored once training rounds
-        them. It has the first material."""
+        """A student of the first material with the given parameters, or with the trainer's: as
+        stored once training rounds them."""
         if parameters is None:
             parameters = self.trainer.parameters()
             if self.trainer.latent_ranges() is not None:
@@ -93,8 +99,9 @@ class Learner:
         return self.student
 
     def live_student(self) -> Student:
-        """The first material at this moment, for pictures: not rounded, and not copied where the
-        trainer is on the teacher's device. Between two trainers it is what the last one learned."""
+        """The first material at this moment, for pictures: not rounded, and not copied if the
+        trainer is on the teacher's device. Between two trainers it shows what the last one learnt.
+        """
         if not isinstance(self.trainer, BufferOwner):
             return self.current_student()
         buffers = self.trainer.shared_buffers()
@@ -105,8 +112,15 @@ class Learner:
             self.live.use_buffers(buffers)
         return self.live
 
+    def picture(self, size: int) -> NDArray[np.float32]:
+        """A picture of the first material, `size` pixels per side."""
+        lighting = Lighting(samples=8)
+        return render(
+            self.live_student(), "sphere", size, lighting=lighting, subpixels=1, is_flat=True
+        )
+
     def measure_live(self, held_out: Sequence[HeldOut]) -> tuple[SampleMetrics, ...]:
-        """Errors of each material at this moment, latents not rounded."""
+        """Errors of each material at this moment, with latents that are not rounded."""
         return _measure(self.live_student(), held_out)
 
     def measure(
@@ -126,3 +140,25 @@ def _measure(student: Student, held_out: Sequence[HeldOut]) -> tuple[SampleMetri
         found.append(measure_student(student, samples))
     student.material = 0
     return tuple(found)
+
+
+def as_stored(
+    parameters: Parameters,
+    quantisation: Quantisation | None,
+    ranges: Sequence[LatentRange] | None,
+    squares: FloatArray | None = None,
+) -> Parameters:
+    """What a bundle would hold of the parameters: a decoder in half floats, and latents on the grid
+    of the given ranges, or of their own. `squares` are the mean squares of gradients by the
+    latents."""
+    if quantisation is None:
+        stored = parameters.copy()
+        stored.latents[:] = parameters.latents.astype(np.float16)
+    else:
+        ranges = ranges or fit_ranges(parameters)
+        if quantisation.lines:
+            stored = compressed_copy(parameters, ranges, squares)
+        else:
+            stored = quantised_copy(parameters, ranges)
+    stored.decoder[:] = round_gptq(parameters)
+    return stored

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import tempfile
 from dataclasses import dataclass, field
-from itertools import takewhile
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.errors import SettingsError, reason
-from verdigris.core.base.outputs import check_no_bundle
+from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.plain_values import convert_numbers
 from verdigris.core.base.text import why_invalid_file_name
 from verdigris.core.importance.maps import as_float32, check_importance
 from verdigris.core.pictures.compare.verdict import INDISTINGUISHABLE, require_target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -135,51 +130,3 @@ class BakeControl:
         with self._lock:
             wanted, self._wanted = self._wanted, None
         return wanted
-
-
-@contextlib.contextmanager
-def result_folder(folder: Path) -> Iterator[None]:
-    """Makes the folder of the result. Folders that it made and that stay empty are removed."""
-    new = _missing_folders(folder)
-    make_folder(folder)
-    try:
-        yield
-    finally:
-        # rmdir refuses folders that are not empty
-        with contextlib.suppress(OSError):
-            for each in new:
-                each.rmdir()
-
-
-def _missing_folders(folder: Path) -> list[Path]:
-    """The folder and its parents, as far as they do not exist."""
-    return [*takewhile(lambda each: not os.path.lexists(each), (folder, *folder.parents))]
-
-
-def require_writable(folder: Path) -> None:
-    """Refuses a folder in which no file can be made, before hours of work."""
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as failure:
-        raise SettingsError(
-            f"{folder}: nothing can be written there ({reason(failure)}): choose another folder"
-        ) from None
-
-
-def make_folder(folder: Path) -> None:
-    """Makes the folder of the result, or raises an error that says why not."""
-    try:
-        check_no_bundle(folder)
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError:
-            if not folder.is_dir():
-                raise
-    except FileExistsError:
-        what = "is a broken link" if folder.is_symlink() else "is a file"
-        raise SettingsError(f"{folder}: {what}: choose a folder for the result") from None
-    except OSError as failure:
-        raise SettingsError(
-            f"{folder}: the folder cannot be made ({failure.strerror}): choose another"
-        ) from None

@@ -8,31 +8,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.baking.state import checkpoint
-from verdigris.core.baking.state.differences import (
-    changed_settings,
-    changed_source,
-    first_of,
+from verdigris.core.baking.state.checkpoint import (
+    _listed,
     live_facts,
     material_facts,
     materials_of,
     source_digest,
 )
+from verdigris.core.baking.state.choices import Stage, StartChoice, stages_of
 from verdigris.core.baking.state.options import BakeOptions
 from verdigris.core.baking.state.run import Run
-from verdigris.core.baking.state.size_choice import SizeChoice
-from verdigris.core.baking.state.stages import Stage, stages_of
-from verdigris.core.baking.state.start_choice import StartChoice
+from verdigris.core.baking.state.sizes import SizeChoice
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.process.profile import profiled
+from verdigris.core.material.load.provenance import changed_sources, source_facts
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.progress import Checkpointed, Event, Warning
-from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.bake_settings import BakeSettings, unequal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.network.spec import LatentLayout
+
+# Differences that a message names, and letters of each.
+_MOST_NAMED, _LONGEST_SHOWN = 4, 100
 
 
 @dataclass(frozen=True)
@@ -302,3 +303,61 @@ def _stage(facts: dict[str, Any], settings: BakeSettings, layout: LatentLayout) 
     if type(begun) is not int or not 0 <= begun <= stages[number].first_step:
         raise CheckpointError(f"stage_begun is {begun!r}: use 0 to {stages[number].first_step}")
     return replace(stage, first_step=begun)
+
+
+def changed_source(
+    facts: Mapping[str, Any], teachers: Sequence[Teacher], options: BakeOptions
+) -> str:
+    """What differs between the sources of a checkpoint and those of this bake."""
+    before, now = materials_of(facts), materials_of(material_facts(teachers))
+    if before and before != now:
+        in_order = " in this order" if sorted(before) == sorted(now) else ""
+        return f"is of {', '.join(before)}{in_order}, not of {', '.join(now)}"
+    made_of = [each for each in _listed(facts, "made_of") if isinstance(each, Mapping)]
+    changed = dict.fromkeys(
+        reason
+        for old, teacher in zip(made_of, teachers, strict=False)
+        for reason in changed_sources(old, source_facts(teacher.document, teacher.material))
+    )
+    reasons = [*changed, *_changed_live(facts, teachers), *_changed_map(facts, options)]
+    if reasons:
+        return f"was begun with other sources: {first_of(reasons)}"
+    if made_of:
+        return "was begun with the same files by a version that generates other code from them"
+    return "is of another material, texture or importance map than it is now"
+
+
+def _changed_live(facts: Mapping[str, Any], teachers: Sequence[Teacher]) -> list[str]:
+    before, now = _listed(facts, "live"), [live_facts(teacher) for teacher in teachers]
+    if before == now or not (before or any(now)):
+        return []
+    shown = (
+        ", ".join(dict.fromkeys(str(each) for inputs in materials for each in inputs)) or "none"
+        for materials in (now, before)
+    )
+    return ["its live inputs were {1}, and are now {0}".format(*shown)]
+
+
+def _changed_map(facts: Mapping[str, Any], options: BakeOptions) -> list[str]:
+    none, now = source_digest((), None), source_digest((), options.importance)
+    before = facts.get("importance", now)
+    if before == now:
+        return []
+    if before == none:
+        return ["it had no importance map"]
+    return ["it had an importance map" if now == none else "the importance map has changed"]
+
+
+def changed_settings(before: BakeSettings, now: BakeSettings) -> list[str]:
+    """Each setting that differs: old and new value."""
+    found = []
+    for name, new, old in unequal(before.to_json(), now.to_json()):
+        shown = f"{name} {old}, not {new}"
+        found.append(shown if len(shown) <= _LONGEST_SHOWN else f"another {name}")
+    return found
+
+
+def first_of(reasons: Sequence[str]) -> str:
+    """The first reasons, and the number of the others."""
+    more = len(reasons) - _MOST_NAMED
+    return "; ".join([*reasons[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])

@@ -1,4 +1,4 @@
-"""A bake in progress."""
+"""A bake in progress: what it works with, and how far it is."""
 
 from __future__ import annotations
 
@@ -7,26 +7,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.baking.measure.bundle_size import bundle_bytes
-from verdigris.core.baking.measure.measure import HeldOut
-from verdigris.core.baking.measure.stored_maps import StoredMaps, make_maps
-from verdigris.core.baking.state.checkpoint import state_path
-from verdigris.core.baking.state.clock import Clock
-from verdigris.core.baking.state.differences import source_digest
+from verdigris.core.baking.measure.bundle_size import StoredMaps, bundle_bytes, make_maps
+from verdigris.core.baking.measure.measure import HeldOut, draw_held_out, texel_footprint
+from verdigris.core.baking.state.checkpoint import source_digest, state_path
+from verdigris.core.baking.state.choices import Stage, StartChoice
+from verdigris.core.baking.state.clock import Clock, start_clock
 from verdigris.core.baking.state.learner import Learner
 from verdigris.core.baking.state.options import BakeControl, BakeOptions
-from verdigris.core.baking.state.size_choice import Size, SizeChoice
-from verdigris.core.baking.state.stages import Stage
-from verdigris.core.baking.state.start_choice import StartChoice
+from verdigris.core.baking.state.sizes import Size, SizeChoice
 from verdigris.core.bundle.files.stored_textures import LatentTexture
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
-from verdigris.core.pictures.render import Lighting, render
 from verdigris.core.progress import Event, Metrics, Preview
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.recipe import Kind
 from verdigris.core.training.trainer import Trainer
+
+# Held-out samples that a running bake is measured on; software devices are slower.
+_QUICK_SAMPLES, _QUICK_SAMPLES_ON_SOFTWARE = 1 << 15, 1 << 13
 
 
 @dataclass
@@ -35,13 +34,13 @@ class SavedProgress:
 
     path: Path
     digest: str = ""
-    """Of everything that is learnt from."""
+    """Digest of everything that is learnt from."""
     map_digest: str = ""
-    """Of the importance map alone."""
+    """Digest of the importance map alone."""
     step: int | None = None
     """Step of the last checkpoint, as events count steps."""
     trainer_step: int | None = None
-    """The same as the trainer counts; None while starts are compared."""
+    """The same step as the trainer counts; None while starts are compared."""
     has_failed: bool = False
     """The last checkpoint could not be written."""
 
@@ -62,15 +61,15 @@ class Run:
     trainer_kind: str
     names: tuple[str, ...]
     learner: Learner
-    clock: Clock
-    saved: SavedProgress
     requested_steps: int
-    """Before a time limit reduced them."""
+    """Steps before a time limit reduced them."""
     documents: list[dict[str, Any]]
     """Facts on the sources of each material."""
+    clock: Clock = field(init=False)
+    saved: SavedProgress = field(init=False)
     held_out: list[HeldOut] = field(default_factory=list)
     start_choice: StartChoice | None = None
-    """While starts are compared."""
+    """The comparison of starts, as long as it lasts."""
     found_maps: list[StoredMaps] | None = None
     """Maps of emission and opacity, once they are needed."""
     size_choice: SizeChoice | None = None
@@ -89,13 +88,17 @@ class Run:
     """Errors before and after latents were rounded; lists are by material."""
     blocks: list[LatentTexture] | None = None
     """The latents of each material as blocks, once training has ended."""
-
     kept: dict[Path, bytes] = field(default_factory=dict)
     """Bundles that were written as soon as the bake was stopped, and their manifests."""
 
+    def __post_init__(self) -> None:
+        self.clock = start_clock(self.learner.stage.settings.iterations, self.options)
+        self.saved = SavedProgress(state_path(self.options.folder, self.options.name))
+        self.update_digests()
+
     @property
     def must_keep_first(self) -> bool:
-        """Whether a stopped bake is still to write its first bundles."""
+        """Whether the bake was stopped and has not written its first bundles yet."""
         is_stopped = self.control.stop_requested and self.step > 0
         return self.options.writes_first and is_stopped and not self.kept
 
@@ -127,7 +130,7 @@ class Run:
 
     @property
     def reported_step(self) -> int:
-        """Steps as events count them: while starts are compared, those of all starts."""
+        """Steps as events count them: while starts are compared, the steps of all starts."""
         choice = self.start_choice
         before = choice.number * self.learner.stage.settings.start_steps if choice else 0
         return before + self.step
@@ -143,7 +146,7 @@ class Run:
             self.options = replace(self.options, importance=new[0])
             self.learner.set_importance(new[0])
             self.update_digests()
-            # the loss of other places
+            # other places have another loss
             self._restart_watch()
 
     def update_digests(self) -> None:
@@ -154,24 +157,21 @@ class Run:
     def _restart_watch(self) -> None:
         self.clock.watch.begin_again(self.learner.stage.settings.iterations)
 
+    def draw_held_out(self) -> None:
+        """Draws the samples that the running bake is measured on."""
+        is_software = self.teachers[0].device.is_software
+        samples = _QUICK_SAMPLES_ON_SOFTWARE if is_software else _QUICK_SAMPLES
+        footprint = texel_footprint(self.settings.resolution)
+        self.held_out = [
+            draw_held_out(teacher, samples, footprint=footprint) for teacher in self.teachers
+        ]
+
     def measure(self, parameters: Parameters | None = None) -> Metrics:
-        """Errors on the held-out samples, of the trainer's parameters or of these."""
+        """Errors of the given parameters, or of the trainer's, on the held-out samples."""
         return Metrics(self.step, self.learner.measure(self.held_out, parameters))
 
     def preview(self) -> Iterator[Event]:
         """A picture of the first material, if pictures are requested."""
-        if self.options.preview_seconds is None:
-            return
-        picture = render(
-            self.learner.live_student(),
-            "sphere",
-            self.options.preview_size,
-            lighting=Lighting(samples=8),
-            subpixels=1,
-            is_flat=True,
-        )
-        yield Preview(self.step, self.names[0], picture)
-
-
-def saved_progress(options: BakeOptions) -> SavedProgress:
-    return SavedProgress(state_path(options.folder, options.name))
+        if self.options.preview_seconds is not None:
+            picture = self.learner.picture(self.options.preview_size)
+            yield Preview(self.step, self.names[0], picture)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.baking.state.options import make_folder
+from verdigris.core.baking.state.outputs import make_folder
 from verdigris.core.base.errors import SceneError
 from verdigris.core.base.process.termination import handled, termination_signals
 from verdigris.core.batch.farm import openjd

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.baking.state.options import make_folder
+from verdigris.core.baking.state.outputs import make_folder
 from verdigris.core.base.errors import SceneError
 from verdigris.core.base.lock import HeldError, locked
 from verdigris.core.base.outputs import write_file

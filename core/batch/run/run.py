@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.baking.state.checkpoint import STATE_SUFFIX, clear_leftovers
-from verdigris.core.baking.state.options import make_folder
+from verdigris.core.baking.state.outputs import make_folder
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.lock import locked
 from verdigris.core.base.outputs import redirect_to_null

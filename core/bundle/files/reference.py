@@ -192,6 +192,12 @@ def teacher_response(teacher: DeviceMaterial, points: Points, layout: LatentLayo
     return result
 
 
+def log_mae(first: NDArray[Any], second: NDArray[Any]) -> float:
+    """Mean absolute difference of log(1 + response)."""
+    first, second = (np.maximum(np.asarray(each, np.float64), 0) for each in (first, second))
+    return float(np.abs(np.log1p(first) - np.log1p(second)).mean())
+
+
 def with_textures(
     reference: Reference,
     proxies: Proxies | None,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.proxies.albedo_curves import VIEW_COSINES, AlbedoBasis
+from verdigris.core.bundle.proxies.device_sums import sums_on
 from verdigris.core.bundle.proxies.lobes import learned_frames, light_counts
 from verdigris.core.bundle.proxies.proxy_texture import Proxies, ProxyValues, store_level
 from verdigris.core.bundle.proxies.quadrature import (
@@ -30,6 +31,7 @@ from verdigris.core.network.latents.texels import texel_centres
 from verdigris.core.network.numpy_mlp import evaluate_at_lod
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LatentLayout
+from verdigris.core.network.student import Student
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -80,6 +82,43 @@ class MadeProxies:
     reciprocity: tuple[float, float]
     """Median and 90th percentile of the relative difference of the response with light and view
     exchanged."""
+
+
+@dataclass(frozen=True)
+class CheckedProxies:
+    """The proxies of a bundle, with what the manifest's `errors` say of them."""
+
+    proxies: Proxies
+    errors: dict[str, Any]
+
+
+def proxies_of_student(
+    parameters: Parameters, student: Student, evaluations: int
+) -> CheckedProxies:
+    """Albedo, normal and roughness as textures, from a student with these parameters."""
+    last = parameters.layout.levels - 1
+
+    def respond_at(lod: float) -> Respond:
+        def respond(uv: Floats, wi: Floats, wo: Floats) -> Floats:
+            student.level = float(np.clip(max(lod / 2, lod - 1), 0, last))
+            return student.response(uv, wi, wo)
+
+        return respond
+
+    before = student.level
+    if student.device.is_software:
+        made = make_proxies(parameters, respond_at, evaluations)
+    else:
+        over = sums_on(student)
+        made = make_proxies(parameters, respond_at, evaluations, over, FEWEST_LIGHTS_ON_GPU)
+    student.level = before
+    median, most = made.reciprocity
+    errors = {
+        "albedo": check_albedo(parameters, made.proxies).as_json(),
+        "energy": {"largest_albedo": made.largest_albedo},
+        "reciprocity": {"median": median, "percentile_90": most},
+    }
+    return CheckedProxies(made.proxies, errors)
 
 
 @profiled("make proxies")
@@ -258,13 +297,3 @@ def _centres(height: int, width: int) -> Floats:
         return texel_centres(np.arange(width * width), width)
     rows, columns = np.divmod(np.arange(height * width), width)
     return np.stack([(columns + 0.5) / width, (rows + 0.5) / height], 1).astype(np.float32)
-
-
-def errors_of(made: MadeProxies, albedo: AlbedoError) -> dict[str, Any]:
-    """What the manifest's `errors` hold of them."""
-    median, most = made.reciprocity
-    return {
-        "albedo": albedo.as_json(),
-        "energy": {"largest_albedo": made.largest_albedo},
-        "reciprocity": {"median": median, "percentile_90": most},
-    }

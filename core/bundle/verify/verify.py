@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.bundle.files.manifest_parts import Bounds
-from verdigris.core.bundle.files.reference import Reference, teacher_response, texture_columns
+from verdigris.core.bundle.files.reference import (
+    Reference,
+    log_mae,
+    teacher_response,
+    texture_columns,
+)
 from verdigris.core.bundle.proxies.make_proxies import check_albedo
 from verdigris.core.bundle.verify.map_differences import (
     SAME_SOURCE,
@@ -185,11 +190,6 @@ def albedo_rows(parameters: Parameters, proxies: Proxies, bounds: Bounds) -> lis
             "albedo against quadrature", error.count, "median relative", error.median, bounds.albedo
         )
     ]
-
-
-def log_mae(first: NDArray[Any], second: NDArray[Any]) -> float:
-    first, second = (np.maximum(np.asarray(each, np.float64), 0) for each in (first, second))
-    return float(np.abs(np.log1p(first) - np.log1p(second)).mean())
 
 
 def teacher_rows(

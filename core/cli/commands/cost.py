@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from verdigris.core.baking.measure.classify import classify
+from verdigris.core.baking.measure.measure import classify
 from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.cost.cost import cost_of_bundle, forecast, print_cost

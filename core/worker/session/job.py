@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verdigris.core.baking.state.choices import stages_of
 from verdigris.core.baking.state.options import BakeControl, BakeOptions
-from verdigris.core.baking.state.stages import stages_of
 from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.base.lock import clear_locks
 from verdigris.core.bundle.files.manifest import SUFFIX
@@ -48,7 +48,7 @@ class Job:
         self, teacher: Teacher, start: Start, importance: NDArray[np.float32] | None
     ) -> None:
         from verdigris.core.baking.bake import bake
-        from verdigris.core.baking.measure.classify import classify
+        from verdigris.core.baking.measure.measure import classify
 
         recipe = recipe_for(teacher, start.preset, start.changes)
         # live pictures have the resolution of the result

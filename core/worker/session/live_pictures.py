@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from verdigris.core.baking.state.choices import Stage
     from verdigris.core.baking.state.run import Run
-    from verdigris.core.baking.state.stages import Stage
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student

@@ -217,7 +217,7 @@ class Session:
             self._post(worker_events.Shown(command.path, command.against))
 
     def _forecast(self, command: commands.Forecast) -> None:
-        from verdigris.core.baking.measure.classify import classify
+        from verdigris.core.baking.measure.measure import classify
 
         self._refuse_while_busy("forecast")
         self._reopen_if_changed()

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verdigris.core.baking import bake as bake_of_training
 from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
 from verdigris.core.baking.measure.measure import draw_held_out
 from verdigris.core.baking.measure.memory import check_memory, needed_bytes
+from verdigris.core.baking.phases import train
 from verdigris.core.baking.state import checkpoint
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import BundleError, SettingsError, VerdigrisError
@@ -225,9 +225,7 @@ def _interrupt(chalk, folder, act, steps=1):
             act()
         return Step(*values)
 
-    code, out, told = run_command(
-        [*_endless(chalk, folder), "--json"], (bake_of_training, "Step", report)
-    )
+    code, out, told = run_command([*_endless(chalk, folder), "--json"], (train, "Step", report))
     return code, json.loads(out.splitlines()[-1]), told
 
 
@@ -416,7 +414,7 @@ def test_a_folder_that_goes_while_a_bake_runs_is_told_and_made_again_for_the_res
 
 
 def test_the_trainer_for_graphics_cards_is_refused_on_the_processor(clay, tmp_path):
-    with pytest.raises(SettingsError, match=r"'tensor' is for graphics cards.*use numpy"):
+    with pytest.raises(SettingsError, match=r"'tensor' needs a GPU.*use numpy"):
         run([clay], tmp_path, trainer="tensor")
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from verdigris.core.baking.finish import notices as notices_of_bakes
 from verdigris.core.baking.finish.notices import notices
-from verdigris.core.baking.state.trainers import open_trainer
+from verdigris.core.baking.state.trainers import make_trainer
 from verdigris.core.base.device import open_device
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
@@ -87,7 +87,7 @@ def train(teacher):
     """The loss of the first steps and of the last, and what it would be of a black student."""
     source = DrawnSamples([teacher], SMALL.layout(), SMALL.seed, SMALL.draw)
     parameters = initialise(SMALL.spec, SMALL.layout(), SMALL.seed)
-    trainer = open_trainer("numpy", parameters, source, SMALL.training(), teacher.device)
+    trainer = make_trainer("numpy", parameters, source, SMALL.training(), teacher.device)
     try:
         reports = [trainer.step_many(steps) for steps in (5, SMALL.iterations - 15, 10)]
         result = trainer.parameters()

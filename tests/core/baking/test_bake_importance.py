@@ -8,7 +8,7 @@ import pytest
 from analytic_material import AnalyticTeacher
 
 from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
-from verdigris.core.baking.state.differences import source_digest
+from verdigris.core.baking.state.checkpoint import source_digest
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DeviceError, SettingsError
 from verdigris.core.importance.fill import live_texels

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
-from verdigris.core.baking.finish.notices import cut_glow, notices, unique_names
-from verdigris.core.baking.phases import stepping
-from verdigris.core.baking.state import checkpoint
-from verdigris.core.baking.state.options import make_folder
+from verdigris.core.baking.finish.notices import cut_glow, notices
+from verdigris.core.baking.state import checkpoint, trainers
+from verdigris.core.baking.state.outputs import make_folder, unique_names
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DeviceError, DocumentError, SettingsError
 from verdigris.core.bundle.files.read import open_bundle
@@ -451,12 +450,12 @@ class FailingTrainer:
 
 
 def lose_device_after(steps, monkeypatch, kind=FailingTrainer):
-    open_trainer = stepping.open_trainer
+    make_trainer = trainers.make_trainer
 
     def failing(*arguments):
-        return kind(open_trainer(*arguments), steps)
+        return kind(make_trainer(*arguments), steps)
 
-    monkeypatch.setattr(stepping, "open_trainer", failing)
+    monkeypatch.setattr(trainers, "make_trainer", failing)
 
 
 def test_a_lost_device_leaves_a_checkpoint_that_goes_on_to_the_same_result(

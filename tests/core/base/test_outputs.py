@@ -7,7 +7,7 @@ import numpy as np
 import OpenImageIO as oiio
 import pytest
 
-from verdigris.core.baking.state.options import make_folder
+from verdigris.core.baking.state.outputs import make_folder
 from verdigris.core.base.errors import SettingsError, VerdigrisError, reason, suggest_elsewhere
 from verdigris.core.base.outputs import kind_of, resolved, write_file, write_image
 from verdigris.core.base.text import unused_names, why_invalid_file_name, with_plain_letters

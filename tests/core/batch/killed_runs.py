@@ -45,9 +45,9 @@ _SMALL = runpy.run_path(str(_TESTS / "brisk.py"))["SMALL"]
 # A bake of runs of about as many steps on any machine, which waits behind a checkpoint.
 _BAKE = """
 import itertools, time, types
-from verdigris.core.baking.phases import stepping
+from verdigris.core.baking.state import trainers
 from verdigris.core.batch.run import bake_task
-stepping.time = types.SimpleNamespace(monotonic=itertools.count(0, 0.19).__next__)
+trainers.time = types.SimpleNamespace(monotonic=itertools.count(0, 0.19).__next__)
 run = bake_task.run
 def run_and_wait(task, post):
     def post_and_wait(event):

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 import typer
 
-from verdigris.core.baking import bake as bake_of_training
 from verdigris.core.baking.measure.measure import draw_held_out, measure_student, texel_footprint
+from verdigris.core.baking.state import run as run_of_training
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.text import parse_bytes
@@ -513,7 +513,7 @@ def test_a_signal_before_the_first_step_is_told_from_a_failure(source, tmp_path,
 
     for folder in (tmp_path / "new", tmp_path):
         arguments = ("bake", source, *QUICK, "-m", "clay", "-o", folder, "-q")
-        code, out, told = run_command(arguments, (bake_of_training, "draw_held_out", drawn))
+        code, out, told = run_command(arguments, (run_of_training, "draw_held_out", drawn))
         assert (code, out) == (128 + sent, "")
         assert told.startswith("verdigris: the bake was stopped before its first step: ")
         # a folder that was made for it is gone, and one that was there is as it was

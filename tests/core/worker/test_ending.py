@@ -100,12 +100,12 @@ def test_one_that_was_begun_deaf_to_the_end_of_its_terminal_goes_on():
 
 STUCK = """
 import runpy, sys, time
-import verdigris.core.baking.bake as bake
+import verdigris.core.baking.phases.open_run as open_run
 def stuck(*_):
     # where the bake holds its lock already
     print("stuck", file=sys.stderr, flush=True)
     time.sleep(60)
-bake.open_start = stuck
+open_run.open_learner = stuck
 runpy.run_module("verdigris.core.worker", run_name="__main__")
 """
 

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 from verdigris.core.baking.bake import BakeOptions, bake
-from verdigris.core.baking.finish import effort, finish, heads
-from verdigris.core.baking.finish.effort import final_samples
+from verdigris.core.baking.finish import contents, heads
 from verdigris.core.baking.finish.fit_sampler import SMALL
-from verdigris.core.baking.finish.outputs import bundle_paths
+from verdigris.core.baking.finish.heads import final_samples
 from verdigris.core.baking.finish.sampler_examples import Effort, draw_examples
 from verdigris.core.baking.measure.measure import (
     draw_held_out,
@@ -23,7 +22,8 @@ from verdigris.core.baking.measure.measure import (
     texel_footprint,
 )
 from verdigris.core.baking.measure.sky import SOFTWARE_PLAN, measure_sky
-from verdigris.core.baking.phases import early_stopping
+from verdigris.core.baking.phases import train
+from verdigris.core.baking.state.outputs import bundle_paths
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError, VerdigrisError
 from verdigris.core.base.lock import locked
@@ -81,7 +81,7 @@ def _small_endings(finished, small_endings):
 def finished(lamp, source):
     with pytest.MonkeyPatch.context() as patch:
         # nobody looks at what its spheres say, nor at most shaders
-        for module in (finish, early_stopping):
+        for module in (heads, train):
             patch.setattr(module, "sphere_to_compare", partial(sphere_to_compare, size=16))
         patch.setattr(runtime_files, "TARGETS", FEW_SHADERS)
         *_, event = bake([lamp], TINY, BakeOptions("lamp", source.parent))
@@ -142,7 +142,7 @@ def test_heads_fitted_beside_blocks_draw_as_well(finished, lamp, tmp_path, monke
     """As on a graphics card, from the latents before they are blocks."""
     monkeypatch.setattr(heads, "fits_heads_beside", lambda _run: True)
     # as many as the bake that is shared
-    monkeypatch.setattr(effort, "effort_on", lambda *_: SMALL)
+    monkeypatch.setattr(heads, "effort_on", lambda *_: SMALL)
     *_, event = bake([lamp], TINY, BakeOptions("lamp", tmp_path))
     first, second = (open_bundle(Path(each.result)).parameters() for each in (finished, event))
     assert verify(open_bundle(Path(event.result))).holds
@@ -180,7 +180,7 @@ def test_a_bundle_that_half_floats_are_too_coarse_for_has_no_shader_with_them(
 ):
     """A bound that no half float keeps: as a bake judges a narrow highlight."""
     narrow = partial(Bounds, relative=1e-5)
-    monkeypatch.setattr(finish, "Bounds", narrow)
+    monkeypatch.setattr(contents, "Bounds", narrow)
     quick = replace(TINY, iterations=20)
     events = list(bake([lamp], quick, BakeOptions("lamp", tmp_path)))
     (told,) = [each.text for each in events if "cooperative" in getattr(each, "text", "")]

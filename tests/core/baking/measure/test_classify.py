@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.baking.measure.classify import classify, is_constant
+from verdigris.core.baking.measure.measure import classify, is_constant
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.verify.verify import verify

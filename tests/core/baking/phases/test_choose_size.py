@@ -8,10 +8,15 @@ import pytest
 from verdigris.core.baking.bake import bake
 from verdigris.core.baking.measure.bundle_size import bundle_bytes
 from verdigris.core.baking.phases import choose_size
-from verdigris.core.baking.phases.choose_size import _search, as_visible
-from verdigris.core.baking.phases.fewer_latents import shrunk, shrunk_state, with_fewer_latents
+from verdigris.core.baking.phases.choose_size import as_visible
 from verdigris.core.baking.state.options import BakeControl, BakeOptions
-from verdigris.core.baking.state.size_choice import Size
+from verdigris.core.baking.state.sizes import (
+    Size,
+    search_size,
+    shrunk,
+    shrunk_state,
+    with_fewer_latents,
+)
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.bundle.files.read import open_bundle
@@ -60,7 +65,7 @@ def chosen(stripes, tmp_path_factory):
 
 def search(error, fits=lambda size: True, tolerance=0.1, gives_way=False):
     """The choice for errors that are a function of the size, and the sizes that were tried."""
-    sizes, tried = _search(Size(64, 64), (8, 4), fits, tolerance, gives_way), []
+    sizes, tried = search_size(Size(64, 64), (8, 4), fits, tolerance, gives_way), []
     try:
         size = next(sizes)
         while True:

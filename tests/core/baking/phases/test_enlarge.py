@@ -1,7 +1,6 @@
 """Two-stage training: the encoder alone, and bakes that enlarge a small texture with it."""
 
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,15 +8,19 @@ import pytest
 
 from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
 from verdigris.core.baking.phases import enlarge
-from verdigris.core.baking.phases.encoder import FEATURES, PAIRS, Encoder, probe, probe_pairs
 from verdigris.core.baking.phases.enlarge import (
+    FEATURES,
+    PAIRS,
+    Encoder,
     carried_moments,
+    probe,
+    probe_pairs,
     seconds_to_encode,
     with_coarse_levels_of,
 )
-from verdigris.core.baking.phases.stepping import open_start
 from verdigris.core.baking.state import checkpoint
-from verdigris.core.baking.state.stages import Stage, stages_of
+from verdigris.core.baking.state.choices import Stage, stages_of
+from verdigris.core.baking.state.trainers import open_trainer
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError, VerdigrisError
 from verdigris.core.bundle.files.read import open_bundle
@@ -188,7 +191,7 @@ def test_light_counts_in_the_last_fifth_of_the_last_stage(ramp):
     last = Stage(replace(SETTINGS, iterations=5, encode_from=0))
     results = []
     for stage in (last, replace(last, is_last=False)):
-        trainer, _ = open_start([ramp], stage, BakeOptions("out", Path()), "numpy")
+        trainer, _ = open_trainer([ramp], stage, None, "numpy")
         trainer.step_many(4)
         before = trainer.parameters().decoder
         trainer.step_many(1)

@@ -9,12 +9,8 @@ import pytest
 
 from verdigris.core.baking.bake import BakeOptions, bake
 from verdigris.core.baking.state import checkpoint
-from verdigris.core.baking.state.differences import (
-    changed_source,
-    live_facts,
-    material_facts,
-    source_digest,
-)
+from verdigris.core.baking.state.checkpoint import live_facts, material_facts, source_digest
+from verdigris.core.baking.state.resume import changed_source
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.live_inputs.live_input import parse_all_wanted

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import slangpy
 
+from verdigris.core.baking.measure.bundle_size import as_small_as_needed
 from verdigris.core.bundle.maps import bc6h
-from verdigris.core.bundle.maps.map_size import as_small_as_needed
 
 SHADER = """
 Texture2D<float4> image;

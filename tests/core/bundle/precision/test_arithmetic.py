@@ -12,7 +12,7 @@ from verdigris.core.bundle.files.manifest import VERSION
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.reference import choose_points
-from verdigris.core.bundle.files.write import export_numbers
+from verdigris.core.bundle.files.write import Contents, export_numbers
 from verdigris.core.bundle.precision.half_errors import half_errors, judge
 from verdigris.core.bundle.runtime import device_materials
 from verdigris.core.bundle.runtime.device_materials import fastest_advised
@@ -224,8 +224,9 @@ def test_a_note_gives_the_reason_for_a_missing_check(tmp_path, card):
 
 
 def test_only_plain_code_is_reported_to_the_artist():
-    assert [*coarse_halves(TAME, Bounds(), "clay"), *coarse_halves(CAREFUL, Bounds(), "clay")] == []
-    (warning,) = coarse_halves(COARSE, Bounds(), "clay")
+    for arithmetic in (TAME, CAREFUL):
+        assert [*coarse_halves(Contents(arithmetic=arithmetic), "clay")] == []
+    (warning,) = coarse_halves(Contents(arithmetic=COARSE), "clay")
     assert warning.text == (
         "clay: engines decode it in single precision, which is slower than cooperative vectors: "
         "half floats would cause an error of 2.3%, and at most 0.8% is accepted"

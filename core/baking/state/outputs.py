@@ -1,16 +1,21 @@
-"""The paths of results, checked before any work."""
+"""Where results go: their folder, names and paths, checked before any work."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import tempfile
 from collections.abc import Sequence
+from contextlib import ExitStack
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.baking.finish.notices import unique_names
-from verdigris.core.base.errors import DocumentError, SettingsError
+from verdigris.core.baking.state.checkpoint import clear_leftovers, state_path
+from verdigris.core.base.errors import DocumentError, SettingsError, reason
 from verdigris.core.base.json_fields import is_material_name
-from verdigris.core.base.outputs import check_apart
+from verdigris.core.base.lock import locked
+from verdigris.core.base.outputs import check_apart, check_no_bundle
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import LONGEST_NAME, why_not_unicode
 from verdigris.core.bundle.files.manifest import FORMAT, SUFFIX
@@ -18,6 +23,8 @@ from verdigris.core.bundle.files.replace_folder import check_replaceable
 from verdigris.core.material.load.provenance import files_read, source_facts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from verdigris.core.baking.state.options import BakeOptions
     from verdigris.core.material.teacher.teacher import Teacher
 
@@ -40,7 +47,20 @@ def bundle_paths(options: BakeOptions, teachers: Sequence[Teacher]) -> tuple[Pat
     )
 
 
-def check_paths(paths: Sequence[Path], state: Path) -> None:
+def claim_folder(
+    opened: ExitStack, teachers: Sequence[Teacher], paths: Sequence[Path], options: BakeOptions
+) -> None:
+    """Makes the folder, locks the names of the results, and checks that they can be written."""
+    opened.enter_context(result_folder(options.folder))
+    for name in sorted({options.name, *(path.stem for path in paths)}):
+        opened.enter_context(locked(options.folder, name))
+    _check_paths(paths, state_path(options.folder, options.name))
+    if options.viewport_textures:
+        _check_textures(paths, teachers)
+    clear_leftovers(options.folder, options.name)
+
+
+def _check_paths(paths: Sequence[Path], state: Path) -> None:
     """Refuses to overwrite what is neither a bundle nor a checkpoint."""
     for path in paths:
         check_replaceable(path, FORMAT)
@@ -50,7 +70,7 @@ def check_paths(paths: Sequence[Path], state: Path) -> None:
         )
 
 
-def check_textures(paths: Sequence[Path], teachers: Sequence[Teacher]) -> None:
+def _check_textures(paths: Sequence[Path], teachers: Sequence[Teacher]) -> None:
     """Refuses viewport textures that would overwrite a file that a material reads."""
     from verdigris.core.flatten.viewport import texture_paths
 
@@ -88,3 +108,62 @@ def document_facts(teacher: Teacher) -> dict[str, Any]:
     if changed:
         raise DocumentError(f"{changed[0]}: has changed since it was read: start the bake again")
     return facts
+
+
+def unique_names(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, with a number after each repeated one: clay, clay-2."""
+    found: list[str] = []
+    for name in names:
+        unique, number = name, 2
+        while unique in found or (unique != name and unique in names):
+            unique, number = f"{name}-{number}", number + 1
+        found.append(unique)
+    return tuple(found)
+
+
+@contextlib.contextmanager
+def result_folder(folder: Path) -> Iterator[None]:
+    """Makes the folder of the result. Folders that it made and that stay empty are removed."""
+    new = _missing_folders(folder)
+    make_folder(folder)
+    try:
+        yield
+    finally:
+        # rmdir refuses folders that are not empty
+        with contextlib.suppress(OSError):
+            for each in new:
+                each.rmdir()
+
+
+def _missing_folders(folder: Path) -> list[Path]:
+    """The folder and its parents, as far as they do not exist."""
+    return [*takewhile(lambda each: not os.path.lexists(each), (folder, *folder.parents))]
+
+
+def require_writable(folder: Path) -> None:
+    """Refuses a folder in which no file can be made, before hours of work."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as failure:
+        raise SettingsError(
+            f"{folder}: nothing can be written there ({reason(failure)}): choose another folder"
+        ) from None
+
+
+def make_folder(folder: Path) -> None:
+    """Makes the folder of the result, or raises an error that says why not."""
+    try:
+        check_no_bundle(folder)
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            if not folder.is_dir():
+                raise
+    except FileExistsError:
+        what = "is a broken link" if folder.is_symlink() else "is a file"
+        raise SettingsError(f"{folder}: {what}: choose a folder for the result") from None
+    except OSError as failure:
+        raise SettingsError(
+            f"{folder}: the folder cannot be made ({failure.strerror}): choose another"
+        ) from None

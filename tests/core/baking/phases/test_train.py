@@ -10,9 +10,9 @@ import pytest
 from verdigris.core.baking import bake as bake_of_training
 from verdigris.core.baking.bake import BakeControl, BakeOptions
 from verdigris.core.baking.measure.measure import sphere_to_compare
-from verdigris.core.baking.phases import early_stopping, stepping
-from verdigris.core.baking.phases.early_stopping import check_steps
-from verdigris.core.baking.state import checkpoint
+from verdigris.core.baking.phases import train
+from verdigris.core.baking.phases.train import check_steps
+from verdigris.core.baking.state import checkpoint, trainers
 from verdigris.core.baking.state.learner import Learner
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.network.parameters import CheckpointError
@@ -75,8 +75,8 @@ class Quality:
 def quality(monkeypatch):
     found = Quality()
     monkeypatch.setattr(Learner, "measure_live", lambda *given: found.measure(*given))
-    monkeypatch.setattr(early_stopping, "measure_pictures", lambda *_: found.picture)
-    monkeypatch.setattr(early_stopping, "sphere_to_compare", partial(sphere_to_compare, 16))
+    monkeypatch.setattr(train, "measure_pictures", lambda *_: found.picture)
+    monkeypatch.setattr(train, "sphere_to_compare", partial(sphere_to_compare, 16))
     return found
 
 
@@ -173,7 +173,7 @@ def test_every_material_must_be_good_enough(chalk, quality, tmp_path, monkeypatc
         seen.append((teacher.material.name, student.material))
         return replace(GOOD_PICTURE, psnr=60.0 if teacher is chalk else 40.0)
 
-    monkeypatch.setattr(early_stopping, "measure_pictures", is_bad_of_the_second)
+    monkeypatch.setattr(train, "measure_pictures", is_bad_of_the_second)
     assert_whole(run(both, tmp_path, TINY, name="both"))
     assert seen[:2] == [("chalk", 0), ("other", 1)]
 
@@ -212,7 +212,7 @@ def test_a_target_in_words_ends_a_bake_at_any_time(target, error, step, chalk, q
 
 @pytest.mark.usefixtures("no_bundle")
 def test_checks_report_the_metrics_that_they_measure(chalk, tmp_path, monkeypatch):
-    monkeypatch.setattr(early_stopping, "reaches", lambda *_: True)
+    monkeypatch.setattr(train, "reaches", lambda *_: True)
     found = of_kind(run([chalk], tmp_path, TINY, metrics_seconds=1e9), Metrics)
     assert [event.step for event in found] == [48, 56]
     assert all(0 < event.samples[0].log_mae < 0.5 for event in found)
@@ -220,14 +220,14 @@ def test_checks_report_the_metrics_that_they_measure(chalk, tmp_path, monkeypatc
 
 def patch_early_stop(monkeypatch):
     """Counts every check as good: training skips from step 56 to 108."""
-    monkeypatch.setattr(early_stopping, "reaches", lambda *_: True)
-    monkeypatch.setattr(early_stopping, "sphere_to_compare", partial(sphere_to_compare, 16))
+    monkeypatch.setattr(train, "reaches", lambda *_: True)
+    monkeypatch.setattr(train, "sphere_to_compare", partial(sphere_to_compare, 16))
 
 
 @pytest.fixture
 def single_steps(monkeypatch):
     """Runs of one step, so that a bake can be interrupted after any."""
-    monkeypatch.setattr(stepping, "FIRST_RUN", 1)
+    monkeypatch.setattr(trainers, "FIRST_RUN", 1)
     return {"run_seconds": 1e-9}
 
 
@@ -318,4 +318,4 @@ def test_short_stages_on_a_card_are_checked_for_a_requested_target_alone(
         options=BakeOptions("x", Path(), target=target),
         learner=SimpleNamespace(stage=stage),
     )
-    assert early_stopping.has_checks(run) is checks
+    assert train.has_checks(run) is checks

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from verdigris.core.baking.finish.notices import risen_loss
-from verdigris.core.baking.measure.loss_watch import LossWatch
+from verdigris.core.baking.state.clock import LossWatch
 
 
 def watched(losses):

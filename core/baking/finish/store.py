@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from verdigris.core.baking.state.learner import as_stored
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.ktx2 import BC7
-from verdigris.core.bundle.files.stored_textures import store_latents
+from verdigris.core.bundle.files.stored_textures import TEXEL_FORMATS, store_latents
+from verdigris.core.bundle.files.write import Exported, export_numbers, export_with
 from verdigris.core.bundle.precision.gptq_rounding import round_gptq
-from verdigris.core.network.latents.block_lines import compressed_copy
-from verdigris.core.network.latents.quantise import LatentRange, fit_ranges, quantised_copy
+from verdigris.core.bundle.precision.half_errors import order_units
+from verdigris.core.network.latents.quantise import fit_ranges
 from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.student import Student
 from verdigris.core.progress import Event, Warning
 from verdigris.core.settings.limits import BC7_FORMAT, HALF_FORMAT, RGBA8_FORMAT
 
@@ -28,27 +29,6 @@ _REPORTED_FACTOR = {BC7_FORMAT: 1.5, RGBA8_FORMAT: 1.02}
 _REPORTED_INCREASE = 5e-5
 # The next larger format.
 _LARGER = {BC7_FORMAT: RGBA8_FORMAT, RGBA8_FORMAT: HALF_FORMAT}
-
-
-def as_stored(
-    parameters: Parameters,
-    quantisation: Quantisation | None,
-    ranges: Sequence[LatentRange] | None,
-    squares: FloatArray | None = None,
-) -> Parameters:
-    """What a bundle would hold of these: a decoder of half floats, and latents on the grid of these
-    ranges, or of their own. `squares` are the mean squares of gradients by the latents."""
-    if quantisation is None:
-        stored = parameters.copy()
-        stored.latents[:] = parameters.latents.astype(np.float16)
-    else:
-        ranges = ranges or fit_ranges(parameters)
-        if quantisation.lines:
-            stored = compressed_copy(parameters, ranges, squares)
-        else:
-            stored = quantised_copy(parameters, ranges)
-    stored.decoder[:] = round_gptq(parameters)
-    return stored
 
 
 def measure_before_rounding(run: Run) -> None:
@@ -123,3 +103,50 @@ def rounding_by_material(run: Run) -> list[dict[str, Any]]:
 
 def _errors(run: Run, parameters: Parameters) -> list[float]:
     return [found.log_mae for found in run.measure(parameters).samples]
+
+
+class StoredStudents:
+    """Each material's stored numbers, one at a time on the device."""
+
+    def __init__(self, run: Run, decoder: FloatArray) -> None:
+        """With this rounded decoder."""
+        self.run = run
+        trained = run.learner.filled_parameters()
+        self.trained = order_units(replace(trained, decoder=decoder))
+        self.head: FloatArray | None = None
+        self._student: Student | None = None
+        self._last: tuple[int, Exported] | None = None
+
+    def of(self, material: int) -> tuple[Exported, Student]:
+        """The numbers of this material's bundle, and the student that has them."""
+        if self._last is None or self._last[0] != material:
+            # freed first: the texels of two materials may not fit into memory
+            self._last = None
+            self._last = material, _export(self.run, self.trained, material)
+            parameters = self._last[1].parameters
+            if self._student is None:
+                self._student = Student(parameters, self.run.teachers[material].device)
+            else:
+                self._student.update(parameters)
+                self._student.live = parameters.live
+        assert self._student is not None
+        exported = self._last[1]
+        stored = replace(exported.parameters, head=self.head)
+        return replace(exported, parameters=stored), self._student
+
+    def each(self) -> Iterator[tuple[Parameters, Student]]:
+        """The numbers of every material, one after the other on the device."""
+        for material in range(len(self.run.teachers)):
+            exported, student = self.of(material)
+            yield exported.parameters, student
+
+
+@profiled("store latents: export")
+def _export(run: Run, trained: Parameters, material: int) -> Exported:
+    trained = replace(trained, live=run.teachers[material].live)
+    if run.blocks:
+        return export_with(trained, run.blocks[material], material)
+    trainer, texel_format = run.learner.trainer, TEXEL_FORMATS[run.settings.latent_format]
+    ranges = trainer.latent_ranges()
+    known = ranges[material] if ranges else None
+    return export_numbers(trained, material, texel_format, known, trainer.latent_squares())

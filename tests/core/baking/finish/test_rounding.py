@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from verdigris.core.baking.bake import BakeControl
+from verdigris.core.baking.finish import store
 from verdigris.core.baking.measure.measure import draw_held_out, texel_footprint
-from verdigris.core.baking.state import rounding
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.precision.gptq_rounding import round_gptq
@@ -91,7 +91,7 @@ def test_the_bundle_holds_latents_as_the_last_phase_has_them_with_their_errors(
 def test_a_bake_that_is_stopped_before_the_last_phase_is_rounded_and_warns_of_the_cost(
     cloud, tmp_path, monkeypatch
 ):
-    monkeypatch.setitem(rounding._REPORTED_FACTOR, "bc7", 1.001)
+    monkeypatch.setitem(store._REPORTED_FACTOR, "bc7", 1.001)
 
     def is_near_the_end(event):
         return isinstance(event, Step) and event.step > 300

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from verdigris.core.baking.finish.hints import hint_of
+from verdigris.core.baking.finish.notices import hint_of
 from verdigris.core.cli.shared.event_output import live_line
 from verdigris.core.pictures.compare.metrics import PictureMetrics, SampleMetrics, SkyMetrics
 from verdigris.core.progress import Finished

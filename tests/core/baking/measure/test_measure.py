@@ -4,7 +4,7 @@ import gc
 import threading
 import weakref
 
-from verdigris.core.baking.measure.once import once
+from verdigris.core.baking.measure.measure import once
 
 
 class Anything:

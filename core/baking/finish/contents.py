@@ -1,0 +1,145 @@
+"""What a bundle says beside its numbers: the record of its bake, errors, reference and shaders."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from verdigris.core.baking.finish.store import rounding_by_material
+from verdigris.core.baking.measure.measure import once
+from verdigris.core.baking.state.checkpoint import live_facts
+from verdigris.core.base.process.profile import profiled
+from verdigris.core.bundle.cost.source_bytes import source_bytes
+from verdigris.core.bundle.files.manifest_parts import Bounds
+from verdigris.core.bundle.files.reference import log_mae, make_reference
+from verdigris.core.bundle.files.write import Contents, Exported, version
+from verdigris.core.bundle.precision.half_errors import judge
+from verdigris.core.bundle.runtime.runtime_files import runtime_files
+from verdigris.core.material.report.report import describe_teacher
+
+if TYPE_CHECKING:
+    from verdigris.core.baking.finish.figures import Figures
+    from verdigris.core.baking.state.run import Run
+    from verdigris.core.bundle.files.arithmetic import Arithmetic
+    from verdigris.core.bundle.files.reference import Reference
+    from verdigris.core.bundle.proxies.make_proxies import CheckedProxies
+    from verdigris.core.material.teacher.teacher import Teacher
+
+# Another device, or another driver, may be off by this much more than this one.
+_MARGIN, _LEAST_MARGIN = 1.1, 1e-4
+_ALBEDO_MARGIN = 2e-3
+
+
+def make_contents(
+    run: Run,
+    material: int,
+    exported: Exported,
+    figures: Figures,
+    proxies: CheckedProxies,
+    is_first: bool,
+) -> Contents:
+    """All of a material's bundle but its numbers. `is_first`: it is to be refined."""
+    teacher, maps = run.teachers[material], run.maps[material]
+    reference, bounds, arithmetic = judged(exported, teacher)
+    albedo = _MARGIN * proxies.errors["albedo"]["median"] + _ALBEDO_MARGIN
+    return Contents(
+        name=run.names[material],
+        source=_source_of(run, material, is_first),
+        report=_report_of(teacher),
+        errors={
+            "samples": asdict(figures.samples),
+            "sphere": asdict(figures.picture),
+            "sky": asdict(figures.sky),
+            **proxies.errors,
+            **({"quantisation": rounding_by_material(run)[material]} if run.rounding else {}),
+        },
+        bounds=replace(bounds, albedo=albedo),
+        arithmetic=arithmetic,
+        live=teacher.live_inputs,
+        tiles=teacher.tiles,
+        reference=reference,
+        preview=figures.preview,
+        emission=maps.emission,
+        emission_format=maps.emission_format,
+        opacity=maps.opacity,
+        proxies=proxies.proxies,
+        runtime=runtime_files(exported.parameters.spec, arithmetic.advised),
+    )
+
+
+@profiled("compare half precision: all")
+def judged(exported: Exported, teacher: Teacher) -> tuple[Reference, Bounds, Arithmetic]:
+    """Values to check decoders against, how far decoders may be from them, and the arithmetic that
+    is advised."""
+    exact = exported.exact
+    reference = make_reference(exact, teacher)
+    assert reference.teacher is not None
+    found = log_mae(reference.exported, reference.teacher)
+    bounds = Bounds(teacher_log_mae=_MARGIN * found + _LEAST_MARGIN)
+    return reference, bounds, judge(exact, reference, bounds)
+
+
+def _source_of(run: Run, material: int, is_first: bool) -> Mapping[str, Any]:
+    teacher = run.teachers[material]
+    return {
+        "material": teacher.material.name,
+        **run.documents[material],
+        "images": asdict(source_bytes(teacher.document, teacher.material)),
+        "digest": run.saved.digest,
+        "verdigris": version(),
+        "kind": run.kind.value,
+        "settings": run.settings.to_json(),
+        "seed": run.settings.seed,
+        "trainer": run.trainer_kind,
+        "device": str(teacher.device),
+        "step": run.step - run.steps_saved,
+        "seconds": run.clock.seconds,
+        "stopped_by": run.clock.stopped_by,
+        "decoder_shared_by": list(run.names),
+        **({"size": run.size_choice.facts()} if run.size_choice else {}),
+        # its figures are rough, and its texture may be the small one
+        **({"is_first": True} if is_first else {}),
+        **({"mesh": mesh.source} if (mesh := teacher.mesh) else {}),
+        **({"live": live} if (live := live_facts(teacher)) else {}),
+        **_request(run, material),
+    }
+
+
+def _request(run: Run, material: int) -> Mapping[str, Any]:
+    """What was requested beside the settings, to be compared with a later request."""
+    options = run.options
+    found: dict[str, Any] = {"preset": options.preset} if options.preset else {}
+    if options.importance is not None:
+        weights = np.ascontiguousarray(options.importance, np.float32)
+        found["importance_sha256"] = hashlib.sha256(weights.tobytes()).hexdigest()
+    if options.time_limit is not None:
+        found["time_limit"] = options.time_limit
+    if options.target_error is not None:
+        found["target_error"] = options.target_error
+    if options.target:
+        found["target"] = options.target
+    if options.provenance:
+        found["asked"] = dict(options.provenance[material])
+    return found
+
+
+def _report_of(teacher: Teacher) -> Mapping[str, Any]:
+    """The report of `inspect`, without the folders of this machine."""
+    found = once(teacher, describe_teacher, lambda: describe_teacher(teacher))
+    parts = [asdict(part) for part in found.parts]
+    return {
+        "surface": found.surface_model,
+        "nodes": found.nodes,
+        **{
+            fate: [
+                {"name": part["name"], "how": part["how"]} for part in parts if part["fate"] == fate
+            ]
+            for fate in ("kept", "approximated", "dropped")
+        },
+        "textures": [{**asdict(facts), "file": Path(facts.file).name} for facts in found.textures],
+    }
