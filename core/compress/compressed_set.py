@@ -1,4 +1,5 @@
-"""A compressed set of textures, and its decoder in numpy: all that an engine computes."""
+"""A compressed set of textures: its blocks of BC7 (mode 6), in which 4 x 4 texels lie between two
+ends, and its decoder in numpy, which is all that an engine computes."""
 
 from __future__ import annotations
 
@@ -8,19 +9,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.compress.blocks import QUAD, unpack_lines
 from verdigris.core.compress.mlp import SLOPE, Layer
-from verdigris.core.compress.resampling import level_sizes
 from verdigris.core.network.latents import bc7
 
-# Of the network: two reads of four channels from each of two textures, and eight numbers for the
-# place.
-INPUTS = 2 * 2 * QUAD + 8
-# A place this close below a texel, in texels, belongs to it: else the nearest would be a matter of
-# rounding where sizes are no multiples of each other.
-NEAR = 1e-3
-
+Floats = NDArray[np.float32]
 Numbers = NDArray[np.floating]
+
+# Channels of a latent texture, and texels a side of a block.
+QUAD = 4
+# Of the 16 shares between the ends of a block.
+_LAST_INDEX = 15
+# Inputs of the network: two reads of four channels from each of two textures, and eight numbers for
+# the place.
+INPUTS = 2 * 2 * QUAD + 8
+# A place this close below a texel, in texels, belongs to it. Otherwise rounding would decide which
+# texel is the nearest where one size is not a multiple of the other.
+NEAR = 1e-3
 
 
 class Latents(NamedTuple):
@@ -36,13 +40,15 @@ class Latents(NamedTuple):
         return level_sizes(self.rows, self.columns)[: len(self.levels)]
 
     def texels(self, level: int) -> NDArray[np.float32]:
-        """[rows, columns, 4], from 0 to 1."""
+        """The texels [rows, columns, 4] of a level, from 0 to 1."""
         blocks, (rows, columns) = self.levels[level], self.sizes[level]
         texels = unpack_lines(blocks.reshape(-1, bc7.BLOCK_BYTES))
         return bc7.from_blocks(texels.reshape(*blocks.shape[:2], bc7.TEXELS, QUAD), rows, columns)
 
 
 class CompressedSet(NamedTuple):
+    """All that a decoder reads."""
+
     size: tuple[int, int]
     """Rows and columns of the textures."""
     levels: int
@@ -50,17 +56,17 @@ class CompressedSet(NamedTuple):
     latents: list[Latents]
     """The finer one first."""
     layers: list[Layer]
-    """Of the network, in values of half floats."""
+    """Layers of the network, in values of half floats."""
 
     @property
     def bytes(self) -> int:
-        """Of blocks of all levels and of the network."""
+        """Bytes of the blocks of all levels and of the network."""
         numbers = sum(part.size for layer in self.layers for part in layer)
         return sum(level.size for each in self.latents for level in each.levels) + 2 * numbers
 
     @property
     def bits(self) -> float:
-        """Of a texel of the finest level, with the network."""
+        """Bits for a texel of the finest level, with the network."""
         return 8 * self.bytes / (self.size[0] * self.size[1])
 
     @property
@@ -89,7 +95,7 @@ class CompressedSet(NamedTuple):
         return evaluate_layers(self.layers, np.concatenate(inputs, -1))
 
     def evaluate_levels(self, uv: Numbers, level: NDArray[np.int64]) -> Numbers:
-        """The same at places of several levels, [places]."""
+        """All channels at places of several levels, [places]."""
         values = np.empty((len(uv), self.channels), uv.dtype)
         for each in np.unique(level):
             values[level == each] = self.evaluate(uv[level == each], int(each))
@@ -119,3 +125,43 @@ def evaluate_layers(layers: Sequence[Layer], x: Numbers) -> Numbers:
         x = np.maximum(x, SLOPE * x)
     last = layers[-1]
     return np.clip(x @ last.matrix.T.astype(x.dtype) + last.bias, 0, 1)
+
+
+def whole_blocks(share: float, rows: int, columns: int) -> tuple[int, int]:
+    """A part of a size, in whole blocks."""
+    height, width = (max(QUAD * round(share * side / QUAD), QUAD) for side in (rows, columns))
+    return height, width
+
+
+def lines_of(texels: Floats) -> tuple[Floats, Floats]:
+    """Ends [blocks, 2, 4] of the lines through texels [rows, columns, 4] that have the least square
+    error, and shares [blocks, 16]. Texels beyond the edge repeat it."""
+    blocks = bc7.to_blocks(texels.astype(float)).reshape(-1, bc7.TEXELS, QUAD)
+    mean = blocks.mean(1, keepdims=True)
+    centred = blocks - mean
+    _, axes = np.linalg.eigh(np.einsum("btc,btd->bcd", centred, centred))
+    # the last axis is the longest
+    along = np.einsum("btc,bc->bt", centred, axes[..., -1])
+    low, high = along.min(1), along.max(1)
+    ends = mean + np.stack([low, high], 1)[..., None] * axes[:, None, :, -1]
+    shares = (along - low[:, None]) / np.maximum(high - low, 1e-9)[:, None]
+    return ends.astype(np.float32), shares.astype(np.float32)
+
+
+def pack_lines(ends: Floats, shares: Floats) -> NDArray[np.uint8]:
+    """Blocks [blocks, 16] of bytes."""
+    kinds = np.zeros(len(ends), np.int64)
+    first, second = (bc7.quantise_endpoints(255 * ends[:, i], kinds) for i in (0, 1))
+    line = np.round(_LAST_INDEX * shares).astype(np.int64)
+    return bc7.pack(first, second, kinds, line, np.zeros_like(line))
+
+
+def unpack_lines(blocks: NDArray[np.uint8]) -> Floats:
+    """Texels [blocks, 16, 4] from 0 to 1."""
+    return bc7.decode(blocks).astype(np.float32) / np.float32(255)
+
+
+def level_sizes(rows: int, columns: int) -> list[tuple[int, int]]:
+    """Rows and columns of all mip levels, down to one texel."""
+    count = max(rows, columns).bit_length()
+    return [(max(rows >> level, 1), max(columns >> level, 1)) for level in range(count)]

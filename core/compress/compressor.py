@@ -10,11 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.device import Device
-from verdigris.core.compress.blocks import QUAD, lines_of, pack_lines, unpack_lines, whole_blocks
-from verdigris.core.compress.compressed_set import INPUTS, NEAR, CompressedSet, Latents
-from verdigris.core.compress.mlp import Layer, Network, first_layers, network_defines
-from verdigris.core.compress.program import Adam, Program, read
-from verdigris.core.compress.resampling import level_sizes, resized
+from verdigris.core.compress.compressed_set import (
+    INPUTS,
+    NEAR,
+    QUAD,
+    CompressedSet,
+    Latents,
+    level_sizes,
+    lines_of,
+    pack_lines,
+    unpack_lines,
+    whole_blocks,
+)
+from verdigris.core.compress.mlp import (
+    Adam,
+    Layer,
+    Network,
+    Program,
+    first_layers,
+    network_defines,
+    read,
+)
+from verdigris.core.compress.texture_set import resized
 from verdigris.core.network.latents import bc7
 
 if TYPE_CHECKING:

@@ -27,9 +27,8 @@ from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, TEXTURES_FORM
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, FileRecord, parse_record
 from verdigris.core.bundle.files.replace_folder import replace_folder
 from verdigris.core.bundle.files.write import version
-from verdigris.core.compress.compressed_set import INPUTS, CompressedSet, Latents
+from verdigris.core.compress.compressed_set import INPUTS, CompressedSet, Latents, level_sizes
 from verdigris.core.compress.mlp import SLOPE, Layer
-from verdigris.core.compress.resampling import level_sizes
 from verdigris.core.compress.texture_set import (
     MOST_CHANNELS,
     SetTexture,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from verdigris.core.base.colour import linear_from_srgb, srgb_from_linear
 from verdigris.core.base.errors import TextureError
-from verdigris.core.compress.resampling import level_sizes, resized
+from verdigris.core.compress.compressed_set import level_sizes
 from verdigris.core.material.analyse.image_facts import TextureFacts, facts_of_images
 from verdigris.core.material.files.image_headers import read_info
 from verdigris.core.material.files.image_texels import read_image
@@ -160,12 +160,13 @@ def load_set(
         listed = ", ".join(f"{each.name} ({len(each.outputs)})" for each in textures)
         raise TextureError(
             f"{document.name}: its images have {count} channels that vary, and one set holds "
-            f"{MOST_CHANNELS}: choose some with --texture and compress twice: {listed}"
+            f"{MOST_CHANNELS}: compress twice, with some of the images each time (--texture): "
+            f"{listed}"
         )
     if not count:
         raise TextureError(
-            f"{document.name}: its images are the same everywhere: numbers in the document do the "
-            "same"
+            f"{document.name}: its images are the same everywhere: write their numbers into the "
+            "document instead"
         )
     levels = [
         np.stack([np.clip(part[level], 0, 1) for part in parts], -1).astype(np.float32)
@@ -225,7 +226,7 @@ def _with_own_names(found: list[tuple[SetTexture, int]]) -> list[tuple[SetTextur
 
 
 def _reached_inputs(document: Document, nodes: Sequence[mx.Node]) -> dict[str, list[str]]:
-    """By path of a node, the inputs of the surface that it feeds."""
+    """The inputs of the surface that each node feeds, by the path of the node."""
     found: dict[str, list[str]] = {}
     for surface in nodes:
         if surface.getType() != "surfaceshader":
@@ -238,7 +239,7 @@ def _reached_inputs(document: Document, nodes: Sequence[mx.Node]) -> dict[str, l
 
 
 def describe(texture: SetTexture) -> dict[str, Any]:
-    """As the manifest has it."""
+    """The texture as its manifest describes it."""
     return {
         "name": texture.name,
         "file": Path(texture.file).name,
@@ -273,3 +274,27 @@ def parse_texture(fields: Fields, outputs: int) -> SetTexture:
         fields.whole("height", 1, 1 << 20),
         tuple(channels),
     )
+
+
+def resized(texels: Floats, rows: int, columns: int) -> Floats:
+    """The texels at another size: by linear interpolation, or as means of areas along a side that
+    becomes shorter. The textures tile, so their edges continue on the other side."""
+    for axis, size in ((0, rows), (1, columns)):
+        if texels.shape[axis] != size:
+            texels = np.moveaxis(_resized_rows(np.moveaxis(texels, axis, 0), size), 0, axis)
+    return np.ascontiguousarray(texels, np.float32)
+
+
+def _resized_rows(texels: Floats, size: int) -> Floats:
+    before = len(texels)
+    if size >= before:
+        at = (np.arange(size) + 0.5) * before / size - 0.5
+        low = np.floor(at).astype(int)
+        share = (at - low).reshape(-1, *[1] * (texels.ndim - 1))
+        return np.asarray(texels[low % before] * (1 - share) + texels[(low + 1) % before] * share)
+    ends = np.arange(size + 1) * before / size
+    sums = np.concatenate([np.zeros_like(texels[:1], float), np.cumsum(texels, 0, float)])
+    low = np.minimum(ends.astype(int), before - 1)
+    share = (ends - low).reshape(-1, *[1] * (texels.ndim - 1))
+    at_ends = sums[low] + share * texels[low]
+    return np.asarray(np.diff(at_ends, axis=0) * size / before)

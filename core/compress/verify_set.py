@@ -17,7 +17,7 @@ from verdigris.core.bundle.runtime.device_materials import has_blocks, upload_te
 from verdigris.core.bundle.verify.rows import Row, largest
 from verdigris.core.bundle.verify.verify import Verification
 from verdigris.core.compress.compressed_set import CompressedSet, Latents
-from verdigris.core.compress.program import read
+from verdigris.core.compress.mlp import read
 from verdigris.core.compress.runtime_text import ENTRY_POINT, SLANG_FILE, slang_files
 from verdigris.core.compress.set_files import BOUND, StoredSet, pack_weights
 

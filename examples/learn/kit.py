@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from verdigris.core.base.device import Device, open_device
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.compress import program
-from verdigris.core.compress.program import Adam, read
-from verdigris.core.compress.resampling import resized
+from verdigris.core.compress import mlp
+from verdigris.core.compress.mlp import Adam, read
+from verdigris.core.compress.texture_set import resized
 
 __all__ = ["Adam", "read", "resized"]
 HERE = Path(__file__).parent
@@ -25,7 +25,7 @@ TEXTURES = HERE.parent / "textures"
 Floats = NDArray[np.float32]
 
 
-class Program(program.Program):
+class Program(mlp.Program):
     """The kernels of an example's Slang file. It can import `kit`, its neighbours, and project
     modules."""
 

@@ -20,8 +20,7 @@ from verdigris.core.cli.shared.options import (
     require_in_range,
 )
 from verdigris.core.cli.shared.terminal import progress_line, warn
-from verdigris.core.compress.choose_size import Limits, describe_size
-from verdigris.core.compress.compress import Compressed, compress_material
+from verdigris.core.compress.compress import Compressed, Limits, compress_material, describe_size
 from verdigris.core.compress.compress import picture as draw
 from verdigris.core.compress.set_files import SUFFIX
 from verdigris.core.compress.texture_set import LARGEST_SIDE

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from kit import TEXTURES, Floats, load_image, psnr, resized, smaller
 
-from verdigris.core.compress.blocks import QUAD, whole_blocks
+from verdigris.core.compress.compressed_set import QUAD, whole_blocks
 from verdigris.core.network.latents.block_lines import decode, encode
 from verdigris.core.network.latents.quantise import LatentRange
 

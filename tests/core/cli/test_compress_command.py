@@ -6,14 +6,14 @@ import numpy as np
 import OpenImageIO as oiio
 import pytest
 
-from verdigris.core.compress import choose_size
+from verdigris.core.compress import compress as compressing
 from verdigris.core.compress.compressor import Effort
 
 from ..in_process import run_command
 
 EXAMPLE = "examples/glazed_tile.mtlx"
-SMALL = (choose_size, "QUICK", Effort(16, 1, 512, 30))
-VISITS = (choose_size, "_VISITS", {30: 1})
+SMALL = (compressing, "QUICK", Effort(16, 1, 512, 30))
+VISITS = (compressing, "_VISITS", {30: 1})
 
 
 def compress(*arguments):

@@ -3,9 +3,8 @@
 import pytest
 
 from verdigris.core.base.device import open_device
-from verdigris.core.compress import choose_size
-from verdigris.core.compress.choose_size import Limits
-from verdigris.core.compress.compress import compress_material
+from verdigris.core.compress import compress as compressing
+from verdigris.core.compress.compress import Limits, compress_material
 from verdigris.core.material.load.mtlx_document import load_document
 
 from .images import DOCUMENT, SMALL, waves, write
@@ -38,7 +37,7 @@ def device():
 
 @pytest.fixture
 def small(monkeypatch):
-    monkeypatch.setattr(choose_size, "effort_for", lambda *_: SMALL)
+    monkeypatch.setattr(compressing, "effort_for", lambda *_: SMALL)
 
 
 @pytest.fixture(scope="session")
@@ -46,5 +45,5 @@ def done(document, device, tmp_path_factory):
     """The whole document, compressed."""
     path = tmp_path_factory.mktemp("sets") / "wall.vdt"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choose_size, "effort_for", lambda *_: SMALL)
+        patch.setattr(compressing, "effort_for", lambda *_: SMALL)
         return compress_material(document, document.require_material(), path, device, Limits())

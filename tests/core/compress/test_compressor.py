@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.compress import choose_size
-from verdigris.core.compress.blocks import lines_of, pack_lines, unpack_lines
-from verdigris.core.compress.choose_size import (
+from verdigris.core.compress import compress as compressing
+from verdigris.core.compress.compress import (
     DEFAULT,
     SIZES,
     Limits,
@@ -14,10 +13,10 @@ from verdigris.core.compress.choose_size import (
     sizes_within,
     usual_size,
 )
+from verdigris.core.compress.compressed_set import level_sizes, lines_of, pack_lines, unpack_lines
 from verdigris.core.compress.compressor import Compressor, Effort, channel_weights
-from verdigris.core.compress.program import read
-from verdigris.core.compress.resampling import level_sizes, resized
-from verdigris.core.compress.texture_set import TextureSet
+from verdigris.core.compress.mlp import read
+from verdigris.core.compress.texture_set import TextureSet, resized
 
 from .images import SMALL, waves
 
@@ -102,7 +101,7 @@ def test_all_levels_are_learnt_and_numpy_decodes_them(device):
     assert [len(each.levels) for each in stored.latents] == [5, 5]
     for number, level in enumerate(levels):
         found = stored.decode(number)
-        assert choose_size.psnr(found, level) > 14
+        assert compressing.psnr(found, level) > 14
         # weights are halves in numpy, in the sums of the device, too
         np.testing.assert_allclose(found, made.decode(number), atol=1e-2)
     assert stored.bytes == forecast(TextureSet((), levels), (1, 0.5), SMALL)
@@ -111,10 +110,10 @@ def test_all_levels_are_learnt_and_numpy_decodes_them(device):
 def test_the_smallest_size_that_reaches_a_target_is_taken(device, small):
     levels = [waves(32, 32, 9, 6).astype("f4")]
     textures = TextureSet((), levels)
-    found = choose_size.choose_size(device, textures, Limits(target=8.0))
+    found = compressing.choose_size(device, textures, Limits(target=8.0))
     assert (found.shares, found.reached) == (SIZES[0], True)
     most = forecast(textures, SIZES[1], SMALL)
-    found = choose_size.choose_size(device, textures, Limits(60.0, most))
+    found = compressing.choose_size(device, textures, Limits(60.0, most))
     assert not found.reached
     assert found.shares in SIZES[:2]
     assert sizes_within(most, textures, SMALL) == [*SIZES[:2]]

@@ -5,8 +5,8 @@ import OpenImageIO as oiio
 import pytest
 
 from verdigris.core.base.errors import TextureError
-from verdigris.core.compress.resampling import level_sizes, resized
-from verdigris.core.compress.texture_set import find_textures, load_set
+from verdigris.core.compress.compressed_set import level_sizes
+from verdigris.core.compress.texture_set import find_textures, load_set, resized
 from verdigris.core.material.load.mtlx_document import load_document
 
 from .images import DOCUMENT, waves, write
