@@ -160,8 +160,7 @@ def load_set(
         listed = ", ".join(f"{each.name} ({len(each.outputs)})" for each in textures)
         raise TextureError(
             f"{document.name}: its images have {count} channels that vary, and one set holds "
-            f"{MOST_CHANNELS}: compress twice, with some of the images each time (--texture): "
-            f"{listed}"
+            f"{MOST_CHANNELS}: choose some with --texture and compress twice: {listed}"
         )
     if not count:
         raise TextureError(
