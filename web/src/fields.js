@@ -93,8 +93,19 @@ export class Fields {
   }
 }
 
-/** Parses a JSON file. */
-export function parseJson(file, bytes) {
+// As in verdigris.h.
+export const LARGEST_MANIFEST = 4 << 20;
+const LARGEST_REFERENCE = 8 << 20;
+const DEEPEST = 100;
+
+/** Parses a JSON file, which may be damaged or made to harm. */
+export function parseJson(file, bytes, largest = LARGEST_REFERENCE) {
+  if (bytes.length > largest) {
+    throw new VerdigrisError(file, `has ${bytes.length} bytes, and ${largest} are the most: the file is damaged, copy the bundle again`);
+  }
+  if (depthOf(bytes) > DEEPEST) {
+    throw new VerdigrisError(file, `is nested more than ${DEEPEST} deep: the file is damaged, copy the bundle again`);
+  }
   let text;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -106,4 +117,20 @@ export function parseJson(file, bytes) {
   } catch (failure) {
     throw new VerdigrisError(file, `is not JSON (${failure.message}): the file is damaged, copy the bundle again`);
   }
+}
+
+/** The deepest nesting of lists and objects, outside of texts. */
+function depthOf(bytes) {
+  const [quote, backslash, opens, closes] = [0x22, 0x5c, [0x5b, 0x7b], [0x5d, 0x7d]];
+  let depth = 0;
+  let deepest = 0;
+  let isText = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === quote) isText = !isText;
+    else if (isText) at += byte === backslash ? 1 : 0;
+    else if (opens.includes(byte)) deepest = Math.max(deepest, ++depth);
+    else if (closes.includes(byte)) depth--;
+  }
+  return deepest;
 }

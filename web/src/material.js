@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { VerdigrisError, shown } from "./errors.js";
-import { Fields, parseJson } from "./fields.js";
+import { Fields, LARGEST_MANIFEST, parseJson } from "./fields.js";
 import { readKtx2 } from "./ktx2.js";
 import { parseLive, parseNetwork, parseSampler, readTensors } from "./network.js";
 import { openSource } from "./source.js";
@@ -32,7 +32,7 @@ export class Material {
  */
 export async function loadMaterial(from, options = {}) {
   const source = await openSource(from, options);
-  const manifest = new Fields(MANIFEST, parseJson(MANIFEST, await source.read(MANIFEST)));
+  const manifest = new Fields(MANIFEST, parseJson(MANIFEST, await source.read(MANIFEST, LARGEST_MANIFEST), LARGEST_MANIFEST));
   checkVersion(manifest);
   const network = parseNetwork(manifest);
   const live = parseLive(manifest, network);
@@ -102,7 +102,7 @@ async function readRecorded(source, entry) {
   }
   const length = entry.count("bytes", 0, 2 ** 31);
   const digest = entry.text("sha256");
-  const bytes = await source.read(name);
+  const bytes = await source.read(name, length);
   if (bytes.length !== length) {
     throw new VerdigrisError(
       name,
@@ -159,9 +159,9 @@ const CURVE_POINTS = 32;
 /** Weights of the stored albedos by channel and cosine: docs/WRITING.md, "Proxies". */
 function albedoCurves(entry) {
   const cosines = entry.numbers("cosines", 4);
+  const isRow = (row) => Array.isArray(row) && row.length === 4 && row.every(Number.isFinite);
   if (!entry.has("powers")) {
     const curves = entry.list("curves", 3, 3);
-    const isRow = (row) => Array.isArray(row) && row.length === 4 && row.every(Number.isFinite);
     const wrong = curves.findIndex((each) => !Array.isArray(each) || each.length !== CURVE_POINTS || !each.every(isRow));
     if (wrong >= 0) throw entry.error(`curves[${wrong}]`, `is ${shown(curves[wrong])}: it must be ${CURVE_POINTS} lists of 4 numbers`);
     return { cosines, curves };
@@ -169,6 +169,8 @@ function albedoCurves(entry) {
   // of an older bundle
   const powers = entry.numbers("powers", 4);
   const weights = entry.list("weights", 4, 4);
+  const odd = weights.findIndex((row) => !isRow(row));
+  if (odd >= 0) throw entry.error(`weights[${odd}]`, `is ${shown(weights[odd])}: it must be 4 numbers`);
   const curve = Array.from({ length: CURVE_POINTS }, (_, point) => {
     const flat = (1 - cosines[3]) * (1 - point / (CURVE_POINTS - 1));
     return cosines.map((_, k) => powers.reduce((sum, power, p) => sum + flat ** power * weights[p][k], 0));

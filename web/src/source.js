@@ -8,7 +8,7 @@ const MANIFEST = "manifest.json";
 /**
  * Opens a place that holds a bundle's files: the URL of a folder or of a zip, a zip as Blob,
  * ArrayBuffer or bytes, or an object or Map of bytes by name.
- * @returns {Promise<{label: string, read(name: string): Promise<Uint8Array>}>}
+ * @returns {Promise<{label: string, read(name: string, largest?: number): Promise<Uint8Array>}>}
  */
 export async function openSource(from, { fetch: get = globalThis.fetch, label } = {}) {
   if (typeof from === "string" || from instanceof URL) return openUrl(String(from), get, label);
@@ -65,10 +65,10 @@ function fromZip(bytes, label) {
   const folder = manifest[0].slice(0, -MANIFEST.length);
   return {
     label,
-    async read(name) {
+    async read(name, largest) {
       const file = files.get(folder + name);
       if (!file) throw missing(name);
-      return file();
+      return file(largest);
     },
   };
 }

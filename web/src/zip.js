@@ -10,10 +10,10 @@ const DEFLATED = 8;
 const LARGEST = 2 ** 31;
 
 /**
- * The files of a zip by name, each a function that returns its bytes. Entries are stored or deflated.
+ * The files of a zip by name, each a function that returns its bytes, at most `largest`. Entries are stored or deflated.
  * @param {Uint8Array} bytes
  * @param {string} label the archive's name in messages
- * @returns {Map<string, () => Promise<Uint8Array>>}
+ * @returns {Map<string, (largest?: number) => Promise<Uint8Array>>}
  */
 export function openZip(bytes, label) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -34,7 +34,7 @@ export function openZip(bytes, label) {
     const length = view.getUint16(at + 28, true);
     if (at + 46 + length > end) throw damaged;
     const name = new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + length));
-    if (!name.endsWith("/")) files.set(name, () => extract(bytes, view, name, entry));
+    if (!name.endsWith("/")) files.set(name, (largest = LARGEST) => extract(bytes, view, name, entry, largest));
     at += 46 + length + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
   }
   return files;
@@ -48,15 +48,16 @@ function findEnd(view) {
   return -1;
 }
 
-async function extract(bytes, view, name, { method, packed, size, local }) {
+async function extract(bytes, view, name, { method, packed, size, local }, largest) {
   const damaged = (why) => new VerdigrisError(name, `cannot be unpacked (${why}): download the zip again`);
   if (local + 30 > view.byteLength || view.getUint32(local, true) !== LOCAL) throw damaged("no local header");
   const start = local + 30 + view.getUint16(local + 26, true) + view.getUint16(local + 28, true);
   if (start + packed > bytes.length) throw damaged("its end is missing");
   const stored = bytes.subarray(start, start + packed);
+  // before anything is unpacked: a few bytes can become gigabytes
+  if ((method === STORED ? packed : size) > largest) throw damaged(`${size} bytes, and ${largest} are the most`);
   if (method === STORED) return stored;
   if (method !== DEFLATED) throw damaged(`method ${method}, which is neither stored nor deflated`);
-  if (size > LARGEST) throw damaged(`${size} bytes`);
   const result = new Uint8Array(size);
   let filled = 0;
   try {

@@ -85,6 +85,8 @@ test("curves of albedos are those of the manifest, or of the powers of an older 
   const flat = 0.97;
   const grazing = 2 + 6 * flat + 10 * flat ** 2 + 14 * flat ** 5;
   assert.ok(Math.abs(curve[0][1] - grazing) < 1e-9);
+  const odd = changed(older, (each) => { each.proxies.weights[1] = null; });
+  await assert.rejects(loadMaterial(odd), /proxies\.weights\[1\] is null: it must be 4 numbers/);
   const short = changed(files, (each) => each.proxies.curves[1].pop());
   await assert.rejects(loadMaterial(short), /proxies\.curves\[1\].* it must be 32 lists of 4 numbers/);
 });
@@ -145,6 +147,8 @@ const FAULTS = {
   "a short file": [(f) => f.set("weights.bin", f.get("weights.bin").subarray(128)), "weights.bin", undefined, /weights\.bytes/],
   "a changed byte": [(f) => { const d = f.get("latents.ktx2").slice(); d[d.length - 1] ^= 1; return f.set("latents.ktx2", d); }, "latents.ktx2", undefined, /latents\.sha256/],
   "a manifest cut short": [(f) => f.set("manifest.json", f.get("manifest.json").subarray(0, 99)), "manifest.json", undefined, /not JSON/],
+  "a manifest nested 200,000 deep": [(f) => f.set("manifest.json", new TextEncoder().encode('{"a":' + "[".repeat(200000) + "]".repeat(200000) + "}")), "manifest.json", undefined, /nested more than 100 deep/],
+  "a manifest of 5 MB": [(f) => f.set("manifest.json", new Uint8Array(5e6).fill(32)), "manifest.json", undefined, /5000000 bytes, and 4194304 are the most/],
   "a manifest that is a list": [(f) => f.set("manifest.json", new TextEncoder().encode("[]")), "manifest.json", "the file", /object/],
 };
 for (const [what, [damage, file, field, message]] of Object.entries(FAULTS)) {
@@ -157,6 +161,22 @@ for (const [what, [damage, file, field, message]] of Object.entries(FAULTS)) {
     assert.ok(!error.message.includes("\n"));
   });
 }
+
+test("a manifest that unpacks to a gigabyte is refused before it is unpacked", async () => {
+  const bomb = deflateRawSync(new Uint8Array(1 << 20));
+  const archive = zipped(new Map([["manifest.json", bomb]]), "", 0);
+  const view = new DataView(archive.buffer);
+  const entry = 30 + "manifest.json".length + bomb.length;
+  view.setUint16(entry + 10, 8, true);
+  view.setUint32(entry + 24, 1 << 30, true);
+  const before = process.memoryUsage().arrayBuffers;
+  await assert.rejects(loadMaterial(archive), (failure) => {
+    assert.ok(failure instanceof VerdigrisError, failure.stack);
+    assert.match(failure.message, /1073741824 bytes, and 4194304 are the most/);
+    return true;
+  });
+  assert.ok(process.memoryUsage().arrayBuffers - before < 16 << 20);
+});
 
 test("damaged bytes of any place are an error of ours, or read as before", without, async () => {
   // digests are left out, so that the readers behind them see the damage
