@@ -15,7 +15,7 @@ from verdigris.core.base.text import counted, format_bytes, format_seconds
 from verdigris.core.batch.run.report_script import PICTURE_STYLE, SCRIPT
 from verdigris.core.batch.run.summary import BAKED, CURRENT, FAILED, Row, Summary
 from verdigris.core.bundle.files.write import PREVIEW_FILE
-from verdigris.core.pictures.compare.comparison_file import comparison_path
+from verdigris.core.pictures.compare.comparison import comparison_path
 
 # Each third of a picture; larger ones are reduced.
 _PICTURE_HEIGHT = 512

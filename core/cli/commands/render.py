@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,12 +11,17 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from verdigris.core.base.device import Device, open_device
+from verdigris.core.base.device import open_device
 from verdigris.core.base.outputs import check_apart
 from verdigris.core.bundle.files.read import Bundle, is_bundle, open_bundle
-from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.cli.shared import picture_options as option
-from verdigris.core.cli.shared.opening import open_teacher, require_own_material
+from verdigris.core.cli.shared.opening import (
+    Subject,
+    open_teacher,
+    require_own_material,
+    subject_of_bundle,
+    subject_of_document,
+)
 from verdigris.core.cli.shared.options import (
     CommandApp,
     DeviceChoice,
@@ -39,10 +44,7 @@ from verdigris.core.cli.shared.terminal import progress_line
 from verdigris.core.geometry.mesh import Mesh, in_atlas, load_mesh
 from verdigris.core.geometry.shapes import find_shape
 from verdigris.core.lighting.environment import ENVIRONMENTS, Environment
-from verdigris.core.material.evaluator import DeviceMaterial
-from verdigris.core.material.live_inputs.live_input import LiveInput, WantedInput
-from verdigris.core.material.load.provenance import files_read
-from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.material.live_inputs.live_input import WantedInput
 from verdigris.core.pictures.backdrop import BACKDROPS, over
 from verdigris.core.pictures.environment_render import (
     EnvironmentLighting,
@@ -126,11 +128,11 @@ def render(
     shape = load_mesh(mesh) if mesh else find_shape(kind)
     opened = open_device(device)
     if bundle:
-        subject = _bundle_subject(bundle, opened, values)
+        subject = subject_of_bundle(bundle, opened, bundle_values(bundle, values))
     else:
         wanted = _opened_inputs(values, moved, part)
         teacher = open_teacher(file, options, opened, wanted)
-        subject = _document_subject(teacher, reference)
+        subject = subject_of_document(teacher, reference)
     if shape and mesh:
         shape = in_atlas(shape, subject.drawn.tiles)
     maps = [Path(hdri)] if hdri and hdri not in ENVIRONMENTS else []
@@ -156,18 +158,6 @@ def render(
 
 
 @dataclass(frozen=True)
-class _Subject:
-    """The material that is drawn."""
-
-    drawn: DeviceMaterial
-    name: str
-    inputs: Sequence[LiveInput]
-    read: Sequence[Path]
-    """Its files, which the picture must not replace."""
-    is_flat: bool
-
-
-@dataclass(frozen=True)
 class _Framing:
     """The view, its pixels a side, and its shape, if that is a mesh."""
 
@@ -187,19 +177,8 @@ def _check_bundle(bundle: Bundle, file: Path, material: str | None, reference: b
     require_own_material(bundle, file, material)
 
 
-def _bundle_subject(bundle: Bundle, device: Device, values: dict[str, float]) -> _Subject:
-    drawn, manifest = BundleMaterial(bundle, device), bundle.manifest
-    drawn.live = bundle_values(bundle, values)
-    return _Subject(drawn, manifest.name, manifest.live, (), is_flat=True)
-
-
-def _document_subject(teacher: Teacher, is_flat: bool) -> _Subject:
-    read = list(files_read(teacher.document, teacher.material))
-    return _Subject(teacher, teacher.material.name, teacher.live_inputs, read, is_flat)
-
-
 def _in_studio(
-    subject: _Subject, framing: _Framing, lighting: Lighting, stops: float, is_png: bool
+    subject: Subject, framing: _Framing, lighting: Lighting, stops: float, is_png: bool
 ) -> Picture:
     """Draws under one light and the studio."""
 
@@ -216,7 +195,7 @@ def _in_studio(
 
 
 def _under_environment(
-    subject: _Subject,
+    subject: Subject,
     framing: _Framing,
     environment: Environment,
     behind: str,
@@ -250,7 +229,7 @@ def _under_environment(
 
 
 def _pictures(
-    subject: _Subject,
+    subject: Subject,
     picture: Picture,
     values: Iterator[tuple[float, ...]],
     frames: int,

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
 from verdigris.core.base.device import Device
 from verdigris.core.bundle.files.read import Bundle
+from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+from verdigris.core.bundle.verify.verify import source_notes
 from verdigris.core.cli.shared.options import DocumentOptions
+from verdigris.core.cli.shared.terminal import warn
 from verdigris.core.ladder.mesh.baked_mesh import find_points
-from verdigris.core.material.live_inputs.live_input import WantedInput
+from verdigris.core.material.evaluator import DeviceMaterial
+from verdigris.core.material.live_inputs.live_input import LiveInput, WantedInput
+from verdigris.core.material.load.provenance import files_read
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.student import Student
 
@@ -40,16 +46,50 @@ def open_source(
     return Teacher(document, material, device, points, bundle.wanted_live)
 
 
+def open_student(bundle: Bundle, device: Device) -> Student:
+    """The bundle's neural material, to measure and draw."""
+    return Student(bundle.parameters(), device)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The material that a command draws."""
+
+    drawn: DeviceMaterial
+    name: str
+    inputs: Sequence[LiveInput]
+    read: Sequence[Path]
+    """Its files, which the picture must not replace."""
+    is_flat: bool
+    """Whether the material is evaluated on the flat unit square, as in a bake."""
+
+
+def subject_of_bundle(bundle: Bundle, device: Device, live: tuple[float, ...]) -> Subject:
+    """A bundle at these live values."""
+    drawn, manifest = BundleMaterial(bundle, device), bundle.manifest
+    drawn.live = live
+    return Subject(drawn, manifest.name, manifest.live, (), is_flat=True)
+
+
+def subject_of_document(teacher: Teacher, is_flat: bool) -> Subject:
+    """The source material of a document."""
+    read = list(files_read(teacher.document, teacher.material))
+    return Subject(teacher, teacher.material.name, teacher.live_inputs, read, is_flat)
+
+
 def require_own_material(bundle: Bundle, file: Path, name: str | None) -> None:
     """Refuses the name of another material than the bundle's."""
     if name not in (None, bundle.manifest.name, bundle.source_name):
         raise typer.BadParameter(
-            f"{file} holds the material {bundle.manifest.name!r} and not {name!r}: leave out "
+            f"{file} contains the material {bundle.manifest.name!r} and not {name!r}: leave out "
             "--material",
             param_hint="--material",
         )
 
 
-def open_student(bundle: Bundle, device: Device) -> Student:
-    """The bundle's neural material, to measure and draw."""
-    return Student(bundle.parameters(), device)
+def warn_of_changes(bundle: Bundle, teacher: Teacher) -> list[str]:
+    """Prints and returns what has changed in the source since the bake."""
+    notes = source_notes(bundle, teacher)
+    for note in notes:
+        warn(note)
+    return notes

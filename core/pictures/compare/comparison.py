@@ -1,26 +1,37 @@
-"""Draws two materials side by side, with a heat map of their difference."""
+"""Draws two materials side by side, with a heat map of their difference; for reports, into a file
+beside the bundle."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from verdigris.core.base.outputs import write_file
 from verdigris.core.base.process.profile import profiled
-from verdigris.core.pictures.compare.colour_bar import with_colour_bar
-from verdigris.core.pictures.compare.heat import heat_colours
+from verdigris.core.pictures.compare.heat import heat_colours, with_colour_bar
 from verdigris.core.pictures.compare.metrics import ldr_flip, psnr
 from verdigris.core.pictures.gbuffer import make_gbuffer
+from verdigris.core.pictures.picture_files import encode_jpeg
 from verdigris.core.pictures.render import SUBPIXELS, Lighting, Uploads, draw, over_backdrop
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.network.student import Student
     from verdigris.core.pictures.gbuffer import GBuffer
 
     Floats = NDArray[np.float32]
+
+_SUFFIX = ".compare.jpg"
+REPORT_SIZE = 512
+_QUALITY = 88
+# Directions of light and sub-pixels: on a CPU and on a GPU.
+_ON_CPU, _ON_GPU = (8, 1), (24, 2)
 
 
 @dataclass(frozen=True)
@@ -81,3 +92,20 @@ def compare_materials(
     coloured = with_colour_bar(heat_colours(np.asarray(heat, np.float32)))
     strip = np.concatenate([*pictures, coloured], axis=1)
     return Comparison(strip, psnr(pictures[1], pictures[0]), flip)
+
+
+def comparison_path(bundle: Path) -> Path:
+    """The picture of a bundle for reports, beside the bundle."""
+    return bundle.with_name(bundle.stem + _SUFFIX)
+
+
+def write_comparison(bundle: Path, teacher: Teacher, student: Student) -> Path:
+    """Draws the comparison of a bake in the light of the studio, and writes it for reports."""
+    samples, subpixels = _ON_CPU if teacher.device.is_software else _ON_GPU
+    lighting = Lighting(samples=samples, emission=0.0)
+    found = compare_materials(
+        teacher, student, "sphere", REPORT_SIZE, lighting, subpixels, takes_coverage=True
+    )
+    target = comparison_path(bundle)
+    write_file(target, encode_jpeg(np.asarray(found.picture, np.float32), _QUALITY))
+    return target

@@ -12,8 +12,7 @@ from verdigris.core.lighting.bvh import NOTHING, build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
 from verdigris.core.material.evaluator import POINT, DeviceMaterial, Footprint
 from verdigris.core.pictures.backdrop import Ground, blurred, environment_behind, over
-from verdigris.core.pictures.compare.colour_bar import with_colour_bar
-from verdigris.core.pictures.compare.heat import difference, heat_colours
+from verdigris.core.pictures.compare.heat import difference, heat_colours, with_colour_bar
 from verdigris.core.pictures.environment_render import Converging, EnvironmentLighting
 from verdigris.core.pictures.gbuffer import Camera, ground_gbuffer, make_gbuffer, placed_camera
 from verdigris.core.pictures.picture_files import resized, with_shoulder

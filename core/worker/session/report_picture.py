@@ -19,7 +19,7 @@ def write_pictures(
     finished: Finished, teacher: Teacher, student: Student, post: Callable[[Event], None]
 ) -> None:
     """Writes them beside the bundles. Without them, the bake is as good."""
-    from verdigris.core.pictures.compare.comparison_file import write_comparison
+    from verdigris.core.pictures.compare.comparison import write_comparison
 
     try:
         for bundle in finished.results:

@@ -11,7 +11,7 @@ import pytest
 
 from verdigris.core.batch.run.html_report import report_html
 from verdigris.core.batch.run.summary import BAKED, FAILED, Row, Summary
-from verdigris.core.pictures.compare.comparison_file import comparison_path
+from verdigris.core.pictures.compare.comparison import comparison_path
 from verdigris.core.pictures.picture_files import encode_jpeg, write_picture
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")

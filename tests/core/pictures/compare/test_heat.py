@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from verdigris.core.pictures.compare.colour_bar import with_colour_bar
 from verdigris.core.pictures.compare.heat import (
     LOCKED_TOP,
     automatic_top,
     difference,
     heat_colours,
     scale_ticks,
+    with_colour_bar,
 )
 
 # How people without cones of one kind see linear Rec.709 (Machado and others, 2009, severity 1).
