@@ -13,6 +13,7 @@ options are arguments of the same names.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,54 +82,48 @@ def bake(
 
     `live` are inputs that stay open, such as "wetness=0..1".
 
-    `changes` replace fields of the preset's settings
+    Other keywords are those of `verdigris.core.baking.bake_request.BakeRequest`, such as
+    `directions`, or fields of the preset's settings
     (`verdigris.core.settings.bake_settings.BakeSettings`). Close the generator to cancel the bake.
     Call `stop()` of `control` (`verdigris.core.baking.state.options.BakeControl`) to end training
     early and write the bundle.
     """
     from verdigris.core.baking.bake import bake as run
+    from verdigris.core.baking.bake_request import BakeRequest
     from verdigris.core.baking.measure.memory import check_limits
-    from verdigris.core.baking.state.options import BakeControl, BakeOptions
-    from verdigris.core.baking.state.trainers import choose_trainer
+    from verdigris.core.baking.prepare import prepare
+    from verdigris.core.baking.state.options import BakeControl
     from verdigris.core.base.device import open_device
     from verdigris.core.base.errors import SettingsError
     from verdigris.core.material.live_inputs.live_input import parse_all_wanted
-    from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.settings.presets import default_preset, for_live_inputs, require_recipe
 
     documents, folder = _require_documents(documents), path_from(folder, "folder")
     live = _as_list(live, str)
     for each in live:
         require_text(each, "live")
-    for argument, value in (("name", name), ("preset", preset), ("material", material)):
+    for argument, value in (("name", name), ("material", material)):
         if value is not None:
             require_text(value, argument)
     if control is not None and not isinstance(control, BakeControl):
         raise SettingsError(f"control is {control!r}: use a BakeControl")
-    check_limits(device)
-    opened = open_device(device)
-    kind = choose_trainer(opened)
-    recipe = require_recipe(preset or default_preset(kind), kind, len(documents))
-    recipe = for_live_inputs(recipe, len(live))
-    teachers = [
-        Teacher(each, each.require_material(material), opened, live=parse_all_wanted(live))
-        for each in documents
-    ]
-    options = BakeOptions(
-        name=name or (teachers[0].material.file_name if teachers else "nothing"),
-        # absolute, because the caller may change the working folder between two events
-        folder=folder.absolute(),
-        trainer=kind,
+    request = BakeRequest.of(
+        preset=preset,
         resume=resume,
         importance=importance,
         time_limit=time_limit,
         target_error=target_error,
         target=target,
-        preview_seconds=1.0,
-        preset=preset or default_preset(kind),
         viewport_textures=viewport_textures,
+        live=parse_all_wanted(live),
+        **changes,
     )
-    return run(teachers, recipe.changed(changes), options, control)
+    check_limits(device)
+    opened = open_device(device)
+    chosen = [(each, each.require_material(material)) for each in documents]
+    # absolute, because the caller may change the working folder between two events
+    prepared = prepare(request, chosen, opened, folder.absolute(), name or None)
+    options = replace(prepared.options, preview_seconds=1.0)
+    return run(prepared.teachers, prepared.recipe, options, control)
 
 
 @explain_missing_folder()

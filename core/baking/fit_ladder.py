@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.baking.bake_neural_rung import NeuralRequest, bake_neural
+from verdigris.core.baking.bake_neural_rung import bake_neural
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.baking.state.outputs import require_writable, result_folder
 from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.base.errors import SettingsError
@@ -117,9 +118,15 @@ def fit_ladder(
     def find_neural() -> Neural:
         if bundle is not None:
             return Neural.of(bundle, BundleMaterial(bundle, device), uv_set=read_by)
-        wanted = NeuralRequest(draft, request.preset, request.uv_set)
         return bake_neural(
-            document, material, surface, device, wanted, lambda part: on_progress(NEURAL, part)
+            document,
+            material,
+            surface,
+            device,
+            draft,
+            BakeRequest(preset=request.preset),
+            request.uv_set,
+            lambda part: on_progress(NEURAL, part),
         )
 
     graph = _put_on_mesh(document, material, surface, device, request)

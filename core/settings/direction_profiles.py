@@ -81,7 +81,7 @@ def read_directions(text: str) -> tuple[str, Table]:
     if text in PROFILES:
         return text, ()
     path = Path(text)
-    if path.suffix.lower() not in (".json", ".npy"):
+    if not names_table(text):
         raise SettingsError(
             f"directions {text!r} are neither one of {', '.join(PROFILES)} nor a .json or .npy file"
         )
@@ -97,6 +97,11 @@ def read_directions(text: str) -> tuple[str, Table]:
     except (ValueError, RecursionError) as failure:
         raise SettingsError(f"{path}: cannot be read as a table: {failure}") from None
     return "uniform", checked_table(values, str(path))
+
+
+def names_table(text: str) -> bool:
+    """Whether a text names the file of a table, and not a profile."""
+    return Path(text).suffix.lower() in (".json", ".npy")
 
 
 def _check_shape(shape: tuple[int, ...], name: str) -> None:

@@ -173,6 +173,19 @@ _SHARED = {
 }
 
 
+def require_trainer(trainer: str) -> str:
+    """The trainer of this name."""
+    if trainer not in TRAINERS:
+        raise SettingsError(f"trainer {trainer!r} is not known: use one of {', '.join(TRAINERS)}")
+    return trainer
+
+
+def steps_for(steps: int, materials: int) -> int:
+    """The steps of a decoder that several materials share, from those of one material. Each batch
+    is divided among them, so that each material gets as many samples as in a bake of its own."""
+    return steps * materials
+
+
 def default_preset(trainer: str) -> str:
     """The preset where none is chosen: more than a draft would take long on a processor."""
     return "draft" if trainer == "numpy" else "standard"
@@ -191,11 +204,17 @@ def for_live_inputs(recipe: Recipe, count: int) -> Recipe:
     )
 
 
+def for_materials(recipe: Recipe, materials: int) -> Recipe:
+    """With the steps for so many materials that share a decoder."""
+    if materials == 1:
+        return recipe
+    return recipe.map(lambda each: replace(each, iterations=steps_for(each.iterations, materials)))
+
+
 def require_recipe(preset: str, trainer: str, materials: int = 1) -> Recipe:
-    """The preset of this name, for a trainer and so many materials that share a decoder."""
-    if trainer not in TRAINERS:
-        raise SettingsError(f"trainer {trainer!r} is not known: use one of {', '.join(TRAINERS)}")
-    if preset not in PRESETS[trainer]:
+    """The preset of this name, for a trainer and so many materials that share a decoder. Its steps
+    are those of one material: see `for_materials`."""
+    if preset not in PRESETS[require_trainer(trainer)]:
         names = ", ".join(PRESETS[trainer])
         raise SettingsError(f"preset {preset!r} is not known: use one of {names}")
     if materials > 1 and preset == "standard":

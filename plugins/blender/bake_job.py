@@ -6,30 +6,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.text import format_seconds
-from verdigris.core.hosts.host import HostDocument
 from verdigris.core.worker.client.client import GONE, SILENT, WorkerClient
 from verdigris.core.worker.protocol import commands
 from verdigris.ui.model.parts.bake_log import BakeLog
 
 if TYPE_CHECKING:
+    from verdigris.core.hosts.host import HostDocument
     from verdigris.core.hosts.painted_meshes import Painted
 
 RUNNING, DONE, CANCELLED, FAILED = "running", "done", "cancelled", "failed"
-
-
-@dataclass(frozen=True)
-class Choices:
-    """What the artist has chosen."""
-
-    folder: Path
-    name: str
-    preset: str = ""
-    viewport_textures: bool = True
 
 
 class BakeJob:
@@ -39,24 +27,16 @@ class BakeJob:
         self,
         document: HostDocument,
         painted: Painted | None,
-        choices: Choices,
+        start: commands.Start,
         make_client: Callable[[], WorkerClient] = WorkerClient,
     ) -> None:
         self.state, self.error = RUNNING, ""
         self.log = BakeLog()
         self.hints: list[str] = []
         self._doing, self._silence = "Starting the worker", ""
-        self._painted, self._choices = painted, choices
+        self._painted, self._start = painted, start
         self._client = make_client()
-        self._client.send(
-            commands.Open(
-                name=document.name,
-                search=tuple(str(folder) for folder in document.search),
-                material=document.material,
-                live=document.live,
-                payload=document.text.encode(),
-            )
-        )
+        self._client.send(commands.Open.of(document))
 
     @property
     def share(self) -> float:
@@ -126,17 +106,8 @@ class BakeJob:
             self._end(FAILED, why)
             return
         if self._painted is not None:
-            values = self._painted.weights.astype("<f4")
-            height, width = values.shape
-            self._client.send(commands.SetImportance(width, height, values.tobytes()))
-        self._client.send(
-            commands.Start(
-                folder=str(self._choices.folder),
-                name=self._choices.name,
-                preset=self._choices.preset,
-                viewport_textures=self._choices.viewport_textures,
-            )
-        )
+            self._client.send(commands.SetImportance.of(self._painted.weights))
+        self._client.send(self._start)
 
     def _end(self, state: str, error: str = "") -> None:
         self.state, self.error = state, error

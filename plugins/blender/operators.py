@@ -11,15 +11,17 @@ from pathlib import Path
 
 import bpy
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.errors import HostError, VerdigrisError, reason
 from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.host import HostMaterial
 from verdigris.core.hosts.ladder_looks import read_look
 from verdigris.core.hosts.painted_meshes import find_painted
+from verdigris.core.worker.protocol.commands import Start
 
 from . import programs
 from .adapter import BlenderHost
-from .bake_job import CANCELLED, FAILED, RUNNING, BakeJob, Choices
+from .bake_job import CANCELLED, FAILED, RUNNING, BakeJob
 from .scene.live_inputs import toggle
 from .scene.materials import live_offers
 from .scene.meshes import require_object
@@ -120,11 +122,11 @@ class VERDIGRIS_OT_bake(_Reporting, bpy.types.Operator):
             self.report({"INFO"}, note)
         (name,) = unused_names([self._material.name])
         use_own_worker()
-        self._job = _Running.job = BakeJob(
-            document,
-            painted,
-            Choices(folder, name, settings.chosen_preset, settings.viewport_textures),
+        request = BakeRequest(
+            preset=settings.chosen_preset or None, viewport_textures=settings.viewport_textures
         )
+        start = Start(str(folder), name, request)
+        self._job = _Running.job = BakeJob(document, painted, start)
 
     def _end(self) -> set[str]:
         job = self._job

@@ -145,15 +145,8 @@ class BakeQueue:
             text = str(failure)
             self._end(lambda job: job.fail(text))
             return
-        self._client.send(_importance(weights))
-        self._client.send(
-            commands.Open(
-                name=document.name,
-                search=tuple(str(folder) for folder in document.search),
-                material=document.material,
-                payload=document.text.encode(),
-            )
-        )
+        self._client.send(commands.SetImportance.of(weights))
+        self._client.send(commands.Open.of(document))
 
     def _handle(self, event: Mapping[str, Any]) -> None:
         assert self._job is not None and self._client is not None
@@ -202,13 +195,6 @@ class BakeQueue:
             client.kill()
         elif client is not None:
             client.close()
-
-
-def _importance(weights: NDArray[np.float32] | None) -> commands.SetImportance:
-    if weights is None:
-        return commands.SetImportance()
-    height, width = weights.shape
-    return commands.SetImportance(width, height, weights.astype("<f4").tobytes())
 
 
 def _progress(log: BakeLog) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.errors import HostError
 from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.file_host import FilesHost
@@ -82,7 +83,7 @@ def finished(path):
 
 def test_each_material_is_baked_by_name_with_its_document_and_folders(scene, tmp_path):
     run, commands = answer(finished("out/gold.vdg"))
-    choices = BatchOptions(out=tmp_path, preset="draft", time_limit=2)
+    choices = BatchOptions(out=tmp_path, request=BakeRequest(preset="draft", time_limit=2))
     outcomes = bake_scene(FilesHost(scene), choices, run)
     assert [(each.name, each.status) for each in outcomes] == [("gold", "baked"), ("lead", "baked")]
     command, text = commands[1]

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFileDialog
 
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.worker.protocol.commands import Start
 from verdigris.ui.model.parts.choices import BakeChoices
 from verdigris.ui.model.parts.own_presets import SUFFIX, OwnPresets, read_preset
 from verdigris.ui.qt.scrub import Scrub
@@ -106,9 +107,8 @@ def test_the_target_of_the_verdict_is_chosen_beside_the_presets_and_sent(form, m
     assert model.choices.target == "very good"
     model.start()
     client = fake_panel[0].client
-    assert next(each for each in reversed(client.sent) if hasattr(each, "target")).target == (
-        "very good"
-    )
+    start = next(each for each in reversed(client.sent) if isinstance(each, Start))
+    assert start.request.target == "very good"
     fake_panel[0].receive("state", state="preparing")
     fake_panel[0].receive("state", state="failed")
 

@@ -20,6 +20,7 @@ from verdigris.core.base.text import unused_names
 from verdigris.core.bundle.history.version import Version
 from verdigris.core.hosts.host import HostDocument, HostMaterial, ShowsRungs, log_beside
 from verdigris.core.material.files.named_files import find_folders
+from verdigris.core.settings.changes import changes_to
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING, REFINING
 from verdigris.ui.model import states
@@ -296,15 +297,20 @@ class PanelModel(WorkerLink):
         self._has_run, self._is_attached = True, False
         self._awaits_start = self.state == REFINING
         self.history.set_shown("")
-        start = self.choices.start(str(self.result_folder()), self._result_name())
+        request = self.choices.request()
+        if settings is not None:
+            request = replace(request, changes=changes_to(settings))
         self._started, self.took = self.choices, 0.0
         self.effects.found = None
         self.predicted = self.predict(self.choices) if settings is None else None
         is_resumed = self.choices.resume
         self.time_left.start(None if is_resumed else self.predicted, is_resumed)
         self.bake_clock.start()
-        start = replace(start, report_picture=self.wants_report_picture)
-        self._send(start if settings is None else replace(start, changes=dict(settings)))
+        self._send(
+            commands.Start(
+                str(self.result_folder()), self._result_name(), request, self.wants_report_picture
+            )
+        )
         self._set_state(PREPARING)
 
     def _begin_from_checkpoint(self) -> None:
@@ -315,7 +321,7 @@ class PanelModel(WorkerLink):
     def request_forecast(self) -> None:
         """Measures the cost of the material, baked and not. The worker answers with an event."""
         if self.can_forecast:
-            self._send(commands.Forecast(self.choices.preset, self.choices.changes()))
+            self._send(commands.Forecast(self.choices.request()))
             self.doing = "measuring the cost"
             self.state_changed.emit()
 
@@ -452,13 +458,4 @@ class PanelModel(WorkerLink):
             self._send(self.meshes.loaded)
         self._send(self.view)
         self._send(self.focus)
-        self._send(
-            commands.Open(
-                name=document.name,
-                search=(*map(str, document.search), *self.search_folders),
-                confined=document.confined,
-                material=document.material,
-                live=self.choices.live,
-                payload=document.text.encode(),
-            )
-        )
+        self._send(commands.Open.of(document, self.search_folders, self.choices.live))

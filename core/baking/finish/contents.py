@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verdigris.core.baking.bake_request import recorded_fields
 from verdigris.core.baking.finish.store import rounding_by_material
 from verdigris.core.baking.measure.measure import once
 from verdigris.core.baking.state.checkpoint import live_facts
@@ -117,12 +118,8 @@ def _request(run: Run, material: int) -> Mapping[str, Any]:
     if options.importance is not None:
         weights = np.ascontiguousarray(options.importance, np.float32)
         found["importance_sha256"] = hashlib.sha256(weights.tobytes()).hexdigest()
-    if options.time_limit is not None:
-        found["time_limit"] = options.time_limit
-    if options.target_error is not None:
-        found["target_error"] = options.target_error
-    if options.target:
-        found["target"] = options.target
+    asked = {name: getattr(options, name) for name in recorded_fields()}
+    found |= {name: value for name, value in asked.items() if value not in (None, "")}
     if options.provenance:
         found["asked"] = dict(options.provenance[material])
     return found

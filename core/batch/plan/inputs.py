@@ -10,6 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verdigris.core.baking.bake_request import recorded_fields
 from verdigris.core.base.errors import SceneError, VerdigrisError
 from verdigris.core.base.json_fields import find_table, find_whole
 from verdigris.core.base.text import counted, printable
@@ -63,7 +64,7 @@ def collect_inputs(entry: Entry, document: Document, digest: Digest = file_diges
     material = document.require_material(entry.material or None)
     document.check(material)
     asked: dict[str, Any] = {}
-    importance = entry.request.importance
+    importance = entry.request.importance_file
     if importance is not None:
         if not importance.is_file():
             raise SceneError(f"{importance}: there is no such importance map")
@@ -172,7 +173,7 @@ def _shared_outside(found: Mapping[str, Any]) -> list[str]:
 
 def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
     reasons = []
-    for what in ("time_limit", "target_error", "target"):
+    for what in recorded_fields():
         before, now = found.get(what), getattr(entry.request, what) or None
         if before != now:
             reasons.append(f"{what} is {now}, was {before}")
@@ -180,7 +181,7 @@ def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
     if not isinstance(before, Mapping) or found.get("trainer") not in ("tensor", "numpy"):
         return [*reasons, _WITHOUT_SETTINGS]
     size = find_whole(find_table(find_table(found, "asked"), "group"), "size") or 1
-    recipe = entry.request.recipe_for(found["trainer"], max(1, size))
+    recipe = entry.request.recipe(found["trainer"], max(1, size))
     kinds = [kind for kind in Kind if kind.value == found.get("kind")]
     if not kinds:
         return [*reasons, _WITHOUT_SETTINGS]

@@ -27,6 +27,7 @@ from verdigris.core.batch.scene.groups import Grouping, group_of, members_by_gro
 from verdigris.core.batch.scene.scene import Scene
 from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.flatten.viewport import BASE_TEXTURES, texture_paths
 from verdigris.core.settings.bake_settings import TRAINERS
 
 
@@ -147,7 +148,7 @@ def make_plan(
 
 def bundle_of(entry: Entry, out: Path) -> Path:
     """The path of a material's bundle."""
-    return out / entry.request.folder / f"{entry.name}{SUFFIX}"
+    return out / entry.folder / f"{entry.name}{SUFFIX}"
 
 
 def _selected(materials: Sequence[Planned], scene: Scene) -> list[Planned]:
@@ -167,7 +168,7 @@ def _inspect(entry: Entry, out: Path, hashes: DigestCache, documents: DocumentCa
         entry = with_live_of_bundle(entry, document, planned.bundle)
         inputs = collect_inputs(entry, document, hashes)
         for trainer in TRAINERS:
-            entry.request.recipe_for(trainer)
+            entry.request.recipe(trainer)
         _is_there(planned.bundle)
     except VerdigrisError as failure:
         return replace(planned, state=State.BROKEN, reasons=(str(failure),))
@@ -222,9 +223,10 @@ def _grouped(
 
 def _why_not_together(name: str, members: Sequence[Planned]) -> str:
     # a decoder has so many live inputs, whatever they are in each material
+    entries = [each.entry for each in members]
     requests = [
-        (replace(each.entry.request, group="", live=None), len(each.entry.request.live or ()))
-        for each in members
+        (replace(each.request, live=None), len(each.request.live or ()), each.folder)
+        for each in entries
     ]
     if all(request == requests[0] for request in requests):
         return ""
@@ -250,6 +252,11 @@ def check_bundle(planned: Planned, choices: Choices) -> Planned:
     if planned.state == State.BROKEN:
         return replace(planned, found=found)
     reasons = find_differences(_of(planned), planned.entry, manifest.source, choices.trainer)
+    textures = texture_paths(planned.bundle)
+    if planned.entry.request.viewport_textures and not all(
+        textures[kind].is_file() for kind in BASE_TEXTURES
+    ):
+        reasons.append("its textures for viewports are missing")
     if choices.force:
         reasons = reasons or ["all materials are to be baked again"]
     state = State.STALE if reasons else State.CURRENT
@@ -285,7 +292,6 @@ def make_work(
 ) -> Work:
     """One bake of these materials, which share a decoder if they are several."""
     first, request = members[0], members[0].entry.request
-    recipes = {kind: request.recipe_for(kind, len(members)) for kind in TRAINERS}
     task = Task(
         bake_name(first),
         first.bundle.parent,
@@ -299,20 +305,14 @@ def make_work(
             )
             for each in members
         ),
-        {kind: recipe.to_json() for kind, recipe in recipes.items()},
-        request.importance,
-        request.time_limit,
-        request.target_error,
+        replace(request, checkpoint_seconds=choices.checkpoint_seconds),
         choices.device,
-        choices.checkpoint_seconds,
-        request.target,
-        request.preset,
     )
     trainer = choices.trainer or choices.likely
-    estimate = estimate or Estimate()
-    seconds = estimate.seconds(recipes[trainer].largest, trainer, request.time_limit)
-    _, on_disk = bundle_bytes(recipes[trainer].largest)
-    return Work(task, tuple(members), seconds, on_disk * len(members), task.checkpoint.is_file())
+    estimate, settings = estimate or Estimate(), request.recipe(trainer, len(members)).largest
+    seconds = estimate.seconds(settings, trainer, request.time_limit)
+    on_disk = bundle_bytes(settings)[1] * len(members)
+    return Work(task, tuple(members), seconds, on_disk, task.checkpoint.is_file())
 
 
 def bakes_of(materials: Iterable[Planned]) -> list[tuple[Path, str]]:

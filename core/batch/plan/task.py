@@ -7,7 +7,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.baking.state.checkpoint import state_path
+from verdigris.core.base.errors import SceneError
+from verdigris.core.base.json_fields import Fields
 from verdigris.core.batch.scene.entry import Source
 from verdigris.core.bundle.files.manifest import SUFFIX
 
@@ -47,22 +50,10 @@ class Task:
     """The folder of bundles and checkpoint."""
     members: tuple[Member, ...]
     """The materials."""
-    settings: Mapping[str, Mapping[str, Any]]
-    """A recipe for each trainer: the device decides which one is used."""
-    importance: Path | None = None
-    """An image of weights of places."""
-    time_limit: float | None = None
-    """Seconds for the training."""
-    target_error: float | None = None
-    """The log MAE at which training stops."""
+    request: BakeRequest = field(default_factory=BakeRequest)
+    """How to bake them."""
     device: str = ""
     """As for `verdigris bake`; empty for the default."""
-    checkpoint_seconds: float = 5.0
-    """Seconds between two checkpoints."""
-    target: str = ""
-    """What training shall reach, as for `verdigris bake`."""
-    preset: str = ""
-    """The preset of the settings, for the manifest; empty for that of the device."""
 
     @property
     def bundles(self) -> tuple[Path, ...]:
@@ -89,7 +80,7 @@ class Task:
             members=tuple(
                 replace(member, source=member.source.absolute()) for member in self.members
             ),
-            importance=self.importance.absolute() if self.importance else None,
+            request=self.request.absolute(),
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -97,14 +88,8 @@ class Task:
             "name": self.name,
             "folder": str(self.folder),
             "members": [member.as_json() for member in self.members],
-            "settings": {kind: dict(values) for kind, values in self.settings.items()},
-            "importance": str(self.importance) if self.importance else None,
-            "time_limit": self.time_limit,
-            "target_error": self.target_error,
+            "request": self.request.as_json(),
             "device": self.device,
-            "checkpoint_seconds": self.checkpoint_seconds,
-            "target": self.target,
-            "preset": self.preset,
         }
 
     @classmethod
@@ -119,17 +104,11 @@ class Task:
             )
             for each in values["members"]
         )
-        importance = values["importance"]
+        request = Fields(values["name"], "request", values["request"], SceneError)
         return cls(
             values["name"],
             Path(values["folder"]),
             members,
-            values["settings"],
-            Path(importance) if importance else None,
-            values["time_limit"],
-            values["target_error"],
+            BakeRequest.from_json(request),
             values["device"],
-            values["checkpoint_seconds"],
-            values.get("target", ""),
-            values.get("preset", ""),
         )

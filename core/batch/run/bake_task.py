@@ -171,38 +171,25 @@ def describe(failure: VerdigrisError) -> dict[str, Any]:
 def run(task: Task, post: Any) -> int:
     """Runs the bake. Materials that cannot be compiled are reported with the reasons."""
     from verdigris.core.baking.measure.memory import check_limits
-    from verdigris.core.baking.state.options import BakeOptions
-    from verdigris.core.baking.state.trainers import choose_trainer
+    from verdigris.core.baking.prepare import prepare_compiled
     from verdigris.core.base.device import open_device
-    from verdigris.core.importance.maps import read_importance
-    from verdigris.core.settings.presets import default_preset
-    from verdigris.core.settings.recipe import Recipe
 
     check_limits(task.device or None)
     device = open_device(task.device or None)
     teachers = _compile(task, device, post)
     if len(teachers) < len(task.members):
         return EXIT_DONE
-    kind = choose_trainer(device)
-    recipe = Recipe.from_json(task.settings[kind])
-    options = BakeOptions(
-        name=task.name,
-        folder=task.folder,
-        trainer=kind,
+    prepared = prepare_compiled(task.request, teachers, task.folder, task.name)
+    options = replace(
+        prepared.options,
         resume=task.checkpoint.is_file(),
-        importance=read_importance(task.importance) if task.importance else None,
-        time_limit=task.time_limit,
-        target_error=task.target_error,
-        target=task.target,
-        preset=task.preset or default_preset(kind),
-        checkpoint_seconds=task.checkpoint_seconds,
         # hundreds of materials, and a plan of each run: versions would fill the disk
         keeps_versions=False,
         names=tuple(member.name for member in task.members),
         provenance=tuple(member.asked for member in task.members),
     )
     # the output can be closed: the bake must release its lock even then
-    with contextlib.closing(bake_or_wait(teachers, recipe, options, post)) as events:
+    with contextlib.closing(bake_or_wait(teachers, prepared.recipe, options, post)) as events:
         for event in events:
             post(event.as_json())
     return EXIT_DONE

@@ -14,7 +14,6 @@ from verdigris.core.base.errors import VerdigrisError, reason, suggest_elsewhere
 from verdigris.core.base.process.processor import usable_memory, usable_processors
 from verdigris.core.batch.plan.task import Task
 from verdigris.core.batch.run.bake_process import BakeProcess, Outcome
-from verdigris.core.settings.recipe import Recipe
 
 # Threads and memory of a bake on the processor, besides its texels.
 THREADS_OF_A_BAKE = 2
@@ -146,7 +145,7 @@ def concurrent_bakes(tasks: Iterable[Task] = ()) -> int:
 
 
 def _memory_of(task: Task) -> int:
-    settings = Recipe.from_json(task.settings["numpy"]).largest
+    settings = task.request.recipe("numpy", len(task.members)).largest
     return MEMORY_OF_A_BAKE + needed_bytes(settings, len(task.members), "numpy")
 
 

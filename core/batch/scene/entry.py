@@ -2,59 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.settings.bake_settings import TABLES, BakeSettings
-from verdigris.core.settings.json_changes import changed, check_kinds
-from verdigris.core.settings.presets import default_preset, for_live_inputs, require_recipe
-from verdigris.core.settings.recipe import Recipe
+from verdigris.core.baking.bake_request import BakeRequest
 
 if TYPE_CHECKING:
-    from verdigris.core.material.live_inputs.live_input import WantedInput
     from verdigris.core.material.load.mtlx_document import Document
 
-# Settings that are compatible with every value of any other field.
-_ROOMY = BakeSettings(encode_from=0, small_resolution=4)
 _MOST_LINKS = 3
-
-
-@dataclass(frozen=True)
-class BakeRequest:
-    """How to bake a material. Defaults are those of `verdigris bake`."""
-
-    preset: str = ""
-    """draft, standard or final; by default the preset of the device."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of `BakeSettings` that replace those of the preset."""
-    importance: Path | None = None
-    """An image of weights of places."""
-    directions: str = ""
-    """A direction profile, or the file of a table."""
-    time_limit: float | None = None
-    """Seconds for the training."""
-    target_error: float | None = None
-    """The log MAE at which training stops."""
-    target: str = ""
-    """What training shall reach, a key of TARGETS in core/pictures/compare/verdict.py."""
-    live: tuple[WantedInput, ...] | None = None
-    """Inputs that stay open. None: those of the bundle, if it has any."""
-    group: str = ""
-    """Materials of one group share a decoder."""
-    folder: str = ""
-    """The folder of the bundle, below that of the scene."""
-
-    def recipe_for(self, trainer: str, materials: int = 1) -> Recipe:
-        """The settings for this trainer. Materials that share a decoder train for the steps of all,
-        because each batch is divided among them."""
-        changes = json.dumps(self.settings)
-        count = len(self.live or ())
-        return _resolved(self.preset, changes, self.directions, trainer, materials, count)
 
 
 @dataclass(frozen=True)
@@ -109,6 +68,10 @@ class Entry:
     """Its name in the document; empty if the document cannot be read."""
     request: BakeRequest = field(default_factory=BakeRequest)
     """How to bake it."""
+    group: str = ""
+    """Materials of one group share a decoder."""
+    folder: str = ""
+    """The folder of the bundle, below that of the scene."""
     problem: str = ""
     """Why it cannot be baked, if that is known."""
     notes: tuple[str, ...] = ()
@@ -140,39 +103,6 @@ class Entry:
 
     def with_problem(self, problem: str) -> Entry:
         return replace(self, problem=self.problem or problem)
-
-
-@lru_cache(maxsize=512)
-def _resolved(
-    preset: str, changes: str, directions: str, trainer: str, materials: int, live: int
-) -> Recipe:
-    """cached: most materials of a scene have the same settings"""
-    chosen = require_recipe(preset or default_preset(trainer), trainer, materials)
-    chosen = for_live_inputs(chosen, live)
-    found = _directed(changed(chosen, json.loads(changes)), directions)
-    return found.map(lambda each: replace(each, iterations=each.iterations * materials))
-
-
-def check_changes(changes: Mapping[str, Any]) -> None:
-    """Refuses unknown fields, values of another type, and values that are invalid with any preset.
-    Whether values are compatible depends on the preset."""
-    check_kinds(BakeSettings().to_json(), changes)
-    for name, value in changes.items():
-        if name not in TABLES:
-            # the network spec checks the activation
-            _ = replace(_ROOMY, **{name: value}).spec
-    for table, (kind, _) in TABLES.items():
-        for name, value in changes.get(table, {}).items():
-            kind(**{name: value})
-
-
-def _directed(recipe: Recipe, directions: str) -> Recipe:
-    if not directions:
-        return recipe
-    from verdigris.core.settings.direction_profiles import read_directions
-
-    name, table = read_directions(directions)
-    return recipe.changed({"draw": {"directions": name, "direction_table": table}})
 
 
 class DocumentCache:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from enum import StrEnum
 from typing import TypeVar
 
@@ -30,9 +31,9 @@ def group_of(
     """The group of each material that shares a decoder, by the material's name."""
     if grouping == Grouping.NONE:
         return {}
-    names = {entry.name: entry.request.group for entry in entries if entry.request.group}
+    names = {entry.name: entry.group for entry in entries if entry.group}
     if grouping == Grouping.BY_PLAN:
-        left = [entry for entry in entries if not entry.request.group]
+        left = [entry for entry in entries if not entry.group]
         names |= _group_similar(left, most, documents, {name.lower() for name in names.values()})
     sizes = [*names.values()]
     return {name: group for name, group in names.items() if sizes.count(group) > 1}
@@ -56,18 +57,12 @@ def _group_similar(
     alike: dict[str, list[Entry]] = {}
     for entry in entries:
         request = entry.request
-        if request.importance is not None:
+        if request.importance:
             continue
-        settings = [request.recipe_for(kind).text() for kind in TRAINERS]
-        rest = [
-            request.preset,
-            request.time_limit,
-            request.target_error,
-            request.target,
-            request.folder,
-            request.directions,
-        ]
-        key = json.dumps([_surface(entry, documents), settings, rest])
+        # different requests can give the same settings
+        settings = [request.recipe(trainer).text() for trainer in TRAINERS]
+        rest = replace(request, changes={}, live=None).as_json()
+        key = json.dumps([_surface(entry, documents), settings, rest, entry.folder])
         alike.setdefault(key, []).append(entry)
     names: dict[str, str] = {}
     numbers: dict[str, int] = {}

@@ -4,7 +4,7 @@ docs/SCENES.md."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -13,7 +13,7 @@ from verdigris.core.base.json_fields import Fields, fields_of, read_json_file
 from verdigris.core.base.text import why_invalid_name
 from verdigris.core.batch.scene.entry import DocumentCache, Entry
 from verdigris.core.batch.scene.items import join_items, read_item, search_folders
-from verdigris.core.batch.scene.rules import Rule, fits_any, parse_rule, resolve_request
+from verdigris.core.batch.scene.rules import Rule, apply_rules, fits_any, parse_rule
 from verdigris.core.batch.scene.sources import (
     LARGEST_SCENE,
     ReadOptions,
@@ -137,11 +137,9 @@ def _finished(
         )
     all_entries = []
     for entry in entries:
-        request = resolve_request(entry.name, [*rules, *options.rules], entry.request)
-        if request is not None:
-            all_entries.append(
-                replace(entry, request=request).with_problem(why_invalid_name(entry.name))
-            )
+        asked = apply_rules(entry, [*rules, *options.rules])
+        if asked is not None:
+            all_entries.append(asked.with_problem(why_invalid_name(asked.name)))
     selected = [
         entry for entry in all_entries if not options.only or fits_any(entry.name, options.only)
     ]
@@ -153,7 +151,7 @@ def _finished(
     for name, patterns in packs.items():
         for pattern in patterns:
             _require_fitting(all_entries, [pattern], f"{path}: packs.{name}")
-    beside = [entry.name for entry in all_entries if not entry.request.folder]
+    beside = [entry.name for entry in all_entries if not entry.folder]
     require_pack_names(packs, beside, f"{path}: packs")
     return Scene(path, out, tuple(selected), packs, tuple(all_entries))
 

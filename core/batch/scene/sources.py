@@ -7,12 +7,13 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.errors import SceneError, SettingsError, VerdigrisError
 from verdigris.core.base.inputs import require_working_folder_for
 from verdigris.core.base.json_fields import Fields, fields_of, read_json_file
 from verdigris.core.base.outputs import resolved
 from verdigris.core.base.text import why_not_unicode, with_plain_letters
-from verdigris.core.batch.scene.entry import BakeRequest, DocumentCache, Entry, Source
+from verdigris.core.batch.scene.entry import DocumentCache, Entry, Source
 from verdigris.core.hosts.applications import find_application
 from verdigris.core.material.live_inputs.live_input import WantedInput, parse_all_wanted
 
@@ -178,7 +179,8 @@ def _of_hand_over(path: Path, values: object, reading: ReadOptions) -> Iterator[
         document = path.parent / reading.to_here(file)
         folders = tuple(Path(reading.to_here(folder)) for folder in found.texts("search"))
         search = tuple(dict.fromkeys((*folders, *reading.search)))
-        own = replace(reading, search=search)
+        confined = found.typed("confined", bool, False) or reading.confined
+        own = replace(reading, search=search, confined=confined)
         entries = list(_of_document(document, own, is_named=True))
         notes, request = found.texts("notes"), BakeRequest(live=_live_of(found, where))
         yield from (replace(entry, notes=notes, request=request) for entry in entries)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace as changed
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -19,21 +20,16 @@ from verdigris.core.cli.shared.options import (
     DeviceChoice,
     MaterialNames,
     Search,
-    SettingChanges,
-    parse_setting_changes,
-    with_most_bytes,
 )
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from verdigris.core.baking.bake import BakeOptions
+    from verdigris.core.baking.prepare import Prepared
     from verdigris.core.ladder.mesh.mesh_surface import Surface
-    from verdigris.core.material.live_inputs.live_input import WantedInput
     from verdigris.core.material.load.mtlx_document import Document, Material
     from verdigris.core.material.mesh_points import MeshPoints
-    from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.settings.recipe import Recipe
 
     Chosen = Sequence[tuple[Document, Material]]
@@ -42,111 +38,72 @@ _ONE_PLACE = "islands that overlap get one of their places, and those without ar
 
 
 def bake(
+    *,
     files: option.Files,
-    preset: option.Preset = "",
+    given: option.RequestOptions,
     out: option.Out = Path(),
     name: option.BundleName = None,
     material: MaterialNames = None,
     search: Search = None,
     confined: Confined = False,
-    resume: option.Resume = False,
-    live: option.Live = None,
     mesh: option.Mesh = None,
     uv: option.UvSet = None,
-    resolution: option.Resolution = None,
-    most_bytes: option.MostBytes = None,
-    time_limit: option.TimeLimit = None,
-    target: option.Target = "",
-    target_error: option.TargetError = None,
-    importance: option.Importance = None,
-    directions: option.Directions = None,
     replace: option.Replace = False,
-    viewport_textures: option.ViewportTextures = False,
     as_json: AsJson = False,
     quiet: option.Quiet = False,
-    settings: SettingChanges = None,
-    iterations: option.Iterations = None,
-    seed: option.Seed = None,
     device: DeviceChoice = None,
-    trainer: option.Trainer = None,
     if_changed: option.IfChanged = False,
-    checkpoint_seconds: option.CheckpointSeconds = 5.0,
 ) -> None:
     """Trains a neural material and writes it as a bundle, NAME.vdg.
 
     Ctrl-C ends the training early and writes the bundle, with exit code 0. SIGTERM does the same
     with exit code 143, and a closed terminal with 129. `--resume` continues the training.
     """
-    from verdigris.core.baking.bake import BakeOptions
     from verdigris.core.baking.measure.memory import check_limits
-    from verdigris.core.baking.state.trainers import choose_trainer
+    from verdigris.core.baking.prepare import prepare
     from verdigris.core.base.device import open_device
-    from verdigris.core.batch.scene.entry import BakeRequest
     from verdigris.core.bundle.files.manifest import SUFFIX
     from verdigris.core.cli.shared.if_changed import is_up_to_date, show_up_to_date
     from verdigris.core.importance.maps import read_importance
-    from verdigris.core.material.live_inputs.live_input import parse_all_wanted
     from verdigris.core.material.load.mtlx_document import load_document, select_materials
-    from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.pictures.compare.verdict import require_target
-    from verdigris.core.settings.presets import NEXT_PRESET, default_preset
+    from verdigris.core.settings.presets import NEXT_PRESET
 
-    changes = parse_setting_changes(settings)
-    numbers = {"resolution": resolution, "iterations": iterations, "seed": seed}
-    changes |= {each: value for each, value in numbers.items() if value is not None}
-    if most_bytes is not None:
-        changes = with_most_bytes(changes, most_bytes)
-    target = require_target(target) if target else ""
-    wanted = parse_all_wanted(live or ())
+    request = given.request()
     check_limits(device)
     documents = [load_document(file, search or (), confined) for file in files]
     chosen = select_materials(documents, material or ())
     bundle_name = chosen[0][1].file_name if name is None else name.removesuffix(SUFFIX)
     surface = _load_mesh(mesh, uv)
     if if_changed:
-        request = BakeRequest(
-            preset, changes, importance, directions or "", time_limit, target_error, target, wanted
-        )
         bundle = out / f"{bundle_name}{SUFFIX}"
         facts = surface.facts(uv) if surface else {}
-        if is_up_to_date(chosen, bundle, request, trainer, viewport_textures, facts):
+        if is_up_to_date(chosen, bundle, request, facts):
             show_up_to_date(bundle, as_json, quiet)
             return
     opened = open_device(device)
-    kind = trainer or choose_trainer(opened)
-    preset = preset or default_preset(kind)
     # before the map is read: `scene status` then sees that it was changed during the bake
-    map_facts = _file_facts(importance)
-    weights = read_importance(importance) if importance else None
-    recipe = _read_recipe(preset, kind, chosen, wanted, changes, directions)
+    file = request.importance_file
+    map_facts = _file_facts(file)
+    weights = read_importance(file) if file else None
     points, weights = _on_mesh(surface, uv, weights, chosen)
-    teachers = [Teacher(document, each, opened, points, live=wanted) for document, each in chosen]
-    options = BakeOptions(
-        name=bundle_name,
-        folder=out,
-        trainer=kind,
-        resume=resume,
-        checkpoint_seconds=checkpoint_seconds,
-        time_limit=time_limit,
-        target_error=target_error,
-        target=target,
-        importance=weights,
-        viewport_textures=viewport_textures,
-        preset=preset,
+    request = changed(request, importance=weights)
+    prepared = prepare(request, chosen, opened, out, bundle_name, points)
+    options = changed(
+        prepared.options,
         keeps_versions=not replace,
-        provenance=({"importance": map_facts},) * len(teachers) if map_facts else (),
+        provenance=({"importance": map_facts},) * len(chosen) if map_facts else (),
     )
     recommendation = None
-    if following := NEXT_PRESET.get(preset):
-        read = partial(_read_recipe, following, kind, chosen, wanted, changes, directions)
-        recommendation = partial(_recommend, preset, following, read)
-    _run(teachers, recipe, options, if_changed, as_json, quiet, recommendation)
+    if following := NEXT_PRESET.get(options.preset):
+        longer = changed(request, preset=following)
+        read = partial(longer.recipe, str(options.trainer), len(chosen))
+        recommendation = partial(_recommend, options.preset, following, read)
+    prepared = changed(prepared, options=options)
+    _run(prepared, if_changed, as_json, quiet, recommendation)
 
 
 def _run(
-    teachers: Sequence[Teacher],
-    recipe: Recipe,
-    options: BakeOptions,
+    prepared: Prepared,
     if_changed: bool,
     as_json: bool,
     quiet: bool,
@@ -164,7 +121,7 @@ def _run(
     ending = BakeEnding(control)
     run = continued if if_changed else bake
     with ending.listening():
-        ending.show(show, run(teachers, recipe, options, control))
+        ending.show(show, run(prepared.teachers, prepared.recipe, prepared.options, control))
 
 
 def _recommend(preset: str, following: str, read: Callable[[], Recipe], bundle: Path) -> str:
@@ -172,27 +129,6 @@ def _recommend(preset: str, following: str, read: Callable[[], Recipe], bundle: 
     from verdigris.core.cli.shared.next_preset import recommend
 
     return recommend(preset, following, read, open_bundle(bundle).manifest.source)
-
-
-def _read_recipe(
-    preset: str,
-    trainer: str,
-    chosen: Chosen,
-    wanted: Sequence[WantedInput],
-    changes: Mapping[str, Any],
-    directions: str | None,
-) -> Recipe:
-    """The settings of the preset for these materials, with changes and a direction profile."""
-    from verdigris.core.settings.direction_profiles import read_directions
-    from verdigris.core.settings.json_changes import changed
-    from verdigris.core.settings.presets import for_live_inputs, require_recipe
-
-    recipe = for_live_inputs(require_recipe(preset, trainer, len(chosen)), len(wanted))
-    recipe = changed(recipe, changes)
-    if directions is None:
-        return recipe
-    name, table = read_directions(directions)
-    return recipe.changed({"draw": {"directions": name, "direction_table": table}})
 
 
 def _load_mesh(mesh: Path | None, uv: str | None) -> Surface | None:

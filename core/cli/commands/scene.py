@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.adapters import SOFTWARE, check_choice, hardware_devices
 from verdigris.core.base.device import cache_folder
 from verdigris.core.batch.farm.dask_engine import DaskEngine
@@ -174,7 +175,7 @@ def run(
     """
     choices = choices_of(given, device, force, checkpoint_seconds)
     read, _ = _read(given, out)
-    beside = [entry.name for entry in read.entries if not entry.request.folder]
+    beside = [entry.name for entry in read.entries if not entry.folder]
     bundles = {each.name: bundle_of(each, read.out) for each in read.entries if not each.problem}
     with as_usage_error("--pack"):
         require_pack_names(pack or (), beside, str(given.scene))
@@ -251,7 +252,8 @@ def _read(
     if given.preset:
         with as_usage_error("--preset"):
             require_recipe(given.preset, TRAINERS[0])
-    rule = Rule(preset=given.preset or None, settings=parse_setting_changes(given.settings))
+    changes = parse_setting_changes(given.settings)
+    rule = Rule(request=BakeRequest(preset=given.preset or None, changes=changes))
     options = SceneOptions(
         out,
         tuple(given.search or ()),

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from verdigris.core.cli.shared.options import PRESET_HELP, path_argument
+from verdigris.core.cli.shared.options import (
+    PRESET_HELP,
+    SettingChanges,
+    parse_setting_changes,
+    path_argument,
+    with_most_bytes,
+)
+
+if TYPE_CHECKING:
+    from verdigris.core.baking.bake_request import BakeRequest
 
 Files = Annotated[
     list[Path], path_argument("FILE...", "MaterialX documents (.mtlx). Several share one decoder.")
@@ -102,6 +112,45 @@ ViewportTextures = Annotated[
 Trainer = Annotated[str | None, typer.Option(hidden=True)]
 IfChanged = Annotated[bool, typer.Option("--if-changed", hidden=True)]
 CheckpointSeconds = Annotated[float, typer.Option(hidden=True)]
+
+
+@dataclass(frozen=True)
+class RequestOptions:
+    """What `verdigris bake` asks of a bake. Fields with a name of `BakeRequest` are passed on."""
+
+    preset: Preset = ""
+    resume: Resume = False
+    live: Live = None
+    resolution: Resolution = None
+    most_bytes: MostBytes = None
+    time_limit: TimeLimit = None
+    target: Target = ""
+    target_error: TargetError = None
+    importance: Importance = None
+    directions: Directions = None
+    viewport_textures: ViewportTextures = False
+    settings: SettingChanges = None
+    iterations: Iterations = None
+    seed: Seed = None
+    trainer: Trainer = None
+    checkpoint_seconds: CheckpointSeconds = 5.0
+
+    def request(self) -> BakeRequest:
+        """The request that these options make."""
+        from verdigris.core.baking.bake_request import BakeRequest, options_of
+        from verdigris.core.material.live_inputs.live_input import parse_all_wanted
+        from verdigris.core.pictures.compare.verdict import require_target
+
+        changes = parse_setting_changes(self.settings)
+        numbers = {name: getattr(self, name) for name in ("resolution", "iterations", "seed")}
+        changes |= {name: value for name, value in numbers.items() if value is not None}
+        if self.most_bytes is not None:
+            changes = with_most_bytes(changes, self.most_bytes)
+        given = {name: getattr(self, name) for name in options_of() if name != "changes"}
+        given["live"] = parse_all_wanted(self.live or ())
+        given["target"] = require_target(self.target) if self.target else ""
+        return BakeRequest(**given, changes=changes)
+
 
 GROUPS = {
     "Basic": ("preset", "out", "name", "material", "search", "confined", "resume"),

@@ -14,7 +14,7 @@ from verdigris.core.worker.protocol.messages import encode
 
 if TYPE_CHECKING:
     from verdigris.core.baking.bake import BakeControl, BakeOptions
-    from verdigris.core.batch.scene.entry import BakeRequest
+    from verdigris.core.baking.bake_request import BakeRequest
     from verdigris.core.material.load.mtlx_document import Document, Material
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.progress import Event
@@ -25,8 +25,6 @@ def is_up_to_date(
     chosen: Sequence[tuple[Document, Material]],
     bundle: Path,
     request: BakeRequest,
-    trainer: str | None,
-    viewport_textures: bool,
     mesh: Mapping[str, Any],
 ) -> bool:
     """Whether a bake now would record the same inputs as the existing bundle, as `verdigris scene`
@@ -34,7 +32,6 @@ def is_up_to_date(
     from verdigris.core.batch.plan.inputs import collect_inputs
     from verdigris.core.batch.plan.plan import Choices, Planned, State, check_bundle
     from verdigris.core.batch.scene.entry import Entry, Source
-    from verdigris.core.flatten.viewport import BASE_TEXTURES, texture_paths
 
     if len(chosen) > 1:
         raise typer.BadParameter(
@@ -45,10 +42,7 @@ def is_up_to_date(
     entry = Entry(bundle.stem, Source(document.name), material.name, request)
     inputs = replace(collect_inputs(entry, document), mesh=mesh)
     planned = Planned(entry, bundle, State.MISSING, inputs=inputs)
-    if check_bundle(planned, Choices(trainer)).state != State.CURRENT:
-        return False
-    paths = texture_paths(bundle)
-    return not viewport_textures or all(paths[kind].is_file() for kind in BASE_TEXTURES)
+    return check_bundle(planned, Choices(request.trainer)).state == State.CURRENT
 
 
 def show_up_to_date(bundle: Path, as_json: bool, quiet: bool) -> None:

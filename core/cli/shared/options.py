@@ -15,9 +15,8 @@ from typer.core import TyperCommand
 
 from verdigris.core.base.errors import VerdigrisError, why_no_folder
 from verdigris.core.base.text import parse_bytes
-from verdigris.core.batch.scene.entry import check_changes
-from verdigris.core.batch.scene.rules import merged, parse_setting
 from verdigris.core.material.load.mtlx_document import Document, load_document
+from verdigris.core.settings.changes import parse_changes
 
 Number = TypeVar("Number", int, float)
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -125,12 +124,8 @@ class DocumentOptions:
 
 def parse_setting_changes(texts: list[str] | None) -> dict[str, Any]:
     """The settings to change, from the values of `--set`."""
-    changes: dict[str, Any] = {}
     with as_usage_error("--set"):
-        for text in texts or ():
-            changes = merged(changes, parse_setting(text))
-        check_changes(changes)
-    return changes
+        return parse_changes(texts or ())
 
 
 def with_most_bytes(changes: dict[str, Any], text: str) -> dict[str, Any]:

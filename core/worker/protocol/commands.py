@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import typing
-from dataclasses import MISSING, Field, asdict, dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.baking.bake_request import BakeRequest, options_of
 from verdigris.core.base.json_fields import Fields, shortened
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.importance.maps import LARGEST_SIDE
@@ -18,7 +20,11 @@ from verdigris.core.pictures.gbuffer import ALL_SHAPES
 from verdigris.core.pictures.view import CLIP, FILM, GREY, SHOWS, SOFT, View
 from verdigris.core.worker.protocol.messages import COMMAND, Message, ProtocolError
 
+if TYPE_CHECKING:
+    from verdigris.core.hosts.host import HostDocument
+
 EVERYWHERE, PAINTED, IN_VIEW = "everywhere", "painted", "view"
+REQUEST = "request"
 FOCUSES = (EVERYWHERE, PAINTED, IN_VIEW)
 LEAST_PICTURE, LARGEST_PICTURE = 16, 2160
 # Width by height, and height by width.
@@ -38,13 +44,15 @@ class Command:
     """A command to the worker."""
 
     def as_json(self) -> dict[str, Any]:
-        """Its header, without fields that have their default."""
+        """Its header, without fields that have their default. A request is spread in it."""
         values = {
             item.name: value
             for item in fields(self)
-            if item.name != "payload" and (value := getattr(self, item.name)) != item.default
+            if item.name not in ("payload", REQUEST)
+            and (value := getattr(self, item.name)) != item.default
         }
-        return {COMMAND: NAMES[type(self)], **values}
+        request = getattr(self, REQUEST, None)
+        return {COMMAND: NAMES[type(self)], **values, **(request.as_json() if request else {})}
 
 
 @dataclass(frozen=True)
@@ -74,6 +82,24 @@ class Open(Command):
         if bool(self.path) == bool(self.payload):
             raise ProtocolError("open: give a path, or the text of a document after the line")
 
+    @classmethod
+    def of(
+        cls,
+        document: HostDocument,
+        search: Sequence[str] = (),
+        live: Sequence[str] | None = None,
+    ) -> Open:
+        """Opens a material of a host, with further folders. By default its live inputs are those
+        that the scene keeps open."""
+        return cls(
+            name=document.name,
+            search=(*map(str, document.search), *search),
+            confined=document.confined,
+            material=document.material,
+            live=tuple(document.live if live is None else live),
+            payload=document.text.encode(),
+        )
+
 
 @dataclass(frozen=True)
 class Start(Command):
@@ -82,17 +108,8 @@ class Start(Command):
     folder: str
     name: str = ""
     """The name of the result; by default the material's."""
-    preset: str = ""
-    changes: dict[str, Any] = field(default_factory=dict)
-    """Fields of `BakeSettings` that replace the preset's."""
-    resume: bool = False
-    time_limit: float = 0.0
-    """Seconds; 0 for no limit."""
-    target_error: float = 0.0
-    target: str = ""
-    """Ends early when the result is `good`, `very good` or, by default, `indistinguishable`."""
-    viewport_textures: bool = False
-    """Whether to write flattened textures beside the bundle."""
+    request: BakeRequest = field(default_factory=BakeRequest)
+    """How to bake it. Importance and live inputs are those of `SetImportance` and `Open`."""
     report_picture: bool = False
     """Whether to write a large picture for a report beside the bundle."""
 
@@ -110,8 +127,7 @@ class Show(Command):
 class Forecast(Command):
     """Measures the cost of the open material, baked and not; takes a few seconds."""
 
-    preset: str = ""
-    changes: dict[str, Any] = field(default_factory=dict)
+    request: BakeRequest = field(default_factory=BakeRequest)
 
 
 @dataclass(frozen=True)
@@ -163,6 +179,14 @@ class SetImportance(Command):
     width: int = 0
     height: int = 0
     payload: bytes = field(default=b"", repr=False)
+
+    @classmethod
+    def of(cls, weights: NDArray[np.float32] | None) -> SetImportance:
+        """The command for an array, or for none."""
+        if weights is None:
+            return cls()
+        height, width = weights.shape
+        return cls(width, height, weights.astype("<f4").tobytes())
 
     def __post_init__(self) -> None:
         _check_map("importance", self.width, self.height, self.payload)
@@ -318,13 +342,16 @@ def parse(message: Message) -> Command:
         raise ProtocolError(f"command {shortened(name)} is not known: use one of {known}")
     hints = typing.get_type_hints(kind)
     takes_bytes = hints.pop("payload", None) is not None
+    takes_request = hints.pop(REQUEST, None) is not None
     found = Fields(str(name), "", header, ProtocolError)
-    found.require_known(hints)
+    found.require_known((*hints, *(options_of() if takes_request else ())))
     values = {
         item.name: found.typed(item.name, hints[item.name])
         for item in fields(kind)
-        if item.name in header or (item.name in hints and _is_required(item))
+        if item.name in hints and (item.name in header or _is_required(item))
     }
+    if takes_request:
+        values[REQUEST] = BakeRequest.from_json(found)
     if takes_bytes:
         values["payload"] = message.payload
     elif message.payload:
@@ -364,5 +391,4 @@ def _map(width: int, height: int, payload: bytes) -> NDArray[np.float32] | None:
 
 def command_line(command: Command) -> tuple[dict[str, Any], bytes]:
     """The header and payload of a command."""
-    values = asdict(command)
-    return command.as_json(), values.get("payload", b"")
+    return command.as_json(), getattr(command, "payload", b"")

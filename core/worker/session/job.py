@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verdigris.core.baking.bake_request import BakeRequest
+from verdigris.core.baking.prepare import prepare_compiled
 from verdigris.core.baking.state.choices import stages_of
-from verdigris.core.baking.state.options import BakeControl, BakeOptions
-from verdigris.core.baking.state.trainers import choose_trainer
+from verdigris.core.baking.state.options import BakeControl
 from verdigris.core.base.lock import clear_locks
 from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.progress import ENCODING, FLATTENING, ROUNDING, SMALL_TEXTURE, STARTS, TRAINING
-from verdigris.core.settings.json_changes import changed
-from verdigris.core.settings.presets import default_preset, for_live_inputs, require_recipe
-from verdigris.core.settings.recipe import Recipe
 from verdigris.core.worker.protocol.worker_events import Plan
 
 if TYPE_CHECKING:
@@ -33,14 +32,6 @@ RUN_SECONDS = 0.14
 CHECKPOINT_SECONDS = 5.0
 
 
-def recipe_for(teacher: Teacher, preset: str, changes: dict[str, Any]) -> Recipe:
-    """A preset for the teacher's device with changed fields; fields of `draw` are changed one by
-    one."""
-    kind = choose_trainer(teacher.device)
-    recipe = require_recipe(preset or default_preset(kind), kind)
-    return changed(for_live_inputs(recipe, len(teacher.live_inputs)), changes)
-
-
 class Job:
     """A bake in progress."""
 
@@ -50,29 +41,18 @@ class Job:
         from verdigris.core.baking.bake import bake
         from verdigris.core.baking.measure.measure import classify
 
-        recipe = recipe_for(teacher, start.preset, start.changes)
+        request = start.request.over(BakeRequest(checkpoint_seconds=CHECKPOINT_SECONDS))
+        request = replace(request, importance=importance)
+        prepared = prepare_compiled(request, [teacher], Path(start.folder), start.name or None)
         # live pictures have the resolution of the result
-        self.settings = recipe[classify([teacher], recipe)]
-        options = BakeOptions(
-            name=start.name or teacher.material.file_name,
-            folder=Path(start.folder),
-            resume=start.resume,
-            importance=importance,
-            time_limit=start.time_limit or None,
-            target_error=start.target_error or None,
-            target=start.target,
-            viewport_textures=start.viewport_textures,
-            preset=start.preset or default_preset(choose_trainer(teacher.device)),
-            writes_first=True,
-            run_seconds=RUN_SECONDS,
-            checkpoint_seconds=CHECKPOINT_SECONDS,
-        )
+        self.settings = prepared.recipe[classify([teacher], prepared.recipe)]
+        options = replace(prepared.options, writes_first=True, run_seconds=RUN_SECONDS)
         self.run: Run | None = None
         self.control = BakeControl(watch=self._watch)
         self._folder, self._name = options.folder, options.name
-        self._events = bake([teacher], recipe, options, self.control)
+        self._events = bake(prepared.teachers, prepared.recipe, options, self.control)
         self._paused_at: float | None = None
-        self.flattens = start.viewport_textures
+        self.flattens = options.viewport_textures
         self.wants_picture = start.report_picture
         self._weights = importance
 

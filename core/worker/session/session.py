@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from verdigris.core.baking.bake_request import BakeRequest
+from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.progress import Finished, Kept, Phase, Started, Step, Warning
 from verdigris.core.worker.drawing.texel_inspector import weigh_places
@@ -20,7 +22,7 @@ from verdigris.core.worker.protocol.heartbeat import LONG_PATIENCE, PATIENCE, RE
 from verdigris.core.worker.protocol.messages import VERSION, Fault, ProtocolError
 from verdigris.core.worker.session.budget import Turns
 from verdigris.core.worker.session.forecast import estimate, measure
-from verdigris.core.worker.session.job import Job, recipe_for
+from verdigris.core.worker.session.job import Job
 from verdigris.core.worker.session.open_material import OpenMaterial, RequestedView
 from verdigris.core.worker.session.opening import (
     OpenDocument,
@@ -187,7 +189,8 @@ class Session:
             for text in opened.refused:
                 self._post(Warning(text))
             if teacher:
-                settings = recipe_for(teacher, "", {}).largest
+                trainer, live = choose_trainer(teacher.device), len(teacher.live_inputs)
+                settings = BakeRequest().recipe(trainer, 1, live).largest
                 show = self._views.open(teacher, settings.resolution)
                 self._material = OpenMaterial(opened, teacher, show)
                 self._post(estimate(settings))
@@ -222,7 +225,7 @@ class Session:
         self._refuse_while_busy("forecast")
         self._reopen_if_changed()
         teacher = self._require_material("forecast").teacher
-        recipe = recipe_for(teacher, command.preset, command.changes)
+        recipe = command.request.recipe(choose_trainer(teacher.device), 1, len(teacher.live_inputs))
         with self._doing("measuring the cost"):
             self._post(measure(teacher, recipe[classify([teacher], recipe)]))
 

@@ -5,9 +5,17 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from verdigris.core.baking.bake_request import (
+    FLAG,
+    NUMBER,
+    POSITIVE,
+    BakeRequest,
+    Option,
+    options_of,
+)
 from verdigris.core.hosts.host import WEIGHT_SET
 
 
@@ -19,15 +27,14 @@ class BatchOptions:
     part: tuple[int, int] = (1, 1)
     """Bake this part of the materials, of so many; counted from 1."""
     out: Path = Path()
-    preset: str = ""
+    request: BakeRequest = field(default_factory=BakeRequest)
+    """How to bake them."""
     device: str = ""
-    time_limit: float = 0.0
     force: bool = False
     """Whether to bake materials that are up to date, too."""
     only_list: bool = False
     hand_over: bool = False
     attach: bool = False
-    viewport_textures: bool = False
     weight_set: str = WEIGHT_SET
     """The name of the painted weights. Empty for none."""
     quiet: bool = False
@@ -48,14 +55,12 @@ def read_arguments(
         materials=tuple(given.material),
         part=given.part,
         out=given.out.absolute(),
-        preset=given.preset,
+        request=BakeRequest(**{name: getattr(given, name) or None for name in _asked()}),
         device=given.device,
-        time_limit=given.time_limit,
         force=given.force,
         only_list=given.list,
         hand_over=given.hand_over,
         attach=given.attach,
-        viewport_textures=given.viewport_textures,
         weight_set=given.weights,
         quiet=given.quiet,
         farm=given.farm,
@@ -90,11 +95,9 @@ def _parser(program: str) -> argparse.ArgumentParser:
         help="bake part I of N of the materials, for farms",
     )
     parser.add_argument("--out", "-o", type=Path, default=Path(), help="folder for the bundles")
-    parser.add_argument("--preset", "-p", default="", help="draft, standard or final")
+    for name, option in _asked().items():
+        _add_option(parser, name, option)
     parser.add_argument("--device", default="", help="as in `verdigris bake`")
-    parser.add_argument(
-        "--time-limit", type=float, default=0.0, help="seconds of training per bake"
-    )
     parser.add_argument(
         "--force", action="store_true", help="bake materials that are up to date, too"
     )
@@ -103,12 +106,10 @@ def _parser(program: str) -> argparse.ArgumentParser:
         "--hand-over", action="store_true", help="write MaterialX documents and bake none"
     )
     parser.add_argument(
-        "--attach", action="store_true", help="note results in the scene and save it"
-    )
-    parser.add_argument(
-        "--viewport-textures",
+        "--attach",
         action="store_true",
-        help="also write plain textures; with --attach, add a material with them to the scene",
+        help="note results in the scene and save it; with --viewport-textures, add a material with "
+        "them to the scene",
     )
     parser.add_argument(
         "--weights",
@@ -127,6 +128,20 @@ def _parser(program: str) -> argparse.ArgumentParser:
         "--farm", action="store_true", help="print progress in the format of Open Job Description"
     )
     return parser
+
+
+def _asked() -> dict[str, Option]:
+    """The options that ask for the same as those of `verdigris bake`."""
+    return {name: option for name, option in options_of(BakeRequest).items() if option.in_hosts}
+
+
+def _add_option(parser: argparse.ArgumentParser, name: str, option: Option) -> None:
+    words = (option.word, "-p") if name == "preset" else (option.word,)
+    if option.form is FLAG:
+        parser.add_argument(*words, dest=name, action="store_true", default=None, help=option.help)
+    else:
+        kind = float if option.form in (NUMBER, POSITIVE) else str
+        parser.add_argument(*words, dest=name, type=kind, help=option.help)
 
 
 def _part(text: str) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +47,7 @@ def hand_over(
         outcome.importance = str(weights)
     outcome.status, outcome.document = HANDED_OVER, str(file)
     outcome.search = tuple(str(folder) for folder in document.search)
-    outcome.live = document.live
+    outcome.live, outcome.confined = document.live, document.confined
 
 
 def bake_material(
@@ -100,18 +101,14 @@ def _command(
 ) -> list[str]:
     command = [python, "-P", "-m", "verdigris.core", "bake", str(file), "--json"]
     command += ["--material", document.material, "--name", name, "--out", str(options.out)]
-    for option, value in (
-        ("--preset", options.preset),
-        ("--device", options.device),
-        ("--time-limit", str(options.time_limit) if options.time_limit else ""),
-        ("--importance", str(weights) if weights else ""),
-    ):
-        command += [option, value] if value else []
+    request = options.request if weights is None else replace(options.request, importance=weights)
+    command += request.as_words()
+    command += ["--device", options.device] if options.device else []
+    command += ["--confined"] if document.confined else []
     for search in document.search:
         command += ["--search", str(search)]
     for live in document.live:
         command += ["--live", live]
-    command += ["--viewport-textures"] if options.viewport_textures else []
     command += [] if options.force else ["--if-changed"]
     return command + list(options.options)
 

@@ -31,9 +31,11 @@ class Outcome:
     search: tuple[str, ...] = ()
     error: str = ""
     importance: str = ""
-    """The file of painted weights of an handed-over document."""
+    """The file of painted weights of a handed-over document."""
     live: tuple[str, ...] = ()
-    """Inputs that an handed-over document keeps open, as texts of `bake --live`."""
+    """Inputs that a handed-over document keeps open, as texts of `bake --live`."""
+    confined: bool = False
+    """Whether a handed-over document may only read files in its folders."""
     notes: tuple[str, ...] = ()
     stopped_by: str = ""
     """Why training ended, as in the event `finished`; `request` if it was ended early."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import hou
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.errors import HostError
 from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.host import WEIGHT_SET, BakedResult, HostDocument, HostMaterial
@@ -46,7 +47,10 @@ def jobs_of_lop(node: hou.LopNode) -> list[NodeBake]:
         )
     names = [path.rpartition("/")[2] for path in paths]
     folder, preset = _folder(node), node.parm(bake_lop.PRESET).evalAsString()
-    textures = bool(node.parm(bake_lop.TEXTURES).evalAsInt())
+    request = BakeRequest(
+        preset=None if preset == bake_lop.AUTOMATIC else preset,
+        viewport_textures=bool(node.parm(bake_lop.TEXTURES).evalAsInt()),
+    )
     weights = node.parm(bake_lop.WEIGHTS).evalAsString()
     return [
         LopBake(
@@ -55,8 +59,7 @@ def jobs_of_lop(node: hou.LopNode) -> list[NodeBake]:
             Start(
                 folder=folder,
                 name=file_name,
-                preset="" if preset == bake_lop.AUTOMATIC else preset,
-                viewport_textures=textures,
+                request=request,
             ),
             weights,
         )

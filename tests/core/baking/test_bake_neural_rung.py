@@ -6,7 +6,8 @@ import numpy as np
 import OpenImageIO as oiio
 import pytest
 
-from verdigris.core.baking.bake_neural_rung import NeuralRequest, bake_neural
+from verdigris.core.baking.bake_neural_rung import bake_neural
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.device import open_device
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.ladder.ladder import make_ladder
@@ -61,7 +62,7 @@ def tiled(tmp_path_factory):
     seen = []
     neural = bake_neural(
         document, document.require_material(), sheet(2), open_device("software"),
-        NeuralRequest(folder, "draft", changes=CHANGES), seen.append,
+        folder, BakeRequest(preset="draft", changes=CHANGES), on_progress=seen.append,
     )  # fmt: skip
     assert 0 < seen[0] <= seen[-1] == 1
     return document, neural, folder

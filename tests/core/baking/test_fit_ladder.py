@@ -156,8 +156,8 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_fitted(ba
 
 def test_a_new_bundle_replaces_the_one_before_with_the_rest(ball, tmp_path, monkeypatch):
     def bake_neural(*given):
-        given[4].folder.mkdir()
-        bundle = make_bundle(given[4].folder / "material.vdg", name=next(names))
+        given[4].mkdir()
+        bundle = make_bundle(given[4] / "material.vdg", name=next(names))
         return Neural.of(bundle, BundleMaterial(bundle, open_device("software")))
 
     def stop(what, _):

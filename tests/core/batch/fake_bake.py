@@ -28,7 +28,7 @@ def bake(task):
     starts = folder / f"{task['name']}.starts"
     with starts.open("a") as file:
         file.write(f"{os.getpid()}\n")
-    what = task["settings"]["numpy"]["detailed"]["seed"]
+    what = task["request"].get("changes", {}).get("seed", FINE)
     if what == REFUSE:
         bad = [name for name in names if name.startswith("bad")]
         for name in bad:

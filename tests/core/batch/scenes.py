@@ -61,7 +61,7 @@ _ENCODED = encode_reference(_REFERENCE)
 
 def baked_settings(entry, trainer="numpy", kind=Kind.DETAILED, materials=1):
     """The settings of a bake as its bundle has them."""
-    return as_read(entry.request.recipe_for(trainer, materials)[kind])
+    return as_read(entry.request.recipe(trainer, materials)[kind])
 
 
 def write_baked(planned, trainer="numpy", log_mae=0.01, kind=Kind.DETAILED, **changes):

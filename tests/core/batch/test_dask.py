@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.errors import SceneError
 from verdigris.core.batch.farm.dask_engine import DaskEngine
 from verdigris.core.batch.plan.plan import Choices, make_plan
@@ -99,7 +100,7 @@ def test_a_material_whose_worker_is_killed_is_baked_again_elsewhere(cluster, tmp
     address, workers = cluster
     names = ("a", "b", "c")
     write_documents(tmp_path / "docs", *names)
-    rule = Rule(settings={"seed": kinds.TILL_KILL})
+    rule = Rule(request=BakeRequest(changes={"seed": kinds.TILL_KILL}))
     plan = make_plan(read(tmp_path / "docs", out=tmp_path / "out", rules=(rule,)))
     killer = Killer(tmp_path / "out", workers)
 

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.lock import locked
 from verdigris.core.batch.plan.plan import make_plan
 from verdigris.core.batch.run import bake_process
 from verdigris.core.batch.run.bake_process import BakeProcess, bake_in_process
-from verdigris.core.settings.recipe import Recipe
+from verdigris.core.settings.bake_settings import as_read
+from verdigris.core.settings.changes import changes_to
 
 from ..baking.bakes import CHALK, TINY
 from ..brisk import SMALL
@@ -127,9 +129,9 @@ def test_a_run_whose_terminal_is_closed_ends_in_a_report(tmp_path):
 def test_locks_of_a_bake_that_was_killed_go_with_it(tmp_path, monkeypatch):
     monkeypatch.setattr(bake_process, "bake_command", lambda: [sys.executable, kinds.__file__])
     (work,) = make_plan(read(write_documents(tmp_path / "docs", "a"), out=tmp_path)).works
-    settings = {"numpy": {"detailed": {"seed": kinds.LEAVE_LOCKS}}}
+    request = BakeRequest(changes={"seed": kinds.LEAVE_LOCKS})
     outcome = bake_in_process(
-        replace(work.task, settings=settings), lambda _: None, threading.Event()
+        replace(work.task, request=request), lambda _: None, threading.Event()
     )
     assert "was ended by signal 9" in outcome.text
     assert locks_in(tmp_path) == []
@@ -150,12 +152,12 @@ def test_a_process_bakes_two_materials_and_writes_the_log_of_each(tmp_path):
         (folder / f"{name}.mtlx").write_text(CHALK.format(name=name))
     works = make_plan(read(folder, out=tmp_path / "out")).works
     (tmp_path / "out").mkdir()
-    tiny = {"numpy": Recipe.of(replace(TINY, iterations=20)).to_json()}
+    tiny = BakeRequest(changes=changes_to(as_read(replace(TINY, iterations=20))))
     process, stop, told = BakeProcess(), threading.Event(), []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bake_process, "bake_command", lambda: [sys.executable, "-P", "-c", LOUD])
         for work in works:
-            task = replace(work.task, settings=tiny, device="software")
+            task = replace(work.task, request=tiny, device="software")
             log = tmp_path / f"{work.task.name}.log"
             assert process.bake(task, told.append, stop, log).status == "baked"
     process.close()
@@ -173,8 +175,9 @@ def baking(tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.mtlx").write_text(CHALK.format(name="a"))
     (work,) = make_plan(read(tmp_path / "docs", out=tmp_path / "out")).works
-    long = Recipe.of(replace(TINY, iterations=1_000_000)).to_json()
-    task = replace(work.task, settings={"numpy": long}, device="software", checkpoint_seconds=0)
+    long = changes_to(as_read(replace(TINY, iterations=1_000_000)))
+    request = BakeRequest(changes=long, checkpoint_seconds=0)
+    task = replace(work.task, request=request, device="software")
     task.folder.mkdir()
     command, pipe = [sys.executable, "-P", "-m", bake_process.MODULE], subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SceneError
 from verdigris.core.batch.plan.plan import Choices, make_plan
@@ -43,7 +44,7 @@ def test_a_scene_names_live_inputs_and_their_bundles_are_up_to_date(props, tmp_p
     assert states(plan_of(path)) == {"clay": CURRENT, "slate": CURRENT}
     # more steps, as `bake --live` has them
     still, living = (
-        each.entry.request.recipe_for("numpy").largest
+        each.entry.request.recipe("numpy").largest
         for each in sorted(plan_of(path).materials, key=lambda each: each.entry.name == "clay")
     )
     assert living.iterations == 1.5 * still.iterations and living.draw.live_inputs == 1
@@ -56,7 +57,7 @@ def test_a_scene_names_live_inputs_and_their_bundles_are_up_to_date(props, tmp_p
 
 def test_live_inputs_of_a_bake_by_hand_stay_where_a_scene_names_none(props, tmp_path):
     """`scene status` reported such bundles as out of date, and a run closed their inputs."""
-    rules = (Rule(live=parse_all_wanted([ROUGH])),)
+    rules = (Rule(request=BakeRequest(live=parse_all_wanted([ROUGH]))),)
     out = tmp_path / "baked"
     for each in plan_of(props, out=out, rules=rules).materials:
         write_baked(each)

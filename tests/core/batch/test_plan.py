@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.batch.plan.digest_cache import DigestCache
 from verdigris.core.batch.plan.plan import Choices, State, make_plan
@@ -60,7 +61,7 @@ def test_how_long_bakes_take_is_learnt_from_those_that_are_there(props):
     for each, seconds in zip(plan_of(props).materials, (2.0, 40.0, 4.0), strict=True):
         write_baked(each, seconds=seconds, verdigris="0")
     for work in plan_of(props, Choices(trainer="numpy")).works:
-        settings = work.materials[0].entry.request.recipe_for("numpy").largest
+        settings = work.materials[0].entry.request.recipe("numpy").largest
         drawn = settings.iterations * settings.batch
         beside = work.seconds - drawn / (100 * 4096 / 4.0)
         # beside training
@@ -95,11 +96,14 @@ def test_a_changed_file_makes_its_own_material_stale(file, contents, name, reaso
 @pytest.mark.parametrize(
     ("rule", "reason"),
     [
-        (Rule(settings={"resolution": 64}), "resolution is 64, was 512"),
-        (Rule(settings={"draw": {"pairs": 4}}), "draw.pairs is 4, was 2"),
-        (Rule(preset="standard"), f"iterations is {STEPS['standard']}, was {STEPS['draft']}"),
-        (Rule(time_limit=30.0), "time_limit is 30.0, was None"),
-        (Rule(target="very good"), "target is very good, was None"),
+        (Rule(request=BakeRequest(changes={"resolution": 64})), "resolution is 64, was 512"),
+        (Rule(request=BakeRequest(changes={"draw": {"pairs": 4}})), "draw.pairs is 4, was 2"),
+        (
+            Rule(request=BakeRequest(preset="standard")),
+            f"iterations is {STEPS['standard']}, was {STEPS['draft']}",
+        ),
+        (Rule(request=BakeRequest(time_limit=30.0)), "time_limit is 30.0, was None"),
+        (Rule(request=BakeRequest(target="very good")), "target is very good, was None"),
     ],
 )
 def test_other_settings_make_it_stale_and_say_which(rule, reason, props):
@@ -113,7 +117,7 @@ def test_other_settings_make_it_stale_and_say_which(rule, reason, props):
 def test_a_bundle_of_any_kind_is_up_to_date_with_the_settings_of_its_kind(kind, props):
     bake_all(props, kind=kind)
     assert set(states(plan_of(props)).values()) == {CURRENT}
-    found = states(plan_of(props, rules=(Rule(settings={"seed": 7}),)))
+    found = states(plan_of(props, rules=(Rule(request=BakeRequest(changes={"seed": 7})),)))
     assert set(found.values()) == {("stale", ("seed is 7, was 0",))}
 
 
@@ -135,7 +139,9 @@ def test_another_version_or_a_half_bake_is_stale(changes, reason, props):
 
 
 def test_a_bake_that_had_no_time_to_encode_is_up_to_date(props):
-    rules = (Rule(time_limit=30.0, settings={"resolution": 512, "encode_from": 512}),)
+    rules = (
+        Rule(request=BakeRequest(time_limit=30.0, changes={"resolution": 512, "encode_from": 512})),
+    )
     wished = baked_settings(plan_of(props, rules=rules).materials[0].entry)
 
     def found(**changes):
@@ -205,7 +211,7 @@ def test_a_missing_image_breaks_its_own_material_alone(props):
 
 
 def test_a_setting_that_cannot_be_breaks_its_own_material_alone(props):
-    rules = (Rule(match=("clay",), settings={"resolution": 100}),)
+    rules = (Rule(match=("clay",), request=BakeRequest(changes={"resolution": 100})),)
     found = states(plan_of(props, rules=rules))
     assert found["clay"][0] == "cannot be baked"
     assert "resolution is 100: use a power of two" in found["clay"][1][0]
@@ -222,7 +228,7 @@ def test_materials_of_a_group_depend_on_each_other(props):
     (group,) = [work for work in planned().works if len(work.materials) > 1]
     assert group.task.name == "earth.group"
     # every batch holds both: each sees as many samples as alone
-    assert group.task.settings["numpy"]["detailed"]["iterations"] == 2 * STEPS["draft"]
+    assert group.task.request.recipe("numpy", 2).largest.iterations == 2 * STEPS["draft"]
     for each in planned().materials:
         write_baked(each)
     assert not planned().works
@@ -241,7 +247,7 @@ def test_the_plan_groups_what_has_one_surface_and_equal_settings(props):
     choices = Choices(grouping=Grouping.BY_PLAN)
     groups = {each.entry.name: each.group for each in plan_of(props, choices).materials}
     assert groups == {"clay": "standard_surface-1", "oak": "standard_surface-1", "slate": ""}
-    rule = (Rule(match=("oak",), settings={"resolution": 64}),)
+    rule = (Rule(match=("oak",), request=BakeRequest(changes={"resolution": 64})),)
     plan = make_plan(read(props, rules=rule), choices)
     assert {each.group for each in plan.materials} == {""}
 
@@ -278,7 +284,7 @@ def test_what_is_meant_alone_stays_in_its_group(grouping, tmp_path):
 def test_a_group_with_different_wishes_is_refused(props):
     rules = (
         Rule(match=("clay", "oak"), group="earth"),
-        Rule(match=("oak",), settings={"resolution": 64}),
+        Rule(match=("oak",), request=BakeRequest(changes={"resolution": 64})),
     )
     found = states(make_plan(read(props, rules=rules), Choices(grouping=Grouping.BY_HAND)))
     for name in ("clay", "oak"):

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.baking.state.options import BakeOptions
 from verdigris.core.base.errors import SceneError
 from verdigris.core.base.lock import locked
@@ -65,7 +66,10 @@ def fake(monkeypatch):
 
 def scene_of(tmp_path, *names, seeds=None, **kept):
     write_documents(tmp_path / "docs", *names)
-    rules = [Rule(match=(name,), settings={"seed": seed}) for name, seed in (seeds or {}).items()]
+    rules = [
+        Rule(match=(name,), request=BakeRequest(changes={"seed": seed}))
+        for name, seed in (seeds or {}).items()
+    ]
     return make_plan(
         read(tmp_path / "docs", out=tmp_path / "out", rules=(*rules, *kept.pop("rules", ()))),
         kept.pop("choices", None),
@@ -276,7 +280,7 @@ def test_a_bake_that_says_nothing_any_more_is_ended(tmp_path, monkeypatch):
 def test_as_many_bakes_as_their_textures_leave_memory_for(
     resolution, memory, fit, tmp_path, monkeypatch
 ):
-    rules = (Rule(settings={"resolution": resolution}),)
+    rules = (Rule(request=BakeRequest(changes={"resolution": resolution})),)
     works = scene_of(tmp_path, "a", "b", rules=rules).works
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(64))
     monkeypatch.setattr(engine_module, "usable_memory", lambda: memory)
@@ -298,7 +302,7 @@ def test_an_interrupted_run_ends_its_bakes_and_tells_what_is_left(tmp_path):
 
 def test_a_member_that_cannot_be_compiled_leaves_its_group(tmp_path):
     names = ("a", "bad", "c")
-    rules = (Rule(group="all", settings={"seed": kinds.REFUSE}),)
+    rules = (Rule(group="all", request=BakeRequest(changes={"seed": kinds.REFUSE})),)
     choices = Choices(grouping=Grouping.BY_HAND)
     plan = scene_of(tmp_path, *names, rules=rules, choices=choices)
     summary, _ = run(plan, choices=choices)

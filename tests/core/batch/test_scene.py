@@ -247,16 +247,17 @@ def test_later_rules_stand_in_place_of_earlier_ones_and_the_source_of_all(tmp_pa
             {"match": "oak", "importance": ""},
         ],
     )
-    by_name = {entry.name: entry.request for entry in read(scene).entries}
-    hero = by_name["hero_oak"].recipe_for("numpy").largest
+    entries = {entry.name: entry for entry in read(scene).entries}
+    by_name = {name: entry.request for name, entry in entries.items()}
+    hero = by_name["hero_oak"].recipe("numpy").largest
     final = PRESETS["numpy"]["final"].largest
     assert (hero.network, hero.resolution) == (final.network, 32)
     assert (hero.draw.pairs, hero.draw.mirror_share) == (2, 0.2)
     assert hero.draw.coarse_share == final.draw.coarse_share
     assert by_name["hero_oak"].importance == tmp_path / "maps" / "hero_oak.exr"
     assert by_name["oak"].importance is None
-    assert by_name["pine"].recipe_for("tensor").largest.seed == 7
-    assert by_name["pine"].folder == "trees"
+    assert by_name["pine"].recipe("tensor").largest.seed == 7
+    assert entries["pine"].folder == "trees"
 
 
 def test_a_source_and_a_rule_change_only_the_fields_of_draw_that_they_name(tmp_path):
@@ -266,9 +267,7 @@ def test_a_source_and_a_rule_change_only_the_fields_of_draw_that_they_name(tmp_p
     (clay,) = read(write_scene(tmp_path / "scene.json", [source], rules=[rule])).entries
     standard = PRESETS["numpy"]["standard"].largest
     draw = replace(standard.draw, pairs=2, finest_width=0.5)
-    assert clay.request.recipe_for("numpy").largest == replace(
-        standard, draw=draw, quantise_share=0.2
-    )
+    assert clay.request.recipe("numpy").largest == replace(standard, draw=draw, quantise_share=0.2)
 
 
 def test_what_a_source_says_is_for_its_own_materials_alone(tmp_path):
@@ -281,8 +280,8 @@ def test_what_a_source_says_is_for_its_own_materials_alone(tmp_path):
     wall, roof = read(scene).entries
     assert (wall.name, roof.name) == ("wall-clay", "roof-clay")
     assert (
-        wall.request.recipe_for("numpy").largest.seed,
-        roof.request.recipe_for("numpy").largest.seed,
+        wall.request.recipe("numpy").largest.seed,
+        roof.request.recipe("numpy").largest.seed,
     ) == (
         5,
         0,
@@ -458,8 +457,8 @@ def test_a_bracket_in_a_pattern_is_itself(tmp_path):
     ]
     rules = [{"match": "hero [1]", "preset": "draft"}]
     scene = write_scene(tmp_path / "scene.json", sources, rules=rules)
-    assert [each.request.preset for each in read(scene).entries] == ["draft", "", ""]
-    assert [each.request.settings["seed"] for each in read(scene).entries] == [1, 2, 3]
+    assert [each.request.preset for each in read(scene).entries] == ["draft", None, None]
+    assert [each.request.changes["seed"] for each in read(scene).entries] == [1, 2, 3]
     assert names(read(scene, only=("hero [1]",))) == ["hero [1]"]
     assert names(read(scene, only=("*[?]",))) == ["hero [1]"]
     assert names(read(scene, only=("hero \\?",))) == ["hero ?"]
@@ -509,8 +508,8 @@ def test_a_material_that_two_sources_name_is_one_unless_they_give_it_names(tmp_p
     ]
     clay, oak, far = read(write_scene(tmp_path / "scene.json", sources)).entries
     assert [entry.name for entry in (clay, oak, far)] == ["clay", "oak", "far_oak"]
-    assert [entry.request.preset for entry in (clay, oak, far)] == ["draft", "final", ""]
-    assert [entry.request.settings["seed"] for entry in (clay, oak, far)] == [3, 3, 9]
+    assert [entry.request.preset for entry in (clay, oak, far)] == ["draft", "final", None]
+    assert [entry.request.changes["seed"] for entry in (clay, oak, far)] == [3, 3, 9]
 
 
 def test_paths_of_another_machine_become_those_of_this_one(tmp_path):

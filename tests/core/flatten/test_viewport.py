@@ -193,8 +193,8 @@ def test_a_bake_writes_emission_and_opacity_of_what_glows_and_has_holes_alone(
 
 def test_nobody_gets_them_who_does_not_ask(tmp_path):
     assert not BakeOptions("clay", tmp_path).viewport_textures
-    assert not Start(str(tmp_path)).viewport_textures
-    assert not BakeChoices().viewport_textures and not BatchOptions().viewport_textures
+    assert not Start(str(tmp_path)).request.viewport_textures
+    assert not BakeChoices().viewport_textures and not BatchOptions().request.viewport_textures
 
 
 LONGER = BakeSettings(network="2x16", resolution=16, batch=1024, iterations=300)

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from verdigris.core import api
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.batch.scene.entry import BakeRequest
 from verdigris.core.settings import presets
 from verdigris.core.settings.presets import PRESETS, default_preset, require_recipe
 from verdigris.core.settings.recipe import Kind
@@ -49,15 +49,15 @@ def test_several_materials_share_a_wide_decoder_by_standard(trainer, steps):
         assert require_recipe(preset, trainer, 4) == require_recipe(preset, trainer)
 
 
-def test_materials_of_a_scene_that_share_have_the_steps_of_each():
+def test_materials_that_share_have_the_steps_of_each():
     request = BakeRequest(preset="standard")
-    assert request.recipe_for("tensor").largest.iterations == 62_000
-    together = request.recipe_for("tensor", 4).largest
+    assert request.recipe("tensor").largest.iterations == 62_000
+    together = request.recipe("tensor", 4).largest
     assert (together.network, together.iterations) == ("3x64", 124_000)
-    numbered = BakeRequest(preset="standard", settings={"iterations": 500, "network": "2x16"})
-    together = numbered.recipe_for("tensor", 3).largest
+    numbered = BakeRequest(preset="standard", changes={"iterations": 500, "network": "2x16"})
+    together = numbered.recipe("tensor", 3).largest
     assert (together.network, together.iterations) == ("2x16", 1_500)
-    assert BakeRequest(preset="draft").recipe_for("numpy", 3).largest.iterations == 7_500
+    assert BakeRequest(preset="draft").recipe("numpy", 3).largest.iterations == 7_500
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.json_changes import changed
+from verdigris.core.settings.changes import check_changes
 from verdigris.core.settings.presets import PRESETS
 from verdigris.core.settings.recipe import Kind, Recipe
 
@@ -62,7 +62,6 @@ def test_a_change_applies_to_every_kind_and_to_nothing_else():
         assert found[kind] == recipe[kind].changed(changes)
         assert found[kind].resolution == 64 and found[kind].iterations == 50
         assert found[kind].draw.finest_places == 3
-    assert changed(recipe, changes) == found
 
 
 def test_plain_settings_apply_to_every_kind():
@@ -93,4 +92,4 @@ def test_json_gives_the_same_recipe_again(recipe):
 )
 def test_an_invalid_change_is_refused_by_name(changes, message):
     with pytest.raises(SettingsError, match=message):
-        changed(PRESETS["numpy"]["draft"], changes)
+        check_changes(changes)

@@ -2,6 +2,7 @@
 
 import time
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.process.worker_environment import require_worker_python
 from verdigris.core.worker.client.client import WorkerClient
 from verdigris.core.worker.protocol import commands
@@ -62,7 +63,9 @@ class RunningWorker:
         return self.wait_for("opened")
 
     def start(self, folder, changes=None, **options):
-        self.send(commands.Start(str(folder), changes=changes or LONG, **options))
+        self.send(
+            commands.Start(str(folder), request=BakeRequest(changes=changes or LONG, **options))
+        )
         return self.wait_for("phase", name="training")
 
     def receive(self):

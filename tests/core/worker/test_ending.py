@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import VERSION, Decoder, encode
 
@@ -48,7 +49,9 @@ def run(*given, command=BRISK_WORKER):
 def baking(folder, command=BRISK_WORKER, until="step"):
     """A worker in the middle of a bake."""
     clay = commands.Open(name="clay", payload=CLAY.encode())
-    process = run(clay, commands.Start(str(folder), changes=LONG), command=command)
+    process = run(
+        clay, commands.Start(str(folder), request=BakeRequest(changes=LONG)), command=command
+    )
     wait_for(process, until)
     return process
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.baking import bake as baking
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import VERSION
 from verdigris.core.worker.session import budget, job
@@ -48,7 +49,7 @@ class Watched:
             commands.Hello(VERSION),
             commands.SetView(size=size),
             commands.Open(name="clay", payload=CLAY.encode()),
-            commands.Start(str(folder), changes={**LONG, "starts": 1}),
+            commands.Start(str(folder), request=BakeRequest(changes={**LONG, "starts": 1})),
         ):
             self.session.handle(command)
 

@@ -6,6 +6,7 @@ import random
 import numpy as np
 import pytest
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.progress import Event, Step
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import (
@@ -28,7 +29,9 @@ COMMANDS = [
     commands.Hello(1),
     commands.Open(path="a.mtlx", search=("x", "y"), material="clay"),
     commands.Open(name="from a host", payload=b"<materialx/>\n\n"),
-    commands.Start(folder="out", changes={"iterations": 7}, resume=True, time_limit=2.5),
+    commands.Start(
+        folder="out", request=BakeRequest(changes={"iterations": 7}, resume=True, time_limit=2.5)
+    ),
     commands.Pause(),
     commands.SetImportance(4, 3, MAP.tobytes()),
     commands.SetImportance(),

@@ -6,6 +6,7 @@ import struct
 import numpy as np
 import pytest
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.errors import DeviceError
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import LONGEST_LINE, VERSION, Decoder, Fault, encode
@@ -88,7 +89,7 @@ def test_a_bake_whose_pictures_fail_is_none_and_no_other_bundle_is_shown(monkeyp
 
     monkeypatch.setattr(LivePictures, "begin", lose)
     told.clear()
-    session.handle(commands.Start(str(tmp_path), changes=LONG))
+    session.handle(commands.Start(str(tmp_path), request=BakeRequest(changes=LONG)))
     session.handle(commands.Pause())
     errors = [each["text"] for each in told if each["event"] == "error"]
     assert errors == ["the device is lost", "pause: no bake is running"]

@@ -4,6 +4,7 @@ import numpy as np
 import OpenImageIO as oiio
 import pytest
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.material.load.provenance import file_facts
 from verdigris.core.worker.client.client import pixels_of
@@ -63,7 +64,7 @@ def test_an_image_that_has_changed_is_read_again_before_it_is_trained(running, t
     red = colour_of(running)
     assert red[0] > 2 * red[1]
     paint(tmp_path / "paint.png", GREEN)
-    running.send(commands.Start(str(tmp_path), changes=QUICK))
+    running.send(commands.Start(str(tmp_path), request=BakeRequest(changes=QUICK)))
     result = running.wait_for("finished").header["results"][0]
     green = colour_of(running)
     assert green[1] > 2 * green[0]
@@ -76,13 +77,17 @@ def test_an_image_that_has_changed_is_read_again_before_it_is_trained(running, t
 
 
 def test_what_has_not_changed_is_not_read_again(running, tmp_path):
-    running.send(commands.Start(str(tmp_path), changes=QUICK))
+    running.send(commands.Start(str(tmp_path), request=BakeRequest(changes=QUICK)))
     running.wait_for("started")
     assert running.find("opened") is None
 
 
 @pytest.mark.parametrize(
-    "command", [commands.Start("out", changes=QUICK), commands.Forecast(changes=QUICK)]
+    "command",
+    [
+        commands.Start("out", request=BakeRequest(changes=QUICK)),
+        commands.Forecast(request=BakeRequest(changes=QUICK)),
+    ],
 )
 def test_an_image_that_is_gone_is_named_once(command, running, tmp_path):
     (tmp_path / "paint.png").unlink()
@@ -99,10 +104,11 @@ def test_a_document_that_was_damaged_meanwhile_is_refused_and_read_again_when_it
 ):
     whole = material.read_text()
     material.write_text(whole[:90])
-    running.send(commands.Start(str(tmp_path / "out"), changes=QUICK))
+    running.send(commands.Start(str(tmp_path / "out"), request=BakeRequest(changes=QUICK)))
     assert "not valid XML" in running.wait_for("error", command="start").header["text"]
     material.write_text(whole)
     running.send(
-        commands.Open(path=str(material)), commands.Start(str(tmp_path / "out"), changes=QUICK)
+        commands.Open(path=str(material)),
+        commands.Start(str(tmp_path / "out"), request=BakeRequest(changes=QUICK)),
     )
     assert running.wait_for("started")

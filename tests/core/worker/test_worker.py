@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.geometry.mesh import load_mesh
 from verdigris.core.progress import STARTS
@@ -99,7 +100,7 @@ def test_a_large_texture_is_shown_and_planned_through_both_of_its_stages(running
         "iterations": 160,
         "starts": 1,
     }
-    running.send(commands.Start(str(tmp_path), changes=changes))
+    running.send(commands.Start(str(tmp_path), request=BakeRequest(changes=changes)))
     running.wait_for("phase", name="small texture")
     running.wait_for("picture", part="neural")
     plan = running.wait_for("plan").header["parts"]
@@ -147,7 +148,7 @@ def test_cancel_keeps_a_checkpoint_to_go_on_from(running, tmp_path):
     print(f"cancelled after {time.monotonic() - begun:.2f} s")
     assert [path.name for path in tmp_path.iterdir()] == ["clay.bake.npz"]
     step = running.all("checkpointed")[-1].header["step"]
-    running.send(commands.Start(str(tmp_path), changes=LONG, resume=True))
+    running.send(commands.Start(str(tmp_path), request=BakeRequest(changes=LONG, resume=True)))
     assert running.wait_for("started").header["step"] == step
 
 
@@ -325,7 +326,7 @@ def test_paint_and_focus_go_on_with_a_bake_of_another_worker_whose_parent_dies_t
     running.send(commands.SetImportance(), commands.Focus())
 
     # without the paint it is another bake
-    running.send(commands.Start(str(tmp_path), changes=LONG, resume=True))
+    running.send(commands.Start(str(tmp_path), request=BakeRequest(changes=LONG, resume=True)))
     assert "it had an importance map" in running.wait_for("error", command="start").header["text"]
     other = RunningWorker()
     try:
@@ -379,7 +380,7 @@ def test_maps_are_written_and_read_back(running, tmp_path):
 
 
 def test_a_forecast_says_what_it_would_cost_baked_and_not(running):
-    running.send(commands.Forecast(changes=QUICK))
+    running.send(commands.Forecast(request=BakeRequest(changes=QUICK)))
     # a texture of 16 x 16 texels of 8 bytes, and its mips: not the estimate of what was opened
     found = running.wait_for("forecast", texture_bytes=8 * (4**5 - 1) // 3).header
     assert found["nanoseconds"] > 0 and found["source_nanoseconds"] > 0
@@ -392,22 +393,22 @@ def test_a_forecast_says_what_it_would_cost_baked_and_not(running):
     [
         (commands.Pause(), "pause: no bake is running"),
         (
-            commands.Start("out", changes={"iterations": "many"}),
+            commands.Start("out", request=BakeRequest(changes={"iterations": "many"})),
             "iterations is 'many': use a value",
         ),
         (
-            commands.Start("out", changes={"nonsense": 1}),
+            commands.Start("out", request=BakeRequest(changes={"nonsense": 1})),
             "settings: 'nonsense' is not known: use one of",
         ),
         (
-            commands.Start("out", changes={"draw": {"zz": 1}}),
+            commands.Start("out", request=BakeRequest(changes={"draw": {"zz": 1}})),
             "settings: 'draw.zz' is not known: use one of",
         ),
         (
-            commands.Forecast(changes={"draw": {"zz": 1}}),
+            commands.Forecast(request=BakeRequest(changes={"draw": {"zz": 1}})),
             "settings: 'draw.zz' is not known: use one of draw.",
         ),
-        (commands.Start("out", preset="best"), "preset 'best' is not known"),
+        (commands.Start("out", request=BakeRequest(preset="best")), "preset 'best' is not known"),
         (commands.Start("out", name="../up"), "'../up' is not a file name"),
         (commands.Open(path="nowhere.mtlx"), "nowhere.mtlx"),
         (commands.SetView(shape="mesh", mesh="nowhere.obj"), "there is no such file"),
@@ -442,12 +443,12 @@ def test_a_bake_that_goes_on_among_its_starts_has_them_in_its_plan(monkeypatch, 
 
     for command in (commands.Hello(VERSION), commands.SetView(size=16), OPEN_CLAY):
         session.handle(command)
-    session.handle(commands.Start(str(tmp_path), changes=changes))
+    session.handle(commands.Start(str(tmp_path), request=BakeRequest(changes=changes)))
     # within the second start
     step = work_until("checkpointed", past=share)["step"]
     session.handle(commands.Cancel())
     heard.clear()
-    session.handle(commands.Start(str(tmp_path), changes=changes, resume=True))
+    session.handle(commands.Start(str(tmp_path), request=BakeRequest(changes=changes, resume=True)))
     assert work_until("started")["step"] == step
     tried = {"name": STARTS, "first": 0, "last": MOST_STARTS * share}
     assert work_until("plan")["parts"][0] == tried
@@ -481,7 +482,7 @@ def told_to(*given):
 def test_there_is_nothing_to_keep_before_the_first_step(tmp_path):
     heard = []
     session = Session(lambda event: heard.append(event.as_json()))
-    start = commands.Start(str(tmp_path), changes=QUICK)
+    start = commands.Start(str(tmp_path), request=BakeRequest(changes=QUICK))
     for command in (commands.Hello(VERSION), OPEN_CLAY, start, commands.Finish()):
         session.handle(command)
     (error,) = [header for header in heard if header["event"] == "error"]

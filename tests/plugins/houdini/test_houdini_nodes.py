@@ -3,7 +3,6 @@
 import importlib
 import json
 import re
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -152,7 +151,11 @@ def test_the_button_bakes_the_materials_and_writes_the_results_to_the_stage(scen
     assert parms(scene)["state"] == f"written: {tmp_path / 'nested.vdg'}"
     finish(scene, "tiles", tmp_path)
     start = scene.workers[0].sent[-1]
-    assert (start.name, start.preset, start.folder) == ("tiles", "draft", str(tmp_path / "neural"))
+    assert (start.name, start.request.preset, start.folder) == (
+        "tiles",
+        "draft",
+        str(tmp_path / "neural"),
+    )
     assert parms(scene)["state"] == "2 of 2 materials baked"
     assert scene.loop == [] and scene.workers[0].ended == "closed"
     # each result is one step, and progress is none
@@ -172,7 +175,7 @@ def test_viewport_textures_of_a_lop_become_a_preview_surface(scene, tmp_path):
     client = scene.workers[0]
     client.emit("opened", chosen="nested", materials=[])
     tick(scene)
-    assert client.sent[-1].viewport_textures
+    assert client.sent[-1].request.viewport_textures
     files = {kind: str(file) for kind, file in flattened(tmp_path).items()}
     client.emit("finished", results=[str(tmp_path / "nested.vdg")], textures=[files])
     tick(scene)
@@ -375,10 +378,10 @@ def test_a_real_worker_bakes_a_material_of_the_stage(scene, monkeypatch, tmp_pat
     brisk = partial(WorkerClient, BRISK_WORKER)
     monkeypatch.setattr(module("nodes.buttons"), "queue", BakeQueue(brisk))
     scenes = module("nodes.scene_bakes")
-    plain = scenes.Start
+    plain = scenes.BakeRequest
     small = {"resolution": 16, "iterations": 40, "batch": 256, "network": "2x16"}
     monkeypatch.setattr(
-        scenes, "Start", lambda **values: replace(plain(**values), changes=dict(small))
+        scenes, "BakeRequest", lambda **values: plain(**values, changes=dict(small))
     )
     press(scene, "bake")
     found = Path(json.loads(parms(scene)["bundles"])["/materials/tiles"])

@@ -145,7 +145,7 @@ def test_the_verdict_comes_in_words_with_a_suggestion_that_one_click_tries(panel
     box.attempt.click()
     start = session.client.sent[-1]
     assert isinstance(start, commands.Start)
-    assert (start.preset, start.changes["resolution"]) == ("standard", 512)
+    assert (start.request.preset, start.request.changes["resolution"]) == ("standard", 512)
     assert not box.isVisible()
 
 

@@ -142,7 +142,7 @@ def test_a_bake_of_a_lost_worker_continues_in_a_new_one(session):
     assert len(session.clients) == 2
     session.receive("opened", chosen="clay", materials=[REPORT], trainer="numpy")
     (start,) = [each for each in session.client.sent if isinstance(each, commands.Start)]
-    assert start.resume
+    assert start.request.resume
     assert not model.choices.resume
 
 
@@ -193,9 +193,13 @@ def test_the_start_command_holds_the_choices(session):
     model.set_choices(resolution=64, time_limit=30.0, nonsense=1)
     model.start()
     start = session.client.sent[-1]
-    assert start.changes == {"resolution": 64}
-    assert (start.time_limit, start.preset, start.folder) == (30.0, "", "/scene/neural")
-    assert BakeSettings.from_json({**BakeSettings().to_json(), **start.changes}).resolution == 64
+    assert start.request.changes == {"resolution": 64}
+    assert (start.request.time_limit, start.request.preset) == (30.0, None)
+    assert start.folder == "/scene/neural"
+    assert (
+        BakeSettings.from_json({**BakeSettings().to_json(), **start.request.changes}).resolution
+        == 64
+    )
 
 
 def test_the_estimated_size_follows_the_choices(session):

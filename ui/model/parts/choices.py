@@ -6,10 +6,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
 
+from verdigris.core.baking.bake_request import BakeRequest, options_of
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.presets import default_preset, for_live_inputs, require_recipe
 from verdigris.core.settings.recipe import Kind
-from verdigris.core.worker.protocol.commands import Start
 
 _BAKE_FIELDS = tuple(field.name for field in fields(BakeSettings))
 
@@ -66,23 +65,14 @@ class BakeChoices:
     @lru_cache(maxsize=32)  # noqa: B019 - choices are small, and few
     def settings(self, trainer: str, is_constant: bool = False) -> BakeSettings:
         """The settings of a bake with this trainer. Widgets ask for them at each change."""
-        recipe = require_recipe(self.preset or default_preset(trainer), trainer)
-        changed = for_live_inputs(recipe, len(self.live)).changed(self.changes())
-        return changed[Kind.CONSTANT] if is_constant else changed.largest
+        recipe = self.request().recipe(trainer, live=len(self.live))
+        return recipe[Kind.CONSTANT] if is_constant else recipe.largest
 
-    def start(self, folder: str, name: str = "") -> Start:
-        """The command that starts a bake, with the folder and the name of the result."""
-        return Start(
-            folder=folder,
-            name=name,
-            preset=self.preset,
-            changes=self.changes(),
-            resume=self.resume,
-            time_limit=self.time_limit,
-            target_error=self.target_error,
-            target=self.target,
-            viewport_textures=self.viewport_textures,
-        )
+    def request(self) -> BakeRequest:
+        """What these choices ask of a bake. Live inputs are opened with the material."""
+        names = {*options_of()} & {*asdict(self)} - {"live"}
+        asked = {name: value for name in names if (value := getattr(self, name))}
+        return BakeRequest(**asked, changes=self.changes())
 
     def with_values(self, values: dict[str, Any]) -> BakeChoices:
         """The choices with some fields changed. Unknown names are ignored."""

@@ -101,15 +101,7 @@ class LadderWork:
             return
         if mesh is not None:
             self._client.send(mesh)
-        self._client.send(
-            commands.Open(
-                name=document.name,
-                search=(*map(str, document.search), *search),
-                confined=document.confined,
-                material=document.material,
-                payload=document.text.encode(),
-            )
-        )
+        self._client.send(commands.Open.of(document, search))
         self._waiting = commands.Ladder(
             str(self.folder), self.choices.mesh, self.choices.rungs, self.choices.size,
             view.lit_by, preset,

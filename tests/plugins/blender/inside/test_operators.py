@@ -10,9 +10,10 @@ import pytest
 
 import verdigris.plugins.blender as addon
 from verdigris.core.worker.client.client import WorkerClient
+from verdigris.core.worker.protocol.commands import Start
 from verdigris.plugins.blender import bake_job, operators, panels
 from verdigris.plugins.blender.adapter import BlenderHost
-from verdigris.plugins.blender.bake_job import BakeJob, Choices
+from verdigris.plugins.blender.bake_job import BakeJob
 
 SCRIPT = Path(__file__).parent / "scripted_worker.py"
 pytestmark = pytest.mark.usefixtures("registered")
@@ -145,7 +146,7 @@ def test_progress_is_shown_and_a_cancelled_bake_ends_its_worker(harness, tmp_pat
         clients.append(WorkerClient(command))
         return clients[0]
 
-    job = BakeJob(document, None, Choices(tmp_path, "copper"), make)
+    job = BakeJob(document, None, Start(str(tmp_path), "copper"), make)
     assert job.text == "Starting the worker" and job.share == 0
     for _ in range(400):
         job.tick()
