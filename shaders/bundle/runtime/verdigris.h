@@ -190,6 +190,8 @@ extern "C" {
 #endif
 
 enum { VD__MOST_MANIFEST = 4 << 20, VD__MOST_WEIGHTS = 16 << 20, VD__MOST_REFERENCE = 8 << 20, VD__DEPTH = 100 };
+/* Values of a JSON file: a few bytes of text take 48 in memory. */
+enum { VD__MANIFEST_VALUES = 1 << 16, VD__REFERENCE_VALUES = 1 << 20 };
 #define VD__MOST_TEXTURE ((size_t)2 << 30)
 
 static int vd__fail(VdError *error, const char *file, const char *field, const char *found, const char *remedy) {
@@ -221,7 +223,7 @@ typedef struct {
 typedef struct {
     const char *file, *at, *end;
     Vd__Value *values;
-    uint32_t count, room;
+    uint32_t count, room, most;
     VdError *error;
 } Vd__Json;
 
@@ -237,6 +239,8 @@ static void vd__skip(Vd__Json *json) {
 }
 
 static uint32_t vd__add(Vd__Json *json) {
+    if (json->count == json->most)
+        return 0;
     if (json->count == json->room) {
         uint32_t room = json->room ? 2 * json->room : 256;
         Vd__Value *values = (Vd__Value *)VD_MALLOC((size_t)room * sizeof(Vd__Value));
@@ -328,7 +332,8 @@ static uint32_t vd__value(Vd__Json *json, const char *begin, int depth) {
     Vd__Value *value;
     vd__skip(json);
     if (json->at == json->end || depth > VD__DEPTH || !(index = vd__add(json)))
-        return (uint32_t)vd__json_fail(json, begin, depth > VD__DEPTH ? "nested too deep" : "not JSON");
+        return (uint32_t)vd__json_fail(
+            json, begin, depth > VD__DEPTH ? "nested too deep" : json->count == json->most ? "one value too many" : "not JSON");
     value = &json->values[index];
     if (*json->at == '"') {
         value->kind = VD__TEXT;
@@ -387,12 +392,14 @@ static uint32_t vd__value(Vd__Json *json, const char *begin, int depth) {
     return index;
 }
 
-static int vd__parse(Vd__Json *json, const char *file, const uint8_t *data, size_t bytes, VdError *error) {
+static int vd__parse(
+    Vd__Json *json, const char *file, const uint8_t *data, size_t bytes, uint32_t most, VdError *error) {
     const char *begin = (const char *)data;
     memset(json, 0, sizeof *json);
     json->file = file;
     json->at = begin;
     json->end = begin + bytes;
+    json->most = most;
     json->error = error;
     vd__add(json); /* index 0 is no value */
     if (!json->values || !vd__value(json, begin, 0))
@@ -1060,7 +1067,7 @@ int vd_open_with(VdBundle *bundle, VdRead read, void *user, VdError *error) {
         error->text[0] = 0;
     if (!read(user, "manifest.json", VD__MOST_MANIFEST, &data, &bytes))
         return vd__fail(error, "manifest.json", "the file", "missing, not a plain file, or too large", "name the folder of a bundle");
-    holds = vd__parse(&json, "manifest.json", data, bytes, error) && vd__load(bundle, &json, read, user);
+    holds = vd__parse(&json, "manifest.json", data, bytes, VD__MANIFEST_VALUES, error) && vd__load(bundle, &json, read, user);
     vd__free(&json);
     VD_FREE(data);
     if (!holds)
@@ -1361,7 +1368,7 @@ int vd_open_reference_with(const VdBundle *bundle, VdRead read, void *user, VdRe
         error->text[0] = 0;
     if (!read(user, bundle->reference, VD__MOST_REFERENCE, &data, &bytes))
         return vd__fail(error, bundle->reference, "the file", "missing, not a plain file, or too large", "copy the whole folder of the bundle");
-    holds = vd__parse(&json, bundle->reference, data, bytes, error);
+    holds = vd__parse(&json, bundle->reference, data, bytes, VD__REFERENCE_VALUES, error);
     if (holds) {
         const Vd__Field root = {&json, 1, ""}, count = vd__get(&root, "count");
         Vd__Field column[7], row[7];

@@ -310,6 +310,23 @@ def test_damaged_missing_and_packed_files_are_named(decoder, bundle, tmp_path):
     assert "weights.bin: the file is missing" in decode(decoder, tmp_path / "gone").stderr
 
 
+def test_a_manifest_of_many_values_is_refused_in_little_memory(decoder, bundle, tmp_path):
+    import resource
+
+    folder = shutil.copytree(bundle, tmp_path / "a.vdg")
+    (folder / "manifest.json").write_text('{"a": [' + "0," * ((4 << 20) // 2 - 10) + "0]}")
+    limits = (64 << 20, 64 << 20)
+    done = subprocess.run(
+        [decoder, folder],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limits),
+    )
+    assert done.returncode == 1
+    assert "manifest.json: byte " in done.stderr and "is one value too many" in done.stderr
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes here")
 @pytest.mark.parametrize("name", ["manifest.json", "latents.ktx2", "reference.json"])
 def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(decoder, bundle, tmp_path, name):
