@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from verdigris.core.pictures.backdrop import over
 from verdigris.core.pictures.compare.heat import difference
 from verdigris.core.pictures.gbuffer import (
     Background,
@@ -279,6 +280,14 @@ class Canvas:
     @property
     def light(self) -> Floats:
         return self.light_at(np.arange(self.raster.count))
+
+    def linear(self, behind: Floats | None = None) -> Floats:
+        """Light over the backdrop, or over `behind`, (height, width, 3), not exposed."""
+        if behind is None:
+            behind = self._grey if self._behind is None else self._behind
+        assert behind is not None
+        light = self.light.reshape(self.raster.height, self.raster.width, 4)
+        return over(light, behind.reshape(self.raster.height, self.raster.width, 3))
 
     @property
     def covered(self) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -174,47 +174,6 @@ def light_pass(
     return part.light()
 
 
-class Converging:
-    """A picture that gets less noisy with each pass."""
-
-    def __init__(
-        self,
-        material: DeviceMaterial,
-        gbuffer: GBuffer,
-        lighting: EnvironmentLighting,
-        subpixels: int,
-        is_flat: bool = False,
-        footprint: Footprint = POINT,
-    ) -> None:
-        self._gbuffer, self._subpixels, self._device = gbuffer, subpixels, material.device
-        self._lighting, self._is_flat, self._footprint = lighting, is_flat, footprint
-        self._parts = [
-            LitPart.upload(material, gbuffer, subpixels, part)
-            for part in _slices(gbuffer, material.device)
-        ]
-
-    def add(self, samples: int) -> None:
-        """Adds so many directions at each sub-pixel, rounded up to an even number."""
-        for _ in self.add_by_parts(samples):
-            pass
-
-    def add_by_parts(self, samples: int) -> Iterator[None]:
-        """The same, with a stop after each dispatch."""
-        for part in self._parts:
-            for pairs in part.passes(samples, self._footprint):
-                part.add(self._lighting, pairs, self._is_flat, self._footprint)
-                yield
-
-    @property
-    def device(self) -> Device:
-        return self._device
-
-    def picture(self) -> Floats:
-        """Linear light with coverage, (size, size, 4)."""
-        lit = [part.light() for part in self._parts]
-        return _picture(self._gbuffer, self._subpixels, lit)
-
-
 def render_under(
     material: DeviceMaterial,
     lighting: EnvironmentLighting,
@@ -230,10 +189,10 @@ def render_under(
     that is done, 0 to 1."""
     check_size(size, largest_size(subpixels))
     gbuffer = make_gbuffer(kind, size * subpixels, mesh)
-    return _draw(material, gbuffer, lighting, subpixels, samples, is_flat, on_progress)
+    return draw_under(material, gbuffer, lighting, subpixels, samples, is_flat, on_progress)
 
 
-def _draw(
+def draw_under(
     material: DeviceMaterial,
     gbuffer: GBuffer,
     lighting: EnvironmentLighting,
@@ -272,7 +231,7 @@ def draw_behind(
     if backdrop == "environment" or mesh is None:
         return behind
     floor = ground_gbuffer(mesh, size, placed_camera(kind))
-    ground = _draw(Ground(device), floor, lighting, 1, samples)
+    ground = draw_under(Ground(device), floor, lighting, 1, samples)
     return over(ground, behind)
 
 

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     """Prepares a material for a view: returns what to evaluate, and the footprint of a pixel in
     which so many places are averaged."""
 
-_STUDIO_SAMPLES = 24
+# Directions of the studio: of a quick picture, and at each sub-pixel of a fine one.
+_STUDIO_SAMPLES, _FINE_STUDIO_SAMPLES = 24, 32
 _PLACES = 4
 # Lights that stand for an environment on a CPU: each costs an evaluation of the material.
 _PRINCIPAL_LIGHTS = 4
@@ -59,8 +60,9 @@ class Effort:
     """Passes under an environment, each at another place inside of a pixel."""
     pairs: int = 4
     """Pairs of directions in each of these passes."""
-    studio_passes: int = 0
-    """Passes in the light of the studio. Without one, its quick picture is final."""
+    studio_subpixels: int = 0
+    """The root of the number of passes in the light of the studio. Without one, its quick picture
+    is final."""
     emission: float = 0.0
     """Factor of the material's emission; 0 leaves only reflection."""
 
@@ -80,7 +82,7 @@ class Illumination:
 
     def passes(self, view: View) -> int:
         """The number of passes that make a picture fine."""
-        return self._effort.passes if view.lit_by else self._effort.studio_passes
+        return self._effort.passes if view.lit_by else self._effort.studio_subpixels**2
 
     def tone(self, view: View) -> Tone:
         exposure = view.exposure
@@ -133,17 +135,26 @@ class Illumination:
             return np.zeros((0, 4), np.float32)
         material, footprint = self._prepare(material, view, 1)
         if not view.lit_by:
-            return self._in_studio(material, gbuffer, view, footprint)
+            # the directions of all sub-pixels are spread evenly
+            subpixels = self._effort.studio_subpixels
+            gbuffer = _subpixel_of(gbuffer, subpixels, number)
+            return self._in_studio(material, gbuffer, view, footprint, subpixels)
         lighting = self._lighting(view, mesh)
         return light_pass(material, gbuffer, lighting, self._effort.pairs, number, footprint)
 
     def _in_studio(
-        self, material: DeviceMaterial, gbuffer: GBuffer, view: View, footprint: Footprint
+        self,
+        material: DeviceMaterial,
+        gbuffer: GBuffer,
+        view: View,
+        footprint: Footprint,
+        subpixels: int = 1,
     ) -> Floats:
+        samples = _STUDIO_SAMPLES if subpixels == 1 else _FINE_STUDIO_SAMPLES
         lighting = Lighting(
-            view.light, _KEY_COLOUR, view.environment, self._effort.emission, _STUDIO_SAMPLES
+            view.light, _KEY_COLOUR, view.environment, self._effort.emission, samples
         )
-        return shade(material, gbuffer, lighting, is_flat=True, footprint=footprint)
+        return shade(material, gbuffer, lighting, True, footprint, subpixels=subpixels)
 
     def _by_few(
         self, material: DeviceMaterial, gbuffer: GBuffer, view: View, footprint: Footprint
@@ -215,6 +226,15 @@ def _lights(name: str, changed: int, rotate: float) -> tuple[tuple[Floats, Float
 @lru_cache(2)
 def _soft(name: str, changed: int) -> Environment:
     return blurred(_read(name, changed))
+
+
+def _subpixel_of(gbuffer: GBuffer, subpixels: int, number: int) -> GBuffer:
+    """The same pixels as one sub-pixel in each pixel of a finer picture."""
+    row, column = np.divmod(gbuffer.pixel, gbuffer.size)
+    down, right = divmod(number, subpixels)
+    row, column = row * subpixels + down, column * subpixels + right
+    size = gbuffer.size * subpixels
+    return replace(gbuffer, pixel=row * size + column, size=size)
 
 
 def _rotation(start: Floats, end: Floats) -> Floats:

@@ -13,7 +13,7 @@ from verdigris.core.material.use_material import VIEW, use_material
 from verdigris.core.pictures.gbuffer import LARGEST_SIZE, GBuffer, check_size, make_gbuffer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     import slangpy
     from numpy.typing import NDArray
@@ -93,36 +93,15 @@ def draw(
 ) -> Floats:
     """Draws a G-buffer; `subpixels` x `subpixels` of its pixels make one of the picture. `uploads`
     keeps it on the device for other materials; without it, nothing is kept."""
-    parts = draw_by_parts(
-        material, gbuffer, lighting, subpixels, is_flat, footprint, uploads=uploads
-    )
-    *_, picture = parts
-    assert picture is not None
-    return picture
-
-
-def draw_by_parts(
-    material: DeviceMaterial,
-    gbuffer: GBuffer,
-    lighting: Lighting,
-    subpixels: int,
-    is_flat: bool = False,
-    footprint: Footprint = POINT,
-    most: int = PIXELS_AT_ONCE,
-    uploads: Uploads | None = None,
-) -> Iterator[Floats | None]:
-    """Draws like `draw`, with a stop after each dispatch of at most `most` pixels. The last item is
-    the picture."""
     size = gbuffer.size // subpixels
     fine = np.zeros((gbuffer.size * gbuffer.size, 4), np.float32)
-    at_once = min(most, lighting.pixels_at_once)
+    at_once = lighting.pixels_at_once
     for start in range(0, len(gbuffer.pixel), at_once):
         part = slice(start, start + at_once)
         lit = shade(material, gbuffer, lighting, is_flat, footprint, part, subpixels, uploads)
         fine[gbuffer.pixel[part]] = lit
-        yield None
     blocks = fine.reshape(size, subpixels, size, subpixels, 4)
-    yield np.asarray(blocks.mean((1, 3), dtype=np.float32))
+    return np.asarray(blocks.mean((1, 3), dtype=np.float32))
 
 
 def over_backdrop(picture: Floats) -> Floats:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-HEAT = "heat"
+HEAT, GROUND = "heat", "ground"
 # Sides of tiles: a command, or a key, waits for at most one tile.
 _TILE_ON_CPU, _TILE_ON_GPU = 48, 512
 # uv by pixel is not needed any finer.
@@ -105,13 +105,13 @@ class Renderer:
         self._behind: dict[tuple[int, int], Floats | None] = {}
         self._find_places()
         self.reference, self.neural = (self._new_picture(self.raster) for _ in range(2))
+        self._changed: set[str] = set()
         self.ground: Progressive | None = None
         if self._ground_material is not None and mesh is not None and view.lit_by:
             placed = PlacedGround(view, mesh)
             self.ground = self._new_picture(Raster.of(placed, view.size, view.aspect))
-            self._draw_coarse(_Side("", self._ground_material, self.ground))
+            self._draw_coarse(_Side(GROUND, self._ground_material, self.ground))
         self._look_at_sides()
-        self._changed: set[str] = set()
         self._draw_coarse(self._reference_side)
 
     def look(self, view: View, mesh: Mesh | None, is_new: bool = False) -> bool:
@@ -253,7 +253,7 @@ class Renderer:
         if neural is not None:
             sides.append(_Side(NEURAL, neural, self.neural))
         if self.ground is not None:
-            sides.append(_Side("", self._ground_material, self.ground))
+            sides.append(_Side(GROUND, self._ground_material, self.ground))
         return sides
 
     @property
@@ -285,6 +285,13 @@ class Renderer:
         pictures = [side.picture for side in self._sides(neural)]
         is_fine = all(picture.is_fine for picture in pictures)
         return min(picture.passes for picture in pictures) if is_fine else 0
+
+    def canvases(self, neural: object) -> dict[str, Canvas]:
+        """The best canvases, all of equal size and in the same light, by the part they show."""
+        sides = self._sides(neural)
+        is_fine = self.passes(neural) > 0
+        is_coarse = any(side.picture.is_coarse for side in sides)
+        return {side.name: side.picture.canvas(is_fine, is_coarse) for side in sides}
 
     def _converges(self, neural: object) -> bool:
         """Whether passes make the pictures better, and all sides can be lit by them."""

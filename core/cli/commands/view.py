@@ -37,8 +37,7 @@ from verdigris.core.geometry.mesh import in_atlas, load_mesh
 from verdigris.core.geometry.shapes import find_shape
 from verdigris.core.pictures.picture_files import check_picture_path, write_picture
 from verdigris.core.pictures.render import MOST_STUDIO_SAMPLES
-from verdigris.core.pictures.viewer.viewer import HELP, Viewer
-from verdigris.core.pictures.viewer.window import ViewWindow
+from verdigris.core.pictures.viewer import HELP, Viewer, ViewWindow
 
 app = CommandApp()
 
@@ -89,7 +88,8 @@ def view(
     require_in_range(samples, 1, MOST_STUDIO_SAMPLES, "--samples")
     if rotate and not hdri:
         raise typer.BadParameter("needs an environment: name it with --hdri", param_hint="--rotate")
-    environment = open_environment(hdri, rotate) if hdri else None
+    if hdri:
+        open_environment(hdri, rotate)
     chosen = choose_view(shape, mesh)
     opened = open_bundle(bundle)
     values = bundle_values(opened, parse_values(live))
@@ -119,14 +119,14 @@ def view(
         in_atlas(load_mesh(mesh), opened.manifest.tiles) if mesh else find_shape(chosen),
         samples,
     )
-    if environment:
-        viewer.light_by(environment)
+    if hdri:
+        viewer.light_by(hdri, rotate)
     window = ViewWindow(
         viewer,
         on,
         size,
         f"{opened.manifest.name} ({choice.decoder})",
-        lambda file: viewer.light_by(open_environment(file, rotate)),
+        lambda file: viewer.light_by(file, rotate),
     )
 
     def keep(picture: Any) -> bool:

@@ -7,12 +7,14 @@ from verdigris.core.base.device import open_device
 from verdigris.core.base.kernels import Source
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.lighting.environment import Environment, Sun, direction_of
+from verdigris.core.material.evaluator import POINT
 from verdigris.core.pictures import environment_render
 from verdigris.core.pictures.backdrop import Ground, blurred
 from verdigris.core.pictures.environment_render import (
-    Converging,
     EnvironmentLighting,
     draw_behind,
+    draw_under,
+    light_pass,
     render_under,
 )
 from verdigris.core.pictures.gbuffer import (
@@ -61,9 +63,8 @@ def level(corners, height):
 
 
 def mean_light(material, environment, mesh, samples, at=(0, 0, 0)):
-    picture = Converging(material, place(at), lighting(material, environment, mesh), 1)
-    picture.add(samples)
-    return picture.picture()[..., :3].mean((0, 1))
+    lit = lighting(material, environment, mesh)
+    return draw_under(material, place(at), lit, 1, samples)[..., :3].mean((0, 1))
 
 
 def test_in_a_white_furnace_a_diffuse_sphere_shows_its_albedo(ground):
@@ -163,9 +164,8 @@ def test_a_turned_mesh_takes_its_shadow_along(ground):
         above = view.rotation @ [0.0, 1.0, 0.0]
         sun = Sun(tuple(above.tolist()), (np.pi,) * 3, 0.005)
         lit = lighting(ground, Environment.of(BLACK, sun), mesh)
-        picture = Converging(ground, view, lit, 1)
-        picture.add(2)
-        found = picture.picture().reshape(-1, 4)[view.pixel, 0]
+        picture = draw_under(ground, view, lit, 1, 2)
+        found = picture.reshape(-1, 4)[view.pixel, 0]
         x, y, z = view.position.T
         is_floor = y < 0.25
         is_under = is_floor & (np.minimum(x, z) > 0.03) & (np.maximum(x, z) < 0.97)
@@ -205,15 +205,13 @@ def test_passes_add_up_to_the_picture_of_one(ground, monkeypatch):
     environment = Environment.of(WHITE, Sun((0.0, 0.6, 0.8), (2, 2, 2), 0.01))
     lit = lighting(ground, environment)
     view = make_gbuffer("sphere", 16)
-    whole, parts = (Converging(ground, view, lit, 2) for _ in range(2))
-    whole.add(48)
-    for samples in (8, 8, 32):
-        parts.add(samples)
-    np.testing.assert_allclose(parts.picture(), whole.picture(), rtol=1e-4, atol=1e-5)
+    passes = [light_pass(ground, view, lit, 8, number, POINT) for number in range(3)]
+    once = light_pass(ground, view, lit, 24, 0, POINT)
+    np.testing.assert_allclose(np.mean(passes, 0), once, rtol=1e-4, atol=1e-5)
+    whole = draw_under(ground, view, lit, 2, 48)
     monkeypatch.setattr(environment_render, "PIXELS_ON_PROCESSOR", 64)
-    split = Converging(ground, view, lit, 2)
-    split.add(48)
-    np.testing.assert_allclose(split.picture(), whole.picture(), rtol=1e-4, atol=1e-5)
+    split = draw_under(ground, view, lit, 2, 48)
+    np.testing.assert_allclose(split, whole, rtol=1e-4, atol=1e-5)
     done = []
     render_under(ground, lit, "sphere", 8, samples=16, on_progress=done.append)
     assert len(done) > 1 and done == sorted(done) and done[-1] == 1

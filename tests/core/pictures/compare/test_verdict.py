@@ -89,7 +89,7 @@ def test_a_target_is_named_in_words_and_another_is_refused():
         require_target("great")
 
 
-@pytest.mark.parametrize(("target", "flip"), zip(TARGETS, (0.02, 0.01, 0.005), strict=True))
+@pytest.mark.parametrize(("target", "flip"), list(zip(TARGETS, (0.02, 0.01, 0.005), strict=True)))
 def test_a_result_that_just_reaches_a_target_is_called_by_its_name(target, flip):
     errors = {"sphere": {"ldr_flip": flip}}
     assert reaches(target, errors)

@@ -1,1 +1,0 @@
-"""The window of `verdigris view`."""
