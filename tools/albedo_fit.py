@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from ggx_integrals import fresnel, ggx_lobe, schlick
 
-from verdigris.core.material.analyse.albedo_integrals import LEAST_SHEEN_ROUGHNESS, sheen_albedo
+from verdigris.core.material.analyse.adjusted_lobes import LEAST_SHEEN_ROUGHNESS, sheen_albedo
 from verdigris.shaders import SHADER_FOLDER
 
 if TYPE_CHECKING:

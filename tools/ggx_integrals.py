@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.material.analyse.albedo_integrals import unit_nodes
+from verdigris.core.material.analyse.adjusted_lobes import unit_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

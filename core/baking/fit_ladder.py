@@ -37,7 +37,7 @@ from verdigris.core.material.analyse.on_mesh import parts_on_mesh, reads_second_
 from verdigris.core.material.codegen.mesh_properties import is_read_from_mesh, plain_name
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.mesh_points import MOST_SETS
-from verdigris.core.material.report.report import describe_teacher
+from verdigris.core.material.report import describe_teacher
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.settings.limits import BC7_FORMAT
 from verdigris.core.settings.presets import require_recipe

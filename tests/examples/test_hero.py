@@ -13,7 +13,7 @@ import OpenImageIO as oiio
 import pytest
 
 from verdigris.core import api
-from verdigris.core.material.report.report import describe
+from verdigris.core.material.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "hero" / "make_hero.py"

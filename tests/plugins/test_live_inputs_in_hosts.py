@@ -13,7 +13,7 @@ pytest.importorskip("PySide6", reason="the panel needs PySide6: pip install 'ver
 pytest.importorskip("pxr")
 
 from verdigris.core.material.load.mtlx_document import parse_document
-from verdigris.core.material.report.report import describe
+from verdigris.core.material.report import describe
 from verdigris.core.worker.protocol import commands
 
 from ..ui.fake_session import FakeClient

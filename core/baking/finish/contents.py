@@ -21,7 +21,7 @@ from verdigris.core.bundle.files.reference import log_mae, make_reference
 from verdigris.core.bundle.files.write import Contents, Exported, version
 from verdigris.core.bundle.precision.half_errors import judge
 from verdigris.core.bundle.runtime.runtime_files import runtime_files
-from verdigris.core.material.report.report import describe_teacher
+from verdigris.core.material.report import describe_teacher
 
 if TYPE_CHECKING:
     from verdigris.core.baking.finish.figures import Figures

@@ -9,7 +9,7 @@ from verdigris.core.baking.measure.measure import detail_below_texels, once
 from verdigris.core.bundle.files.arithmetic import PORTABLE, advised_error_limit
 from verdigris.core.importance.fill import find_masked
 from verdigris.core.material.analyse.features import KEPT
-from verdigris.core.material.report.report import describe_teacher
+from verdigris.core.material.report import describe_teacher
 from verdigris.core.material.teacher.probe import (
     NEARLY_NOTHING,
     describe_excess,

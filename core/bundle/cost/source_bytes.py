@@ -39,7 +39,7 @@ class SourceBytes:
 
 def source_bytes(document: Document, material: Material) -> SourceBytes:
     """The sizes of a material's images, from their headers."""
-    from verdigris.core.material.report.report import describe
+    from verdigris.core.material.report import describe
 
     textures = [
         facts

@@ -24,7 +24,7 @@ from verdigris.core.cli.shared.options import (
     FileOrBundle,
 )
 from verdigris.core.compress.set_files import is_texture_set, open_set
-from verdigris.core.material.report.report import describe, print_reports
+from verdigris.core.material.report import describe, print_reports
 
 app = CommandApp()
 

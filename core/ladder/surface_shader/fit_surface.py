@@ -26,7 +26,7 @@ from verdigris.core.ladder.texels.grid import (
     softness_at,
 )
 from verdigris.core.ladder.views.reference import batches
-from verdigris.core.material.analyse.unlit import is_dark_and_opaque
+from verdigris.core.material.analyse.parts import is_dark_and_opaque
 from verdigris.core.material.codegen.generate_teacher import generate
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.material.load.mtlx_document import parse_document

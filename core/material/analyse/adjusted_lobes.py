@@ -1,8 +1,7 @@
-"""Lobes that the teacher's shaders change: those that gain energy, and those too narrow to learn.
+"""Finds lobes that the teacher's shaders change: they gain energy, or are too narrow to learn.
 
-The shaders limit albedo to one, and widen GGX lobes to an alpha of `LEAST_ALPHA` (docs/TEACHER.md).
-This finds the nodes concerned, for the report. A connected roughness is not reported as too narrow:
-it may be large enough nearly everywhere.
+The shaders limit albedo to one, and widen GGX lobes to the alpha `LEAST_ALPHA` (docs/TEACHER.md). A
+connected roughness is not reported as too narrow: it may be large enough nearly everywhere.
 """
 
 from __future__ import annotations
@@ -10,19 +9,64 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.analyse.albedo_integrals import burley_albedo, sheen_albedo
+import numpy as np
+
+from verdigris.core.material.analyse.features import APPROXIMATED, Part
 from verdigris.core.material.graph.traversal import is_fed
 
 if TYPE_CHECKING:
     import MaterialX as mx
+    from numpy.typing import NDArray
 
+    Doubles = NDArray[np.float64]
+
+LEAST_ALPHA = 0.005
+_LEAST_ROUGHNESS = math.sqrt(LEAST_ALPHA)
+LEAST_SHEEN_ROUGHNESS = 0.005
+"""MaterialX raises a smaller roughness of sheen to this value."""
 _COSINES = (0.02, 0.1, 0.35)
 _ANY = (0.0, 0.5, 1.0)
 _LEAST_GAIN = 1.01
-LEAST_ALPHA = 0.005
-_LEAST_ROUGHNESS = math.sqrt(LEAST_ALPHA)
+
+
+def adjusted_lobes(node: mx.Node) -> Iterator[Part]:
+    """The lobes of a node that the shaders change."""
+    yield from _gains(node)
+    yield from _widened(node)
+
+
+def sheen_albedo(cosine: float, roughness: float, steps: int = 200) -> float:
+    """The albedo of Estevez and Kulla's white sheen, as MaterialX evaluates it."""
+    root, weight = unit_nodes(steps)
+    light, weight = root**3, weight * 3 * root**2
+    turn, turn_weight = unit_nodes(steps)
+    both = np.outer(np.sqrt((1 - light**2) * (1 - cosine**2)), np.cos(np.pi * turn))
+    between = cosine * light[:, None] + both
+    sine2 = np.clip(1 - (cosine + light)[:, None] ** 2 / (2 + 2 * between), 0, 1)
+    power = 1 / max(roughness, LEAST_SHEEN_ROUGHNESS)
+    density = (2 + power) * sine2 ** (power / 2) / (2 * np.pi)
+    lobe = density * (light / (4 * (light + cosine - light * cosine)))[:, None]
+    return float(2 * np.pi * (weight @ lobe @ turn_weight))
+
+
+def burley_albedo(cosine: float, roughness: float) -> float:
+    """The albedo of Burley's white diffuse lobe, in closed form."""
+    along, base, edge = roughness * cosine, roughness - 0.5, (1 - cosine) ** 5
+    # means of (1 - x)^5, x (1 - x)^5 and x^2 (1 - x)^5, x being the cosine at the light
+    plain, once, twice = 1 / 21, 1 / 84, 1 / 252
+    across = (roughness**2 - along**2) / 2
+    both = base**2 * plain + 2 * base * along * once + along**2 * twice + across * (plain - twice)
+    return 1 + base * plain + along * once + edge * (base + along * 2 / 3 + both)
+
+
+@lru_cache(maxsize=8)
+def unit_nodes(count: int) -> tuple[Doubles, Doubles]:
+    """Gauss-Legendre nodes and weights on the unit interval."""
+    nodes, weights = np.polynomial.legendre.leggauss(count)
+    return np.asarray((nodes + 1) / 2), np.asarray(weights / 2)
 
 
 def _unchanged(roughness: float) -> float:
@@ -31,7 +75,7 @@ def _unchanged(roughness: float) -> float:
 
 @dataclass(frozen=True)
 class Lobe:
-    """A lobe that can gain energy, and the inputs that decide on it."""
+    """A lobe that can gain energy, and the inputs on which that depends."""
 
     name: str
     albedo: Callable[[float, float], float]
@@ -39,7 +83,7 @@ class Lobe:
     roughness: str
     remap: Callable[[float], float] = _unchanged
     weight: str = ""
-    """An input that switches the lobe off where it is zero."""
+    """An input that switches the lobe off if it is zero."""
     is_normalised: bool = False
     """Whether the colour is divided by its brightest channel, which becomes the weight."""
 
@@ -70,52 +114,26 @@ _LOBES: dict[str, Lobe] = {
 }
 
 
-def largest_energy_gain(node: mx.Node) -> tuple[str, float] | None:
-    """The lobe of this node that gains energy, and its albedo without correction. A connected input
-    may have any value from zero to one."""
+def _gains(node: mx.Node) -> Iterator[Part]:
+    """A lobe whose published form returns more light than it receives. A connected input may have
+    any value from zero to one."""
     lobe = _LOBES.get(node.getCategory())
     if lobe is None or "zeltner" in input_text(node, "mode"):
-        return None
-    brightest = max(input_values(node, lobe.colour) or _ANY)
-    if brightest <= 0 or (lobe.weight and max(input_values(node, lobe.weight) or _ANY) <= 0):
-        return None
+        return
+    brightest = max(_input_values(node, lobe.colour) or _ANY)
+    if brightest <= 0 or (lobe.weight and max(_input_values(node, lobe.weight) or _ANY) <= 0):
+        return
     brightest = 1.0 if lobe.is_normalised else min(brightest, 1.0)
-    roughnesses = {lobe.remap(value) for value in input_values(node, lobe.roughness) or _ANY}
+    roughnesses = {lobe.remap(value) for value in _input_values(node, lobe.roughness) or _ANY}
     gain = brightest * max(lobe.albedo(x, y) for x in _COSINES for y in roughnesses)
-    return (lobe.name, gain) if gain > _LEAST_GAIN else None
-
-
-def input_values(node: mx.Node, name: str) -> tuple[float, ...]:
-    """The components of a constant input; empty if it is connected."""
-    if is_fed(node, name):
-        return ()
-    try:
-        return written_numbers(input_text(node, name))
-    except ValueError:
-        return ()
-
-
-def written_numbers(text: str) -> tuple[float, ...]:
-    """The numbers of a value; programs may append an f."""
-    return tuple(float(word.removesuffix("f")) for word in text.replace(",", " ").split())
-
-
-def input_text(node: mx.Node, name: str) -> str:
-    """The text of an input's value, at the node or in its definition."""
-    port = node.getActiveInput(name)
-    if port is not None and port.getInterfaceInput() is not None:
-        port = port.getInterfaceInput()
-    text = str(port.getValueString()) if port is not None else ""
-    if text:
-        return text
-    definition = node.getNodeDef()
-    default = definition.getActiveInput(name) if definition else None
-    return str(default.getValueString()) if default else ""
+    if gain > _LEAST_GAIN:
+        how = f"energy above one removed: it would return up to {gain:.2g} times what it receives"
+        yield Part(lobe.name, APPROXIMATED, how)
 
 
 @dataclass(frozen=True)
 class Highlight:
-    """A GGX lobe, its roughness input, and inputs any of which switches it on."""
+    """A GGX lobe, its roughness input, and the inputs of which any switches it on."""
 
     name: str
     roughness: str
@@ -149,18 +167,46 @@ _HIGHLIGHTS: dict[str, tuple[Highlight, ...]] = {
 }
 
 
-def widened_highlights(node: mx.Node) -> Iterator[tuple[str, str]]:
-    """The highlights of this node that are widened, each with a description."""
+def _widened(node: mx.Node) -> Iterator[Part]:
+    """The highlights that are too narrow to learn."""
     for highlight in _HIGHLIGHTS.get(node.getCategory(), ()):
-        roughness = input_values(node, highlight.roughness)
+        roughness = _input_values(node, highlight.roughness)
         if roughness and min(roughness) < highlight.least and _is_on(node, highlight):
-            yield (
-                highlight.name,
+            how = (
                 f"{highlight.roughness} {min(roughness):.3g} is raised to {highlight.least:.2g}, "
-                "the narrowest highlight that is learnt, with the same energy",
+                "the narrowest highlight that can be learnt, with the same energy"
             )
+            yield Part(highlight.name, APPROXIMATED, how)
 
 
 def _is_on(node: mx.Node, highlight: Highlight) -> bool:
-    weights = [input_values(node, name) for name in highlight.weights]
+    weights = [_input_values(node, name) for name in highlight.weights]
     return not weights or any(not values or any(values) for values in weights)
+
+
+def _input_values(node: mx.Node, name: str) -> tuple[float, ...]:
+    """The components of a constant input; empty if it is connected."""
+    if is_fed(node, name):
+        return ()
+    try:
+        return written_numbers(input_text(node, name))
+    except ValueError:
+        return ()
+
+
+def input_text(node: mx.Node, name: str) -> str:
+    """The text of an input's value, from the node or from its definition."""
+    port = node.getActiveInput(name)
+    if port is not None and port.getInterfaceInput() is not None:
+        port = port.getInterfaceInput()
+    text = str(port.getValueString()) if port is not None else ""
+    if text:
+        return text
+    definition = node.getNodeDef()
+    default = definition.getActiveInput(name) if definition else None
+    return str(default.getValueString()) if default else ""
+
+
+def written_numbers(text: str) -> tuple[float, ...]:
+    """The numbers of a value; programs may append an f."""
+    return tuple(float(word.removesuffix("f")) for word in text.replace(",", " ").split())

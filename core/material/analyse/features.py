@@ -1,4 +1,4 @@
-"""The features of each surface model, as data: the inputs that switch one on, and its fate."""
+"""The features of each surface model as data: the inputs that switch a feature on, and its fate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Feature:
-    """A part of a surface model. It is on if any of `inputs` differs from `off`."""
+    """A part of a surface model, which is on if any of `inputs` differs from `off`."""
 
     name: str
     inputs: tuple[str, ...]
@@ -28,9 +28,9 @@ class Feature:
     how: str = ""
     off: float = 0.0
     needs: str = ""
-    """Another input that must differ from zero too."""
+    """Another input that must also differ from zero."""
     unless: tuple[str, ...] = ()
-    """Inputs any of which switches the feature off if it differs from zero."""
+    """Inputs of which any switches the feature off if it differs from zero."""
 
 
 _TRANSMISSION = (
@@ -40,8 +40,8 @@ _UNLIT_TRANSMISSION = (
     "as part of the opacity map: it shows what is behind the surface, without colour"
 )
 _TRANSPARENT = (
-    "opacity of the mode 'transparent' transmits light, which is dropped: for a surface with holes "
-    "set opacityMode to 1, or opacityThreshold above 0"
+    "with the mode 'transparent', opacity transmits light, which is dropped: for a surface with "
+    "holes set opacityMode to 1, or opacityThreshold above 0"
 )
 _THIN = "subsurface of thin walls"
 _SUBSURFACE = "as diffuse light of the same colour, which does not spread to unlit places"
@@ -49,9 +49,9 @@ _VOLUME = "absorption and scattering inside the body need ray tracing"
 _DISPLACEMENT = "the shape is not changed: apply it to the mesh, or bake a normal map"
 _EMISSION = "as a map of its own; comparisons and the panel show reflected light only"
 _OPACITY = "as a map of its own; the reflection is multiplied by it"
-_COLOURED_OPACITY = f"{_OPACITY}; of a colour the luminance is used, as in MaterialX"
+_COLOURED_OPACITY = f"{_OPACITY}; a colour counts with its luminance, as in MaterialX"
 _OF_GLOW_ALONE = (
-    "MaterialX ignores it on a surface that only emits: connect a BSDF of weight 0, or use "
+    "MaterialX ignores it on a surface that only emits: connect a BSDF with weight 0, or use "
     "surface_unlit"
 )
 _BACK = "the back of the surface is dropped: bake its material by itself"
@@ -151,26 +151,26 @@ SURFACE_FEATURES: dict[str, tuple[Feature, ...]] = {
     ),
 }
 
-NOT_ON_A_SAMPLE = "a flat sample has none: it reads as its default, or as zero"
-_PAINT = "a flat sample has none: it reads as white"
+NOT_ON_A_SAMPLE = "a flat sample has no properties: the node returns its default, or zero"
+_PAINT = "a flat sample has no painted colour: the node returns white"
 _TIME = "fixed at frame 1"
-_PLACE = "without --mesh the position is that of a flat unit square: its pattern is kept by uv"
+_PLACE = "without --mesh the position is that on a flat unit square: patterns follow uv"
 _SLOPES = f"slopes are differences over 1/{1 / DEFAULT_SLOPE_STEP:.0f} of the width of uv"
 EMISSION_BY_VIEW = Part(
     "emission by view",
     APPROXIMATED,
     "as a map of its value seen from straight above: its change with the view is dropped",
 )
-# Surfaces whose coat is above the emission, and dims it at grazing views.
+# Surfaces with a coat above the emission, which dims it at grazing views.
 GLOW_BELOW_COATS = ("standard_surface", "open_pbr_surface")
 OPACITY_BY_VIEW = replace(EMISSION_BY_VIEW, name="opacity by view")
 FACING = Part(
     "direction in space",
     APPROXIMATED,
-    "the baked surface is flat and faces along z: what depends on the direction of a surface is "
-    "constant",
+    "the baked surface is flat and faces along z: values that depend on the direction of a surface "
+    "are constant",
 )
-# By category of a node anywhere in the graph.
+# The parts that nodes anywhere in the graph are, by their category.
 NODE_FEATURES: dict[str, Part] = {
     "displacement": Part("displacement", DROPPED, _DISPLACEMENT),
     "volume": Part("volume", DROPPED, _VOLUME),

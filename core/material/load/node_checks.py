@@ -105,7 +105,7 @@ def _unlit(port: mx.Input) -> str | None:
         return None
     return (
         f"is connected to {source.getName()!r}, an unlit surface, which MaterialX cannot mix: use "
-        "a surface with an EDF and a BSDF of weight 0"
+        "a surface with an EDF and a BSDF with weight 0"
     )
 
 

@@ -14,7 +14,7 @@ from verdigris.core.base.device import Device, open_device
 from verdigris.core.base.errors import DocumentError, MissingTextureError
 from verdigris.core.base.kernels import Source
 from verdigris.core.base.process.profile import span
-from verdigris.core.material.analyse.unlit import is_dark_and_opaque
+from verdigris.core.material.analyse.parts import is_dark_and_opaque
 from verdigris.core.material.codegen.generate_teacher import GeneratedMaterial, generate
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.material.live_inputs.find_inputs import find_live_inputs

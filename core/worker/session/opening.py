@@ -15,7 +15,7 @@ from verdigris.core.worker.protocol.messages import ProtocolError
 if TYPE_CHECKING:
     from verdigris.core.material.live_inputs.live_input import WantedInput
     from verdigris.core.material.load.mtlx_document import Document
-    from verdigris.core.material.report.report import MaterialReport
+    from verdigris.core.material.report import MaterialReport
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.worker.protocol.commands import Open
 
@@ -42,7 +42,7 @@ class OpenDocument:
 def open_document(command: Open) -> OpenDocument:
     """Reads, reports, and compiles the named material, or the first that can be baked. Problems of
     a material are in its report and are not errors: the artist sees them in the list."""
-    from verdigris.core.material.report.report import describe
+    from verdigris.core.material.report import describe
 
     document = _read(command)
     reports = describe(document, probe=False)

@@ -1,7 +1,7 @@
 """Reports of small documents."""
 
 from verdigris.core.material.load.mtlx_document import parse_document
-from verdigris.core.material.report.report import describe
+from verdigris.core.material.report import describe
 
 NO_SPECULAR = (
     '<input name="specular" type="float" value="0"/><input name="base" type="float" value="1"/>'

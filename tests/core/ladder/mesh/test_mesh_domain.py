@@ -15,7 +15,7 @@ from verdigris.core.ladder.mesh.mesh_domain import (
 from verdigris.core.ladder.mesh.mesh_surface import Surface
 from verdigris.core.material.analyse.on_mesh import depends_on_mesh
 from verdigris.core.material.load.mtlx_document import parse_document
-from verdigris.core.material.report.report import describe_teacher
+from verdigris.core.material.report import describe_teacher
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ...material.documents import document, material

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.material.load.mtlx_document import load_document, parse_document
-from verdigris.core.material.report.report import describe
+from verdigris.core.material.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..documents import document, material, with_surface
@@ -36,7 +36,7 @@ def test_a_node_with_the_attribute_disable_is_baked_as_it_is_and_reported():
     np.testing.assert_allclose(glow(Teacher(made), [[0.5, 0.5]])[0], [0.8, 0.7, 0.6], atol=1e-6)
     (part,) = dropped(made, probe=False)
     assert part.name == "attribute 'disable' of 'shown'"
-    assert part.how.endswith("by such an input, or remove it")
+    assert part.how.endswith("with such an input, or remove it")
     enabled = probe(inverted.format(' disable="false"'), "shown")
     assert all(each.fate == "kept" for each in describe(enabled, probe=False)[0].parts)
 
@@ -59,8 +59,8 @@ def test_a_node_in_a_graph_that_inherits_a_connection_is_reported_and_gets_the_v
     (part,), colour = heir_in_a_graph("base")
     assert part.name == "input 'in1' of 'g/heir'"
     assert part.how == (
-        "it is connected in 'base', and a node in a graph inherits values only: write "
-        "the input into the node, connected in its graph"
+        "it is connected in 'base', and a node in a graph inherits only values: write "
+        "the input into the node, and connect it in its graph"
     )
     np.testing.assert_allclose(colour, [0.25, 0.5, 0.75], rtol=1e-6)
     own = '<input name="in1" type="color3" nodename="near"/>'
@@ -72,7 +72,7 @@ def test_a_node_in_a_graph_that_inherits_a_connection_is_reported_and_gets_the_v
 def test_a_node_that_inherits_from_one_in_its_graph_is_reported_to_inherit_nothing():
     (part,), colour = heir_in_a_graph("inner")
     assert part.name == "inheritance of 'g/heir'"
-    assert part.how.startswith("no node outside of graphs is named 'inner'")
+    assert part.how.startswith("nodes inherit only from nodes outside of graphs")
     np.testing.assert_allclose(colour, 0)
 
 
@@ -128,7 +128,7 @@ def test_overrides_of_old_documents_are_reported_with_their_line(places, line, h
     found = describe(load_document(path))[0]
     (part,) = [each for each in found.parts if each.fate == "dropped"]
     assert part.name == "override of 'tint'"
-    assert part.how.startswith(f"line {line} of old.mtlx: {holder} sets it to '0, 1, 0', which")
+    assert part.how.startswith(f"line {line} of old.mtlx: {holder} sets it to '0, 1, 0', and")
     red, green, _ = found.probe.albedo
     assert red > 5 * green
 
@@ -199,8 +199,8 @@ def test_a_graph_of_several_outputs_of_which_none_is_named_is_reported():
     ]
     assert [part.name for part in reported_parts] == ["input 'emission_color' of 'shader'"]
     assert reported_parts[0].how == (
-        "it is connected to 'g' and names none of its outputs, first, second: the first is "
-        "baked, so name the intended one"
+        "it is connected to 'g' and names none of its outputs (first, second): the first is "
+        "baked, so name the intended output"
     )
     np.testing.assert_allclose(glow(Teacher(made), [[0.5, 0.5]])[0], [0.2, 0.4, 0.6], rtol=1e-6)
     named = several_outputs(' output="second"')

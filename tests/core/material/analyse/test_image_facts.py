@@ -9,7 +9,7 @@ import pytest
 from verdigris.core.material.files.image_headers import read_info
 from verdigris.core.material.files.image_texels import read_image
 from verdigris.core.material.load.mtlx_document import parse_document
-from verdigris.core.material.report.report import describe
+from verdigris.core.material.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..documents import document, material, standard_surface, with_image

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.material.load.mtlx_document import parse_document
-from verdigris.core.material.report.report import describe
+from verdigris.core.material.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..documents import document, material, with_surface

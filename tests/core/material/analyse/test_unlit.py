@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.material.analyse.unlit import is_dark_and_opaque
+from verdigris.core.material.analyse.parts import is_dark_and_opaque
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.material.teacher.unlit_maps import unlit_maps

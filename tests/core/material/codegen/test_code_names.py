@@ -8,7 +8,7 @@ from verdigris.core.material.codegen.code_names import rename_nodes_for_code
 from verdigris.core.material.codegen.generate_teacher import generate
 from verdigris.core.material.graph.library import standard_library
 from verdigris.core.material.load.mtlx_document import parse_document
-from verdigris.core.material.report.report import describe
+from verdigris.core.material.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..apart import apart

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import TextureError
-from verdigris.core.material.report.report import describe
+from verdigris.core.material.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..images import decoded_srgb

@@ -12,7 +12,7 @@ from verdigris.core.base.errors import MissingTextureError, TextureError
 from verdigris.core.material.files import missing_files
 from verdigris.core.material.load.mtlx_document import load_document, parse_document
 from verdigris.core.material.load.provenance import texture_files
-from verdigris.core.material.report.report import describe
+from verdigris.core.material.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..documents import document, material, standard_surface, with_image
@@ -241,7 +241,7 @@ def test_a_file_that_is_read_for_another_is_reported(scene):
     assert not report.problem
     (part,) = [part for part in report.parts if part.name.startswith("file")]
     assert (part.name, part.fate) == (r"file 'D:\\old\\Oak.png'", "approximated")
-    assert part.how == f"was not found: {there} is read"
+    assert part.how == f"was not found: {there} is read instead"
 
 
 @pytest.mark.parametrize("name", ["oak.png", "oak.&lt;UDIM&gt;.png"])

@@ -14,7 +14,7 @@ from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import TextureError, VerdigrisError
 from verdigris.core.material.codegen.generate_teacher import generate
 from verdigris.core.material.load.mtlx_document import parse_document
-from verdigris.core.material.report.report import describe_teacher
+from verdigris.core.material.report import describe_teacher
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..documents import chain, with_image
@@ -159,7 +159,7 @@ def test_texels_that_are_not_numbers_count_as_black_and_are_reported(tmp_path):
     )
     reported = [part for part in describe_teacher(odd).parts if part.name.startswith("image")]
     assert [(part.name, part.fate, part.how) for part in reported] == [
-        ("image odd.exr", "approximated", "2 of its texels are not finite: read as 0")
+        ("image odd.exr", "approximated", "2 texels are not finite: they read as 0")
     ]
     assert "image even.exr" not in [part.name for part in describe_teacher(even).parts]
 

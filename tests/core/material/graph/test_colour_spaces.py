@@ -10,7 +10,7 @@ from verdigris.core.material.graph.colour_spaces import (
     known_colour_spaces,
     name_in_materialx,
 )
-from verdigris.core.material.report.report import describe
+from verdigris.core.material.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..apart import colours as colours_of

@@ -8,7 +8,7 @@ import numpy as np
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.material.codegen.generate_teacher import generate
 from verdigris.core.material.load.mtlx_document import parse_document
-from verdigris.core.material.report.report import describe_material
+from verdigris.core.material.report import describe_material
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..mutations import mutate

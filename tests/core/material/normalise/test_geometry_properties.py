@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.material.report.report import describe
+from verdigris.core.material.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..apart import colours, place

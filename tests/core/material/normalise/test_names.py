@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.material.load.mtlx_document import load_document, parse_document
-from verdigris.core.material.report.report import describe
+from verdigris.core.material.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..documents import GRAPH, document, material, standard_surface, with_surface

@@ -9,7 +9,7 @@ import pytest
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.load.mtlx_document import load_document, parse_document
 from verdigris.core.material.load.provenance import texture_files
-from verdigris.core.material.report.report import describe
+from verdigris.core.material.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..documents import DEFINITION, IMAGE, document, material, standard_surface, with_surface

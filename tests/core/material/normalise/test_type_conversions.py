@@ -5,7 +5,7 @@ import pytest
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.load.mtlx_document import parse_document
-from verdigris.core.material.report.report import describe
+from verdigris.core.material.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..apart import colours
@@ -314,7 +314,7 @@ def test_one_notice_lists_all_conversions_of_a_document():
     (notice,) = [part for part in report.parts if part.name == "types"]
     assert notice.fate == "kept"
     assert notice.how == (
-        "3 converted where the document mixes them: NG_glaze/absorbed/in1: color3 to vector3; "
+        "3 converted, because the document mixes types: NG_glaze/absorbed/in1: color3 to vector3; "
         "NG_glaze/absorbed/in2: integer to vector3; coat/roughness: float to vector2"
     )
 

@@ -12,7 +12,7 @@ from pxr import Usd
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.load.mtlx_document import parse_document
-from verdigris.core.material.report.report import describe
+from verdigris.core.material.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.material.usd.signatures import Signature
 from verdigris.core.material.usd.usdshade import convert, has_surface, list_materials

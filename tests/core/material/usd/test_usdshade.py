@@ -12,7 +12,7 @@ from pxr import Sdf, Usd, UsdShade
 
 from verdigris.core.base.errors import DocumentError, TextureError
 from verdigris.core.material.load.mtlx_document import load_document, parse_document
-from verdigris.core.material.report.report import describe
+from verdigris.core.material.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.material.usd.signatures import find_signature
 from verdigris.core.material.usd.usdshade import (

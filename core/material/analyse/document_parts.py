@@ -1,4 +1,5 @@
-"""Parts of a document that MaterialX ignores silently, for the report."""
+"""Parts of a report about the document itself: what MaterialX ignores silently, and types that were
+converted."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, Part
+from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, KEPT, Part
 from verdigris.core.material.normalise.dropped_nodes import DISABLE
 from verdigris.core.material.normalise.type_conversions import CHANNELS
 
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
     from verdigris.core.material.load.mtlx_document import Document, Material
     from verdigris.core.material.load.mtlx_text import Override, Twin
 
-# Limit for each kind, so that thousands of one kind do not hide the rest of the report.
+# Limits, so that thousands of ignored parts of one kind, or of conversions, do not hide the rest of
+# a report.
 _MOST_OF_A_KIND = 8
+_MOST_LISTED = 12
 
 
 def ignored_parts(document: Document, material: Material, nodes: Sequence[mx.Node]) -> list[Part]:
@@ -46,8 +49,8 @@ def _attributes(nodes: Sequence[mx.Node]) -> Iterator[Part]:
             yield Part(
                 f"attribute {DISABLE!r} of {node.getNamePath()!r}",
                 DROPPED,
-                "nodes are disabled by an input of that name and the type boolean: replace the "
-                "attribute by such an input, or remove it",
+                "only an input with this name and the type boolean disables a node: replace the "
+                "attribute with such an input, or remove it",
             )
         for port in node.getInputs():
             for each in (port, port.getInterfaceInput(), port.getConnectedOutput()):
@@ -62,7 +65,7 @@ def _attributes(nodes: Sequence[mx.Node]) -> Iterator[Part]:
 
 
 def _unknown_inputs(nodes: Sequence[mx.Node]) -> Iterator[Part]:
-    """Inputs that a definition lacks: MaterialX does not check nodes that name theirs."""
+    """Inputs that a definition lacks: MaterialX does not check nodes that name their definition."""
     for node in nodes:
         definition = node.getNodeDef() if node.hasNodeDefString() else None
         if definition is None:
@@ -78,7 +81,8 @@ def _unknown_inputs(nodes: Sequence[mx.Node]) -> Iterator[Part]:
 
 
 def _inheritance(nodes: Sequence[mx.Node]) -> Iterator[Part]:
-    """Nodes inherit only from nodes outside of graphs; nodes inside graphs inherit values only."""
+    """Inheritance that fails: nodes inherit only from nodes outside of graphs, and nodes inside
+    graphs inherit only values."""
     for node in nodes:
         if not node.hasInheritString():
             continue
@@ -87,8 +91,8 @@ def _inheritance(nodes: Sequence[mx.Node]) -> Iterator[Part]:
             yield Part(
                 f"inheritance of {path!r}",
                 DROPPED,
-                f"no node outside of graphs is named {name!r}, and nodes inherit only from those: "
-                "write the inputs into the node",
+                f"nodes inherit only from nodes outside of graphs, and none of those is named "
+                f"{name!r}: write the inputs into the node",
             )
         for port in node.getActiveInputs():
             is_own = node.getInput(port.getName()) is not None
@@ -96,8 +100,8 @@ def _inheritance(nodes: Sequence[mx.Node]) -> Iterator[Part]:
                 yield Part(
                     f"input {port.getName()!r} of {path!r}",
                     DROPPED,
-                    f"it is connected in {name!r}, and a node in a graph inherits values only: "
-                    "write the input into the node, connected in its graph",
+                    f"it is connected in {name!r}, and a node in a graph inherits only values: "
+                    "write the input into the node, and connect it in its graph",
                 )
 
 
@@ -110,8 +114,8 @@ def _outputs_left_open(nodes: Sequence[mx.Node]) -> Iterator[Part]:
                 yield Part(
                     f"input {port.getName()!r} of {node.getNamePath()!r}",
                     APPROXIMATED,
-                    f"it is connected to {graph.getName()!r} and names none of its outputs, "
-                    f"{', '.join(outputs)}: the first is baked, so name the intended one",
+                    f"it is connected to {graph.getName()!r} and names none of its outputs "
+                    f"({', '.join(outputs)}): the first is baked, so name the intended output",
                 )
 
 
@@ -123,12 +127,12 @@ def _units_of_files(nodes: Sequence[mx.Node]) -> Iterator[Part]:
                 yield Part(
                     f"unit {source.getUnit()!r} of {source.getNamePath()!r}",
                     DROPPED,
-                    "numbers of a file are not converted: multiply them where they are read",
+                    "numbers in files are not converted: multiply them where they are read",
                 )
 
 
 def _tokens_of_nodes(nodes: Sequence[mx.Node]) -> Iterator[Part]:
-    """File names are built from the token values of the definition."""
+    """Tokens of nodes: file names are built from the token values of the definition."""
     for node in nodes:
         definition = node.getNodeDef() if node.getTokens() else None
         for token in node.getTokens():
@@ -139,7 +143,7 @@ def _tokens_of_nodes(nodes: Sequence[mx.Node]) -> Iterator[Part]:
                 f"token {token.getName()!r} of {node.getNamePath()!r}",
                 DROPPED,
                 f"{token.getValueString()!r} is ignored: file names use the value of the "
-                "definition, so add an input of the type filename to it",
+                "definition, so add an input with the type filename to the definition",
             )
 
 
@@ -149,8 +153,8 @@ def _variants(document: Document, material: Material) -> list[Part]:
         Part(
             f"variant {assigned.getVariantString()!r}",
             DROPPED,
-            f"look {look.getName()!r} assigns it from the set {assigned.getVariantSetString()!r}: "
-            "the values of the material itself are baked, so set them there",
+            f"look {look.getName()!r} assigns it from the set {assigned.getVariantSetString()!r}, "
+            "but the values of the material itself are baked: set them there",
         )
         for look in document.root.getLooks()
         if look.getName() in material.looks
@@ -171,17 +175,31 @@ def _override(override: Override) -> Part:
         f"override of {override.name!r}",
         DROPPED,
         f"line {override.line} of {Path(override.file).name}: {override.holder} "
-        f"{override.holder_name!r} sets it to {override.value!r}, which is supported up to version "
-        "1.35: write that value into the node",
+        f"{override.holder_name!r} sets it to {override.value!r}, and overrides are supported up "
+        "to version 1.35: write that value into the node",
     )
 
 
 def _twin(twin: Twin) -> Part:
-    """An element that is ignored because another has its name."""
+    """An element that is ignored because another has the same name."""
     elsewhere = f" of {Path(twin.first_file).name}" if twin.first_file != twin.file else ""
     return Part(
         f"second {twin.name!r}",
         DROPPED,
-        f"line {twin.line} of {Path(twin.file).name}: ignored, since line "
+        f"line {twin.line} of {Path(twin.file).name} is ignored, because line "
         f"{twin.first_line}{elsewhere} has the same name: rename one of them",
     )
+
+
+def converted_types(document: Document, nodes: Sequence[mx.Node]) -> list[Part]:
+    """One notice about all conversions in the nodes of a material."""
+    places = {each.getNamePath() for node in nodes for each in (node, node.getParent())}
+    places |= {node.getNodeDef().getName() for node in nodes if node.getNodeDef() is not None}
+    found = [each.what for each in document.conversions if each.place in places]
+    if not found:
+        return []
+    more = len(found) - _MOST_LISTED
+    listed = "; ".join(found[:_MOST_LISTED]) + (f"; and {more} more" if more > 0 else "")
+    return [
+        Part("types", KEPT, f"{len(found)} converted, because the document mixes types: {listed}")
+    ]

@@ -1,4 +1,4 @@
-"""The report on a material before a bake: what it contains, and what a bake keeps, approximates or
+"""The report on a material before a bake: its contents, and what a bake keeps, approximates or
 drops."""
 
 from __future__ import annotations
@@ -11,24 +11,16 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.errors import DocumentError, MissingTextureError, VerdigrisError
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import why_not_unicode
-from verdigris.core.material.analyse.converted import converted_types
+from verdigris.core.material.analyse.document_parts import converted_types, ignored_parts
 from verdigris.core.material.analyse.features import Part
-from verdigris.core.material.analyse.ignored import ignored_parts
 from verdigris.core.material.analyse.image_facts import (
     TextureFacts,
     facts_of_images,
-    images_without_file,
     non_finite,
-    orientations,
-    other_files,
-    parts_of_tiles,
+    parts_of_images,
 )
-from verdigris.core.material.analyse.misread_images import (
-    numbers_decoded_as_colours,
-    undecoded_normals,
-)
-from verdigris.core.material.analyse.on_mesh import parts_on_mesh
-from verdigris.core.material.analyse.parts import default_places, parts_of
+from verdigris.core.material.analyse.on_mesh import default_places, parts_on_mesh
+from verdigris.core.material.analyse.parts import parts_of
 from verdigris.core.material.files.missing_files import describe_missing, repairing_folders
 from verdigris.core.material.graph.traversal import nodes_behind
 from verdigris.core.material.live_inputs.reach import Reach, reach_of_published
@@ -45,7 +37,7 @@ _PLACE_NODES = ("texcoord", "position", "geompropvalue")
 
 @dataclass(frozen=True)
 class MaterialReport:
-    """The report that `inspect` prints of one material."""
+    """The report on one material, as `inspect` prints it."""
 
     name: str
     looks: tuple[str, ...]
@@ -54,11 +46,11 @@ class MaterialReport:
     textures: tuple[TextureFacts, ...] = ()
     varying_inputs: tuple[str, ...] = ()
     live: tuple[Reach, ...] = ()
-    """Inputs that a bake can keep open."""
+    """The inputs that a bake can keep open."""
     parts: tuple[Part, ...] = ()
     problem: str = ""
     search_in: tuple[str, ...] = ()
-    """Folders that make missing textures found, added to the search path."""
+    """Folders to add to the search path, so that missing textures are found."""
     probe: Probe | None = None
 
     @property
@@ -86,7 +78,7 @@ def describe(
     probe: bool = True,
     device_choice: str | None = None,
 ) -> list[MaterialReport]:
-    """Reports of all materials of a document, or of the named one."""
+    """Reports on all materials of a document, or on the named one."""
     chosen = [document.require_material(name)] if name else list(document.materials)
     if not chosen:
         document.require_material()
@@ -96,7 +88,7 @@ def describe(
 def describe_material(
     document: Document, material: Material, probe: bool = True, device_choice: str | None = None
 ) -> MaterialReport:
-    """The report of one material; an error becomes its `problem`."""
+    """The report on one material. An error becomes its `problem`."""
     try:
         nodes = list(document.nodes_of(material))
         document.check(material)
@@ -116,12 +108,7 @@ def describe_material(
         parts=(
             *parts_of(nodes),
             *converted_types(document, nodes),
-            *images_without_file(nodes),
-            *other_files(textures),
-            *parts_of_tiles(textures, document.search),
-            *orientations(textures),
-            *undecoded_normals(nodes, textures),
-            *numbers_decoded_as_colours(nodes, textures),
+            *parts_of_images(nodes, textures, document.search),
             *ignored_parts(document, material, nodes),
         ),
     )
@@ -133,7 +120,7 @@ def describe_material(
 
 
 def _with_missing(report: MaterialReport, document: Document) -> MaterialReport:
-    """The report with one problem for all missing textures, and what makes them found."""
+    """The report with one problem for all missing textures, and the folders in which they are."""
     missing = [
         MissingTextureError(each.problem, each.file, tuple(map(Path, each.folders)))
         for each in report.textures
@@ -148,7 +135,7 @@ def _with_missing(report: MaterialReport, document: Document) -> MaterialReport:
 
 @profiled("describe material")
 def describe_teacher(teacher: Teacher) -> MaterialReport:
-    """The report of a loaded material, without a probe."""
+    """The report on a loaded material, without a probe."""
     report = describe_material(teacher.document, teacher.material, probe=False)
     if teacher.mesh is not None:
         on = teacher.mesh
@@ -158,7 +145,7 @@ def describe_teacher(teacher: Teacher) -> MaterialReport:
 
 
 def _with_images(report: MaterialReport, teacher: Teacher) -> MaterialReport:
-    """The report with facts that only decoded images show."""
+    """The report with facts that only decoded images tell."""
     return replace(report, parts=(*report.parts, *non_finite(teacher.non_finite_texels)))
 
 
@@ -178,7 +165,7 @@ def _probed(
 
 
 def _varying(document: Document, shaders: Sequence[mx.Node]) -> list[str]:
-    """Inputs of surface shaders that depend on the place on the surface."""
+    """The inputs of surface shaders that depend on the place on the surface."""
     names = []
     for shader in shaders:
         for port in shader.getInputs():

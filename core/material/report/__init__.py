@@ -1,1 +1,0 @@
-"""The report on a material, written before a bake."""
