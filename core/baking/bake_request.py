@@ -324,14 +324,19 @@ class BakeRequest:
         return found
 
 
-def options_of(kind: type[BakeRequest] = BakeRequest) -> dict[str, Option]:
+def options_of(kind: type[BakeRequest] | None = None) -> dict[str, Option]:
     """The options of a request, by the names of its fields."""
-    return {each.name: each.metadata["option"] for each in fields(kind)}
+    return {each.name: each.metadata["option"] for each in fields(kind or BakeRequest)}
 
 
 def recorded_fields() -> tuple[str, ...]:
     """The fields that manifests record."""
-    return tuple(name for name, option in options_of(BakeRequest).items() if option.is_recorded)
+    return tuple(name for name, option in options_of().items() if option.is_recorded)
+
+
+def names_in_scenes() -> dict[str, str]:
+    """The fields that scene files have, with their names there."""
+    return {name: option.in_scenes for name, option in options_of().items() if option.in_scenes}
 
 
 def _text_of(changes: Mapping[str, Any]) -> str:

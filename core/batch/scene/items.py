@@ -11,7 +11,7 @@ from verdigris.core.base.errors import SceneError, why_no_folder
 from verdigris.core.base.json_fields import Fields, fields_of
 from verdigris.core.base.text import why_invalid_name
 from verdigris.core.batch.scene.entry import Entry
-from verdigris.core.batch.scene.rules import RULE_FIELDS, Rule, fits_any, parse_rule, quoted
+from verdigris.core.batch.scene.rules import Rule, fits_any, parse_rule, quoted, rule_fields
 from verdigris.core.batch.scene.sources import ReadOptions, distinct, entries_of, identity, unique
 
 _FIELDS = ("source", "materials", "name", "search", "confined")
@@ -47,7 +47,7 @@ def read_item(
     if isinstance(item, str):
         return Item(tuple(_of_pattern(item, where, here, base, reading)))
     found = fields_of(item, file, path, SceneError)
-    found.require_known((*_FIELDS, *RULE_FIELDS))
+    found.require_known((*_FIELDS, *rule_fields()))
     search = (*search_folders(found, here), *reading.search)
     confined = found.typed("confined", bool, False) or reading.confined
     own = replace(reading, search=search, confined=confined)
@@ -72,7 +72,7 @@ def read_item(
         if why_invalid_name(name):
             raise SceneError(f"{where}: {why_invalid_name(name)}")
         entries = [replace(entries[0], name=name)]
-    requests = {key: value for key, value in found.values.items() if key in RULE_FIELDS}
+    requests = {key: value for key, value in found.values.items() if key in rule_fields()}
     rule = parse_rule(requests, file, path, base, ("*",)) if requests else None
     return Item(tuple(entries), rule, bool(name))
 

@@ -11,17 +11,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from verdigris.core.baking.bake_request import BakeRequest, options_of
+from verdigris.core.baking.bake_request import BakeRequest, names_in_scenes
 from verdigris.core.base.errors import SceneError
 from verdigris.core.base.json_fields import fields_of
 from verdigris.core.base.text import why_invalid_name
 from verdigris.core.batch.scene.entry import Entry
 from verdigris.core.settings.direction_profiles import names_table
 
-_REQUEST_NAMES = {
-    name: option.in_scenes for name, option in options_of().items() if option.in_scenes
-}
-RULE_FIELDS = (*_REQUEST_NAMES.values(), "group", "out", "skip")
 _NAME = "{name}"
 
 
@@ -53,10 +49,15 @@ class Rule:
         return replace(request, **files)
 
 
+def rule_fields() -> tuple[str, ...]:
+    """The fields of a rule, without its patterns."""
+    return (*names_in_scenes().values(), "group", "out", "skip")
+
+
 def parse_rule(values: Any, file: str, path: str, base: Path, match: tuple[str, ...] = ()) -> Rule:
     """Reads a rule. `match` is given where the object itself names its materials."""
     found = fields_of(values, file, path, SceneError)
-    found.require_known(RULE_FIELDS if match else ("match", *RULE_FIELDS))
+    found.require_known(rule_fields() if match else ("match", *rule_fields()))
     folder = found.typed("out", str, None)
     if folder is not None and (Path(folder).is_absolute() or ".." in Path(folder).parts):
         found.refuse("out", "use a folder below that of the scene's bundles")
@@ -65,7 +66,7 @@ def parse_rule(values: Any, file: str, path: str, base: Path, match: tuple[str, 
         raise SceneError(f"{file}: {path}: group: {why_invalid_name(group)}")
     return Rule(
         match or found.texts("match") or ("*",),
-        BakeRequest.from_json(found, _REQUEST_NAMES),
+        BakeRequest.from_json(found, names_in_scenes()),
         group,
         folder,
         found.typed("skip", bool, None),

@@ -132,7 +132,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
 
 def _asked() -> dict[str, Option]:
     """The options that ask for the same as those of `verdigris bake`."""
-    return {name: option for name, option in options_of(BakeRequest).items() if option.in_hosts}
+    return {name: option for name, option in options_of().items() if option.in_hosts}
 
 
 def _add_option(parser: argparse.ArgumentParser, name: str, option: Option) -> None:
