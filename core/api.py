@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from verdigris.core.baking.bake import BakeControl
     from verdigris.core.bundle.files.read import Bundle
     from verdigris.core.bundle.scene.scene_pack import ScenePack
-    from verdigris.core.bundle.verify.verify import Decoder, Verification
+    from verdigris.core.bundle.verify.rows import Decoder
+    from verdigris.core.bundle.verify.verify import Verification
     from verdigris.core.network.student import Student
     from verdigris.core.progress import Event
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.kernels import Kernels, Source
-from verdigris.core.bundle.files.checked_files import digest
 from verdigris.core.bundle.files.ktx2 import BC7, RGBA8
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER
+from verdigris.core.bundle.files.read import digest
 from verdigris.core.bundle.runtime.device_materials import has_blocks, upload_texture
 from verdigris.core.bundle.verify.rows import Row, largest
 from verdigris.core.bundle.verify.verify import Verification

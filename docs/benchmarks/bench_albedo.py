@@ -21,7 +21,7 @@ import numpy as np
 from verdigris.core.baking.finish.fit_sampler import effort_on, fit_sampler
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.read import Bundle, open_bundle
-from verdigris.core.bundle.proxies.device_sums import sums_on
+from verdigris.core.bundle.proxies.light_sums import sums_on
 from verdigris.core.bundle.proxies.make_proxies import (
     FEWEST_LIGHTS_ON_GPU,
     check_albedo,

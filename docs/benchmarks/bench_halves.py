@@ -16,7 +16,7 @@ from pathlib import Path
 
 from verdigris.core.bundle.files.arithmetic import WAYS
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.precision.half_errors import EXACT_PRODUCTS, judge, rounded_errors
+from verdigris.core.bundle.half_floats import EXACT_PRODUCTS, judge, rounded_errors
 
 
 def main() -> None:

@@ -19,14 +19,14 @@ import numpy as np
 
 from verdigris.core.baking.measure.measure import classify
 from verdigris.core.base.device import Device, open_device
-from verdigris.core.bundle.cost.cost import measure, untrained
-from verdigris.core.bundle.cost.time_responses import time_material
+from verdigris.core.bundle.cost.cost import untrained
+from verdigris.core.bundle.cost.time_responses import measure, time_material
 from verdigris.core.bundle.files.arithmetic import ADVICE
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.runtime.device_materials import fastest_advised, read_stored
-from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
-from verdigris.core.bundle.runtime.evaluate_together import (
+from verdigris.core.bundle.runtime.evaluate_queries import (
     MatrixEvaluator,
+    QueryEvaluator,
     has_cooperative_matrices,
 )
 from verdigris.core.bundle.runtime.network_module import fits_in_constants

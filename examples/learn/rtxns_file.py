@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.bundle.export.rtxns import MAGIC, MOST_LAYERS, layers_bin
+from verdigris.core.bundle.export import MAGIC, MOST_LAYERS, layers_bin
 from verdigris.core.compress.mlp import Layer
 
 _HEADER, _LAYER = struct.Struct("<7I4x"), struct.Struct("<2I2Q2I")

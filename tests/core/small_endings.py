@@ -15,7 +15,7 @@ from verdigris.core.baking.measure import measure, sky
 from verdigris.core.baking.measure.measure import sphere_to_compare
 from verdigris.core.baking.phases import time_limit, train
 from verdigris.core.baking.state import run
-from verdigris.core.bundle.precision import gptq_rounding
+from verdigris.core.bundle import half_floats
 from verdigris.core.bundle.proxies import make_proxies
 from verdigris.core.bundle.proxies.make_proxies import AlbedoError
 from verdigris.core.bundle.runtime import runtime_files
@@ -68,7 +68,7 @@ SMALL_ENDINGS = (
     (fit_sampler, "SMALL", Effort(surfaces=24, directions=12, steps=3)),
     (heads, "_fit_split", _guess_split),
     (finish, "first_effort", _little_at_first),
-    (gptq_rounding, "_SAMPLES", 256),
+    (half_floats, "_SAMPLES", 256),
     (probe, "_draw", _draw_few),
     (runtime_files, "TARGETS", FEW_SHADERS),
     (os, "fsync", lambda _file: None),

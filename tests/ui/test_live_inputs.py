@@ -245,7 +245,7 @@ def test_the_pictures_show_the_range_and_a_click_sets_the_value(living):
 def test_a_version_is_shown_with_its_own_live_inputs(living, tmp_path):
     from datetime import datetime
 
-    from verdigris.core.bundle.history.version import Version
+    from verdigris.core.bundle.history import Version
 
     def version(*live):
         return Version(tmp_path, "key", datetime.now().astimezone(), True, live=live)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from verdigris.core.bundle.history.version import Version
+from verdigris.core.bundle.history import Version
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.cards.version_card import VersionCard
 from verdigris.ui.memory import Memory

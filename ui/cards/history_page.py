@@ -11,7 +11,7 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.bundle.history.history import MOST_KEPT, keep_versions, kept_versions
+from verdigris.core.bundle.history import MOST_KEPT, keep_versions, kept_versions
 from verdigris.ui.cards.version_card import VersionCard
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind

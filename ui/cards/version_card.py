@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.core.base.text import format_bytes
-from verdigris.core.bundle.history.version import Version
+from verdigris.core.bundle.history import Version
 from verdigris.core.pictures.compare.verdict import judge
 from verdigris.ui.cards.dots import Dots
 from verdigris.ui.model.cards import when

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.bundle.history.version import Version
+from verdigris.core.bundle.history import Version
 from verdigris.core.worker.protocol.worker_events import IDLE
 from verdigris.ui.signals.notices import ERROR, INFO, WARNING, capitalise, short_paths
 

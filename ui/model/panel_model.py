@@ -17,7 +17,7 @@ from verdigris.core.base.process.worker_environment import (
     store_setting,
 )
 from verdigris.core.base.text import unused_names
-from verdigris.core.bundle.history.version import Version
+from verdigris.core.bundle.history import Version
 from verdigris.core.hosts.host import HostDocument, HostMaterial, ShowsRungs, log_beside
 from verdigris.core.material.files.named_files import find_folders
 from verdigris.core.settings.changes import changes_to

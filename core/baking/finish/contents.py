@@ -18,8 +18,9 @@ from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.cost.source_bytes import source_bytes
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import log_mae, make_reference
-from verdigris.core.bundle.files.write import Contents, Exported, version
-from verdigris.core.bundle.precision.half_errors import judge
+from verdigris.core.bundle.files.stored_textures import Exported
+from verdigris.core.bundle.files.write import Contents, version
+from verdigris.core.bundle.half_floats import judge
 from verdigris.core.bundle.runtime.runtime_files import runtime_files
 from verdigris.core.material.report import describe_teacher
 

@@ -19,8 +19,9 @@ from verdigris.core.baking.finish.store import StoredStudents, rounded_decoder
 from verdigris.core.baking.state.outputs import bundle_paths, make_folder
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.outputs import MANIFEST_FILE
-from verdigris.core.bundle.files.write import Contents, Exported, write_bundle
-from verdigris.core.bundle.history.history import keeper
+from verdigris.core.bundle.files.stored_textures import Exported
+from verdigris.core.bundle.files.write import Contents, write_bundle
+from verdigris.core.bundle.history import keeper
 from verdigris.core.bundle.proxies.make_proxies import proxies_of_student
 from verdigris.core.bundle.runtime.runtime_files import compiling_ahead
 from verdigris.core.network.student import Student

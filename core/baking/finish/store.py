@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.baking.state.learner import as_stored
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.ktx2 import BC7
-from verdigris.core.bundle.files.stored_textures import TEXEL_FORMATS, store_latents
-from verdigris.core.bundle.files.write import Exported, export_numbers, export_with
-from verdigris.core.bundle.precision.gptq_rounding import round_gptq
-from verdigris.core.bundle.precision.half_errors import order_units
+from verdigris.core.bundle.files.stored_textures import (
+    TEXEL_FORMATS,
+    Exported,
+    export_numbers,
+    export_with,
+    store_latents,
+)
+from verdigris.core.bundle.half_floats import order_units, round_gptq
 from verdigris.core.network.latents.quantise import fit_ranges
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.student import Student

@@ -18,7 +18,7 @@ from verdigris.core.bundle.files.stored_textures import (
     opacity_levels,
 )
 from verdigris.core.bundle.files.weights import plan_tensors
-from verdigris.core.bundle.proxies.sampled_texture import trilinear
+from verdigris.core.bundle.proxies.proxy_texture import trilinear
 from verdigris.core.material.teacher.unlit_maps import UnlitMaps, levels, unlit_maps
 from verdigris.core.network.latents.texels import texel_centres
 from verdigris.core.settings.limits import BC7_FORMAT

@@ -11,7 +11,7 @@ import numpy as np
 from verdigris.core.baking.measure.measure import HeldOut, measure_student
 from verdigris.core.baking.state.choices import Stage, encoded_levels
 from verdigris.core.base.process.profile import profiled
-from verdigris.core.bundle.precision.gptq_rounding import round_gptq
+from verdigris.core.bundle.half_floats import round_gptq
 from verdigris.core.importance.fill import fill_masked, find_masked
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.latents.block_lines import compressed_copy

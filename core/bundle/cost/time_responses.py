@@ -1,22 +1,32 @@
-"""Measures nanoseconds of an evaluation on a device."""
+"""Measures the nanoseconds of an evaluation on a device, for each way to decode a bundle."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from verdigris.core.base.device import MOST_THREADS, Device
 from verdigris.core.base.errors import DeviceError
 from verdigris.core.base.kernels import Source
-from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT
+from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+from verdigris.core.bundle.runtime.device_materials import (
+    RuntimeChoice,
+    StoredMaterial,
+    fastest_advised,
+)
+from verdigris.core.bundle.runtime.evaluate_queries import has_cooperative_matrices
+from verdigris.core.bundle.runtime.network_module import fits_in_constants
+from verdigris.core.bundle.runtime.runtime_files import gains_by_constants
+from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import slangpy
 
-    from verdigris.core.material.evaluator import DeviceMaterial, Footprint
+    from verdigris.core.material.evaluator import DeviceMaterial
+    from verdigris.core.material.teacher.teacher import Teacher
 
 _RESPONSES = Source("bundle/cost/time_responses"), "timeResponses"
 _FILTERED = _RESPONSES[0], "timeFilteredResponses"
@@ -28,6 +38,104 @@ _REPEATS = 5
 # A graphics card that rests for a second lowers its clock, to a sixth on an H200, and raises it
 # again after .3 s without a pause.
 _WAKE_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Nanoseconds:
+    """Nanoseconds of an evaluation in one lane; None if not measured."""
+
+    portable: float
+    """The plain decoder with exact trilinear latents."""
+    sampler: float
+    """The same, with latents from the texture unit."""
+    constants: float | None = None
+    """The same, with the decoder in a constant buffer, if it fits."""
+    cooperative: float | None = None
+    """Cooperative vectors, with exact trilinear latents."""
+    cooperative_sampler: float | None = None
+    """Cooperative vectors, with latents from the texture unit."""
+    cooperative_stochastic: float | None = None
+    """Cooperative vectors, with one texel of one level."""
+    cooperative_constants: float | None = None
+    """Cooperative vectors, with latents from the texture unit and the decoder in a constant
+    buffer."""
+    cooperative_registers: float | None = None
+    """The fastest of these, with computed instead of fetched latents."""
+    together: float | None = None
+    """Cooperative matrices for a group of points, with latents from the texture unit and plain
+    layers from a constant buffer, if they fit. Only for passes over many points of a material."""
+    teacher: float | None = None
+    """The source's graph, at a point."""
+    teacher_filtered: float | None = None
+    """The same, averaged over the places of a texel that the bake used: what the neural material
+    represents. None if that is one place, or unknown."""
+
+    @property
+    def way(self) -> str:
+        """Name of the fastest neural variant without noise."""
+        others = {"cooperative_stochastic", "cooperative_registers", "together"}
+        others |= {"teacher", "teacher_filtered"}
+        names = [each.name for each in fields(self) if each.name not in others]
+        found = {name: getattr(self, name) for name in names}
+        return min(
+            (name for name in names if found[name] is not None), key=lambda name: found[name]
+        )
+
+    @property
+    def neural(self) -> float:
+        """Nanoseconds of that variant."""
+        return float(getattr(self, self.way))
+
+    @property
+    def ratio(self) -> float | None:
+        """Speed-up over the graph at a point."""
+        return None if self.teacher is None else self.teacher / self.neural
+
+    @property
+    def filtered_ratio(self) -> float | None:
+        """Speed-up over the graph averaged over a texel."""
+        return None if self.teacher_filtered is None else self.teacher_filtered / self.neural
+
+
+def measure(
+    stored: StoredMaterial,
+    device: Device,
+    teacher: Teacher | None,
+    footprint: Footprint = POINT,
+    advised: str | None = None,
+) -> Nanoseconds:
+    """Times every variant that `advised` allows, and the graph."""
+
+    def measure_choice(choice: RuntimeChoice, from_registers: bool = False) -> float:
+        material = BundleMaterial(stored, device, choice, from_registers=from_registers)
+        return time_material(material, is_together=choice.is_together).nanoseconds
+
+    found: dict[str, float] = {
+        "portable": measure_choice(RuntimeChoice()),
+        "sampler": measure_choice(RuntimeChoice(filter="sampler")),
+    }
+    has_constants = fits_in_constants(stored.spec)
+    if has_constants:
+        found["constants"] = measure_choice(RuntimeChoice(filter="sampler", is_constant=True))
+    cooperative = fastest_advised(device, advised)
+    if cooperative.is_cooperative:
+        found["cooperative"] = measure_choice(cooperative)
+        for filter in ("sampler", "stochastic"):
+            found[f"cooperative_{filter}"] = measure_choice(replace(cooperative, filter=filter))
+        sampled = replace(cooperative, filter="sampler")
+        if has_constants:
+            found["cooperative_constants"] = measure_choice(replace(sampled, is_constant=True))
+        fastest = replace(sampled, is_constant=gains_by_constants(stored.spec, advised))
+        found["cooperative_registers"] = measure_choice(fastest, from_registers=True)
+    if has_cooperative_matrices(device):
+        together = RuntimeChoice(filter="sampler", is_constant=has_constants, is_together=True)
+        found["together"] = measure_choice(together)
+    if teacher is not None:
+        found["teacher"] = time_material(teacher).nanoseconds
+        if footprint.places > 1:
+            taken = time_material(teacher, footprint=footprint)
+            found["teacher_filtered"] = taken.nanoseconds
+    return Nanoseconds(**found)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import BundleError
-from verdigris.core.bundle.maps import bc6h
+from verdigris.core.bundle.files import bc6h
 from verdigris.core.network.latents import bc7
 
 Texels = NDArray[Any]

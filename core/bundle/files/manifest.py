@@ -12,8 +12,11 @@ from verdigris.core.base.json_fields import Fields, parse_json, refuse
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.bundle.files.arithmetic import Arithmetic, parse_arithmetic
 from verdigris.core.bundle.files.manifest_network import (
+    head_names,
     network_json,
     parse_network,
+    parse_sampler,
+    sampler_json,
     tensor_names,
 )
 from verdigris.core.bundle.files.manifest_parts import (
@@ -25,6 +28,7 @@ from verdigris.core.bundle.files.manifest_parts import (
     FileRecord,
     LatentFacts,
     MapFacts,
+    ProxyFacts,
     Tensor,
     named_runtime,
     parse_bounds,
@@ -32,16 +36,11 @@ from verdigris.core.bundle.files.manifest_parts import (
     parse_count,
     parse_latents,
     parse_map,
+    parse_proxies,
     parse_record,
     parse_runtime,
     parse_tensors,
 )
-from verdigris.core.bundle.files.manifest_sampler import (
-    head_names,
-    parse_sampler,
-    sampler_json,
-)
-from verdigris.core.bundle.files.stored_proxies import ProxyFacts, parse_proxies
 from verdigris.core.material.live_inputs.live_input import LiveInput
 from verdigris.core.material.live_inputs.stored_inputs import live_json, parse_live
 from verdigris.core.material.tiles import Tiles, parse_tiles

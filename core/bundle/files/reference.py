@@ -5,30 +5,66 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.json_fields import LARGEST_SINGLE, Fields, parse_json
 from verdigris.core.base.process.profile import profiled
-from verdigris.core.bundle.files.sampler_rows import COLUMNS as SAMPLER_COLUMNS
-from verdigris.core.bundle.files.sampler_rows import SamplerRows, make_sampler_rows
-from verdigris.core.bundle.proxies.sampled_texture import trilinear
-from verdigris.core.network.numpy_mlp import evaluate_at_lod
+from verdigris.core.bundle.files.manifest_parts import Bounds
+from verdigris.core.bundle.proxies.proxy_texture import trilinear
+from verdigris.core.network.light.sampler import Lobes, draw, lobes_of, look_at, pdf
+from verdigris.core.network.numpy_mlp import evaluate_at_lod, latents_at_lod
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.proxies.proxy_texture import Proxies
     from verdigris.core.material.evaluator import DeviceMaterial
-    from verdigris.core.network.parameters import Parameters
+    from verdigris.core.network.parameters import FloatArray, Parameters
     from verdigris.core.network.spec import LatentLayout
 
+SAMPLER_COLUMNS: dict[str, tuple[int, ...]] = {
+    "random": (2,),
+    "pdf": (),
+    "drawn": (3,),
+    "drawn_pdf": (),
+}
+_SAMPLER_SEED = 20_061
+# Least distance of a random number from where another lobe begins: single floats may round over it.
+_FROM_EDGE = 1e-3
+# Largest difference of a component of a drawn direction, in a right sampler.
+SAME_DIRECTION = 1e-3
+# Of this and of the bound of densities, what single floats may take. Where a rare lobe is drawn, a
+# rounded share moves directions by a hundred times as much, and the density of a narrow lobe with
+# them; other numbers are chosen there, so often at most.
+ROUNDED, _MOST_CHOICES = 0.25, 16
 Floats = NDArray[np.float32]
-
 _SEED = 20_011
 # Places of a footprint that the teacher is averaged over.
 _PLACES = 16
 _UNIFORM, _AT_EDGES, _ON_LEVELS, _GRAZING, _HORIZON, _MIRRORED = 128, 96, 96, 64, 32, 96
+# Columns of textures and their shapes.
+TEXTURE_COLUMNS = {
+    "albedo": (3,),
+    "diffuse": (3,),
+    "normal": (3,),
+    "roughness": (),
+    "emission": (3,),
+    "opacity": (),
+}
+_COLUMNS = {
+    "uv": (2,),
+    "lod": (),
+    "wi": (3,),
+    "wo": (3,),
+    "exported": (3,),
+    "teacher": (3,),
+    **TEXTURE_COLUMNS,
+}
+# With live inputs, one number for each.
+LIVE_COLUMN = "live"
+# Textures have few bits: their columns get this many decimals, which keeps files small.
+_DECIMALS = 5
 
 
 @dataclass(frozen=True)
@@ -49,6 +85,30 @@ class Points:
     def given_live(self) -> dict[str, Floats]:
         """The argument `live` of decoders and samplers; none without live inputs."""
         return {} if self.live is None else {"live": self.live}
+
+
+class Textures(NamedTuple):
+    """The textures of a bundle that no decoder reads, if it has them."""
+
+    proxies: Proxies | None
+    emission: Sequence[NDArray[Any]] | None
+    """Mip levels [height, width, 4] in half floats, finest first."""
+    opacity: Sequence[NDArray[Any]] | None
+    """Mip levels [height, width, 1] in bytes, finest first."""
+
+
+@dataclass(frozen=True)
+class SamplerRows:
+    """What a sampler gives at the points of a reference."""
+
+    random: Floats
+    """Two uniform numbers for each row."""
+    pdf: Floats
+    """Density of the row's wi."""
+    drawn: Floats
+    """The direction that is drawn for `random`."""
+    drawn_pdf: Floats
+    """Its density."""
 
 
 @dataclass(frozen=True)
@@ -192,30 +252,91 @@ def teacher_response(teacher: DeviceMaterial, points: Points, layout: LatentLayo
     return result
 
 
+def make_sampler_rows(
+    parameters: Parameters,
+    uv: Floats,
+    lod: Floats,
+    wi: Floats,
+    wo: Floats,
+    live: Floats | None = None,
+) -> SamplerRows:
+    """Rows in double precision, of random numbers away from the edges of lobes, for directions and
+    densities that single floats can find."""
+    exact = parameters.with_double_decoder()
+    rounded = parameters.in_single_floats()
+    ends = np.cumsum(lobes_at(exact, uv, lod, wo, live).weights, 0)
+    bounds = Bounds()
+    generator = np.random.default_rng(_SAMPLER_SEED)
+    random = np.empty((len(uv), 2))
+    chosen: NDArray[np.bool_] = np.ones(len(uv), np.bool_)
+    for _ in range(_MOST_CHOICES):
+        while chosen.any():
+            random[chosen] = generator.uniform(_FROM_EDGE, 1 - _FROM_EDGE, (int(chosen.sum()), 2))
+            chosen = np.any(np.abs(ends - random[:, 0]) < _FROM_EDGE, axis=0)
+        found, single = (
+            sample_rows(each, uv, lod, wi, wo, random.astype(np.float32), live)
+            for each in (exact, rounded)
+        )
+        moved = np.abs(found.drawn - single.drawn).max(1)
+        changed = density_errors(single.drawn_pdf, found.drawn_pdf, bounds)
+        chosen = (moved > ROUNDED * SAME_DIRECTION) | (changed > ROUNDED * bounds.relative)
+        if not chosen.any():
+            break
+    return found
+
+
+def sample_rows(
+    parameters: Parameters,
+    uv: Floats,
+    lod: Floats,
+    wi: Floats,
+    wo: Floats,
+    random: Floats,
+    live: Floats | None = None,
+) -> SamplerRows:
+    """The oracle's rows for these random numbers."""
+    lobes = lobes_at(parameters, uv, lod, wo, live)
+    dtype = parameters.decoder.dtype
+    drawn = draw(lobes, np.asarray(random, dtype).T)
+    found = pdf(lobes, np.asarray(wi, dtype).T), drawn.T, pdf(lobes, drawn)
+    return SamplerRows(random, *(np.asarray(each, np.float32) for each in found))
+
+
+def lobes_at(
+    parameters: Parameters,
+    uv: FloatArray,
+    lod: FloatArray,
+    wo: FloatArray,
+    live: FloatArray | None = None,
+) -> Lobes:
+    """The mixture at each uv [N, 2], lod [N] and wo [N, 3], in the decoder's precision."""
+    dtype = parameters.decoder.dtype
+    latents = latents_at_lod(parameters, np.asarray(uv, dtype).T, np.asarray(lod, dtype), live)
+    return lobes_of(parameters, look_at(parameters, latents, np.asarray(wo, dtype).T))
+
+
+def density_errors(found: Floats, wanted: Floats, bounds: Bounds) -> NDArray[np.float64]:
+    """Relative to the density from bounds.floor up, and else to the floor."""
+    exact = wanted.astype(np.float64)
+    difference = np.abs(found - exact) / np.maximum(exact, bounds.floor)
+    return np.where(np.isfinite(found), difference, np.inf)
+
+
 def log_mae(first: NDArray[Any], second: NDArray[Any]) -> float:
     """Mean absolute difference of log(1 + response)."""
     first, second = (np.maximum(np.asarray(each, np.float64), 0) for each in (first, second))
     return float(np.abs(np.log1p(first) - np.log1p(second)).mean())
 
 
-def with_textures(
-    reference: Reference,
-    proxies: Proxies | None,
-    emission: Sequence[NDArray[Any]] | None,
-    opacity: Sequence[NDArray[Any]] | None,
-) -> Reference:
-    """The same with what these textures hold at its points."""
-    columns: dict[str, Any] = {**texture_columns(reference, proxies, emission, opacity)}
+def with_textures(reference: Reference, textures: Textures) -> Reference:
+    """The same with the values of textures at its points."""
+    columns: dict[str, Any] = {**texture_columns(reference, textures)}
     return replace(reference, **columns)
 
 
-def texture_columns(
-    points: Points,
-    proxies: Proxies | None,
-    emission: Sequence[NDArray[Any]] | None,
-    opacity: Sequence[NDArray[Any]] | None,
-) -> dict[str, Floats]:
-    """Trilinear values at these points, by column."""
+def texture_columns(points: Points, textures: Textures) -> dict[str, Floats]:
+    """Trilinear values of textures at points, by column."""
+    proxies, emission, opacity = textures
     found: dict[str, NDArray[Any]] = {}
     if proxies is not None:
         values = proxies.at(points.uv, points.lod)
@@ -228,30 +349,6 @@ def texture_columns(
         levels = [each[..., 0].astype(np.float64) / 255 for each in opacity]
         found["opacity"] = trilinear(levels, points.uv, points.lod)
     return {name: values.astype(np.float32) for name, values in found.items()}
-
-
-# Columns of textures and their shapes.
-TEXTURE_COLUMNS = {
-    "albedo": (3,),
-    "diffuse": (3,),
-    "normal": (3,),
-    "roughness": (),
-    "emission": (3,),
-    "opacity": (),
-}
-_COLUMNS = {
-    "uv": (2,),
-    "lod": (),
-    "wi": (3,),
-    "wo": (3,),
-    "exported": (3,),
-    "teacher": (3,),
-    **TEXTURE_COLUMNS,
-}
-# With live inputs, one number for each.
-LIVE_COLUMN = "live"
-# Textures have few bits: their columns get this many decimals, which keeps files small.
-_DECIMALS = 5
 
 
 def encode_reference(reference: Reference) -> bytes:

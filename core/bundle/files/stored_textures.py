@@ -1,18 +1,26 @@
-"""Latents, emission and opacity as a bundle stores them: bytes or half floats."""
+"""The numbers and textures of a material as a bundle stores them: bytes, blocks or half floats."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import BundleError
-from verdigris.core.bundle.files.ktx2 import BC7, FORMATS, RGBA8, RGBA16F, TextureShape, level_size
-from verdigris.core.bundle.maps import bc6h
+from verdigris.core.bundle.files import bc6h
+from verdigris.core.bundle.files.ktx2 import (
+    BC7,
+    FORMATS,
+    RGBA8,
+    RGBA16F,
+    TextureShape,
+    level_size,
+)
+from verdigris.core.bundle.files.weights import round_decoder
 from verdigris.core.material.teacher.unlit_maps import levels
 from verdigris.core.network.latents.block_lines import decode, encode
 from verdigris.core.network.latents.quantise import (
@@ -23,9 +31,12 @@ from verdigris.core.network.latents.quantise import (
     map_in_parts,
     quantise,
 )
-from verdigris.core.network.parameters import FloatArray
+from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import LARGEST_HALF, LAYER_CHANNELS, LatentLayout
 from verdigris.core.settings.limits import BC7_FORMAT, HALF_FORMAT, RGBA8_FORMAT
+
+if TYPE_CHECKING:
+    pass
 
 # The texel format for each value of the setting `latent_format`.
 TEXEL_FORMATS = {BC7_FORMAT: BC7, RGBA8_FORMAT: RGBA8, HALF_FORMAT: RGBA16F}
@@ -85,10 +96,45 @@ class LatentTexture:
         return np.concatenate([_flat(level) for level in self.decoded().levels])
 
 
-def latent_bytes(latent_format: str, layers: int, width: int, height: int) -> int:
-    """Bytes of a latent texture on a device, by the setting `latent_format`."""
-    texel, levels = FORMATS[TEXEL_FORMATS[latent_format]], max(width, height).bit_length()
-    return TextureShape(texel, width, height, levels, layers).texel_bytes
+@dataclass(frozen=True)
+class Exported:
+    """The numbers of one material as its bundle stores them. Errors are measured on these."""
+
+    parameters: Parameters
+    """The values of the stored numbers, in single floats."""
+    latents: LatentTexture
+    """The stored texels."""
+
+    @property
+    def exact(self) -> Parameters:
+        """The same for a decoder in double precision."""
+        stored, latents = self.parameters, self.latents.exact_values()
+        return replace(stored.with_double_decoder(), latents=latents)
+
+
+def export_numbers(
+    parameters: Parameters,
+    material: int = 0,
+    format_name: str = RGBA8,
+    latent_range: LatentRange | None = None,
+    squares: FloatArray | None = None,
+) -> Exported:
+    """Rounds a material's numbers as a bundle stores them: half floats, and latents in a format.
+    `squares` are the mean squares of gradients by the latents of all materials."""
+    own = parameters.of_material(material)
+    if squares is not None:
+        squares = replace(parameters, latents=squares).of_material(material).latents
+    return export_with(
+        own, store_latents(own.latents, own.layout, format_name, latent_range, squares)
+    )
+
+
+def export_with(parameters: Parameters, latents: LatentTexture, material: int = 0) -> Exported:
+    """The same with the material's latents, which are stored already."""
+    own = parameters.of_material(material)
+    decoder = round_decoder(parameters.decoder)
+    rounded = replace(own, decoder=decoder, latents=latents.values())
+    return Exported(rounded, latents)
 
 
 def store_latents(
@@ -126,6 +172,12 @@ def store_latents(
             levels = [_layers(rounded, layout, level) for level in range(layout.levels)]
     scale, offset = (each.astype(np.float32) for each in (chosen.scale, chosen.offset))
     return LatentTexture(format_name, layout, levels, scale, offset)
+
+
+def latent_bytes(latent_format: str, layers: int, width: int, height: int) -> int:
+    """Bytes of a latent texture on a device, by the setting `latent_format`."""
+    texel, levels = FORMATS[TEXEL_FORMATS[latent_format]], max(width, height).bit_length()
+    return TextureShape(texel, width, height, levels, layers).texel_bytes
 
 
 def _level(texels: NDArray[Any], layout: LatentLayout, level: int) -> NDArray[Any]:

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.errors import BundleError
-from verdigris.core.bundle.files.manifest_network import FRAMES, bias_name, weights_name
+from verdigris.core.bundle.files.manifest_network import FRAMES, bias_name, head_names, weights_name
 from verdigris.core.bundle.files.manifest_parts import HALF, Tensor
-from verdigris.core.bundle.files.manifest_sampler import head_names
 from verdigris.core.network.light.sampler import all_head_views
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import LARGEST_HALF, NetworkSpec

@@ -11,36 +11,40 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.outputs import MANIFEST_FILE, WEIGHTS_FILE
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.arithmetic import Arithmetic
-from verdigris.core.bundle.files.checked_files import record_of
-from verdigris.core.bundle.files.ktx2 import BC6H, R8, RGBA8, RGBA8_SRGB, RGBA16F, write_ktx2
+from verdigris.core.bundle.files.ktx2 import BC6H, R8, RGBA8_SRGB, RGBA16F, write_ktx2
 from verdigris.core.bundle.files.manifest import Manifest, parse_manifest
-from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, Bounds, LatentFacts, MapFacts
+from verdigris.core.bundle.files.manifest_parts import (
+    RUNTIME_FOLDER,
+    Bounds,
+    LatentFacts,
+    MapFacts,
+    proxy_facts,
+)
+from verdigris.core.bundle.files.read import record_of
 from verdigris.core.bundle.files.reference import (
     Reference,
+    Textures,
     encode_reference,
     make_reference,
     with_textures,
 )
 from verdigris.core.bundle.files.replace_folder import Dispose, replace_folder
-from verdigris.core.bundle.files.stored_proxies import proxy_facts
 from verdigris.core.bundle.files.stored_textures import (
-    LatentTexture,
+    Exported,
     emission_blocks,
     emission_of_blocks,
-    store_latents,
+    export_numbers,
 )
-from verdigris.core.bundle.files.weights import constant_floats, pack_weights, round_decoder
+from verdigris.core.bundle.files.weights import constant_floats, pack_weights
 from verdigris.core.material.live_inputs.live_input import LiveInput
 from verdigris.core.material.live_inputs.stored_inputs import unnamed_inputs
-from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.parameters import Parameters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.bundle.proxies.proxy_texture import Proxies
     from verdigris.core.material.tiles import Tiles
-    from verdigris.core.network.latents.quantise import LatentRange
-    from verdigris.core.network.spec import NetworkSpec
 
 LATENTS_FILE = "latents.ktx2"
 CONSTANTS_FILE = "constants.bin"
@@ -49,22 +53,6 @@ OPACITY_FILE = "opacity.ktx2"
 PROXIES_FILE = "proxies.ktx2"
 REFERENCE_FILE = "reference.json"
 PREVIEW_FILE = "preview.png"
-
-
-@dataclass(frozen=True)
-class Exported:
-    """The numbers of one material as its bundle stores them. Errors are measured on these."""
-
-    parameters: Parameters
-    """The values of the stored numbers, in single floats."""
-    latents: LatentTexture
-    """The stored texels."""
-
-    @property
-    def exact(self) -> Parameters:
-        """The same for a decoder in double precision."""
-        stored, latents = self.parameters, self.latents.exact_values()
-        return replace(stored.with_double_decoder(), latents=latents)
 
 
 @dataclass(frozen=True)
@@ -103,31 +91,6 @@ class Contents:
     """Shaders by file name."""
 
 
-def export_numbers(
-    parameters: Parameters,
-    material: int = 0,
-    format_name: str = RGBA8,
-    latent_range: LatentRange | None = None,
-    squares: FloatArray | None = None,
-) -> Exported:
-    """Rounds a material's numbers as a bundle stores them: half floats, and latents in a format.
-    `squares` are the mean squares of gradients by the latents of all materials."""
-    own = parameters.of_material(material)
-    if squares is not None:
-        squares = replace(parameters, latents=squares).of_material(material).latents
-    return export_with(
-        own, store_latents(own.latents, own.layout, format_name, latent_range, squares)
-    )
-
-
-def export_with(parameters: Parameters, latents: LatentTexture, material: int = 0) -> Exported:
-    """The same with the material's latents, which are stored already."""
-    own = parameters.of_material(material)
-    decoder = round_decoder(parameters.decoder)
-    rounded = replace(own, decoder=decoder, latents=latents.values())
-    return Exported(rounded, latents)
-
-
 @profiled("write bundle")
 def write_bundle(
     path: Path,
@@ -153,9 +116,7 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
         contents = replace(contents, emission=emission_of_blocks(blocks, width, height))
     reference = with_textures(
         contents.reference or make_reference(exported.exact),
-        contents.proxies,
-        contents.emission,
-        contents.opacity,
+        Textures(contents.proxies, contents.emission, contents.opacity),
     )
     weights, tensors = pack_weights(exported.parameters)
     latents = exported.latents
@@ -199,7 +160,7 @@ def _files(exported: Exported, contents: Contents) -> dict[str, bytes]:
         source=contents.source,
         report=contents.report,
         errors=contents.errors,
-        cost=_cost(spec, files),
+        cost=_cost(exported.parameters, files),
     )
     files[MANIFEST_FILE] = manifest.encode()
     # never write a bundle that cannot be read back
@@ -228,7 +189,7 @@ def _add_maps(
     return maps
 
 
-def _cost(spec: NetworkSpec, files: Mapping[str, bytes]) -> dict[str, int]:
+def _cost(parameters: Parameters, files: Mapping[str, bytes]) -> dict[str, int]:
     """Bytes that an engine loads, and operations of one evaluation."""
     maps = [name for name in (EMISSION_FILE, OPACITY_FILE) if name in files]
     proxies = {"proxies_bytes": len(files[PROXIES_FILE])} if PROXIES_FILE in files else {}
@@ -238,8 +199,8 @@ def _cost(spec: NetworkSpec, files: Mapping[str, bytes]) -> dict[str, int]:
         "maps_bytes": sum(len(files[name]) for name in maps),
         "loaded_bytes": sum(len(files[name]) for name in (WEIGHTS_FILE, LATENTS_FILE, *maps)),
         **proxies,
-        "multiply_adds": spec.multiply_adds,
-        "activations": spec.hidden_layers * spec.hidden_width,
+        "multiply_adds": parameters.spec.multiply_adds,
+        "activations": parameters.spec.hidden_layers * parameters.spec.hidden_width,
     }
 
 

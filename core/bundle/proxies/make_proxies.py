@@ -10,10 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.process.profile import profiled
-from verdigris.core.bundle.proxies.albedo_curves import VIEW_COSINES, AlbedoBasis
-from verdigris.core.bundle.proxies.device_sums import sums_on
+from verdigris.core.bundle.proxies.light_sums import deviation_of_sampler, sums_by_sampler, sums_on
 from verdigris.core.bundle.proxies.lobes import learned_frames, light_counts
-from verdigris.core.bundle.proxies.proxy_texture import Proxies, ProxyValues, store_level
+from verdigris.core.bundle.proxies.proxy_texture import (
+    VIEW_COSINES,
+    AlbedoBasis,
+    Proxies,
+    ProxyValues,
+    store_level,
+)
 from verdigris.core.bundle.proxies.quadrature import (
     Integrals,
     LightTask,
@@ -26,7 +31,6 @@ from verdigris.core.bundle.proxies.quadrature import (
     polar,
     sum_lights,
 )
-from verdigris.core.bundle.proxies.sampler_sums import deviation_of_sampler, sums_by_sampler
 from verdigris.core.network.latents.texels import texel_centres
 from verdigris.core.network.numpy_mlp import evaluate_at_lod
 from verdigris.core.network.parameters import Parameters
@@ -35,10 +39,8 @@ from verdigris.core.network.student import Student
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
-
 # The response at a footprint of 2^lod texels of the latents, as a function of place and directions.
 RespondAt = Callable[[float], Respond]
-
 # Width of the latents by that of the finest proxies, at the least.
 _COARSER = 4
 # Lights of a view. A processor has fewer, with twice the noise. A graphics card computes lights

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.colour import LUMINANCE
-from verdigris.core.bundle.proxies.albedo_curves import VIEW_COSINES
 from verdigris.core.bundle.proxies.lobes import (
     LearnedFrames,
     draw_lights,
@@ -22,6 +21,7 @@ from verdigris.core.bundle.proxies.lobes import (
     fit_shares,
     light_counts,
 )
+from verdigris.core.bundle.proxies.proxy_texture import VIEW_COSINES
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]

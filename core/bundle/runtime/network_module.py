@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from verdigris.core.base.device import MOST_CONSTANT_BYTES
-from verdigris.core.bundle.files.manifest_network import FRAMES, bias_name, weights_name
+from verdigris.core.bundle.files.manifest_network import FRAMES, bias_name, head_names, weights_name
 from verdigris.core.bundle.files.manifest_parts import Tensor
-from verdigris.core.bundle.files.manifest_sampler import head_names
 from verdigris.core.bundle.files.weights import plan_tensors
-from verdigris.core.bundle.precision.half_errors import CAREFUL_UNITS
+from verdigris.core.bundle.half_floats import CAREFUL_UNITS
 from verdigris.core.bundle.runtime.readable_text import LICENCE
 from verdigris.core.network.spec import (
     ACTIVATIONS,

@@ -15,16 +15,20 @@ from pathlib import Path
 from verdigris.core.base.device import cache_folder
 from verdigris.core.base.process.profile import profiled, span
 from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, careful_level
-from verdigris.core.bundle.files.checked_files import digest
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, FileRecord
-from verdigris.core.bundle.runtime import es300, readable_text, text_forms
-from verdigris.core.bundle.runtime.ahead import result_ahead, working_ahead
+from verdigris.core.bundle.files.read import digest
+from verdigris.core.bundle.runtime import readable_text, text_forms
 from verdigris.core.bundle.runtime.network_module import (
     NETWORK_MODULE,
     fits_in_constants,
     network_source,
 )
-from verdigris.core.bundle.runtime.slang_compiler import compile_entry_point, compiler_version
+from verdigris.core.bundle.runtime.slang_compiler import (
+    compile_entry_point,
+    compiler_version,
+    result_ahead,
+    working_ahead,
+)
 from verdigris.core.bundle.runtime.text_forms import (
     ES_SUFFIX,
     TEXTS,
@@ -282,7 +286,7 @@ def _compile(sources: dict[str, bytes], name: str, target: Target) -> bytes:
 @cache
 def _form() -> bytes:
     """A digest of the code that processes the compiler's output: other code makes other files."""
-    files = (__file__, text_forms.__file__, es300.__file__, readable_text.__file__)
+    files = (__file__, text_forms.__file__, readable_text.__file__)
     return hashlib.sha256(b"".join(Path(each).read_bytes() for each in files)).digest()
 
 

@@ -2,13 +2,18 @@
 
 slangpy itself compiles only for a device that it has opened. Its wheel contains the whole compiler,
 whose C interface takes the arguments of `slangc`.
+
+A thread can do such work ahead of its need, beside a bake. Only work that releases Python's lock
+gains by that: this compiler does, slangpy's own does not.
 """
 
 from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
@@ -22,8 +27,9 @@ _NAMES = {
     "darwin": "libslang-compiler*.dylib",
     "win32": "slang-compiler*.dll",
 }
-
 _lock = Lock()
+_begun: dict[str, Future[bytes]] = {}
+_ahead_lock = Lock()
 
 
 def compile_entry_point(arguments: Sequence[str | Path]) -> bytes:
@@ -88,3 +94,28 @@ def _compiler() -> _Compiler:
             f"{folder}: {pattern} is missing: install the slangpy version of pyproject.toml"
         )
     return _Compiler(found[0])
+
+
+@contextmanager
+def working_ahead(jobs: Mapping[str, Callable[[], bytes]]) -> Iterator[None]:
+    """Does these jobs, one after the other. At the end of the context the rest is left undone."""
+    pool = ThreadPoolExecutor(1, "ahead")
+    with _ahead_lock:
+        mine = {key: pool.submit(job) for key, job in jobs.items() if key not in _begun}
+        _begun.update(mine)
+    try:
+        yield
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        with _ahead_lock:
+            for key in mine:
+                _begun.pop(key, None)
+
+
+def result_ahead(key: str) -> bytes | None:
+    """The result of a job of this key, once it is there; None if it has not begun or has failed."""
+    with _ahead_lock:
+        found = _begun.pop(key, None)
+    if found is None or found.cancel():
+        return None
+    return None if found.exception() else found.result()

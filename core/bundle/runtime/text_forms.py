@@ -1,6 +1,10 @@
 """Makes shader texts of the Slang compiler's output: readable, and to be included in other shaders.
 
 The entry point and its resources move to the end, behind a define or, in WGSL, behind a line.
+
+The compiler cannot write OpenGL ES 3.00. Its GLSL 4.50 is rewritten: ES 3.00 has neither bindings
+nor separate samplers, loop attributes, or lists as initialisers. The record becomes a plain
+uniform, so that no buffer is needed.
 """
 
 from __future__ import annotations
@@ -8,9 +12,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from verdigris.core.bundle.runtime.es300 import as_es300
 from verdigris.core.bundle.runtime.readable_text import LICENCE, declarations, readable
 
+_PRECISION = """precision highp float;
+precision highp int;
+precision highp sampler2D;
+precision highp sampler2DArray;
+"""
+_NOT_IN_ES = re.compile(
+    r"^\s*(#extension .*|\[\[\w+\]\]|layout\(binding = \d+\)|uniform sampler \w+;)\n", re.MULTILINE
+)
+_BLOCK = re.compile(r"^layout\(std140\) uniform (\w+)Block\n\{[^}]*\}\s*(\w+);", re.MULTILINE)
+_LIST = re.compile(r"(const )?(\w+) +(\w+)\[(\d+)\] = \{([^}]*)\};")
+_SAMPLER_PARAMETER = re.compile(r"\bsampler (\w+)(?:, )?")
+_COPY = re.compile(r"(?:^    (\w+\.\w+)\.(\w+) = (neuralRecord)\.\2;\n)+", re.MULTILINE)
 # Names that including shaders use.
 FUNCTIONS = ("neuralPrepare", "neuralShade", "neuralPdf", "neuralDraw")
 # WGSL has no preprocessor: what follows this line is the entry point.
@@ -90,6 +105,34 @@ _MARKS = re.compile(r"^#extension GL_EXT_nonuniform_qualifier .*\n", re.MULTILIN
 _LATENTS = re.compile(
     r"neuralLatents\[\(?(?:nonuniformEXT|NonUniformResourceIndex)\(([\w.]+)\)\)?\]"
 )
+
+
+def as_es300(text: str) -> str:
+    """The text in OpenGL ES 3.00, without its version line."""
+    text = _NOT_IN_ES.sub("", f"{text}\n")
+    # arrays that are written as lists need their type in front
+    text = _LIST.sub(r"\1\2 \3[\4] = \2[\4](\5);", text)
+    text = _BLOCK.sub(r"uniform \1 \2;", text)
+    text = _COPY.sub(r"    \1 = \3;\n", text)
+    text = _without_samplers(text)
+    text = re.sub(r"\btexture2DArray\b", "sampler2DArray", text)
+    text = re.sub(r"\btexture2D\b", "sampler2D", text)
+    return _PRECISION + text
+
+
+def _without_samplers(text: str) -> str:
+    """Textures bring their sampler: drops samplers among parameters and arguments."""
+    names = {*_SAMPLER_PARAMETER.findall(text)} | {"neuralSampler"}
+    text = re.sub(r"sampler2DArray\((\w+), ?(\w+)\)", r"\1", text)
+    parts = []
+    for part in re.split(r"(?<=^\}\n)", text, flags=re.MULTILINE):
+        own = {*_SAMPLER_PARAMETER.findall(part)} & names | {"neuralSampler"}
+        part = _SAMPLER_PARAMETER.sub("", part)
+        for name in own:
+            part = re.sub(rf"\b{name}, ", "", part)
+            part = re.sub(rf", {name}\b", "", part)
+        parts.append(part)
+    return "".join(parts)
 
 
 def as_text(code: bytes, suffix: str, version: str) -> bytes:
@@ -212,6 +255,8 @@ _FORMS: dict[str, Callable[[str, str], str]] = {
     ".wgsl": _wgsl,
     ES_SUFFIX: _es300,
 }
+
+
 # Targets in text, which other shaders include.
 TEXTS = tuple(_FORMS)
 

@@ -12,7 +12,6 @@ from verdigris.core.base.errors import BundleError
 from verdigris.core.base.json_fields import LONGEST_FILE_NAME, is_plain_file_name
 from verdigris.core.base.outputs import MANIFEST_FILE, WEIGHTS_FILE
 from verdigris.core.bundle.files.arithmetic import slowest_arithmetic
-from verdigris.core.bundle.files.checked_files import read_recorded, record_of
 from verdigris.core.bundle.files.ktx2 import TextureShape, read_ktx2
 from verdigris.core.bundle.files.manifest import SCENE_FORMAT
 from verdigris.core.bundle.files.manifest_parts import (
@@ -20,12 +19,13 @@ from verdigris.core.bundle.files.manifest_parts import (
     FileRecord,
     LatentFacts,
     MapFacts,
+    ProxyFacts,
 )
+from verdigris.core.bundle.files.read import read_recorded, record_of
 from verdigris.core.bundle.files.replace_folder import Content, bundle_name, replace_folder
-from verdigris.core.bundle.files.stored_proxies import ProxyFacts
 from verdigris.core.bundle.files.weights import constant_floats, plan_tensors
 from verdigris.core.bundle.files.write import CONSTANTS_FILE
-from verdigris.core.bundle.precision.half_errors import judge
+from verdigris.core.bundle.half_floats import judge
 from verdigris.core.bundle.runtime.device_materials import shader_weights
 from verdigris.core.bundle.runtime.runtime_files import runtime_files
 from verdigris.core.bundle.scene.scene_pack import SceneMaterial, ScenePack, open_scene, parse_scene

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.inputs import require_working_folder_for
@@ -20,16 +20,6 @@ from verdigris.core.bundle.files.arithmetic import (
     Arithmetic,
     parse_arithmetic,
     parse_pack_arithmetic,
-)
-from verdigris.core.bundle.files.checked_files import (
-    check_constants,
-    check_length,
-    read_emission,
-    read_latents,
-    read_proxies,
-    read_recorded,
-    read_texture,
-    read_whole,
 )
 from verdigris.core.bundle.files.manifest import (
     LARGEST_MANIFEST,
@@ -42,7 +32,7 @@ from verdigris.core.bundle.files.manifest import (
     require_format,
     require_response,
 )
-from verdigris.core.bundle.files.manifest_network import network_json, parse_network
+from verdigris.core.bundle.files.manifest_network import network_json, parse_network, sampler_json
 from verdigris.core.bundle.files.manifest_parts import (
     EMISSION_FORMATS,
     LARGEST_REFERENCE,
@@ -52,6 +42,7 @@ from verdigris.core.bundle.files.manifest_parts import (
     FileRecord,
     LatentFacts,
     MapFacts,
+    ProxyFacts,
     Tensor,
     named_runtime,
     parse_bounds,
@@ -59,14 +50,23 @@ from verdigris.core.bundle.files.manifest_parts import (
     parse_count,
     parse_latents,
     parse_map,
+    parse_proxies,
     parse_record,
     parse_runtime,
     require_twice,
 )
-from verdigris.core.bundle.files.manifest_sampler import sampler_json
-from verdigris.core.bundle.files.read import find_bundle_folder
-from verdigris.core.bundle.files.reference import Reference, parse_reference
-from verdigris.core.bundle.files.stored_proxies import ProxyFacts, parse_proxies
+from verdigris.core.bundle.files.read import (
+    check_constants,
+    check_length,
+    find_bundle_folder,
+    read_emission,
+    read_latents,
+    read_proxies,
+    read_recorded,
+    read_texture,
+    read_whole,
+)
+from verdigris.core.bundle.files.reference import Reference, Textures, parse_reference
 from verdigris.core.bundle.files.weights import (
     FILE_ALIGNMENT,
     check_tensors,
@@ -78,11 +78,6 @@ from verdigris.core.material.live_inputs.live_input import LiveInput
 from verdigris.core.material.live_inputs.stored_inputs import live_json, parse_live
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import NetworkSpec
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from verdigris.core.bundle.proxies.proxy_texture import Proxies
 
 MOST_MATERIALS = 4096
 # All different decoders together; well within 32-bit offsets.
@@ -225,12 +220,10 @@ class ScenePack:
             self.spec.live_inputs,
         )
 
-    def textures(
-        self, material: SceneMaterial
-    ) -> tuple[Proxies | None, list[NDArray[Any]] | None, list[NDArray[Any]] | None]:
-        """Proxies, emission and opacity of a material, where it has them."""
+    def textures(self, material: SceneMaterial) -> Textures:
+        """Proxies, emission and opacity of a material, if it has them."""
         glow, cover = material.emission, material.opacity
-        return (
+        return Textures(
             read_proxies(self.folder, material.proxies, material.latents),
             read_emission(self.folder, glow) if glow else None,
             read_texture(self.folder, cover.record, cover.texture) if cover else None,

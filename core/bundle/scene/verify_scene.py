@@ -14,17 +14,16 @@ from verdigris.core.bundle.verify.device_decoders import (
     shader_notes,
     unchecked_reasons,
 )
-from verdigris.core.bundle.verify.verify import (
+from verdigris.core.bundle.verify.rows import (
     Decoder,
-    Verification,
     albedo_rows,
     decoder_rows,
-    parameters_decoder,
-    teacher_notes,
+    numpy_sampler,
+    sampler_rows,
     teacher_rows,
     texture_rows,
 )
-from verdigris.core.bundle.verify.verify_sampler import numpy_sampler, sampler_rows
+from verdigris.core.bundle.verify.verify import Verification, parameters_decoder, teacher_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -54,9 +53,9 @@ def verify_scene(scene: ScenePack, device: Device | None = None) -> Verification
         found = decoder_rows(decoders, reference, material.bounds)
         found += sampler_rows(numpy_sampler(parameters), reference, material.bounds) + others
         textures = scene.textures(material)
-        found += texture_rows(reference, *textures)
-        if textures[0]:
-            found += albedo_rows(parameters, textures[0], material.bounds)
+        found += texture_rows(reference, textures)
+        if textures.proxies:
+            found += albedo_rows(parameters, textures.proxies, material.bounds)
         found += teacher_rows(material.latents.layout, reference, material.bounds)
         rows += [replace(row, what=f"{material.name}: {row.what}") for row in found]
         unchecked += teacher_notes(f"the graph of {material.name}", reference, material.bounds)

@@ -16,9 +16,9 @@ from verdigris.core.bundle.runtime.device_materials import (
     fastest_advised,
     read_stored,
 )
-from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
-from verdigris.core.bundle.runtime.evaluate_together import (
+from verdigris.core.bundle.runtime.evaluate_queries import (
     MatrixEvaluator,
+    QueryEvaluator,
     has_cooperative_matrices,
 )
 from verdigris.core.bundle.runtime.network_module import fits_in_constants
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from verdigris.core.bundle.files.arithmetic import Arithmetic
     from verdigris.core.bundle.files.manifest_parts import Bounds, FileRecord
     from verdigris.core.bundle.files.read import Bundle
-    from verdigris.core.bundle.verify.verify_sampler import Sampler
+    from verdigris.core.bundle.verify.rows import Sampler
     from verdigris.core.network.spec import NetworkSpec
 
     Floats = NDArray[np.float32]

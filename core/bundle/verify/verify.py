@@ -1,52 +1,42 @@
-"""Verifies a bundle: every decoder must reproduce the reference within the bounds."""
+"""Verifies a bundle: each decoder must reproduce the reference within the bounds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.base.errors import SettingsError
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import (
     Reference,
-    log_mae,
-    teacher_response,
-    texture_columns,
 )
-from verdigris.core.bundle.proxies.make_proxies import check_albedo
-from verdigris.core.bundle.verify.map_differences import (
-    SAME_SOURCE,
-    MapDifferences,
+from verdigris.core.bundle.verify.rows import (
+    Decoder,
+    Row,
+    Sampler,
+    albedo_rows,
+    decoder_rows,
     map_differences,
+    map_rows,
+    numpy_sampler,
+    sampler_rows,
+    teacher_rows,
+    texture_rows,
 )
-from verdigris.core.bundle.verify.rows import Row, largest
-from verdigris.core.bundle.verify.verify_sampler import Sampler, numpy_sampler, sampler_rows
 from verdigris.core.material.load.provenance import changed_sources, source_facts
 from verdigris.core.network.numpy_mlp import evaluate_at_lod
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.files.read import Bundle
-    from verdigris.core.bundle.proxies.proxy_texture import Proxies
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.parameters import Parameters
-    from verdigris.core.network.spec import LatentLayout
 
 Floats = NDArray[np.float32]
-
-# (uv [N, 2], lod [N], wi [N, 3], wo [N, 3]) -> response [N, 3]
-Decoder = Callable[[Floats, Floats, Floats, Floats], NDArray[Any]]
-
 NO_SAMPLER = "the bundle has no sampler (new in version 4.2): bake the material again to get one"
-
-# A texture at a point, in double precision, and decimals of the reference.
-SAME_TEXTURE = 1e-5
-# Opacity is stored in bytes.
-_SAME_OPACITY = 1 / 255
 
 
 @dataclass(frozen=True)
@@ -119,114 +109,14 @@ def verify(
     if not bundle.manifest.has_sampler:
         notes = (*notes, NO_SAMPLER)
     rows += teacher_rows(bundle.layout, reference, bounds, teacher)
-    found = bundle.proxies(), bundle.emission(), bundle.opacity()
-    rows += texture_rows(reference, *found)
-    if found[0]:
-        rows += albedo_rows(parameters, found[0], bounds)
+    textures = bundle.textures()
+    rows += texture_rows(reference, textures)
+    if textures.proxies:
+        rows += albedo_rows(parameters, textures.proxies, bounds)
     if teacher is not None:
-        rows += _map_rows(map_differences(bundle, teacher))
+        rows += map_rows(map_differences(bundle, teacher))
     unchecked = teacher_notes("the graph", reference, bounds) if teacher is None else []
     return Verification(str(bundle.folder), tuple(rows), (*notes, *unchecked))
-
-
-def decoder_rows(
-    decoders: Sequence[tuple[str, Decoder]], reference: Reference, bounds: Bounds
-) -> list[Row]:
-    """Compares each decoder with the reference."""
-    rows: list[Row] = []
-    for name, decode in decoders:
-        response = np.asarray(
-            decode(reference.uv, reference.lod, reference.wi, reference.wo, **reference.given_live),
-            np.float64,
-        )
-        rows += compare_decoder(name, response, reference, bounds)
-    return rows
-
-
-def compare_decoder(
-    name: str, response: NDArray[np.float64], reference: Reference, bounds: Bounds
-) -> list[Row]:
-    """Relative differences from bounds.floor up, absolute ones below it."""
-    wanted = reference.exported.astype(np.float64)
-    if response.shape != wanted.shape:
-        raise SettingsError(f"{name} gave an array of shape {response.shape}: use {wanted.shape}")
-    difference = np.abs(response - wanted)
-    difference[~np.isfinite(response)] = np.inf
-    bright = wanted >= bounds.floor
-    relative = difference[bright] / wanted[bright]
-    dark = difference[~bright]
-    what = f"{name} against the reference"
-    return [
-        Row(what, int(bright.sum()), "largest relative", largest(relative), bounds.relative),
-        Row(what, int(dark.size), "largest in the dark", largest(dark), bounds.absolute),
-    ]
-
-
-def texture_rows(
-    reference: Reference,
-    proxies: Proxies | None,
-    emission: Sequence[NDArray[Any]] | None,
-    opacity: Sequence[NDArray[Any]] | None,
-) -> list[Row]:
-    """Compares the textures with their columns of the reference, which versions before 4.2 lack."""
-    found = texture_columns(reference, proxies, emission, opacity)
-    rows = []
-    for name, stored in reference.textures.items():
-        # a column without a texture disagrees
-        values = found.get(name, np.full_like(stored, np.inf)).astype(np.float64)
-        difference = np.abs(values - stored) / np.maximum(1, np.abs(stored))
-        what = f"{name} against the reference"
-        rows.append(Row(what, stored.size, "largest", largest(difference), SAME_TEXTURE))
-    return rows
-
-
-def albedo_rows(parameters: Parameters, proxies: Proxies, bounds: Bounds) -> list[Row]:
-    """Compares the proxies' albedo with a quadrature of the response, if there is a bound."""
-    if bounds.albedo is None:
-        return []
-    error = check_albedo(parameters, proxies)
-    return [
-        Row(
-            "albedo against quadrature", error.count, "median relative", error.median, bounds.albedo
-        )
-    ]
-
-
-def teacher_rows(
-    layout: LatentLayout,
-    reference: Reference,
-    bounds: Bounds,
-    teacher: DeviceMaterial | None = None,
-) -> list[Row]:
-    """Compares the reference with the source's graph, stored and present."""
-    stored, count = reference.teacher, reference.exported.size
-    rows: list[Row] = []
-    limit = float("inf") if bounds.teacher_log_mae is None else bounds.teacher_log_mae
-    if stored is not None:
-        found = log_mae(reference.exported, stored)
-        rows.append(Row("reference against the graph", count, "mean log", found, limit))
-    if teacher is not None:
-        live = teacher_response(teacher, reference, layout)
-        if stored is not None:
-            what = "the graph now against then"
-            rows.append(Row(what, count, "mean log", log_mae(live, stored), SAME_SOURCE))
-        found = log_mae(reference.exported, live)
-        rows.append(Row("reference against the graph now", count, "mean log", found, limit))
-    return rows
-
-
-def _map_rows(differences: MapDifferences) -> list[Row]:
-    """Rows for emission and opacity, if the source or the bundle has such a map."""
-    emission, opacity, texels, bound = differences
-    found = (
-        ("emission", emission, texels[0], "mean log", bound),
-        ("opacity", opacity, texels[1], "mean", _SAME_OPACITY),
-    )
-    return [
-        Row(f"{what} against the graph now", count, measure, value, bound)
-        for what, value, count, measure, bound in found
-        if value is not None
-    ]
 
 
 def teacher_notes(graph: str, reference: Reference, bounds: Bounds) -> list[str]:

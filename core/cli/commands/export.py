@@ -9,9 +9,7 @@ import typer
 
 from verdigris.core.base.outputs import check_output, write_file
 from verdigris.core.base.text import format_bytes
-from verdigris.core.bundle.export.rtxns import TARGETS
-from verdigris.core.bundle.export.textures import TARGETS as TEXTURE_TARGETS
-from verdigris.core.bundle.export.textures import export_textures
+from verdigris.core.bundle.export import RTXNS_TARGETS, TEXTURE_TARGETS, export_textures
 from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.bundle.files.read import Bundle as OpenedBundle
 from verdigris.core.bundle.files.read import open_bundle
@@ -40,7 +38,7 @@ def export(
     bytes, for devices with neither BC7 nor ASTC. `rtxns-bin` and `rtxns-json` write the decoder for
     NVIDIA's RTXNS: only the layers. docs/FORMAT.md describes what an engine computes around them.
     """
-    known = (*TEXTURE_TARGETS, *TARGETS)
+    known = (*TEXTURE_TARGETS, *RTXNS_TARGETS)
     if target not in known:
         raise typer.BadParameter(
             f"{target!r} is not known: use one of {', '.join(known)}", param_hint="--target"
@@ -50,7 +48,7 @@ def export(
         beside = bundle.resolve().with_name(f"{bundle_name(bundle)}_{target}{SUFFIX}")
         _export_textures(opened, target, output or beside)
         return
-    convert, suffix = TARGETS[target]
+    convert, suffix = RTXNS_TARGETS[target]
     data = convert(opened.parameters(), str(bundle))
     path = output or bundle.resolve().with_name(bundle_name(bundle) + suffix)
     check_output(path, [suffix])

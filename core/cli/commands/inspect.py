@@ -12,9 +12,8 @@ from verdigris.core.base.json_fields import parse_json
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.base.text import counted, printable
 from verdigris.core.bundle.files.arithmetic import IN_WORDS
-from verdigris.core.bundle.files.checked_files import read_whole
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST
-from verdigris.core.bundle.files.read import Bundle, is_bundle, open_bundle
+from verdigris.core.bundle.files.read import Bundle, is_bundle, open_bundle, read_whole
 from verdigris.core.cli.shared.opening import require_own_material
 from verdigris.core.cli.shared.options import (
     AsJson,

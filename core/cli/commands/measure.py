@@ -16,7 +16,7 @@ from verdigris.core.base.device import open_device
 from verdigris.core.base.json_fields import find_number, find_table
 from verdigris.core.base.outputs import check_apart
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.verify.map_differences import map_differences
+from verdigris.core.bundle.verify.rows import map_differences
 from verdigris.core.cli.shared.opening import open_source, open_student, warn_of_changes
 from verdigris.core.cli.shared.options import (
     AsJson,

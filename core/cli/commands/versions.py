@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from verdigris.core.base.errors import BundleError
-from verdigris.core.bundle.history.history import MOST_KEPT, History, keep_versions
-from verdigris.core.bundle.history.version import Version
+from verdigris.core.bundle.history import MOST_KEPT, History, Version, keep_versions
 from verdigris.core.bundle.scene.scene_pack import is_scene
 from verdigris.core.cli.shared.options import AsJson, Bundle, CommandApp, require_in_range
 from verdigris.core.pictures.compare.verdict import judge

@@ -6,9 +6,10 @@ import numpy as np
 
 from verdigris.core.bundle.files.ktx2 import BC7, RGBA8
 from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.files.stored_textures import Exported, export_numbers
 from verdigris.core.bundle.files.weights import pack_weights
-from verdigris.core.bundle.files.write import Contents, Exported, export_numbers, write_bundle
-from verdigris.core.bundle.proxies.albedo_curves import VIEW_COSINES, AlbedoCurves
+from verdigris.core.bundle.files.write import Contents, write_bundle
+from verdigris.core.bundle.proxies.proxy_texture import VIEW_COSINES, AlbedoCurves
 from verdigris.core.bundle.runtime.device_materials import StoredMaterial
 from verdigris.core.bundle.verify.verify import numpy_decoder
 from verdigris.core.material.evaluator import POINT

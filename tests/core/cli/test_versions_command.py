@@ -5,7 +5,7 @@ import json
 import pytest
 
 from verdigris.core.bundle.files.write import Contents, write_bundle
-from verdigris.core.bundle.history.history import keeper
+from verdigris.core.bundle.history import keeper
 
 from ..bundle.bundles import lively_parameters
 from ..in_process import run_command

@@ -65,7 +65,8 @@ def test_the_heat_map_is_dark_where_both_agree():
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory):
-    from verdigris.core.bundle.files.write import Contents, export_numbers, write_bundle
+    from verdigris.core.bundle.files.stored_textures import export_numbers
+    from verdigris.core.bundle.files.write import Contents, write_bundle
     from verdigris.core.network.parameters import initialise
     from verdigris.core.network.spec import LatentLayout, NetworkSpec
 

@@ -13,7 +13,7 @@ from PySide6.QtCore import QEvent, QPointF, QSettings, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QFileDialog
 
-from verdigris.core.bundle.history.version import Version
+from verdigris.core.bundle.history import Version
 from verdigris.core.material.analyse.image_facts import TextureFacts
 from verdigris.core.worker.protocol import commands
 from verdigris.ui.memory import Memory

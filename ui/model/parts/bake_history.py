@@ -13,8 +13,7 @@ from verdigris.core.baking.state.checkpoint import find_facts, state_path
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.json_fields import find_number, find_table, find_whole
 from verdigris.core.bundle.files.manifest import SUFFIX
-from verdigris.core.bundle.history.history import History
-from verdigris.core.bundle.history.version import Version
+from verdigris.core.bundle.history import History, Version
 from verdigris.ui.model.parts.bake_log import Doubles
 from verdigris.ui.signals.notices import ERROR, Notices
 from verdigris.ui.signals.signal import Signal

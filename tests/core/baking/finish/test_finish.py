@@ -29,7 +29,7 @@ from verdigris.core.base.errors import SettingsError, VerdigrisError
 from verdigris.core.base.lock import locked
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.precision.half_errors import judge
+from verdigris.core.bundle.half_floats import judge
 from verdigris.core.bundle.proxies.make_proxies import (
     check_albedo,
     make_proxies,

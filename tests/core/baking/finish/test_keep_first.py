@@ -6,7 +6,7 @@ import pytest
 
 from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.history.history import History
+from verdigris.core.bundle.history import History
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.progress import Closing, Finished, Kept, Phase, Step
 

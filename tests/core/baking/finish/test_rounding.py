@@ -10,8 +10,7 @@ from verdigris.core.baking.finish import store
 from verdigris.core.baking.measure.measure import draw_held_out, texel_footprint
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.precision.gptq_rounding import round_gptq
-from verdigris.core.bundle.precision.half_errors import order_units
+from verdigris.core.bundle.half_floats import order_units, round_gptq
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.latents.block_lines import compressed_copy

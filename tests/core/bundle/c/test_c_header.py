@@ -17,7 +17,8 @@ import pytest
 from verdigris.core.base.colour import srgb_from_linear
 from verdigris.core.bundle.files.ktx2 import BC7, RGBA8, RGBA16F
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.files.write import Contents, Exported, write_bundle
+from verdigris.core.bundle.files.stored_textures import Exported
+from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.runtime.evaluate_queries import QUERY
 from verdigris.core.bundle.runtime.runtime_files import EXAMPLES, RUNTIME_SHADERS
 from verdigris.core.material.live_inputs.live_input import LiveInput

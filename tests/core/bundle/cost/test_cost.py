@@ -10,16 +10,9 @@ import pytest
 
 from verdigris.core.bundle.cost import cost as costs
 from verdigris.core.bundle.cost import time_responses
-from verdigris.core.bundle.cost.cost import (
-    Cost,
-    Nanoseconds,
-    cost_of_bundle,
-    measure,
-    stored_sources,
-    untrained,
-)
+from verdigris.core.bundle.cost.cost import Cost, cost_of_bundle, stored_sources, untrained
 from verdigris.core.bundle.cost.source_bytes import source_bytes
-from verdigris.core.bundle.cost.time_responses import Timing
+from verdigris.core.bundle.cost.time_responses import Nanoseconds, Timing, measure
 from verdigris.core.bundle.runtime import device_materials
 from verdigris.core.cli import main as cli
 from verdigris.core.material.evaluator import Footprint
@@ -141,8 +134,10 @@ def test_costs_are_those_of_the_advised_arithmetic(software, monkeypatch):
         return Timing(1.0, 1)
 
     monkeypatch.setattr(device_materials, "has_cooperative_vectors", lambda _: True)
-    monkeypatch.setattr(costs, "BundleMaterial", lambda _stored, _device, choice, **_: choice)
-    monkeypatch.setattr(costs, "time_material", time)
+    monkeypatch.setattr(
+        time_responses, "BundleMaterial", lambda _stored, _device, choice, **_: choice
+    )
+    monkeypatch.setattr(time_responses, "time_material", time)
     stored = untrained(BakeSettings(network="2x16", resolution=4))
     for advised, careful in (
         (None, {0}),
@@ -157,7 +152,7 @@ def test_costs_are_those_of_the_advised_arithmetic(software, monkeypatch):
     assert measure(stored, software, None, advised="portable").cooperative is None
     assert len(timed) == 3 and not any(each.is_cooperative for each in timed)
     # which every advice allows, and which serves whole passes alone
-    monkeypatch.setattr(costs, "has_cooperative_matrices", lambda _: True)
+    monkeypatch.setattr(time_responses, "has_cooperative_matrices", lambda _: True)
     found = measure(stored, software, None, advised="portable")
     assert found.together == 1.0 and timed[-1].is_together
     assert replace(found, together=0.1).neural == 1.0

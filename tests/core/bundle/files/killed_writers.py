@@ -22,7 +22,8 @@ from verdigris.core.bundle.files import replace_folder as replacing
 from verdigris.core.bundle.files import write as writing
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.reference import Reference, make_reference
-from verdigris.core.bundle.files.write import Contents, export_numbers
+from verdigris.core.bundle.files.stored_textures import export_numbers
+from verdigris.core.bundle.files.write import Contents
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 

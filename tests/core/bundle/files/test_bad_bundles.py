@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import BundleError
-from verdigris.core.bundle.files.checked_files import digest
 from verdigris.core.bundle.files.ktx2 import RGBA16F
-from verdigris.core.bundle.files.read import is_bundle, open_bundle
-from verdigris.core.bundle.files.write import Contents, export_numbers, write_bundle
+from verdigris.core.bundle.files.read import digest, is_bundle, open_bundle
+from verdigris.core.bundle.files.stored_textures import export_numbers
+from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.scene.scene_pack import is_scene
 from verdigris.core.bundle.verify.verify import verify
 

@@ -12,11 +12,10 @@ import pytest
 
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.outputs import MANIFEST_FILE
-from verdigris.core.bundle.files.checked_files import digest
 from verdigris.core.bundle.files.ktx2 import BC7
-from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.files.read import digest, open_bundle
 from verdigris.core.bundle.files.reference import Reference, choose_points, exported_response
-from verdigris.core.bundle.files.write import export_numbers
+from verdigris.core.bundle.files.stored_textures import export_numbers
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.network.spec import LatentLayout, NetworkSpec

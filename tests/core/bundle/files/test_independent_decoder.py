@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.bundle.files.manifest_parts import LATENT_FORMATS
-from verdigris.core.bundle.files.sampler_rows import lobes_at
+from verdigris.core.bundle.files.reference import lobes_at
 from verdigris.core.bundle.files.stored_textures import emission_levels, opacity_levels
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
 from verdigris.core.network.light.environment_light import environment_light_split

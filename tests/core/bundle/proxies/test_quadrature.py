@@ -5,17 +5,16 @@ from functools import partial
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.files.sampler_rows import lobes_at
-from verdigris.core.bundle.proxies.albedo_curves import VIEW_COSINES, AlbedoBasis
-from verdigris.core.bundle.proxies.device_sums import sums_on
+from verdigris.core.bundle.files.reference import lobes_at
+from verdigris.core.bundle.proxies.light_sums import deviation_of_sampler, sums_by_sampler, sums_on
 from verdigris.core.bundle.proxies.lobes import equal_shares, learned_frames, light_counts
 from verdigris.core.bundle.proxies.make_proxies import (
     alpha_of_spread,
     make_proxies,
     numpy_respond_at,
 )
+from verdigris.core.bundle.proxies.proxy_texture import VIEW_COSINES, AlbedoBasis
 from verdigris.core.bundle.proxies.quadrature import LightTask, polar, sum_lights
-from verdigris.core.bundle.proxies.sampler_sums import deviation_of_sampler, sums_by_sampler
 from verdigris.core.network.light.sampler import pdf
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec

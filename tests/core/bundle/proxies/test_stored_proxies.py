@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import BundleError
-from verdigris.core.bundle.files.checked_files import digest
 from verdigris.core.bundle.files.manifest import VERSION
 from verdigris.core.bundle.files.manifest_parts import Bounds
-from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.files.read import digest, open_bundle
 from verdigris.core.bundle.proxies.make_proxies import check_albedo
 from verdigris.core.bundle.proxies.proxy_texture import Proxies, decode_srgb, encode_srgb
 from verdigris.core.bundle.scene.pack import pack

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from verdigris.core.bundle.runtime.ahead import result_ahead, working_ahead
+from verdigris.core.bundle.runtime.slang_compiler import result_ahead, working_ahead
 
 
 def test_a_result_comes_of_the_thread_that_has_begun_it_and_only_once():

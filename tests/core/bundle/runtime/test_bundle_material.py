@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.device import Device, open_device
+from verdigris.core.bundle import half_floats
 from verdigris.core.bundle.files.arithmetic import CAREFUL, WAYS
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import choose_points
-from verdigris.core.bundle.files.write import export_numbers
-from verdigris.core.bundle.precision import half_errors
-from verdigris.core.bundle.precision.half_errors import latent_errors, order_units
+from verdigris.core.bundle.files.stored_textures import export_numbers
+from verdigris.core.bundle.half_floats import latent_errors, order_units
 from verdigris.core.bundle.runtime import device_materials
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.runtime.device_materials import RuntimeChoice, read_stored
@@ -130,7 +130,7 @@ def test_a_compiler_that_emulates_cooperative_vectors_agrees_with_what_is_advise
     """The emulation that a bake chooses by, with the compiler's order of sums for a card's. Each
     arithmetic is compiled for a decoder that needs it, and for one that it is too coarse for."""
     exported = export_numbers(parameters)
-    monkeypatch.setattr(half_errors, "half_sums", sums_of_loops)
+    monkeypatch.setattr(half_floats, "half_sums", sums_of_loops)
     emulated = emulated_errors(exported)
     for name in filter(None, (too_coarse, advised)):
         found = cooperative_errors(exported, processor, WAYS[name]).max()

@@ -9,9 +9,8 @@ import pytest
 
 from verdigris.core.bundle.files.reference import make_reference
 from verdigris.core.bundle.files.weights import constant_floats, plan_tensors
-from verdigris.core.bundle.runtime.es300 import as_es300
 from verdigris.core.bundle.runtime.readable_text import readable
-from verdigris.core.bundle.runtime.text_forms import ENTRY_LINE
+from verdigris.core.bundle.runtime.text_forms import ENTRY_LINE, as_es300
 
 from ..bundles import made_up, stored
 from .dxc import compile_hlsl

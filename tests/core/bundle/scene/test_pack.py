@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.bundle.files import checked_files as files
-from verdigris.core.bundle.files.checked_files import digest
-from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.files import read as files
+from verdigris.core.bundle.files.read import digest, open_bundle
 from verdigris.core.bundle.files.replace_folder import backup_path
 from verdigris.core.bundle.scene.pack import pack
 from verdigris.core.bundle.scene.scene_pack import open_scene

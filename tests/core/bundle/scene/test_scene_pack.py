@@ -9,7 +9,7 @@ from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.arithmetic import Arithmetic, slowest_arithmetic
 from verdigris.core.bundle.files.manifest import VERSION
 from verdigris.core.bundle.files.manifest_parts import Bounds
-from verdigris.core.bundle.precision.half_errors import judge
+from verdigris.core.bundle.half_floats import judge
 from verdigris.core.bundle.runtime import runtime_files
 from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
 from verdigris.core.bundle.runtime.runtime_files import TARGETS

@@ -9,8 +9,7 @@ import pytest
 
 from verdigris.core import api
 from verdigris.core.base.errors import SettingsError, VerdigrisError
-from verdigris.core.bundle.files.checked_files import digest
-from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.bundle.files.read import digest, open_bundle
 from verdigris.core.bundle.runtime.evaluate_queries import QueryEvaluator
 from verdigris.core.bundle.scene import verify_scene as verifying
 from verdigris.core.bundle.scene.scene_pack import ScenePack, open_scene

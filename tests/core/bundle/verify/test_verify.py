@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.files import sampler_rows
+from verdigris.core.bundle.files import reference as rows_of_reference
 from verdigris.core.bundle.files.manifest_parts import LATENT_FORMATS, Bounds
 from verdigris.core.bundle.files.reference import choose_points, make_reference
-from verdigris.core.bundle.files.write import export_numbers
+from verdigris.core.bundle.files.stored_textures import export_numbers
 from verdigris.core.bundle.runtime.runtime_files import slang_files
 from verdigris.core.bundle.scene.pack import pack
 from verdigris.core.bundle.scene.verify_scene import verify_scene
@@ -219,9 +219,9 @@ def test_rows_of_the_sampler_have_directions_and_densities_that_single_floats_fi
     bias[:6] -= 3
     points = choose_points(parameters.layout)
     places = points.uv, points.lod, points.wi, points.wo
-    monkeypatch.setattr(sampler_rows, "ROUNDED", 1e-3)
-    rows = sampler_rows.make_sampler_rows(parameters, *places)
-    found = sampler_rows.sample_rows(parameters, *places, rows.random)
+    monkeypatch.setattr(rows_of_reference, "ROUNDED", 1e-3)
+    rows = rows_of_reference.make_sampler_rows(parameters, *places)
+    found = rows_of_reference.sample_rows(parameters, *places, rows.random)
     # without a choice of random numbers 1.5e-6 and 1.1e-4
     assert np.abs(found.drawn - rows.drawn).max() <= 1e-6
     assert np.abs(found.drawn_pdf / rows.drawn_pdf - 1).max() <= 1e-5

@@ -10,11 +10,10 @@ from verdigris.core.baking.fit_ladder import LadderRequest
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.bundle.files.ktx2 import BC4, BC5, BC7, BC7_SRGB, FORMATS
-from verdigris.core.bundle.maps import bc4
 from verdigris.core.ladder.ladder_settings import LadderSettings
 from verdigris.core.ladder.rung import Rung
 from verdigris.core.ladder.texels import pbr_model
-from verdigris.core.ladder.texels.blocks import decode_image, encode_image
+from verdigris.core.ladder.texels.blocks import decode_bc4, decode_image, encode_bc4, encode_image
 from verdigris.core.ladder.texels.grid import Grid
 from verdigris.core.ladder.texels.pbr_model import PbrMaterial, PbrTextures
 from verdigris.core.ladder.textures.block_textures import compress_rung
@@ -46,11 +45,11 @@ def read_by_another(data, format_name):
 @pytest.mark.parametrize("channels", [1, 2])
 def test_blocks_of_one_and_two_channels_are_near_and_equal_ends_are_exact(channels):
     image = smooth(channels)
-    found = bc4.decode(bc4.encode(image), SIDE, SIDE)
+    found = decode_bc4(encode_bc4(image), SIDE, SIDE)
     assert np.sqrt(((found - image) ** 2).mean()) < 0.006
     flat = np.full((4, 8, channels), 77 / 255, np.float32)
     flat[:, 4:] = 0
-    assert bc4.decode(bc4.encode(flat), 4, 8) == pytest.approx(flat, abs=1e-6)
+    assert decode_bc4(encode_bc4(flat), 4, 8) == pytest.approx(flat, abs=1e-6)
 
 
 def rung_of(model):

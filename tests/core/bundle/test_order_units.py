@@ -7,11 +7,11 @@ import pytest
 
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import choose_points
-from verdigris.core.bundle.precision.half_errors import judge, order_units
+from verdigris.core.bundle.half_floats import judge, order_units
 from verdigris.core.network.numpy_mlp import evaluate_at_lod
 from verdigris.core.network.spec import PRESETS, NetworkSpec
 
-from ..bundles import SMALL, lively_parameters, with_sums_of
+from .bundles import SMALL, lively_parameters, with_sums_of
 
 POINTS = choose_points(SMALL)
 

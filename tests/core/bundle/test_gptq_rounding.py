@@ -8,7 +8,7 @@ import pytest
 from verdigris.core.baking.measure.measure import random_directions
 from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.files.weights import round_decoder
-from verdigris.core.bundle.precision.gptq_rounding import round_gptq
+from verdigris.core.bundle.half_floats import round_gptq
 from verdigris.core.network.numpy_mlp import evaluate
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, require_preset

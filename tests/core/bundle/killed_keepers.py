@@ -13,12 +13,12 @@ import signal
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "files"))
+sys.path.insert(0, str(Path(__file__).parent / "files"))
 
 import killed_writers as killing
 from killed_writers import CONTENTS, NUMBERS, replacing, what_is_there, writing
 
-from verdigris.core.bundle.history.history import History, keeper
+from verdigris.core.bundle.history import History, keeper
 
 write = killing.make
 

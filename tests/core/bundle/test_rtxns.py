@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import BundleError
-from verdigris.core.bundle.export.rtxns import rtxns_bin, rtxns_json
+from verdigris.core.bundle.export import rtxns_bin, rtxns_json
 from verdigris.core.network.numpy_mlp import forward
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
-from ..bundles import lively_parameters, make_bundle
+from .bundles import lively_parameters, make_bundle
 
 TINY = LatentLayout(4, 4, 3)
 

@@ -11,8 +11,8 @@ from verdigris.core.base.errors import BundleError, DeviceError
 from verdigris.core.base.kernels import Source
 from verdigris.core.bundle.files.reference import choose_points
 from verdigris.core.bundle.files.weights import plan_tensors
-from verdigris.core.bundle.runtime import evaluate_together
-from verdigris.core.bundle.runtime.evaluate_together import (
+from verdigris.core.bundle.runtime import evaluate_queries
+from verdigris.core.bundle.runtime.evaluate_queries import (
     GROUP_QUERIES,
     MatrixEvaluator,
     has_cooperative_matrices,
@@ -76,7 +76,7 @@ def test_rows_staging_and_padding_give_the_numpy_decoder(software, monkeypatch):
         return shared_kernels(device, defines, [*modules, Source("neural_tiles", text)])
 
     monkeypatch.setattr(Device, "shared_kernels", with_fake)
-    monkeypatch.setattr(evaluate_together, "has_cooperative_matrices", lambda _: True)
+    monkeypatch.setattr(evaluate_queries, "has_cooperative_matrices", lambda _: True)
     exported = made_up(NetworkSpec(16, 2, "silu", frame_count=1))
     material = stored(exported)
     weights = np.frombuffer(material.weights, "<u2").copy()
@@ -101,6 +101,6 @@ def test_devices_without_them_and_several_decoders_are_refused(software, monkeyp
     two = [stored(made_up(PRESETS["2x16"], seed=seed)) for seed in (1, 2)]
     with pytest.raises(DeviceError, match="no cooperative matrices: use the portable decoder"):
         MatrixEvaluator(two[:1], software)
-    monkeypatch.setattr(evaluate_together, "has_cooperative_matrices", lambda _: True)
+    monkeypatch.setattr(evaluate_queries, "has_cooperative_matrices", lambda _: True)
     with pytest.raises(BundleError, match="have 2 decoders, a group of threads evaluates one"):
         MatrixEvaluator(two, software)

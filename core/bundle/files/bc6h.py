@@ -18,7 +18,6 @@ from verdigris.core.network.spec import LARGEST_HALF
 Blocks = NDArray[np.uint8]
 Halves = NDArray[np.float16]
 Doubles = NDArray[np.float64]
-
 # The largest index, and shares of the second endpoint in 64ths by index.
 LAST = 15
 WEIGHTS = np.array([(64 * index + 7) // LAST for index in range(LAST + 1)], np.int64)

@@ -13,15 +13,10 @@ from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.files import replace_folder as replacing
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.write import Contents, write_bundle
-from verdigris.core.bundle.history.history import (
-    History,
-    keep_versions,
-    keeper,
-    kept_versions,
-)
+from verdigris.core.bundle.history import History, keep_versions, keeper, kept_versions
 
-from ...small_disk import small_disk
-from ..bundles import lively_parameters
+from ..small_disk import small_disk
+from .bundles import lively_parameters
 
 DRIVER = Path(__file__).with_name("killed_keepers.py")
 # A bundle of this layout has 60 KB, most of them reference values.

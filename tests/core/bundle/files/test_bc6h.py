@@ -5,7 +5,7 @@ import pytest
 import slangpy
 
 from verdigris.core.baking.measure.bundle_size import as_small_as_needed
-from verdigris.core.bundle.maps import bc6h
+from verdigris.core.bundle.files import bc6h
 
 SHADER = """
 Texture2D<float4> image;

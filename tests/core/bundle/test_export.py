@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import BundleError
-from verdigris.core.bundle.export import astc
-from verdigris.core.bundle.export.textures import export_textures
+from verdigris.core.bundle import export
+from verdigris.core.bundle.export import export_textures
 from verdigris.core.bundle.files.ktx2 import BC6H, BC7, RGBA8, RGBA16F
 from verdigris.core.bundle.files.read import open_bundle
-from verdigris.core.bundle.files.stored_textures import emission_levels
-from verdigris.core.bundle.files.write import Contents, export_numbers, write_bundle
+from verdigris.core.bundle.files.stored_textures import emission_levels, export_numbers
+from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.material.live_inputs.live_input import LiveInput
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
-from ..bundles import lively_parameters, made_up, make_bundle
+from .bundles import lively_parameters, made_up, make_bundle
 
 LAYOUT = LatentLayout(16, 8, 5)
 
@@ -79,7 +79,7 @@ def test_astc_is_decoded_by_another_decoder_to_what_the_reference_holds(bundle, 
     assert struct.unpack_from("<I4xII4xI4xI", data, 12) == (157, 16, 8, 2, 5)
     at = struct.unpack_from("<I", data, 48)[0]
     assert data[at + 12] == 162 and data[at + 16 : at + 20] == bytes([3, 3, 0, 0])
-    encoder = astc.AstcEncoder()
+    encoder = export.AstcEncoder()
     levels = []
     for number in range(5):
         start, size = struct.unpack_from("<QQ", data, 80 + 24 * number)
@@ -125,7 +125,7 @@ def test_exports_refuse_what_they_cannot_do(bundle, tmp_path, monkeypatch):
     opened = open_bundle(write_bundle(tmp_path / "h.vdg", halves, Contents()))
     with pytest.raises(BundleError, match="latents are half floats, which rgba8 cannot hold"):
         export_textures(opened, "rgba8", tmp_path / "b.vdg")
-    monkeypatch.setitem(astc.__dict__["__builtins__"], "__import__", _without_astc)
+    monkeypatch.setitem(export.__dict__["__builtins__"], "__import__", _without_astc)
     with pytest.raises(BundleError, match="needs the package astc-encoder-py: install it with"):
         export_textures(bundle, "astc", tmp_path / "b.vdg")
     assert not (tmp_path / "b.vdg").exists()

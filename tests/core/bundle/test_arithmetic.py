@@ -12,8 +12,9 @@ from verdigris.core.bundle.files.manifest import VERSION
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.reference import choose_points
-from verdigris.core.bundle.files.write import Contents, export_numbers
-from verdigris.core.bundle.precision.half_errors import half_errors, judge
+from verdigris.core.bundle.files.stored_textures import export_numbers
+from verdigris.core.bundle.files.write import Contents
+from verdigris.core.bundle.half_floats import half_errors, judge
 from verdigris.core.bundle.runtime import device_materials
 from verdigris.core.bundle.runtime.device_materials import fastest_advised
 from verdigris.core.bundle.scene.pack import pack
@@ -27,7 +28,7 @@ from verdigris.core.bundle.verify.device_decoders import (
 from verdigris.core.bundle.verify.verify import verify
 from verdigris.core.network.numpy_mlp import evaluate_at_lod
 
-from ..bundles import SMALL, make_bundle, stored, with_sums_of
+from .bundles import SMALL, make_bundle, stored, with_sums_of
 
 COARSE = Arithmetic("portable", {"cooperative": 0.023, "careful": 0.012, "exacting": 0.011})
 CAREFUL = Arithmetic("careful", {"cooperative": 0.023, "careful": 0.006})

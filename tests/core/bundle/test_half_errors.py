@@ -7,18 +7,13 @@ import pytest
 
 from verdigris.core.bundle.files.arithmetic import LARGEST_ERROR, WAYS
 from verdigris.core.bundle.files.reference import Points, choose_points
-from verdigris.core.bundle.files.write import export_numbers
-from verdigris.core.bundle.precision.half_errors import (
-    EXACT_PRODUCTS,
-    half_errors,
-    half_sums,
-    rounded_errors,
-)
+from verdigris.core.bundle.files.stored_textures import export_numbers
+from verdigris.core.bundle.half_floats import EXACT_PRODUCTS, half_errors, half_sums, rounded_errors
 from verdigris.core.network.directions import build_frame, encode_directions
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 
-from ..bundles import SMALL, lively_parameters
+from .bundles import SMALL, lively_parameters
 
 FLOOR = 0.01
 

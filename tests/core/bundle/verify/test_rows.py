@@ -5,7 +5,7 @@ import pytest
 
 from verdigris.core.bundle.files.ktx2 import BC6H
 from verdigris.core.bundle.files.stored_textures import emission_levels, opacity_levels
-from verdigris.core.bundle.verify.map_differences import map_differences
+from verdigris.core.bundle.verify.rows import map_differences
 from verdigris.core.bundle.verify.verify import verify
 
 from ..bundles import Graph, make_bundle

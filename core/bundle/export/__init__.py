@@ -1,1 +1,0 @@
-"""Bundles for other loaders and other textures."""

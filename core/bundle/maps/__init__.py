@@ -1,1 +1,0 @@
-"""Maps of emission and opacity: their size, and blocks of BC6H."""

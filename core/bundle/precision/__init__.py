@@ -1,1 +1,0 @@
-"""Errors of half floats in a decoder, and rounding that keeps them small."""
