@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
+from verdigris.core.baking.bake_request import BakeRequest, options_of
 from verdigris.core.cli.shared.options import (
     PRESET_HELP,
     SettingChanges,
@@ -16,9 +17,10 @@ from verdigris.core.cli.shared.options import (
     path_argument,
     with_most_bytes,
 )
-
-if TYPE_CHECKING:
-    from verdigris.core.baking.bake_request import BakeRequest
+from verdigris.core.material.live_inputs.live_input import parse_all_wanted
+from verdigris.core.pictures.compare.verdict import require_target
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.draw_settings import DrawSettings
 
 Files = Annotated[
     list[Path], path_argument("FILE...", "MaterialX documents (.mtlx). Several share one decoder.")
@@ -113,6 +115,16 @@ Trainer = Annotated[str | None, typer.Option(hidden=True)]
 IfChanged = Annotated[bool, typer.Option("--if-changed", hidden=True)]
 CheckpointSeconds = Annotated[float, typer.Option(hidden=True)]
 
+GROUPS = {
+    "Basic": ("preset", "out", "name", "material", "search", "confined", "resume"),
+    "Material": ("live", "mesh"),
+    "Quality": ("resolution", "most_bytes", "time_limit", "target"),
+    "Paint": ("importance", "directions"),
+    "Output": ("replace", "as_json", "quiet", "help"),
+    "Expert": ("settings", "device"),
+}
+"""Headings of the help, and the options below each."""
+
 
 @dataclass(frozen=True)
 class RequestOptions:
@@ -137,9 +149,6 @@ class RequestOptions:
 
     def request(self) -> BakeRequest:
         """The request that these options make."""
-        from verdigris.core.baking.bake_request import BakeRequest, options_of
-        from verdigris.core.material.live_inputs.live_input import parse_all_wanted
-        from verdigris.core.pictures.compare.verdict import require_target
 
         changes = parse_setting_changes(self.settings)
         numbers = {name: getattr(self, name) for name in ("resolution", "iterations", "seed")}
@@ -150,17 +159,6 @@ class RequestOptions:
         given["live"] = parse_all_wanted(self.live or ())
         given["target"] = require_target(self.target) if self.target else ""
         return BakeRequest(**given, changes=changes)
-
-
-GROUPS = {
-    "Basic": ("preset", "out", "name", "material", "search", "confined", "resume"),
-    "Material": ("live", "mesh"),
-    "Quality": ("resolution", "most_bytes", "time_limit", "target"),
-    "Paint": ("importance", "directions"),
-    "Output": ("replace", "as_json", "quiet", "help"),
-    "Expert": ("settings", "device"),
-}
-"""Headings of the help, and the options below each."""
 
 
 class BakeCommand(TyperCommand):
@@ -188,10 +186,6 @@ class BakeCommand(TyperCommand):
 
 def _find_replacement(option: str) -> str | None:
     """What to use in place of an option that names a setting; None of other words."""
-    from dataclasses import fields
-
-    from verdigris.core.settings.bake_settings import BakeSettings
-    from verdigris.core.settings.draw_settings import DrawSettings
 
     name = option.removeprefix("--").replace("-", "_")
     for prefix, settings in (("", BakeSettings), ("draw.", DrawSettings)):

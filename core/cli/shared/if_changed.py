@@ -6,19 +6,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
+from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
+from verdigris.core.baking.bake_request import BakeRequest
+from verdigris.core.baking.state.checkpoint import state_path
+from verdigris.core.batch.plan.inputs import collect_inputs
+from verdigris.core.batch.plan.plan import Choices, Planned, State, check_bundle
+from verdigris.core.batch.scene.entry import Entry, Source
+from verdigris.core.flatten.viewport import texture_paths
+from verdigris.core.material.load.mtlx_document import Document, Material
+from verdigris.core.material.teacher.teacher import Teacher
+from verdigris.core.network.parameters import CheckpointError
+from verdigris.core.progress import Event, Warning
+from verdigris.core.settings.recipe import Recipe
 from verdigris.core.worker.protocol.messages import encode
-
-if TYPE_CHECKING:
-    from verdigris.core.baking.bake import BakeControl, BakeOptions
-    from verdigris.core.baking.bake_request import BakeRequest
-    from verdigris.core.material.load.mtlx_document import Document, Material
-    from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.progress import Event
-    from verdigris.core.settings.recipe import Recipe
 
 
 def is_up_to_date(
@@ -29,9 +33,6 @@ def is_up_to_date(
 ) -> bool:
     """Whether a bake now would record the same inputs as the existing bundle, as `verdigris scene`
     compares them. There may be one material only."""
-    from verdigris.core.batch.plan.inputs import collect_inputs
-    from verdigris.core.batch.plan.plan import Choices, Planned, State, check_bundle
-    from verdigris.core.batch.scene.entry import Entry, Source
 
     if len(chosen) > 1:
         raise typer.BadParameter(
@@ -47,7 +48,6 @@ def is_up_to_date(
 
 def show_up_to_date(bundle: Path, as_json: bool, quiet: bool) -> None:
     """Reports that nothing was baked."""
-    from verdigris.core.flatten.viewport import texture_paths
 
     if as_json:
         textures = {
@@ -63,10 +63,6 @@ def continued(
     teachers: Sequence[Teacher], recipe: Recipe, options: BakeOptions, control: BakeControl
 ) -> Iterator[Event]:
     """The events of a bake that continues from its checkpoint, if that is valid for it."""
-    from verdigris.core.baking.bake import bake
-    from verdigris.core.baking.state.checkpoint import state_path
-    from verdigris.core.network.parameters import CheckpointError
-    from verdigris.core.progress import Warning
 
     options = replace(options, resume=state_path(options.folder, options.name).is_file())
     events = bake(teachers, recipe, options, control)

@@ -15,11 +15,17 @@ from verdigris.core.bundle.verify.verify import source_notes
 from verdigris.core.cli.shared.options import DocumentOptions
 from verdigris.core.cli.shared.terminal import warn
 from verdigris.core.ladder.mesh.baked_mesh import find_points
+from verdigris.core.ladder.mesh.mesh_domain import find_properties, mesh_points
+from verdigris.core.ladder.mesh.mesh_surface import Surface
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.material.live_inputs.live_input import LiveInput, WantedInput
+from verdigris.core.material.load.mtlx_document import Document, Material
 from verdigris.core.material.load.provenance import files_read
+from verdigris.core.material.mesh_points import MeshPoints
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.student import Student
+
+_ONE_PLACE = "islands that overlap get one of their places, and those without area one texel"
 
 
 def open_teacher(
@@ -49,6 +55,24 @@ def open_source(
 def open_student(bundle: Bundle, device: Device) -> Student:
     """The bundle's neural material, to measure and draw."""
     return Student(bundle.parameters(), device)
+
+
+def place_on_mesh(
+    surface: Surface, uv_set: str | None, chosen: Sequence[tuple[Document, Material]]
+) -> MeshPoints:
+    """The points of a mesh on which a bake evaluates these materials, with all properties that they
+    read. Warns of properties that the mesh lacks, and of places that share texels."""
+    properties: list[str] = []
+    for document, material in chosen:
+        found, warnings = find_properties(surface, list(document.nodes_of(material)), document.name)
+        properties += found
+        for warning in warnings:
+            warn(warning)
+    points = mesh_points(surface, uv_set, properties=list(dict.fromkeys(properties)))
+    report = surface.reports[surface.require_set(uv_set)]
+    if not report.is_unique or report.without_area:
+        warn(f"{surface.name}: {report.describe()}: {_ONE_PLACE}")
+    return points
 
 
 @dataclass(frozen=True)

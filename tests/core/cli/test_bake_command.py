@@ -22,7 +22,7 @@ from verdigris.core.base.text import parse_bytes
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.cli import main as cli
 from verdigris.core.cli.shared.bake_options import GROUPS
-from verdigris.core.cli.shared.event_output import live_line
+from verdigris.core.cli.shared.bake_output import live_line
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.numpy_mlp import evaluate

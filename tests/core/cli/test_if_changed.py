@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 from verdigris.core.baking.bake import BakeControl, BakeOptions
-from verdigris.core.base import device
 from verdigris.core.base.errors import DeviceError
+from verdigris.core.cli.commands import bake as command
 from verdigris.core.cli.shared.if_changed import continued
 from verdigris.core.progress import Started, Warning
 from verdigris.core.settings.recipe import Recipe
@@ -44,7 +44,7 @@ def bakes(folder, *arguments):
     def open_device(_):
         raise DeviceError("it bakes")
 
-    code, out, errors = bake(folder, *arguments, patches=[(device, "open_device", open_device)])
+    code, out, errors = bake(folder, *arguments, patches=[(command, "open_device", open_device)])
     assert (code, "is up to date" in out, "it bakes" in errors) in (
         (0, True, False),
         (1, False, True),

@@ -7,8 +7,7 @@ from functools import partial
 import pytest
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.cli.shared.event_output import live_line
-from verdigris.core.cli.shared.next_preset import recommend
+from verdigris.core.cli.shared.bake_output import live_line, recommendation
 from verdigris.core.pictures.compare.metrics import PictureMetrics, SampleMetrics
 from verdigris.core.progress import Finished
 from verdigris.core.settings.bake_settings import as_read
@@ -30,7 +29,7 @@ def source_of(settings, kind, seconds):
 def line_after(seconds, kind=Kind.DETAILED, preset="draft", following="standard"):
     """After a bake on a processor whose training took so many seconds."""
     source = source_of(require_recipe(preset, "numpy")[kind], kind, seconds)
-    return recommend(preset, following, partial(require_recipe, following, "numpy"), source)
+    return recommendation(preset, following, partial(require_recipe, following, "numpy"), source)
 
 
 def test_a_draft_is_called_one_and_standard_takes_as_long_as_was_measured():
@@ -81,7 +80,7 @@ def test_a_bake_of_a_few_steps_does_not_make_steps_slow():
     """As copper_tray by `--time-limit 10`: most of it chooses a size."""
     short = replace(require_recipe("draft", "numpy").largest, iterations=212)
     source = source_of(short, Kind.DETAILED, 9.9)
-    line = recommend("draft", "standard", partial(require_recipe, "standard", "numpy"), source)
+    line = recommendation("draft", "standard", partial(require_recipe, "standard", "numpy"), source)
     # of 200,000 samples a second it would be 15 minutes
     assert int(re.search(r"takes \d+ to (\d+) min here", line)[1]) < 5
 
@@ -97,4 +96,4 @@ def test_what_the_next_preset_does_not_allow_is_not_recommended():
 
     with pytest.raises(SettingsError, match="batch is 1026: use a multiple of 4"):
         standard()
-    assert recommend("draft", "standard", standard, source) == ""
+    assert recommendation("draft", "standard", standard, source) == ""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.baking.finish.notices import hint_of
-from verdigris.core.cli.shared.event_output import live_line
+from verdigris.core.cli.shared.bake_output import live_line
 from verdigris.core.pictures.compare.metrics import PictureMetrics, SampleMetrics, SkyMetrics
 from verdigris.core.progress import Finished
 from verdigris.core.settings.bake_settings import BakeSettings

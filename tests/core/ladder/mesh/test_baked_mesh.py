@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from verdigris.core.base import device
 from verdigris.core.base.errors import DeviceError
+from verdigris.core.cli.commands import bake as baking
 
 from ...in_process import run_command
 from ...small_endings import SMALL_ENDINGS
@@ -105,7 +105,7 @@ def bakes_again(folder, *arguments):
         raise DeviceError("it bakes")
 
     code, out, errors = bake(
-        folder, "--if-changed", *arguments, patches=[(device, "open_device", open_device)]
+        folder, "--if-changed", *arguments, patches=[(baking, "open_device", open_device)]
     )
     assert ("is up to date" in out, "it bakes" in errors) == (code == 0, code == 1), errors
     return code == 1

@@ -1,0 +1,303 @@
+"""What `verdigris bake` prints, and how it ends.
+
+The events of a bake are shown as a live line, as lines of JSON, or as the result only. A signal or
+a lost output ends the bake early, but its result is still written. Below a result that is not the
+best, the next preset is recommended, with its time on this machine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from verdigris.core.baking.bake import BakeControl
+from verdigris.core.baking.bake_request import BakeRequest
+from verdigris.core.base.errors import (
+    BROKEN_PIPE,
+    EndedError,
+    NothingLearntError,
+    SettingsError,
+    reason,
+)
+from verdigris.core.base.outputs import redirect_to_null
+from verdigris.core.base.process.termination import handled, termination_signals
+from verdigris.core.base.text import format_range
+from verdigris.core.batch.plan.estimate import Estimate
+from verdigris.core.bundle.files.read import open_bundle
+from verdigris.core.cli.shared.terminal import warn
+from verdigris.core.pictures.compare.verdict import MOST_DOTS, judge_bake
+from verdigris.core.progress import (
+    Checkpointed,
+    Event,
+    Finished,
+    Metrics,
+    Phase,
+    SizeChosen,
+    Started,
+    Step,
+    Warning,
+)
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.presets import NEXT_PRESET
+from verdigris.core.settings.recipe import Kind, Recipe
+from verdigris.core.worker.protocol.messages import encode
+
+# The largest error of a place that is printed as a number.
+_MOST_SHARE = 10.0
+# Windows has no SIGHUP.
+_HANG_UP = getattr(signal, "SIGHUP", None)
+# A bake takes up to so many times longer or shorter than another one of this machine shows.
+_SPREAD = 1.3
+
+Recommend = Callable[[Path], str]
+"""Makes a line for the bundle of a bake; the line may be empty."""
+
+
+class LostOutputError(Exception):
+    """The output cannot be written any more: its reader is gone, or the disk is full."""
+
+
+def json_lines(events: Iterable[Event]) -> None:
+    """Prints each event as a line of JSON."""
+    for event in events:
+        line = encode(event.as_json()).decode()
+        try:
+            print(line, end="", flush=True)
+        except OSError as failure:
+            raise LostOutputError(reason(failure)) from None
+
+
+def result_only(events: Iterable[Event]) -> None:
+    """Prints the paths of the bundles; warnings go to standard error."""
+    for event in events:
+        if isinstance(event, Warning):
+            warn(event.text)
+        elif isinstance(event, Finished):
+            print("\n".join(event.results))
+
+
+def live_line(events: Iterable[Event], recommend: Recommend | None = None) -> None:
+    """Shows progress in one line that is updated, and prints the results at the end. Below the
+    first bundle that is not the best possible, prints the recommendation for it."""
+    console = Console(stderr=True, highlight=False)
+    phase, error = "preparing", ""
+    with Live(Text("preparing…"), console=console, refresh_per_second=8, transient=True) as live:
+        for event in events:
+            for note in _notes(event):
+                console.print(note, markup=False, soft_wrap=True)
+            if isinstance(event, Phase):
+                phase = event.name
+                live.update(Text(f"{phase}…"))
+            elif isinstance(event, Metrics):
+                mean = sum(found.log_mae for found in event.samples) / len(event.samples)
+                error = f"  error {mean:.4f}"
+            elif isinstance(event, Step):
+                live.update(Text(_step_line(event, phase, error, console.width)))
+            elif isinstance(event, Finished):
+                live.update(Text(""))
+                _print_result(event, recommend)
+
+
+def _notes(event: Event) -> Iterator[str]:
+    """Lines that stay above the live line."""
+    if isinstance(event, Started):
+        names = ", ".join(event.materials)
+        yield (
+            f"{names}: {event.network} at {event.resolution}, {event.trainer} trainer "
+            f"on {event.device}"
+        )
+        if event.step:
+            yield f"continues from step {event.step}"
+    elif isinstance(event, SizeChosen):
+        yield event.text
+    elif isinstance(event, Warning):
+        yield f"warning: {event.text}"
+
+
+def _step_line(event: Step, phase: str, error: str, width: int) -> str:
+    """One line of a terminal of this width; without the speed if that does not fit."""
+    share = event.step / max(event.steps, 1)
+    filled = round(20 * share)
+    bar = "━" * filled + "╺" + "─" * (20 - filled)
+    learnt = f"{phase} {bar} {100 * share:3.0f}%  loss {event.loss:.4f}{error}"
+    left = f"  {_clock(event.seconds_left)} left"
+    whole = f"{learnt}  {event.samples_per_second / 1e6:.2f} M samples/s{left}"
+    return whole if len(whole) < width else learnt + left
+
+
+def _print_result(event: Finished, recommend: Recommend | None) -> None:
+    why = "" if event.stopped_by == "steps" else f", ended by {event.stopped_by}"
+    print(f"{event.step} steps in {_clock(event.seconds)}{why}")
+    hints = event.hints or ("",) * len(event.results)
+    skies = event.skies or (None,) * len(event.results)
+    for result, samples, picture, hint, sky in zip(
+        event.results, event.samples, event.pictures, hints, skies, strict=True
+    ):
+        print(result)
+        verdict = judge_bake(samples, picture, sky)
+        if verdict:
+            print(f"  {verdict.line}")
+            if recommend and verdict.dots < MOST_DOTS:
+                # once: materials that share a decoder are baked together
+                line, recommend = recommend(Path(result)), None
+                if line:
+                    print(f"  {line}")
+        print(
+            f"  log error {samples.log_mae:.4f}  SMAPE {samples.smape:.3f}  "
+            f"sphere {picture.psnr:.1f} dB  FLIP {picture.ldr_flip:.3f}"
+        )
+        if sky:
+            print(
+                f"  under a sky: error {sky.median:.1%} (9 of 10 places below {sky.p90:.1%}, "
+                f"largest {_share(sky.largest)}), light {sky.bias:+.1%}"
+            )
+        if hint:
+            print(f"  {hint}")
+
+
+def _share(error: float) -> str:
+    """An error as a share of the light. Where there is hardly any light, a number means nothing."""
+    return f"{error:.1%}" if error < _MOST_SHARE else f"over {_MOST_SHARE:.0%}"
+
+
+def _clock(seconds: float) -> str:
+    whole = max(0, round(seconds))
+    return f"{whole // 60}:{whole % 60:02d}" if whole >= 60 else f"{max(seconds, 0):.1f} s"
+
+
+class BakeEnding:
+    """Stops a bake on the first signal, or when its output is lost, and decides the exit code.
+
+    After Ctrl-C the command succeeds: the artist is satisfied with the result. After SIGTERM,
+    SIGHUP or a lost output, the bundle is also written, but the command fails with EndedError,
+    because the training was not finished.
+    """
+
+    def __init__(self, control: BakeControl) -> None:
+        self._control = control
+        self._signal: signal.Signals | None = None
+        self._why_lost = ""
+        self._finished: Finished | None = None
+        self._kept: Checkpointed | None = None
+        self._terminals: list[int] = []
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Handles signals: the first stops the bake, a Ctrl-C after it ends the program."""
+        self._terminals = [each for each in (1, 2) if os.isatty(each)]
+        try:
+            # a shell lets background processes ignore Ctrl-C; a bake handles it anyway
+            with handled({signal.SIGINT, signal.SIGTERM, *termination_signals()}, self._handle):
+                yield
+        except NothingLearntError as failure:
+            if number := self._number:
+                raise EndedError(str(failure), number) from None
+            raise
+        if self._why_lost or (self._signal != signal.SIGINT and self._is_cut_off):
+            raise EndedError(self._message(), self._number)
+
+    def show(self, show: Callable[[Iterable[Event]], None], events: Iterable[Event]) -> None:
+        """Shows events. When the output is lost, stops the bake and reads the events silently."""
+        noted = self._noting(events)
+        try:
+            show(noted)
+        except LostOutputError as lost:
+            self._why_lost = str(lost)
+            self._control.stop()
+            # in tests the output is not a file and has no descriptor
+            with contextlib.suppress(OSError, ValueError):
+                redirect_to_null([sys.stdout.fileno()])
+            for _ in noted:
+                pass
+
+    def _noting(self, events: Iterable[Event]) -> Iterator[Event]:
+        for event in events:
+            if isinstance(event, Checkpointed):
+                self._kept = event
+            elif isinstance(event, Finished):
+                self._finished = event
+            yield event
+
+    @property
+    def _number(self) -> int:
+        """The signal number for the exit code; 0 without a signal."""
+        return self._signal or (BROKEN_PIPE if self._why_lost else 0)
+
+    @property
+    def _is_cut_off(self) -> bool:
+        return self._finished is not None and self._finished.stopped_by == "request"
+
+    def _handle(self, number: int, _frame: object) -> None:
+        # a program that ends a process group may send SIGTERM twice
+        if self._control.stop_requested and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        self._signal = self._signal or signal.Signals(number)
+        self._control.stop()
+        if number == _HANG_UP:
+            # writing to a closed terminal would fail before the result is written
+            redirect_to_null(self._terminals)
+
+    def _message(self) -> str:
+        why = self._signal.name if self._signal else f"the output was lost ({self._why_lost})"
+        finished = self._finished
+        if finished is None:
+            return why
+        results = ", ".join(finished.results)
+        if not self._is_cut_off:
+            return f"{why}: {results} was written"
+        by = f"{why} ended the bake" if self._signal else f"{why}, so the bake was ended"
+        text = f"{by} at step {finished.step}: {results} was written as trained until then"
+        # the folder may have been deleted
+        if self._kept is None or not Path(self._kept.path).is_file():
+            return text
+        where = "there" if self._kept.step == finished.step else f"step {self._kept.step}"
+        return f"{text}; run again with --resume to continue from {where}"
+
+
+def recommend_next(
+    preset: str, request: BakeRequest, trainer: str, materials: int
+) -> Recommend | None:
+    """Recommends the preset after this one for the same request; None after the last preset."""
+    following = NEXT_PRESET.get(preset)
+    if following is None:
+        return None
+    read_recipe = partial(replace(request, preset=following).recipe, trainer, materials)
+
+    def of_bundle(bundle: Path) -> str:
+        source = open_bundle(bundle).manifest.source
+        return recommendation(preset, following, read_recipe, source)
+
+    return of_bundle
+
+
+def recommendation(
+    preset: str, following: str, read_recipe: Callable[[], Recipe], source: Mapping[str, Any]
+) -> str:
+    """A line about the preset `following`. Its settings are read only now, because it may not allow
+    the changes of the bake; the line is empty then. `source` is the section of that name in the
+    manifest of a bundle with `preset`: its bake shows how fast this machine is. Whole bakes are
+    compared, because the steps are a small part of a short one."""
+    try:
+        settings = read_recipe()[Kind(source["kind"])]
+    except SettingsError:
+        return ""
+    trainer, estimate = str(source["trainer"]), Estimate()
+    done = replace(BakeSettings.from_json(source["settings"]), iterations=max(1, source["step"]))
+    slowness = estimate.seconds(done, trainer, source["seconds"])
+    slowness /= estimate.seconds(done, trainer, None)
+    seconds = slowness * estimate.seconds(settings, trainer, None)
+    time = format_range(seconds / _SPREAD, seconds * _SPREAD)
+    line = f"--preset {following} takes {time} here, and comes closer"
+    return f"a draft is for a first look: {line}" if preset == "draft" else line
