@@ -13,7 +13,7 @@ import numpy as np
 
 from verdigris.core.base.text import format_bytes
 from verdigris.core.pictures.compare.metrics import PictureMetrics, SampleMetrics, SkyMetrics
-from verdigris.core.settings.size_settings import MORE_LATENTS
+from verdigris.core.settings.bake_settings import MORE_LATENTS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

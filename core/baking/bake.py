@@ -45,7 +45,7 @@ from verdigris.core.progress import (
     Started,
 )
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.recipe import Recipe
+from verdigris.core.settings.presets import Recipe
 
 __all__ = ["BakeControl", "BakeOptions", "bake"]
 

@@ -21,15 +21,15 @@ from verdigris.core.material.live_inputs.live_input import WantedInput, parse_al
 from verdigris.core.pictures.compare.verdict import require_target
 from verdigris.core.settings.bake_settings import TRAINERS
 from verdigris.core.settings.changes import check_changes, merge_changes, write_changes
-from verdigris.core.settings.direction_profiles import names_table, read_directions
+from verdigris.core.settings.draw_settings import names_table, read_directions
 from verdigris.core.settings.presets import (
+    Recipe,
     default_preset,
     for_live_inputs,
     for_materials,
     require_recipe,
     require_trainer,
 )
-from verdigris.core.settings.recipe import Recipe
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -39,7 +39,7 @@ from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.mesh_points import MOST_SETS
 from verdigris.core.material.report import describe_teacher
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.settings.limits import BC7_FORMAT
+from verdigris.core.settings.bake_settings import BC7_FORMAT
 from verdigris.core.settings.presets import require_recipe
 from verdigris.core.settings.rung_names import DETAIL, NEURAL, PBR, SURFACE
 

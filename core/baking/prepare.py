@@ -12,8 +12,7 @@ from verdigris.core.baking.state.options import BakeOptions
 from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.importance.maps import read_importance
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.settings.presets import default_preset
-from verdigris.core.settings.recipe import Recipe
+from verdigris.core.settings.presets import Recipe, default_preset
 
 if TYPE_CHECKING:
     from verdigris.core.base.device import Device

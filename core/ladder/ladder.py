@@ -40,7 +40,7 @@ from verdigris.core.ladder.views.visibility import (
 from verdigris.core.lighting.device_lighting import DeviceEnvironment
 from verdigris.core.material.use_material import compile_material
 from verdigris.core.pictures.environment_render import SHADE_ENVIRONMENT, EnvironmentLighting
-from verdigris.core.settings.limits import BC7_FORMAT
+from verdigris.core.settings.bake_settings import BC7_FORMAT
 from verdigris.core.settings.rung_names import (
     DETAIL,
     NEURAL,

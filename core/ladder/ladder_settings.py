@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.settings.limits import BC7_FORMAT, RGBA8_FORMAT
+from verdigris.core.settings.bake_settings import BC7_FORMAT, RGBA8_FORMAT
 from verdigris.core.settings.rung_names import RUNGS
 
 LARGEST_TEXTURE = 4096

@@ -1,4 +1,4 @@
-"""Settings of a bake. A preset (presets.py) has them for every kind of material (recipe.py)."""
+"""Settings of a bake. A preset contains settings for every kind of material (presets.py)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,27 @@ from typing import Any
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.plain_values import convert_numbers
-from verdigris.core.network.spec import LatentLayout, NetworkSpec, require_preset
+from verdigris.core.network.spec import LatentLayout, NetworkSpec, require_loss, require_preset
 from verdigris.core.settings.draw_settings import DrawSettings
-from verdigris.core.settings.limits import BC7_FORMAT, HALF_FORMAT, require_limits
-from verdigris.core.settings.schedule import BlockLines, Quantisation, Schedule, TrainingSettings
-from verdigris.core.settings.size_settings import SizeSettings
+from verdigris.core.settings.schedule import (
+    BlockLines,
+    Quantisation,
+    Schedule,
+    TrainingSettings,
+    require_rates,
+)
 
 TRAINERS = ("tensor", "numpy")
+LARGEST_RESOLUTION = 8192
+# How a bundle stores latents.
+BC7_FORMAT, RGBA8_FORMAT, HALF_FORMAT = LATENT_FORMATS = ("bc7", "rgba8", "half")
+MOST_STARTS = 64
+# JSON readers keep whole numbers up to this size.
+_SEED_BITS = 53
+# Days of training on any device, and exact as a float.
+_MOST_ITERATIONS = 1_000_000_000
+# Latent channels of a texel: one or two layers of four.
+FEWER_LATENTS, MORE_LATENTS = LATENT_CHANNELS = (4, 8)
 # Parts of the steps between which latents move to the lines that blocks of BC7 can hold.
 _LINES = (0.05, 0.3)
 # Settings of the size that let a bake choose another than its resolution.
@@ -24,6 +38,43 @@ _CHOICES = {"tolerance", "most_bytes"}
 # Points that are sampled between two moves: 16 steps on a GPU, more with smaller batches, whose
 # steps take less time than a move.
 _POINTS_A_MOVE = 1 << 18
+
+
+@dataclass(frozen=True)
+class SizeSettings:
+    """Whether and how a bake chooses a smaller latent texture: its target, and its limit."""
+
+    tolerance: float = 0.0
+    """A smaller texture is chosen if its log MAE is above that of the largest by at most this part,
+    or if nobody sees the error. 0 keeps the resolution."""
+
+    most_bytes: int = 0
+    """The most bytes of a bundle on a GPU: weights, latents and maps. 0 sets no limit."""
+
+    latent_channels: int = 0
+    """Latent channels of a texel: 8, or 4 with half of the bytes. 0 chooses 8, or 4 if the error is
+    smaller with them within `most_bytes`."""
+
+    def __post_init__(self) -> None:
+        convert_numbers(self)
+        if not 0 <= self.tolerance <= 1:
+            raise SettingsError(f"tolerance is {self.tolerance}: use 0 to 1")
+        if self.most_bytes < 0:
+            raise SettingsError(f"most_bytes is {self.most_bytes}: use 0 or more")
+        if self.latent_channels not in (0, *LATENT_CHANNELS):
+            raise SettingsError(f"latent_channels is {self.latent_channels}: use 0, 4 or 8")
+
+    @property
+    def channels(self) -> tuple[int, ...]:
+        """The numbers of channels that a bake may choose from; the first is the default. Without a
+        limit all decoders have one architecture, so that any materials can be packed together."""
+        may_choose = self.most_bytes and not self.latent_channels
+        return LATENT_CHANNELS[::-1] if may_choose else (self.latent_channels or MORE_LATENTS,)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the bake may choose another size than its resolution."""
+        return self.tolerance > 0 or self.most_bytes > 0
 
 
 @dataclass(frozen=True)
@@ -37,7 +88,7 @@ class BakeSettings:
     """Activation of the hidden layers. Smooth ones give smooth highlights."""
 
     resolution: int = 512
-    """Latent texels per side, or the most of them where the bake chooses (`size`). Detail finer
+    """Latent texels per side; the most texels if the bake chooses the size (`size`). Detail finer
     than a texel is averaged."""
 
     iterations: int = 20_000
@@ -53,10 +104,11 @@ class BakeSettings:
     """Seed of all random numbers."""
 
     starts: int = 1
-    """Starts that are compared; the best is trained on. More starts remove bad luck."""
+    """Starts that are compared; the best one continues. More starts make the result less a matter
+    of luck."""
 
     start_share: float = 0.04
-    """Steps of each start before the best is chosen, as a part of the steps of the first stage."""
+    """Steps of each start before the best one is chosen, as a part of the first stage."""
 
     decoder_rate: float = 2e-2
     """Peak learning rate of decoder and frames."""
@@ -65,20 +117,20 @@ class BakeSettings:
     """Peak learning rate of the latents."""
 
     latent_format: str = "bc7"
-    """How the bundle stores latents: bc7, blocks that GPUs decode, at 2 bytes a texel of 8
-    channels; rgba8, at 8 bytes; half, half floats at 16 bytes."""
+    """How the bundle stores latents. With 8 channels, a texel takes 2 bytes as `bc7`, whose blocks
+    GPUs decode, 8 bytes as `rgba8`, and 16 bytes as `half` floats."""
 
     quantise_share: float = 0.1
     """Length of the last phase, which trains latents as they will be rounded, as a part of all
     steps."""
 
     latent_outliers: float = 0.0
-    """Part of a latent channel's values that its range clips at either end. In a large texture a
-    few outliers would double the range, and with it the rounding error of all other values."""
+    """The part of a latent channel's values that its range clips at each end. A few outliers in a
+    large texture would double the range, and the rounding error of all other values."""
 
     encode_from: int = 1024
-    """Resolution from which training has two stages: a small texture first, from which an encoder
-    initialises the large one; 0 for never."""
+    """Resolution from which training has two stages: it begins with a small texture, from which an
+    encoder initialises the large one. 0 always trains one stage."""
 
     small_resolution: int = 256
     """Latent texels per side of the small texture."""
@@ -97,7 +149,7 @@ class BakeSettings:
 
     def __post_init__(self) -> None:
         convert_numbers(self)
-        require_limits(self)
+        _require_limits(self)
 
     @property
     def spec(self) -> NetworkSpec:
@@ -165,8 +217,9 @@ class BakeSettings:
         return Quantisation(first, self.iterations - first, lines, outliers=self.latent_outliers)
 
     def changed(self, changes: Mapping[str, Any]) -> BakeSettings:
-        """With other values of some fields; `draw` and `size` may be mappings of the fields that
-        change. A resolution without a target or a limit of bytes is kept as it is."""
+        """The settings with other values of some fields; `draw` and `size` may be mappings with the
+        fields that change. A new resolution is kept, unless a target or a limit of its size is
+        given with it."""
         _require_known("settings", dict(changes), BakeSettings)
         changes = dict(changes)
         size = changes.get("size", {})
@@ -184,7 +237,7 @@ class BakeSettings:
     def to_json(self) -> dict[str, Any]:
         values = asdict(self)
         if not self.draw.live_inputs:
-            # as in bundles before there were any
+            # as in bundles from before live inputs
             del values["draw"]["live_inputs"]
         return values
 
@@ -236,3 +289,52 @@ def _require_known(what: str, given: Any, kind: type) -> None:
         raise SettingsError(
             f"{what} {', '.join(unknown)} are not known: use {', '.join(sorted(known))}"
         )
+
+
+def _require_limits(settings: BakeSettings) -> None:
+    """Refuses values that no bake can have."""
+    require_preset(settings.network)
+    require_loss(settings.loss)
+    for name in ("resolution", "small_resolution"):
+        size = getattr(settings, name)
+        if not 4 <= size <= LARGEST_RESOLUTION or size & (size - 1):
+            raise SettingsError(
+                f"{name} is {size}: use a power of two from 4 to {LARGEST_RESOLUTION}"
+            )
+    if settings.encode_from and settings.encode_from <= settings.small_resolution:
+        raise SettingsError(
+            f"encode_from is {settings.encode_from}: use 0, or more than small_resolution, "
+            f"{settings.small_resolution}"
+        )
+    require_rates(settings, "decoder_rate", "latent_rate", "encoded_latent_rate")
+    for name in ("iterations", "batch", "starts"):
+        if getattr(settings, name) < 1:
+            raise SettingsError(f"{name} is {getattr(settings, name)}: use at least 1")
+    if settings.iterations > _MOST_ITERATIONS:
+        # a number with hundreds of digits does not fit on a line
+        shown = settings.iterations if settings.iterations < 10**18 else "beyond all bounds"
+        raise SettingsError(f"iterations is {shown}: use at most {_MOST_ITERATIONS:,}")
+    if settings.starts > MOST_STARTS:
+        raise SettingsError(f"starts is {settings.starts}: use 1 to {MOST_STARTS}")
+    if settings.seed < 0:
+        raise SettingsError(f"seed is {settings.seed}: use 0 or more")
+    if settings.seed.bit_length() > _SEED_BITS:
+        raise SettingsError(
+            f"seed has {settings.seed.bit_length()} bits: use 0 to {(1 << _SEED_BITS) - 1}"
+        )
+    if settings.latent_format not in LATENT_FORMATS:
+        known = ", ".join(LATENT_FORMATS)
+        raise SettingsError(f"latent_format is {settings.latent_format!r}: use one of {known}")
+    for name in ("start_share", "quantise_share"):
+        if not 0 < getattr(settings, name) <= 0.5:
+            raise SettingsError(
+                f"{name} is {getattr(settings, name)}: use more than 0, at most 0.5"
+            )
+    if not 0 <= settings.latent_outliers < 0.5:
+        raise SettingsError(
+            f"latent_outliers is {settings.latent_outliers}: use 0 to less than 0.5"
+        )
+    if not 0 < settings.small_share < 1:
+        raise SettingsError(f"small_share is {settings.small_share}: use more than 0, less than 1")
+    if settings.batch % settings.draw.pairs:
+        raise SettingsError(f"batch is {settings.batch}: use a multiple of {settings.draw.pairs}")

@@ -1,14 +1,30 @@
-"""Settings of the drawing of training samples: part of the settings of a bake."""
+"""How training samples are drawn, a part of the settings of a bake; profiles of directions."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.errors import SettingsError
+import numpy as np
+
+from verdigris.core.base.arrays import REAL_KINDS, open_array
+from verdigris.core.base.errors import SettingsError, reason
+from verdigris.core.base.inputs import require_file
 from verdigris.core.base.plain_values import convert_numbers
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP
-from verdigris.core.settings.direction_profiles import Table, checked_table, profile_table
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+Table = tuple[tuple[float, ...], ...]
+# Cells a side of a profile's table, and at most of a table from a file.
+CELLS, LARGEST_TABLE = 16, 64
+_Profile = Callable[["Floats", "Floats"], "Floats"]
 # How often a drawn sample is trained at most.
 MOST_REPEATS = 16
 
@@ -31,19 +47,19 @@ class DrawSettings:
     """Share of samples on coarser mip levels, half as many on each level as on the one before."""
 
     coarse_places: int = 16
-    """Places of its footprint that a sample of the first coarser level averages; twice as many on
-    the next level, four times as many beyond."""
+    """Places that a sample of the first coarser level averages over its footprint. Samples of the
+    next level average twice as many, and of levels beyond four times as many."""
 
     most_coarse_places: int = 0
     """Upper bound of the places on levels beyond that; 0 for none."""
 
     finest_places: int = 4
-    """Places that a sample of the finest level averages. More than 1 keeps detail below a texel,
-    which the student cannot hold, from becoming noise."""
+    """Places that a sample of the finest level averages. With more than 1, detail below a texel,
+    which the student cannot represent, does not become noise."""
 
     finest_width: float = 0.85
     """Width of a sample's footprint on the finest level, in texels. Filtering between texels blurs
-    once more, so that less is sharper, and noisier."""
+    the result again, so a smaller width is sharper, and noisier."""
 
     slope_step: float = DEFAULT_SLOPE_STEP
     """Distance in uv of finite differences, for slopes of procedural patterns."""
@@ -52,21 +68,21 @@ class DrawSettings:
     """Consecutive samples that share their place."""
 
     repeats: int = 1
-    """How often a drawn sample is trained, some steps apart. Steps are faster where drawing is
-    slow, and reach a few percent less on a processor."""
+    """How often a drawn sample is trained, some steps apart. Where drawing is slow, steps become
+    faster; on a CPU the result is a few percent worse."""
 
     live_inputs: int = 0
-    """Number of live inputs whose values are drawn; a bake sets it to those of its materials."""
+    """Number of live inputs whose values are drawn. A bake sets it from its materials."""
 
     importance_in_loss: float = 0.0
-    """Weight of the loss: the importance of the place to this power. 0 uses importance for sampling
-    only, 1 counts it twice."""
+    """The loss of a sample is weighted by the importance of its place to this power. 0 uses the
+    importance for sampling only; 1 counts it twice."""
 
     directions: str = "uniform"
-    """Direction profile, a name of core/settings/direction_profiles.py."""
+    """The direction profile, a key of PROFILES."""
 
     direction_table: Table = ()
-    """Weights of directions in the place of a profile: rows by the cosine of the viewer, columns by
+    """Weights of directions in place of a profile: rows by the cosine of the viewer, columns by
     that of the light, both uniform from the horizon to the normal."""
 
     def __post_init__(self) -> None:
@@ -93,9 +109,101 @@ class DrawSettings:
 
     @property
     def places_at_most(self) -> int:
-        """Most places that a sample of any coarser level averages."""
+        """The most places that a sample of any coarser level averages."""
         farthest = 4 * self.coarse_places
         return max(self.coarse_places, min(farthest, self.most_coarse_places or farthest))
 
     def direction_weights(self) -> Table:
         return self.direction_table or profile_table(self.directions)
+
+
+# Weights by the cosines of viewer and light; 1 is normal. Every direction has a weight above 0, for
+# a camera that leaves its usual path.
+_PROFILES: dict[str, tuple[str, _Profile]] = {
+    "uniform": ("all alike", lambda viewer, light: np.ones_like(viewer * light)),
+    "grazing": (
+        "the viewer near the horizon: floors, roads and water seen from eye height",
+        lambda viewer, light: 1 + 7 * (1 - viewer) ** 4 + 0 * light,
+    ),
+    "head-on": (
+        "the viewer above the surface: walls, signs and screens that are looked at",
+        lambda viewer, light: 1 + 7 * viewer**4 + 0 * light,
+    ),
+    "overhead-light": (
+        "the light high above the surface: noon, and rooms lit from the ceiling",
+        lambda viewer, light: 1 + 7 * light**4 + 0 * viewer,
+    ),
+    "low-light": (
+        "the light near the horizon: evenings, and walls lit from above",
+        lambda viewer, light: 1 + 7 * (1 - light) ** 4 + 0 * viewer,
+    ),
+    "fixed-camera": (
+        "the viewer at 35 to 60 degrees from the normal: floors under an isometric camera",
+        lambda viewer, light: np.where((viewer > 0.5) & (viewer < 0.82), 8.0, 1.0) + 0 * light,
+    ),
+}
+PROFILES = {name: text for name, (text, _) in _PROFILES.items()}
+
+
+def profile_table(name: str) -> Table:
+    """The profile's table: rows by the cosine of the viewer, columns by that of the light."""
+    if name not in _PROFILES:
+        raise SettingsError(f"directions {name!r} are not known: use one of {', '.join(PROFILES)}")
+    cosine = (np.arange(CELLS) + 0.5) / CELLS
+    return _as_table(_PROFILES[name][1](cosine[:, None], cosine[None, :]))
+
+
+def checked_table(values: Any, name: str = "direction_table") -> Table:
+    """A table of weights as tuples; raises an error for anything else."""
+    try:
+        # before an array is read from its file
+        _check_shape(np.shape(values), name)
+        given = np.asarray(values)
+        if given.dtype.kind not in REAL_KINDS:
+            raise TypeError(given.dtype)
+        table = given.astype(np.float64)
+    except (ValueError, TypeError, OverflowError):
+        raise SettingsError(f"{name}: rows must be numbers, and equally many each") from None
+    if not np.isfinite(table).all() or (table < 0).any() or not table.any():
+        raise SettingsError(f"{name}: weights must be finite, from 0 up, and not all 0")
+    return _as_table(table)
+
+
+def read_directions(text: str) -> tuple[str, Table]:
+    """Name and table of a profile, or of a file: JSON (rows of numbers) or `.npy`."""
+    if text in PROFILES:
+        return text, ()
+    path = Path(text)
+    if not names_table(text):
+        raise SettingsError(
+            f"directions {text!r} are neither one of {', '.join(PROFILES)} nor a .json or .npy file"
+        )
+    require_file(path, SettingsError, "name another file")
+    if path.suffix.lower() == ".npy":
+        return "uniform", checked_table(open_array(path), str(path))
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as failure:
+        raise SettingsError(
+            f"{path}: cannot be read ({reason(failure)}): name another file"
+        ) from None
+    except (ValueError, RecursionError) as failure:
+        raise SettingsError(f"{path}: cannot be read as a table: {failure}") from None
+    return "uniform", checked_table(values, str(path))
+
+
+def names_table(text: str) -> bool:
+    """Whether a text names the file of a table, and not a profile."""
+    return Path(text).suffix.lower() in (".json", ".npy")
+
+
+def _check_shape(shape: tuple[int, ...], name: str) -> None:
+    if len(shape) != 2 or not 1 <= min(shape) <= max(shape) <= LARGEST_TABLE:
+        raise SettingsError(
+            f"{name} has shape {shape}: use rows by the cosine of the viewer and columns by "
+            f"that of the light, at most {LARGEST_TABLE} of each"
+        )
+
+
+def _as_table(table: Floats) -> Table:
+    return tuple(tuple(float(value) for value in row) for row in table)

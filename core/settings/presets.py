@@ -1,31 +1,88 @@
-"""The presets, by trainer and name: a recipe each, with settings for every kind of material."""
+"""The presets by trainer and name. Each is a recipe: settings for every kind of material."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
 from functools import partial
+from typing import Any
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.settings.bake_settings import TRAINERS, BakeSettings
+from verdigris.core.settings.bake_settings import RGBA8_FORMAT, TRAINERS, BakeSettings, SizeSettings
 from verdigris.core.settings.draw_settings import DrawSettings
-from verdigris.core.settings.limits import RGBA8_FORMAT
-from verdigris.core.settings.recipe import Kind, Recipe
-from verdigris.core.settings.size_settings import SizeSettings
+
+
+class Kind(Enum):
+    """What a material demands of a bake."""
+
+    CONSTANT = "constant"
+    """The response is the same at every place."""
+    SMOOTH = "smooth"
+    """Texels have hardly any detail inside."""
+    DETAILED = "detailed"
+    """Texels have detail inside, which samples must average."""
+    DENSE = "dense"
+    """All texels have much detail inside: nothing is sharp."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Settings for each kind of material."""
+
+    by_kind: Mapping[Kind, BakeSettings]
+
+    def __getitem__(self, kind: Kind) -> BakeSettings:
+        return self.by_kind[kind]
+
+    @property
+    def largest(self) -> BakeSettings:
+        """Settings of the most demanding kind: an upper bound of memory, time and bytes."""
+        return self[Kind.DETAILED]
+
+    @property
+    def is_one_for_all(self) -> bool:
+        """Whether all kinds have the same settings."""
+        return all(settings == self.largest for settings in self.by_kind.values())
+
+    @classmethod
+    def of(cls, settings: BakeSettings | Recipe) -> Recipe:
+        """These settings for every kind; a recipe as it is."""
+        if isinstance(settings, Recipe):
+            return settings
+        return cls(dict.fromkeys(Kind, settings))
+
+    def map(self, change: Callable[[BakeSettings], BakeSettings]) -> Recipe:
+        """The recipe with changed settings of every kind."""
+        return Recipe({kind: change(each) for kind, each in self.by_kind.items()})
+
+    def changed(self, changes: Mapping[str, Any]) -> Recipe:
+        """The recipe with other values of some fields, for every kind."""
+        return self.map(lambda settings: settings.changed(changes))
+
+    def text(self) -> str:
+        """The same text for equal recipes."""
+        values = {kind.value: settings.to_json() for kind, settings in self.by_kind.items()}
+        return json.dumps(values, sort_keys=True)
+
 
 # A constant material needs few texels, and learns them in a third of the steps of a long bake on a
-# processor, and half of that with a GPU's larger batches.
+# CPU, and in a sixth with a GPU's larger batches.
 _CONSTANT_RESOLUTION, _CONSTANT_SHARE = 16, 1 / 3
 # Places of a texel that a sample averages: enough for smooth materials.
 _SMOOTH_PLACES = 2
-# How often a graphics card trains a sample in a long bake: the log MAE of five materials is .98 to
+# How often a GPU trains a sample in a long bake: the log MAE of five materials is .98 to
 # 1.03 times that of new samples, and training takes .38 (a costly graph) to .9 times as long. With
 # 8 it is up to 1.15 times.
 _REPEATS = 4
-# Of several materials that share a decoder.
+# The same for several materials that share a decoder.
 _REPEATS_OF_MORE = {"tensor": 1, "numpy": 2}
 # Width, in texels, of a sample's patch: filtering between texels blurs once more, so that less than
 # a texel is sharper. Dense detail is noise at any width, and least at a whole texel.
 _WIDTH, _DENSE_WIDTH = 0.7, 1.0
+# With live inputs: steps, as a part of those without, and how often a sample is trained at most.
+_LIVE_STEPS, _LIVE_REPEATS = 1.5, 2
 # Learning rate of wide decoders: at the rate of narrow ones they end worse.
 _WIDE_RATE = 1e-2
 
@@ -34,7 +91,7 @@ _SIZE = SizeSettings(tolerance=0.1)
 
 _ON_GPU = BakeSettings(draw=DrawSettings(finest_places=8), size=_SIZE)
 # Several pairs of directions per place make steps cheaper, and so does training each sample twice.
-_ON_PROCESSOR = BakeSettings(
+_ON_CPU = BakeSettings(
     size=_SIZE,
     batch=4_096,
     loss="cbrt_bounded",
@@ -70,11 +127,11 @@ def _recipe(
 
 
 NEXT_PRESET = {"draft": "standard", "standard": "final"}
-"""The preset that takes longer than another, and comes closer."""
+"""The next better preset, which takes longer."""
 
 PRESETS: dict[str, dict[str, Recipe]] = {
     "tensor": {
-        # To look at: half of the places, and no small texture first.
+        # For a first look: half of the places, and no small texture first.
         "draft": _recipe(
             replace(
                 _ON_GPU,
@@ -117,16 +174,16 @@ PRESETS: dict[str, dict[str, Recipe]] = {
         ),
     },
     "numpy": {
-        "draft": _recipe(replace(_ON_PROCESSOR, iterations=2_500), constant_share=1),
+        "draft": _recipe(replace(_ON_CPU, iterations=2_500), constant_share=1),
         "standard": _recipe(
             replace(
-                _ON_PROCESSOR,
+                _ON_CPU,
                 iterations=20_000,
                 small_share=0.1,
                 encoded_latent_rate=5e-3,
                 # fewer samples on coarse levels leave twice the error there
                 draw=replace(
-                    _ON_PROCESSOR.draw,
+                    _ON_CPU.draw,
                     pairs=4,
                     repeats=2,
                     coarse_share=0.4,
@@ -137,7 +194,7 @@ PRESETS: dict[str, dict[str, Recipe]] = {
         ),
         "final": _recipe(
             replace(
-                _ON_PROCESSOR,
+                _ON_CPU,
                 network="3x64",
                 iterations=60_000,
                 decoder_rate=_WIDE_RATE,
@@ -149,8 +206,8 @@ PRESETS: dict[str, dict[str, Recipe]] = {
 
 
 def _shared(alone: BakeSettings, most_repeats: int) -> BakeSettings:
-    """For materials that share a decoder, which must be a wide one. Half of the steps of a wide
-    decoder take about as long."""
+    """The settings for materials that share a decoder, which must be a wide one. Half of the steps
+    with a wide decoder take about as long."""
     return replace(
         alone,
         network="3x64",
@@ -164,9 +221,6 @@ def _with_most(draw: DrawSettings, repeats: int) -> DrawSettings:
     return replace(draw, repeats=min(draw.repeats, repeats))
 
 
-# Steps with live inputs, as a part of those without.
-_LIVE_STEPS = 1.5
-_LIVE_REPEATS = 2
 _SHARED = {
     trainer: PRESETS[trainer]["standard"].map(partial(_shared, most_repeats=most))
     for trainer, most in _REPEATS_OF_MORE.items()
@@ -187,12 +241,12 @@ def steps_for(steps: int, materials: int) -> int:
 
 
 def default_preset(trainer: str) -> str:
-    """The preset where none is chosen: more than a draft would take long on a processor."""
+    """The preset if none is chosen: anything better than a draft takes long on a CPU."""
     return "draft" if trainer == "numpy" else "standard"
 
 
 def for_live_inputs(recipe: Recipe, count: int) -> Recipe:
-    """With more steps for materials with so many live inputs: there is more to learn."""
+    """The recipe for materials with so many live inputs, which take more steps to learn."""
     if not count:
         return recipe
     return recipe.map(
@@ -205,7 +259,7 @@ def for_live_inputs(recipe: Recipe, count: int) -> Recipe:
 
 
 def for_materials(recipe: Recipe, materials: int) -> Recipe:
-    """With the steps for so many materials that share a decoder."""
+    """The recipe with the steps for so many materials that share a decoder."""
     if materials == 1:
         return recipe
     return recipe.map(lambda each: replace(each, iterations=steps_for(each.iterations, materials)))

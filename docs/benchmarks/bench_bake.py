@@ -24,7 +24,7 @@ from verdigris.core.base.device import open_device
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.progress import Finished, Started
-from verdigris.core.settings.recipe import Recipe
+from verdigris.core.settings.presets import Recipe
 
 OWN = (
     "copper_tray",

@@ -42,7 +42,7 @@ from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.spec import block_bytes
 from verdigris.core.progress import Finished, SizeChosen
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.recipe import Recipe
+from verdigris.core.settings.presets import Recipe
 
 # Bits of a flattened texel, and steps of a fit: more gain nothing.
 _FLAT_BITS, _FLAT_STEPS = 24, 3_000

@@ -33,8 +33,7 @@ from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.compare.metrics import INDISTINGUISHABLE_LOG_MAE, measure_samples
 from verdigris.core.progress import Finished
-from verdigris.core.settings.presets import for_live_inputs
-from verdigris.core.settings.recipe import Recipe
+from verdigris.core.settings.presets import Recipe, for_live_inputs
 
 OWN = (("street_stone", "wetness=0..1"), ("rusting_paint", "age=0..1"), ("faded_cloth", "sun=0..1"))
 _SAMPLES, _SAMPLES_ON_SOFTWARE = 1 << 17, 1 << 13

@@ -30,7 +30,7 @@ from verdigris.core.network.latents.texels import downsample, footprint_width, l
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.compare.metrics import measure_samples
-from verdigris.core.settings.recipe import Recipe
+from verdigris.core.settings.presets import Recipe
 
 NORMAL_MAPPED = ("copper_tray", "glazed_tile", "painted_wood", "two_tone_velvet")
 

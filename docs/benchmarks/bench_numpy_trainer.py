@@ -24,7 +24,7 @@ from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import initialise
 from verdigris.core.sampling.draw_samples import NUMPY_CHUNK_STEPS, DrawnSamples, SampleArray
-from verdigris.core.settings.recipe import Recipe
+from verdigris.core.settings.presets import Recipe
 from verdigris.core.training.numpy.numpy_trainer import NumpyTrainer
 from verdigris.core.training.trainer import SampleSource
 

@@ -28,7 +28,7 @@ from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.compare.metrics import SampleMetrics, measure_samples
 from verdigris.core.progress import Phase
-from verdigris.core.settings.recipe import Recipe
+from verdigris.core.settings.presets import Recipe
 
 SAMPLES = 1 << 17
 COLUMNS = ("log MAE in", "out", "SMAPE in", "out", "s")

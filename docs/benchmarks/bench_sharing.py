@@ -23,7 +23,7 @@ from verdigris.core.baking.bake import BakeOptions, bake
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.progress import Finished
-from verdigris.core.settings.recipe import Recipe
+from verdigris.core.settings.presets import Recipe
 
 COLUMNS = ("alone", "shared", "ratio")
 

@@ -27,7 +27,7 @@ from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
-from verdigris.core.settings.recipe import Recipe
+from verdigris.core.settings.presets import Recipe
 
 HEADER = "| material | log MAE | sphere dB | FLIP | sky median | 90th | bias |"
 

@@ -17,8 +17,7 @@ from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.progress import Finished
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.presets import require_recipe
-from verdigris.core.settings.recipe import Recipe
+from verdigris.core.settings.presets import Recipe, require_recipe
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

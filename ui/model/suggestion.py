@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.baking.finish.notices import DETAIL_IS_LOST
 from verdigris.core.base.text import format_bytes, format_range
 from verdigris.core.pictures.compare.verdict import MOST_DOTS, Verdict
-from verdigris.core.settings.limits import LARGEST_RESOLUTION
+from verdigris.core.settings.bake_settings import LARGEST_RESOLUTION
 from verdigris.core.settings.presets import NEXT_PRESET, default_preset
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from verdigris.core.material.teacher.probe import (
 from verdigris.core.material.teacher.unlit_maps import live_dependence, view_dependence
 from verdigris.core.network.spec import RESPONSE_LIMIT
 from verdigris.core.progress import Warning
-from verdigris.core.settings.limits import LARGEST_RESOLUTION
-from verdigris.core.settings.recipe import Kind
+from verdigris.core.settings.bake_settings import LARGEST_RESOLUTION
+from verdigris.core.settings.presets import Kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -21,7 +21,7 @@ from verdigris.core.network.latents.quantise import fit_ranges
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.student import Student
 from verdigris.core.progress import Event, Warning
-from verdigris.core.settings.limits import BC7_FORMAT, HALF_FORMAT, RGBA8_FORMAT
+from verdigris.core.settings.bake_settings import BC7_FORMAT, HALF_FORMAT, RGBA8_FORMAT
 
 if TYPE_CHECKING:
     from verdigris.core.baking.state.run import Run

@@ -21,7 +21,7 @@ from verdigris.core.bundle.files.weights import plan_tensors
 from verdigris.core.bundle.proxies.proxy_texture import trilinear
 from verdigris.core.material.teacher.unlit_maps import UnlitMaps, levels, unlit_maps
 from verdigris.core.network.latents.texels import texel_centres
-from verdigris.core.settings.limits import BC7_FORMAT
+from verdigris.core.settings.bake_settings import BC7_FORMAT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

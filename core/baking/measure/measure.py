@@ -23,14 +23,14 @@ from verdigris.core.pictures.compare.metrics import (
 )
 from verdigris.core.pictures.gbuffer import make_gbuffer
 from verdigris.core.pictures.render import PICTURE_SIZE, PICTURE_SUBPIXELS, Lighting, Uploads, draw
-from verdigris.core.settings.recipe import Kind
+from verdigris.core.settings.presets import Kind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.pictures.gbuffer import GBuffer
-    from verdigris.core.settings.recipe import Recipe
+    from verdigris.core.settings.presets import Recipe
 
     Floats = NDArray[np.float32]
 

@@ -26,7 +26,7 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.material.use_material import compile_material
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.recipe import Kind, Recipe
+from verdigris.core.settings.presets import Kind, Recipe
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.losses import LIGHT_START
 from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.network.spec import LatentLayout
-from verdigris.core.settings.limits import HALF_FORMAT
+from verdigris.core.settings.bake_settings import HALF_FORMAT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -21,7 +21,7 @@ from verdigris.core.network.parameters import Parameters
 from verdigris.core.progress import Event, Metrics, Preview
 from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.recipe import Kind
+from verdigris.core.settings.presets import Kind
 from verdigris.core.training.trainer import Trainer
 
 # Held-out samples that a running bake is measured on; software devices are slower.

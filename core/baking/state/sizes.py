@@ -21,7 +21,7 @@ from verdigris.core.network.latents.quantise import fit_ranges, pack_ranges
 from verdigris.core.network.parameters import CheckpointError, FloatArray, Parameters
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.pictures.compare.metrics import INDISTINGUISHABLE_LOG_MAE
-from verdigris.core.settings.size_settings import LATENT_CHANNELS, MORE_LATENTS
+from verdigris.core.settings.bake_settings import LATENT_CHANNELS, MORE_LATENTS
 from verdigris.core.training.latent_rounding import axes_inside_blocks
 from verdigris.core.training.trainer import RANGES
 

@@ -28,7 +28,7 @@ from verdigris.core.material.load.provenance import (
     source_facts,
 )
 from verdigris.core.settings.bake_settings import as_read, unequal
-from verdigris.core.settings.recipe import Kind
+from verdigris.core.settings.presets import Kind
 
 if TYPE_CHECKING:
     from verdigris.core.material.load.mtlx_document import Document

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from verdigris.core.base.device import Device
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.progress import Event
-    from verdigris.core.settings.recipe import Recipe
+    from verdigris.core.settings.presets import Recipe
 
 EXIT_DONE, EXIT_FAILED = 0, 1
 # Bakes of a process at most, and bytes that it may hold more than after the first.

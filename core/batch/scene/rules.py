@@ -16,7 +16,7 @@ from verdigris.core.base.errors import SceneError
 from verdigris.core.base.json_fields import fields_of
 from verdigris.core.base.text import why_invalid_name
 from verdigris.core.batch.scene.entry import Entry
-from verdigris.core.settings.direction_profiles import names_table
+from verdigris.core.settings.draw_settings import names_table
 
 _NAME = "{name}"
 

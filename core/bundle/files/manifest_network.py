@@ -30,7 +30,7 @@ from verdigris.core.network.spec import (
     fits_half_floats,
     output_limit_remedy,
 )
-from verdigris.core.settings.size_settings import LATENT_CHANNELS
+from verdigris.core.settings.bake_settings import LATENT_CHANNELS
 
 LIVE_INPUTS = "live_inputs"
 FRAMES = "frames"

@@ -33,7 +33,7 @@ from verdigris.core.network.latents.quantise import (
 )
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.spec import LARGEST_HALF, LAYER_CHANNELS, LatentLayout
-from verdigris.core.settings.limits import BC7_FORMAT, HALF_FORMAT, RGBA8_FORMAT
+from verdigris.core.settings.bake_settings import BC7_FORMAT, HALF_FORMAT, RGBA8_FORMAT
 
 if TYPE_CHECKING:
     pass

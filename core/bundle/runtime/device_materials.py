@@ -38,7 +38,7 @@ from verdigris.core.bundle.runtime.network_module import (
 )
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
-from verdigris.core.settings.size_settings import MORE_LATENTS
+from verdigris.core.settings.bake_settings import MORE_LATENTS
 
 if TYPE_CHECKING:
     import slangpy

@@ -50,8 +50,7 @@ from verdigris.core.progress import (
     Warning,
 )
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.presets import NEXT_PRESET
-from verdigris.core.settings.recipe import Kind, Recipe
+from verdigris.core.settings.presets import NEXT_PRESET, Kind, Recipe
 from verdigris.core.worker.protocol.messages import encode
 
 # The largest error of a place that is printed as a number.

@@ -21,7 +21,7 @@ from verdigris.core.material.load.mtlx_document import Document, Material
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError
 from verdigris.core.progress import Event, Warning
-from verdigris.core.settings.recipe import Recipe
+from verdigris.core.settings.presets import Recipe
 from verdigris.core.worker.protocol.messages import encode
 
 

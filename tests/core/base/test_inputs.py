@@ -12,7 +12,7 @@ from verdigris.core.geometry.mesh import load_mesh
 from verdigris.core.importance.camera import read_camera
 from verdigris.core.importance.maps import read_importance
 from verdigris.core.lighting.environment_file import read_environment
-from verdigris.core.settings.direction_profiles import read_directions
+from verdigris.core.settings.draw_settings import read_directions
 
 READERS = {
     "scene.json": partial(read_json_file, error=VerdigrisError, most_bytes=100),

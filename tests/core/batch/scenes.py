@@ -14,7 +14,7 @@ from verdigris.core.bundle.files.write import Contents, version
 from verdigris.core.network.parameters import initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.settings.bake_settings import as_read
-from verdigris.core.settings.recipe import Kind
+from verdigris.core.settings.presets import Kind
 
 ONE = """<standard_surface name="SR_{name}" type="surfaceshader">
 <input name="base_color" type="color3" value="{colour}"/>

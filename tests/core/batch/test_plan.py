@@ -13,8 +13,7 @@ from verdigris.core.batch.plan.digest_cache import DigestCache
 from verdigris.core.batch.plan.plan import Choices, State, make_plan
 from verdigris.core.batch.scene.groups import Grouping
 from verdigris.core.batch.scene.rules import Rule
-from verdigris.core.settings.presets import PRESETS
-from verdigris.core.settings.recipe import Kind
+from verdigris.core.settings.presets import PRESETS, Kind
 
 from .scenes import baked_settings, document, read, write_baked, write_documents, write_scene
 

@@ -10,7 +10,7 @@ from verdigris.core.base.errors import DeviceError
 from verdigris.core.cli.commands import bake as command
 from verdigris.core.cli.shared.if_changed import continued
 from verdigris.core.progress import Started, Warning
-from verdigris.core.settings.recipe import Recipe
+from verdigris.core.settings.presets import Recipe
 
 from ..baking.bakes import CHALK, TINY, chalk_teacher, cut_off
 from ..in_process import run_command

@@ -11,8 +11,7 @@ from verdigris.core.cli.shared.bake_output import live_line, recommendation
 from verdigris.core.pictures.compare.metrics import PictureMetrics, SampleMetrics
 from verdigris.core.progress import Finished
 from verdigris.core.settings.bake_settings import as_read
-from verdigris.core.settings.presets import require_recipe
-from verdigris.core.settings.recipe import Kind
+from verdigris.core.settings.presets import Kind, require_recipe
 
 
 def source_of(settings, kind, seconds):

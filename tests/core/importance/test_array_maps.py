@@ -6,7 +6,7 @@ import pytest
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.importance.maps import read_importance, write_importance
-from verdigris.core.settings.direction_profiles import checked_table
+from verdigris.core.settings.draw_settings import checked_table
 
 
 def test_rows_of_an_array_are_those_of_the_map_that_an_image_holds_upside_down(tmp_path):

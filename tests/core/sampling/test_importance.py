@@ -6,8 +6,7 @@ import pytest
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.sampling.distribution import distribution_of
 from verdigris.core.sampling.draw_samples import NUMPY_CHUNK_STEPS, DrawnSamples
-from verdigris.core.settings.direction_profiles import profile_table
-from verdigris.core.settings.draw_settings import DrawSettings
+from verdigris.core.settings.draw_settings import DrawSettings, profile_table
 
 LAYOUT = LatentLayout(64, 64, levels=4)
 COUNT = 16_000

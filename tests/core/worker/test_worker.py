@@ -16,7 +16,7 @@ from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.geometry.mesh import load_mesh
 from verdigris.core.progress import STARTS
-from verdigris.core.settings.limits import MOST_STARTS
+from verdigris.core.settings.bake_settings import MOST_STARTS
 from verdigris.core.worker.client.client import GONE, SILENT, pixels_of
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import VERSION, encode

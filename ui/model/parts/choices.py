@@ -8,7 +8,7 @@ from typing import Any
 
 from verdigris.core.baking.bake_request import BakeRequest, options_of
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.recipe import Kind
+from verdigris.core.settings.presets import Kind
 
 _BAKE_FIELDS = tuple(field.name for field in fields(BakeSettings))
 

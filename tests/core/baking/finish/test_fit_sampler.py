@@ -19,8 +19,7 @@ from verdigris.core.network.light.sampler import (
     turned,
 )
 from verdigris.core.network.student import Student
-from verdigris.core.settings.presets import PRESETS
-from verdigris.core.settings.recipe import Kind
+from verdigris.core.settings.presets import PRESETS, Kind
 
 from ...bundle.bundles import lively_parameters
 

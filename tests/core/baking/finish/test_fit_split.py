@@ -18,8 +18,7 @@ from verdigris.core.base.device import open_device
 from verdigris.core.network.light.environment_light import split_factors
 from verdigris.core.network.light.sampler import all_head_views, run_head
 from verdigris.core.network.student import Student
-from verdigris.core.settings.presets import PRESETS
-from verdigris.core.settings.recipe import Kind
+from verdigris.core.settings.presets import PRESETS, Kind
 
 from ...bundle.bundles import lively_parameters
 

@@ -9,9 +9,8 @@ from verdigris.core.baking.finish.notices import hint_of
 from verdigris.core.cli.shared.bake_output import live_line
 from verdigris.core.pictures.compare.metrics import PictureMetrics, SampleMetrics, SkyMetrics
 from verdigris.core.progress import Finished
-from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.limits import LARGEST_RESOLUTION
-from verdigris.core.settings.recipe import Kind
+from verdigris.core.settings.bake_settings import LARGEST_RESOLUTION, BakeSettings
+from verdigris.core.settings.presets import Kind
 
 
 class Stripes:

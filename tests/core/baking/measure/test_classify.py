@@ -13,8 +13,7 @@ from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.progress import Finished, Started
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.presets import require_recipe
-from verdigris.core.settings.recipe import Kind, Recipe
+from verdigris.core.settings.presets import Kind, Recipe, require_recipe
 
 from ..bakes import TINY, plain_teacher, run
 

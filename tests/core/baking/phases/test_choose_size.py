@@ -26,7 +26,7 @@ from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.parameters import CheckpointError, initialise
 from verdigris.core.network.spec import LatentLayout, NetworkSpec, block_bytes
 from verdigris.core.progress import Finished, SizeChosen, Step
-from verdigris.core.settings.size_settings import SizeSettings
+from verdigris.core.settings.bake_settings import SizeSettings
 
 from ...bundle.bundles import lively_parameters
 from ..bakes import TINY, assert_same, baked, chalk_teacher, cut_off, of_kind, run, stop_at

@@ -7,8 +7,8 @@ import pytest
 
 from verdigris.core.baking.phases import time_limit
 from verdigris.core.baking.phases.time_limit import seconds_to_move, steps_within
+from verdigris.core.settings.bake_settings import SizeSettings
 from verdigris.core.settings.presets import require_recipe
-from verdigris.core.settings.size_settings import SizeSettings
 
 DRAFT = replace(require_recipe("draft", "numpy").largest, iterations=10**6)
 RATE, MOVE = 250.0, 0.2

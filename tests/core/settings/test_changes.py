@@ -9,8 +9,7 @@ from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.settings.bake_settings import as_read
 from verdigris.core.settings.changes import changes_to, check_changes
-from verdigris.core.settings.presets import PRESETS
-from verdigris.core.settings.recipe import Kind, Recipe
+from verdigris.core.settings.presets import PRESETS, Kind, Recipe
 
 STANDARD = PRESETS["numpy"]["standard"]
 

@@ -7,13 +7,13 @@ import pytest
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.core.settings.direction_profiles import (
+from verdigris.core.settings.draw_settings import (
     PROFILES,
+    DrawSettings,
     checked_table,
     profile_table,
     read_directions,
 )
-from verdigris.core.settings.draw_settings import DrawSettings
 
 from .arrays import npy_claiming, npy_of
 
