@@ -35,8 +35,8 @@ from verdigris.core.ladder.output.write_ladder import write_ladder
 from verdigris.core.material.analyse.features import KEPT
 from verdigris.core.material.analyse.on_mesh import parts_on_mesh, reads_second_set
 from verdigris.core.material.codegen.mesh_properties import is_read_from_mesh, plain_name
+from verdigris.core.material.domain import MOST_SETS
 from verdigris.core.material.files.paths import is_tiled
-from verdigris.core.material.mesh_points import MOST_SETS
 from verdigris.core.material.report import describe_teacher
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.settings.bake_settings import BC7_FORMAT

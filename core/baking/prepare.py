@@ -16,8 +16,8 @@ from verdigris.core.settings.presets import Recipe, default_preset
 
 if TYPE_CHECKING:
     from verdigris.core.base.device import Device
+    from verdigris.core.material.domain import MeshPoints
     from verdigris.core.material.load.mtlx_document import Document, Material
-    from verdigris.core.material.mesh_points import MeshPoints
 
 
 @dataclass(frozen=True)

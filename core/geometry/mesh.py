@@ -19,7 +19,7 @@ from verdigris.core.geometry.polygons import triangulate
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from verdigris.core.material.tiles import Tiles
+    from verdigris.core.material.domain import Tiles
 
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]

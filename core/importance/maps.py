@@ -12,7 +12,7 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.inputs import require_file
 from verdigris.core.base.outputs import behind_link, check_output, write_image
 from verdigris.core.base.text import require_unicode
-from verdigris.core.material.files.display_window import shown_size, shown_texels
+from verdigris.core.material.files.image_headers import shown_size, shown_texels
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -38,7 +38,7 @@ from verdigris.core.ladder.views.visibility import (
     see,
 )
 from verdigris.core.lighting.device_lighting import DeviceEnvironment
-from verdigris.core.material.use_material import compile_material
+from verdigris.core.material.evaluator import compile_material
 from verdigris.core.pictures.environment_render import SHADE_ENVIRONMENT, EnvironmentLighting
 from verdigris.core.settings.bake_settings import BC7_FORMAT
 from verdigris.core.settings.rung_names import (

@@ -13,8 +13,7 @@ from verdigris.core.base.errors import LightingError
 from verdigris.core.base.inputs import require_file
 from verdigris.core.base.text import require_unicode
 from verdigris.core.lighting.environment import ENVIRONMENTS, Environment
-from verdigris.core.material.files.display_window import shown_size, shown_texels
-from verdigris.core.material.files.image_headers import one_line
+from verdigris.core.material.files.image_headers import one_line, shown_size, shown_texels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,4 +1,9 @@
-"""Evaluates a material on the device: the common part of teacher and student."""
+"""Evaluates a material on the device: the common part of teacher and student.
+
+The code of a material is most of any kernel that evaluates it, and takes seconds to compile. So one
+kernel (use_material.slang) does measurements, pictures and training samples. If only points are
+evaluated, as `inspect` does, a smaller kernel (use_points.slang) compiles in half the time.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +16,32 @@ import numpy as np
 from verdigris.core.base.device import MOST_THREADS, Device
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.kernels import Source
-from verdigris.core.material.use_material import RESPONSE, UNLIT, use_material
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import slangpy
     from numpy.typing import NDArray
 
-    from verdigris.core.material.tiles import Tiles
+    from verdigris.core.material.domain import Tiles
 
     Floats = NDArray[np.float32]
 
+# The jobs of the kernel. The shaders have the same numbers.
+RESPONSE, UNLIT, VIEW, SAMPLES = range(4)
+_ALL_JOBS = Source("material/use_material"), "useMaterial"
+_POINTS = Source("material/use_points"), "usePoints"
+_OF_POINTS = ("gUv", "gFrames", "gLive", "gIncoming", "gOutgoing", "gResult")
+_OF_JOBS = (*_OF_POINTS, "gPixel", "gImportanceSums", "gDirectionSums", "gLit", "gSamples")
+_WRITTEN = ("gResult", "gLit", "gSamples")
 DEFAULT_SLOPE_STEP = 1.0 / 1024.0
+# Number of quantiles for the density of a live input's values, with both ends.
+LIVE_KNOTS = 9
 
 
 @dataclass(frozen=True)
 class Frames:
-    """Positions and frames of points, (N, 3) each, for 3D patterns on a mesh."""
+    """Positions and tangent frames of points, (N, 3) each, for 3D patterns on a mesh."""
 
     position: Floats
     tangent: Floats
@@ -53,58 +68,48 @@ class Footprint:
 
 POINT = Footprint()
 
-# Quantiles of the density of a live input's values, with both ends.
-LIVE_KNOTS = 9
-
 
 def even_knots(inputs: int) -> Floats:
-    """[knots, inputs]: quantiles of a uniform density."""
+    """Quantiles of a uniform density, [knots, inputs]."""
     return np.tile(np.linspace(0, 1, LIVE_KNOTS, dtype=np.float32)[:, None], inputs)
-
-
-def _rows(name: str, values: Floats, count: int, width: int) -> Floats:
-    rows = np.asarray(values, np.float32)
-    if rows.shape != (count, width):
-        raise SettingsError(f"{name} has the shape {rows.shape}: use {(count, width)}")
-    return rows
 
 
 class DeviceMaterial(ABC):
     """A function of place and two directions on a device.
 
-    Directions are unit vectors in the tangent frame of the surface, z along the normal. Without
-    `frames` the surface is the unit square. `shaders/material/teacher/interface.slang` defines
-    each function.
+    Directions are unit vectors in the tangent frame of the surface, with z along the normal.
+    Without `frames` the surface is the unit square. `shaders/material/teacher/interface.slang`
+    defines each function.
     """
 
     device: Device
     lanes_per_sample: int = 1
-    """Threads that evaluate one sample together."""
+    """The number of threads that evaluate one sample together."""
     is_dark_and_opaque: bool = False
-    """Whether it certainly emits nothing and is opaque, at all places and for all views."""
+    """Whether the material certainly emits nothing and is opaque, at all places and from all view
+    directions."""
     tiles: Tiles | None = None
-    """UDIM tiles whose atlas the unit square is."""
+    """The UDIM tiles whose atlas is the unit square."""
     live_steps: tuple[int, ...] = ()
-    """Of each live input, steps of its range that training draws more often."""
+    """For each live input, the number of steps of its range that training draws more often."""
     live: tuple[float, ...] = ()
-    """Values of its live inputs from 0 to 1, for samples that are given none. Set it between
-    pictures."""
+    """Live values from 0 to 1 for samples without live values. Set it between pictures."""
 
     @abstractmethod
     def kernel(self, source: Source, entry: str) -> slangpy.ComputeKernel:
-        """A kernel that evaluates this material, compiled or from the cache."""
+        """A kernel that evaluates this material, from the cache or compiled now."""
 
     def has_kernel(self, source: Source, entry: str) -> bool:
-        """Whether this kernel is compiled, or compiles soon for other uses of the material."""
+        """Whether this kernel is compiled, or will soon be for other uses of the material."""
         return True
 
     @abstractmethod
     def bindings(self) -> dict[str, Any]:
-        """Variables for each kernel that is linked with this material."""
+        """The variables for each kernel that is linked with this material."""
 
     @property
     def live_knots(self) -> Floats:
-        """Quantiles of the values that training draws, [knots, live inputs]."""
+        """Quantiles of the live values that training draws, [knots, live inputs]."""
         return even_knots(len(self.live))
 
     @property
@@ -122,8 +127,8 @@ class DeviceMaterial(ABC):
         footprint: Footprint = POINT,
         live: Floats | None = None,
     ) -> Floats:
-        """The response, (N, 3): BSDF x cos for light from `wi` and view `wo`. `live`: values of
-        the live inputs, (N, inputs)."""
+        """The response, (N, 3): BSDF x cos for light from `wi` and the view direction `wo`. `live`
+        are live values, (N, inputs)."""
         return self._evaluate(3, uv, wi, wo, frames, footprint, live)
 
     def unlit(
@@ -180,8 +185,8 @@ class DeviceMaterial(ABC):
         frames: slangpy.Buffer | None = None,
         is_lit: bool = True,
     ) -> slangpy.Buffer:
-        """`response`, or `unlit`, from and into device buffers, in one dispatch; without packed
-        frames on the unit square."""
+        """`response` or `unlit` in one dispatch, from and into device buffers. Without packed
+        `frames` the surface is the unit square."""
         return self._dispatch(3 if is_lit else 4, count, uv, wi, wo, frames, footprint)
 
     def _dispatch(
@@ -216,3 +221,51 @@ class DeviceMaterial(ABC):
             footprint=footprint.uniform(),
         )
         return output
+
+
+def compile_material(material: DeviceMaterial) -> slangpy.ComputeKernel:
+    """The kernel for all jobs, from the cache or compiled now. Call it first if you need more than
+    points: the smaller kernel is then not compiled."""
+    return material.kernel(*_ALL_JOBS)
+
+
+def use_material(
+    material: DeviceMaterial,
+    job: int,
+    count: int,
+    slope_step: float,
+    variables: Mapping[str, Any],
+    encoder: slangpy.CommandEncoder | None = None,
+    **parameters: Any,
+) -> None:
+    """Runs or records a job for `count` points. `parameters` are those of the shader."""
+    device = material.device
+    is_small = job in (RESPONSE, UNLIT) and not material.has_kernel(*_ALL_JOBS)
+    device.dispatch(
+        material.kernel(*(_POINTS if is_small else _ALL_JOBS)),
+        count * material.lanes_per_sample,
+        {
+            **_unused(device, _OF_POINTS if is_small else _OF_JOBS),
+            "gUse": {"job": job, "count": count, "slopeStep": slope_step, **parameters},
+            **variables,
+            **material.bindings(),
+        },
+        encoder,
+    )
+
+
+def _unused(device: Device, names: Sequence[str]) -> dict[str, slangpy.Buffer]:
+    """Buffers for the variables that a job does not use: some devices need a buffer in each
+    place."""
+    if _ALL_JOBS not in device.memo:
+        nothing = np.zeros(4, np.float32)
+        device.memo[_ALL_JOBS] = device.new_buffer(nothing), device.new_buffer(nothing)
+    read, written = device.memo[_ALL_JOBS]
+    return {name: written if name in _WRITTEN else read for name in names}
+
+
+def _rows(name: str, values: Floats, count: int, width: int) -> Floats:
+    rows = np.asarray(values, np.float32)
+    if rows.shape != (count, width):
+        raise SettingsError(f"{name} has the shape {rows.shape}: use {(count, width)}")
+    return rows

@@ -23,7 +23,7 @@ from verdigris.core.material.analyse.on_mesh import default_places, parts_on_mes
 from verdigris.core.material.analyse.parts import parts_of
 from verdigris.core.material.files.missing_files import describe_missing, repairing_folders
 from verdigris.core.material.graph.traversal import nodes_behind
-from verdigris.core.material.live_inputs.reach import Reach, reach_of_published
+from verdigris.core.material.live_inputs.open_inputs import Reach, reach_of_published
 
 if TYPE_CHECKING:
     import MaterialX as mx

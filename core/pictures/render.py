@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from verdigris.core.geometry.mesh import normalized
-from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP, POINT, Footprint
-from verdigris.core.material.use_material import VIEW, use_material
+from verdigris.core.material.evaluator import (
+    DEFAULT_SLOPE_STEP,
+    POINT,
+    VIEW,
+    Footprint,
+    use_material,
+)
 from verdigris.core.pictures.gbuffer import LARGEST_SIZE, GBuffer, check_size, make_gbuffer
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from verdigris.core.base.device import MOST_THREADS
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.kernels import Source
-from verdigris.core.material.use_material import (
+from verdigris.core.material.evaluator import (
     SAMPLES,
-    UsedMaterial,
+    DeviceMaterial,
     compile_material,
     use_material,
 )
@@ -63,16 +63,6 @@ DISTANCE = 4
 LIVE_SHARE = 0.1
 
 
-class DrawnMaterial(UsedMaterial, Protocol):
-    """The interface of a material for drawing; a Teacher implements it."""
-
-    @property
-    def live_steps(self) -> tuple[int, ...]: ...
-
-    @property
-    def live_knots(self) -> NDArray[np.float32]: ...
-
-
 class _Pending(NamedTuple):
     """A chunk that the device is drawing."""
 
@@ -84,7 +74,7 @@ class _Pending(NamedTuple):
 class DrawnSamples:
     """Implements SampleSource (numpy trainer) and DeviceSampleSource (tensor trainer)."""
 
-    materials: Sequence[DrawnMaterial]
+    materials: Sequence[DeviceMaterial]
     layout: LatentLayout
     seed: int = 0
     settings: DrawSettings = field(default_factory=DrawSettings)
@@ -107,7 +97,7 @@ class DrawnSamples:
         self.revision = 0
         self._build_distribution()
 
-    def _kernel(self, material: DrawnMaterial) -> slangpy.ComputeKernel:
+    def _kernel(self, material: DeviceMaterial) -> slangpy.ComputeKernel:
         if self._together == 1:
             return compile_material(material)
         return material.kernel(_SOURCE, _ENTRIES[self._together])

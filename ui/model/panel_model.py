@@ -19,7 +19,7 @@ from verdigris.core.base.process.worker_environment import (
 from verdigris.core.base.text import unused_names
 from verdigris.core.bundle.history import Version
 from verdigris.core.hosts.host import HostDocument, HostMaterial, ShowsRungs, log_beside
-from verdigris.core.material.files.named_files import find_folders
+from verdigris.core.material.files.missing_files import find_folders
 from verdigris.core.settings.changes import changes_to
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING, REFINING

@@ -23,8 +23,8 @@ from verdigris.core.baking.state.resume import SavedState, find_state
 from verdigris.core.baking.state.run import Run
 from verdigris.core.baking.state.trainers import choose_trainer, open_learner
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.material.evaluator import compile_material
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.material.use_material import compile_material
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.presets import Kind, Recipe
 

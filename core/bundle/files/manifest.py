@@ -41,9 +41,8 @@ from verdigris.core.bundle.files.manifest_parts import (
     parse_runtime,
     parse_tensors,
 )
-from verdigris.core.material.live_inputs.live_input import LiveInput
-from verdigris.core.material.live_inputs.stored_inputs import live_json, parse_live
-from verdigris.core.material.tiles import Tiles, parse_tiles
+from verdigris.core.material.domain import Tiles, parse_tiles
+from verdigris.core.material.live_inputs.live_input import LiveInput, live_json, parse_live
 from verdigris.core.network.spec import NetworkSpec
 
 FORMAT = "verdigris.material"

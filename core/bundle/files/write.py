@@ -36,15 +36,14 @@ from verdigris.core.bundle.files.stored_textures import (
     export_numbers,
 )
 from verdigris.core.bundle.files.weights import constant_floats, pack_weights
-from verdigris.core.material.live_inputs.live_input import LiveInput
-from verdigris.core.material.live_inputs.stored_inputs import unnamed_inputs
+from verdigris.core.material.live_inputs.live_input import LiveInput, unnamed_inputs
 from verdigris.core.network.parameters import Parameters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.bundle.proxies.proxy_texture import Proxies
-    from verdigris.core.material.tiles import Tiles
+    from verdigris.core.material.domain import Tiles
 
 LATENTS_FILE = "latents.ktx2"
 CONSTANTS_FILE = "constants.bin"

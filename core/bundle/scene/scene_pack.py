@@ -74,8 +74,7 @@ from verdigris.core.bundle.files.weights import (
     unpack_weights,
 )
 from verdigris.core.bundle.runtime.device_materials import StoredMaterial, relayout_weights
-from verdigris.core.material.live_inputs.live_input import LiveInput
-from verdigris.core.material.live_inputs.stored_inputs import live_json, parse_live
+from verdigris.core.material.live_inputs.live_input import LiveInput, live_json, parse_live
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import NetworkSpec
 

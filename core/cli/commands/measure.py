@@ -28,8 +28,8 @@ from verdigris.core.cli.shared.options import (
     require_at_least,
     require_in_range,
 )
+from verdigris.core.material.evaluator import compile_material
 from verdigris.core.material.load.provenance import files_read
-from verdigris.core.material.use_material import compile_material
 from verdigris.core.pictures.compare.heat import automatic_top, heat_colours, with_colour_bar
 from verdigris.core.pictures.compare.verdict import judge_bake
 from verdigris.core.pictures.picture_files import check_picture_path, write_picture

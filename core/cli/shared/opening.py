@@ -17,11 +17,11 @@ from verdigris.core.cli.shared.terminal import warn
 from verdigris.core.ladder.mesh.baked_mesh import find_points
 from verdigris.core.ladder.mesh.mesh_domain import find_properties, mesh_points
 from verdigris.core.ladder.mesh.mesh_surface import Surface
+from verdigris.core.material.domain import MeshPoints
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.material.live_inputs.live_input import LiveInput, WantedInput
 from verdigris.core.material.load.mtlx_document import Document, Material
 from verdigris.core.material.load.provenance import files_read
-from verdigris.core.material.mesh_points import MeshPoints
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.student import Student
 

@@ -16,8 +16,8 @@ from verdigris.core.material.analyse.on_mesh import ON_MESH
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.files.read import Bundle
+    from verdigris.core.material.domain import MeshPoints
     from verdigris.core.material.load.mtlx_document import Document, Material
-    from verdigris.core.material.mesh_points import MeshPoints
 
 FLAT_NOTE = (
     "an earlier Verdigris baked the bundle on a mesh and did not record it: its graph is evaluated "

@@ -15,7 +15,7 @@ from verdigris.core.geometry.mesh import FileMesh, Mesh, load_mesh, mesh_files
 from verdigris.core.geometry.mesh_values import load_primvars, uv_sets
 from verdigris.core.geometry.uv_layout import FIRST_TILE, TILES_IN_A_ROW, UvReport, report_uv
 from verdigris.core.hosts.ladder_looks import TILES_SUFFIX
-from verdigris.core.material.tiles import MOST_ALONG_A_SIDE
+from verdigris.core.material.domain import MOST_ALONG_A_SIDE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

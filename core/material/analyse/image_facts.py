@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import MissingTextureError, VerdigrisError
 from verdigris.core.material.analyse.features import APPROXIMATED, DROPPED, KEPT, Part
-from verdigris.core.material.files.atlas import find_atlas
-from verdigris.core.material.files.image_headers import read_info
+from verdigris.core.material.domain import MOST_ALONG_A_SIDE, Tiles
+from verdigris.core.material.files.image_headers import find_atlas, read_info
 from verdigris.core.material.files.similar_names import EXACT, pattern_of
 from verdigris.core.material.graph.traversal import (
     image_inputs,
@@ -22,7 +22,6 @@ from verdigris.core.material.graph.traversal import (
     is_of_document,
     source_of,
 )
-from verdigris.core.material.tiles import MOST_ALONG_A_SIDE, Tiles
 
 if TYPE_CHECKING:
     import MaterialX as mx

@@ -19,21 +19,20 @@ from verdigris.core.material.codegen.code_repairs import repair
 from verdigris.core.material.codegen.image_graphs import inline_image_files
 from verdigris.core.material.codegen.mesh_properties import property_code, read_properties
 from verdigris.core.material.codegen.texel_values import texel_code
-from verdigris.core.material.files.atlas import find_atlas
+from verdigris.core.material.domain import MOST_SETS
+from verdigris.core.material.files.image_headers import find_atlas
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.graph.library import OVERRIDE_FOLDER, standard_library
 from verdigris.core.material.graph.traversal import counterpart, image_inputs
 from verdigris.core.material.live_inputs.open_inputs import find_number, open_inputs, value_code
-from verdigris.core.material.mesh_points import MOST_SETS
 
 if TYPE_CHECKING:
     import MaterialX as mx
     from MaterialX import PyMaterialXGenShader as Gen
 
+    from verdigris.core.material.domain import MeshPoints, Tiles
     from verdigris.core.material.live_inputs.live_input import LiveInput
     from verdigris.core.material.load.mtlx_document import Document, Material
-    from verdigris.core.material.mesh_points import MeshPoints
-    from verdigris.core.material.tiles import Tiles
 
 _LANES_FOR_SLOPES = 4
 _VERTEX_FIELDS = {

@@ -1,32 +1,36 @@
-"""Finds the images of a material, and checks their headers."""
+"""Finds the images of a material, reads their headers, and checks them."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.errors import TextureError
+from verdigris.core.base.errors import TextureError, VerdigrisError
 from verdigris.core.base.outputs import resolved
 from verdigris.core.base.text import require_unicode
-from verdigris.core.material.files.display_window import shown_size
+from verdigris.core.material.domain import MOST_ALONG_A_SIDE, Tiles
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.files.similar_names import TILE_TOKENS
 
 if TYPE_CHECKING:
+    import OpenImageIO as oiio
+    from numpy.typing import NDArray
+
     from verdigris.core.material.files.paths import SearchPath
 
-# Cells of the rectangle around all tiles: one bit each in the shader.
+# Cells of the rectangle around all tiles. Each is a bit in the shader.
 MOST_TILE_CELLS = 128
 _DEFAULT_LARGEST_SIDE = 16384
 _TILES_ACROSS = 10
 # Frame tokens of MaterialX, Houdini, Maya and Nuke.
 _FRAMES = re.compile(r"\{\d*Frame\}|\$F\d?(?![A-Za-z])|<f\d?>|<frame\d*>|%0\dd|#{2,}")
-# The EXIF orientation that needs no rotation.
+# The EXIF orientation without rotation.
 _AS_STORED = 1
 # OpenImageIO's base type -> numpy's, and the slangpy format with four channels
 FORMATS: dict[str, tuple[type[np.generic], str]] = {
@@ -48,7 +52,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class ImageInfo:
-    """The header of an image; for a UDIM set, of the tile with the most texels."""
+    """The header of an image; for UDIM tiles, that of the tile with the most texels."""
 
     width: int
     height: int
@@ -81,8 +85,35 @@ class ImageInfo:
         return self.width * self.columns * self.height * self.rows * depth * 4 // 3
 
 
+def read_info(file: str, asker: str, search: SearchPath) -> ImageInfo:
+    """The header of an image, without decoding it."""
+    tiles = find_tiles(file, asker, search)
+    specs = [_read_header(tile.path, asker) for tile in tiles]
+    width, height, channels, *_ = max(specs, key=lambda spec: spec[0] * spec[1])
+    kind = _kind_for({spec[3] for spec in specs})
+    orientation = max(spec[4] for spec in specs)
+    return ImageInfo(width, height, channels, kind, tiles, is_tiled(file), orientation)
+
+
+def check_size(info: ImageInfo, asker: str, largest_side: int = _DEFAULT_LARGEST_SIDE) -> None:
+    """Refuses an image that is too large for the device before its texels are read."""
+    cells = info.columns * info.rows
+    if cells > MOST_TILE_CELLS:
+        raise TextureError(
+            f"{asker}: the tiles of {info.tiles[0].path} span {info.columns} x {info.rows} cells, "
+            f"and at most {MOST_TILE_CELLS} are supported: name one tile instead of the token"
+        )
+    width, height = info.width * info.columns, info.height * info.rows
+    if max(width, height) > largest_side:
+        what = f"{info.columns} x {info.rows} tiles, together " if info.is_udim else ""
+        raise TextureError(
+            f"{asker}: {info.tiles[0].path} is {what}{width} x {height} texels; the device "
+            f"supports at most {largest_side} a side: scale it down"
+        )
+
+
 def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
-    """The file of a name, or all files of a UDIM name."""
+    """The file with this name, or all files of a name with a token for tiles."""
     token = next((token for token in TILE_TOKENS if token in file), None)
     if token is None:
         return (Tile(_require_file(file, asker, search)),)
@@ -104,6 +135,53 @@ def find_tiles(file: str, asker: str, search: SearchPath) -> tuple[Tile, ...]:
     folders = ", ".join(str(folder) for folder in dict.fromkeys(looked))
     what = f"{asker}: no tile of {file!r} was found in {folders}"
     raise search.missing(what, file, None, TextureError)
+
+
+def find_atlas(files: Iterable[str], search: SearchPath) -> Tiles | None:
+    """The square around all UDIM tiles of these images; None if the only tile is 1001, or if the
+    tiles lie too far apart. The reader of the images reports files that are not found."""
+    places = set[tuple[int, int]]()
+    for file in filter(is_tiled, files):
+        try:
+            places |= {(tile.column, tile.row) for tile in find_tiles(file, "", search)}
+        except VerdigrisError:
+            return None
+    if places <= {(0, 0)}:
+        return None
+    found = Tiles.around(places)
+    return found if found.side <= MOST_ALONG_A_SIDE else None
+
+
+def shown_size(source: oiio.ImageInput) -> tuple[int, int]:
+    """Width and height of the part that texture coordinates span. In OpenEXR that is the display
+    window, which can be smaller or larger than the stored pixels. Offsets of other formats have
+    other meanings."""
+    spec = source.spec()
+    if source.format_name() != "openexr":
+        return spec.width, spec.height
+    return spec.full_width, spec.full_height
+
+
+def shown_texels(source: oiio.ImageInput, texels: NDArray[Any]) -> NDArray[Any]:
+    """The texels [row, column, channel] of the shown part; zero where the file has none."""
+    spec = source.spec()
+    held = texels.reshape(spec.height, spec.width, -1)
+    if source.format_name() != "openexr" or spec.roi == spec.roi_full:
+        return held
+    width, height = shown_size(source)
+    shown = np.zeros((height, width, held.shape[-1]), held.dtype)
+    rows, held_rows = _overlap(spec.y - spec.full_y, spec.height, height)
+    columns, held_columns = _overlap(spec.x - spec.full_x, spec.width, width)
+    shown[rows, columns] = held[held_rows, held_columns]
+    return shown
+
+
+def _overlap(first: int, held: int, shown: int) -> tuple[slice, slice]:
+    """The part of an axis that is both shown and stored, as slices of the shown and of the stored
+    texels."""
+    start = max(first, 0)
+    stop = max(min(first + held, shown), start)
+    return slice(start, stop), slice(start - first, stop - first)
 
 
 def _allowed_tiles(
@@ -160,16 +238,6 @@ def _matching_tiles(pattern: Path, token: str) -> list[Tile]:
     return tiles
 
 
-def read_info(file: str, asker: str, search: SearchPath) -> ImageInfo:
-    """The header of an image, without decoding it."""
-    tiles = find_tiles(file, asker, search)
-    specs = [_read_header(tile.path, asker) for tile in tiles]
-    width, height, channels, *_ = max(specs, key=lambda spec: spec[0] * spec[1])
-    kind = _kind_for({spec[3] for spec in specs})
-    orientation = max(spec[4] for spec in specs)
-    return ImageInfo(width, height, channels, kind, tiles, is_tiled(file), orientation)
-
-
 def _kind_for(kinds: set[str]) -> str:
     """A type that holds the texels of all tiles."""
     if len(kinds) == 1:
@@ -221,6 +289,7 @@ def _closed(path: Path, asker: str) -> TextureError:
 
 
 def one_line(text: str) -> str:
+    """The lines of a text on one line, without duplicates."""
     return "; ".join(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
 
 
@@ -229,20 +298,3 @@ def _kind(name: str) -> str:
     if name in FORMATS:
         return name
     return "uint16" if name in ("uint32", "uint", "int16", "int") else "float"
-
-
-def check_size(info: ImageInfo, asker: str, largest_side: int = _DEFAULT_LARGEST_SIDE) -> None:
-    """Refuses an image that is too large for the device, before its texels are read."""
-    cells = info.columns * info.rows
-    if cells > MOST_TILE_CELLS:
-        raise TextureError(
-            f"{asker}: the tiles of {info.tiles[0].path} span {info.columns} x {info.rows} cells, "
-            f"and at most {MOST_TILE_CELLS} are supported: name one tile instead of the token"
-        )
-    width, height = info.width * info.columns, info.height * info.rows
-    if max(width, height) > largest_side:
-        what = f"{info.columns} x {info.rows} tiles, together " if info.is_udim else ""
-        raise TextureError(
-            f"{asker}: {info.tiles[0].path} is {what}{width} x {height} texels; the device "
-            f"supports at most {largest_side} a side: scale it down"
-        )

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.errors import TextureError
-from verdigris.core.material.files.display_window import shown_texels
-from verdigris.core.material.files.image_headers import FORMATS, one_line, unreadable
+from verdigris.core.material.files.image_headers import FORMATS, one_line, shown_texels, unreadable
 
 if TYPE_CHECKING:
     import OpenImageIO as oiio
@@ -34,11 +33,11 @@ class Image:
     info: ImageInfo
     levels: tuple[NDArray[Any], ...]
     non_finite: Mapping[Path, int] = field(default_factory=dict)
-    """By tile, the number of texels that are NaN or infinite; they are read as 0."""
+    """By tile, the number of texels that are NaN or infinite. They read as 0."""
 
 
 def read_image(info: ImageInfo, asker: str) -> Image:
-    """Decodes an image and builds its mip levels; UDIM tiles become one atlas."""
+    """Decodes an image and builds its mip levels. UDIM tiles become one atlas."""
     kind = FORMATS[info.kind][0]
     non_finite: dict[Path, int] = {}
     if not info.is_udim:
@@ -59,7 +58,8 @@ def read_image(info: ImageInfo, asker: str) -> Image:
 def _read_numbers(
     path: Path, kind: type[np.generic], asker: str, non_finite: dict[Path, int]
 ) -> NDArray[Any]:
-    """The texels of a tile. A NaN would spread to more texels with each coarser level."""
+    """The texels of a tile, with 0 for values that are not finite: a NaN would spread to more
+    texels with each coarser level."""
     texels = _read_tile(path, kind, asker)
     if issubclass(kind, np.floating):
         are_numbers = np.isfinite(texels)
@@ -84,16 +84,17 @@ def _read_tile(path: Path, kind: type[np.generic], asker: str) -> NDArray[Any]:
     source.close()
     if texels is None or problem:
         detail = problem or oiio.geterror() or "the file ends early"
-        # libraries report the same fault in several lines, the first of which names it
+        # libraries report a fault in several lines, and the first line names it
         reason = one_line(detail).partition("; ")[0]
         raise TextureError(f"{asker}: {path} is damaged ({reason}): save it again")
     texels = shown_texels(source, np.asarray(texels))
-    # copied, because numpy counts one row as contiguous with any stride
+    # a copy, because numpy regards one row with any stride as contiguous
     return with_four_channels(texels, source.spec().alpha_channel >= 0)[::-1].copy()
 
 
 def _first_channels(spec: oiio.ImageSpec) -> int:
-    """The number of channels to read. Depth, or another layer of an OpenEXR file, is no alpha."""
+    """The number of channels to read. In OpenEXR files a fourth channel that is a depth, or belongs
+    to another layer, is not an alpha."""
     count = min(int(spec.nchannels), 4)
     if count < 4 or spec.alpha_channel >= 0:
         return count
@@ -102,7 +103,7 @@ def _first_channels(spec: oiio.ImageSpec) -> int:
 
 
 def with_four_channels(texels: NDArray[Any], has_alpha: bool) -> NDArray[Any]:
-    """Expands texels to four channels: grey becomes a colour, and alpha defaults to one. Two
+    """Expands texels to four channels: grey becomes a colour, and a missing alpha becomes one. Two
     channels without alpha are a vector."""
     height, width, channels = texels.shape
     kind = texels.dtype
@@ -126,7 +127,7 @@ def _resized(texels: NDArray[Any], width: int, height: int) -> NDArray[Any]:
 
 
 def build_levels(texels: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """The mip chain by 2 x 2 averages of unrounded levels: averages of rounded averages drift."""
+    """The mip levels, by 2 x 2 averages of unrounded levels: averages of rounded averages drift."""
     levels, exact = [texels], texels
     while max(exact.shape[:2]) > 1:
         for axis in (0, 1):
@@ -137,8 +138,8 @@ def build_levels(texels: NDArray[Any]) -> tuple[NDArray[Any], ...]:
 
 
 def _halved(texels: NDArray[Any], axis: int) -> NDArray[np.float32]:
-    """Half as many texels along an axis. With an odd number, each new texel covers a bit more than
-    two."""
+    """Half as many texels along an axis. With an odd number of texels, each new one covers slightly
+    more than two."""
     size = texels.shape[axis]
     if size == 1:
         return texels.astype(np.float32)

@@ -1,7 +1,7 @@
-"""Guesses where a missing file is, and the folder that makes it found.
+"""Guesses where missing files are, and the folders to search for them.
 
-It searches the folders of the search path, those of other images, and the folders around them, for
-a bounded time.
+The guess looks through the folders of the search path, those of other images, and the folders
+around them, for a limited time.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ _LEVELS_UP, _LEVELS_DOWN = 2, 3
 _VALID_SECONDS = 5.0
 _SUFFIX_OF_BUNDLES = ".vdg"
 _MOST_LISTED = 5
+# A search through a whole disk must not block the panel for long.
+_MOST_FOLDERS = 5000
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,10 @@ class Guess:
     """A file that a name probably stands for."""
 
     path: Path
-    """With the token of its tiles, if the name has one."""
+    """The file, with the token for its tiles if the name has one."""
     folders: tuple[Path, ...]
-    """Each makes the file found as a folder of the search path; the best first."""
+    """Folders of which each makes the file found if it is added to the search path; the best is
+    first."""
 
 
 def guess_file(name: str, search: SearchPath, start: Path | None = None) -> Guess | None:
@@ -59,7 +62,8 @@ def guess_file(name: str, search: SearchPath, start: Path | None = None) -> Gues
 
 
 def _folders(path: Path, name: str, parts: Sequence[str], common: int) -> tuple[Path, ...]:
-    """The folder from which a relative name leads to the file is best, then the innermost."""
+    """Folders that make a file found. The best is the one from which a relative name leads to the
+    file, then the innermost."""
     folders = tuple(path.parents)[: common + 1]
     if PureWindowsPath(name).parts == tuple(parts) and common == len(parts) - 1:
         return folders[::-1]
@@ -78,7 +82,7 @@ def _common_folders(path: Path, parts: Sequence[str]) -> int:
 
 
 def _roots(name: str, search: SearchPath, start: Path | None) -> tuple[tuple[Path, ...], int]:
-    """Folders to search, the nearest first, and how far upwards."""
+    """Folders to search, the nearest first, and the number of levels above them."""
     own = dict.fromkeys([*([resolved(start)] if start else []), *search.folders])
     if search.confined:
         return tuple(own), 0
@@ -135,7 +139,7 @@ def _files_around(folders: Sequence[Path], levels_up: int, until: float) -> Iter
     for level in range(levels_up + 1):
         for folder in folders:
             root = folder if level == 0 else next(iter(folder.parents[level - 1 : level]), None)
-            # the root of a file system has everything
+            # the root of a file system contains everything
             if root is not None and (root != root.parent or level == 0):
                 yield from _files_below(root, seen, until)
 
@@ -166,7 +170,7 @@ def _files_below(root: Path, seen: set[str], until: float) -> Iterator[Path]:
 
 
 def search_option(folders: Sequence[Path]) -> str:
-    """The options of a command that add folders."""
+    """The options that add these folders to a command."""
     return " ".join(f"--search {_quoted(str(folder))}" for folder in folders)
 
 
@@ -176,7 +180,7 @@ def _quoted(text: str) -> str:
 
 
 def repairing_folders(missing: Sequence[MissingTextureError]) -> tuple[Path, ...]:
-    """The fewest folders that make all files found that have a guess."""
+    """A few folders that make all files found for which there is a guess."""
     left = [each for each in missing if each.folders]
     chosen: list[Path] = []
     while left:
@@ -198,7 +202,7 @@ def describe_missing(
     if len(names) == 1:
         return missing[0]
     more = len(names) - _MOST_LISTED
-    # not by repr, as in paths.py
+    # without repr, as in paths.py
     listed = ", ".join(f"'{each}'" for each in names[:_MOST_LISTED])
     listed += f" and {more} more" if more > 0 else ""
     folders = repairing_folders(missing)
@@ -215,3 +219,19 @@ def describe_missing(
         remedy = f"search in {where}, where {how_many} found"
     text = f"{name}: {len(names)} textures were not found: {listed}: {remedy}"
     return MissingTextureError(text, names[0], folders, is_of_several=True)
+
+
+def find_folders(folder: Path, names: Sequence[str]) -> list[Path]:
+    """The folder, and folders in it, with a file that has one of these names. Folders in the names
+    and upper case do not matter. If several folders have the same file, the first counts."""
+    wanted = {name.replace("\\", "/").rsplit("/", 1)[-1].lower() for name in names}
+    found = []
+    for number, (path, folders, files) in enumerate(os.walk(folder)):
+        here = wanted & {file.lower() for file in files}
+        if here:
+            found.append(Path(path))
+            wanted -= here
+        if not wanted or number >= _MOST_FOLDERS:
+            break
+        folders[:] = sorted(each for each in folders if not each.startswith("."))
+    return found

@@ -19,7 +19,7 @@ from verdigris.core.material.files.missing_files import Guess, guess_file, searc
 from verdigris.core.material.files.similar_names import TILE_TOKENS, pattern_of, trailing_parts
 
 FileMark = tuple[int, int, int]
-# Tokens that other programs replace by a part of a name.
+# Tokens that other programs replace with a part of a name.
 _UNKNOWN_TOKEN = re.compile(r"<(?!UDIM>|UVTILE>)\w+>|\$?\{\w+\}|\$\w+|\[[A-Za-z]\w*\]")
 
 
@@ -29,7 +29,8 @@ def is_tiled(file: str) -> bool:
 
 
 def file_mark(path: Path) -> FileMark | None:
-    """Size, time and number of a file, which differ once it has changed; None if it is gone."""
+    """Size, time and number of a file, which differ once it has changed; None if it does not
+    exist."""
     try:
         state = path.stat()
     except OSError:
@@ -43,12 +44,12 @@ class SearchPath:
 
     folders: tuple[Path, ...] = ()
     confined: bool = False
-    """Whether files outside of the folders are refused, for documents of strangers."""
+    """Whether files outside of the folders are refused, for untrusted documents."""
     has_options: bool = True
-    """Whether the reader of an error can add folders, as the options of a command do."""
+    """Whether the reader of an error can add folders with options of a command."""
     given: tuple[Path, ...] = ()
-    """The folders that the user named. There, images are also found by the last parts of their
-    name, in other case and with another suffix."""
+    """The folders that the user named. In them, images are also found by the last parts of their
+    name, with other case and with another suffix."""
     hints: tuple[Path, ...] = ()
     """Further folders to look for missing files in."""
 
@@ -59,7 +60,8 @@ class SearchPath:
         confined: bool = False,
         has_options: bool = True,
     ) -> SearchPath:
-        """One folder or several. A string is one folder, though it is a sequence too."""
+        """The search path for one folder or several. A string is one folder, although it is also a
+        sequence."""
         folders = [folders] if isinstance(folders, str | Path) else folders
         found = tuple(resolved(Path(folder)) for folder in folders)
         return cls(found, confined, has_options, found)
@@ -71,7 +73,7 @@ class SearchPath:
         return replace(self, folders=(folder, *rest))
 
     def candidates(self, name: str, start: Path | None = None) -> list[Path]:
-        """Paths that a name may stand for, in order, whether they exist or not."""
+        """Paths that a name may mean, in order, whether they exist or not."""
         path = _to_path(name)
         if path.is_absolute():
             return [resolved(path)]
@@ -79,8 +81,8 @@ class SearchPath:
         return list(dict.fromkeys(resolved(folder / path) for folder in starts))
 
     def repaired(self, name: str) -> Iterator[Path]:
-        """Further paths that the name of an image may stand for: in the given folders, its last
-        parts, then also similar names. A similar name has the token of its tiles."""
+        """Further paths that the name of an image may mean: its last parts in the given folders,
+        then similar names there. A similar name has the token for its tiles."""
         parts = trailing_parts(name)
         below = [parts[first:-1] for first in range(len(parts))]
         places = [folder.joinpath(*inner) for folder in self.given for inner in below]
@@ -128,7 +130,7 @@ class SearchPath:
         for path in map(resolved, self.repaired(name) if is_image else ()):
             if is_file(path) and self.allows(path):
                 return path
-        # not by repr, which doubles the backslashes of Windows
+        # without repr, which doubles the backslashes of Windows
         what = f"{asker}: '{name}' was not found in {self.described(start)}"
         raise self.missing(what, name, start, error)
 
@@ -155,12 +157,12 @@ class SearchPath:
                 )
 
     def remedy(self, name: str, guess: Guess | None, error: type[VerdigrisError]) -> str:
-        """What to do if no file of this name was found."""
+        """What to do if no file with this name was found."""
         if not name.isascii() and sys.getfilesystemencoding() != "utf-8":
             return f"it has other letters in {describe_locale()}"
         token = _UNKNOWN_TOKEN.search(name)
         if token:
-            return f"replace {token[0]} by its value"
+            return f"replace {token[0]} with its value"
         if guess is not None and issubclass(error, TextureError):
             folder = guess.folders[0]
             how = f"add {search_option([folder])}" if self.has_options else f"search in {folder}"
@@ -170,6 +172,7 @@ class SearchPath:
         return f"correct the name or {elsewhere}{question}"
 
     def described(self, start: Path | None = None) -> str:
+        """The folders of the search path, for messages."""
         folders = dict.fromkeys(([resolved(start)] if start else []) + list(self.folders))
         return ", ".join(str(folder) for folder in folders) or "no folder"
 
@@ -198,7 +201,7 @@ def _find_closed_folder(path: Path) -> Path | None:
 
 
 def is_file(path: Path) -> bool:
-    """Whether a path is a file; a path that cannot be one is none."""
+    """Whether a path is a file; False for a path that the system refuses."""
     try:
         return path.is_file()
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Names of files that probably stand for another: in other case, with another image suffix, as
+"""Names of files that probably mean the same file: with other case, with another image suffix, as
 tiles, or encoded as in a URL."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ EXACT, OTHER_CASE, OTHER_SUFFIX = range(3)
 
 
 class NamePattern:
-    """The last part of a file name, to compare with names of files."""
+    """The last part of a written file name, to compare with the names of files."""
 
     def __init__(self, name: str) -> None:
         self._written = [_last_part(each) for each in dict.fromkeys((name, unquote(name)))]
@@ -28,11 +28,11 @@ class NamePattern:
 
     @property
     def stems(self) -> set[str]:
-        """The stems of fitting files in lower case, if the name has no tiles."""
+        """The stems of fitting files in lower case, for a name without tiles."""
         return {_stem(each).lower() for each in self._written}
 
     def rank(self, actual: str) -> int | None:
-        """How well a file fits, the smaller the better; None if it does not."""
+        """How well a file name fits; smaller is better. None if it does not fit."""
         stem, suffix = _stem(actual), PurePath(actual).suffix
         for number, (written, pattern) in enumerate(
             zip(self._written, self._patterns, strict=True)
@@ -48,7 +48,7 @@ class NamePattern:
         return None
 
     def with_tokens(self, actual: str) -> str:
-        """The name of a fitting file with the token of its tiles."""
+        """The name of a fitting file with the token for its tiles."""
         for token, digits in TILE_TOKENS.items():
             if self.is_tiled and token in self._written[0]:
                 before, _, _ = _stem(self._written[0]).partition(token)
@@ -60,11 +60,12 @@ class NamePattern:
 
 @lru_cache(maxsize=256)
 def pattern_of(name: str) -> NamePattern:
+    """The pattern for a name, cached."""
     return NamePattern(name)
 
 
 def trailing_parts(name: str) -> tuple[str, ...]:
-    """The parts of a name on any system, without drive, root and steps upwards."""
+    """The parts of a name from any system, without drive, root and steps upwards."""
     path = PureWindowsPath(name)
     plain = os.path.normpath(path.relative_to(path.anchor).as_posix()) if name else ""
     return tuple(part for part in PurePath(plain).parts if part not in ("..", "/"))

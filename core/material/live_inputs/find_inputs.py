@@ -1,4 +1,4 @@
-"""Finds the inputs that a document offers as live inputs, and refuses those that cannot be."""
+"""Finds the inputs that a document offers as live inputs, and refuses inputs that cannot vary."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ class _Offer:
 
     @property
     def given(self) -> mx.Input | None:
-        """The port of the document, if it has one."""
+        """The port in the document, if it has one."""
         return self.owner.getInput(self.name)
 
     @property
     def is_open(self) -> bool:
-        """Whether it has a value that could vary."""
+        """Whether the input has a value that can vary."""
         given = self.given
         if given is not None and is_connected(given):
             return False
@@ -61,12 +61,12 @@ class _Offer:
 
     @property
     def is_offered(self) -> bool:
-        """Whether the document sets it to such a value."""
+        """Whether the document sets the input to a value that can vary."""
         return self.is_open and self.given is not None
 
     @property
     def is_of_material(self) -> bool:
-        """Whether its value is that of an input of the material."""
+        """Whether the value is that of an input of the material."""
         given = self.given
         return given is not None and bool(given.getAttribute(PUBLISHED))
 
@@ -76,8 +76,8 @@ class _Offer:
 
     @property
     def value(self) -> tuple[float, ...]:
-        """As MaterialX reads numbers, colours linear; without those that its type needs,
-        nothing."""
+        """The value as MaterialX reads it, with colours linear; empty if it does not have the
+        numbers that its type needs."""
         given = self.given if self.given is not None else self.port
         found = numbers_in(given.getResolvedValueString())
         if len(found) != _COUNTS[self.port.getType()]:
@@ -85,7 +85,7 @@ class _Offer:
         return linear(found, given.getActiveColorSpace()) if len(found) == 3 else found
 
     def definitions(self) -> Iterator[mx.Input]:
-        """Ports of definitions that the value gets to at once."""
+        """The ports of definitions that read the value directly."""
         import MaterialX as mx
 
         pairs = [(self.owner, self.name)]
@@ -104,8 +104,8 @@ class _Offer:
 
 
 def published_inputs(document: Document, material: Material) -> dict[str, PublishedInput]:
-    """The inputs that a bake can keep open, by name: those of graphs, those that are set on the
-    surface, and clocks. Paths stand for names that several inputs have."""
+    """The inputs that a bake can keep open, by name: inputs of graphs, inputs that are set on the
+    surface, and clocks. If several inputs have the same name, their paths are used."""
     import MaterialX as mx
 
     nodes = list(document.nodes_of(material))
@@ -130,8 +130,8 @@ def published_inputs(document: Document, material: Material) -> dict[str, Publis
 def find_live_inputs(
     document: Document, material: Material, wanted: Sequence[WantedInput]
 ) -> tuple[LiveInput, ...]:
-    """The document's inputs for these requests. Raises DocumentError for one that is not there or
-    that cannot vary."""
+    """The document's inputs for these requests. Raises DocumentError for an input that does not
+    exist or that cannot vary."""
     nodes = list(document.nodes_of(material))
     return tuple(_find(document, material, nodes, each) for each in wanted)
 
@@ -163,13 +163,13 @@ def _require_offer(
 ) -> _Offer:
     """The only input with this name or path."""
     offers = [each for each in _offers(nodes) if name in (each.name, each.path)]
-    # a bare name is that of the input that is offered by it, whatever else has the name
+    # a bare name means the offered input, even if others have the same name
     offers = [each for each in offers if each.is_offered] or offers
     if not offers:
         offers = [each for each in _offers_of_nodes(nodes) if each.path == name]
     if len(offers) > 1:
         listed = " or ".join(each.path for each in offers)
-        raise DocumentError(f"{shown} has several inputs of this name: name one as {listed}")
+        raise DocumentError(f"{shown}: several inputs have this name: name one as {listed}")
     if offers:
         return offers[0]
     known = published_inputs(document, material)
@@ -186,18 +186,18 @@ def _require_offer(
 
 
 def _require_variable(shown: str, offer: _Offer) -> None:
-    """Refuses what a value that varies could not be used for."""
+    """Refuses an input that cannot vary."""
     kind = offer.port.getType()
     if kind == _FOR_FILES:
-        raise DocumentError(f"{shown} names an image: another image needs a bake of its own")
+        raise DocumentError(f"{shown} names an image: bake another material for another image")
     if kind in _OTHER_NUMBERS:
         raise DocumentError(
-            f"{shown} is of type {kind}: only numbers and colours (float, color3) can stay open"
+            f"{shown} has the type {kind}: only numbers and colours (float, color3) can stay open"
         )
     if kind not in _COUNTS or offer.is_uniform:
         raise DocumentError(
-            f"{shown} is of type {kind} and changes the graph itself: only numbers and colours "
-            "(float, color3) that nodes compute with can stay open"
+            f"{shown} has the type {kind} and changes the graph itself: only numbers and colours "
+            "(float, color3) with which nodes compute can stay open"
         )
     if not offer.is_open:
         raise DocumentError(
@@ -208,13 +208,14 @@ def _require_variable(shown: str, offer: _Offer) -> None:
 def _require_count(shown: str, kind: str, wanted: WantedInput) -> None:
     if len(wanted.low) != _COUNTS[kind]:
         example = "0..1" if kind == "float" else "1,1,1..1,.5,0"
-        raise DocumentError(f"{shown} is of type {kind}: give a range such as {example}")
+        raise DocumentError(f"{shown} has the type {kind}: use a range such as {example}")
 
 
 def _live(
     wanted: WantedInput, kind: str, value: tuple[float, ...], paths: tuple[str, ...]
 ) -> LiveInput:
-    """With the document's value, or the nearest of the range, as the default."""
+    """The live input. Without a requested default, it is the document's value, or the nearest value
+    in the range."""
     found = LiveInput(wanted.name, kind, wanted.low, wanted.high, 0.0, wanted.density, paths)
     if wanted.default is not None:
         share = found.share_of(wanted.default)
@@ -227,7 +228,7 @@ def _live(
 
 
 def _offers(nodes: Sequence[mx.Node]) -> list[_Offer]:
-    """Inputs of graphs, then of surfaces and of nodes that the document defines."""
+    """The inputs of graphs, then of surfaces and of nodes that the document defines."""
     import MaterialX as mx
 
     root = nodes[0].getDocument()
@@ -248,7 +249,7 @@ def _offers(nodes: Sequence[mx.Node]) -> list[_Offer]:
 
 
 def _of_material(nodes: Sequence[mx.Node]) -> dict[str, list[_Offer]]:
-    """Inputs of nodes by the input of the material that they read, if all of them can vary."""
+    """Inputs of nodes by the input of the material that they read, if all its readers can vary."""
     found: dict[str, list[_Offer]] = {}
     for node in nodes:
         for port in node.getInputs():

@@ -1,4 +1,5 @@
-"""An input that stays open: its range, its default, and where training draws it more often."""
+"""Live inputs: requests for them, what a document offers, and live inputs of a material, with their
+texts on command lines and in manifests."""
 
 from __future__ import annotations
 
@@ -6,19 +7,24 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import SettingsError
 
+if TYPE_CHECKING:
+    from verdigris.core.base.json_fields import Fields
+
 MOST_LIVE_INPUTS = 3
-# Nodes of MaterialX whose value is the same everywhere, and the value without a range.
+# Nodes of MaterialX whose value is the same everywhere, each with its value without a range.
 CLOCKS = {"time": 0.0, "frame": 1.0}
 LARGEST_DENSITY = 64
+FIELD = "live"
+_KINDS = ("float", "color3", *CLOCKS)
 _WANTED = re.compile(
     r"(?P<name>[^=]+)=(?P<low>[^.]*(?:\.(?!\.)[^.]*)*)\.\.(?P<high>[^:@]+)"
     r"(?:@(?P<default>[^:]+))?(?::(?P<density>.+))?"
 )
-_FORM = "use NAME=LOW..HIGH, as in wetness=0..1, with @DEFAULT or :DENSITY behind it"
+_FORM = "use NAME=LOW..HIGH, as in wetness=0..1, optionally followed by @DEFAULT or :DENSITY"
 
 
 @dataclass(frozen=True)
@@ -26,12 +32,13 @@ class WantedInput:
     """A request for a live input, before the document is searched for it."""
 
     name: str
-    """Of an input of the document's interface, a path of any input, `time` or `frame`."""
+    """The name of an input of the document's interface, the path of any input, `time` or
+    `frame`."""
     low: tuple[float, ...]
-    """One number, or three of a colour."""
+    """One number, or the three numbers of a colour."""
     high: tuple[float, ...]
     default: float | None = None
-    """A number of the range. None is the document's value."""
+    """A number in the range; None means the document's value."""
     density: int = 1
     """Training draws a part of the samples at this many equal steps of the range."""
 
@@ -52,7 +59,8 @@ class WantedInput:
             )
         if self.default is not None and not self._has(self.default):
             raise SettingsError(
-                f"{shown}: the default {self.default:g} is outside of {self.range}: use one inside"
+                f"{shown}: the default {self.default:g} is outside of {self.range}: use a value "
+                "inside the range"
             )
         if not 1 <= self.density <= LARGEST_DENSITY:
             raise SettingsError(
@@ -76,25 +84,26 @@ class WantedInput:
 
 @dataclass(frozen=True)
 class PublishedInput:
-    """An input that a bake can keep open, as the document has it."""
+    """An input that a bake can keep open, as the document defines it."""
 
     name: str
     kind: str
     """`float`, `color3`, `time` or `frame`."""
     value: tuple[float, ...]
-    """Of the document; of a clock, its first value."""
+    """The value in the document; for a clock, its first value."""
     low: tuple[float, ...]
-    """A range to begin with: that of its slider in the document, or a guess around the value."""
+    """The low end of a range to begin with: that of the input's slider in the document, or a guess
+    around the value."""
     high: tuple[float, ...]
     label: str = ""
-    """Its name for people; empty where the document has none."""
+    """The name for people; empty if the document has none."""
     is_of_surface: bool = False
-    """It is set on the surface itself, and not published by a graph."""
+    """Whether the input is set on the surface itself, not published by a graph."""
 
 
 @dataclass(frozen=True)
 class LiveInput:
-    """A live input of a material. Networks know it as a number from 0 (low) to 1 (high)."""
+    """A live input of a material. For networks it is a number from 0 (low) to 1 (high)."""
 
     name: str
     kind: str
@@ -102,17 +111,17 @@ class LiveInput:
     low: tuple[float, ...]
     high: tuple[float, ...]
     default: float = 0.0
-    """From 0 to 1."""
+    """The default as a number from 0 to 1."""
     density: int = 1
     paths: tuple[str, ...] = ()
-    """Of the inputs, or of the nodes of a clock, in the document."""
+    """The paths in the document of the inputs, or of a clock's nodes."""
 
     @property
     def is_colour(self) -> bool:
         return self.kind == "color3"
 
     def share_of(self, value: float) -> float:
-        """A value of the range as a number from 0 to 1. Of a colour it is this number already."""
+        """A value in the range as a number from 0 to 1. For a colour it is this number already."""
         low, high = (0.0, 1.0) if self.is_colour else (self.low[0], self.high[0])
         if not low <= value <= high:
             raise SettingsError(
@@ -127,7 +136,7 @@ class LiveInput:
 
     @property
     def wanted(self) -> WantedInput:
-        """The request that finds it in its document again."""
+        """The request that finds this input in its document again."""
         return WantedInput(
             self.name, self.low, self.high, self.value_of(self.default), self.density
         )
@@ -143,7 +152,7 @@ class LiveInput:
 
 
 def parse_wanted(text: str) -> WantedInput:
-    """The request in a text such as `wetness=0..1`, `age=0..10@2:4` or `tint=1,1,1..1,.5,0`."""
+    """Parses a request such as `wetness=0..1`, `age=0..10@2:4` or `tint=1,1,1..1,.5,0`."""
     found = _WANTED.fullmatch(text.strip())
     if found is None:
         raise SettingsError(f"--live {text}: {_FORM}")
@@ -157,7 +166,7 @@ def parse_wanted(text: str) -> WantedInput:
 
 
 def parse_all_wanted(texts: Sequence[str]) -> tuple[WantedInput, ...]:
-    """All requests of a command line, each input once and at most three of them."""
+    """Parses all requests of a command line: at most three, and each input once."""
     wanted = tuple(map(parse_wanted, texts))
     names = [each.name for each in wanted]
     for name in names:
@@ -173,7 +182,7 @@ def parse_all_wanted(texts: Sequence[str]) -> tuple[WantedInput, ...]:
 def live_values(
     inputs: Sequence[LiveInput], given: Mapping[str, float], whose: str
 ) -> tuple[float, ...]:
-    """A number from 0 to 1 for each input: the given values, and defaults of the others."""
+    """A number from 0 to 1 for each input: the given value, or else the default."""
     known = {each.name for each in inputs}
     for name in given:
         if name not in known:
@@ -184,6 +193,45 @@ def live_values(
     )
 
 
+def unnamed_inputs(defaults: Sequence[float]) -> tuple[LiveInput, ...]:
+    """Live inputs from 0 to 1 for a network whose inputs have no names."""
+    return tuple(
+        LiveInput(f"live{number}", "float", (0.0,), (1.0,), default)
+        for number, default in enumerate(defaults)
+    )
+
+
+def live_json(inputs: Sequence[LiveInput]) -> dict[str, Any]:
+    """The list `live` of a manifest; nothing without live inputs."""
+    return {FIELD: [each.as_json() for each in inputs]} if inputs else {}
+
+
+def parse_live(fields: Fields, count: int) -> tuple[LiveInput, ...]:
+    """The list `live` of a manifest, with as many inputs as the network has."""
+    if not count:
+        return ()
+    found = tuple(map(_parse_input, fields.tables(FIELD, count)))
+    fields.require(len(found) == count, FIELD, f"the network has {count} live inputs")
+    names = [each.name for each in found]
+    fields.require(len({*names}) == len(names), FIELD, "each must have a different name")
+    return found
+
+
+def _parse_input(fields: Fields) -> LiveInput:
+    kind = fields.chosen("type", _KINDS)
+    ends = []
+    for name in ("low", "high"):
+        if kind == "color3":
+            ends.append(tuple(map(float, fields.numbers(name, 3))))
+        else:
+            ends.append((fields.number(name),))
+    fields.require(ends[0] != ends[1], "high", "it must differ from low")
+    default = fields.number("default")
+    is_inside = math.isfinite(default) and 0 <= default <= 1
+    fields.require(is_inside, "default", "use a number from 0 to 1")
+    return LiveInput(fields.text("name"), kind, ends[0], ends[1], default)
+
+
 def _text(values: tuple[float, ...]) -> str:
-    # digits of single precision, which the network computes in
+    # the digits of single precision, in which the network computes
     return ",".join(f"{value:.9g}" for value in values)

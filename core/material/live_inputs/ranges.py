@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     import MaterialX as mx
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-# Limits are often those of what is possible at all, as of an index of refraction.
+# Soft limits come first: hard limits are often those of what is possible at all, as for an index of
+# refraction.
 _ENDS = (("uisoftmin", "uimin"), ("uisoftmax", "uimax"))
 _LARGEST_END = 1e4
 _OF_CLOCKS = {"time": (0.0, 10.0), "frame": (1.0, 100.0)}
-# Curves of colour spaces that are not linear, and the spaces of the library's matrices to Rec.709.
+# Exponents of colour spaces that are not linear, and the library's matrices to Rec.709.
 _POWERS = {
     "g18_rec709": 1.8,
     "g22_rec709": 2.2,
@@ -41,12 +42,12 @@ _BLACK, _WHITE = (0.0,) * 3, (1.0,) * 3
 
 
 def numbers_in(text: str) -> tuple[float, ...]:
-    """As MaterialX reads numbers: what follows one is ignored."""
+    """The numbers in a text, as MaterialX reads them: text after a number is ignored."""
     return tuple(map(float, _NUMBER.findall(text)))
 
 
 def linear(colour: tuple[float, ...], space: str) -> tuple[float, ...]:
-    """A colour in the space in which ranges are: linear Rec.709, as the teacher has it."""
+    """A colour in linear Rec.709, which ranges and the teacher use."""
     values = np.array(colour)
     if space in _WITH_CURVE_OF_SRGB:
         values = linear_from_srgb(values)
@@ -68,7 +69,7 @@ def published(
     is_of_surface: bool = False,
     label: str = "",
 ) -> PublishedInput:
-    """An input with a range to begin with. The first port that has a limit or a label counts."""
+    """An input with a range to begin with. The first port with a limit or a label counts."""
     label = label or next((text for port in ports if (text := port.getAttribute("uiname"))), "")
     if kind == "color3":
         value = value or _BLACK
@@ -82,7 +83,7 @@ def published(
 
 
 def _range_of(number: float, ports: Sequence[mx.Input]) -> tuple[float, float]:
-    """That of the slider, widened to the value; without one, a guess."""
+    """The range of the slider, widened to the value; without a slider, a guess."""
     low, high = ([port.getAttribute(name) for name in names for port in ports] for names in _ENDS)
     return range_around(number, _numbers(low), _numbers(high))
 
@@ -94,7 +95,7 @@ def _numbers(texts: Sequence[str]) -> list[float]:
 def range_around(
     number: float, lows: Sequence[float] = (), highs: Sequence[float] = ()
 ) -> tuple[float, float]:
-    """A range with the number in it: by the first sensible limits, or a guess."""
+    """A range that contains the number: between the first sensible limits, or a guess."""
     guess = (min(0.0, 2 * number), 1.0 if 0 <= number <= 1 else max(0.0, 2 * number))
     if number < 0:
         guess = (2 * number, 0.0)

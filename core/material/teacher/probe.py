@@ -1,4 +1,5 @@
-"""Quick estimates of a compiled material: albedo, emission and opacity."""
+"""Quick estimates of a compiled material from random samples: albedo, emission and opacity for
+reports, and the live values at which places differ."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from verdigris.core.material.evaluator import even_knots
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,16 +21,24 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 NEARLY_NOTHING = 0.01
-# Albedo above one that random directions may estimate for a white material.
+# The largest albedo that random directions may estimate for a white material.
 _LARGEST_ALBEDO = 1.05
 _SAMPLES = 1 << 15
 _LOBES = (0.003, 0.02, 0.1, 0.4)
 _SEED = 20
+# Places and pairs of directions at which the spread of responses is estimated for a live value.
+_LIVE_PLACES, _LIVE_PAIRS = 512, 8
+_LIVE_SEED = 11
+# The least density of live values, as a share of the mean density.
+_LEAST_DENSITY = 0.3
+# Exponent of the difference between places. With 1, values with middling differences would be drawn
+# less than with a uniform density, and their error grows most in proportion.
+_SPREAD_POWER = 0.5
 
 
 @dataclass(frozen=True)
 class Probe:
-    """Means over the unit square and all views."""
+    """Means over the unit square and all view directions."""
 
     albedo: tuple[float, float, float]
     """The share of uniform white light that is reflected."""
@@ -41,7 +52,7 @@ class Probe:
 
     @property
     def black_hint(self) -> str:
-        """What to add to a report that the material is black."""
+        """The end of a report that the material is black."""
         if max(self.emission) > 0:
             return " Its emission is kept."
         if any(self.albedo):
@@ -63,7 +74,7 @@ def describe_excess(albedo: float) -> str:
 
 
 def probe(teacher: Teacher) -> Probe:
-    """Samples a material at random places, views and lights, including mirror directions."""
+    """Samples a material at random places, views and lights, with mirror directions."""
     drawn = _draw()
     unlit = teacher.unlit(drawn.uv, drawn.wo)
     red, green, blue, _ = map(float, unlit.mean(0))
@@ -76,16 +87,55 @@ def probe(teacher: Teacher) -> Probe:
 
 
 def mean_albedo(material: DeviceMaterial) -> tuple[float, float, float]:
-    """The albedo alone, without the rest of a probe."""
+    """The mean albedo, without the rest of a probe."""
     drawn = _draw()
     response = material.response(drawn.uv, drawn.wi, drawn.wo)
     albedo = (response * drawn.weight[:, None]).mean(0)
     return float(albedo[0]), float(albedo[1]), float(albedo[2])
 
 
+def live_knots(material: DeviceMaterial) -> Floats:
+    """Quantiles of the density with which training draws each live input, [knots, inputs]. The
+    others have their defaults.
+
+    The density is higher for values at which places differ more. A material that rusts is nearly
+    the same everywhere while it is new: there is little to learn.
+    """
+    knots = even_knots(len(material.live))
+    values = even_knots(1)[:, 0]
+    for number in range(len(material.live)):
+        spread = _spread_of_responses(material, number, values) ** _SPREAD_POWER
+        if not np.isfinite(spread).all() or not spread.any():
+            continue
+        density = _LEAST_DENSITY + (1 - _LEAST_DENSITY) * spread / spread.mean()
+        share = np.concatenate([[0], np.cumsum(density[1:] + density[:-1])])
+        knots[:, number] = np.interp(values, share / share[-1], values)
+    return knots
+
+
+def _spread_of_responses(
+    material: DeviceMaterial, number: int, values: Floats
+) -> NDArray[np.float64]:
+    """The mean deviation between places of the response's cube roots, at each value."""
+    random = np.random.default_rng(_LIVE_SEED)
+    count = _LIVE_PAIRS * _LIVE_PLACES
+    uv = np.tile(random.random((_LIVE_PLACES, 2)).astype(np.float32), (_LIVE_PAIRS, 1))
+    directions = random.standard_normal((2, _LIVE_PAIRS, 3))
+    directions[..., 2] = np.abs(directions[..., 2]) + 0.3
+    directions /= np.linalg.norm(directions, axis=-1, keepdims=True)
+    wi, wo = (np.repeat(each, _LIVE_PLACES, axis=0).astype(np.float32) for each in directions)
+    live = np.tile(np.array(material.live, np.float32), (count, 1))
+    found = []
+    for value in values:
+        live[:, number] = value
+        roots = np.cbrt(material.response(uv, wi, wo, live=live))
+        found.append(roots.reshape(_LIVE_PAIRS, _LIVE_PLACES, 3).std(1, dtype=np.float64).mean())
+    return np.array(found)
+
+
 @dataclass(frozen=True)
 class _Drawn:
-    """Places, lights and views, and what the response at each counts for."""
+    """Places, lights and view directions, and the weight of the response at each."""
 
     uv: Floats
     wi: Floats
@@ -95,7 +145,7 @@ class _Drawn:
 
 @cache
 def _draw() -> _Drawn:
-    """The same for every material. A bake looks at three."""
+    """The same samples for every material. A bake probes three materials."""
     rng = np.random.default_rng(_SEED)
     uv = rng.random((_SAMPLES, 2)).astype(np.float32)
     wo = _cosine_lobe(rng.random((_SAMPLES, 2)))

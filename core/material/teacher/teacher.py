@@ -18,17 +18,17 @@ from verdigris.core.material.analyse.parts import is_dark_and_opaque
 from verdigris.core.material.codegen.generate_teacher import GeneratedMaterial, generate
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.material.live_inputs.find_inputs import find_live_inputs
-from verdigris.core.material.live_inputs.live_density import live_knots
 from verdigris.core.material.load.provenance import texture_files
+from verdigris.core.material.teacher.probe import live_knots
 from verdigris.core.material.teacher.textures import TexturePool
 
 if TYPE_CHECKING:
     import slangpy
 
+    from verdigris.core.material.domain import MeshPoints
     from verdigris.core.material.evaluator import Floats, Frames
     from verdigris.core.material.live_inputs.live_input import WantedInput
     from verdigris.core.material.load.mtlx_document import Document, Material
-    from verdigris.core.material.mesh_points import MeshPoints
 
 _DARK_AND_OPAQUE = np.array([0, 0, 0, 1], np.float32)
 
@@ -45,8 +45,8 @@ class Teacher(DeviceMaterial):
         live: Sequence[WantedInput] = (),
         has_atlas: bool = True,
     ) -> None:
-        """With a mesh, points of the unit square lie on its surface. Without `has_atlas`, uv are
-        those of a mesh with UDIM tiles, and else those of the atlas of all tiles."""
+        """With a mesh, points of the unit square lie on its surface. With `has_atlas`, uv are those
+        of the atlas of all UDIM tiles; without, those of a mesh with UDIM tiles."""
         self.document = document
         self.material = material or document.require_material()
         self.device = device or open_device()
@@ -72,7 +72,7 @@ class Teacher(DeviceMaterial):
 
     @property
     def non_finite_texels(self) -> Mapping[Path, int]:
-        """By file, the number of texels that are NaN or infinite; they are read as 0."""
+        """By file, the number of texels that are NaN or infinite. They read as 0."""
         return self._pool.non_finite
 
     def changed_files(self) -> list[Path]:
@@ -139,10 +139,10 @@ def _error_of_all(
 
 
 def _first_error(text: str) -> str:
-    """The first error of the compiler output, with the line of code that it points to."""
+    """The first error in the compiler's output, with the line of code to which it points."""
     lines = [line.strip() for line in text.splitlines() if "error" in line.lower()]
     first = lines[0] if lines else text.strip().splitlines()[0]
-    # warnings come first, and point to code too
+    # warnings come first, and also point to code
     behind = text[text.find(first) :]
     pointed = re.search(r"^\s*\d+ \| (.*)\n\s*\|\s*\^+ (.*)$", behind, re.MULTILINE)
     return f"{first}: {pointed[2].rstrip('.')}, in {pointed[1].strip()!r}" if pointed else first

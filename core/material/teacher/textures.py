@@ -1,11 +1,12 @@
-"""Uploads the images of a material to a device."""
+"""Uploads the images of a material to a device, where they stay for the next materials: those of a
+scene share many images."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,9 @@ from verdigris.core.base.errors import TextureError
 from verdigris.core.material.files.image_headers import FORMATS, check_size, read_info
 from verdigris.core.material.files.image_texels import read_image
 from verdigris.core.material.files.paths import FileMark, file_mark
-from verdigris.core.material.teacher.kept_textures import KeptTextures
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import slangpy
     from numpy.typing import NDArray
@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from verdigris.core.material.files.paths import SearchPath
 
 MOST_TEXTURE_BYTES = 8 << 30
-# Threads that decode, and images that are decoded and not yet uploaded.
+# Threads that decode images, and the most images that are decoded but not yet uploaded.
 DECODERS, MOST_DECODED = 8, 16
-
+# Bytes of images that stay on a device, beside those of the open materials.
+MOST_KEPT_BYTES = 1 << 30
 _Key = tuple[bool, "tuple[Tile, ...]"]
 
 
@@ -57,21 +58,20 @@ class BoundTexture:
 
 
 class TexturePool:
-    """The images of one material on one device; each file is uploaded once, and stays for the next
-    materials."""
+    """The images of one material on one device. Each file is uploaded once."""
 
     def __init__(self, device: Device, search: SearchPath) -> None:
         self._device = device
         self._search = search
         self._checked: dict[_Key, tuple[ImageInfo, str]] = {}
-        """Images that can be loaded, with what asks for them."""
+        """Images that can be loaded, each with what reads it."""
         self._bound: dict[_Key, BoundTexture] = {}
         self._bytes = 0
         self._marks: dict[Path, FileMark | None] = {}
         self.non_finite: dict[Path, int] = {}
 
     def bind(self, slots: Sequence[TextureSlot]) -> dict[str, BoundTexture]:
-        """Uploads the images of slots, by uniform. Threads decode them."""
+        """Uploads the images of slots and returns them by uniform. Threads decode them."""
         keys = {slot.uniform: self._check(slot) for slot in slots}
         missing = [key for key in dict.fromkeys(keys.values()) if key and key not in self._bound]
         wanted = [key for key in missing if not self._find_kept(key)]
@@ -92,7 +92,7 @@ class TexturePool:
         }
 
     def _check(self, slot: TextureSlot) -> _Key | None:
-        """The key of a slot's image, which can be loaded; None without an image."""
+        """The key of a slot's image; None without one. Refuses images that cannot be loaded."""
         if not slot.file:
             return None
         info = read_info(slot.file, slot.asker, self._search)
@@ -112,7 +112,8 @@ class TexturePool:
         return key
 
     def _find_kept(self, key: _Key) -> bool:
-        """Takes an image that another material has left on the device."""
+        """Uses an image that another material has left on the device. Returns whether there is
+        one."""
         found = KeptTextures.on(self._device).find(self._mark_of(key))
         if found is not None:
             self._bound[key], non_finite = found
@@ -120,7 +121,7 @@ class TexturePool:
         return found is not None
 
     def _mark_of(self, key: _Key) -> tuple[_Key, tuple[FileMark | None, ...]]:
-        """The key with the state of its files: one that has changed is read again."""
+        """The key with the state of its files: files that have changed are read again."""
         return key, tuple(self._marks[tile.path] for tile in key[1])
 
     def _upload_image(self, key: _Key, decoded: Future[Image]) -> None:
@@ -177,9 +178,50 @@ class TexturePool:
 
 
 def _present_tiles(info: ImageInfo) -> tuple[int, int, int, int]:
-    """A bit per cell of a UDIM atlas, row by row: whether it has a file."""
+    """One bit for each cell of a UDIM atlas, row by row: whether the cell has a file."""
     bits = 0
     for tile in info.tiles:
         bits |= 1 << (tile.row - info.first_row) * info.columns + tile.column - info.first_column
     first, second, third, fourth = (bits >> shift & 0xFFFFFFFF for shift in (0, 32, 64, 96))
     return first, second, third, fourth
+
+
+@dataclass
+class KeptTextures:
+    """The textures of a device that were used most recently."""
+
+    most: int = MOST_KEPT_BYTES
+    _kept: dict[Any, _Kept] = field(default_factory=dict)
+
+    @classmethod
+    def on(cls, device: Device) -> KeptTextures:
+        """The kept textures of this device. A software device keeps none: they would take the
+        machine's memory."""
+        found = device.memo.get(cls)
+        if found is None:
+            found = device.memo[cls] = cls(0 if device.is_software else MOST_KEPT_BYTES)
+        assert isinstance(found, KeptTextures)
+        return found
+
+    def find(self, key: Any) -> tuple[Any, Mapping[Path, int]] | None:
+        """The texture, and its numbers of texels that are not finite."""
+        found = self._kept.pop(key, None)
+        if found is None:
+            return None
+        # becomes the most recent
+        self._kept[key] = found
+        return found.texture, found.non_finite
+
+    def keep(self, key: Any, texture: Any, size: int, non_finite: Mapping[Path, int]) -> None:
+        """Keeps a texture with this size, and releases the least recently used ones."""
+        self._kept[key] = _Kept(texture, size, non_finite)
+        total = sum(each.size for each in self._kept.values())
+        while total > self.most:
+            total -= self._kept.pop(next(iter(self._kept))).size
+
+
+@dataclass
+class _Kept:
+    texture: Any
+    size: int
+    non_finite: Mapping[Path, int]

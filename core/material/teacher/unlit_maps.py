@@ -1,6 +1,6 @@
 """Maps of emission and opacity, which do not depend on light and need no network.
 
-Both average linearly, so that coarser levels are means. Maps use the grid of the latents: row 0 is
+Coarser levels are means, because both average linearly. Maps have the grid of the latents: row 0 is
 at v = 0.5 / height.
 """
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
-# Places that are averaged, along a side of the map and of a texel. A small map of a large texture
-# needs more per texel.
+# Places that are averaged along a side of the map, and along a side of a texel. A small map of a
+# large texture needs more places per texel.
 _POINTS_A_SIDE = 2048
 _LEAST_PLACES, _MOST_PLACES = 4, 16
 _POINTS_AT_ONCE = 1 << 20
 _GOLDEN = (1 + 5**0.5) / 2
-# Coverage that rounds to an opaque byte.
+# The least coverage that rounds to an opaque byte.
 _OPAQUE = 1 - 0.5 / 255
-# Views that are compared with the view along the normal.
+# Number of view directions that are compared with the normal.
 _VIEWS = 1 << 14
 _LEAST_COSINE = 0.1
 _SEED = 31
@@ -51,7 +51,7 @@ def unlit_maps(teacher: DeviceMaterial, width: int, height: int | None = None) -
     """Means over each texel of a width x height grid, or of a square one."""
     height = width if height is None else height
     if min(width, height) < 1:
-        raise SettingsError(f"a map of {min(width, height)} texels a side: use at least 1")
+        raise SettingsError(f"a map has {min(width, height)} texels on a side: use at least 1")
     if teacher.is_dark_and_opaque:
         return UnlitMaps(None, None)
     means = _average(teacher, width, height)
@@ -63,11 +63,11 @@ def unlit_maps(teacher: DeviceMaterial, width: int, height: int | None = None) -
 
 
 def levels(finest: Floats) -> list[Floats]:
-    """The map and its coarser levels down to one texel, by averages."""
+    """The map and its coarser levels down to one texel. Each level averages the one before."""
     height, width = finest.shape[:2]
     for side in (height, width):
         if side < 1 or side & (side - 1):
-            raise SettingsError(f"a map of {width} x {height}: use powers of two")
+            raise SettingsError(f"a map has {width} x {height} texels: use powers of two")
     found = [finest]
     while max(found[-1].shape[:2]) > 1:
         last = found[-1].astype(np.float64)
@@ -78,8 +78,8 @@ def levels(finest: Floats) -> list[Floats]:
 
 
 def view_dependence(teacher: DeviceMaterial) -> float:
-    """How much emission and coverage depend on the view, which maps ignore: the larger of the mean
-    relative change of the emission and the mean change of the coverage."""
+    """How much emission and coverage depend on the view direction, which maps ignore: the larger of
+    the mean relative change of the emission and the mean change of the coverage."""
     random = np.random.default_rng(_SEED)
     uv = random.random((_VIEWS, 2), np.float32)
     cosine = _LEAST_COSINE + (1 - _LEAST_COSINE) * random.random(_VIEWS)
@@ -93,7 +93,7 @@ def view_dependence(teacher: DeviceMaterial) -> float:
 
 def live_dependence(teacher: DeviceMaterial) -> tuple[float, ...]:
     """For each live input, how much emission and coverage change from its default to an end of its
-    range, the others at their defaults. Maps hold the values of the defaults."""
+    range while the others have their defaults. Maps store the values for the defaults."""
     if teacher.is_dark_and_opaque or not teacher.live:
         return (0.0,) * len(teacher.live)
     uv, above = np.random.default_rng(_SEED).random((_VIEWS, 2), np.float32), _straight_up(_VIEWS)
@@ -119,7 +119,7 @@ def _change(before: Floats, after: Floats) -> float:
 
 
 def _average(teacher: DeviceMaterial, width: int, height: int) -> Floats:
-    """Emission and coverage, [height, width, 4]."""
+    """The mean emission and coverage of each texel, [height, width, 4]."""
     places = min(_MOST_PLACES, max(_LEAST_PLACES, -(-_POINTS_A_SIDE // min(width, height))))
     result = np.empty((height, width, 4), np.float32)
     aside = _spread(places**2)
@@ -139,7 +139,7 @@ def _average(teacher: DeviceMaterial, width: int, height: int) -> Floats:
 
 def _spread(count: int) -> Doubles:
     """A lattice in the unit square, (count, 2), symmetric about its centre; `count` is even. No two
-    places share a row or column, as those might all miss the texels of an image."""
+    places share a row or column: such places might all miss the texels of an image."""
     step = int(count / _GOLDEN) | 1
     return (np.arange(count)[:, None] + 0.5) / count * (1, step) % 1
 

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from verdigris.core.material.domain import Tiles
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.live_inputs.live_input import LiveInput
     from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.material.tiles import Tiles
     from verdigris.core.network.student import Student
     from verdigris.core.worker.protocol.commands import Range
 

@@ -109,9 +109,9 @@ def _compile(
     document: Document, report: MaterialReport, device: str, live: Sequence[WantedInput]
 ) -> tuple[MaterialReport, Teacher | None]:
     from verdigris.core.base.device import open_device
+    from verdigris.core.material.evaluator import compile_material
     from verdigris.core.material.teacher.probe import probe
     from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.material.use_material import compile_material
 
     opened = open_device(device or None)
     try:

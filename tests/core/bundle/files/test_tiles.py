@@ -8,7 +8,7 @@ import pytest
 from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.geometry.mesh import Mesh, in_atlas
-from verdigris.core.material.tiles import Tiles
+from verdigris.core.material.domain import Tiles
 
 from ..bundles import make_bundle
 

@@ -93,7 +93,7 @@ def test_without_values_a_material_has_its_defaults(living, software):
         (lambda live: live[0].update(type="integer"), r"live\[0\]\.type"),
         (lambda live: live[0].update(default=1.5), r"live\[0\]\.default is 1\.5: use a number"),
         (lambda live: live[0].update(high=0), "it must differ from low"),
-        (lambda live: live[1].update(name="wetness"), "each must have another name"),
+        (lambda live: live[1].update(name="wetness"), "each must have a different name"),
     ],
 )
 def test_a_wrong_list_of_live_inputs_is_refused(living, tmp_path, change, told):

@@ -118,7 +118,7 @@ def test_a_sequence_is_refused_with_what_stands_for_its_frame(whole, name, frame
 @pytest.mark.parametrize("token", ["[kind]", "$FOLDER", "{kind}", "<kind>"])
 def test_a_token_that_nothing_reports_is_refused_as_such(whole, token):
     escaped = token.replace("<", "&lt;")
-    with pytest.raises(TextureError, match=f"replace {re.escape(token)} by its value$"):
+    with pytest.raises(TextureError, match=f"replace {re.escape(token)} with its value$"):
         load(whole.parent, f"{escaped}/oak.png")
 
 

@@ -6,6 +6,7 @@ import pytest
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DocumentError, SettingsError
 from verdigris.core.material.codegen.generate_teacher import generate
+from verdigris.core.material.domain import QUADS, MeshPoints
 from verdigris.core.material.live_inputs.find_inputs import find_live_inputs, published_inputs
 from verdigris.core.material.live_inputs.live_input import (
     WantedInput,
@@ -13,9 +14,8 @@ from verdigris.core.material.live_inputs.live_input import (
     parse_all_wanted,
     parse_wanted,
 )
-from verdigris.core.material.live_inputs.reach import reach_of_published
+from verdigris.core.material.live_inputs.open_inputs import reach_of_published
 from verdigris.core.material.load.mtlx_document import parse_document
-from verdigris.core.material.mesh_points import QUADS, MeshPoints
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..documents import document, material, with_surface
@@ -169,12 +169,12 @@ def test_an_offer_has_its_value_and_a_range_to_begin_with():
     [
         ("rain=0..1", "it has wetness, tint, shift, specular, or name any other by its path"),
         ("picture=0..1", "names an image"),
-        ("steps=0..1", "is of type integer and changes the graph itself"),
-        ("s/thin_walled=0..1", "is of type boolean and changes the graph itself"),
+        ("steps=0..1", "has the type integer and changes the graph itself"),
+        ("s/thin_walled=0..1", "has the type boolean and changes the graph itself"),
         ("base_color=0,0,0..1,1,1", "is connected to a node"),
-        ("wetness=0,0,0..1,1,1", "is of type float: give a range such as 0..1"),
-        ("tint=0..1", "is of type color3: give a range such as"),
-        ("s/normal=0..1", "is of type vector3: only numbers and colours"),
+        ("wetness=0,0,0..1,1,1", "has the type float: use a range such as 0..1"),
+        ("tint=0..1", "has the type color3: use a range such as"),
+        ("s/normal=0..1", "has the type vector3: only numbers and colours"),
         ("time=0..1", "no node of material 'material' reads the time: use one of wetness, tint"),
     ],
 )

@@ -267,7 +267,7 @@ def test_more_images_than_threads_decode_at_once_are_each_in_their_place(tmp_pat
 
 def test_materials_of_a_scene_share_what_is_on_the_device_until_a_file_changes(tmp_path, colours):
     from verdigris.core.base.device import open_device
-    from verdigris.core.material.teacher.kept_textures import KeptTextures
+    from verdigris.core.material.teacher.textures import KeptTextures
 
     device = open_device()
     one_image = HEIGHT * WIDTH * 16 * 4 // 3 + 64

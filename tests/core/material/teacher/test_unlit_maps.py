@@ -137,7 +137,7 @@ def test_levels_are_means_down_to_one_texel():
         blocks = finest.astype("f8").reshape(level.shape[0], height, level.shape[1], width, 3)
         np.testing.assert_allclose(level, blocks.mean((1, 3)), rtol=1e-5)
     assert levels(np.ones((1, 1), np.float32))[0].shape == (1, 1)
-    with pytest.raises(SettingsError, match="6 x 8: use powers of two"):
+    with pytest.raises(SettingsError, match="6 x 8 texels: use powers of two"):
         levels(np.zeros((8, 6), np.float32))
 
 
@@ -188,5 +188,5 @@ def test_maps_that_depend_on_a_live_input_are_named():
 
 
 def test_a_map_without_texels_is_refused():
-    with pytest.raises(SettingsError, match="a map of 0 texels"):
+    with pytest.raises(SettingsError, match="a map has 0 texels"):
         unlit_maps(teacher_of("standard_surface", {}), 0)

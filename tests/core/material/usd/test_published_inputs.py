@@ -7,7 +7,7 @@ pytest.importorskip("pxr")
 
 from verdigris.core.material.live_inputs.find_inputs import published_inputs
 from verdigris.core.material.live_inputs.live_input import parse_wanted
-from verdigris.core.material.live_inputs.reach import reach_of_published
+from verdigris.core.material.live_inputs.open_inputs import reach_of_published
 from verdigris.core.material.teacher.teacher import Teacher
 
 from .stages import DATA, SAME, converted

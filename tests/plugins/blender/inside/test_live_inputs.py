@@ -10,7 +10,7 @@ import pytest
 from verdigris.core.base.errors import HostError
 from verdigris.core.material.live_inputs.find_inputs import find_live_inputs, published_inputs
 from verdigris.core.material.live_inputs.live_input import parse_wanted
-from verdigris.core.material.live_inputs.reach import reach_of_published
+from verdigris.core.material.live_inputs.open_inputs import reach_of_published
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.worker.client.client import WorkerClient
 from verdigris.plugins.blender import bake_job, operators, panels

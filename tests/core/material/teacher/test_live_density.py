@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.material.evaluator import LIVE_KNOTS, even_knots
-from verdigris.core.material.live_inputs.live_density import live_knots
+from verdigris.core.material.teacher.probe import live_knots
 
 
 class Patterned:
