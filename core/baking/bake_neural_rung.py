@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.baking.bake import bake
 from verdigris.core.baking.prepare import prepare
+from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
+from verdigris.core.ladder.mesh.baked_mesh import recorded_set
 from verdigris.core.ladder.mesh.mesh_domain import coverage_weights, find_properties, mesh_points
-from verdigris.core.ladder.neural_rung import Neural
+from verdigris.core.ladder.rungs.neural import Neural
 from verdigris.core.material.analyse.on_mesh import depends_on_mesh
 from verdigris.core.progress import Finished, Step
+from verdigris.core.settings.presets import require_recipe
 
 if TYPE_CHECKING:
     from verdigris.core.baking.bake_request import BakeRequest
@@ -55,3 +58,15 @@ def bake_neural(
     assert path is not None
     bundle = open_bundle(path)
     return Neural.of(bundle, BundleMaterial(bundle, device), time.monotonic() - begun, used_set)
+
+
+def open_neural(path: Path, surface: Surface, device: Device) -> Neural:
+    """The rung of a bundle that is baked already."""
+    bundle = open_bundle(path)
+    uv_set = surface.require_set(recorded_set(bundle))
+    return Neural.of(bundle, BundleMaterial(bundle, device), uv_set=uv_set)
+
+
+def check_preset(preset: str, device: Device) -> None:
+    """Refuses a preset that the trainer of a device does not have."""
+    require_recipe(preset, choose_trainer(device))

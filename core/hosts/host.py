@@ -144,6 +144,9 @@ class ShaderLook:
     textures: Mapping[str, ShaderTexture] = field(default_factory=dict)
     uv_set: str = ""
     """The uv set of the textures, if the mesh has a set of this name."""
+    has_bounces: bool = True
+    """Whether highlights gain the light of several bounces. Fits of glTF textures do not know
+    it."""
 
 
 # Of the octahedral map of mirrored light, where a filter would read the other side.
@@ -184,7 +187,7 @@ class RungLook:
     vertices."""
 
     name: str
-    """Of `core/settings/rung_names.py`."""
+    """Names what is made of it in the scene."""
 
     title: str
 
@@ -202,7 +205,12 @@ class RungLook:
     """Of light: whether the alpha of `light`, or `opacity`, makes holes."""
 
     shader: ShaderLook | None = None
-    """Of `surface` and `pbr`. Not all hosts have all shaders."""
+    """Not all hosts have all shaders."""
+
+    @property
+    def is_material(self) -> bool:
+        """Whether the material itself shows it, as the neural one."""
+        return self.light is None and self.vertices is None and self.shader is None
 
 
 @dataclass(frozen=True)
@@ -211,7 +219,7 @@ class LadderLook:
 
     name: str
     rungs: tuple[RungLook, ...]
-    """The dearest first. The neural one shows the material itself."""
+    """The dearest first."""
 
     stage: Path | None = None
     """The mesh with all rungs as variants, in USD."""

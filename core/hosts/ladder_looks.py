@@ -23,7 +23,6 @@ from verdigris.core.hosts.host import (
     ShaderTexture,
     StoredLight,
 )
-from verdigris.core.settings.rung_names import NEURAL, PBR
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,8 +31,11 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 FORMAT = "verdigris.ladder"
+VARIANT_SET = "rung"
+"""Of a USD file with all rungs."""
 # Keys of an entry of the report.
 SCENE_TEXTURES, SCENE_VERTICES, SCENE_SHADER = "scene_textures", "scene_vertices", "scene_shader"
+_BUNDLE = "bundle"
 # Of the name of a uv set in which UDIM tiles are an atlas: no mesh of a scene has it.
 TILES_SUFFIX = " (tiles)"
 _SHOWN, _DETAIL_SCALE = "shown", "detail_scale"
@@ -82,7 +84,7 @@ def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
         name, light = str(each["name"]), _light_of(each, report, folder)
         vertices = each.get(SCENE_VERTICES)
         shader = _shader_of(each, report, folder)
-        if name != NEURAL and not (light or vertices or shader):
+        if not (_BUNDLE in each or light or vertices or shader):
             continue
         rungs.append(
             RungLook(
@@ -151,7 +153,8 @@ def _shader_of(
         name: tuple(value) if isinstance(value, list) else value
         for name, value in found["values"].items()
     }
-    return ShaderLook(found["category"], values, textures, uv_set)
+    has_bounces = SCENE_TEXTURES not in entry
+    return ShaderLook(found["category"], values, textures, uv_set, has_bounces)
 
 
 def _shader_of_kinds(entry: Mapping[str, Any], uv_set: str, folder: Path) -> ShaderLook | None:
@@ -166,7 +169,7 @@ def _shader_of_kinds(entry: Mapping[str, Any], uv_set: str, folder: Path) -> Sha
     values = {"base": 1.0, "specular": 1.0}
     if EMISSION in kinds:
         values["emission"] = entry.get(_STRENGTH, 1.0)
-    return ShaderLook("standard_surface", values, textures, uv_set)
+    return ShaderLook("standard_surface", values, textures, uv_set, has_bounces=False)
 
 
 def read_vertices(file: Path) -> tuple[Floats, Floats]:
@@ -183,15 +186,24 @@ def read_vertices(file: Path) -> tuple[Floats, Floats]:
 def result_of(report: Mapping[str, Any], folder: Path) -> BakedResult | None:
     """What the scene notes of a ladder: the bundle, or else the USD file, with the glTF textures.
     None if there is neither."""
-    rungs = {each.get("name"): each for each in report.get("rungs", ())}
-    bundle, stages = rungs.get(NEURAL, {}).get("bundle"), _stages(report)
+    rungs = report.get("rungs", ())
+    bundle = next((each[_BUNDLE] for each in rungs if each.get(_BUNDLE)), "")
+    stages = _stages(report)
     if not bundle and not stages:
         return None
-    textures = rungs.get(PBR, {}).get(SCENE_TEXTURES, {})
-    return BakedResult(
-        folder / (bundle or stages[0]), {kind: folder / file for kind, file in textures.items()}
-    )
+    kinds = (each[SCENE_TEXTURES] for each in rungs if SCENE_TEXTURES in each)
+    textures = {kind: folder / file for kind, file in next(kinds, {}).items()}
+    return BakedResult(folder / (bundle or stages[0]), textures)
 
 
 def _stages(report: Mapping[str, Any]) -> list[str]:
     return [str(each) for each in report.get("models", ()) if str(each).endswith(".usdc")]
+
+
+def describe_switch(entry: Mapping[str, Any]) -> str:
+    """Where a rung of a report suffices, for people."""
+    pixels = entry.get("switch_pixels")
+    if not pixels:
+        return "nowhere"
+    largest = max(map(int, entry.get("flip_by_screen_size", ())), default=None)
+    return "at all sizes" if pixels == largest else f"below {pixels} px"

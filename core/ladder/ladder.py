@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.ladder.fit_rungs import RungFits
+from verdigris.core.ladder.fitting.maps import Coverage
+from verdigris.core.ladder.fitting.records import reference_records
 from verdigris.core.ladder.ladder_settings import LARGEST_ATLAS, LadderSettings
-from verdigris.core.ladder.maps.occlusion import add_occlusion
-from verdigris.core.ladder.maps.opacity import add_opacity
 from verdigris.core.ladder.measure.measure_rung import (
     SUBPIXELS,
     HeldOut,
@@ -24,31 +23,17 @@ from verdigris.core.ladder.measure.measure_rung import (
     measure_rung,
 )
 from verdigris.core.ladder.measure.time_rung import time_rung
-from verdigris.core.ladder.neural_rung import Neural
-from verdigris.core.ladder.pbr.fit_pbr import compiled
-from verdigris.core.ladder.rung import Rung
-from verdigris.core.ladder.textures.block_textures import compress_rung
-from verdigris.core.ladder.unlit.records import reference_records
+from verdigris.core.ladder.rungs.neural import Neural
+from verdigris.core.ladder.rungs.registry import require_rungs
+from verdigris.core.ladder.rungs.rung import Rung, RungFits
 from verdigris.core.ladder.views.scene import FitViews, Scene, painted_weights
 from verdigris.core.ladder.views.visibility import (
-    DeviceSurface,
     Seen,
     back_warnings,
     cameras_around,
     see,
 )
-from verdigris.core.lighting.device_lighting import DeviceEnvironment
-from verdigris.core.material.evaluator import compile_material
-from verdigris.core.pictures.environment_render import SHADE_ENVIRONMENT, EnvironmentLighting
 from verdigris.core.settings.bake_settings import BC7_FORMAT
-from verdigris.core.settings.rung_names import (
-    DETAIL,
-    NEURAL,
-    PBR,
-    REFLECTION,
-    SURFACE,
-    UNLIT,
-)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,46 +74,52 @@ def make_ladder(
     uv_set: str | None = None,
     importance: Floats | None = None,
     has_tiles: bool = False,
-    neural: Callable[[], Neural] | None = None,
+    find_bundle: Callable[[], Neural] | None = None,
     on_progress: OnProgress = lambda *_: None,
 ) -> Ladder:
-    """Fits and measures the rungs of these names, as `check_rungs` returns them.
+    """Fits and measures the rungs with these names.
 
-    `neural` bakes or opens the bundle of the rung of that name, once a fault of the mesh or of the
-    cameras would have been found. `importance` are painted weights in the first
-    uv set, row 0 at v = 0. With `has_tiles`, unit squares of uv are UDIM tiles, and else a texture
+    `find_bundle` bakes or opens the bundle of the neural rung. It is called when faults of the mesh
+    and of the cameras would have been found. `importance` holds painted weights in the first uv
+    set, row 0 at v = 0. With `has_tiles`, unit squares of uv are UDIM tiles; otherwise a texture
     repeats.
     """
-    settings = settings or LadderSettings()
+    kinds, settings = require_rungs(names), settings or LadderSettings()
     warnings = surface.warnings()
     shared: dict[str, float] = {}
     with _timed(shared, "mesh"):
-        scene = _scene_of(teacher, surface, environment, names, uv_set, has_tiles)
+        needs_unique = any(kind.needs_unique_set for kind in kinds)
+        scene = Scene.build(teacher, surface, environment, uv_set, needs_unique, has_tiles)
     _check_atlas(scene, settings)
     with _timed(shared, "compile"):
-        _compile(scene, names)
+        scene.compile()
+        for kind in kinds:
+            kind.compile(teacher)
     with _timed(shared, "views"):
         seen = _see_views(scene, cameras, settings, on_progress)
     warnings += back_warnings(seen)
     weights = None if importance is None else painted_weights(seen, scene.surface, importance)
     views = FitViews(scene, seen, weights)
-    reference = None
-    if any(name not in (NEURAL, SURFACE, PBR) for name in names):
+    records = None
+    if not all(kind.is_lit for kind in kinds):
         with _timed(shared, "reference pictures"):
-            reference = reference_records(
+            records = reference_records(
                 views, settings.samples, lambda part: on_progress("reference pictures", part)
             )
-    fits = RungFits(views, settings, reference, neural, on_progress)
-    # glTF textures first: those of the surface shader may begin with them
-    by_name = {name: fits.fit(name) for name in sorted(names, key=SURFACE.__eq__)}
-    rungs = [by_name[name] for name in names]
+    fits = RungFits(views, settings, records, find_bundle, on_progress)
+    for kind in sorted(kinds, key=lambda kind: kind.is_fitted_last):
+        fits.fit(kind)
+    rungs = [fits.fitted[kind.name] for kind in kinds]
     with _timed(shared, "occlusion and opacity"):
-        add_opacity(rungs, scene, seen)
-        add_occlusion(rungs, scene)
+        coverage = Coverage.find(scene, seen)
+        for rung in rungs:
+            if coverage is not None:
+                rung.add_opacity(coverage)
+            rung.add_maps(scene)
     if settings.texture_format == BC7_FORMAT:
         with _timed(shared, "blocks"):
             for rung in rungs:
-                compress_rung(rung)
+                rung.compress()
     with _timed(shared, "held-out views"):
         held_out = _held_out(scene, settings, lambda part: on_progress("held-out views", part))
     with _timed(shared, "measure"):
@@ -168,8 +159,8 @@ def _measure(
     measured = {}
     for number, rung in enumerate(rungs, 1):
         measured[rung.name] = measure_rung(rung, held_out)
-        if rung.name == UNLIT:
-            measured[UNLIT].bound = bound_of_textures(scene, held_out, rung.size)
+        if rung.has_bound:
+            measured[rung.name].bound = bound_of_textures(scene, held_out, rung.size)
         rung.nanoseconds = time_rung(rung, scene.teacher.device)
         on_progress("measure", number / len(rungs))
     return measured
@@ -189,41 +180,3 @@ def _timed(seconds: dict[str, float], name: str) -> Iterator[None]:
     begun = time.monotonic()
     yield
     seconds[name] = time.monotonic() - begun
-
-
-def _compile(scene: Scene, names: Sequence[str]) -> None:
-    """Compiles the large kernels, or finds them in the cache, before rungs are timed."""
-    scene.teacher.kernel(SHADE_ENVIRONMENT, "shadeEnvironment")
-    if PBR in names or SURFACE in names:
-        compile_material(scene.teacher)
-        compiled(scene.teacher.device)
-
-
-def _scene_of(
-    teacher: Teacher,
-    surface: Surface,
-    environment: Environment,
-    names: Sequence[str],
-    uv_set: str | None,
-    has_tiles: bool,
-) -> Scene:
-    first_set, atlas = surface.require_set(uv_set), None
-    needs_unique = any(name in (UNLIT, REFLECTION, DETAIL) for name in names)
-    if has_tiles and len(surface.reports[first_set].tiles) > 1:
-        surface, atlas = surface.with_atlas(first_set)
-        first_set = atlas.uv_set
-    elif needs_unique and not surface.has_unique_set and surface.is_of_tiles(first_set):
-        # light differs between tiles that share the material's textures
-        surface, _ = surface.with_atlas(first_set)
-    geometry = DeviceSurface(teacher.device, surface)
-    lit_by = DeviceEnvironment.upload(teacher.device, environment)
-    return Scene(
-        teacher,
-        geometry,
-        EnvironmentLighting(lit_by, geometry.occluders),
-        2.0**environment.exposure,
-        first_set,
-        surface.require_unique_set() if needs_unique else None,
-        not teacher.is_dark_and_opaque,
-        atlas,
-    )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.settings.bake_settings import BC7_FORMAT, RGBA8_FORMAT
-from verdigris.core.settings.rung_names import RUNGS
 
 LARGEST_TEXTURE = 4096
 # Of the tiles of a mesh in one texture: a fit keeps 200 bytes and more for a texel.
@@ -67,12 +65,3 @@ class LadderSettings:
             held_out_samples=256,
             view_size=_FINE_VIEW_SIZE if size > _FINE_SIZE else cls.view_size,
         )  # fmt: skip
-
-
-def check_rungs(names: Sequence[str]) -> list[str]:
-    """The names once each, in the order of RUNGS."""
-    unknown = [name for name in names if name not in RUNGS]
-    if unknown or not names:
-        given = ", ".join(map(repr, unknown)) or "none"
-        raise SettingsError(f"rungs: {given} is not known: choose from {', '.join(RUNGS)}")
-    return [name for name in RUNGS if name in names]

@@ -21,11 +21,11 @@ from verdigris.core.ladder.ladder import make_ladder
 from verdigris.core.ladder.ladder_settings import LadderSettings
 from verdigris.core.ladder.mesh.mesh_surface import Surface, load_surface
 from verdigris.core.ladder.output.write_ladder import write_ladder
+from verdigris.core.ladder.rungs.registry import RUNGS
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.settings.rung_names import RUNGS
 
 
 def open_surface(path: Path) -> Surface:
@@ -46,7 +46,8 @@ def save_surface(surface: Surface, path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cases", nargs="+")
-    parser.add_argument("--rungs", default=",".join(RUNGS[1:]))
+    fitted = ",".join(each.name for each in RUNGS if not each.is_baked)
+    parser.add_argument("--rungs", default=fitted)
     parser.add_argument("--device")
     parser.add_argument("--out", type=Path, help="also write the ladders here")
     for field in fields(LadderSettings):

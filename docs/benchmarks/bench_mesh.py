@@ -104,7 +104,7 @@ def run(case, given, device) -> None:
             find_environment("studio"),
             ["neural"],
             settings,
-            neural=lambda neural=neural: neural,
+            find_bundle=lambda neural=neural: neural,
         )
         figures = found.measured["neural"]
         texels = neural.material.bindings()["gBundle"]["record"]

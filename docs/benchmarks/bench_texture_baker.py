@@ -21,7 +21,7 @@ from verdigris.core.base.device import open_device
 from verdigris.core.ladder.ladder import make_ladder
 from verdigris.core.ladder.ladder_settings import LadderSettings
 from verdigris.core.ladder.measure.measure_rung import measure_rung
-from verdigris.core.ladder.neural_rung import Neural, neural_rung
+from verdigris.core.ladder.rungs.neural import Neural, NeuralRung
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import load_document
 from verdigris.core.material.teacher.teacher import Teacher
@@ -65,7 +65,7 @@ def compare(case, given, device) -> None:
             continue
         # drawn like a bundle: on the flat square that it was baked on
         other = Teacher(load_document(path), None, device, has_atlas=False)
-        rung = neural_rung(found.scene, Neural(other, path.parent, 0))
+        rung = NeuralRung.of(found.scene, Neural(other, path.parent, 0))
         measured[f"TextureBaker {kind}"] = measure_rung(rung, found.held_out)
     for what, each in measured.items():
         spent = f"{seconds[what]:.1f}" if what in seconds else ""

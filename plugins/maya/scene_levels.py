@@ -1,6 +1,6 @@
 """The rungs of a ladder in a Maya scene: a display layer with a copy of the mesh for each.
 
-The layers are named like levels of detail. That of the neural rung holds the mesh itself; the
+The layers are named like levels of detail. That of the material itself holds the mesh; the
 copies in the others are hidden until their layer is shown. Notes mark what was made, so that it is
 found and replaced when another ladder of the material is attached.
 """
@@ -16,7 +16,6 @@ from maya import cmds
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostMaterial, LadderLook, RungLook
 from verdigris.core.hosts.ladder_looks import read_vertices
-from verdigris.core.settings.rung_names import NEURAL
 from verdigris.plugins.maya.scene.assignments import assignment_of
 from verdigris.plugins.maya.scene.light_shader import (
     link_uv_sets,
@@ -83,7 +82,7 @@ def make_levels(
     note = _marking(material)
     layers = []
     for number, rung in enumerate(rungs):
-        if rung.name == NEURAL:
+        if rung.is_material:
             members = [parent_of(mesh) for mesh in parts]
         else:
             engine, sets = _engine_of(material, plain, rung)
@@ -97,12 +96,12 @@ def make_levels(
         note_text(layer, LEVEL_OF, material.key)
         if rung.below_pixels:
             note_text(layer, BELOW, str(rung.below_pixels))
-        if rung.name == NEURAL:
+        if rung.is_material:
             former = [(identity_of(each), _layer_of(each)) for each in members]
             record = [(mesh, identity_of(shown_in)) for mesh, shown_in in former if shown_in]
             note_text(layer, FORMER_LAYERS, json.dumps(record))
         cmds.editDisplayLayerMembers(layer, *members, noRecurse=True)
-        if rung.name != NEURAL:
+        if not rung.is_material:
             cmds.setAttr(f"{layer}.visibility", False)
         layers.append(layer.removeprefix(":"))
     return layers

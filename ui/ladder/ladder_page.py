@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.host import ShowsRungs
-from verdigris.core.settings.rung_names import RUNGS
+from verdigris.core.ladder.rungs.registry import RUNGS
 from verdigris.ui.ladder.rung_card import RungCard
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.parts.ladder_work import PAGE, SIZES
@@ -66,7 +66,7 @@ class LadderPage(QWidget):
         self.doing = Elided()
         column.addWidget(self.progress)
         column.addWidget(self.doing)
-        self.cards = {name: RungCard(name) for name in RUNGS}
+        self.cards = {kind.name: RungCard(kind) for kind in RUNGS}
         for name, card in self.cards.items():
             card.box.toggled.connect(lambda is_on, name=name: self._work.set_rung(name, is_on))
             column.addWidget(card)

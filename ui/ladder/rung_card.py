@@ -11,8 +11,10 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QCheckBox, QFrame, QGridLayout, QLabel
 
 from verdigris.core.base.text import format_bytes
-from verdigris.core.settings.rung_names import COSTS, TITLES, describe_switch, describe_time
+from verdigris.core.hosts.ladder_looks import describe_switch
+from verdigris.core.ladder.rungs.rung import Rung
 from verdigris.ui.qt.text_widgets import Line
+from verdigris.ui.signals.notices import capitalise
 from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.widgets.thumbnails import blank
 
@@ -22,15 +24,15 @@ PICTURE = 64
 class RungCard(QFrame):
     """One rung, with a box that takes it into the ladder."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, kind: type[Rung]) -> None:
         super().__init__()
-        self.name = name
+        self._kind = kind
         self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.box = QCheckBox(TITLES[name])
-        self.box.setToolTip(f"Bakes this rung with the others. An engine needs: {COSTS[name]}")
+        self.box = QCheckBox(kind.title)
+        self.box.setToolTip(f"Bakes this rung with the others. An engine needs: {kind.cost}")
         self.picture = QLabel()
         self.picture.setFixedSize(PICTURE, PICTURE)
-        self.picture.setAccessibleName(f"Picture: {TITLES[name]}")
+        self.picture.setAccessibleName(f"Picture: {kind.title}")
         self.figures, self.use = Line(), Line()
         grid = QGridLayout(self)
         grid.setContentsMargins(GAP, HALF, GAP, HALF)
@@ -46,7 +48,7 @@ class RungCard(QFrame):
         """Shows what was measured; nothing for a rung that is not fitted."""
         if rung is None:
             self.picture.setPixmap(blank(PICTURE))
-            self.figures.setText(COSTS[self.name][0].upper() + COSTS[self.name][1:])
+            self.figures.setText(capitalise(self._kind.cost))
             self.use.setText("Not baked")
             return
         found = QPixmap(str(folder / str(rung.get("picture", ""))))
@@ -59,7 +61,7 @@ class RungCard(QFrame):
         )
         parts = [format_bytes(int(rung.get("bytes", 0))), f"FLIP {float(rung.get('flip', 0)):.3f}"]
         if rung.get("nanoseconds"):
-            parts.append(describe_time(self.name, float(rung["nanoseconds"])))
+            parts.append(self._kind.describe_time(float(rung["nanoseconds"])))
         self.figures.setText(", ".join(parts))
         self.figures.setToolTip("Size of the files, and mean error over views that no fit has seen")
         good = f"Suffices {describe_switch(rung)} on the screen"

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from verdigris.core.baking.fit_ladder import LadderRequest, fit_ladder
+from verdigris.core.baking.fit_ladder import fit_ladder
+from verdigris.core.baking.ladder_request import LadderRequest
 from verdigris.core.base.device import open_device
 from verdigris.core.base.text import counted, format_bytes
 from verdigris.core.cli.shared.options import (
@@ -20,12 +21,14 @@ from verdigris.core.cli.shared.options import (
 )
 from verdigris.core.cli.shared.picture_options import Hdri, Rotate, open_environment
 from verdigris.core.cli.shared.terminal import progress_line, warn
+from verdigris.core.hosts.ladder_looks import describe_switch
 from verdigris.core.importance.camera import read_camera
 from verdigris.core.importance.maps import read_importance
 from verdigris.core.ladder.mesh.mesh_surface import load_surface
 from verdigris.core.ladder.output.write_ladder import PAGE
+from verdigris.core.ladder.rungs.neural import NeuralRung
+from verdigris.core.ladder.rungs.registry import RUNGS
 from verdigris.core.lighting.environment import STUDIO
-from verdigris.core.settings.rung_names import NEURAL, describe_switch
 
 app = CommandApp()
 
@@ -41,10 +44,9 @@ def ladder(
     rungs: Annotated[
         str,
         typer.Option(
-            help="Rungs to fit, with commas: neural, surface (textures of its surface shader, as a "
-            "MaterialX document), pbr (glTF textures), unlit (one texture), reflection (unlit, "
-            "with a map of mirrored light: for metals), detail (one channel of detail and low "
-            "colours), vertex."
+            help="Rungs to fit, with commas: "
+            + ", ".join(f"{each.name} ({each.stores})" for each in RUNGS)
+            + "."
         ),
     ] = _DEFAULT_RUNGS,
     size: Annotated[int, typer.Option(help="Texels a side of textures, 4 to 4096.")] = 256,
@@ -100,9 +102,10 @@ def ladder(
     given = {"views": views, "steps": steps, "held_out": held_out}
     changes: dict[str, Any] = {name: each for name, each in given.items() if each is not None}
     changes["texture_format"] = texture_format
-    if preset and NEURAL not in names:
-        raise typer.BadParameter(f"needs the rung {NEURAL} in --rungs", param_hint="--preset")
     request = LadderRequest(output, names, size, changes, uv, preset, bundle, ktx)
+    if preset and not request.has_baked:
+        needed = f"needs the rung {NeuralRung.name} in --rungs"
+        raise typer.BadParameter(needed, param_hint="--preset")
     opened = open_device(device)
     surface = load_surface(mesh)
     cameras = [read_camera(each) for each in camera or ()]

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.colour import linear_from_srgb
+from verdigris.core.ladder.fitting.image_fit import ImageFit, OneTexture
+from verdigris.core.ladder.fitting.records import mean_texture, records_of
 from verdigris.core.ladder.measure.device_flip import flip_maps
-from verdigris.core.ladder.rung import Rung
+from verdigris.core.ladder.rungs.rung import Rung
 from verdigris.core.ladder.texels.tone_curve import CLAMP
-from verdigris.core.ladder.unlit.image_fit import ImageFit
-from verdigris.core.ladder.unlit.records import mean_texture, records_of
-from verdigris.core.ladder.unlit.unlit_models import OneTexture
 from verdigris.core.ladder.views.reference import lights_of
 from verdigris.core.pictures.compare.metrics import display, ratio_of
 
@@ -151,7 +150,7 @@ def bound_of_textures(scene: Scene, held_out: HeldOut, size: int) -> tuple[float
         linear = linear_from_srgb(found)
         return np.asarray(linear / np.maximum(1 - linear, 1e-4), np.float32)
 
-    found = measure_rung(Rung("bound", size, 0, 0.0, draw), held_out, 0)
+    found = measure_rung(Rung(size=size, draw=draw), held_out, 0)
     return found.flip, found.flip_of_pictures
 
 

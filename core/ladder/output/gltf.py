@@ -14,33 +14,19 @@ import numpy as np
 
 from verdigris.core.base.outputs import write_file
 from verdigris.core.geometry.mesh import Mesh
-from verdigris.core.ladder.rung import Rung
-from verdigris.core.ladder.textures.texture_files import (
-    ANISOTROPY,
-    BASE_COLOUR,
-    COAT,
-    EMISSIVE,
-    NORMAL,
-    ORM,
-    SHEEN,
-    SHOWN,
-    Written,
-)
-from verdigris.core.ladder.unlit.unlit_models import VertexColours
-from verdigris.core.ladder.views.scene import Scene
 from verdigris.core.pictures.gbuffer import frame_from
-from verdigris.core.settings.rung_names import PBR, SURFACE, TITLES, VERTEX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from verdigris.core.ladder.rungs.rung import Rung, VertexLight, Written
+    from verdigris.core.ladder.views.scene import Scene
 
     Floats = NDArray[np.float32]
 
 _FLOAT, _UNSIGNED, _BYTE = 5126, 5125, 5121
 _ARRAY, _ELEMENTS = 34962, 34963
-_VARIANTS, _UNLIT = "KHR_materials_variants", "KHR_materials_unlit"
-_COAT, _STRENGTH = "KHR_materials_clearcoat", "KHR_materials_emissive_strength"
-_ANISOTROPY, _SHEEN = "KHR_materials_anisotropy", "KHR_materials_sheen"
+_VARIANTS = "KHR_materials_variants"
 
 
 class _Buffer:
@@ -91,36 +77,30 @@ def write_gltf(
     is_two_sided: bool = False,
 ) -> list[str]:
     """Writes `NAME.gltf` for rungs with textures, and `NAME_vertex.gltf`. Returns file names."""
-    found = []
-    textured = [
-        each
-        for each in rungs
-        if {BASE_COLOUR, SHOWN} & set(each[1].files) and each[0].name != SURFACE
-    ]
-    if textured:
-        found += _write(scene, textured, None, folder, name, is_two_sided)
+    textured = [each for each in rungs if each[0].vertex_light() is None]
+    found = _write(scene, textured, None, folder, name, is_two_sided)
     for rung, written in rungs:
-        if rung.name == VERTEX:
-            found += _write(scene, [(rung, written)], rung, folder, f"{name}_vertex", is_two_sided)
+        if (light := rung.vertex_light()) is not None:
+            own = f"{name}_{rung.name}"
+            found += _write(scene, [(rung, written)], light, folder, own, is_two_sided)
     return found
 
 
 def _write(
     scene: Scene,
     rungs: list[tuple[Rung, Written]],
-    coloured: Rung | None,
+    light: VertexLight | None,
     folder: Path,
     name: str,
     is_two_sided: bool,
 ) -> list[str]:
-    buffer = _Buffer(f"{name}.bin")
-    primitive = _primitive(scene, buffer, coloured)
+    """Writes a file with the rungs that glTF can show, if there is one."""
     document: dict[str, Any] = {
         "asset": {"version": "2.0", "generator": "Verdigris"},
         "scene": 0,
         "scenes": [{"nodes": [0]}],
         "nodes": [{"mesh": 0, "name": name}],
-        "meshes": [{"primitives": [primitive]}],
+        "meshes": [],
         "materials": [],
         "textures": [],
         "images": [],
@@ -128,15 +108,17 @@ def _write(
         "extensionsUsed": [],
     }
     for rung, written in rungs:
-        made = _material(scene, rung, written, document)
-        if is_two_sided:
-            made["doubleSided"] = True
-        document["materials"].append(made)
-    primitive["material"] = 0
-    if len(rungs) > 1:
-        names = [{"name": rung.name} for rung, _ in rungs]
-        document["extensions"] = {_VARIANTS: {"variants": names}}
-        mappings = [{"material": index, "variants": [index]} for index in range(len(rungs))]
+        _add_material(document, rung, written, is_two_sided)
+    names = [each["name"] for each in document["materials"]]
+    if not names:
+        return []
+    buffer = _Buffer(f"{name}.bin")
+    primitive = {**_geometry(scene, buffer, light), "material": 0}
+    document["meshes"].append({"primitives": [primitive]})
+    if len(names) > 1:
+        variants = [{"name": each} for each in names]
+        document["extensions"] = {_VARIANTS: {"variants": variants}}
+        mappings = [{"material": index, "variants": [index]} for index in range(len(names))]
         primitive["extensions"] = {_VARIANTS: {"mappings": mappings}}
         document["extensionsUsed"].append(_VARIANTS)
     document |= buffer.as_json()
@@ -147,7 +129,37 @@ def _write(
     return [f"{name}.gltf", f"{name}.bin"]
 
 
-def _primitive(scene: Scene, buffer: _Buffer, coloured: Rung | None) -> dict[str, Any]:
+def _add_material(
+    document: dict[str, Any], rung: Rung, written: Written, is_two_sided: bool
+) -> None:
+    """Adds the material of a rung, if glTF can show it."""
+
+    def add_texture(file: str, uv_set: int) -> dict[str, int]:
+        document["images"].append({"uri": file})
+        document["textures"].append({"source": len(document["images"]) - 1, "sampler": 0})
+        return {"index": len(document["textures"]) - 1, "texCoord": uv_set}
+
+    shading = rung.gltf_shading(written, add_texture)
+    if shading is None:
+        return
+    numbers = written.numbers
+    found: dict[str, Any] = {
+        "name": rung.name,
+        "extras": {"title": rung.title, "files": written.files, **numbers},
+    }
+    if "alpha_mode" in numbers:
+        found["alphaMode"] = numbers["alpha_mode"]
+    if "alpha_cutoff" in numbers:
+        found["alphaCutoff"] = numbers["alpha_cutoff"]
+    found |= shading
+    if is_two_sided:
+        found["doubleSided"] = True
+    document["materials"].append(found)
+    document["extensionsUsed"] += list(shading.get("extensions", {}))
+
+
+def _geometry(scene: Scene, buffer: _Buffer, light: VertexLight | None) -> dict[str, Any]:
+    """Attributes and indices of the mesh, with the light of vertices."""
     surface, mesh = scene.surface, scene.surface.mesh
     first = surface.sets[scene.first_set]
     unique = surface.sets[scene.unique_set or scene.first_set]
@@ -177,16 +189,14 @@ def _primitive(scene: Scene, buffer: _Buffer, coloured: Rung | None) -> dict[str
         "TEXCOORD_0": buffer.add(uv0, "VEC2", _FLOAT),
         "TEXCOORD_1": buffer.add(uv1, "VEC2", _FLOAT),
     }
-    model = coloured.stored if coloured else None
-    if coloured and isinstance(model, VertexColours):
+    if light is not None:
         # glTF's vertex colours are linear; the stored bytes are an attribute of their own
         of_vertex = surface.vertices[0].reshape(-1)[where]
-        stored = model.colours.values[of_vertex]
-        linear = np.clip(model.curve.to_light(stored), 0, 1).astype(np.float32)
-        bytes_ = np.full((len(stored), 4), 255, np.uint8)
-        bytes_[:, :3] = np.rint(stored * 255)
-        if coloured.opacity is not None:
-            alpha = coloured.opacity.grid.values[of_vertex].astype(np.float32)
+        linear = np.clip(light.light[of_vertex], 0, 1).astype(np.float32)
+        bytes_ = np.full((len(of_vertex), 4), 255, np.uint8)
+        bytes_[:, :3] = np.rint(light.stored[of_vertex] * 255)
+        if light.alpha is not None:
+            alpha = light.alpha[of_vertex].astype(np.float32)
             bytes_[:, 3:] = np.rint(alpha * 255)
             linear = np.concatenate([linear, alpha], 1)
         attributes["COLOR_0"] = buffer.add(linear, f"VEC{linear.shape[1]}", _FLOAT)
@@ -200,59 +210,3 @@ def _primitive(scene: Scene, buffer: _Buffer, coloured: Rung | None) -> dict[str
 def _downwards(uv: Floats) -> Floats:
     flat = uv.reshape(-1, 2)
     return np.stack([flat[:, 0], 1 - flat[:, 1]], 1)
-
-
-def _material(
-    scene: Scene, rung: Rung, written: Written, document: dict[str, Any]
-) -> dict[str, Any]:
-    def texture(use: str, uv_set: int) -> dict[str, int]:
-        document["images"].append({"uri": written.files[use]})
-        document["textures"].append({"source": len(document["images"]) - 1, "sampler": 0})
-        return {"index": len(document["textures"]) - 1, "texCoord": uv_set}
-
-    extras = {"title": TITLES[rung.name], "files": written.files, **written.numbers}
-    found: dict[str, Any] = {"name": rung.name, "extras": extras}
-    if "alpha_mode" in written.numbers:
-        found["alphaMode"] = written.numbers["alpha_mode"]
-    if "alpha_cutoff" in written.numbers:
-        found["alphaCutoff"] = written.numbers["alpha_cutoff"]
-    if rung.name == PBR:
-        orm = texture(ORM, 0)
-        found["pbrMetallicRoughness"] = {
-            "baseColorTexture": texture(BASE_COLOUR, 0),
-            "metallicRoughnessTexture": orm,
-        }
-        found["normalTexture"] = texture(NORMAL, 0)
-        found["occlusionTexture"] = orm
-        extensions: dict[str, Any] = {}
-        if COAT in written.files:
-            coat = texture(COAT, 0)
-            extensions[_COAT] = {
-                "clearcoatFactor": 1.0, "clearcoatTexture": coat,
-                "clearcoatRoughnessFactor": 1.0, "clearcoatRoughnessTexture": coat,
-            }  # fmt: skip
-        if ANISOTROPY in written.files:
-            extensions[_ANISOTROPY] = {
-                "anisotropyStrength": 1.0, "anisotropyTexture": texture(ANISOTROPY, 0),
-            }  # fmt: skip
-        if SHEEN in written.files:
-            sheen = texture(SHEEN, 0)
-            extensions[_SHEEN] = {
-                "sheenColorFactor": [1.0, 1.0, 1.0], "sheenColorTexture": sheen,
-                "sheenRoughnessFactor": 1.0, "sheenRoughnessTexture": sheen,
-            }  # fmt: skip
-        if EMISSIVE in written.files:
-            found["emissiveTexture"] = texture(EMISSIVE, 0)
-            found["emissiveFactor"] = [1.0, 1.0, 1.0]
-            strength = written.numbers["emissive_strength"]
-            extensions[_STRENGTH] = {"emissiveStrength": strength}
-        if extensions:
-            found["extensions"] = extensions
-            document["extensionsUsed"] += list(extensions)
-        return found
-    found["pbrMetallicRoughness"] = {"metallicFactor": 0.0, "roughnessFactor": 1.0}
-    if SHOWN in written.files:
-        found["pbrMetallicRoughness"]["baseColorTexture"] = texture(SHOWN, 1)
-    found["extensions"] = {_UNLIT: {}}
-    document["extensionsUsed"].append(_UNLIT)
-    return found

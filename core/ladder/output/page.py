@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.base.text import format_bytes
+from verdigris.core.hosts.ladder_looks import describe_switch
 from verdigris.core.ladder.measure.measure_rung import SWITCH_FLIP, choose_lods
 from verdigris.core.ladder.measure.time_rung import NOT_MEASURED
-from verdigris.core.ladder.output.snippets import SNIPPETS
 from verdigris.core.pictures.compare.heat import heat_colours
 from verdigris.core.pictures.picture_files import encode_jpeg, srgb_from_linear, with_shoulder
-from verdigris.core.settings.rung_names import COSTS, TITLES, describe_switch, describe_time
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.ladder.ladder import Ladder
     from verdigris.core.ladder.measure.measure_rung import Measured
-    from verdigris.core.ladder.rung import Rung
+    from verdigris.core.ladder.rungs.rung import Rung
 
     Floats = NDArray[np.float32]
 
@@ -150,11 +149,11 @@ def _summary(ladder: Ladder) -> str:
         found = ladder.measured[rung.name]
         time = f"{rung.nanoseconds:.3f} ns" if rung.nanoseconds else ""
         rows.append(
-            f"<tr><td><a href='#{rung.name}'>{html.escape(TITLES[rung.name])}</a></td>"
+            f"<tr><td><a href='#{rung.name}'>{html.escape(rung.title)}</a></td>"
             f"<td>{format_bytes(rung.byte_size)}</td><td>{found.flip:.3f}</td>"
             f"<td class=more>{found.psnr:.1f}</td>"
             f"<td>{_good(found)}</td>{f'<td class=more>{time}</td>' if is_timed else ''}"
-            f"<td class=text>{html.escape(COSTS[rung.name])}</td></tr>"
+            f"<td class=text>{html.escape(rung.cost)}</td></tr>"
         )
     return (
         "<div class=wide><table><tr><th>rung</th><th>bytes</th><th>error (FLIP)</th>"
@@ -180,11 +179,12 @@ def _sizes(ladder: Ladder) -> str:
             else "<td></td>"
             for size in sizes
         )
-        rows.append(f"<tr><td>{html.escape(TITLES[rung.name])}</td>{cells}</tr>")
+        rows.append(f"<tr><td>{html.escape(rung.title)}</td>{cells}</tr>")
     first, *others = choose_lods(ladder.rungs, ladder.measured)
-    text = f"Levels of detail: {TITLES[first.rung]} at first"
+    titles = {rung.name: rung.title for rung in ladder.rungs}
+    text = f"Levels of detail: {titles[first.rung]} at first"
     for each in others:
-        text += f"; {TITLES[each.rung]} below {each.below_pixels} px"
+        text += f"; {titles[each.rung]} below {each.below_pixels} px"
     if not others:
         text += "; no cheaper rung is good at any of these sizes"
     return (
@@ -194,10 +194,10 @@ def _sizes(ladder: Ladder) -> str:
 
 
 def _section(rung: Rung, found: Measured, views: ShownViews) -> str:
-    title = TITLES[rung.name]
-    facts = [format_bytes(rung.byte_size), f"FLIP {found.flip:.3f}", COSTS[rung.name]]
+    title = rung.title
+    facts = [format_bytes(rung.byte_size), f"FLIP {found.flip:.3f}", rung.cost]
     if rung.nanoseconds:
-        facts.append(describe_time(rung.name, rung.nanoseconds))
+        facts.append(rung.describe_time(rung.nanoseconds))
     if found.bound is not None:
         facts.append(f"the best single texture has FLIP {found.bound[0]:.3f}")
     notes = "".join(f"<p>{html.escape(each)}</p>" for each in rung.notes)
@@ -208,7 +208,7 @@ def _section(rung: Rung, found: Measured, views: ShownViews) -> str:
         f"<p>{html.escape('; '.join(facts))}.</p>{notes}"
         f"{_row(views.shown(found.pictures), title)}{_row(maps, f'{title}: errors', errors)}"
         f"<p class=scale><span>0</span><i></i><span>FLIP {_TOP:.1f} and more</span></p>"
-        f"<details><summary>In an engine</summary><pre>{html.escape(SNIPPETS[rung.name])}</pre>"
+        f"<details><summary>In an engine</summary><pre>{html.escape(rung.snippet)}</pre>"
         "<p>Numbers such as <code>curve</code>, and the names of the files, are in "
         "<code>ladder.json</code>.</p></details></section>"
     )

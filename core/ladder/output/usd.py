@@ -7,67 +7,35 @@ and of stored light have a network of MaterialX, too.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.hosts.ladder_looks import COLOUR_SHOWN, SHOWN_SCALE
-from verdigris.core.ladder.output.light_document import light_document
-from verdigris.core.ladder.rung import Rung
-from verdigris.core.ladder.textures.texture_files import (
-    BASE_COLOUR,
-    COAT,
-    EMISSIVE,
-    NORMAL,
-    OPACITY,
-    ORM,
-    SHOWN,
-    Written,
-)
-from verdigris.core.ladder.unlit.unlit_models import VertexColours
-from verdigris.core.ladder.views.scene import Scene
+from verdigris.core.hosts.ladder_looks import VARIANT_SET
+from verdigris.core.ladder.rungs.rung import Preview, PreviewTexture, Rung, Written
 from verdigris.core.material.graph.library import standard_library
 from verdigris.core.material.graph.traversal import source_of
-from verdigris.core.settings.rung_names import (
-    DETAIL,
-    NEURAL,
-    PBR,
-    REFLECTION,
-    SURFACE,
-    UNLIT,
-    VARIANT_SET,
-    VERTEX,
-)
 
 if TYPE_CHECKING:
     import MaterialX as mx
     from pxr import Usd, UsdShade
 
+    from verdigris.core.ladder.views.scene import Scene
+
 ATTRIBUTE, LOD = "verdigris:bundle", "verdigris:below_pixels"
-MIRRORED = f"{REFLECTION}_mirrored"
-"""The variant of the reflection with its map, for renderers that know the view's direction: not all
-have MaterialX's library of it, and one that lacks it would show nothing."""
 _FIRST, _LIGHT = "st", "st1"
 _COLOUR = "displayColor"
-# Of a texture's output: the input of the surface, its type, and the texture's channel.
-_LIT = (
-    (BASE_COLOUR, "diffuseColor", "Color3f", "rgb", "sRGB"),
-    (ORM, "occlusion", "Float", "r", "raw"),
-    (ORM, "roughness", "Float", "g", "raw"),
-    (ORM, "metallic", "Float", "b", "raw"),
-    (NORMAL, "normal", "Normal3f", "rgb", "raw"),
-    (EMISSIVE, "emissiveColor", "Color3f", "rgb", "sRGB"),
-    (COAT, "clearcoat", "Float", "r", "raw"),
-    (COAT, "clearcoatRoughness", "Float", "g", "raw"),
-)
 
 
 def write_usd(
     scene: Scene, rungs: list[tuple[Rung, Written]], folder: Path, name: str,
-    lods: list[dict[str, Any]], bundle: str = "", is_two_sided: bool = False,
+    lods: list[dict[str, Any]], bundles: Mapping[str, str], is_two_sided: bool = False,
 ) -> list[str]:  # fmt: skip
-    """Writes `NAME.usdc`. Returns its name, or nothing where USD is not installed."""
+    """Writes `NAME.usdc`. `bundles` are paths by the names of rungs, empty without a bundle.
+    Returns its name, or nothing where USD is not installed."""
     try:
         from pxr import Sdf, Usd, UsdGeom
     except ImportError:
@@ -78,33 +46,24 @@ def write_usd(
     UsdGeom.SetStageMetersPerUnit(stage, 1.0)
     root = UsdGeom.Xform.Define(stage, "/ladder").GetPrim()
     stage.SetDefaultPrim(root)
-    of_pbr = next((written for rung, written in rungs if rung.name == PBR), Written())
-    mesh = _define_mesh(stage, scene, [rung for rung, _ in rungs])
+    mesh, colours = _define_mesh(stage, scene, [rung for rung, _ in rungs])
     if is_two_sided:
         mesh.CreateDoubleSidedAttr(True)
     chosen = root.GetVariantSets().AddVariantSet(VARIANT_SET)
     below = {each["rung"]: each["below_pixels"] for each in lods}
-    shown_twice = [each for each in rungs if each[0].name == REFLECTION]
-    for number, (rung, written) in enumerate((*rungs, *shown_twice)):
-        is_mirrored = number >= len(rungs)
-        variant = MIRRORED if is_mirrored else rung.name
-        chosen.AddVariant(variant)
-        chosen.SetVariantSelection(variant)
+    for variant in _variants(rungs):
+        rung = variant.rung
+        chosen.AddVariant(variant.name)
+        chosen.SetVariantSelection(variant.name)
         with chosen.GetVariantEditContext():
-            shown = of_pbr if rung.name in (NEURAL, SURFACE) else written
-            material = _define_material(stage, variant, shown.files, shown.numbers)
-            lit = of_pbr if rung.name == NEURAL else written
-            if lit.shader is not None:
-                connect_network(stage, material, lit.shader.write(lit.shader_files))
-            elif rung.name in (UNLIT, REFLECTION, DETAIL):
-                sets = _FIRST, _LIGHT
-                text = light_document(written.files, written.numbers, sets, is_mirrored)
-                connect_network(stage, material, text)
-            if rung.name == NEURAL and bundle:
+            material = _define_material(stage, variant, colours.get(rung.name))
+            if variant.network is not None:
+                connect_network(stage, material, variant.network)
+            if bundles[rung.name]:
                 attribute = material.GetPrim().CreateAttribute(
                     ATTRIBUTE, Sdf.ValueTypeNames.Asset, True
                 )
-                attribute.Set(Sdf.AssetPath(bundle))
+                attribute.Set(Sdf.AssetPath(bundles[rung.name]))
             if below.get(rung.name):
                 attribute = mesh.GetPrim().CreateAttribute(LOD, Sdf.ValueTypeNames.Int, True)
                 attribute.Set(below[rung.name])
@@ -114,13 +73,44 @@ def write_usd(
     return [path.name]
 
 
+@dataclass(frozen=True)
+class _Variant:
+    """A variant of the USD file."""
+
+    name: str
+    rung: Rung
+    preview: Preview
+    cutoff: float
+    network: str | None
+    """A MaterialX document."""
+
+
+def _variants(rungs: list[tuple[Rung, Written]]) -> list[_Variant]:
+    """A variant for each rung, and then those that rungs have besides. A rung that borrows a look
+    shows that of the first one that lends it."""
+    sets = _FIRST, _LIGHT
+    lender = next((each for each in rungs if each[0].lends_look), None)
+    found: list[_Variant] = []
+    more: list[_Variant] = []
+    for rung, written in rungs:
+        shown, files = lender if lender and rung.borrows_look else (rung, written)
+        networks = rung.networks(written, sets)
+        if not networks and (text := shown.networks(files, sets).get(shown.name)) is not None:
+            networks = {rung.name: text}
+        preview, cutoff = shown.preview(files), files.numbers.get("alpha_cutoff", 0.0)
+        found.append(_Variant(rung.name, rung, preview, cutoff, networks.pop(rung.name, None)))
+        more += [_Variant(each, rung, preview, cutoff, text) for each, text in networks.items()]
+    return found + more
+
+
 def _bind(mesh: Any, material: UsdShade.Material) -> None:
     from pxr import UsdShade
 
     UsdShade.MaterialBindingAPI.Apply(mesh.GetPrim()).Bind(material)
 
 
-def _define_mesh(stage: Usd.Stage, scene: Scene, rungs: list[Rung]) -> Any:
+def _define_mesh(stage: Usd.Stage, scene: Scene, rungs: list[Rung]) -> tuple[Any, dict[str, str]]:
+    """The mesh, and the primvars with the light of vertices by the names of their rungs."""
     from pxr import Sdf, UsdGeom, Vt
 
     surface = scene.surface
@@ -140,87 +130,78 @@ def _define_mesh(stage: Usd.Stage, scene: Scene, rungs: list[Rung]) -> Any:
     for name, uv_set in ((_FIRST, scene.first_set), (_LIGHT, scene.unique_set or scene.first_set)):
         uv = np.ascontiguousarray(surface.sets[uv_set].reshape(-1, 2), np.float32)
         primvars.CreatePrimvar(name, types.TexCoord2fArray, corner).Set(Vt.Vec2fArray.FromNumpy(uv))
-    model = next((each.stored for each in rungs if each.name == VERTEX), None)
-    if isinstance(model, VertexColours):
-        light = model.curve.to_light(model.colours.values)[surface.vertices[0].reshape(-1)]
-        shown = np.ascontiguousarray(np.clip(light, 0, 1), np.float32)
-        primvars.CreatePrimvar(_COLOUR, types.Color3fArray, corner).Set(
-            Vt.Vec3fArray.FromNumpy(shown)
-        )
+    colours: dict[str, str] = {}
+    for rung in rungs:
+        if (stored := rung.vertex_light()) is not None:
+            # viewers show the first one without a material
+            colours[rung.name] = f"{_COLOUR}_{rung.name}" if colours else _COLOUR
+            light = np.clip(stored.light[surface.vertices[0].reshape(-1)], 0, 1)
+            primvars.CreatePrimvar(colours[rung.name], types.Color3fArray, corner).Set(
+                Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(light, np.float32))
+            )
     mesh.CreateExtentAttr([tuple(map(float, points.min(0))), tuple(map(float, points.max(0)))])
-    return mesh
+    return mesh, colours
 
 
-def _define_material(
-    stage: Usd.Stage, variant: str, files: dict[str, str], numbers: dict[str, Any]
-) -> UsdShade.Material:
+def _define_material(stage: Usd.Stage, variant: _Variant, colours: str | None) -> UsdShade.Material:
+    """The material of a variant. `colours` is the primvar with the light of vertices, if any."""
     from pxr import Sdf, UsdShade
 
-    path = f"/ladder/materials/{variant}"
+    path, types = f"/ladder/materials/{variant.name}", Sdf.ValueTypeNames
+    preview = variant.preview
     material = UsdShade.Material.Define(stage, path)
     surface = UsdShade.Shader.Define(stage, f"{path}/surface")
     surface.CreateIdAttr("UsdPreviewSurface")
     material.CreateSurfaceOutput().ConnectToSource(surface.ConnectableAPI(), "surface")
-    types = Sdf.ValueTypeNames
-    for use, port, kind, channel, space in _LIT if BASE_COLOUR in files else ():
-        if use in files:
-            scale = 2.0 if use == NORMAL else numbers.get("emissive_strength", 1.0)
-            texture = _texture(stage, f"{path}/{port}", files[use], space, _FIRST)
-            if use in (NORMAL, EMISSIVE):
-                texture.CreateInput("scale", types.Float4).Set((scale, scale, scale, 1))
-            if use == NORMAL:
-                texture.CreateInput("bias", types.Float4).Set((-1, -1, -1, 0))
-            source = texture.CreateOutput(channel, getattr(types, kind))
-            surface.CreateInput(port, getattr(types, kind)).ConnectToSource(source)
-    opacities = (BASE_COLOUR, _FIRST, "a"), (SHOWN, _LIGHT, "a"), (OPACITY, _FIRST, "r")
-    chosen = next((each for each in opacities if each[0] in files), None)
-    if "alpha_mode" in numbers and chosen is not None:
-        use, uv_set, channel = chosen
-        space = "raw" if use == OPACITY else "sRGB"
-        texture = _texture(stage, f"{path}/opacity", files[use], space, uv_set)
-        source = texture.CreateOutput(channel, types.Float)
-        surface.CreateInput("opacity", types.Float).ConnectToSource(source)
-        surface.CreateInput("opacityThreshold", types.Float).Set(numbers.get("alpha_cutoff", 0.0))
-    if BASE_COLOUR in files:
+
+    def connect(each: PreviewTexture, name: str) -> None:
+        kind = getattr(types, each.kind)
+        source = _texture(stage, f"{path}/{name}", each).CreateOutput(each.channel, kind)
+        surface.CreateInput(each.port, kind).ConnectToSource(source)
+
+    for each in preview.lit:
+        connect(each, each.port)
+    if preview.opacity is not None:
+        connect(preview.opacity, "opacity")
+        surface.CreateInput("opacityThreshold", types.Float).Set(variant.cutoff)
+    if preview.lit:
         return material
-    # light that is stored: nothing but emission
+    # stored light: nothing but emission
     for port in ("diffuseColor", "specularColor"):
         surface.CreateInput(port, types.Color3f).Set((0, 0, 0))
     surface.CreateInput("useSpecularWorkflow", types.Int).Set(1)
-    if variant == VERTEX:
+    if colours is not None:
         reader = UsdShade.Shader.Define(stage, f"{path}/colour")
         reader.CreateIdAttr("UsdPrimvarReader_float3")
-        reader.CreateInput("varname", types.String).Set(_COLOUR)
+        reader.CreateInput("varname", types.String).Set(colours)
         light = reader.CreateOutput("result", types.Float3)
-    elif SHOWN in files or COLOUR_SHOWN in files:
-        file = files.get(SHOWN) or files[COLOUR_SHOWN]
-        texture = _texture(stage, f"{path}/light", file, "sRGB", _LIGHT)
-        if SHOWN_SCALE in numbers:
-            scale = numbers[SHOWN_SCALE]
-            texture.CreateInput("scale", types.Float4).Set((scale, scale, scale, 1))
-        light = texture.CreateOutput("rgb", types.Color3f)
-    else:
-        return material
-    surface.CreateInput("emissiveColor", types.Color3f).ConnectToSource(light)
+        surface.CreateInput("emissiveColor", types.Color3f).ConnectToSource(light)
+    elif preview.light is not None:
+        connect(preview.light, "light")
     return material
 
 
-def _texture(stage: Usd.Stage, path: str, file: str, space: str, uv_set: str) -> UsdShade.Shader:
+def _texture(stage: Usd.Stage, path: str, given: PreviewTexture) -> UsdShade.Shader:
     from pxr import Sdf, UsdShade
 
     types = Sdf.ValueTypeNames
     reader = UsdShade.Shader.Define(stage, f"{path}_uv")
     reader.CreateIdAttr("UsdPrimvarReader_float2")
-    reader.CreateInput("varname", types.String).Set(uv_set)
+    reader.CreateInput("varname", types.String).Set(_LIGHT if given.is_on_light_set else _FIRST)
     texture = UsdShade.Shader.Define(stage, f"{path}_texture")
     texture.CreateIdAttr("UsdUVTexture")
-    texture.CreateInput("file", types.Asset).Set(Sdf.AssetPath(f"./{file}"))
-    texture.CreateInput("sourceColorSpace", types.Token).Set(space)
+    texture.CreateInput("file", types.Asset).Set(Sdf.AssetPath(f"./{given.file}"))
+    texture.CreateInput("sourceColorSpace", types.Token).Set("sRGB" if given.is_srgb else "raw")
     for wrap in ("wrapS", "wrapT"):
         texture.CreateInput(wrap, types.Token).Set("repeat")
     texture.CreateInput("st", types.Float2).ConnectToSource(
         reader.CreateOutput("result", types.Float2)
     )
+    scale = 2.0 if given.is_normal else given.scale
+    if scale is not None:
+        texture.CreateInput("scale", types.Float4).Set((scale, scale, scale, 1))
+    if given.is_normal:
+        texture.CreateInput("bias", types.Float4).Set((-1, -1, -1, 0))
     return texture
 
 

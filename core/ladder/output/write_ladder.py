@@ -14,54 +14,24 @@ import numpy as np
 from verdigris.core.base.outputs import write_file
 from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.bundle.files.replace_folder import remove_folder, swap_in
-from verdigris.core.hosts.host import (
-    BASE_COLOR,
-    EMISSION,
-    METALNESS,
-    NORMAL_MAP,
-    OPACITY,
-    ROUGHNESS,
-)
 from verdigris.core.hosts.ladder_looks import FORMAT, SCENE_SHADER, SCENE_TEXTURES, SCENE_VERTICES
 from verdigris.core.ladder.measure.measure_rung import SWITCH_FLIP, choose_lods
 from verdigris.core.ladder.measure.time_rung import NOT_MEASURED
-from verdigris.core.ladder.neural_rung import Neural
 from verdigris.core.ladder.output.gltf import write_gltf
 from verdigris.core.ladder.output.page import ShownViews, make_page
 from verdigris.core.ladder.output.usd import write_usd
 from verdigris.core.ladder.surface_shader.surface_shader import describe_shader
-from verdigris.core.ladder.texels import pbr_model
-from verdigris.core.ladder.texels.pbr_model import PbrTextures
-from verdigris.core.ladder.textures.texture_files import (
-    BASE_COLOUR,
-    EMISSIVE,
-    NORMAL,
-    Written,
-    write_textures,
-)
-from verdigris.core.ladder.unlit.unlit_models import VertexColours
 from verdigris.core.ladder.views.visibility import shows_backs
-from verdigris.core.pictures.picture_files import encode_jpeg, write_data
-from verdigris.core.settings.rung_names import COSTS, LIT, PBR, TITLES
+from verdigris.core.pictures.picture_files import encode_jpeg
 
 if TYPE_CHECKING:
     from verdigris.core.ladder.ladder import Ladder
     from verdigris.core.ladder.mesh.mesh_surface import Surface
-    from verdigris.core.ladder.rung import Rung
+    from verdigris.core.ladder.rungs.rung import Rung, VertexLight, Written
 
 REPORT, PAGE = "ladder.json", "ladder.html"
 # All files are written here, and then moved together: a ladder is whole, or the one before.
 _DRAFT = ".writing"
-
-
-def _bundle(rung: Rung, folder: Path) -> dict[str, str]:
-    """Where the bundle of the neural rung lies, from the folder of the ladder if it is there."""
-    if not isinstance(rung.stored, Neural):
-        return {}
-    name, folder = rung.stored.folder.resolve(), folder.resolve()
-    if name.is_relative_to(folder):
-        name = name.relative_to(folder)
-    return {"bundle": name.as_posix(), "uv_set": rung.stored.uv_set or ""}
 
 
 def _times(rung: Rung) -> dict[str, Any]:
@@ -70,7 +40,7 @@ def _times(rung: Rung) -> dict[str, Any]:
         return {"nanoseconds_left_out": NOT_MEASURED}
     return {
         "nanoseconds": round(rung.nanoseconds, 4),
-        "nanoseconds_of": "light" if rung.name in LIT else "pixel",
+        "nanoseconds_of": "light" if rung.is_lit else "pixel",
     }
 
 
@@ -85,45 +55,34 @@ def _write_picture(ladder: Ladder, views: ShownViews, rung: Rung, folder: Path) 
 def _write_for_scenes(
     rung: Rung, written: Written, folder: Path, surface: Surface
 ) -> dict[str, Any]:
-    """The surface shader of textures, and light of vertices; of pbr also textures by the kinds of
-    the plug-ins, whose materials read one number a file. No textures of an atlas, whose uv set a
-    scene does not have."""
-    stored, files = rung.stored, written.files
-    if isinstance(stored, VertexColours):
-        return {SCENE_VERTICES: _write_vertices(rung, stored, surface, folder)}
+    """Writes what scenes show: light of vertices, or a surface shader with its textures. Scenes do
+    not have the uv set of an atlas, and get no textures of it."""
+    light = rung.vertex_light()
+    if light is not None:
+        return {SCENE_VERTICES: _write_vertices(rung.name, light, surface, folder)}
     if written.shader is None:
         return {}
-    shader = {SCENE_SHADER: describe_shader(written.shader, written.shader_files)}
-    if not isinstance(stored, PbrTextures):
-        return shader
-    found = {BASE_COLOR: files[BASE_COLOUR], NORMAL_MAP: files[NORMAL]}
-    if EMISSIVE in files:
-        found[EMISSION] = files[EMISSIVE]
-    if rung.opacity is not None:
-        found[OPACITY] = f"{PBR}_{OPACITY}.png"
-        opacity = rung.opacity.grid.image
-        write_data(folder / found[OPACITY], np.ascontiguousarray(opacity[::-1], np.float32))
-    for kind, channel in ((ROUGHNESS, pbr_model.ROUGHNESS), (METALNESS, pbr_model.METALNESS)):
-        found[kind] = f"{PBR}_{kind}.png"
-        values = np.ascontiguousarray(stored.grid.image[::-1, :, channel, None], np.float32)
-        write_data(folder / found[kind], values)
-    return {SCENE_TEXTURES: found, **shader}
+    kinds = rung.write_viewport_textures(written, folder)
+    return {
+        **({SCENE_TEXTURES: kinds} if kinds else {}),
+        SCENE_SHADER: describe_shader(written.shader, written.shader_files),
+    }
 
 
-def _write_vertices(rung: Rung, model: VertexColours, surface: Surface, folder: Path) -> str:
+def _write_vertices(name: str, light: VertexLight, surface: Surface, folder: Path) -> str:
     """Writes the place, the light and the opacity of each vertex. Returns the file's name."""
     vertex, count = surface.vertices
     position = np.zeros((count, 3), np.float32)
     position[vertex.reshape(-1)] = surface.mesh.position.reshape(-1, 3)
     colour = np.ones((count, 4), np.float32)
-    colour[:, :3] = np.maximum(model.curve.to_light(model.colours.values), 0)
-    if rung.opacity is not None:
-        colour[:, 3] = rung.opacity.grid.values[:, 0]
+    colour[:, :3] = np.maximum(light.light, 0)
+    if light.alpha is not None:
+        colour[:, 3] = light.alpha[:, 0]
     data = io.BytesIO()
     np.savez(data, position=position, colour=colour)
-    name = f"{rung.name}_colours.npz"
-    write_file(folder / name, data.getvalue())
-    return name
+    file = f"{name}_colours.npz"
+    write_file(folder / file, data.getvalue())
+    return file
 
 
 def write_ladder(
@@ -131,7 +90,8 @@ def write_ladder(
 ) -> dict[str, Any]:
     """Writes everything into a folder, the report last. Returns the report. `baked` is the folder
     in which the neural rung was baked, and from which it is moved."""
-    ladder = _with_bundle_in(ladder, folder, baked)
+    moved = [rung.with_bundle_in(folder, baked) for rung in ladder.rungs]
+    ladder = replace(ladder, rungs=moved)
     folder.mkdir(parents=True, exist_ok=True)
     draft = folder / _DRAFT
     shutil.rmtree(draft, ignore_errors=True)
@@ -149,29 +109,18 @@ def write_ladder(
     return report
 
 
-def _with_bundle_in(ladder: Ladder, folder: Path, baked: Path | None) -> Ladder:
-    """The ladder with its new bundle where that will be."""
-    rungs = [
-        replace(rung, stored=replace(rung.stored, folder=folder / rung.stored.folder.name))
-        if isinstance(rung.stored, Neural) and rung.stored.folder.parent == baked
-        else rung
-        for rung in ladder.rungs
-    ]
-    return replace(ladder, rungs=rungs)
-
-
 def _write_all(
     ladder: Ladder, draft: Path, folder: Path, name: str, has_ktx: bool
 ) -> dict[str, Any]:
     """Writes everything into a draft of the folder."""
     written = [
-        (rung, write_textures(rung, draft, has_ktx, ladder.scene.atlas)) for rung in ladder.rungs
+        (rung, rung.write_files(draft, has_ktx, ladder.scene.atlas)) for rung in ladder.rungs
     ]
     is_two_sided = shows_backs(ladder.held_out.seen)
     models = write_gltf(ladder.scene, written, draft, name, is_two_sided)
     lods = [each.as_json() for each in choose_lods(ladder.rungs, ladder.measured)]
-    named = [_bundle(rung, folder).get("bundle", "") for rung in ladder.rungs]
-    models += write_usd(ladder.scene, written, draft, name, lods, "".join(named), is_two_sided)
+    bundles = {rung.name: rung.bundle_beside(folder) for rung in ladder.rungs}
+    models += write_usd(ladder.scene, written, draft, name, lods, bundles, is_two_sided)
     scene, views = ladder.scene, ShownViews(ladder)
     report: dict[str, Any] = {
         "format": FORMAT,
@@ -190,14 +139,14 @@ def _write_all(
         "rungs": [
             {
                 "name": rung.name,
-                "title": TITLES[rung.name],
-                "cost": COSTS[rung.name],
+                "title": rung.title,
+                "cost": rung.cost,
                 "size": rung.size,
                 "bytes": rung.byte_size,
                 "seconds": round(rung.seconds, 2),
                 **_times(rung),
                 "files": files.files,
-                **_bundle(rung, folder),
+                **rung.facts(folder),
                 "picture": _write_picture(ladder, views, rung, draft),
                 **_write_for_scenes(rung, files, draft, scene.surface),
                 **files.numbers,

@@ -15,8 +15,8 @@ import numpy as np
 
 from verdigris.core.base.device import MOST_THREADS, Device
 from verdigris.core.base.kernels import Source, constants_module
-from verdigris.core.ladder.pbr import fit_pbr
-from verdigris.core.ladder.pbr.fit_pbr import WEIGHT_OF_PIXELS, FitSettings
+from verdigris.core.ladder.fitting import fit_pbr
+from verdigris.core.ladder.fitting.fit_pbr import WEIGHT_OF_PIXELS, FitSettings
 from verdigris.core.ladder.texels.grid import (
     HARDEST,
     Grid,

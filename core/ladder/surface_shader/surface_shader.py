@@ -21,7 +21,6 @@ from verdigris.core.material.codegen.texel_values import texel_property
 from verdigris.core.material.graph.library import standard_library
 from verdigris.core.material.graph.traversal import is_of_document, own_graph, source_of
 from verdigris.core.pictures.picture_files import srgb_from_linear, write_data
-from verdigris.core.settings.rung_names import SURFACE
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
 
 _GRAPH, _SURFACE = "textures", "surface"
 _DECODE = "srgb_texture_to_lin_rec709"
-DOCUMENT = "document"
-"""The use of the document among the files of the rung."""
 
 
 COUNTS = {"float": 1, "color3": 3, "vector3": 3}
@@ -283,14 +280,14 @@ def _feed(
 
 
 def write_surface(
-    shader: SurfaceShader, grid: Grid, folder: Path, atlas: Atlas | None = None
-) -> dict[str, str]:
-    """Writes `surface.mtlx` and its images. Returns file names by the input that they feed; those
-    of UDIM tiles contain <UDIM>."""
-    files = write_images(shader, grid, folder, SURFACE, atlas)
-    name = f"{SURFACE}.mtlx"
-    write_file(folder / name, shader.write(files).encode())
-    return {DOCUMENT: name, **files}
+    shader: SurfaceShader, grid: Grid, folder: Path, name: str, atlas: Atlas | None = None
+) -> tuple[str, dict[str, str]]:
+    """Writes the document `NAME.mtlx` and its images. Returns the name of the document, and file
+    names by the input that they feed; those of UDIM tiles contain <UDIM>."""
+    files = write_images(shader, grid, folder, name, atlas)
+    document = f"{name}.mtlx"
+    write_file(folder / document, shader.write(files).encode())
+    return document, files
 
 
 def write_images(

@@ -15,6 +15,7 @@ its visibility and its loss of light: Neubelt and Pettineo's, and .157 of the st
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from verdigris.core.flatten.flat_model import (
     stored_normal,
 )
 from verdigris.core.ladder.texels.grid import layout_uniform
+from verdigris.core.ladder.texels.images import RungImage
 from verdigris.core.material.evaluator import DeviceMaterial
 
 if TYPE_CHECKING:
@@ -42,8 +44,14 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.floating]
 
-_SHADER = Source("ladder/pbr/pbr_textures")
+_SHADER = Source("ladder/texels/pbr_textures")
 
+# The uses of glTF's images.
+BASE_COLOUR, ORM, NORMAL_MAP, EMISSIVE = "base_color", "orm", "normal", "emissive"
+COAT_MAP, ANISOTROPY_MAP, SHEEN_MAP = "coat", "anisotropy", "sheen"
+# Bytes of a texel: base colour; occlusion, roughness and metalness; normal; emission.
+_BYTES, _EMISSION_BYTES = 3 + 3 + 2, 3
+_LAYER_BYTES = {"coat": 2, "anisotropy": 3, "sheen": 4}
 # Channels of a stored texel. Colours are stored in sRGB, signed numbers as (1 + x) / 2.
 BASE, ROUGHNESS, METALNESS, NORMAL = slice(0, 3), 3, 4, slice(5, 7)
 COAT, COAT_ROUGHNESS, STRETCH, SHEEN, SHEEN_ROUGHNESS = 7, 8, slice(9, 11), slice(11, 14), 14
@@ -187,11 +195,82 @@ class PbrTextures:
     occlusion: Grid | None = None
 
     @property
+    def texel_bytes(self) -> int:
+        """Bytes of a texel of all textures."""
+        emission = 0 if self.emission is None else _EMISSION_BYTES
+        return _BYTES + sum(_LAYER_BYTES[each] for each in self.layers) + emission
+
+    @property
     def linear_emission(self) -> Floats | None:
         """Emission (texels, 3) as light, if there is any."""
         if self.emission is None:
             return None
         return np.asarray(linear_from_srgb(self.emission.values) * self.strength)
+
+    def images(self, opacity: Floats | None = None) -> dict[str, RungImage]:
+        """The textures as glTF has them, by their use; opacity is the alpha of colours."""
+        image = self.grid.image
+        slant = 2 * image[..., NORMAL] - 1
+        up = np.sqrt(1 - np.minimum((slant**2).sum(-1), LARGEST_SLANT**2))
+        normal = np.concatenate([image[..., NORMAL], 0.5 + 0.5 * up[..., None]], -1)
+        white = np.ones_like(image[..., :1])
+        open_part = white if self.occlusion is None else self.occlusion.image
+        base = image[..., BASE]
+        if opacity is not None:
+            base = np.concatenate([base, opacity], -1)
+        found = {
+            BASE_COLOUR: RungImage(base, is_srgb=True),
+            ORM: RungImage(np.concatenate([open_part, image[..., [ROUGHNESS, METALNESS]]], -1)),
+            NORMAL_MAP: RungImage(normal, has_two=True),
+        }
+        if "coat" in self.layers:
+            coat = np.concatenate([image[..., [COAT, COAT_ROUGHNESS]], 0 * white], -1)
+            found[COAT_MAP] = RungImage(coat, has_two=True)
+        if "anisotropy" in self.layers:
+            found[ANISOTROPY_MAP] = RungImage(_anisotropy_texture(image[..., STRETCH]))
+        if "sheen" in self.layers:
+            sheen = np.concatenate([image[..., SHEEN], image[..., SHEEN_ROUGHNESS, None]], -1)
+            found[SHEEN_MAP] = RungImage(sheen, is_srgb=True)
+        if self.emission is not None:
+            found[EMISSIVE] = RungImage(self.emission.image, is_srgb=True)
+        return found
+
+    def replace(self, images: Mapping[str, Floats]) -> None:
+        """Takes these images as its texels."""
+        image = self.grid.image
+        image[..., BASE] = images[BASE_COLOUR][..., :3]
+        image[..., ROUGHNESS] = images[ORM][..., 1]
+        image[..., METALNESS] = images[ORM][..., 2]
+        image[..., NORMAL] = images[NORMAL_MAP][..., :2]
+        if self.occlusion is not None:
+            self.occlusion.image[:] = images[ORM][..., :1]
+        if COAT_MAP in images:
+            image[..., [COAT, COAT_ROUGHNESS]] = images[COAT_MAP][..., :2]
+        if ANISOTROPY_MAP in images:
+            image[..., STRETCH] = _stretch_of(images[ANISOTROPY_MAP])
+        if SHEEN_MAP in images:
+            image[..., SHEEN] = images[SHEEN_MAP][..., :3]
+            image[..., SHEEN_ROUGHNESS] = images[SHEEN_MAP][..., 3]
+        keep_in_range(self.grid.values)
+        if self.emission is not None:
+            self.emission.image[:] = images[EMISSIVE][..., :3]
+
+
+def _anisotropy_texture(stored: Floats) -> Floats:
+    """KHR_materials_anisotropy: the direction in two channels, and the strength."""
+    stretch = 2 * stored - 1
+    angle = 0.5 * np.arctan2(stretch[..., 1], stretch[..., 0])
+    strength = np.sqrt(np.sqrt((stretch**2).sum(-1)))
+    direction = 0.5 + 0.5 * np.stack([np.cos(angle), np.sin(angle)], -1)
+    return np.concatenate([direction, strength[..., None]], -1)
+
+
+def _stretch_of(texture: Floats) -> Floats:
+    """What a texture of KHR_materials_anisotropy stands for, as it is stored."""
+    x, y = np.moveaxis(2 * texture[..., :2] - 1, -1, 0)
+    angle, strength = np.arctan2(y, x), texture[..., 2] ** 2
+    turn = np.stack([np.cos(2 * angle), np.sin(2 * angle)], -1)
+    return np.asarray(0.5 + 0.5 * strength[..., None] * turn)
 
 
 class PbrMaterial(DeviceMaterial):

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.ladder.views.visibility import DeviceSurface
+from verdigris.core.lighting.device_lighting import DeviceEnvironment
+from verdigris.core.pictures.environment_render import SHADE_ENVIRONMENT, EnvironmentLighting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.ladder.mesh.mesh_surface import Atlas, Surface
-    from verdigris.core.ladder.views.visibility import DeviceSurface, Seen
+    from verdigris.core.ladder.views.visibility import Seen
+    from verdigris.core.lighting.environment import Environment
     from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.pictures.environment_render import EnvironmentLighting
 
     Floats = NDArray[np.float32]
 
@@ -40,6 +43,43 @@ class Scene:
     has_emission: bool
     atlas: Atlas | None = None
     """UDIM tiles of the first set, which is then the atlas' set."""
+
+    @classmethod
+    def build(
+        cls,
+        teacher: Teacher,
+        surface: Surface,
+        environment: Environment,
+        uv_set: str | None,
+        needs_unique: bool,
+        has_tiles: bool,
+    ) -> Scene:
+        """The scene on a device. `uv_set` is that of the material, by default the mesh's first.
+        `needs_unique`: light needs a set without overlaps. With `has_tiles`, unit squares of uv are
+        UDIM tiles."""
+        first_set, atlas = surface.require_set(uv_set), None
+        if has_tiles and len(surface.reports[first_set].tiles) > 1:
+            surface, atlas = surface.with_atlas(first_set)
+            first_set = atlas.uv_set
+        elif needs_unique and not surface.has_unique_set and surface.is_of_tiles(first_set):
+            # light differs between tiles that share the material's textures
+            surface, _ = surface.with_atlas(first_set)
+        geometry = DeviceSurface(teacher.device, surface)
+        lit_by = DeviceEnvironment.upload(teacher.device, environment)
+        return cls(
+            teacher,
+            geometry,
+            EnvironmentLighting(lit_by, geometry.occluders),
+            2.0**environment.exposure,
+            first_set,
+            surface.require_unique_set() if needs_unique else None,
+            not teacher.is_dark_and_opaque,
+            atlas,
+        )
+
+    def compile(self) -> None:
+        """Compiles the kernel that draws, or finds it in the cache."""
+        self.teacher.kernel(SHADE_ENVIRONMENT, "shadeEnvironment")
 
     @property
     def surface(self) -> Surface:

@@ -25,7 +25,8 @@ def run_ladder(
     command: Ladder, material: OpenMaterial, mesh: Mesh | None, post: Callable[[Event], None]
 ) -> None:
     """Posts what is fitted, and the report at the end. `mesh` is one of the host's scene."""
-    from verdigris.core.baking.fit_ladder import LadderRequest, fit_ladder
+    from verdigris.core.baking.fit_ladder import fit_ladder
+    from verdigris.core.baking.ladder_request import LadderRequest
     from verdigris.core.ladder.mesh.mesh_surface import Surface, load_surface
     from verdigris.core.lighting.environment import STUDIO
     from verdigris.core.lighting.named_environments import find_environment

@@ -8,7 +8,6 @@ from __future__ import annotations
 import bpy
 
 from verdigris.core.hosts.host import MIRROR_RIM, StoredLight
-from verdigris.core.settings.rung_names import REFLECTION
 
 from .meshes import RUNG, world_from_object
 from .node_graph import NodeGraph
@@ -91,7 +90,7 @@ def _octahedral() -> bpy.types.NodeTree:
     if found is not None and RUNG in found:
         return found
     made = bpy.data.node_groups.new(_OCTAHEDRAL, "ShaderNodeTree")
-    made[RUNG] = REFLECTION
+    made[RUNG] = _OCTAHEDRAL
     made.interface.new_socket("Direction", in_out="INPUT", socket_type="NodeSocketVector")
     made.interface.new_socket("UV", in_out="OUTPUT", socket_type="NodeSocketVector")
     graph = NodeGraph(made)

@@ -13,7 +13,6 @@ import numpy as np
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import VIEWPORT_SUFFIX, LadderLook, RungLook
 from verdigris.core.hosts.ladder_looks import read_vertices
-from verdigris.core.settings.rung_names import NEURAL, PBR
 
 from .light_nodes import add_light, emit, note_axes
 from .meshes import RUNG, evaluated, objects_with, world_y_up
@@ -30,8 +29,8 @@ COLOURS = "verdigris_vertex"
 
 
 def attach_rungs(material: bpy.types.Material, ladder: LadderLook) -> str:
-    """Makes a collection with a collection for each rung. The neural one shows the objects
-    themselves; those of the others are copies, hidden until their collection is shown."""
+    """Makes a collection with a collection for each rung. The one that is the material holds the
+    objects themselves; the others hold copies, hidden until their collection is shown."""
     require_local(material)
     if MADE_FOR in material:
         raise HostError(
@@ -59,11 +58,11 @@ def attach_rungs(material: bpy.types.Material, ladder: LadderLook) -> str:
             level[BELOW] = rung.below_pixels
         top.children.link(level)
         shown = material
-        if rung.name != NEURAL:
+        if not rung.is_material:
             shown = _material_of(material, rung, images[rung.name], objects[0].data)
             level.hide_viewport = level.hide_render = True
         for item in objects:
-            if rung.name == NEURAL:
+            if rung.is_material:
                 level.objects.link(item)
                 continue
             copied = _copy_of(item, material, shown)
@@ -134,8 +133,7 @@ def _material_of(
     graph = NodeGraph(made.node_tree)
     if rung.shader is not None:
         uv_map = _uv_map(mesh, rung.shader.uv_set, True)
-        # glTF's highlights have no light of several bounces
-        add_surface(graph, rung.shader, images, uv_map, has_bounces=rung.name != PBR)
+        add_surface(graph, rung.shader, images, uv_map)
         return made
     if rung.light is not None:
         wanted, first = rung.light.uv_set, rung.light.uv_set_of_detail

@@ -96,12 +96,10 @@ _OPAQUE, _MASK = 0, 1
 
 
 def add_surface(
-    graph: NodeGraph, look: ShaderLook, images: Mapping[str, bpy.types.Image], uv_map: str,
-    has_bounces: bool = True,
-) -> None:  # fmt: skip
-    """Makes a Principled BSDF of a surface shader, with or without light of several bounces between
-    microfacets. Inputs without a socket are left out."""
-    distribution = "MULTI_GGX" if has_bounces else "GGX"
+    graph: NodeGraph, look: ShaderLook, images: Mapping[str, bpy.types.Image], uv_map: str
+) -> None:
+    """Makes a Principled BSDF of a surface shader. Inputs without a socket are left out."""
+    distribution = "MULTI_GGX" if look.has_bounces else "GGX"
     shader = graph.node(
         "ShaderNodeBsdfPrincipled", {"Emission Color": 0.0}, distribution=distribution
     )

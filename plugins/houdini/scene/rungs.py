@@ -6,8 +6,8 @@ import hou
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import LadderLook
+from verdigris.core.hosts.ladder_looks import VARIANT_SET
 from verdigris.core.material.usd.write_mtlx import valid_name
-from verdigris.core.settings.rung_names import VARIANT_SET
 from verdigris.plugins.houdini.scene.nodes import refuse_locked
 from verdigris.plugins.houdini.scene.stage import STAGE_PATH
 

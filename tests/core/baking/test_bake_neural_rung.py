@@ -104,7 +104,7 @@ def test_the_rung_is_drawn_measured_and_written_with_its_bundle(tiled):
         find_environment("studio"),
         ["neural"],
         settings,
-        neural=lambda: neural,
+        find_bundle=lambda: neural,
     )
     assert found.measured["neural"].flip < 0.08
     report = write_ladder(found, folder, "tiled")

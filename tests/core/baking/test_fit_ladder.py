@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 from verdigris.core.baking import fit_ladder as ladders
-from verdigris.core.baking.fit_ladder import LadderRequest, fit_ladder
+from verdigris.core.baking.fit_ladder import fit_ladder
+from verdigris.core.baking.ladder_request import LadderRequest
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import BundleError, MeshError, SettingsError
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.ladder.mesh.mesh_surface import Surface
-from verdigris.core.ladder.neural_rung import Neural
 from verdigris.core.ladder.output import write_ladder
+from verdigris.core.ladder.rungs.neural import Neural
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import parse_document
 

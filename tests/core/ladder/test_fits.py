@@ -4,28 +4,24 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.device import open_device
-from verdigris.core.ladder.pbr.fit_pbr import FitSettings, PbrFit, fit_pbr
+from verdigris.core.ladder.fitting.fit_pbr import FitSettings, PbrFit, fit_pbr
+from verdigris.core.ladder.fitting.image_fit import (
+    RECORD,
+    ImageFit,
+    ImageFitSettings,
+    OneTexture,
+    Records,
+    VertexColours,
+    fit_model,
+)
+from verdigris.core.ladder.rungs.detail import DetailAndColour
+from verdigris.core.ladder.rungs.reflection import WithReflection, mirror_directions, mirror_uv
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.grid import Grid, fill_holes, soft_quantise
 from verdigris.core.ladder.texels.tone_curve import (
     CLAMP,
     ToneCurve,
     fit_curve,
-)
-from verdigris.core.ladder.unlit.image_fit import (
-    RECORD,
-    ImageFit,
-    ImageFitSettings,
-    Records,
-    fit_model,
-)
-from verdigris.core.ladder.unlit.unlit_models import (
-    DetailAndColour,
-    OneTexture,
-    VertexColours,
-    WithReflection,
-    mirror_directions,
-    mirror_uv,
 )
 from verdigris.core.ladder.views.lit_pixels import LitPixels
 from verdigris.core.ladder.views.reference import Responses

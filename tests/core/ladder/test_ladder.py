@@ -13,8 +13,9 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.geometry.mesh import normalized
 from verdigris.core.hosts.ladder_looks import read_look
 from verdigris.core.ladder.ladder import make_ladder
-from verdigris.core.ladder.ladder_settings import LadderSettings, check_rungs
+from verdigris.core.ladder.ladder_settings import LadderSettings
 from verdigris.core.ladder.output.write_ladder import write_ladder
+from verdigris.core.ladder.rungs.registry import RUNGS, require_rungs
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.grid import Grid
 from verdigris.core.ladder.texels.pbr_model import PbrMaterial
@@ -24,12 +25,12 @@ from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.pictures.picture_files import srgb_from_linear
-from verdigris.core.settings.rung_names import RUNGS
 
 from ..material.documents import document, material, with_surface
 from .lights import lights_for, random_views
 from .small_ladder import TINY
 
+FITTED = [kind.name for kind in RUNGS if not kind.is_baked]
 # Half of it is a red plastic and half a blue metal, by the place on the mesh and not by uv.
 BY_PLACE = with_surface(
     '<input name="base_color" type="color3" nodename="colour"/>'
@@ -63,7 +64,7 @@ def made(device, ball, tmp_path_factory):
     teacher = Teacher(parse_document(BY_PLACE), device=device)
     seen = []
     ladder = make_ladder(
-        teacher, ball, find_environment("studio"), RUNGS[1:], TINY, uv_set="st1",
+        teacher, ball, find_environment("studio"), FITTED, TINY, uv_set="st1",
         on_progress=lambda what, part: seen.append((what, part)),
     )  # fmt: skip
     folder = tmp_path_factory.mktemp("ladder")
@@ -125,7 +126,7 @@ def test_samples_of_the_response_are_those_of_the_material_at_the_pixels_of_came
 
 def test_every_rung_is_fitted_and_its_errors_are_measured(made):
     ladder, _, report, seen = made
-    assert [rung["name"] for rung in report["rungs"]] == list(RUNGS[1:])
+    assert [rung["name"] for rung in report["rungs"]] == FITTED
     flips = {rung["name"]: rung["flip"] for rung in report["rungs"]}
     # glTF holds this material, and follows the eye; the others cannot
     assert flips["surface"] < flips["pbr"] < 0.13 and flips["pbr"] < flips["unlit"]
@@ -158,7 +159,7 @@ def test_a_coat_of_paint_is_the_same_in_all_texels(device, ball):
     )
     teacher = Teacher(parse_document(paint), device=device)
     few = replace(TINY, steps=60)
-    found = make_ladder(teacher, ball, find_environment("studio"), ["pbr"], few).rungs[0].stored
+    found = make_ladder(teacher, ball, find_environment("studio"), ["pbr"], few).rungs[0].textures
     assert np.ptp(found.grid.values, axis=0).max() == 0
     colour = linear_from_srgb(found.grid.values[0, pbr_model.BASE])
     assert colour == pytest.approx([0.05, 0.3, 0.4], abs=0.05)
@@ -294,8 +295,9 @@ def test_unknown_rungs_and_sizes_are_refused():
     with pytest.raises(
         SettingsError, match="rungs: 'bump' is not known: choose from neural, surface, pbr"
     ):
-        check_rungs(["bump"])
-    assert check_rungs(["vertex", "pbr", "vertex"]) == ["pbr", "vertex"]
+        require_rungs(["bump"])
+    found = require_rungs(["vertex", "pbr", "vertex"])
+    assert [kind.name for kind in found] == ["pbr", "vertex"]
     with pytest.raises(SettingsError, match="size is 3: use 4 to 4096"):
         LadderSettings(size=3)
 

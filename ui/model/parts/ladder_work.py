@@ -11,7 +11,7 @@ from typing import Any
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.hosts.host import BakedResult, HostDocument, LadderLook
 from verdigris.core.hosts.ladder_looks import look_of, result_of
-from verdigris.core.settings.rung_names import NEURAL, PBR, RUNGS, TITLES, UNLIT
+from verdigris.core.ladder.rungs.registry import RUNGS, find_rung
 from verdigris.core.worker.client.client import GONE, WorkerClient
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import Message
@@ -28,7 +28,8 @@ class LadderChoices:
 
     mesh: str = ""
     """The name of a mesh of the scene, or a file."""
-    rungs: tuple[str, ...] = (NEURAL, PBR, UNLIT)
+    rungs: tuple[str, ...] = ("neural", "pbr", "unlit")
+    """Names of rungs."""
     size: int = 256
 
 
@@ -60,7 +61,7 @@ class LadderWork:
     def set_rung(self, name: str, is_on: bool) -> None:
         """Takes a rung in, or leaves it out."""
         chosen = {*self.choices.rungs, name} if is_on else {*self.choices.rungs} - {name}
-        self.choose(rungs=tuple(each for each in RUNGS if each in chosen))
+        self.choose(rungs=tuple(each.name for each in RUNGS if each.name in chosen))
 
     def open(self, folder: Path) -> None:
         """Shows the ladder of a folder, if there is one."""
@@ -147,7 +148,8 @@ class LadderWork:
             self._client.send(waiting)
         elif kind == "fitting":
             what = str(event.get("what", ""))
-            self.what = TITLES.get(what) or capitalise(what)
+            kind = find_rung(what)
+            self.what = kind.title if kind else capitalise(what)
             self.part = float(event.get("part", 0.0))
             self.changed.emit()
         elif kind == "fitted":

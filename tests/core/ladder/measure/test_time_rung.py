@@ -5,14 +5,23 @@ import pytest
 
 from verdigris.core.base.device import open_device
 from verdigris.core.ladder.measure.time_rung import nanoseconds_of, time_rung
+from verdigris.core.ladder.rungs.pbr import PbrRung
+from verdigris.core.ladder.rungs.reflection import mirror_uv
 from verdigris.core.ladder.texels import pbr_model
 from verdigris.core.ladder.texels.pbr_model import PbrTextures
-from verdigris.core.ladder.unlit.unlit_models import (
-    mirror_uv,
-)
-from verdigris.core.settings.rung_names import DETAIL, PBR, REFLECTION, UNLIT, VERTEX
 
-from ..image_rungs import CURVE, MIRROR, ROUNDS, THREADS, bytes_of, image_rungs, rung_of, sums_of
+from ..image_rungs import (
+    CURVE,
+    MIRROR,
+    ROUNDS,
+    THREADS,
+    bytes_of,
+    detail_rung,
+    reflection_rung,
+    sums_of,
+    unlit_rung,
+    vertex_rung,
+)
 
 
 @pytest.fixture(scope="module")
@@ -41,29 +50,45 @@ def above_surface(xi):
     return np.stack([sine * np.cos(2 * np.pi * xi[1]), sine * np.sin(2 * np.pi * xi[1]), cosine])
 
 
-@pytest.mark.parametrize("name", [UNLIT, REFLECTION, DETAIL, VERTEX])
-def test_the_timed_light_of_a_pixel_is_that_of_the_rung(device, name):
-    model = image_rungs()[name]
-    drawn = random_numbers(0)
+def shown_by_unlit(model, drawn):
+    return CURVE.to_light(model.texture.sample(drawn[:2]))
+
+
+def shown_by_reflection(model, drawn):
+    mirrored = model.mirror.sample(mirror_uv(above_surface(drawn[2:])))
+    return shown_by_unlit(model, drawn) + model.share.sample(drawn[:2]) * MIRROR.to_light(mirrored)
+
+
+def shown_by_detail(model, drawn):
     uv = drawn[:2]
-    if name == VERTEX:
-        light = CURVE.to_light(drawn[:3])
-    elif name == DETAIL:
-        light = 4 * model.detail.sample(uv) ** 2 * CURVE.to_light(model.colour.sample(uv))
-    else:
-        light = CURVE.to_light(model.texture.sample(uv))
-    if name == REFLECTION:
-        mirrored = model.mirror.sample(mirror_uv(above_surface(drawn[2:])))
-        light = light + model.share.sample(uv) * MIRROR.to_light(mirrored)
+    return 4 * model.detail.sample(uv) ** 2 * CURVE.to_light(model.colour.sample(uv))
+
+
+def shown_by_vertices(_, drawn):
+    return CURVE.to_light(drawn[:3])
+
+
+@pytest.mark.parametrize(
+    ("make_rung", "shown"),
+    [
+        (unlit_rung, shown_by_unlit),
+        (reflection_rung, shown_by_reflection),
+        (detail_rung, shown_by_detail),
+        (vertex_rung, shown_by_vertices),
+    ],
+)
+def test_the_timed_light_of_a_pixel_is_that_of_the_rung(device, make_rung, shown):
+    rung = make_rung()
+    light = shown(rung.model, random_numbers(0))
     expected = light.sum(0).reshape(THREADS, ROUNDS).sum(1)
     # texture units filter with weights of eight bits
-    assert sums_of(rung_of(name, model), device) == pytest.approx(expected, rel=2e-2)
+    assert sums_of(rung, device) == pytest.approx(expected, rel=2e-2)
 
 
 def test_the_timed_response_is_that_of_the_gltf_material(device):
     grid = bytes_of(5, 1, pbr_model.CHANNELS)
     pbr_model.keep_in_range(grid.values)
-    rung = rung_of(PBR, PbrTextures(grid, tuple(pbr_model.LAYERS)))
+    rung = PbrRung(PbrTextures(grid, tuple(pbr_model.LAYERS)), size=1)
     first, second = random_numbers(0), random_numbers(1)
     texels = np.repeat(pbr_model.decode(grid.values).T, THREADS * ROUNDS, 1).astype(np.float64)
     found = pbr_model.evaluate(texels, above_surface(first[2:]), above_surface(second[:2]))
@@ -72,6 +97,6 @@ def test_the_timed_response_is_that_of_the_gltf_material(device):
 
 
 def test_a_processor_measures_nothing_that_a_report_shows(device):
-    rung = rung_of(UNLIT, image_rungs()[UNLIT])
+    rung = unlit_rung()
     assert time_rung(rung, device) is None
     assert 0 < nanoseconds_of(rung, device) < 1e5

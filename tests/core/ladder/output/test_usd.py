@@ -9,10 +9,17 @@ import pytest
 
 from verdigris.core.base.device import open_device
 from verdigris.core.geometry.mesh import load_mesh
+from verdigris.core.ladder.fitting.image_fit import VertexColours
 from verdigris.core.ladder.mesh.mesh_surface import Surface
-from verdigris.core.ladder.output.light_document import light_document
 from verdigris.core.ladder.output.usd import write_usd
-from verdigris.core.ladder.rung import Rung
+from verdigris.core.ladder.rungs.detail import DetailRung
+from verdigris.core.ladder.rungs.light_document import light_document
+from verdigris.core.ladder.rungs.neural import NeuralRung
+from verdigris.core.ladder.rungs.pbr import PbrRung
+from verdigris.core.ladder.rungs.reflection import ReflectionRung
+from verdigris.core.ladder.rungs.rung import Written
+from verdigris.core.ladder.rungs.stored_light import UnlitRung
+from verdigris.core.ladder.rungs.vertex import VertexRung
 from verdigris.core.ladder.surface_shader.surface_shader import (
     Constant,
     SurfaceShader,
@@ -20,8 +27,6 @@ from verdigris.core.ladder.surface_shader.surface_shader import (
 )
 from verdigris.core.ladder.texels.grid import Grid
 from verdigris.core.ladder.texels.tone_curve import ToneCurve
-from verdigris.core.ladder.textures.texture_files import Written
-from verdigris.core.ladder.unlit.unlit_models import VertexColours
 from verdigris.core.ladder.views.scene import Scene
 from verdigris.core.ladder.views.visibility import DeviceSurface
 from verdigris.core.material.evaluator import Frames
@@ -75,19 +80,18 @@ def written(tmp_path_factory):
     count = surface.vertices[1]
     colours = VertexColours(Grid(count, 1, np.full((count, 3), 0.5, "f4")), ToneCurve(1, 1, 0))
 
-    def rung(name, files, stored=None):
-        return Rung(name, 8, 1, 0.0, None, stored), Written(files)
-
     numbers = {"curve": CURVE, "colour_shown_scale": 2.5, "alpha_mode": "BLEND"}
+    # what the files hold is not read
     rungs = [
-        rung("neural", {}),
-        (Rung("pbr", 8, 1, 0.0, None), Written(LIT, LIT_NUMBERS, LAYERED, LAYERS)),
-        (Rung("unlit", 8, 1, 0.0, None), Written(UNLIT, {"curve": CURVE})),
-        (Rung("reflection", 8, 1, 0.0, None), Written(REFLECTION, MIRRORED)),
-        (Rung("detail", 8, 1, 0.0, None), Written(detail, numbers)),
-        rung("vertex", {}, colours),
+        (NeuralRung(None), Written()),
+        (PbrRung(None), Written(LIT, LIT_NUMBERS, LAYERED, LAYERS)),
+        (UnlitRung(None), Written(UNLIT, {"curve": CURVE})),
+        (ReflectionRung(None), Written(REFLECTION, MIRRORED)),
+        (DetailRung(None), Written(detail, numbers)),
+        (VertexRung(colours), Written()),
     ]
-    [name] = write_usd(scene, rungs, folder, "tray", LODS, "tray.vdg")
+    bundles = {rung.name: "" for rung, _ in rungs} | {"neural": "tray.vdg"}
+    [name] = write_usd(scene, rungs, folder, "tray", LODS, bundles)
     return Usd.Stage.Open(str(folder / name)), mesh
 
 

@@ -11,9 +11,9 @@ from verdigris.core.base.colour import linear_from_srgb
 from verdigris.core.base.device import open_device
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.geometry.shapes import shape_mesh
+from verdigris.core.ladder.fitting.fit_pbr import WEIGHT_OF_PIXELS
 from verdigris.core.ladder.mesh.mesh_surface import Surface
 from verdigris.core.ladder.output.usd import connect_network
-from verdigris.core.ladder.pbr.fit_pbr import WEIGHT_OF_PIXELS
 from verdigris.core.ladder.surface_shader.fit_surface import (
     SurfaceFit,
     SurfaceFitSettings,
@@ -78,18 +78,18 @@ def random_texels(shader, side, seed=0):
 
 def test_the_document_is_valid_and_draws_what_was_fitted(device, tmp_path):
     grid = random_texels(SHADER, 8)
-    files = write_surface(SHADER, grid, tmp_path)
-    assert set(files) == {"document", *(each.name for each in SHADER.inputs)}
+    document, files = write_surface(SHADER, grid, tmp_path, "surface")
+    assert set(files) == {each.name for each in SHADER.inputs}
     read = mx.createDocument()
     library = mx.createDocument()
     mx.loadLibraries(mx.getDefaultDataLibraryFolders(), mx.getDefaultDataSearchPath(), library)
-    mx.readFromXmlFile(read, str(tmp_path / files["document"]))
+    mx.readFromXmlFile(read, str(tmp_path / document))
     read.setDataLibrary(library)
     is_valid, faults = read.validate()
     assert is_valid, faults
     fitted = TexelMaterial(SHADER, device)
     fitted.show(grid)
-    written = Teacher(load_document(tmp_path / files["document"]), device=device)
+    written = Teacher(load_document(tmp_path / document), device=device)
     rng = np.random.default_rng(1)
     uv = rng.random((500, 2)).astype(np.float32)
     wo = random_views(rng, 500)
@@ -347,7 +347,7 @@ def test_inputs_are_baked_where_they_are_on_the_mesh_tile_by_tile(device, tmp_pa
     assert image[1:7, 9:15, 0] == pytest.approx(np.tile(1 - centres[1:7], (6, 1)), abs=3e-3)
     leaning = np.array([0.6, 0, 0.8]) / np.linalg.norm([0.6, 0, 0.8])
     assert 2 * image[1:7, 1:15, 1:] - 1 == pytest.approx(np.tile(leaning, (6, 14, 1)), abs=1e-3)
-    files = write_surface(shader, grid, tmp_path, atlas)
+    _, files = write_surface(shader, grid, tmp_path, "surface", atlas)
     assert files["normal"] == "surface_normal.<UDIM>.png"
     second = oiio.ImageBuf(str(tmp_path / "surface_specular_roughness.1002.png"))
     assert second.get_pixels("float")[3, :, 0] == pytest.approx(image[4, 8:, 0], abs=3e-3)
@@ -426,15 +426,15 @@ def test_the_network_of_a_stage_is_the_document(device, tmp_path):
     from pxr import Usd, UsdShade
 
     grid = random_texels(SHADER, 8)
-    files = write_surface(SHADER, grid, tmp_path)
+    document, _ = write_surface(SHADER, grid, tmp_path, "surface")
     stage = Usd.Stage.CreateNew(str(tmp_path / "thing.usda"))
-    text = (tmp_path / files["document"]).read_text()
+    text = (tmp_path / document).read_text()
     connect_network(stage, UsdShade.Material.Define(stage, "/thing"), text)
     stage.Save()
     converted = convert(Usd.Stage.Open(str(tmp_path / "thing.usda")), "/thing")
     assert converted.notes == ()
     read = Teacher(parse_document(converted.text, converted.folders), device=device)
-    written = Teacher(load_document(tmp_path / files["document"]), device=device)
+    written = Teacher(load_document(tmp_path / document), device=device)
     rng = np.random.default_rng(1)
     wo = random_views(rng, 300)
     wi, uv = lights_for(rng, wo), rng.random((300, 2)).astype(np.float32)

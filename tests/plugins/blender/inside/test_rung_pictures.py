@@ -356,7 +356,8 @@ def test_gltf_textures_reflect_what_the_formulas_of_their_fit_do(
     shader, images = surface_of_pbr(PbrTextures(grid, layers), None, "thing")
     files = write_images(shader, images, tmp_path, "pbr")
     assert bool(files) == has_textures
-    entry = {"name": "pbr", "scene_shader": describe_shader(shader, files)}
+    shown = describe_shader(shader, files)
+    entry = {"name": "pbr", "scene_textures": {}, "scene_shader": shown}
     [rung] = look_of({"rungs": [entry], "uv_set_of_materials": "UVMap"}, tmp_path).rungs
     found = lit_by_suns(attach(rung), tmp_path)
 

@@ -19,8 +19,9 @@ from verdigris.core.hosts.host import (
 )
 from verdigris.core.ladder.mesh.mesh_surface import Surface
 from verdigris.core.ladder.output.gltf import write_gltf
-from verdigris.core.ladder.rung import Rung
-from verdigris.core.ladder.textures.texture_files import Written
+from verdigris.core.ladder.rungs.pbr import PbrRung
+from verdigris.core.ladder.rungs.rung import Written
+from verdigris.core.ladder.rungs.stored_light import UnlitRung
 from verdigris.core.ladder.views.scene import Scene
 from verdigris.plugins.blender.adapter import BlenderHost
 from verdigris.plugins.blender.scene.rungs import attach_rungs
@@ -47,7 +48,7 @@ def ladder(harness, tmp_path):
     files = {name: picture(tmp_path / f"pbr_{name}.png") for name in ("base_color", "opacity")}
     lit = {name: ShaderTexture(file, True, False) for name, file in files.items()}
     values = {"emission": 3.0, "emission_color": (1.0, 1.0, 1.0)}
-    pbr = ShaderLook("standard_surface", values, lit, "UVMap")
+    pbr = ShaderLook("standard_surface", values, lit, "UVMap", has_bounces=False)
     light = StoredLight({"light": picture(tmp_path / "unlit_light.png")}, (0, 1, 0), None, "st1")
     return LadderLook(
         "copper",
@@ -302,8 +303,8 @@ def test_blenders_importer_reads_occlusion_alpha_coat_and_emission_of_the_gltf(h
     write_gltf(
         scene,
         [
-            (Rung("pbr", 8, 1, 0.0, None), Written(files, numbers)),
-            (Rung("unlit", 8, 1, 0.0, None), Written(light, {"alpha_mode": "BLEND"})),
+            (PbrRung(None), Written(files, numbers)),
+            (UnlitRung(None), Written(light, {"alpha_mode": "BLEND"})),
         ],
         tmp_path,
         "one",

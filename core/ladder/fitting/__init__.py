@@ -1,0 +1,1 @@
+"""Fits to pictures and to responses, which all rungs share."""

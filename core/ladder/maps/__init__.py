@@ -1,1 +1,0 @@
-"""Maps beside the fits: ambient occlusion of the mesh, and opacity of the material."""

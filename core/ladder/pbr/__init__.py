@@ -1,1 +1,0 @@
-"""glTF textures: their model, their fit, and how they are drawn."""

@@ -1,0 +1,1 @@
+"""The rungs: a module for each, and `registry.py`, which lists them."""

@@ -1,1 +1,0 @@
-"""The images of a rung, as files and as compressed blocks."""

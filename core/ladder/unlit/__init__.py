@@ -1,1 +1,0 @@
-"""Rungs that store light: what they store, their fit to pictures, and the rungs."""
