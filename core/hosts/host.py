@@ -311,3 +311,30 @@ class Host(Protocol):
 
     def attached(self, material: HostMaterial) -> Path | None:
         """The result that is attached to a material."""
+
+
+@dataclass(frozen=True)
+class Application:
+    """An application whose scenes its own interpreter bakes."""
+
+    name: str
+    interpreter: str
+    """Its Python interpreter, which runs the launchers."""
+    suffixes: tuple[str, ...]
+    """The suffixes of its scene files."""
+    plugin: str
+    """The folder of its plug-in."""
+    module: str
+    """A Python module that only its interpreter has."""
+
+
+APPLICATIONS = (
+    Application("Maya", "mayapy", (".ma", ".mb"), "maya", "maya"),
+    Application("Houdini", "hython", (".hip", ".hiplc", ".hipnc"), "houdini", "hou"),
+)
+
+
+def find_application(scene: Path) -> Application | None:
+    """The application of a scene file, by its suffix."""
+    suffix = scene.suffix.lower()
+    return next((each for each in APPLICATIONS if suffix in each.suffixes), None)

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from verdigris.core.base.errors import HostError, VerdigrisError
-from verdigris.core.hosts.applications import APPLICATIONS
+from verdigris.core.hosts.host import APPLICATIONS
 
 EXIT_FAILED, EXIT_INTERRUPTED = 1, 130
 # Seconds until an application that does not end is left.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as xml
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.hosts.document_text import parse_text
+from verdigris.core.hosts.documents import parse_text
 
 _COLOR, _FLOAT, _BOOLEAN = "color3", "float", "boolean"
 _GROUPS = {

@@ -25,7 +25,7 @@ MAYA, HOUDINI = BY_NAME["maya-2026"], BY_NAME["houdini-21.0"]
 IMPORT = """
 import importlib, pathlib, sys
 sys.path[:0] = {paths!r}
-import verdigris.core.hosts.host, verdigris.core.hosts.document_text
+import verdigris.core.hosts.host, verdigris.core.hosts.documents
 import verdigris.core.worker.client.client
 import verdigris.core.material.usd.usdshade, verdigris.core.base.process.worker_environment
 import verdigris.plugins.common.batch_bake, verdigris.plugins.common.panel_loader

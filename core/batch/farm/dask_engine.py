@@ -15,7 +15,7 @@ from verdigris.core.base.adapters import CHOICE_VARIABLE, hardware_devices
 from verdigris.core.base.errors import SceneError
 from verdigris.core.batch.plan.task import Task
 from verdigris.core.batch.run.bake_process import FAILED, STOPPED, Outcome, bake_in_process
-from verdigris.core.batch.run.engine import THREADS_OF_A_BAKE, Message
+from verdigris.core.batch.run.bake_queue import THREADS_OF_A_BAKE, Message
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -17,8 +17,13 @@ from verdigris.core.batch.farm import openjd
 from verdigris.core.batch.plan.plan import Choices, Plan, Planned, State, Work, bake_name
 from verdigris.core.batch.plan.state_folder import LOGS, state_folder, write_json
 from verdigris.core.batch.run.bake_process import BAKED, FAILED, STOPPED, Outcome
-from verdigris.core.batch.run.bake_queue import UP_TO_DATE, BakeQueue, FailurePolicy, Result
-from verdigris.core.batch.run.engine import LocalEngine
+from verdigris.core.batch.run.bake_queue import (
+    UP_TO_DATE,
+    BakeQueue,
+    FailurePolicy,
+    LocalEngine,
+    Result,
+)
 
 OUTCOMES = "outcomes"
 Report = Callable[[str], None]

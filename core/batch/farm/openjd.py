@@ -1,5 +1,9 @@
-"""Jobs for farms in the Open Job Description, version 2023-09: a task for each bake of a scene, and
-a last step that writes packs, summary and report."""
+"""Jobs for farms in the Open Job Description, version 2023-09.
+
+A scene has a task for each bake, and a last step that writes packs, summary and report. The
+materials of a scene of Maya or Houdini are known only to the application, so its tasks are parts of
+the scene, or materials by name.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +20,13 @@ MOST_TASKS_OF_A_STEP = 1024
 _LONGEST_NAME = 64
 _BRACES = ("{{", "}}")
 CANCELATION = {"mode": "NOTIFY_THEN_TERMINATE", "notifyPeriodInSeconds": 60}
-_LARGEST_RULES = 16 << 20
+_LARGEST_RULES, _LARGEST_LIST = 16 << 20, 64 << 20
 _WHAT = {"Scene": "The scene.", "Out": "The folder for the bundles."}
 
 
 @dataclass(frozen=True)
 class JobChoices:
-    """Options of a job."""
+    """Options of a job for a scene."""
 
     name: str
     """The name of the job."""
@@ -33,11 +37,11 @@ class JobChoices:
     search: tuple[Path, ...] = ()
     """Folders that files may lie in."""
     needs_gpu: bool = False
-    """Whether tasks require a graphics card."""
+    """Whether tasks require a GPU."""
     task_seconds: int = 0
-    """Seconds until a task is stopped; 0 for never."""
+    """Seconds until a task is stopped; 0 sets no limit."""
     retry: int = 1
-    """Number of times that a task repeats a crashed bake."""
+    """How often a task repeats a bake that crashed."""
     folder: Path | None = None
     """The folder of the job's file. Paths in it become defaults of parameters."""
 
@@ -65,7 +69,7 @@ def job_template(
 
 
 def refuse_braces(scene: Path, texts: Iterable[str]) -> None:
-    """Refuses texts that a job would take for an expression."""
+    """Refuses texts that a farm would read as an expression."""
     for text in texts:
         if any(braces in text for braces in _BRACES):
             raise SceneError(
@@ -136,7 +140,7 @@ def _bake_steps(tasks: Sequence[str], choices: JobChoices) -> Iterator[dict[str,
 
 
 def steps_of(tasks: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """The names of steps, and the tasks of each: a step has a largest number of tasks."""
+    """The names of steps with their tasks. The number of tasks in a step is limited."""
     firsts = range(0, len(tasks), MOST_TASKS_OF_A_STEP)
     for number, first in enumerate(firsts, 1):
         name = "Bake" if len(firsts) == 1 else f"Bake{number}"
@@ -144,7 +148,7 @@ def steps_of(tasks: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def host_requirements(needs_gpu: bool) -> dict[str, Any]:
-    """The part of a step that requires machines with a graphics card."""
+    """The part of a step that requires machines with a GPU."""
     if not needs_gpu:
         return {}
     return {"hostRequirements": {"amounts": [{"name": "amount.worker.gpu", "min": 1}]}}
@@ -167,6 +171,113 @@ def _action(what: str, arguments: list[str], choices: JobChoices) -> dict[str, A
     if what == "task" and choices.task_seconds:
         action["timeout"] = choices.task_seconds
     return action
+
+
+@dataclass(frozen=True)
+class HostJobChoices:
+    """Options of a job for a scene of an application."""
+
+    name: str
+    """The name of the job."""
+    interpreter: str
+    """mayapy or hython on the farm's machines."""
+    launcher: str
+    """batch.py on the farm's machines."""
+    preset: str = ""
+    parts: int = 1
+    """The number of tasks if no materials are named."""
+    options: tuple[str, ...] = ()
+    """Further options of batch.py, without paths."""
+    needs_gpu: bool = False
+    """Whether tasks require a GPU."""
+    task_seconds: int = 0
+    """Seconds until a task is stopped; 0 sets no limit."""
+    folder: Path | None = None
+    """The folder of the job's file. Paths in it become defaults of parameters."""
+
+
+def host_job_template(
+    scene: Path, out: Path, materials: Sequence[str], choices: HostJobChoices
+) -> dict[str, Any]:
+    """The job template: a task for each of these materials, or for each part of the scene."""
+    refuse_braces(scene, (*materials, *choices.options))
+    if not materials and not 1 <= choices.parts <= MOST_TASKS_OF_A_STEP:
+        raise SceneError(
+            f"{choices.parts} parts: a job has 1 to {MOST_TASKS_OF_A_STEP}: choose another number"
+        )
+    return {
+        "specificationVersion": SPECIFICATION,
+        "name": job_name(choices.name),
+        "parameterDefinitions": list(_host_parameters(scene, out, not materials, choices)),
+        "steps": list(_host_steps(materials, choices)),
+    }
+
+
+def read_material_list(file: Path) -> list[str]:
+    """The keys of the materials in a summary, such as that of `batch.py --list`."""
+    found = fields_of(read_json_file(file, SceneError, _LARGEST_LIST), str(file), "", SceneError)
+    keys = [
+        fields_of(each, str(file), f"materials[{number}]", SceneError).typed("key", str)
+        for number, each in enumerate(found.typed("materials", list))
+    ]
+    if not keys:
+        raise SceneError(f"{file}: lists no material: write it with batch.py --list --summary")
+    return keys
+
+
+def _host_parameters(
+    scene: Path, out: Path, has_parts: bool, choices: HostJobChoices
+) -> Iterator[dict[str, Any]]:
+    yield path_parameter("Scene", scene, "The scene.", choices.folder)
+    yield path_parameter("Out", out, "The folder for the bundles.", choices.folder)
+    for name, value, what in (
+        ("Interpreter", choices.interpreter, "mayapy or hython on the farm's machines."),
+        ("Launcher", choices.launcher, "batch.py of the plug-in on the farm's machines."),
+        ("Preset", choices.preset, "draft, standard or final. Empty: that of the device."),
+    ):
+        yield {"name": name, "type": "STRING", "default": value, "description": what}
+    if has_parts:
+        yield {
+            "name": "Parts",
+            "type": "INT",
+            "default": choices.parts,
+            "minValue": 1,
+            "maxValue": MOST_TASKS_OF_A_STEP,
+            "description": "Number of tasks. Each opens the scene and bakes its part of it.",
+        }
+
+
+def _host_steps(materials: Sequence[str], choices: HostJobChoices) -> Iterator[dict[str, Any]]:
+    if materials:
+        for name, some in steps_of(materials):
+            range_ = {"name": "Material", "type": "STRING", "range": some}
+            # with =, as a key may begin with a dash
+            yield _host_step(name, range_, ["--material={{Task.Param.Material}}"], choices)
+    else:
+        range_ = {"name": "Part", "type": "INT", "range": "1-{{Param.Parts}}"}
+        yield _host_step("Bake", range_, ["--part", "{{Task.Param.Part}}/{{Param.Parts}}"], choices)
+
+
+def _host_step(
+    name: str, range_: dict[str, Any], chosen: list[str], choices: HostJobChoices
+) -> dict[str, Any]:
+    action: dict[str, Any] = {
+        "command": "{{Param.Interpreter}}",
+        "args": [
+            *("{{Param.Launcher}}", "{{Param.Scene}}", "--out", "{{Param.Out}}"),
+            *("--preset={{Param.Preset}}", "--farm", *chosen, *choices.options),
+        ],
+        # a task that is stopped keeps the result of its running bake
+        "cancelation": CANCELATION,
+    }
+    if choices.task_seconds:
+        action["timeout"] = choices.task_seconds
+    return {
+        "name": name,
+        "parameterSpace": {"taskParameterDefinitions": [range_]},
+        "script": {"actions": {"onRun": action}},
+        **host_requirements(choices.needs_gpu),
+    }
 
 
 @dataclass(frozen=True)

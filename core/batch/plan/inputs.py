@@ -1,9 +1,11 @@
-"""The inputs of a bundle, and the differences from the inputs that its manifest records."""
+"""The inputs of a bundle, compared with those that its manifest records."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.baking.bake_request import recorded_fields
 from verdigris.core.base.errors import SceneError, VerdigrisError
 from verdigris.core.base.json_fields import find_table, find_whole
+from verdigris.core.base.outputs import resolved
 from verdigris.core.base.text import counted, printable
 from verdigris.core.batch.scene.entry import Entry
 from verdigris.core.bundle.files.read import open_bundle
@@ -33,8 +36,69 @@ from verdigris.core.settings.presets import Kind
 if TYPE_CHECKING:
     from verdigris.core.material.load.mtlx_document import Document
 
+_DIGESTS_FILE = "file_digests.json"
+# A younger file can change again without a change of its time stamp.
+_YOUNGEST_NANOSECONDS = 2_000_000_000
+_MOST_DIGESTS = 200_000
+# How a bake ends that was not ended early.
 _WHOLE = ("steps", "time limit", "target error", "quality")
 _WITHOUT_SETTINGS = "its manifest has no valid settings"
+
+
+class DigestCache:
+    """Digests of files by path. A digest is valid while size and time of the file stay the same.
+    Without a folder, the cache lives as long as the process."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._file = folder / _DIGESTS_FILE if folder else None
+        self._known: dict[str, list[int | str]] = _read_digests(self._file)
+        self._fresh: dict[Path, str] = {}
+        self._has_new = False
+        self.read = 0
+        """The number of files that were read."""
+
+    def __call__(self, path: Path) -> str:
+        if path in self._fresh:
+            return self._fresh[path]
+        state = path.stat()
+        mark: list[int | str] = [state.st_size, state.st_mtime_ns, state.st_ino]
+        key = str(resolved(path))
+        kept = self._known.get(key)
+        if kept is not None and kept[:3] == mark:
+            found = str(kept[3])
+        else:
+            found = file_digest(path)
+            self.read += 1
+            if time.time_ns() - state.st_mtime_ns > _YOUNGEST_NANOSECONDS:
+                self._known[key] = [*mark, found]
+                self._has_new = True
+        self._fresh[path] = found
+        return found
+
+    def save(self) -> None:
+        """Saves the cache for the next process, if possible."""
+        if self._file is None or not self._has_new:
+            return
+        kept = dict(list(self._known.items())[-_MOST_DIGESTS:])
+        temporary = self._file.with_name(f".{_DIGESTS_FILE}.{os.getpid()}.tmp")
+        with contextlib.suppress(OSError):
+            temporary.write_text(json.dumps(kept), encoding="utf-8")
+            temporary.replace(self._file)
+        self._has_new = False
+
+
+def _read_digests(file: Path | None) -> dict[str, list[int | str]]:
+    if file is None:
+        return {}
+    with contextlib.suppress(OSError, ValueError):
+        found = json.loads(file.read_text(encoding="utf-8"))
+        if isinstance(found, dict):
+            return {
+                key: value
+                for key, value in found.items()
+                if isinstance(value, list) and len(value) == 4
+            }
+    return {}
 
 
 @dataclass(frozen=True)

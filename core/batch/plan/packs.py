@@ -12,7 +12,7 @@ from typing import Any
 from verdigris.core.base.errors import BundleError, SceneError, VerdigrisError
 from verdigris.core.base.text import counted, format_bytes
 from verdigris.core.batch.plan.state_folder import write_json
-from verdigris.core.batch.scene.rules import fits_any
+from verdigris.core.batch.scene.entry import fits_any
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.scene.pack import pack, require_unique_names
 from verdigris.core.bundle.scene.scene_pack import ScenePack, open_scene

@@ -1,5 +1,5 @@
-"""The plan of a scene: materials to bake, materials up to date, and the estimated time. It opens no
-device and decodes no image; files are compared by their digests."""
+"""The plan of a scene: the materials to bake, those that are up to date, and the estimated time. It
+opens no device and decodes no image; files are compared by their digests."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 from verdigris.core.base.errors import BundleError, SettingsError, VerdigrisError, reason
 from verdigris.core.base.json_fields import find_table
-from verdigris.core.batch.plan.digest_cache import DigestCache
 from verdigris.core.batch.plan.estimate import Estimate, bundle_bytes
 from verdigris.core.batch.plan.inputs import (
     BundleInputs,
+    DigestCache,
     collect_inputs,
     find_differences,
     with_group,
@@ -23,8 +23,7 @@ from verdigris.core.batch.plan.inputs import (
 from verdigris.core.batch.plan.packs import require_packable
 from verdigris.core.batch.plan.task import Member, Task
 from verdigris.core.batch.scene.entry import DocumentCache, Entry
-from verdigris.core.batch.scene.groups import Grouping, group_of, members_by_group
-from verdigris.core.batch.scene.scene import Scene
+from verdigris.core.batch.scene.scene import Grouping, Scene, group_of
 from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.flatten.viewport import BASE_TEXTURES, texture_paths
@@ -32,7 +31,7 @@ from verdigris.core.settings.bake_settings import TRAINERS
 
 
 class State(StrEnum):
-    """The state of a material."""
+    """The state of a material's bundle."""
 
     CURRENT = "up to date"
     STALE = "stale"
@@ -209,7 +208,7 @@ def _grouped(
     fit = [each for each in looked if each.state != State.BROKEN]
     names = group_of([each.entry for each in fit], choices.grouping, choices.group_size, documents)
     found = {each.entry.name: each for each in looked}
-    for name, members in members_by_group(fit, names).items():
+    for name, members in _members_by_group(fit, names).items():
         problem = _why_not_together(name, members)
         if problem:
             for each in members:
@@ -221,8 +220,19 @@ def _grouped(
     return list(found.values())
 
 
+def _members_by_group(
+    materials: Iterable[Planned], groups: Mapping[str, str]
+) -> dict[str, list[Planned]]:
+    """The members of each group, in the order of the scene."""
+    found: dict[str, list[Planned]] = {}
+    for each in materials:
+        if group := groups.get(each.entry.name):
+            found.setdefault(group, []).append(each)
+    return found
+
+
 def _why_not_together(name: str, members: Sequence[Planned]) -> str:
-    # a decoder has so many live inputs, whatever they are in each material
+    # only the number of live inputs belongs to the decoder
     entries = [each.entry for each in members]
     requests = [
         (replace(each.request, live=None), len(each.request.live or ()), each.folder)
@@ -235,7 +245,7 @@ def _why_not_together(name: str, members: Sequence[Planned]) -> str:
     )
     return (
         f"group {name}: {members[0].entry.name} and {other.entry.name} are to be baked "
-        "differently: materials that share a decoder have the same settings, importance map, "
+        "differently: give materials that share a decoder the same settings, importance map, "
         "folder and number of live inputs"
     )
 
@@ -264,7 +274,7 @@ def check_bundle(planned: Planned, choices: Choices) -> Planned:
 
 
 def _whole_groups(materials: Sequence[Planned]) -> list[Planned]:
-    """A group is baked as one: if one of it needs a bake, all do."""
+    """A group is baked as one: if one member needs a bake, all do."""
     unfinished = {each.group for each in materials if each.group and each.is_to_do}
     return [
         replace(each, state=State.STALE, reasons=(f"its group {each.group} is to be baked",))
@@ -316,7 +326,7 @@ def make_work(
 
 
 def bakes_of(materials: Iterable[Planned]) -> list[tuple[Path, str]]:
-    """Folder and name of the bakes of these materials. A group has one bake, and a lock for each
+    """Folder and name of the bakes of these materials. A group has one bake, with a lock for each
     bundle."""
     return [
         (each.bundle.parent, name)

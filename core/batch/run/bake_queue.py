@@ -1,19 +1,163 @@
-"""Runs the bakes of a plan on an engine: retries, groups that lose a member, and results."""
+"""Runs the bakes of a plan on an engine, such as this machine: retries, groups that lose a member,
+and results."""
 
 from __future__ import annotations
 
+import queue
+import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Protocol
 
+from verdigris.core.baking.measure.memory import needed_bytes
+from verdigris.core.base.errors import VerdigrisError, reason, suggest_elsewhere
+from verdigris.core.base.process.processor import usable_memory, usable_processors
 from verdigris.core.batch.plan.inputs import with_group
 from verdigris.core.batch.plan.plan import Choices, Planned, Work, check_bundle, make_work
-from verdigris.core.batch.run.bake_process import FAILED, Outcome
-from verdigris.core.batch.run.engine import Engine, Message
+from verdigris.core.batch.plan.task import Task
+from verdigris.core.batch.run.bake_process import FAILED, BakeProcess, Outcome
 
 NOT_REACHED, UP_TO_DATE = "not reached", "up to date"
 _POLL = 0.25
+# Threads and memory of a bake on a CPU, besides its texels.
+THREADS_OF_A_BAKE = 2
+MEMORY_OF_A_BAKE = 3 << 30
+# Bakes at a time on a GPU: one trains while the CPU measures, draws and writes the other, or opens
+# its material. The CPU cores that two bakes keep busy.
+_BAKES_A_CARD, _CORES_OF_TWO = 2, 4
+
+
+@dataclass(frozen=True)
+class Message:
+    """A report of an engine on a task."""
+
+    task: str
+    """The name of the task."""
+    event: dict[str, Any] | None = None
+    """An event of the bake; None at its end."""
+    outcome: Outcome | None = None
+    """The outcome, at its end."""
+
+
+class Engine(Protocol):
+    """Runs tasks."""
+
+    @property
+    def slots(self) -> int:
+        """The number of tasks at a time."""
+
+    @property
+    def place(self) -> str:
+        """Where the bakes run, for people."""
+
+    def submit(self, task: Task) -> None:
+        """Starts or queues a task."""
+
+    def next(self, timeout: float) -> Message | None:
+        """The next message; None if none arrives within so many seconds."""
+
+    def stop(self) -> None:
+        """Ends all tasks soon. Their outcomes still arrive."""
+
+    def close(self) -> None:
+        """Releases all resources."""
+
+
+class LocalEngine:
+    """One process or two for each GPU of this machine; without a GPU, as many as fit."""
+
+    def __init__(
+        self, devices: Sequence[str], slots: int | None = None, logs: Path | None = None
+    ) -> None:
+        names = list(devices) or [""] * concurrent_bakes()
+        if slots is not None:
+            names = [names[number % len(names)] for number in range(slots)]
+        self._slots, self._place = len(names), _describe(devices, len(names))
+        self._logs = logs
+        self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+        self._messages: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        self._stop = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._work, args=(name,), name=f"bake {name}", daemon=True)
+            for name in names
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def slots(self) -> int:
+        return self._slots
+
+    @property
+    def place(self) -> str:
+        return self._place
+
+    def submit(self, task: Task) -> None:
+        self._tasks.put(task)
+
+    def next(self, timeout: float) -> Message | None:
+        try:
+            return self._messages.get(timeout=timeout)
+        except queue.Empty:
+            return None
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def close(self) -> None:
+        self._stop.set()
+        for _ in self._threads:
+            self._tasks.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self, device: str) -> None:
+        process = BakeProcess()
+        while (task := self._tasks.get()) is not None:
+            name = task.name
+
+            def report(event: dict[str, Any], name: str = name) -> None:
+                self._messages.put(Message(name, event))
+
+            log = self._logs / f"{name}.log" if self._logs else None
+            try:
+                placed = task if task.device else task.on(device)
+                outcome = process.bake(placed, report, self._stop, log)
+            except VerdigrisError as failure:
+                outcome = Outcome(FAILED, str(failure))
+            except OSError as failure:
+                # no log could be written, or no process started
+                why = f"{failure.filename or task.folder}: {reason(failure)}"
+                outcome = Outcome(FAILED, f"{why}: {suggest_elsewhere(failure)}")
+            self._messages.put(Message(name, outcome=outcome))
+        process.close()
+
+
+def concurrent_bakes_on(cards: int) -> int:
+    """The number of bakes at a time that is fastest on so many GPUs."""
+    return cards * (_BAKES_A_CARD if usable_processors() >= cards * _CORES_OF_TWO else 1)
+
+
+def concurrent_bakes(tasks: Iterable[Task] = ()) -> int:
+    """The number of these bakes that fit into CPU and memory at a time."""
+    most = max(1, usable_processors() // THREADS_OF_A_BAKE)
+    memory = usable_memory()
+    if memory is None:
+        return most
+    largest = max(map(_memory_of, tasks), default=MEMORY_OF_A_BAKE)
+    return max(1, min(most, memory // largest))
+
+
+def _memory_of(task: Task) -> int:
+    settings = task.request.recipe("numpy", len(task.members)).largest
+    return MEMORY_OF_A_BAKE + needed_bytes(settings, len(task.members), "numpy")
+
+
+def _describe(devices: Sequence[str], slots: int) -> str:
+    where = ", ".join(devices) if devices else "the CPU"
+    return f"{slots} at a time on {where}" if slots > 1 else where
 
 
 @dataclass
@@ -27,7 +171,7 @@ class Result:
     text: str = ""
     """Why it failed."""
     attempts: int = 0
-    """Number of times that its bake was started."""
+    """How often its bake was started."""
     outcome: Outcome = field(default_factory=lambda: Outcome(FAILED))
     """The outcome of the last attempt."""
 
@@ -72,7 +216,7 @@ class BakeQueue:
         self._waiting = deque(works)
         self._running: dict[str, Work] = {}
         self._attempts: dict[str, int] = {}
-        self._engine, self._view, self._manner, self._choices = engine, view, policy, choices
+        self._engine, self._view, self._policy, self._choices = engine, view, policy, choices
         self.results: list[Result] = []
         self.is_stopping = False
 
@@ -115,7 +259,7 @@ class BakeQueue:
         if outcome.has_waited:
             self._check_again(work)
         elif outcome.refused and len(work.materials) > 1:
-            self._part(work, outcome)
+            self._drop_refused(work, outcome)
         elif outcome.status == FAILED and outcome.can_retry and self._may_retry(work):
             self._view.retried(work, outcome)
             self._waiting.append(work)
@@ -123,7 +267,7 @@ class BakeQueue:
             self._end(work, outcome)
 
     def _check_again(self, work: Work) -> None:
-        """Another process had this bake: bakes what it left."""
+        """Bakes what another process, which had this bake, has left."""
         materials = tuple(check_bundle(each, self._choices) for each in work.materials)
         work = replace(work, materials=materials)
         if any(each.is_to_do for each in materials):
@@ -133,11 +277,11 @@ class BakeQueue:
             self._end(work, Outcome(UP_TO_DATE))
 
     def _may_retry(self, work: Work) -> bool:
-        return not self.is_stopping and self._attempts[work.task.name] <= self._manner.retry
+        return not self.is_stopping and self._attempts[work.task.name] <= self._policy.retry
 
-    def _part(self, work: Work, outcome: Outcome) -> None:
-        """Removes members that cannot be baked from a group. The rest is baked if it is out of
-        date."""
+    def _drop_refused(self, work: Work, outcome: Outcome) -> None:
+        """Removes the members of a group that cannot be baked. The others are baked if they are
+        out of date."""
         gone = [each for each in work.materials if each.entry.name in outcome.refused]
         rest = [each for each in work.materials if each.entry.name not in outcome.refused]
         self._end(replace(work, materials=tuple(gone)), outcome)
@@ -172,7 +316,7 @@ class BakeQueue:
         ]
         self.results += results
         self._view.ended(work, results)
-        if outcome.status == FAILED and not self._manner.keep_going:
+        if outcome.status == FAILED and not self._policy.keep_going:
             self._stop()
 
 

@@ -29,8 +29,7 @@ from verdigris.core.batch.plan.plan import (
     bundle_of,
 )
 from verdigris.core.batch.plan.state_folder import LOGS, state_folder, write_text
-from verdigris.core.batch.run.bake_queue import BakeQueue, FailurePolicy, Result, failed
-from verdigris.core.batch.run.engine import Engine
+from verdigris.core.batch.run.bake_queue import BakeQueue, Engine, FailurePolicy, Result, failed
 from verdigris.core.batch.run.html_report import report_html
 from verdigris.core.batch.run.progress_view import GuardedView, LineView
 from verdigris.core.batch.run.summary import (
@@ -41,7 +40,7 @@ from verdigris.core.batch.run.summary import (
     Summary,
     rows_of,
 )
-from verdigris.core.batch.scene.rules import quoted
+from verdigris.core.batch.scene.entry import quoted
 
 EXIT_DONE, EXIT_SOME_FAILED, EXIT_INTERRUPTED = 0, 3, 130
 

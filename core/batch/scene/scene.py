@@ -1,27 +1,38 @@
-"""Reads a scene: from a scene file, a folder, a document, a stage, or the summary of a plug-in. See
-docs/SCENES.md."""
+"""Reads a scene from a scene file, a folder, a document, a stage, or the summary of a plug-in, and
+groups its materials. See docs/SCENES.md."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import Any
 
 from verdigris.core.base.errors import SceneError
 from verdigris.core.base.json_fields import Fields, fields_of, read_json_file
 from verdigris.core.base.text import why_invalid_name
-from verdigris.core.batch.scene.entry import DocumentCache, Entry
-from verdigris.core.batch.scene.items import join_items, read_item, search_folders
-from verdigris.core.batch.scene.rules import Rule, apply_rules, fits_any, parse_rule
+from verdigris.core.batch.scene.entry import (
+    DocumentCache,
+    Entry,
+    Rule,
+    apply_rules,
+    fits_any,
+    parse_rule,
+)
 from verdigris.core.batch.scene.sources import (
     LARGEST_SCENE,
     ReadOptions,
     entries_of,
     is_hand_over,
+    join_items,
+    read_item,
+    search_folders,
     unique,
 )
 from verdigris.core.bundle.files.manifest import SUFFIX
+from verdigris.core.settings.bake_settings import TRAINERS
 
 VERSION = 1
 DEFAULT_FOLDER = Path("baked")
@@ -177,3 +188,67 @@ def require_pack_names(packs: Iterable[str], bundles: Iterable[str], where: str)
                 f"{where}: {pack!r} is the bundle of the material {taken[pack.lower()]}: choose "
                 "another name"
             )
+
+
+class Grouping(StrEnum):
+    """Which materials share a decoder."""
+
+    NONE = "none"
+    """None."""
+    BY_HAND = "hand"
+    """Those of each group in the scene."""
+    BY_PLAN = "plan"
+    """Those of each group in the scene, and similar ones among the others."""
+
+
+def group_of(
+    entries: Sequence[Entry], grouping: Grouping, most: int, documents: DocumentCache
+) -> dict[str, str]:
+    """The group of each material that shares a decoder, by the material's name."""
+    if grouping == Grouping.NONE:
+        return {}
+    names = {entry.name: entry.group for entry in entries if entry.group}
+    if grouping == Grouping.BY_PLAN:
+        left = [entry for entry in entries if not entry.group]
+        names |= _group_similar(left, most, documents, {name.lower() for name in names.values()})
+    sizes = [*names.values()]
+    return {name: group for name, group in names.items() if sizes.count(group) > 1}
+
+
+def _group_similar(
+    entries: Sequence[Entry], most: int, documents: DocumentCache, taken: Set[str]
+) -> dict[str, str]:
+    """Groups materials with one surface model and equal settings, at most so many each. A material
+    with an importance map keeps its own decoder, because the map belongs to it alone."""
+    alike: dict[str, list[Entry]] = {}
+    for entry in entries:
+        request = entry.request
+        if request.importance:
+            continue
+        # different requests can give the same settings
+        settings = [request.recipe(trainer).text() for trainer in TRAINERS]
+        rest = replace(request, changes={}, live=None).as_json()
+        key = json.dumps([_surface(entry, documents), settings, rest, entry.folder])
+        alike.setdefault(key, []).append(entry)
+    names: dict[str, str] = {}
+    numbers: dict[str, int] = {}
+    for key, same in alike.items():
+        surface = json.loads(key)[0]
+        for first in range(0, len(same), most):
+            number = numbers.get(surface, 0) + 1
+            while f"{surface}-{number}".lower() in taken:
+                number += 1
+            numbers[surface] = number
+            names |= {each.name: f"{surface}-{number}" for each in same[first : first + most]}
+    return names
+
+
+def _surface(entry: Entry, documents: DocumentCache) -> str:
+    document = documents.load(entry.source)
+    material = document.require_material(entry.material or None)
+    kinds = [
+        node.getCategory()
+        for node in document.nodes_of(material)
+        if node.getType() == "surfaceshader"
+    ]
+    return "+".join(dict.fromkeys(kinds)) or "surface"

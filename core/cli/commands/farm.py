@@ -14,20 +14,22 @@ from verdigris.core.base.errors import SceneError, VerdigrisError
 from verdigris.core.base.outputs import check_apart, check_output
 from verdigris.core.base.process.worker_environment import require_launcher
 from verdigris.core.batch.farm.farm_task import read_outcomes, run_task, tasks_of
-from verdigris.core.batch.farm.host_job import HostJobChoices, host_job_template, read_material_list
 from verdigris.core.batch.farm.openjd import (
+    HostJobChoices,
     JobChoices,
     PathRule,
     failure,
+    host_job_template,
     is_known,
     job_template,
     paths_of,
+    read_material_list,
     read_path_rules,
 )
 from verdigris.core.batch.plan.plan import State
 from verdigris.core.batch.plan.state_folder import run_lock, write_text
 from verdigris.core.batch.run.run import finish_plan, write_summary
-from verdigris.core.batch.run.text_report import summary_lines
+from verdigris.core.batch.run.summary import summary_lines
 from verdigris.core.cli.commands.scene import Out, Preset, SceneArguments, choices_of, plan_of
 from verdigris.core.cli.shared.options import (
     CommandApp,
@@ -37,7 +39,7 @@ from verdigris.core.cli.shared.options import (
     path_argument,
 )
 from verdigris.core.cli.shared.terminal import warn
-from verdigris.core.hosts.applications import APPLICATIONS, find_application
+from verdigris.core.hosts.host import APPLICATIONS, find_application
 
 app = CommandApp(
     "farm",

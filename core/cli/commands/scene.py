@@ -15,32 +15,36 @@ from verdigris.core.base.adapters import SOFTWARE, check_choice, hardware_device
 from verdigris.core.base.device import cache_folder
 from verdigris.core.batch.farm.dask_engine import DaskEngine
 from verdigris.core.batch.farm.openjd import PathRule, map_path
-from verdigris.core.batch.plan.digest_cache import DigestCache
+from verdigris.core.batch.plan.inputs import DigestCache
 from verdigris.core.batch.plan.packs import require_packable
 from verdigris.core.batch.plan.plan import Choices, Plan, State, bundle_of, make_plan
 from verdigris.core.batch.plan.state_folder import run_lock
 from verdigris.core.batch.plan.task import Task
-from verdigris.core.batch.run.bake_queue import FailurePolicy
-from verdigris.core.batch.run.engine import (
+from verdigris.core.batch.run.bake_queue import (
     Engine,
+    FailurePolicy,
     LocalEngine,
     concurrent_bakes,
     concurrent_bakes_on,
 )
 from verdigris.core.batch.run.progress_view import JsonView, open_view
 from verdigris.core.batch.run.run import RunOptions, log_folder, run_plan, write_summary
-from verdigris.core.batch.run.summary import Summary
-from verdigris.core.batch.run.text_report import (
+from verdigris.core.batch.run.summary import (
+    Summary,
     plan_json,
     plan_lines,
     status_json,
     status_lines,
     summary_lines,
 )
-from verdigris.core.batch.scene.entry import DocumentCache
-from verdigris.core.batch.scene.groups import Grouping
-from verdigris.core.batch.scene.rules import Rule
-from verdigris.core.batch.scene.scene import Scene, SceneOptions, read_scene, require_pack_names
+from verdigris.core.batch.scene.entry import DocumentCache, Rule
+from verdigris.core.batch.scene.scene import (
+    Grouping,
+    Scene,
+    SceneOptions,
+    read_scene,
+    require_pack_names,
+)
 from verdigris.core.cli.shared.options import (
     PRESET_HELP,
     AsJson,

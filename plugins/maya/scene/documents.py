@@ -7,13 +7,14 @@ from typing import Any
 
 from maya import cmds
 
-from verdigris.core.hosts.definitions import (
+from verdigris.core.hosts.documents import (
     folders_of_definitions,
+    named_folders,
+    require_material_name,
     signatures_in,
     unknown_nodes,
     with_definitions,
 )
-from verdigris.core.hosts.document_text import named_folders, require_material_name
 from verdigris.core.hosts.host import HostDocument
 
 

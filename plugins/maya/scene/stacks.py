@@ -8,7 +8,7 @@ from pathlib import Path
 from maya import cmds
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.hosts.document_text import material_names
+from verdigris.core.hosts.documents import material_names
 from verdigris.core.hosts.host import HostDocument
 from verdigris.plugins.maya.lookdevx import document_path, read_stack, split_path
 from verdigris.plugins.maya.scene.documents import make_document

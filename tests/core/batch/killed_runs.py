@@ -23,7 +23,7 @@ from pathlib import Path
 
 from verdigris.core.baking.state import checkpoint
 from verdigris.core.base.lock import HeldError, locked
-from verdigris.core.batch.run import bake_task, engine
+from verdigris.core.batch.run import bake_queue, bake_task
 from verdigris.core.batch.run.bake_process import BAKED, FAILED, Outcome
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.verify.verify import verify
@@ -91,7 +91,7 @@ def told(folder, out, steps):
     """What a run that nobody kills tells, to its end."""
     run_command = runpy.run_path(str(_TESTS / "in_process.py"))["run_command"]
     small = runpy.run_path(str(_TESTS / "small_endings.py"))["SMALL_ENDINGS"]
-    patches = (*small, (engine.BakeProcess, "bake", bake_here))
+    patches = (*small, (bake_queue.BakeProcess, "bake", bake_here))
     code, printed, errors = run_command(words(folder, out, steps), *patches)
     assert code == 0, errors
     return [json.loads(line) for line in printed.splitlines()]

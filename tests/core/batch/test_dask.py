@@ -16,7 +16,7 @@ from verdigris.core.batch.farm.dask_engine import DaskEngine
 from verdigris.core.batch.plan.plan import Choices, make_plan
 from verdigris.core.batch.run.bake_queue import FailurePolicy
 from verdigris.core.batch.run.run import RunOptions, run_plan
-from verdigris.core.batch.scene.rules import Rule
+from verdigris.core.batch.scene.entry import Rule
 
 from . import fake_bake as kinds
 from .scenes import read, write_documents

@@ -15,7 +15,7 @@ from verdigris.core.batch.run import bake_process
 from verdigris.core.batch.run.bake_process import Outcome
 from verdigris.core.batch.run.bake_queue import Result
 from verdigris.core.batch.run.run import finish_plan
-from verdigris.core.batch.scene.groups import Grouping
+from verdigris.core.batch.scene.scene import Grouping
 
 from ..in_process import run_command
 from ..openjd_cli import openjd

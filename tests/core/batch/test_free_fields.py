@@ -11,7 +11,7 @@ from verdigris.core.batch.plan.estimate import Estimate
 from verdigris.core.batch.plan.plan import make_plan
 from verdigris.core.batch.run.html_report import report_html
 from verdigris.core.batch.run.run import finish_plan, write_summary
-from verdigris.core.batch.run.text_report import status_lines
+from verdigris.core.batch.run.summary import status_lines
 from verdigris.core.settings.bake_settings import as_read
 from verdigris.core.settings.presets import require_recipe
 

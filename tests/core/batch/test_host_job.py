@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from verdigris.core.base.errors import SceneError
-from verdigris.core.batch.farm.host_job import HostJobChoices, host_job_template, read_material_list
+from verdigris.core.batch.farm.openjd import HostJobChoices, host_job_template, read_material_list
 
 from ...plugins.interpreters import LAUNCHERS, SCENE, fake_worker, make_interpreter
 from ..in_process import run_command

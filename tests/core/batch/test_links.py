@@ -7,8 +7,7 @@ import sys
 import pytest
 
 from verdigris.core.batch.plan.plan import make_plan
-from verdigris.core.batch.run.summary import rows_of
-from verdigris.core.batch.run.text_report import plan_json, plan_lines
+from verdigris.core.batch.run.summary import plan_json, plan_lines, rows_of
 
 from .scenes import document, read, write_documents, write_scene
 

@@ -8,8 +8,8 @@ from verdigris.core.base.errors import SceneError
 from verdigris.core.batch.plan.plan import Choices, make_plan
 from verdigris.core.batch.plan.task import Task
 from verdigris.core.batch.run.bake_task import _compile
-from verdigris.core.batch.scene.groups import Grouping
-from verdigris.core.batch.scene.rules import Rule
+from verdigris.core.batch.scene.entry import Rule
+from verdigris.core.batch.scene.scene import Grouping
 from verdigris.core.material.live_inputs.live_input import parse_all_wanted
 
 from .scenes import read, write_baked, write_documents, write_scene

@@ -10,8 +10,8 @@ from verdigris.core.batch.run.bake_queue import FailurePolicy
 from verdigris.core.batch.run.html_report import report_html
 from verdigris.core.batch.run.run import RunOptions, run_plan
 from verdigris.core.batch.run.summary import Summary, rows_of
-from verdigris.core.batch.scene.groups import Grouping
-from verdigris.core.batch.scene.rules import Rule
+from verdigris.core.batch.scene.entry import Rule
+from verdigris.core.batch.scene.scene import Grouping
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.runtime import runtime_files
 from verdigris.core.bundle.scene.scene_pack import open_scene

@@ -9,10 +9,10 @@ import pytest
 
 from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.batch.plan.digest_cache import DigestCache
+from verdigris.core.batch.plan.inputs import DigestCache
 from verdigris.core.batch.plan.plan import Choices, State, make_plan
-from verdigris.core.batch.scene.groups import Grouping
-from verdigris.core.batch.scene.rules import Rule
+from verdigris.core.batch.scene.entry import Rule
+from verdigris.core.batch.scene.scene import Grouping
 from verdigris.core.settings.presets import PRESETS, Kind
 
 from .scenes import baked_settings, document, read, write_baked, write_documents, write_scene

@@ -18,14 +18,12 @@ from verdigris.core.base.lock import locked
 from verdigris.core.batch.plan import state_folder
 from verdigris.core.batch.plan.plan import Choices, make_plan
 from verdigris.core.batch.plan.state_folder import run_lock
-from verdigris.core.batch.run import bake_process, bake_task
-from verdigris.core.batch.run import engine as engine_module
+from verdigris.core.batch.run import bake_process, bake_queue, bake_task
 from verdigris.core.batch.run.bake_process import BakeProcess, bake_in_process
-from verdigris.core.batch.run.bake_queue import BakeQueue, FailurePolicy
-from verdigris.core.batch.run.engine import LocalEngine
+from verdigris.core.batch.run.bake_queue import BakeQueue, FailurePolicy, LocalEngine
 from verdigris.core.batch.run.run import RunOptions, run_plan, write_summary
-from verdigris.core.batch.scene.groups import Grouping
-from verdigris.core.batch.scene.rules import Rule
+from verdigris.core.batch.scene.entry import Rule
+from verdigris.core.batch.scene.scene import Grouping
 
 from ..baking.bakes import TINY, plain_teacher
 from . import fake_bake as kinds
@@ -283,8 +281,8 @@ def test_as_many_bakes_as_their_textures_leave_memory_for(
     rules = (Rule(request=BakeRequest(changes={"resolution": resolution})),)
     works = scene_of(tmp_path, "a", "b", rules=rules).works
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(64))
-    monkeypatch.setattr(engine_module, "usable_memory", lambda: memory)
-    assert engine_module.concurrent_bakes(work.task for work in works) == fit
+    monkeypatch.setattr(bake_queue, "usable_memory", lambda: memory)
+    assert bake_queue.concurrent_bakes(work.task for work in works) == fit
 
 
 def test_an_interrupted_run_ends_its_bakes_and_tells_what_is_left(tmp_path):

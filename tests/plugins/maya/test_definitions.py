@@ -13,7 +13,7 @@ import pytest
 
 from verdigris.core.base.device import open_device
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.hosts import definitions
+from verdigris.core.hosts import documents
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.teacher.teacher import Teacher
 
@@ -41,7 +41,7 @@ TEXT = """<?xml version="1.0"?>
 def maya(monkeypatch):
     scene = fake_maya.Scene()
     fake_maya.install(monkeypatch, scene)
-    for name in definitions.VARIABLES:
+    for name in documents.VARIABLES:
         monkeypatch.delenv(name, raising=False)
     return scene
 
@@ -141,7 +141,7 @@ def test_an_unreadable_file_does_not_hide_others(tmp_path):
     (tmp_path / "broken.mtlx").write_text("<materialx>")
     for path in HERE.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
-    found = definitions.find_definitions((tmp_path,))
+    found = documents.find_definitions((tmp_path,))
     assert set(found) == {"MayaND_lambert_surfaceshader", "MayaND_dim_color3"}
     lambert = found["MayaND_lambert_surfaceshader"].signature
     assert (lambert.category, lambert.node_type) == ("MayaLambert", "surfaceshader")

@@ -1,8 +1,9 @@
-"""Node definitions of an application, for documents that use them.
+"""MaterialX text inside an application's own Python, which may lack MaterialX: names of materials,
+folders of files, and the application's own node definitions.
 
-Environment variables name their folders to the application's USD, such as that of maya-usd's
-`MayaND_…`. Only definitions that a graph implements are of use: others need the renderer for which
-they are written.
+Environment variables name the folders of definitions to the application's USD, such as those of
+maya-usd's `MayaND_…`. Only definitions that a graph implements are of use: the others need the
+renderer that they are written for.
 """
 
 from __future__ import annotations
@@ -11,18 +12,67 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from xml.etree import ElementTree as xml
 
-from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.hosts.document_text import parse_text
-from verdigris.core.material.load.mtlx_text import read_text
+from verdigris.core.base.errors import HostError, VerdigrisError
+from verdigris.core.material.load.mtlx_text import check_xml, read_text
 from verdigris.core.material.usd.signatures import Signature, find_signature
 from verdigris.core.material.usd.write_mtlx import foreign_origin
 
 VARIABLES = ("PXR_MTLX_PLUGIN_SEARCH_PATHS", "PXR_MTLX_STDLIB_SEARCH_PATHS")
 _INCLUDE = '<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href={}/>\n'
 _END = "</materialx>"
+
+
+def parse_text(text: str, name: str) -> xml.Element:
+    """The root of a document, checked for unsafe XML."""
+    check_xml(text, name)
+    return xml.fromstring(text)
+
+
+def material_names(text: str, name: str, with_surface: bool = True) -> tuple[str, ...]:
+    """Names of the materials with a surface, or of those without."""
+    root = parse_text(text, name)
+    return tuple(
+        child.get("name", "")
+        for child in root
+        if child.get("type") == "material"
+        and (child.find("input[@name='surfaceshader']") is not None) == with_surface
+    )
+
+
+def named_folders(text: str, name: str) -> tuple[Path, ...]:
+    """The folders of all absolute file names in a document. The artist has put the files into the
+    scene, so they may be read."""
+    folders: dict[Path, None] = {}
+
+    def visit(element: xml.Element, prefix: str) -> None:
+        prefix = element.get("fileprefix", prefix)
+        if element.get("type") == "filename":
+            file = prefix + element.get("value", "")
+            if PurePosixPath(file).is_absolute() or PureWindowsPath(file).drive:
+                folders[Path(PureWindowsPath(file).as_posix()).parent] = None
+        for child in element:
+            visit(child, prefix)
+
+    visit(parse_text(text, name), "")
+    return tuple(folders)
+
+
+def require_material_name(text: str, name: str, name_in_host: str) -> str:
+    """The material that has this name in the application, or the only material."""
+    there = material_names(text, name)
+    if name_in_host in there:
+        return name_in_host
+    if len(there) == 1:
+        return there[0]
+    if not there:
+        raise HostError(
+            f"{name}: has no material with a surface: connect a surface shader to a "
+            "surfacematerial node"
+        )
+    raise HostError(f"{name}: has no material {name_in_host!r}: use one of {', '.join(there)}")
 
 
 @dataclass
@@ -45,14 +95,14 @@ def folders_of_definitions() -> tuple[Path, ...]:
 
 @lru_cache(maxsize=8)
 def find_definitions(folders: tuple[Path, ...]) -> Mapping[str, Definition]:
-    """Definitions in these folders that MaterialX itself lacks, by name."""
+    """The definitions in these folders that MaterialX itself lacks, by name."""
     signatures: dict[str, tuple[Signature, Path]] = {}
     graphs: dict[str, tuple[Path, frozenset[str]]] = {}
     for path in sorted({path for folder in folders for path in folder.rglob("*.mtlx")}):
         try:
             root = parse_text(read_text(path), str(path))
         except (VerdigrisError, xml.ParseError):
-            # a broken file is the application's problem, and no document here needs it
+            # a broken file is the application's problem, and no document needs it
             continue
         names = [element.get("name", "") for element in root.iter("nodedef")]
         if any(_is_standard(name) for name in names):
@@ -101,8 +151,8 @@ def with_definitions(text: str, name: str, folders: tuple[Path, ...]) -> tuple[s
 
 
 def unknown_nodes(text: str, name: str, folders: tuple[Path, ...]) -> tuple[str, ...]:
-    """A message for each category of nodes that only an application has, without a definition in
-    these folders."""
+    """A message for each category of nodes that only an application has, and that no definition in
+    these folders implements."""
     there = find_definitions(folders)
     known = set(there) | {found.signature.category for found in there.values()}
     root = parse_text(text, name)
