@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from verdigris.core.training.trainer import Trainer
 
 # What counts at the end, in errors of trials: these still fall, to .75 to .98 on 13 materials
-# (docs/BENCHMARKS.md), and the excess of a smaller texture does not fall with them.
+# (docs/tried/blocks.md), and the excess of a smaller texture does not fall with them.
 _TOLERANCE_SHARE, _STILL_FALLS = 0.5, 0.85
 # A limit by the material's own images, which nobody has set, gives way to errors so much larger
 # than those of the largest size: a decibel.
