@@ -71,10 +71,10 @@ class Shooter:
 
     def is_drawn(self) -> bool:
         """Whether the pictures show the present view, with the reference in full size."""
-        parts = [self.model.pictures.parts.get(part) for part in ("reference", "neural")]
-        if parts[0] is None or parts[0].view != self.model.view.number or parts[0].sharp < 1:
+        parts = [self.model.state.pictures.parts.get(part) for part in ("reference", "neural")]
+        if parts[0] is None or parts[0].view != self.model.state.view.number or parts[0].sharp < 1:
             return False
-        return parts[1] is None or parts[1].view == self.model.view.number
+        return parts[1] is None or parts[1].view == self.model.state.view.number
 
     def shoot(self, state: str, pages: tuple[str, ...] = (), mode: str = "wipe") -> None:
         """Takes the present state in the sizes and palettes that were requested."""
@@ -93,7 +93,7 @@ class Shooter:
                 viewport = self.panel.viewport
                 at = QPointF(0.62 * viewport.width(), 0.6 * viewport.height())
                 viewport._pointer = at if viewport.paints else None
-                if self.model.report is not None and not self.model.is_refused:
+                if self.model.state.report is not None and not self.model.state.is_refused:
                     self.wait(self.is_drawn, self.options.seconds if self.options.all else 120)
                 self.wait(lambda: False, 0.2)
                 target = self.options.out / f"{name}.png"
@@ -108,13 +108,13 @@ class Shooter:
     def bake(self, **choices: object) -> None:
         self.model.set_choices(**choices)
         self.model.start()
-        self.wait(lambda: self.model.state == "done")
+        self.wait(lambda: self.model.link.state == "done")
 
     def paint(self) -> None:
-        self.model.weights.begin_stroke()
+        self.model.state.weights.begin_stroke()
         for number in range(24):
-            self.model.weights.dab(0.3 + 0.02 * number, 0.45 + 0.008 * number, Brush())
-        self.model.weights.end_stroke()
+            self.model.state.weights.dab(0.3 + 0.02 * number, 0.45 + 0.008 * number, Brush())
+        self.model.state.weights.end_stroke()
 
     def live(self) -> None:
         """A live input is chosen, and moved after a bake."""
@@ -122,7 +122,7 @@ class Shooter:
         self.window.open(self.document.with_name("street_stone.mtlx"))
         self.wait(lambda: model.can("start"))
         model.set_choices(live=("wetness=0..1",))
-        self.wait(lambda: model.live.pictures is not None)
+        self.wait(lambda: model.state.live.pictures is not None)
         model.set_live("wetness", 0.6)
         self.shoot("live", ("Live",))
         self.bake(**SHORT)
@@ -138,29 +138,31 @@ class Shooter:
             self.bake(**SHORT)
         model.set_choices(**BAKE)
         model.start()
-        self.wait(lambda: len(model.bake.history.errors()[0]) >= self.options.errors)
+        self.wait(lambda: len(model.state.bake.history.errors()[0]) >= self.options.errors)
         self.shoot("training", ("Bake", "Material"))
         self.paint()
         panel.paint.in_view.setChecked(True)
-        self.wait(lambda: model.pictures.places is not None, 20)
+        self.wait(lambda: model.state.pictures.places is not None, 20)
         self.shoot("painting", ("Paint",))
         panel.paint.in_view.setChecked(False)
         if not self.options.all:
             return
         model.pause()
-        self.wait(lambda: model.state == "paused")
+        self.wait(lambda: model.link.state == "paused")
         self.shoot("paused", ("Bake", "Settings"))
         self.shoot("difference", ("Bake",), "heat")
         self.shoot("compare", ("Bake",), "side by side")
         model.resume()
-        self.wait(lambda: model.state == "training")
+        self.wait(lambda: model.link.state == "training")
         model.finish()
-        self.wait(lambda: model.state in ("refining", "done"))
+        self.wait(lambda: model.link.state in ("refining", "done"))
         self.shoot("kept", ("Bake", "History"))
-        self.wait(lambda: model.state == "done")
+        self.wait(lambda: model.link.state == "done")
         self.shoot("done", ("Bake",))
         self.shoot("history", ("History",))
-        model.own_presets.save("Hero props", replace(model.choices, preset="final", target="good"))
+        model.state.own_presets.save(
+            "Hero props", replace(model.state.choices, preset="final", target="good")
+        )
         panel.settings.more.setChecked(True)
         self.shoot("settings", ("Settings",))
         names = ("glazed_tile", "painted_wood", "car_paint")
@@ -172,7 +174,7 @@ class Shooter:
         broken = self.folder / "oak.mtlx"
         broken.write_text(WITHOUT)
         self.window.open(broken)
-        self.wait(lambda: model.report is not None)
+        self.wait(lambda: model.state.report is not None)
         self.shoot("errors", ("Bake", "Material"))
 
 

@@ -62,11 +62,11 @@ class Panel(QWidget):
         self.model = model
         self._memory = memory or Memory()
         model.set_choices(**vars(self._memory.choices()))
-        model.predictions.read_json(self._memory.outcomes())
-        model.living.update(self._memory.live())
+        model.state.times.predictions.read_json(self._memory.outcomes())
+        model.state.living.update(self._memory.live())
         self.setWindowTitle("Verdigris")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
-        self._stored_living = dict(model.living)
+        self._stored_living = dict(model.state.living)
         self._is_wide: bool | None = None
         self._wear()
         self.picker = MaterialPicker(model)
@@ -91,11 +91,11 @@ class Panel(QWidget):
         self._compose()
         self._bind_keys()
         bind(self, self.live_bar.built, self._order_tabs)
-        bind(self, model.state_changed, self._place_presets)
-        bind(self, model.history.changed, self._store_outcomes)
-        bind(self, model.choices_changed, self._store_live)
+        bind(self, model.link.state_changed, self._place_presets)
+        bind(self, model.state.history.changed, self._store_outcomes)
+        bind(self, model.state.choices_changed, self._store_live)
         self._restore()
-        model.own_presets.refresh()
+        model.state.own_presets.refresh()
         self._timer = QTimer(self)
         self._timer.setInterval(TICK_MS)
         self._timer.timeout.connect(model.tick)
@@ -112,7 +112,7 @@ class Panel(QWidget):
             # the window shows its welcome page
             return
         # the caller may have opened a document, or reported why it could not
-        if self.model.current is None and not self.model.notices:
+        if self.model.state.current is None and not self.model.state.notices:
             self.model.refresh_materials()
 
     def _wear(self) -> None:
@@ -248,20 +248,20 @@ class Panel(QWidget):
 
     def _store(self) -> None:
         memory = self._memory
-        memory.store_choices(self.model.choices)
+        memory.store_choices(self.model.state.choices)
         memory.store_text("mode", self.viewport.mode)
-        memory.store_text("shape", self.model.view.shape)
-        memory.store_text("light", self.model.view.lit_by)
+        memory.store_text("shape", self.model.state.view.shape)
+        memory.store_text("light", self.model.state.view.lit_by)
         memory.store_text("pages", ",".join(self.pages.open_names))
         memory.store_text("more", "yes" if self.settings.more.isChecked() else "no")
 
     def _store_outcomes(self) -> None:
         """At once, as a host may end without closing the panel."""
-        self._memory.store_outcomes(self.model.predictions.as_json())
+        self._memory.store_outcomes(self.model.state.times.predictions.as_json())
 
     def _store_live(self) -> None:
-        if self.model.living != self._stored_living:
-            self._stored_living = dict(self.model.living)
+        if self.model.state.living != self._stored_living:
+            self._stored_living = dict(self.model.state.living)
             self._memory.store_live(self._stored_living)
 
     def shutdown(self) -> None:

@@ -74,10 +74,14 @@ class Window(QMainWindow):
         self.dock.hide()
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.dock)
         self._bakes_next = False
-        for change in (model.materials_changed, model.notices.changed, model.health_changed):
+        for change in (
+            model.state.materials_changed,
+            model.state.notices.changed,
+            model.link.health_changed,
+        ):
             change.connect(self._show_page)
-        model.state_changed.connect(self._bake_if_ready)
-        model.state_changed.connect(self._note_bundle)
+        model.link.state_changed.connect(self._bake_if_ready)
+        model.link.state_changed.connect(self._note_bundle)
         self.setWindowTitle("Verdigris")
         self._restore_place()
         self.setAcceptDrops(True)
@@ -92,8 +96,8 @@ class Window(QMainWindow):
         return noted if noted is not None and noted.is_dir() else find_bundle(document)
 
     def _note_bundle(self) -> None:
-        result, scene = self.panel.model.bake.result, self._host.scene_file()
-        if result is not None and scene is not None and not self.panel.model.is_busy:
+        result, scene = self.panel.model.state.bake.result, self._host.scene_file()
+        if result is not None and scene is not None and not self.panel.model.link.is_busy:
             self._memory.note_bundle(scene.absolute(), result.bundle)
 
     def _fill_recent(self) -> None:
@@ -169,8 +173,8 @@ class Window(QMainWindow):
     def _show_page(self) -> None:
         """Shows the welcome page until there is something to show in the panel."""
         model = self.panel.model
-        has_something = model.current is not None or self._host.scene_file() is not None
-        is_panel = has_something or bool(model.notices)
+        has_something = model.state.current is not None or self._host.scene_file() is not None
+        is_panel = has_something or bool(model.state.notices)
         self.pages.setCurrentWidget(self.panel if is_panel else self.welcome)
 
     def _bake_at_once(self, path: Path) -> None:
@@ -180,7 +184,7 @@ class Window(QMainWindow):
 
     def _bake_if_ready(self) -> None:
         model = self.panel.model
-        if self._bakes_next and model.report is not None and not model.doing:
+        if self._bakes_next and model.state.report is not None and not model.link.doing:
             self._bakes_next = False
             model.start()
 
@@ -191,23 +195,23 @@ class Window(QMainWindow):
         self._place_dock()
         if not self.queue.items:
             text = f"{paths[0]}: has no MaterialX documents (.mtlx)"
-            self.panel.model.notices.add(WARNING, text)
+            self.panel.model.state.notices.add(WARNING, text)
 
     def open(self, path: Path) -> bool:
         """Opens a document, and returns whether it could be read. If not, the present one stays
         open."""
         model = self.panel.model
-        if model.is_busy:
+        if model.link.is_busy:
             # the result would be noted in the other document
             text = f"Finish or cancel the bake before you open {path.name}."
-            model.notices.add(WARNING, text)
+            model.state.notices.add(WARNING, text)
             return False
         try:
             self._host.open_scene(path)
         except VerdigrisError as failure:
-            model.notices.add(ERROR, str(failure))
+            model.state.notices.add(ERROR, str(failure))
             return False
-        model.notices.clear()
+        model.state.notices.clear()
         self.setWindowTitle(f"{path.name} - Verdigris")
         self._memory.add_recent(path.absolute())
         self._show_recent()

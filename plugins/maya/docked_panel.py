@@ -57,7 +57,7 @@ def fill() -> Any:
 
 
 def _choose(panel: Any, material: HostMaterial) -> None:
-    if panel.model.current != material:
+    if panel.model.state.current != material:
         panel.model.refresh_materials()
         panel.model.choose(material)
 

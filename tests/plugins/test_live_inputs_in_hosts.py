@@ -110,7 +110,7 @@ def test_published_inputs_of_a_compound_of_lookdevx_are_offered(maya, panel_of):
     row = rows["in_wet"]
     assert (row.check.text(), row.reach.text()) == ("Wetness", "coat")
     row.check.click()
-    assert panel.model.choices.live == ("in_wet=0..2",) and row.start.value() == 0.25
+    assert panel.model.state.choices.live == ("in_wet=0..2",) and row.start.value() == 0.25
     write(1.5)
     panel.model.start()
     # the document has changed: it is opened with the live input before the bake

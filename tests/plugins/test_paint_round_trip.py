@@ -83,12 +83,12 @@ def painting(request):
 def bake(model):
     """Drives the model as the timer of the panel does, until the bake ends."""
     end = time.monotonic() + SECONDS
-    while time.monotonic() < end and model.state not in (DONE, FAILED):
+    while time.monotonic() < end and model.link.state not in (DONE, FAILED):
         model.tick()
-        if model.state == "idle" and model.can("start"):
+        if model.link.state == "idle" and model.can("start"):
             model.start()
         time.sleep(0.02)
-    assert model.state == DONE, [notice.text for notice in model.notices]
+    assert model.link.state == DONE, [notice.text for notice in model.state.notices]
 
 
 def open_painted(painting, make_client):
@@ -98,7 +98,7 @@ def open_painted(painting, make_client):
     model = PanelModel(painting.host, make_client)
     model.refresh_materials()
     end = time.monotonic() + SECONDS
-    while model.weights.is_constant and time.monotonic() < end:
+    while model.state.weights.is_constant and time.monotonic() < end:
         model.tick()
         time.sleep(0.01)
     return model
@@ -106,7 +106,7 @@ def open_painted(painting, make_client):
 
 def test_weights_of_the_scene_are_read_into_the_panel(painting):
     model = open_painted(painting, FakeClient)
-    assert model.weights.values[100, 440] == 4 and model.weights.values[100, 60] == 0
+    assert model.state.weights.values[100, 440] == 4 and model.state.weights.values[100, 60] == 0
 
 
 def test_weights_of_the_scene_mask_a_bake(maya, monkeypatch, tmp_path):
@@ -116,16 +116,16 @@ def test_weights_of_the_scene_mask_a_bake(maya, monkeypatch, tmp_path):
     try:
         model.set_view(size=16)
         model.set_choices(folder=str(tmp_path), preset="draft", viewport_textures=True, **TINY)
-        sent = hashlib.sha256(model.weights.values.astype("<f4").tobytes()).hexdigest()
+        sent = hashlib.sha256(model.state.weights.values.astype("<f4").tobytes()).hexdigest()
         bake(model)
     finally:
         model.close()
-    bundle = open_bundle(model.bake.result.bundle)
-    assert painting.host.attached(model.current) == model.bake.result.bundle
+    bundle = open_bundle(model.state.bake.result.bundle)
+    assert painting.host.attached(model.state.current) == model.state.bake.result.bundle
     assert bundle.manifest.source["importance_sha256"] == sent
     # the textures are beside the bundle, and the scene has a material of them
     assert sorted(path.name for path in tmp_path.glob("*.png")) == [
-        f"{model.bake.result.bundle.stem}_{kind}.png"
+        f"{model.state.bake.result.bundle.stem}_{kind}.png"
         for kind in ("base_color", "metalness", "normal", "roughness")
     ]
     assert painting.has_viewport_material()

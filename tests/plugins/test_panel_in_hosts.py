@@ -32,7 +32,7 @@ def test_the_panel_opens_in_maya_and_lists_its_materials(maya, qtbot):
     qtbot.addWidget(panel)
     panel.show()
     panel.model.refresh_materials()
-    assert [each.name for each in panel.model.materials][:2] == ["Standard_Surface1", "Plate"]
+    assert [each.name for each in panel.model.state.materials][:2] == ["Standard_Surface1", "Plate"]
     panel.shutdown()
 
 
@@ -52,7 +52,7 @@ def test_the_panel_starts_and_ends_the_brush_of_maya_and_reads_the_weights(maya,
     paint_colours(maya, SHAPE, range(4), 8.0)
     panel.paint.stop_brush.click()
     assert maya.members["Standard_Surface1SG"] == [SHAPE] and maya.tool == "selectSuperContext"
-    qtbot.waitUntil(lambda: panel.model.weights.values.max() == 8, timeout=10_000)
+    qtbot.waitUntil(lambda: panel.model.state.weights.values.max() == 8, timeout=10_000)
     panel.shutdown()
 
 
@@ -79,9 +79,11 @@ def test_the_panel_opens_in_houdini_with_a_material_that_can_be_baked(request, m
     model = panel.model
     model.set_view(size=16)
     model.refresh_materials()
-    assert [each.name for each in model.materials] == ["gold", "nested", "cascade", "tiles"]
-    qtbot.waitUntil(lambda: model.report is not None and not model.is_busy, timeout=60_000)
-    assert model.report["name"] == "gold" and not model.report.get("problem")
+    assert [each.name for each in model.state.materials] == ["gold", "nested", "cascade", "tiles"]
+    qtbot.waitUntil(
+        lambda: model.state.report is not None and not model.link.is_busy, timeout=60_000
+    )
+    assert model.state.report["name"] == "gold" and not model.state.report.get("problem")
     assert "gold" in panel.picker.combo.currentText()
     assert "can be baked" in panel.report.report.toPlainText().lower()
     panel.shutdown()
@@ -106,7 +108,7 @@ def test_the_help_menu_starts_a_selftest_and_names_its_report(maya, monkeypatch,
     ((program, launcher, file),) = started
     assert (program, Path(launcher).name) == ("/maya/bin/mayapy", "selftest.py")
     assert file == f"{report}.json"
-    assert panel.model.notices[-1].text.endswith(f"its report to {file}.")
+    assert panel.model.state.notices[-1].text.endswith(f"its report to {file}.")
     panel.shutdown()
 
 
@@ -115,8 +117,8 @@ def test_the_help_menu_reports_a_missing_interpreter(maya, qtbot):
 
     panel = make_panel(open_scene(maya, "stack.ma"))
     qtbot.addWidget(panel)
-    panel.model.start_selftest("report.json")
-    assert "does not exist: run mayapy by hand" in panel.model.notices[-1].text
+    panel.model.selftest.start("report.json")
+    assert "does not exist: run mayapy by hand" in panel.model.state.notices[-1].text
     panel.shutdown()
 
 
@@ -144,7 +146,7 @@ def open_panel(request, monkeypatch, qtbot):
         qtbot.addWidget(panel)
         panels.append(panel)
         client = FakeClient()
-        panel.model._make_client = lambda: client
+        panel.model.link._make_client = lambda: client
         panel.show()
         panel.model.refresh_materials()
         return panel, client
@@ -158,7 +160,7 @@ def bake(panel, client, folder):
     """A bake of the chosen material up to its first step."""
     model = panel.model
     model.set_choices(folder=str(folder) if folder else "")
-    name = model.current.name
+    name = model.state.current.name
     client.emit("opened", chosen=name, materials=[{"name": name, "parts": []}], trainer="numpy")
     model.tick()
     model.start()
@@ -166,7 +168,7 @@ def bake(panel, client, folder):
         client.emit("state", state=state)
     client.emit("step", step=40, steps=100)
     model.tick()
-    assert model.state == "training"
+    assert model.link.state == "training"
 
 
 def finish(panel, client, bundle):
@@ -174,7 +176,7 @@ def finish(panel, client, bundle):
     client.emit("finished", results=[str(bundle)], step=100)
     client.emit("state", state="done")
     panel.model.tick()
-    assert panel.model.state == "done"
+    assert panel.model.link.state == "done"
 
 
 def shown(panel):
@@ -208,7 +210,7 @@ def test_the_first_panel_in_maya_offers_the_selftest_and_the_second_does_not(may
     first, _ = open_panel(host)
     assert first.selftest.isVisible() and "Maya 2026" in first.selftest.text.text()
     # it waits for nobody
-    assert [each.name for each in first.model.materials][:1] == ["Standard_Surface1"]
+    assert [each.name for each in first.model.state.materials][:1] == ["Standard_Surface1"]
     second, _ = open_panel(host)
     assert not second.selftest.isVisible()
 
@@ -246,7 +248,7 @@ def test_a_material_of_houdini_that_is_deleted_during_its_bake_keeps_its_result(
 ):
     host, scene = (request.getfixturevalue(name) for name in ("in_houdini", "houdini"))
     panel, client = open_panel(host)
-    assert panel.model.current.name == "gold"
+    assert panel.model.state.current.name == "gold"
     bake(panel, client, tmp_path)
     scene.hou.node("/mat/gold").destroy()
     finish(panel, client, tmp_path / "gold.vdg")
@@ -279,7 +281,7 @@ def test_an_application_that_was_closed_during_a_bake_finds_the_checkpoint(
     panel.closing.later.click()
     assert client.ended == "closed"
     # as the worker leaves it
-    name = panel.model._result_name()
+    name = panel.model.scene.result_name
     (tmp_path / "neural").mkdir()
     facts = {"version": VERSION, "step": 40, "settings": {"iterations": 100}}
     data = np.frombuffer(json.dumps(facts).encode(), np.uint8)
@@ -289,4 +291,4 @@ def test_an_application_that_was_closed_during_a_bake_finds_the_checkpoint(
     assert again.cards.boxes[0].text.text() == "Interrupted at 40%. Resume?"
     again.settings.resume.click()
     bake(again, client, None)
-    assert client.sent[-1].resume
+    assert client.sent[-1].request.resume

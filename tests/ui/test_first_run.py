@@ -78,7 +78,7 @@ def test_a_machine_without_a_worker_is_set_up_by_one_button(machine, open_panel,
     qtbot.waitUntil(lambda: model.can("start"), timeout=SECONDS)
     assert not box.isVisible()
     assert "can be baked" in panel.report.report.toPlainText().lower()
-    assert model.notices[-1].text == "The worker is set up."
+    assert model.state.notices[-1].text == "The worker is set up."
 
 
 def test_a_failed_set_up_is_explained_and_can_be_repeated(machine, open_panel, qtbot):

@@ -23,19 +23,19 @@ def test_a_folder_without_access_and_a_closed_application_lose_nothing(
     qtbot.waitUntil(lambda: model.can("start"), timeout=SECONDS)
     folder.write_text("")
     model.start()
-    qtbot.waitUntil(lambda: model.state == "failed", timeout=SECONDS)
+    qtbot.waitUntil(lambda: model.link.state == "failed", timeout=SECONDS)
     assert banner.toPlainText() == "neural: is a file: choose a folder for the result"
     assert f"{folder}: is a file" in banner.toolTip()
     folder.unlink()
     model.start()
-    qtbot.waitUntil(lambda: model.bake.checkpoint_step is not None, timeout=SECONDS)
+    qtbot.waitUntil(lambda: model.state.bake.checkpoint_step is not None, timeout=SECONDS)
 
     # one that is gone during the bake is named, and the training goes on
     folder.rename(tmp_path / "away")
     folder.write_text("")
-    qtbot.waitUntil(lambda: bool(model.notices), timeout=SECONDS)
+    qtbot.waitUntil(lambda: bool(model.state.notices), timeout=SECONDS)
     assert "clay.bake.npz: cannot be written" in banner.toPlainText()
-    assert "training continues" in banner.toPlainText() and model.state == "training"
+    assert "training continues" in banner.toPlainText() and model.link.state == "training"
     folder.unlink()
     (tmp_path / "away").rename(folder)
 
@@ -43,7 +43,7 @@ def test_a_folder_without_access_and_a_closed_application_lose_nothing(
     # offers it
     (client,) = panel.clients
     client.kill()
-    qtbot.waitUntil(lambda: model.health.state == GONE, timeout=SECONDS)
+    qtbot.waitUntil(lambda: model.link.health.state == GONE, timeout=SECONDS)
     panel.close()
     assert not panel.isVisible() and panel.closing.box is None
     qtbot.waitUntil(lambda: client.health().state == GONE, timeout=SECONDS)

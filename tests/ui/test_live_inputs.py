@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 
 from verdigris.core.worker.protocol import commands
 from verdigris.ui.memory import Memory
-from verdigris.ui.model import worker_link
+from verdigris.ui.model import panel_model, view_sync
 from verdigris.ui.model.parts.choices import BakeChoices
 from verdigris.ui.model.parts.live_values import find_wanted, offers_of, with_request
 
@@ -51,8 +51,8 @@ def opened(*requests):
 
 @pytest.fixture
 def living(fake_panel, monkeypatch):
-    monkeypatch.setattr(worker_link, "LIVE_INTERVAL", -1.0)
-    monkeypatch.setattr(worker_link, "RANGE_INTERVAL", -1.0)
+    monkeypatch.setattr(panel_model, "LIVE_INTERVAL", -1.0)
+    monkeypatch.setattr(view_sync, "RANGE_INTERVAL", -1.0)
     session, panel = fake_panel
     model = session.model
     session.ready()
@@ -64,11 +64,11 @@ def living(fake_panel, monkeypatch):
         each for each in panel.live_page.rows if each.offer.name == name
     )
     yield SimpleNamespace(session=session, panel=panel, model=model, row=session.row)
-    if model.is_busy:
+    if model.link.is_busy:
         model.cancel()
     session.receive("state", state="idle")
     model.set_choices(live=(), preset="")
-    model.living.clear()
+    model.state.living.clear()
     model.tick()
 
 
@@ -91,7 +91,7 @@ def test_inputs_of_the_graph_come_first_and_say_what_they_reach(living):
 
 def test_a_tick_opens_the_material_with_the_input_and_the_bake_has_it(living):
     QTest.mouseClick(living.row("wetness").check, Qt.MouseButton.LeftButton)
-    assert living.model.choices.live == ("wetness=0..1",)
+    assert living.model.state.choices.live == ("wetness=0..1",)
     living.model.tick()
     (opening,) = sent(living, commands.Open)
     assert opening.live == ("wetness=0..1",)
@@ -107,7 +107,7 @@ def test_a_tick_opens_the_material_with_the_input_and_the_bake_has_it(living):
 
 
 def test_a_start_right_after_the_choice_opens_first(living, monkeypatch):
-    monkeypatch.setattr(worker_link, "LIVE_INTERVAL", 1e9)
+    monkeypatch.setattr(panel_model, "LIVE_INTERVAL", 1e9)
     living.row("age").check.click()
     living.model.start()
     assert len(sent(living, commands.Open)) == 1 and not sent(living, commands.Start)
@@ -121,17 +121,17 @@ def test_the_range_is_changed_and_cannot_be_empty(living):
     # the material's value, until the artist has another one
     assert (row.low.value(), row.high.value(), row.start.value()) == (0, 10, 4)
     row.high.setValue(3)
-    assert living.model.choices.live == ("age=0..3",)
+    assert living.model.state.choices.live == ("age=0..3",)
     assert row.start.value() == 3
     row.start.setValue(2)
     row.low.setValue(5)
-    (text,) = living.model.choices.live
+    (text,) = living.model.state.choices.live
     wanted = find_wanted((text,), "age")
     assert wanted.low < wanted.high and wanted.low[0] <= wanted.default <= wanted.high[0]
     colour = living.row("tint")
     colour.check.click()
     colour.high._change((0.0, 0.0, 0.5))
-    assert "tint=0.5,0.2,0.1..0,0,0.5" in living.model.choices.live
+    assert "tint=0.5,0.2,0.1..0,0,0.5" in living.model.state.choices.live
 
 
 def test_more_than_three_cannot_be_chosen(living):
@@ -149,28 +149,28 @@ def test_undo_takes_a_choice_back_but_not_that_of_another_material(living):
     model.set_choices(preset="final")
     history.undo()
     history.undo()
-    assert model.choices.live == ()
+    assert model.state.choices.live == ()
     history.redo()
-    assert model.choices.live == ("wetness=0..1",)
-    wax = model.materials[1]
+    assert model.state.choices.live == ("wetness=0..1",)
+    wax = model.state.materials[1]
     model.choose(wax)
-    assert model.choices.live == ()
+    assert model.state.choices.live == ()
     history.undo()
     # what came before, without live inputs of the other one
-    assert model.choices.live == ()
-    model.choose(model.materials[0])
-    assert model.choices.live == ("wetness=0..1",)
+    assert model.state.choices.live == ()
+    model.choose(model.state.materials[0])
+    assert model.state.choices.live == ("wetness=0..1",)
 
 
 def test_choices_are_kept_by_material_and_are_part_of_no_preset(living, tmp_path):
     living.row("wetness").check.click()
     stored = living.panel._memory.live()
-    assert stored == {living.model.host.identity(living.model.current): ("wetness=0..1",)}
+    assert stored == {living.model.host.identity(living.model.state.current): ("wetness=0..1",)}
     memory = Memory(QSettings(str(tmp_path / "m.ini"), QSettings.Format.IniFormat))
-    memory.store_choices(living.model.choices)
+    memory.store_choices(living.model.state.choices)
     assert memory.choices().live == ()
-    living.model.own_presets.save("Mine", living.model.choices)
-    own = living.model.own_presets.find("Mine")
+    living.model.state.own_presets.save("Mine", living.model.state.choices)
+    own = living.model.state.own_presets.find("Mine")
     assert own.choices.live == ()
     assert own.applied_to(BakeChoices(live=("age=0..10",))).live == ("age=0..10",)
 
@@ -180,24 +180,24 @@ def test_a_slider_moves_the_view_by_mouse_and_keyboard(living):
     bar, model = living.panel.live_bar, living.model
     assert bar.isVisible()
     # at the defaults, the view has none of its own
-    assert model.view.live == ()
+    assert model.state.view.live == ()
     bar.rows[0].slider.setValue(1000)
-    assert model.view.live == (1.0, 0.0) and bar.rows[0].box.value() == 2
+    assert model.state.view.live == (1.0, 0.0) and bar.rows[0].box.value() == 2
     assert sent(living, commands.SetView)[-1].live == (1.0, 0.0)
     bar.rows[1].box.setValue(2.5)
-    assert model.view.live == (1.0, 0.25)
+    assert model.state.view.live == (1.0, 0.25)
     QTest.keyClick(bar.rows[1].slider, Qt.Key.Key_Right)
-    assert model.view.live == pytest.approx((1.0, 0.26))
+    assert model.state.view.live == pytest.approx((1.0, 0.26))
     for row in bar.rows:
         assert row.reset.isEnabled()
         row.reset.click()
-    assert model.view.live == () and not bar.rows[0].reset.isEnabled()
+    assert model.state.view.live == () and not bar.rows[0].reset.isEnabled()
     # the same input in another range keeps its value
     bar.rows[1].box.setValue(5)
     living.session.receive("opened", **opened("age=0..20"))
-    assert model.view.live == (0.25,) and bar.rows[0].box.value() == 5
+    assert model.state.view.live == (0.25,) and bar.rows[0].box.value() == 5
     living.session.receive("opened", **opened())
-    assert not bar.isVisible() and model.view.live == ()
+    assert not bar.isVisible() and model.state.view.live == ()
 
 
 def test_the_pictures_show_the_range_and_a_click_sets_the_value(living):
@@ -218,14 +218,14 @@ def test_the_pictures_show_the_range_and_a_click_sets_the_value(living):
     lights = [shot.pixelColor(place.center().toPoint()).lightness() for place in places]
     assert lights == [0] * 7 + [255]
     QTest.mouseClick(pictures, Qt.MouseButton.LeftButton, pos=places[7].center().toPoint())
-    assert living.model.live.share("wetness") == 1
+    assert living.model.state.live.share("wetness") == 1
     QTest.keyClick(pictures, Qt.Key.Key_Left)
-    assert living.model.live.share("wetness") == pytest.approx(6 / 7)
+    assert living.model.state.live.share("wetness") == pytest.approx(6 / 7)
     living.model.set_live("wetness", 0.5)
     QTest.keyClick(pictures, Qt.Key.Key_Right)
-    assert living.model.live.share("wetness") == pytest.approx(4 / 7)
+    assert living.model.state.live.share("wetness") == pytest.approx(4 / 7)
     QTest.keyClick(pictures, Qt.Key.Key_Home)
-    assert living.model.live.share("wetness") == 0
+    assert living.model.state.live.share("wetness") == 0
     # the slider that is touched has the pictures
     session.client.sent.clear()
     living.panel.live_bar.rows[1].slider.setValue(10)
@@ -258,7 +258,7 @@ def test_a_version_is_shown_with_its_own_live_inputs(living, tmp_path):
     living.model.show_version(version("age=0..5@1"))
     assert sent(living, commands.Open)[-1].live == ("age=0..5@1",)
     assert isinstance(living.session.client.sent[-1], commands.Show)
-    assert living.model.choices.live == ("age=0..5@1",)
+    assert living.model.state.choices.live == ("age=0..5@1",)
 
 
 def test_requests_stay_in_their_order():

@@ -33,17 +33,17 @@ def preset_of(folder):
 def look_at_refining(panel, path):
     """What there is while a kept bake is refined, which may be over at the next look."""
     model, progress = panel.model, panel.status.progress
-    if model.state != "refining":
+    if model.link.state != "refining":
         return None
     bar, text = progress.bar, progress.now.text()
-    return preset_of(path), model.bake.result.bundle, text, bar._timer.isActive()
+    return preset_of(path), model.state.bake.result.bundle, text, bar._timer.isActive()
 
 
 def bake(qtbot, model, **choices):
     model.set_choices(**choices)
     qtbot.waitUntil(lambda: model.can("start"), timeout=SECONDS)
     model.start()
-    qtbot.waitUntil(lambda: model.state == "done", timeout=SECONDS)
+    qtbot.waitUntil(lambda: model.link.state == "done", timeout=SECONDS)
 
 
 def test_bakes_are_kept_shown_compared_and_restored_and_a_closed_one_goes_on(
@@ -64,11 +64,11 @@ def test_bakes_are_kept_shown_compared_and_restored_and_a_closed_one_goes_on(
 
     # it is shown, and compared with the draft
     page.cards[1].buttons["show"].click()
-    qtbot.waitUntil(lambda: model.history.shown == (final.key, ""), timeout=SECONDS)
+    qtbot.waitUntil(lambda: model.state.history.shown == (final.key, ""), timeout=SECONDS)
     page.cards[0].buttons["compare"].click()
-    qtbot.waitUntil(lambda: model.history.shown == (final.key, draft.key), timeout=SECONDS)
+    qtbot.waitUntil(lambda: model.state.history.shown == (final.key, draft.key), timeout=SECONDS)
     assert page.cards[0].buttons["compare"].isChecked()
-    drawn = model.pictures.parts
+    drawn = model.state.pictures.parts
     qtbot.waitUntil(lambda: {"reference", "neural"} <= {*drawn}, timeout=SECONDS)
 
     # it comes back, and what is deleted comes back, too
@@ -80,20 +80,20 @@ def test_bakes_are_kept_shown_compared_and_restored_and_a_closed_one_goes_on(
     page.cards[1].label.setText("first try")
     page.cards[1].label.editingFinished.emit()
     page.cards[1].buttons["pin"].click()
-    assert [each.label for each in model.history.versions] == ["", "first try"]
-    assert model.history.versions[1].is_pinned
+    assert [each.label for each in model.state.history.versions] == ["", "first try"]
+    assert model.state.history.versions[1].is_pinned
 
     # one that is stopped goes on when the material is opened again, with its own settings
     model.set_choices(preset="standard", **LONG)
     model.start()
-    qtbot.waitUntil(lambda: model.bake.checkpoint_step is not None, timeout=SECONDS)
+    qtbot.waitUntil(lambda: model.state.bake.checkpoint_step is not None, timeout=SECONDS)
     kept = []
     # the bundle is there before its figures, and the bar runs meanwhile
-    model.state_changed.connect(lambda: kept.append(look_at_refining(panel, path)))
+    model.link.state_changed.connect(lambda: kept.append(look_at_refining(panel, path)))
     model.finish()
     qtbot.waitUntil(lambda: any(kept), timeout=SECONDS)
     assert next(filter(None, kept)) == ("standard", path, "Kept. Refining and measuring", True)
-    assert panel.status.transport.main.isEnabled() and not model.is_busy
+    assert panel.status.transport.main.isEnabled() and not model.link.is_busy
     model.set_choices(preset="draft", iterations=500, resolution=None)
     model.refresh_materials()
     qtbot.waitUntil(lambda: model.can("start"), timeout=SECONDS)
@@ -101,12 +101,12 @@ def test_bakes_are_kept_shown_compared_and_restored_and_a_closed_one_goes_on(
     assert texts[0].startswith("Stopped at ") and texts[0].endswith("% (standard). Continue?")
     assert re.match(r"Baked (today at ..:..|yesterday) by standard\. Show\?$", texts[1])
     panel.cards.boxes[0].buttons[0].click()
-    qtbot.waitUntil(lambda: model.state == "training", timeout=SECONDS)
-    assert model.bake.progress.steps == 1_000_000 and model.bake.progress.step > 0
+    qtbot.waitUntil(lambda: model.link.state == "training", timeout=SECONDS)
+    assert model.state.bake.progress.steps == 1_000_000 and model.state.bake.progress.step > 0
     assert panel.cards.boxes == []
-    assert (model.choices.preset, model.choices.iterations) == ("draft", 500)
+    assert (model.state.choices.preset, model.state.choices.iterations) == ("draft", 500)
     model.pause()
-    qtbot.waitUntil(lambda: model.state == "paused", timeout=SECONDS)
+    qtbot.waitUntil(lambda: model.link.state == "paused", timeout=SECONDS)
 
     # closing asks, and keeps what there is
     panel.close()
@@ -152,7 +152,7 @@ def test_closing_asks_in_each_state_of_a_bake_and_going_on_changes_nothing(
         model.start()
     else:
         session.receive("state", state=state)
-    assert model.state == state
+    assert model.link.state == state
     closing_panel.close()
     box = closing_panel.closing.box
     assert closing_panel.isVisible() and box is not None
@@ -173,7 +173,7 @@ def test_discard_ends_the_bake_first_and_a_bake_that_ends_by_itself_needs_no_ans
     assert isinstance(session.client.sent[-1], commands.Cancel) and closing_panel.isVisible()
     session.receive("state", state="idle")
     assert not closing_panel.isVisible() and session.client.ended == "closed"
-    assert model.state == "idle"
+    assert model.link.state == "idle"
 
 
 def test_a_panel_without_a_bake_or_with_a_lost_worker_closes_at_once(session, closing_panel):
@@ -197,7 +197,7 @@ def test_a_full_disk_is_reported_and_leaves_the_bake_before(qtbot, make_panel, d
                 file.write(bytes(4096))
                 file.flush()
         model.start()
-        qtbot.waitUntil(lambda: model.state == "failed", timeout=SECONDS)
+        qtbot.waitUntil(lambda: model.link.state == "failed", timeout=SECONDS)
         assert panel.banner.isVisible() and panel.banner.icon.name == "error"
         assert "the disk is full" in panel.banner.text.toPlainText()
         assert open_bundle(disk / "clay.vdg").manifest == before

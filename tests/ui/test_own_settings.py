@@ -70,23 +70,23 @@ def test_a_number_is_dragged_from_the_preset_s_and_the_drag_is_one_step_of_undo(
     assert label.cursor().shape() == Qt.CursorShape.SizeHorCursor
     # draft on a processor has 2,500
     drag(qtbot, label, 40)
-    assert model.choices.iterations == 2_500 + 10 * 1_000
+    assert model.state.choices.iterations == 2_500 + 10 * 1_000
     drag(qtbot, label, 40, Qt.KeyboardModifier.ShiftModifier)
-    assert model.choices.iterations == 13_500
+    assert model.state.choices.iterations == 13_500
     drag(qtbot, label, 40, CTRL)
-    assert model.choices.iterations == 113_500
+    assert model.state.choices.iterations == 113_500
     for wanted in (13_500, 12_500, None):
         qtbot.keyClick(form, Qt.Key.Key_Z, CTRL)
-        assert model.choices.iterations == wanted
+        assert model.state.choices.iterations == wanted
     qtbot.keyClick(form, Qt.Key.Key_Z, CTRL | Qt.KeyboardModifier.ShiftModifier)
-    assert model.choices.iterations == 12_500
+    assert model.state.choices.iterations == 12_500
     # Esc takes a drag back, which is no step then
     drag(qtbot, label, 80, releases=False)
-    assert model.choices.iterations == 32_500
+    assert model.state.choices.iterations == 32_500
     qtbot.keyClick(label, Qt.Key.Key_Escape)
-    assert model.choices.iterations == 12_500
+    assert model.state.choices.iterations == 12_500
     qtbot.keyClick(form, Qt.Key.Key_Z, CTRL)
-    assert model.choices.iterations is None
+    assert model.state.choices.iterations is None
     # the brush, too
     paint = fake_panel[1].paint
     fake_panel[1].pages.show_only(["Paint"])
@@ -104,7 +104,7 @@ def test_the_target_of_the_verdict_is_chosen_beside_the_presets_and_sent(form, m
     ]
     assert form.target.currentData() == ""
     form.target.activated.emit(1)
-    assert model.choices.target == "very good"
+    assert model.state.choices.target == "very good"
     model.start()
     client = fake_panel[0].client
     start = next(each for each in reversed(client.sent) if isinstance(each, Start))
@@ -123,7 +123,7 @@ def test_a_preset_of_one_s_own_is_saved_chosen_deleted_and_brought_back(qtbot, f
     model.set_choices(**vars(BakeChoices(folder="/other")))
     assert not card.isChecked() and form.presets.cards["draft"].isChecked()
     qtbot.mouseClick(card, LEFT)
-    assert model.choices == BakeChoices("standard", 512, target="good", folder="/other")
+    assert model.state.choices == BakeChoices("standard", 512, target="good", folder="/other")
     # the same preset in a panel that is opened later
     again = OwnPresets()
     again.refresh()
@@ -134,12 +134,12 @@ def test_a_preset_of_one_s_own_is_saved_chosen_deleted_and_brought_back(qtbot, f
     assert form.presets.own == {} and form.tools.undelete.isVisibleTo(form.tools)
     qtbot.mouseClick(form.tools.undelete, LEFT)
     assert [*form.presets.own] == ["Hero props"] and not form.tools.undelete.isVisibleTo(form.tools)
-    model.own_presets.delete(model.own_presets.all[0])
+    model.state.own_presets.delete(model.state.own_presets.all[0])
 
 
 def test_a_preset_goes_into_a_file_and_comes_from_one(qtbot, form, model, tmp_path, monkeypatch):
     model.set_choices(iterations=700, network="3x64")
-    preset = model.own_presets.save("Quick", model.choices)
+    preset = model.state.own_presets.save("Quick", model.state.choices)
     file = tmp_path / "share" / f"quick{SUFFIX}"
     file.parent.mkdir()
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file.with_suffix("")), ""))
@@ -147,16 +147,16 @@ def test_a_preset_goes_into_a_file_and_comes_from_one(qtbot, form, model, tmp_pa
     menu.actions()[0].trigger()
     menu.close()
     assert json.loads(file.read_text())["choices"] == {"iterations": 700, "network": "3x64"}
-    model.own_presets.delete(preset)
+    model.state.own_presets.delete(preset)
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
     qtbot.mouseClick(form.tools.take, LEFT)
     assert form.presets.own["Quick"].use == "default, 3x64, 700 steps"
     # a wrong one is refused with its name
     file.write_text(file.read_text().replace("700", '"many"'))
     qtbot.mouseClick(form.tools.take, LEFT)
-    assert model.notices[-1].severity == ERROR
-    assert model.notices[-1].short.startswith(f"quick{SUFFIX}: its choices are not usable")
-    model.own_presets.delete(model.own_presets.all[0])
+    assert model.state.notices[-1].severity == ERROR
+    assert model.state.notices[-1].short.startswith(f"quick{SUFFIX}: its choices are not usable")
+    model.state.own_presets.delete(model.state.own_presets.all[0])
 
 
 @pytest.mark.parametrize("name", ["draft", "a/b", "x" * 41, " "])

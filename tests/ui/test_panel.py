@@ -33,7 +33,7 @@ def start(qtbot, panel):
     transport = panel.status.transport
     qtbot.waitUntil(transport.main.isEnabled, timeout=WAIT)
     click(qtbot, transport.main)
-    qtbot.waitUntil(lambda: len(panel.model.bake.history.losses()[0]) > 3, timeout=WAIT)
+    qtbot.waitUntil(lambda: len(panel.model.state.bake.history.losses()[0]) > 3, timeout=WAIT)
 
 
 def test_a_bake_from_start_to_result(qtbot, make_panel, document):
@@ -45,16 +45,16 @@ def test_a_bake_from_start_to_result(qtbot, make_panel, document):
     assert "Kept" in panel.report.report.toPlainText()
 
     # train
-    qtbot.waitUntil(lambda: "neural" in model.pictures.parts, timeout=WAIT)
+    qtbot.waitUntil(lambda: "neural" in model.state.pictures.parts, timeout=WAIT)
     print(f"first preview {time.monotonic() - begun:.1f} s after the panel was opened")
-    qtbot.waitUntil(lambda: len(model.bake.history.losses()[0]) > 12, timeout=WAIT)
-    _, _, smooth = model.bake.history.losses()
+    qtbot.waitUntil(lambda: len(model.state.bake.history.losses()[0]) > 12, timeout=WAIT)
+    _, _, smooth = model.state.bake.history.losses()
     assert smooth[-1] < smooth[0]
     drawn = panel.learning.plot.smooth.getData()[1]
     np.testing.assert_allclose(drawn[-1], np.log10(smooth[-1]))
 
     # the difference is drawn when it is in sight
-    assert "heat" not in model.pictures.parts
+    assert "heat" not in model.state.pictures.parts
     panel.viewport.set_mode("heat")
     qtbot.waitUntil(lambda: panel.viewport.heat is not None, timeout=WAIT)
     assert panel.viewport.heat.pixels.max() > 0
@@ -74,60 +74,60 @@ def test_a_bake_from_start_to_result(qtbot, make_panel, document):
 
     # pause, paint, resume
     click(qtbot, transport.main)
-    qtbot.waitUntil(lambda: model.state == "paused", timeout=WAIT)
+    qtbot.waitUntil(lambda: model.link.state == "paused", timeout=WAIT)
     assert transport.main.text() == "&Resume"
-    step = model.bake.progress.step
+    step = model.state.bake.progress.step
     texture = panel.paint.texture
     panel.pages.open(panel.paint)
     middle = texture.rect().center()
     qtbot.mousePress(texture, Qt.MouseButton.LeftButton, pos=middle)
     qtbot.mouseMove(texture, middle + QPoint(8, 0))
     qtbot.mouseRelease(texture, Qt.MouseButton.LeftButton, pos=middle)
-    assert model.weights.values[64, 64] > 1.5
-    assert model.weights.values[5, 5] == 1.0
-    assert model.bake.progress.step == step
+    assert model.state.weights.values[64, 64] > 1.5
+    assert model.state.weights.values[5, 5] == 1.0
+    assert model.state.bake.progress.step == step
     click(qtbot, transport.main)
-    qtbot.waitUntil(lambda: model.bake.progress.step > step, timeout=WAIT)
+    qtbot.waitUntil(lambda: model.state.bake.progress.step > step, timeout=WAIT)
     click(qtbot, panel.paint.undo)
-    assert model.weights.is_constant
+    assert model.state.weights.is_constant
 
     # keep the result
     click(qtbot, transport.finish)
-    qtbot.waitUntil(lambda: model.state == "done", timeout=WAIT)
+    qtbot.waitUntil(lambda: model.link.state == "done", timeout=WAIT)
     bundle = document.parent / "neural" / "clay.vdg"
-    assert model.bake.result.bundle == bundle and (bundle / "manifest.json").is_file()
-    assert model.host.attached(model.current) == bundle
+    assert model.state.bake.result.bundle == bundle and (bundle / "manifest.json").is_file()
+    assert model.host.attached(model.state.current) == bundle
     assert transport.main.isEnabled() and transport.main.text() == "&Bake"
-    assert [notice for notice in model.notices if notice.severity == ERROR] == []
+    assert [notice for notice in model.state.notices if notice.severity == ERROR] == []
 
 
 def test_a_killed_worker_is_reported_and_its_bake_resumed(qtbot, make_panel, document):
     panel = make_panel(document)
     model, transport = panel.model, panel.status.transport
     start(qtbot, panel)
-    qtbot.waitUntil(lambda: model.bake.checkpoint_step is not None, timeout=WAIT)
-    kept = model.bake.checkpoint_step
+    qtbot.waitUntil(lambda: model.state.bake.checkpoint_step is not None, timeout=WAIT)
+    kept = model.state.bake.checkpoint_step
     panel.clients[0]._process.kill()
-    qtbot.waitUntil(lambda: model.health.state == GONE, timeout=WAIT)
+    qtbot.waitUntil(lambda: model.link.health.state == GONE, timeout=WAIT)
     assert panel.banner.isVisible()
     assert "killed" in panel.banner.text.toPlainText()
-    assert model.state == "failed"
+    assert model.link.state == "failed"
     click(qtbot, panel.banner.recover)
-    qtbot.waitUntil(lambda: model.state == "training", timeout=WAIT)
+    qtbot.waitUntil(lambda: model.link.state == "training", timeout=WAIT)
     assert len(panel.clients) == 2
-    qtbot.waitUntil(lambda: model.bake.progress.step > kept, timeout=WAIT)
+    qtbot.waitUntil(lambda: model.state.bake.progress.step > kept, timeout=WAIT)
     assert not panel.banner.recover.isVisible()
 
     # cancel leaves no result
     click(qtbot, transport.cancel)
-    qtbot.waitUntil(lambda: model.state == "idle", timeout=WAIT)
+    qtbot.waitUntil(lambda: model.link.state == "idle", timeout=WAIT)
     assert not (document.parent / "neural" / "clay.vdg").exists()
 
     # a new start reads edits
-    red = model.pictures.parts["texture"].pixels.reshape(-1, 3).mean(0)
+    red = model.state.pictures.parts["texture"].pixels.reshape(-1, 3).mean(0)
     document.write_text(document.read_text().replace("0.7, 0.3, 0.1", "0.1, 0.3, 0.7"))
     start(qtbot, panel)
-    blue = model.pictures.parts["texture"].pixels.reshape(-1, 3).mean(0)
+    blue = model.state.pictures.parts["texture"].pixels.reshape(-1, 3).mean(0)
     assert red[0] > 1.5 * red[2] and blue[2] > 1.5 * blue[0]
 
     # closing ends the worker
@@ -156,7 +156,7 @@ def test_a_worker_that_never_answers_does_not_block_the_panel(
     model = panel.model
 
     def is_reported():
-        texts = [model.health.reason, *(notice.text for notice in model.notices)]
+        texts = [model.link.health.reason, *(notice.text for notice in model.state.notices)]
         return any(re.search(reason, text) for text in texts)
 
     qtbot.waitUntil(is_reported, timeout=WAIT)
@@ -165,7 +165,7 @@ def test_a_worker_that_never_answers_does_not_block_the_panel(
     # far less than the minute that the worker takes
     assert time.perf_counter() - begun < 20
     assert not panel.status.transport.main.isEnabled()
-    qtbot.waitUntil(lambda: model.health.state in (SILENT, GONE), timeout=WAIT)
+    qtbot.waitUntil(lambda: model.link.health.state in (SILENT, GONE), timeout=WAIT)
     assert panel.banner.recover.isVisible()
 
 
@@ -219,10 +219,10 @@ def quiet(make_panel, document):
 def test_stop_and_keep_explains_why_it_is_disabled(quiet):
     model, transport = quiet.model, quiet.status.transport
     usual = transport.finish.toolTip()
-    model._set_state("preparing")
+    model.link.set_state("preparing")
     assert not transport.finish.isEnabled() and transport.cancel.isEnabled()
     assert transport.finish.toolTip().startswith("There is no result yet")
-    model.bake.handle({"event": "step", "step": 1, "steps": 10, "loss": 0.5})
+    model.state.bake.handle({"event": "step", "step": 1, "steps": 10, "loss": 0.5})
     assert transport.finish.isEnabled() and transport.finish.toolTip() == usual
 
 
@@ -251,34 +251,34 @@ def test_keys_turn_zoom_and_wipe_the_viewport(qtbot, quiet):
     viewport, model = quiet.viewport, quiet.model
     viewport.setFocus()
     qtbot.keyClick(viewport, Qt.Key.Key_Right)
-    assert model.view.turn == 10.0
+    assert model.state.view.turn == 10.0
     qtbot.keyClick(viewport, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
-    assert model.view.rotate == 10.0
+    assert model.state.view.rotate == 10.0
     # a plain light has a height, too
     model.set_view(lit_by="")
-    light = model.view.light
+    light = model.state.view.light
     qtbot.keyClick(viewport, Qt.Key.Key_Up, Qt.KeyboardModifier.ShiftModifier)
-    assert model.view.light[1] > light[1]
+    assert model.state.view.light[1] > light[1]
     qtbot.keyClick(viewport, Qt.Key.Key_Plus)
-    assert model.view.zoom == 1.25
+    assert model.state.view.zoom == 1.25
     qtbot.keyClick(viewport, Qt.Key.Key_Comma)
     assert viewport.wipe == pytest.approx(0.45)
     qtbot.keyClick(viewport, Qt.Key.Key_Home)
-    assert (model.view.turn, model.view.zoom) == (0.0, 1.0)
+    assert (model.state.view.turn, model.state.view.zoom) == (0.0, 1.0)
 
 
 def test_the_legend_shows_the_share_that_is_not_trained(quiet):
     mask = np.zeros((4, 4), np.float32)
     mask[0] = 1
-    quiet.model.weights.replace(mask)
+    quiet.model.state.weights.replace(mask)
     assert quiet.paint.legend.text().endswith(": trained less; 75% not trained.")
-    quiet.model.weights.undo()
+    quiet.model.state.weights.undo()
     assert quiet.paint.legend.text().endswith(": trained less.")
 
 
 def test_a_black_result_has_a_light_error_of_100_percent(quiet):
     errors = asdict(measure_samples(np.zeros((64, 3)), np.full((64, 3), 0.5)))
-    quiet.model.bake.handle({"event": "errors", "step": 1, **errors})
+    quiet.model.state.bake.handle({"event": "errors", "step": 1, **errors})
     shown = quiet.learning.figures.others.text()
     assert "Light error 100.0%" in shown and "energy" not in shown
 
@@ -291,7 +291,7 @@ def test_choices_are_restored(qtbot, quiet, make_panel, document):
     quiet.close()
     again = make_panel(document, [sys.executable, "-c", "import time; time.sleep(60)"])
     assert again.viewport.mode == "side by side"
-    assert (again.model.view.shape, again.model.view.lit_by) == ("cloth", "sunset")
+    assert (again.model.state.view.shape, again.model.state.view.lit_by) == ("cloth", "sunset")
     assert again.pages.is_open(again.settings)
-    assert again.model.choices.target_error == 0.02
+    assert again.model.state.choices.target_error == 0.02
     assert again.settings._combos["resolution"].count() == 8

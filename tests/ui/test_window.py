@@ -49,7 +49,7 @@ def window(qtbot, tmp_path):
     settings = QSettings(str(tmp_path / "memory.ini"), INI)
     made = Window(FilesHost(), Memory(settings))
     made.client = FakeClient()
-    made.panel.model._make_client = lambda: made.client
+    made.panel.model.link._make_client = lambda: made.client
     qtbot.addWidget(made)
     made.show()
     yield made
@@ -110,7 +110,7 @@ def test_numbers_accept_a_point_or_a_comma(qtbot, tmp_path, typed, language):
         box.selectAll()
         QTest.keyClicks(box, typed)
         QTest.keyClick(box, Qt.Key.Key_Return)
-        assert made.panel.model.choices.target_error == pytest.approx(0.04)
+        assert made.panel.model.state.choices.target_error == pytest.approx(0.04)
         assert box.text() == "0.0400"
         made.panel.shutdown()
     finally:
@@ -133,7 +133,7 @@ def test_numbers_look_the_same_in_every_language(qtbot, tmp_path, name):
         steps.selectAll()
         QTest.keyClicks(steps, "2,500")
         QTest.keyClick(steps, Qt.Key.Key_Return)
-        assert panel.model.choices.iterations == 2500
+        assert panel.model.state.choices.iterations == 2500
         made.panel.shutdown()
     finally:
         QLocale.setDefault(former)
@@ -146,10 +146,10 @@ def test_a_document_is_read_once_and_a_missing_one_is_named(qtbot, window, docum
     assert "lost.mtlx: there is no such file" in shown(window)
     again = Window(FilesHost(), window.panel._memory)
     qtbot.addWidget(again)
-    again.panel.model._make_client = FakeClient
+    again.panel.model.link._make_client = FakeClient
     again.open(documents[0])
     qtbot.wait(50)
-    sent = again.panel.model._client.sent
+    sent = again.panel.model.link._client.sent
     assert [type(each) for each in sent].count(commands.Open) == 1
     again.panel.shutdown()
 
@@ -158,7 +158,7 @@ def test_an_error_is_cleared_by_the_next_document(window, documents, tmp_path):
     window.open(tmp_path / "lost.mtlx")
     assert "lost.mtlx: there is no such file" in shown(window)
     window.open(documents[0])
-    assert not window.panel.banner.isVisible() and not window.panel.model.notices
+    assert not window.panel.banner.isVisible() and not window.panel.model.state.notices
 
 
 def test_a_document_without_materials_clears_the_panel(window, documents, tmp_path):
@@ -168,12 +168,12 @@ def test_a_document_without_materials_clears_the_panel(window, documents, tmp_pa
     pixels = bytes(48)
     client.emit("picture", pixels, part="reference", shape=[4, 4, 3], type="|u1", view=1)
     model.tick()
-    assert model.can("start") and model.pictures.parts
+    assert model.can("start") and model.state.pictures.parts
     empty = tmp_path / "empty.mtlx"
     empty.write_text('<materialx version="1.39"></materialx>')
     window.open(empty)
     assert "empty.mtlx: has no material with a surface" in shown(window)
-    assert not model.can("start") and not model.pictures.parts
+    assert not model.can("start") and not model.state.pictures.parts
     assert "no material yet" in window.panel.report.report.toPlainText()
 
 
@@ -190,8 +190,8 @@ def test_a_document_that_was_damaged_meanwhile_cannot_be_started(window, documen
     assert "not valid XML" in shown(window)
     documents[0].write_text(whole)
     model.refresh_materials()
-    assert not model.notices
-    assert model.current.name == "clay" and model.report is None
+    assert not model.state.notices
+    assert model.state.current.name == "clay" and model.state.report is None
 
 
 def test_a_cancelled_bake_is_shown_as_cancelled(window, documents):
@@ -222,14 +222,14 @@ def test_a_bake_cancelled_before_its_first_step_is_shown_as_cancelled(window, do
 
 def test_a_material_without_a_worker_is_not_shown_as_ready(window, documents):
     window.open(documents[0])
-    window.panel.model._set_health(Health(GONE, "The worker is gone (exit code 1)."))
+    window.panel.model.link.set_health(Health(GONE, "The worker is gone (exit code 1)."))
     assert window.panel.status.progress.now.text() == "The worker has stopped"
     assert window.panel.report.report.toPlainText() == "The material was not read."
 
 
 def test_a_repeated_message_is_shown_again(window, documents):
     window.open(documents[0])
-    notices = window.panel.model.notices
+    notices = window.panel.model.state.notices
     for text in ("clay.mtlx: there is no such file", "Written: clay.vdg"):
         notices.add(WARNING, text)
     notices.add(WARNING, "clay.mtlx: there is no such file")
@@ -253,7 +253,9 @@ def test_figures_wrap_in_a_narrow_panel(qtbot, window, documents):
     window.panel.pages.open(window.panel.learning)
     figures.setStyleSheet("QLabel { font-size: 22px }")
     verdict = "the neural material is not faster than the graph, and its textures are larger"
-    model._handle_forecast({"nanoseconds": 9.0, "source_nanoseconds": 8.0, "verdict": verdict})
+    model._events.handle_forecast(
+        {"nanoseconds": 9.0, "source_nanoseconds": 8.0, "verdict": verdict}
+    )
     qtbot.wait(50)
     figures, letters = figures.verdict, figures.verdict.fontMetrics()
     assert letters.horizontalAdvance(figures.text()) > figures.width()
@@ -278,7 +280,7 @@ def test_sizes_keep_their_order_in_right_to_left_layouts(qtbot, window, qapp):
 
 def test_no_document_is_opened_during_a_bake(window, documents):
     window.open(documents[0])
-    window.panel.model._set_state("training")
+    window.panel.model.link.set_state("training")
     window.open(documents[1])
     assert "Finish or cancel the bake before you open second.mtlx." in shown(window)
     assert window.panel.model.host.scene_file() == documents[0]
@@ -288,8 +290,8 @@ def test_no_document_is_opened_during_a_bake(window, documents):
 def test_a_deleted_material_is_not_shown_as_another(window, documents):
     window.open(documents[0])
     model = window.panel.model
-    model._set_state("training")
-    model.current = HostMaterial("gone", "gone", "file")
+    model.link.set_state("training")
+    model.state.current = HostMaterial("gone", "gone", "file")
     model.refresh_materials()
     assert window.panel.picker.combo.count() == 1
     assert window.panel.picker.combo.currentText() == ""
@@ -303,12 +305,12 @@ def is_view(command):
 def test_every_place_is_trained_after_the_paint_is_undone(window, documents):
     window.open(documents[0])
     model = window.panel.model
-    weights = model.weights.values.copy()
+    weights = model.state.weights.values.copy()
     weights[:10] = 4
-    model.weights.replace(weights)
+    model.state.weights.replace(weights)
     model.set_focus("painted")
-    model.weights.undo()
-    model._send_weights()
+    model.state.weights.undo()
+    model._sync.send_weights()
     where, plain = [each for each in window.client.sent if not is_view(each)][-2:]
     assert (where, plain) == (commands.Focus("everywhere"), commands.SetImportance())
     assert window.panel.paint.focus.currentData() == "everywhere"
@@ -340,23 +342,23 @@ def finish(model, *warnings):
     """Sends the events of a bake."""
     model._begin()
     for text in warnings:
-        model._handle(Message({"event": "warning", "text": text}))
-    model._handle(Message({"event": "finished", "results": ["/out/clay.vdg"], "step": 3}))
+        model._events.handle(Message({"event": "warning", "text": text}))
+    model._events.handle(Message({"event": "finished", "results": ["/out/clay.vdg"], "step": 3}))
 
 
 def test_warnings_of_a_bake_are_shown_with_its_result(window, documents, monkeypatch):
     window.open(documents[0])
     model = window.panel.model
     report = {"name": "clay", "verdict": "can be baked"}
-    model._handle(Message({"event": "opened", "chosen": "clay", "materials": [report]}))
+    model._events.handle(Message({"event": "opened", "chosen": "clay", "materials": [report]}))
     finish(model, "clay: is decoded in plain code")
     assert shown(window) == "Written: clay.vdg\nclay: is decoded in plain code"
-    assert model.notices[-1].severity == WARNING
+    assert model.state.notices[-1].severity == WARNING
 
     def refuse(*_):
         raise HostError("the node is locked")
 
-    model._set_state("done")
+    model.link.set_state("done")
     monkeypatch.setattr(model.host, "attach", refuse)
     finish(model)
     assert "not noted in the scene: the node is locked" in shown(window)
@@ -367,24 +369,24 @@ def test_refused_actions_are_no_warnings_of_the_result(window, documents):
     window.open(documents[0])
     model = window.panel.model
     report = {"name": "clay", "verdict": "can be baked"}
-    model._handle(Message({"event": "opened", "chosen": "clay", "materials": [report]}))
+    model._events.handle(Message({"event": "opened", "chosen": "clay", "materials": [report]}))
     model._begin()
     window.open(documents[1])
     assert shown(window) == "Finish or cancel the bake before you open second.mtlx."
-    model._handle(Message({"event": "finished", "results": ["/out/clay.vdg"], "step": 3}))
+    model._events.handle(Message({"event": "finished", "results": ["/out/clay.vdg"], "step": 3}))
     assert shown(window) == "Written: clay.vdg"
-    assert model.notices[-1].severity == INFO
+    assert model.state.notices[-1].severity == INFO
 
 
 def test_tags_in_messages_are_shown_as_text(window):
-    window.panel.model.notices.add("error", "<b>clay</b>: is no material")
+    window.panel.model.state.notices.add("error", "<b>clay</b>: is no material")
     assert shown(window) == "<b>clay</b>: is no material"
 
 
 def test_long_messages_wrap_and_are_copied_unchanged(qtbot, window):
     window.resize(420, 900)
     message = "No file: " + "_".join(f"a_long_name_{number}" for number in range(40)) + ".vdg"
-    window.panel.model.notices.add("warning", message)
+    window.panel.model.state.notices.add("warning", message)
     qtbot.wait(50)
     text = window.panel.banner.text
     lines = text.document().size().height() / text.fontMetrics().lineSpacing()

@@ -98,7 +98,7 @@ def done(qapp, folder):
     parts = [{"name": name, "fate": "kept", "how": ""} for name in names]
     report(session, varying_inputs=["base_color"], parts=parts, live=OFFERS)
     session.model.set_choices(live=("wetness=0..1", "tint=0,0,0..1,1,1"))
-    session.model.live.take(opened(*session.model.choices.live)["live"])
+    session.model.state.live.take(opened(*session.model.state.choices.live)["live"])
     finish(session, hints=[DETAIL])
     panel.pages.show_only([*panel.pages.all])
     panel.settings.more.setChecked(True)

@@ -30,9 +30,9 @@ class PaintLayer:
         self._ring: tuple[Any, QImage] | None = None
         self._seen: Any = None
         viewport.layers.append(self.draw)
-        for signal in (model.weights.changed, tools.changed, model.pictures.changed):
+        for signal in (model.state.weights.changed, tools.changed, model.state.pictures.changed):
             bind(viewport, signal, self._forget)
-        bind(viewport, model.pictures.changed, self._choose_inks)
+        bind(viewport, model.state.pictures.changed, self._choose_inks)
 
     def _forget(self) -> None:
         """The image is made when it is drawn: a stroke changes the weights more often."""
@@ -41,14 +41,14 @@ class PaintLayer:
             self._viewport.update()
 
     def _choose_inks(self) -> None:
-        picture = self._model.pictures.parts.get("texture")
+        picture = self._model.state.pictures.parts.get("texture")
         if picture is not self._seen:
             self._seen = picture
             self.inks = choose_inks(picture.pixels if picture is not None else None)
 
     def places(self) -> Any:
         """The uv of the pixels, if they are those of the picture; every second of many."""
-        pictures = self._model.pictures
+        pictures = self._model.state.pictures
         reference = pictures.parts.get("reference")
         found = pictures.places
         is_current = reference is not None and pictures.places_view == reference.view
@@ -64,18 +64,25 @@ class PaintLayer:
         if uv is None:
             return
         if self._paint is None:
-            weights = weights_at(self._model.weights.values, uv)
+            weights = weights_at(self._model.state.weights.values, uv)
             self._paint = image_of(paint_pixels(weights, self.inks, self._tools.opacity))
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         painter.drawImage(cell, self._paint)
         pointer = self._viewport.pointer_at()
-        centre = self._model.pictures.uv_at(*pointer) if pointer is not None else None
+        centre = self._model.state.pictures.uv_at(*pointer) if pointer is not None else None
         if centre is not None:
             painter.drawImage(cell, self._ring_at(uv, centre))
 
     def _ring_at(self, uv: Any, centre: tuple[float, float]) -> QImage:
         tools = self._tools
-        key = (self._model.view.number, uv.shape, centre, tools.brush, tools.space, tools.mirror)
+        key = (
+            self._model.state.view.number,
+            uv.shape,
+            centre,
+            tools.brush,
+            tools.space,
+            tools.mirror,
+        )
         if self._ring is None or self._ring[0] != key:
             places = tools.places(*centre)
             radii = [tools.radius_at(*place) for place in places]

@@ -54,7 +54,7 @@ class PaintPage(QWidget):
     def __init__(self, model: PanelModel, viewport: Viewport) -> None:
         super().__init__()
         self._model, self._viewport = model, viewport
-        self.tools = BrushTools(model.weights, self._find_mesh, self._find_places)
+        self.tools = BrushTools(model.state.weights, self._find_mesh, self._find_places)
         self.overlay = PaintLayer(model, viewport, self.tools)
         self._pen = Pen(viewport, self.tools)
         self.texture = TextureView(model, self.tools)
@@ -198,7 +198,7 @@ class PaintPage(QWidget):
             row.setMinimumHeight(row.layout().heightForWidth(self.width()))
 
     def _bind(self) -> None:
-        model, weights = self._model, self._model.weights
+        model, weights = self._model, self._model.state.weights
         self.erase.toggled.connect(lambda is_on: self.tools.set(erases=is_on))
         self.layer.activated.connect(self._choose_layer)
         self.focus.activated.connect(lambda index: model.set_focus(self.focus.itemData(index)))
@@ -215,9 +215,9 @@ class PaintPage(QWidget):
         self.from_error.clicked.connect(lambda _: self._paint_from_error())
         self.undo.clicked.connect(lambda _: weights.undo())
         self.redo.clicked.connect(lambda _: weights.redo())
-        self.scene_brush.clicked.connect(lambda _: model.paint_in_scene())
-        self.stop_brush.clicked.connect(lambda _: model.stop_painting_in_scene())
-        self.take.clicked.connect(lambda _: model.take_scene_paint())
+        self.scene_brush.clicked.connect(lambda _: model.scene.start_painting())
+        self.stop_brush.clicked.connect(lambda _: model.scene.stop_painting())
+        self.take.clicked.connect(lambda _: model.scene.take_paint())
         self.load.clicked.connect(lambda _: self._import())
         self.save.clicked.connect(lambda _: self._export())
         self.in_view.toggled.connect(self._paint_in_view)
@@ -229,21 +229,21 @@ class PaintPage(QWidget):
             keys.add(QKeySequence.StandardKey.Undo, weights.undo, holds)
             keys.add(QKeySequence.StandardKey.Redo, weights.redo, holds)
         bind(self, self.tools.changed, self._show_tools)
-        bind(self, model.view_changed, self._show_tools)
-        bind(self, model.meshes.changed, self._show_scene_tools)
+        bind(self, model.state.view_changed, self._show_tools)
+        bind(self, model.state.meshes.changed, self._show_scene_tools)
         for signal in (
             weights.changed,
-            model.focus_changed,
-            model.pictures.error_map_changed,
-            model.pictures.changed,
-            model.choices_changed,
-            model.state_changed,
+            model.state.focus_changed,
+            model.state.pictures.error_map_changed,
+            model.state.pictures.changed,
+            model.state.choices_changed,
+            model.link.state_changed,
         ):
             bind(self, signal, self._show)
 
     def _find_mesh(self) -> tuple[str, Callable[[], Mesh]] | None:
         """The mesh in the view: one of the scene, or a file."""
-        view, loaded = self._model.view, self._model.meshes.loaded
+        view, loaded = self._model.state.view, self._model.state.meshes.loaded
         found = find_shape(view.shape)
         if found is not None:
             return view.shape, lambda: found
@@ -255,7 +255,7 @@ class PaintPage(QWidget):
 
     def _find_places(self) -> tuple[str, Any]:
         """The shape in the view, and the uv of its pixels."""
-        return self._model.view.shape, self._model.pictures.places
+        return self._model.state.view.shape, self._model.state.pictures.places
 
     def _show_tools(self) -> None:
         tools = self.tools
@@ -271,7 +271,7 @@ class PaintPage(QWidget):
 
     def _show_scene_tools(self) -> None:
         """Shows the tools for the meshes and the brush of the application, if there are any."""
-        has_meshes = bool(self._model.meshes.names)
+        has_meshes = bool(self._model.state.meshes.names)
         self.scene_brush.setVisible(self._model.host.can_paint)
         self.scene_brush.setEnabled(has_meshes)
         self.stop_brush.setVisible(isinstance(self._model.host, StopsPainting))
@@ -289,16 +289,16 @@ class PaintPage(QWidget):
         self._model.set_view(wants_places=paints)
 
     def _paint_on_view(self, x: float, y: float) -> None:
-        found = self._model.pictures.uv_at(x, y)
+        found = self._model.state.pictures.uv_at(x, y)
         if found is not None:
-            self._model.weights.begin_stroke()
+            self._model.state.weights.begin_stroke()
             self.tools.dab(*found, self._pen.pressure, self._pen.erases)
 
     def _paint_from_error(self) -> None:
-        errors = self._model.pictures.error_map
+        errors = self._model.state.pictures.error_map
         if errors is not None:
             weights = weights_from_error(errors, SIZE, NORMAL_WEIGHT, BRUSH_WEIGHT)
-            self._model.weights.replace(weights)
+            self._model.state.weights.replace(weights)
 
     def _import(self) -> None:
         path, _ = QFileDialog.getOpenFileName(self, "Import", "", IMAGES)
@@ -313,21 +313,21 @@ class PaintPage(QWidget):
         if file != path and Path(file).exists():
             # the dialog has confirmed the name without .exr
             text = f"{file} exists already. Choose that name in the dialog to replace it."
-            self._model.notices.add(WARNING, text)
+            self._model.state.notices.add(WARNING, text)
         else:
             self._model.write_map(file)
 
     def _show(self) -> None:
-        model, weights = self._model, self._model.weights
+        model, weights = self._model, self._model.state.weights
         self.undo.setEnabled(weights.can_undo)
         self.redo.setEnabled(weights.can_redo)
-        self.from_error.setEnabled(model.pictures.error_map is not None)
+        self.from_error.setEnabled(model.state.pictures.error_map is not None)
         with blocked_signals(self.focus):
-            self.focus.setCurrentIndex(self.focus.findData(model.focus.where))
+            self.focus.setCurrentIndex(self.focus.findData(model.state.focus.where))
         self.legend.setText(self._legend())
-        effect, is_painted = model.effects.found, not weights.is_constant
+        effect, is_painted = model.state.effects.found, not weights.is_constant
         text = effect.text if effect is not None else ""
-        if not text and is_painted and not model.effects.can_compare(model.bake_key):
+        if not text and is_painted and not model.state.effects.can_compare(model.state.bake_key):
             text = COMPARE
         self.effect.setText(text)
         self.effect.setVisible(bool(text))
@@ -337,7 +337,7 @@ class PaintPage(QWidget):
             top = self.texture.largest_error
             return f"Bright: an error of {top:.3g} or more" if top else "Bright: a large error"
         more, less = (ink.name for ink in self.texture.inks)
-        excluded = self._model.weights.excluded
+        excluded = self._model.state.weights.excluded
         return f"{capitalise(more)} ///: trained more. {capitalise(less)} \\\\\\: trained less" + (
             f"; {100 * excluded:.0f}% not trained." if excluded else "."
         )

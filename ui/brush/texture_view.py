@@ -51,10 +51,10 @@ class TextureView(QWidget):
             "Drag to paint, or move the brush with the arrow keys and press Space. [ and ] change "
             "its size, Ctrl+Z undoes."
         )
-        bind(self, model.pictures.changed, self._show_material)
-        bind(self, model.weights.changed, self._show_weights)
+        bind(self, model.state.pictures.changed, self._show_material)
+        bind(self, model.state.weights.changed, self._show_weights)
         bind(self, tools.changed, self._show_weights)
-        bind(self, model.pictures.error_map_changed, self._show_errors)
+        bind(self, model.state.pictures.error_map_changed, self._show_errors)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
         return QSize(_MOST, _MOST)
@@ -67,7 +67,7 @@ class TextureView(QWidget):
         self.update()
 
     def _show_material(self) -> None:
-        picture = self._model.pictures.parts.get("texture")
+        picture = self._model.state.pictures.parts.get("texture")
         self._material = image_of(picture.pixels) if picture is not None else None
         self.inks = choose_inks(picture.pixels if picture is not None else None)
         self._show_weights()
@@ -81,12 +81,12 @@ class TextureView(QWidget):
         if self._paint is None:
             places = (np.arange(_PAINT_PIXELS, dtype=np.float32) + 0.5) / _PAINT_PIXELS
             uv = np.stack(np.meshgrid(places, places[::-1]), -1)
-            weights = weights_at(self._model.weights.values, uv)
+            weights = weights_at(self._model.state.weights.values, uv)
             self._paint = image_of(paint_pixels(weights, self.inks, self._tools.opacity))
         return self._paint
 
     def _show_errors(self) -> None:
-        errors = self._model.pictures.error_map
+        errors = self._model.state.pictures.error_map
         self._errors, self.largest_error = None, 0.0
         if errors is not None and errors.ndim == 2:
             self.largest_error = automatic_top(errors)
@@ -162,7 +162,7 @@ class TextureView(QWidget):
         if event.button() == Qt.MouseButton.LeftButton and self.shows == WEIGHTS:
             self._is_painting = True
             self._pointer = event.position()
-            self._model.weights.begin_stroke()
+            self._model.state.weights.begin_stroke()
             self._dab_at(event.position())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
@@ -177,7 +177,7 @@ class TextureView(QWidget):
     def mouseReleaseEvent(self, _event: QMouseEvent) -> None:  # noqa: N802
         if self._is_painting:
             self._is_painting = False
-            self._model.weights.end_stroke()
+            self._model.state.weights.end_stroke()
 
     def leaveEvent(self, _event: object) -> None:  # noqa: N802
         self._pointer = None
@@ -199,8 +199,8 @@ class TextureView(QWidget):
             self._pointer = None
             self.update()
         elif event.key() == keys.Key_Space and self.shows == WEIGHTS:
-            self._model.weights.begin_stroke()
+            self._model.state.weights.begin_stroke()
             self._tools.dab(*self._cursor)
-            self._model.weights.end_stroke()
+            self._model.state.weights.end_stroke()
         else:
             super().keyPressEvent(event)

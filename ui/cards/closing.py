@@ -20,12 +20,12 @@ class Closing:
         self._is_settled = False
         self._waits_for = ""
         self.box: QMessageBox | None = None
-        model.state_changed.connect(self._follow)
+        model.link.state_changed.connect(self._follow)
 
     def allows(self) -> bool:
         """Whether the panel can close now. If not, the question is shown."""
         model = self._model
-        if self._is_settled or not model.is_busy or model.health.state == GONE:
+        if self._is_settled or not model.link.is_busy or model.link.health.state == GONE:
             return True
         if self.box is None and not self._waits_for:
             self._ask()
@@ -36,7 +36,7 @@ class Closing:
         box = QMessageBox(self._parent)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle("A bake is running")
-        share = model.bake.progress.share
+        share = model.state.bake.progress.share
         box.setText(f"The bake is at {100 * share:.0f}%. What shall become of it?")
         role = QMessageBox.ButtonRole
         self.keep = box.addButton("&Keep what there is", role.AcceptRole)
@@ -68,14 +68,14 @@ class Closing:
 
     def _follow(self) -> None:
         """Closes when the bake has ended as requested. A bake that failed stays in view."""
-        if self._waits_for and not self._model.is_busy:
+        if self._waits_for and not self._model.link.is_busy:
             waited, self._waits_for = self._waits_for, ""
             if waited == states.CANCEL:
-                self._model.history.refresh()
-                self._model.history.discard_checkpoint()
-            if self._model.state != states.FAILED:
+                self._model.state.history.refresh()
+                self._model.state.history.discard_checkpoint()
+            if self._model.link.state != states.FAILED:
                 self._settle()
-        elif self.box is not None and not self._model.is_busy:
+        elif self.box is not None and not self._model.link.is_busy:
             # it has ended by itself
             self.box.reject()
 

@@ -42,7 +42,7 @@ class HistoryPage(QWidget):
         row.addWidget(QLabel("A version is in the trash."), 1)
         self.undo = QPushButton("&Undo delete")
         self.undo.setToolTip("Brings back the version that was deleted last")
-        self.undo.clicked.connect(lambda _: model.history.undelete())
+        self.undo.clicked.connect(lambda _: model.state.history.undelete())
         row.addWidget(self.undo)
         column.addWidget(self.undo_row)
         self._cards = QVBoxLayout()
@@ -66,19 +66,19 @@ class HistoryPage(QWidget):
         row.addStretch(1)
         column.addLayout(row)
         self.cards: list[VersionCard] = []
-        bind(self, model.history.changed, self._show)
-        bind(self, model.state_changed, self._show)
+        bind(self, model.state.history.changed, self._show)
+        bind(self, model.link.state_changed, self._show)
 
     def _keep(self, count: int) -> None:
         try:
             keep_versions(count)
         except VerdigrisError as failure:
-            self._model.notices.add(ERROR, str(failure))
+            self._model.state.notices.add(ERROR, str(failure))
 
     def _show(self) -> None:
-        model, history = self._model, self._model.history
+        model, history = self._model, self._model.state.history
         # cards that are the same stay, with the focus in them
-        seen = (history.versions, history.shown, history.deleted, model.is_busy)
+        seen = (history.versions, history.shown, history.deleted, model.link.is_busy)
         if seen == self._seen:
             return
         self._seen = seen

@@ -37,13 +37,13 @@ class Learning(QWidget):
         column.setSpacing(GAP)
         for each in (self.before, self.verdict, self.plot, self.figures):
             column.addWidget(each)
-        bind(self, model.state_changed, self._show)
-        bind(self, model.bake.history_changed, self._show)
+        bind(self, model.link.state_changed, self._show)
+        bind(self, model.state.bake.history_changed, self._show)
 
     @property
     def has_chart(self) -> bool:
         """Whether a bake is drawn, and not the presets."""
-        return self._model.is_busy or len(self._model.bake.history.losses()[0]) > 0
+        return self._model.link.is_busy or len(self._model.state.bake.history.losses()[0]) > 0
 
     def _show(self) -> None:
         has_chart = self.has_chart

@@ -116,10 +116,10 @@ class CardOverlay(QWidget):
             message.installEventFilter(self)
         over.installEventFilter(self)
         for signal in (
-            model.report_changed,
-            model.history.changed,
-            model.state_changed,
-            model.bake.progress_changed,
+            model.state.report_changed,
+            model.state.history.changed,
+            model.link.state_changed,
+            model.state.bake.progress_changed,
         ):
             bind(self, signal, self._show)
 
@@ -136,7 +136,7 @@ class CardOverlay(QWidget):
         return super().event(event)
 
     def _show(self) -> None:
-        current = self._model.current
+        current = self._model.state.current
         cards = [each for each in cards_of(self._model) if (current, each.key) not in self._hidden]
         if [_look(card) for card in cards] == [_look(card) for card in self._shown]:
             return
@@ -163,7 +163,7 @@ class CardOverlay(QWidget):
             self._over.setFocus()
 
     def _hide(self, key: str) -> None:
-        self._hidden.add((self._model.current, key))
+        self._hidden.add((self._model.state.current, key))
         self._show()
 
     def _request(self, name: str) -> None:

@@ -66,11 +66,11 @@ class VerdictBox(QWidget):
         self._layout()
         self._fold(False)
         for signal in (
-            model.bake.history_changed,
-            model.bake.progress_changed,
-            model.history.changed,
-            model.state_changed,
-            model.choices_changed,
+            model.state.bake.history_changed,
+            model.state.bake.progress_changed,
+            model.state.history.changed,
+            model.link.state_changed,
+            model.state.choices_changed,
         ):
             bind(self, signal, self._show)
 
@@ -115,7 +115,7 @@ class VerdictBox(QWidget):
         self._fit()
 
     def _reveal(self) -> None:
-        present = self._model.history.present
+        present = self._model.state.history.present
         if present is not None:
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(present.folder)))
 
@@ -126,20 +126,24 @@ class VerdictBox(QWidget):
 
     def _show(self) -> None:
         model = self._model
-        verdict = None if model.is_busy else model.verdict
+        verdict = None if model.link.is_busy else model.state.verdict
         self.setVisible(verdict is not None)
         if verdict is None:
             return
-        is_version = bool(model.history.shown[0])
+        is_version = bool(model.state.history.shown[0])
         self.dots.show_dots(verdict.dots)
         self.text.setText(verdict.text)
         time = ""
-        if model.took and not is_version:
-            time = f"Took {format_duration(model.took)}"
-            time += f", {compare(model.predicted, model.took)}" if model.predicted else ""
+        if model.state.times.took and not is_version:
+            time = f"Took {format_duration(model.state.times.took)}"
+            time += (
+                f", {compare(model.state.times.predicted, model.state.times.took)}"
+                if model.state.times.predicted
+                else ""
+            )
         self.time.setText(time)
         self.time.setVisible(bool(time))
-        effect = None if is_version else model.effects.found
+        effect = None if is_version else model.state.effects.found
         self.effect.setText(f"Paint: {effect.text[0].lower()}{effect.text[1:]}" if effect else "")
         self.effect.setVisible(effect is not None)
         self._suggestion = None if is_version else suggest(model, verdict)
@@ -148,7 +152,7 @@ class VerdictBox(QWidget):
         self.advice.setVisible(has_advice)
         self.attempt.setVisible(has_advice)
         self.attempt.setEnabled(model.can("start"))
-        self.reveal.setVisible(model.history.present is not None)
+        self.reveal.setVisible(model.state.history.present is not None)
         self.figures.setText(self._table(verdict))
         self._fit()
 

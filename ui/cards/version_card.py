@@ -103,7 +103,7 @@ class VersionCard(QFrame):
         return field
 
     def _actions(self) -> tuple[_Action, ...]:
-        model, version, history = self._model, self.version, self._model.history
+        model, version, history = self._model, self.version, self._model.state.history
         shown, against = history.shown
         is_shown = shown == version.key and not against
         first = history.find(shown) or history.present
@@ -158,13 +158,13 @@ class VersionCard(QFrame):
             font = button.font()
             font.setBold(action.is_on)
             button.setFont(font)
-        can_change = not self._model.is_busy or action.name == "pin"
+        can_change = not self._model.link.is_busy or action.name == "pin"
         button.setEnabled(action.is_possible and can_change)
         button.clicked.connect(lambda: action.run())
         return button
 
     def _rename(self) -> None:
-        self._model.history.rename(self.version, self.label.text())
+        self._model.state.history.rename(self.version, self.label.text())
 
 
 def _facts(version: Version, title: str) -> str:

@@ -53,11 +53,11 @@ class Figures(QWidget):
         self.measure.clicked.connect(lambda _: model.request_forecast())
         form.addRow(self.measure)
         self._form = form
-        bind(self, model.bake.history_changed, self._show_errors)
-        bind(self, model.bake.errors_changed, self._show_errors)
-        bind(self, model.choices_changed, self._show_errors)
-        bind(self, model.forecast_changed, self._show_forecast)
-        bind(self, model.state_changed, self._enable)
+        bind(self, model.state.bake.history_changed, self._show_errors)
+        bind(self, model.state.bake.errors_changed, self._show_errors)
+        bind(self, model.state.choices_changed, self._show_errors)
+        bind(self, model.state.forecast_changed, self._show_forecast)
+        bind(self, model.link.state_changed, self._enable)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's names, here and below
         super().changeEvent(event)
@@ -82,7 +82,7 @@ class Figures(QWidget):
         return label
 
     def _show_errors(self) -> None:
-        errors, target = self._model.bake.errors, self._model.choices.target_error
+        errors, target = self._model.state.bake.errors, self._model.state.choices.target_error
         error = errors.get("log_mae")
         text = "-" if error is None else f"{error:.4f}"
         reached = error is not None and target > 0 and error <= target
@@ -102,11 +102,11 @@ class Figures(QWidget):
             parts.append(f"sky {errors['sky_median']:.1%} (light {errors['sky_bias']:+.1%})")
         self.others.setText(capitalise(", ".join(parts)))
         # the verdict shows them with their bands
-        self.others.setVisible(bool(parts) and not self._model.bake.measured)
+        self.others.setVisible(bool(parts) and not self._model.state.bake.measured)
         self._fit()
 
     def _show_forecast(self) -> None:
-        forecast = self._model.forecast
+        forecast = self._model.state.forecast
         if not forecast:
             self.size.setText("-")
             self.verdict.hide()

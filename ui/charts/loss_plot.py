@@ -82,10 +82,10 @@ class LossPlot(QWidget):
         layout.addWidget(self.plot)
         self._set_log(True)
         self._apply_palette()
-        bind(self, model.bake.history_changed, self._show)
-        bind(self, model.choices_changed, self._show)
-        bind(self, model.bake.progress_changed, self._show_phases)
-        bind(self, model.history.changed, self._show_ghosts)
+        bind(self, model.state.bake.history_changed, self._show)
+        bind(self, model.state.choices_changed, self._show)
+        bind(self, model.state.bake.progress_changed, self._show_phases)
+        bind(self, model.state.history.changed, self._show_ghosts)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
         super().changeEvent(event)
@@ -132,15 +132,15 @@ class LossPlot(QWidget):
 
     def _show(self) -> None:
         model = self._model
-        steps, _losses, smooth = model.bake.history.losses()
+        steps, _losses, smooth = model.state.bake.history.losses()
         self.smooth.setData(steps, smooth)
-        errors = model.bake.history.errors()
+        errors = model.state.bake.history.errors()
         self.dots.setData(*errors, symbolSize=_DOT if len(errors[0]) < _MANY else _SMALL_DOT)
         self._fit_steps()
         if not len(steps):
             # the axes of another material say nothing of this one
             self.plot.getPlotItem().enableAutoRange()
-        target = model.choices.target_error
+        target = model.state.choices.target_error
         self.target.setVisible(target > 0)
         if target > 0:
             self.target.setValue(np.log10(target) if self.log.isChecked() else target)
@@ -148,7 +148,7 @@ class LossPlot(QWidget):
 
     def _show_phases(self) -> None:
         """A band for each phase of the plan."""
-        plan = self._model.bake.progress.plan
+        plan = self._model.state.bake.progress.plan
         seen = plan, self.palette().color(QPalette.ColorRole.Text).name()
         if seen == self._seen_plan:
             return
@@ -195,7 +195,10 @@ class LossPlot(QWidget):
     def _fit_steps(self) -> None:
         """Shows all steps of the plan, or half of them, a quarter, …, as long as the bake is in the
         first part: the range changes a few times, and does not wander."""
-        plan, (steps, *_) = self._model.bake.progress.plan, self._model.bake.history.losses()
+        plan, (steps, *_) = (
+            self._model.state.bake.progress.plan,
+            self._model.state.bake.history.losses(),
+        )
         whole = max((part.last for part in plan if part.name != STARTS), default=0)
         if not whole:
             return
@@ -211,8 +214,8 @@ class LossPlot(QWidget):
         colour = QColor(self.palette().color(QPalette.ColorRole.Text))
         colour.setAlpha(_GHOST_ALPHA)
         self._ghosts = []
-        for version in self._model.history.versions[:_MOST_GHOSTS]:
-            steps, errors = self._model.history.curves.get(version.key, ((), ()))
+        for version in self._model.state.history.versions[:_MOST_GHOSTS]:
+            steps, errors = self._model.state.history.curves.get(version.key, ((), ()))
             if not len(steps) and version.steps and version.error:
                 steps, errors = (version.steps,), (version.error,)
             ghost = pyqtgraph.PlotDataItem(
@@ -233,7 +236,7 @@ class LossPlot(QWidget):
     def _show_legend(self) -> None:
         colours = colours_for(self)
         entries = [("●", colours.error, "error"), ("━", colours.raw, "in training")]
-        if self._model.choices.target_error > 0:
+        if self._model.state.choices.target_error > 0:
             entries.append(("╌", colours.target, "target"))
         if self._ghosts:
             entries.append(("✕", quiet_text(self.palette()), "earlier bakes"))
@@ -258,7 +261,10 @@ class LossPlot(QWidget):
         """Shows the values at a step in place of the legend."""
         view = self.plot.getPlotItem().vb
         step = view.mapSceneToView(self.plot.mapToScene(place.toPoint())).x()
-        errors, losses = self._model.bake.history.errors(), self._model.bake.history.losses()
+        errors, losses = (
+            self._model.state.bake.history.errors(),
+            self._model.state.bake.history.losses(),
+        )
         if not len(losses[0]):
             return
         parts = []

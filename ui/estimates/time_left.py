@@ -10,7 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from verdigris.ui.estimates.predictions import Prediction
+from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.ui.estimates.predictions import Prediction, Predictions
 
 # A narrower range replaces the shown one from this share of its width on.
 _NARROWER = 0.5
@@ -82,3 +83,27 @@ class TimeLeft:
         total = own**weight * predicted.seconds ** (1 - weight) if own > 0 else predicted.seconds
         spread = predicted.spread ** (1 - share)
         return max(total, elapsed), max(_LEAST_SPREAD, spread)
+
+
+class BakeTimes:
+    """The time of the current or the last bake, as predicted and as it was."""
+
+    def __init__(self) -> None:
+        self.predictions = Predictions()
+        self.predicted: Prediction | None = None
+        """What was predicted of the bake."""
+        self.took = 0.0
+        """Seconds of the bake, if it was not stopped, resumed or limited."""
+        self.left = TimeLeft()
+        self.clock = BakeClock()
+
+    def start(self, predicted: Prediction | None, is_resumed: bool) -> None:
+        """Begins a bake."""
+        self.predicted, self.took = predicted, 0.0
+        self.left.start(None if is_resumed else predicted, is_resumed)
+        self.clock.start()
+
+    def learn(self, settings: BakeSettings, trainer: str) -> None:
+        """Takes the time of a bake that has ended for later predictions."""
+        self.took = self.clock.seconds
+        self.predictions.learn(settings, trainer, self.took)

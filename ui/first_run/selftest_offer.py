@@ -41,8 +41,8 @@ class SelftestOffer(QFrame):
         row.addWidget(self.dismiss, 0, Qt.AlignmentFlag.AlignTop)
         self.run.clicked.connect(lambda _=False: self._start(model))
         self.dismiss.clicked.connect(lambda _=False: self.hide())
-        self.setVisible(model.claim_selftest_offer())
+        self.setVisible(model.selftest.claim_offer())
 
     def _start(self, model: PanelModel) -> None:
         self.hide()
-        model.start_selftest(str(model.default_report()))
+        model.selftest.start(model.selftest.default_report)

@@ -20,8 +20,8 @@ from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.host import ShowsRungs
 from verdigris.core.ladder.rungs.registry import RUNGS
 from verdigris.ui.ladder.rung_card import RungCard
+from verdigris.ui.model.ladder_work import PAGE, SIZES
 from verdigris.ui.model.panel_model import PanelModel
-from verdigris.ui.model.parts.ladder_work import PAGE, SIZES
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.qt.text_widgets import Elided, Line
@@ -71,9 +71,9 @@ class LadderPage(QWidget):
             card.box.toggled.connect(lambda is_on, name=name: self._work.set_rung(name, is_on))
             column.addWidget(card)
         bind(self, self._work.changed, self._show)
-        bind(self, model.meshes.changed, self._show_meshes)
-        bind(self, model.state_changed, self._show)
-        bind(self, model.materials_changed, self._show)
+        bind(self, model.state.meshes.changed, self._show_meshes)
+        bind(self, model.link.state_changed, self._show)
+        bind(self, model.state.materials_changed, self._show)
 
     def _row_of_choices(self) -> QHBoxLayout:
         self.mesh, self.size = Combo(), Combo()
@@ -100,14 +100,14 @@ class LadderPage(QWidget):
 
     def _row_of_buttons(self) -> QWidget:
         self.bake = QPushButton("Bake &all")
-        self.bake.clicked.connect(lambda _: self._model.bake_ladder())
+        self.bake.clicked.connect(lambda _: self._model.ladder.bake())
         self.cancel = QPushButton("Cance&l")
         self.cancel.setToolTip("Ends the work; a ladder that is there stays")
         self.cancel.clicked.connect(lambda _: self._work.cancel())
         shows = isinstance(self._model.host, ShowsRungs)
         self.attach = QPushButton("Attac&h to mesh" if shows else "&Use in scene")
         self.attach.setToolTip(_ATTACHED if shows else _NOTED)
-        self.attach.clicked.connect(lambda _: self._model.attach_ladder())
+        self.attach.clicked.connect(lambda _: self._model.ladder.attach())
         self.page = QPushButton("Open &page")
         self.page.setToolTip("Shows all rungs with their error maps in the browser")
         self.page.clicked.connect(lambda _: self._open(self._work.folder / PAGE))
@@ -131,7 +131,7 @@ class LadderPage(QWidget):
         self._show_meshes()
 
     def _show_meshes(self) -> None:
-        names, chosen = list(self._model.meshes.names), self._work.choices.mesh
+        names, chosen = list(self._model.state.meshes.names), self._work.choices.mesh
         if not chosen and names:
             self._work.choose(mesh=names[0])
             return
@@ -166,7 +166,7 @@ class LadderPage(QWidget):
             self.doing.setText(f"{work.what}, {work.part:.0%}")
         for widget in (self.mesh, self.size):
             widget.setEnabled(not is_running)
-        self.bake.setEnabled(self._model.can_bake_ladder)
+        self.bake.setEnabled(self._model.ladder.can_bake)
         missing = not work.choices.mesh or not work.choices.rungs
         needed = f"Choose a {'rung' if work.choices.mesh else 'mesh'} first"
         self.bake.setToolTip(needed if missing else _BAKES)

@@ -69,7 +69,7 @@ class _Row:
             grid.addWidget(widget, number, column)
 
     def _activate(self) -> None:
-        self._model.live.show_range_of(self.input.name)
+        self._model.state.live.show_range_of(self.input.name)
 
     def _take(self, share: float) -> None:
         self._activate()
@@ -105,10 +105,10 @@ class LiveBar(QWidget):
         self.pictures = RangePictures(model)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.hide()
-        bind(self, model.live.changed, self._show)
+        bind(self, model.state.live.changed, self._show)
 
     def _show(self) -> None:
-        live = self._model.live
+        live = self._model.state.live
         if tuple(row.input for row in self.rows) != live.sliders:
             self._build()
         for row in self.rows:
@@ -118,7 +118,7 @@ class LiveBar(QWidget):
     def _build(self) -> None:
         for row in self.rows:
             row.remove()
-        sliders = self._model.live.sliders
+        sliders = self._model.state.live.sliders
         self.rows = [
             _Row(self._model, each, self._grid, number) for number, each in enumerate(sliders)
         ]

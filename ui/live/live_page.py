@@ -112,7 +112,7 @@ class OfferRow(QWidget):
         return box
 
     def _toggle(self, is_on: bool) -> None:
-        live, name = self._model.choices.live, self.offer.name
+        live, name = self._model.state.choices.live, self.offer.name
         changed = with_request(live, self.offer.request) if is_on else without(live, name)
         self._model.set_choices(live=changed)
 
@@ -123,7 +123,7 @@ class OfferRow(QWidget):
         self._change(high=value)
 
     def _change(self, **values: object) -> None:
-        wanted = find_wanted(self._model.choices.live, self.offer.name)
+        wanted = find_wanted(self._model.state.choices.live, self.offer.name)
         if wanted is None:
             return
         changed = {**vars(wanted), **values}
@@ -134,7 +134,7 @@ class OfferRow(QWidget):
             changed["default"] = min(high[0], max(low[0], default))
         if low != high:
             self._model.set_choices(
-                live=with_request(self._model.choices.live, WantedInput(**changed))
+                live=with_request(self._model.state.choices.live, WantedInput(**changed))
             )
 
     def show_choice(self, live: tuple[str, ...]) -> None:
@@ -210,12 +210,12 @@ class LivePage(QWidget):
         keys = Keys(self)
         keys.add(QKeySequence.StandardKey.Undo, history.undo)
         keys.add(QKeySequence.StandardKey.Redo, history.redo)
-        bind(self, model.report_changed, self._list)
-        bind(self, model.choices_changed, self._show)
-        bind(self, model.state_changed, self._enable)
+        bind(self, model.state.report_changed, self._list)
+        bind(self, model.state.choices_changed, self._show)
+        bind(self, model.link.state_changed, self._enable)
 
     def _list(self) -> None:
-        report = self._model.report
+        report = self._model.state.report
         if report is None:
             # the rows stay while a material is read again
             return
@@ -240,12 +240,12 @@ class LivePage(QWidget):
         self._show()
 
     def _show(self) -> None:
-        live = self._model.choices.live
+        live = self._model.state.choices.live
         for row in self.rows:
             row.show_choice(live)
 
     def _enable(self) -> None:
-        self.setEnabled(not self._model.is_busy)
+        self.setEnabled(not self._model.link.is_busy)
 
 
 def _shown(value: tuple[float, ...]) -> str:

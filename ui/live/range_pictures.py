@@ -29,14 +29,14 @@ class RangePictures(QWidget):
         self.setFixedHeight(_HEIGHT)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        bind(self, model.live.changed, self._show)
-        bind(self, model.live.pictures_changed, self._read)
+        bind(self, model.state.live.changed, self._show)
+        bind(self, model.state.live.pictures_changed, self._read)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
         return QSize(200, _HEIGHT)
 
     def _show(self) -> None:
-        name = self._model.live.active_label
+        name = self._model.state.live.active_label
         self.setAccessibleName(f"Pictures over the range of {name}")
         self.setToolTip(
             f"The material over the range of {name}. Click a picture to set its value (left and "
@@ -45,7 +45,7 @@ class RangePictures(QWidget):
         self.update()
 
     def _read(self) -> None:
-        pixels = self._model.live.pictures
+        pixels = self._model.state.live.pictures
         self._image = None
         if pixels is not None and pixels.ndim == 3:
             height, width, _ = pixels.shape
@@ -79,12 +79,12 @@ class RangePictures(QWidget):
         return min(range(len(places)), key=lambda each: abs(places[each].center().x() - x))
 
     def choose(self, number: int) -> None:
-        live = self._model.live
+        live = self._model.state.live
         if live.active and 0 <= number < RANGE_PICTURES:
             self._model.set_live(live.active, number / (RANGE_PICTURES - 1))
 
     def _present(self) -> float:
-        live = self._model.live
+        live = self._model.state.live
         return live.share(live.active) * (RANGE_PICTURES - 1) if live.active else 0.0
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802

@@ -50,22 +50,22 @@ class Card:
 def cards_of(model: PanelModel) -> list[Card]:
     """The cards for the state of the panel, the most important first."""
     found: list[Card] = []
-    if model.report is not None:
-        found += _problem(model) if model.is_refused else _left_out(model.report)
-    if model.state == IDLE and not model.is_refused and not model.has_trained:
+    if model.state.report is not None:
+        found += _problem(model) if model.state.is_refused else _left_out(model.state.report)
+    if model.link.state == IDLE and not model.state.is_refused and not model.state.has_trained:
         found += _earlier(model)
     return found
 
 
 def _problem(model: PanelModel) -> list[Card]:
-    report = model.report or {}
+    report = model.state.report or {}
     problem = str(report.get("problem", ""))
     missing = [each for each in report.get("textures", ()) if each.get("is_missing")]
     if not missing:
         why = capitalise(problem)
         return [Card("problem", ERROR, "This material cannot be baked.", short_paths(why), (), why)]
     names = list(dict.fromkeys(_file_name(str(each.get("file", ""))) for each in missing))
-    folders = model.missing_folders
+    folders = model.state.missing_folders
     actions = []
     if folders:
         more = f" and {len(folders) - 1} more" if len(folders) > 1 else ""
@@ -95,7 +95,7 @@ def _left_out(report: Mapping[str, Any]) -> list[Card]:
 
 def _earlier(model: PanelModel) -> list[Card]:
     """What there is of earlier bakes."""
-    found, history = [], model.history
+    found, history = [], model.state.history
     interrupted, present = history.interrupted, history.present
     if interrupted is not None:
         verb = "Stopped" if interrupted.is_kept else "Interrupted"

@@ -20,12 +20,12 @@ class ChoicesUndo:
 
     def __init__(self, model: PanelModel) -> None:
         self._model = model
-        self._known, self._material = model.choices, model.current
+        self._known, self._material = model.state.choices, model.state.current
         self._past: list[BakeChoices] = []
         self._future: list[BakeChoices] = []
         self._is_held = False
         self.changed = Signal()
-        model.choices_changed.connect(self._note)
+        model.state.choices_changed.connect(self._note)
 
     @property
     def can_undo(self) -> bool:
@@ -49,10 +49,10 @@ class ChoicesUndo:
         self._swap(self._future, self._past)
 
     def _note(self) -> None:
-        now = self._model.choices
-        if self._material != self._model.current:
+        now = self._model.state.choices
+        if self._material != self._model.state.current:
             # each material has its own live inputs, which no step of another one changes
-            self._material = self._model.current
+            self._material = self._model.state.current
             self._known = replace(self._known, live=now.live)
             self._past = _without_repeats([*self._with_live(self._past), self._known])[:-1]
             self._future = _without_repeats([self._known, *self._with_live(self._future)[::-1]])
@@ -70,7 +70,7 @@ class ChoicesUndo:
 
     def _swap(self, source: list[BakeChoices], target: list[BakeChoices]) -> None:
         # a bake has the choices that it was begun with
-        if not source or self._model.is_busy:
+        if not source or self._model.link.is_busy:
             return
         target.append(self._known)
         self._known = source.pop()

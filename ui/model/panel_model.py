@@ -10,320 +10,342 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.base.process.worker_environment import (
-    NoWorkerError,
-    WorkerEnvironmentError,
-    read_setting,
-    store_setting,
-)
-from verdigris.core.base.text import unused_names
+from verdigris.core.base.process.worker_environment import NoWorkerError, WorkerEnvironmentError
 from verdigris.core.bundle.history import Version
-from verdigris.core.hosts.host import HostDocument, HostMaterial, ShowsRungs, log_beside
+from verdigris.core.hosts.host import Host, HostDocument, HostMaterial
 from verdigris.core.material.files.missing_files import find_folders
 from verdigris.core.settings.changes import changes_to
+from verdigris.core.worker.client.client import WELL, WorkerClient
 from verdigris.core.worker.protocol import commands
-from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING, REFINING
+from verdigris.core.worker.protocol.worker_events import FAILED, IDLE
 from verdigris.ui.model import states
-from verdigris.ui.model.parts.worker_pictures import Texel
+from verdigris.ui.model.event_handler import EventHandler
+from verdigris.ui.model.ladder_work import LadderWork
+from verdigris.ui.model.panel_state import PanelState
+from verdigris.ui.model.parts.selftest import Selftest
+from verdigris.ui.model.parts.worker_set_up import WorkerSetUp
+from verdigris.ui.model.scene import Scene
+from verdigris.ui.model.view_sync import ViewSync
 from verdigris.ui.model.worker_link import WorkerLink
 from verdigris.ui.signals.notices import INFO, WARNING
 
-RESULT_FOLDER = "neural"
-# The setting of the machine: names of applications in which the self-test was offered.
-_OFFERED_IN = "selftest_offered_in"
+# Seconds for further changes of live inputs: the material is compiled again.
+LIVE_INTERVAL = 0.7
 
 
-class PanelModel(WorkerLink):
-    """The object that all widgets bind to."""
+class PanelModel:
+    """The object that all widgets bind to. They show its `state` and what its `link` does, and call
+    its methods. Call `tick` a few times a second. No method waits."""
 
     wants_report_picture = False
     """Whether the next bakes write large pictures for a report."""
 
+    def __init__(self, host: Host, make_client: Callable[[], WorkerClient] = WorkerClient) -> None:
+        self.host = host
+        self.state = PanelState(host)
+        self.link = WorkerLink(make_client)
+        self.scene = Scene(host, self.state)
+        self.ladder = LadderWork(self.state, self.scene, make_client, self._read_document)
+        self.selftest = Selftest(host, self.state.notices)
+        self.set_up = WorkerSetUp()
+        self.set_up.finished.connect(self._handle_set_up)
+        self._sync = ViewSync(self.state, self.link)
+        self._events = EventHandler(self.state, self.link, self.scene, self._sync)
+        self._sent_live: tuple[str, ...] = ()
+        """The live inputs that the document was sent with."""
+        self._live_changed = 0.0
+        """When other live inputs were chosen, which the worker does not know yet; else 0."""
+
+    def tick(self) -> None:
+        """Handles new messages, checks the worker, and sends what has changed."""
+        self.scene.paint.poll()
+        self.set_up.poll()
+        self.ladder.poll()
+        for message in self.link.poll():
+            self._events.handle(message)
+        health = self.link.watch()
+        if health is None:
+            return
+        if health.is_unfit:
+            self.set_up.offer()
+        elif health.state == WELL:
+            self.set_up.hide()
+        waited = time.monotonic() - self._live_changed
+        if self._live_changed and self.link.is_free and waited > LIVE_INTERVAL:
+            self._open_living()
+        self._sync.follow()
+
+    def close(self) -> None:
+        """Ends the worker and a set-up, and does not wait for them."""
+        self.set_up.cancel()
+        self.ladder.close()
+        self.link.drop()
+
+    def can(self, action: str) -> bool:
+        """Whether an action is possible now."""
+        if not self.link.allows(action):
+            return False
+        if action == states.START:
+            return self.state.report is not None and not self.state.is_refused
+        return action != states.FINISH or self.state.has_trained
+
+    # materials
+
     def refresh_materials(self) -> None:
         """Reads the materials of the scene again. Without a choice, the one that is selected in
         the scene is chosen, or the first."""
-        if not self.is_busy:
-            self.notices.clear()
+        state = self.state
+        if not self.link.is_busy:
+            state.notices.clear()
         try:
-            self._read_materials()
+            self.scene.read_materials()
             selected = self.host.selected_materials()
             for warning in self.host.scene_warnings():
-                self.notices.add(WARNING, warning)
+                state.notices.add(WARNING, warning)
         except VerdigrisError as failure:
-            self.materials = ()
-            self.materials_changed.emit()
-            self._handle_error({"command": "" if self.is_busy else "open", "text": str(failure)})
+            state.materials = ()
+            state.materials_changed.emit()
+            command = "" if self.link.is_busy else "open"
+            self._events.handle_error({"command": command, "text": str(failure)})
             return
-        self.materials_changed.emit()
-        if self.current in self.materials:
+        state.materials_changed.emit()
+        if state.current in state.materials:
             self._find_meshes()
-            if not self.is_busy:
+            if not self.link.is_busy:
                 self._clear_material()
-                self._set_state(IDLE)
                 self._open()
-        elif self.is_busy and self.current is not None:
+        elif self.link.is_busy and state.current is not None:
             text = (
-                f"{self.current.name} is no longer in the scene. The bake continues and its "
+                f"{state.current.name} is no longer in the scene. The bake continues and its "
                 "result is written, but it is not noted in the scene."
             )
-            self.notices.add(WARNING, text)
+            state.notices.add(WARNING, text)
         else:
-            first = next(iter((*selected, *self.materials)), None)
+            first = next(iter((*selected, *state.materials)), None)
             if first is not None:
                 self.choose(first)
             else:
-                self.current = None
+                state.current = None
                 self._find_meshes()
                 self._clear_material()
-                self._set_state(IDLE)
 
     def choose(self, material: HostMaterial) -> None:
         """Opens a material. The worker sends its report and a picture."""
-        if self.is_busy:
+        state = self.state
+        if self.link.is_busy:
             text = "Finish or cancel the bake before you choose another material."
-            self.notices.add(WARNING, text)
+            state.notices.add(WARNING, text)
             return
-        self.current = material
+        state.current = material
         self._clear_material()
-        self._set_state(IDLE)
-        self.materials_changed.emit()
+        state.materials_changed.emit()
         self._find_meshes()
-        self._paint.read(material, is_requested=False)
+        self.scene.paint.read(material, is_requested=False)
         self._open()
 
     def search_missing_folders(self) -> None:
         """Adds the folders of missing images to the search path, and opens the material again."""
-        self.search_in(*self.missing_folders)
+        self.search_in(*self.state.missing_folders)
 
     def search_in(self, *folders: str) -> None:
         """Adds folders to the search path, and opens the material again."""
-        if self.is_busy or not folders:
+        if self.link.is_busy or not folders:
             return
-        self.search_folders = tuple(dict.fromkeys((*self.search_folders, *folders)))
+        self.state.search_folders = tuple(dict.fromkeys((*self.state.search_folders, *folders)))
         self._clear_material()
-        self._set_state(IDLE)
         self._open()
-
-    def show_version(self, version: Version, against: Version | None = None) -> None:
-        """Shows a version in place of the bake, or in comparison with another one. Its live inputs
-        become those of the material, so that both sides of the picture move."""
-        if self.is_busy:
-            return
-        if version.live and version.live not in (self.choices.live, self.live.requests):
-            self.set_choices(live=version.live)
-            self._open_living()
-        other = str(against.folder) if against else ""
-        self._send(commands.Show(str(version.folder), other))
-
-    def continue_interrupted(self) -> None:
-        """Continues an interrupted bake with the settings that it was begun with."""
-        found = self.history.interrupted
-        if found is None or not self.can(states.START):
-            return
-        if found.live not in (self.choices.live, self.live.requests):
-            self.set_choices(live=found.live)
-        if self._live_changed:
-            self._open_living(self.continue_interrupted)
-            return
-        before = self.choices
-        self.choices = replace(
-            before, preset=found.preset, resume=True, time_limit=found.time_limit
-        )
-        self._begin(found.settings)
-        self.choices = before
-
-    def _read_history(self) -> None:
-        self.history.open(self.result_folder(), self._result_name())
-        name = self._result_name() or "material"
-        self.ladder.open(self.result_folder() / f"{name}_ladder")
-
-    @property
-    def can_bake_ladder(self) -> bool:
-        """Whether a material, a mesh and a rung are chosen, and no ladder is being fitted."""
-        chosen = self.ladder.choices
-        is_chosen = bool(self.current and chosen.mesh and chosen.rungs)
-        return is_chosen and not self.ladder.is_running and not self.is_refused
-
-    def attach_ladder(self) -> None:
-        """Makes levels of detail of the rungs in the scene, if the host can, and notes the bundle
-        and the glTF textures."""
-        result = self.ladder.result
-        if self.current is None or result is None:
-            return
-        try:
-            if isinstance(self.host, ShowsRungs):
-                look = self.ladder.look
-                if not look.rungs:
-                    self.notices.add(WARNING, "No baked rung is chosen: tick one, or bake it first")
-                    return
-                self.notices.add(INFO, self.host.attach_rungs(self.current, look))
-                return
-            self._attach_to(self.current, result)
-        except VerdigrisError as failure:
-            self.notices.add(WARNING, f"The ladder is not noted in the scene: {failure}")
-        else:
-            names = ", ".join(path.name for path in (result.bundle, *result.textures.values()))
-            self.notices.add(INFO, f"Noted in the scene: {names}")
-
-    def bake_ladder(self) -> None:
-        """Fits the chosen rungs on the chosen mesh."""
-        document = self._read_document() if self.can_bake_ladder else None
-        if document is None:
-            return
-        name = self.ladder.choices.mesh
-        mesh = self.meshes.load(name, self.current) if name in self.meshes.names else None
-        if name in self.meshes.names and mesh is None:
-            return
-        self.ladder.start(document, self.search_folders, self.view, self.choices.preset, mesh)
 
     def locate(self, folder: str) -> None:
         """Searches missing images in a folder and the folders in it."""
-        textures = (self.report or {}).get("textures", ())
+        textures = (self.state.report or {}).get("textures", ())
         names = [str(each.get("file", "")) for each in textures if each.get("is_missing")]
-        found = find_folders(Path(folder), names)
-        if found:
-            self.search_in(*map(str, found))
+        folders = find_folders(Path(folder), names)
+        if folders:
+            self.search_in(*map(str, folders))
         else:
-            self.notices.add(WARNING, f"{folder}: has none of the missing textures")
+            self.state.notices.add(WARNING, f"{folder}: contains none of the missing textures")
 
     def _clear_material(self) -> None:
         """Drops the report, the pictures and the bake of a material, but not its weights."""
-        self._owners.switch_to(self.current, self.materials)
+        self._forget_material()
+        self.link.set_state(IDLE)
+
+    def _forget_material(self) -> None:
+        state = self.state
+        self.scene.own_weights()
         self._recall_live()
-        self._after_open, self._live_changed = None, 0.0
-        self._is_outdated = True
-        self.report = self.forecast = None
-        self.pictures.clear()
-        self.bake.clear()
+        self._events.after_open, self._live_changed = None, 0.0
+        state.is_outdated = True
+        state.report = state.forecast = None
+        state.pictures.clear()
+        state.bake.clear()
         self._read_history()
-        self.report_changed.emit()
-        self.forecast_changed.emit()
+        state.report_changed.emit()
+        state.forecast_changed.emit()
 
     def _find_meshes(self) -> None:
         """Lists the meshes of the material. A mesh without it is replaced in the view."""
-        before = self.meshes.loaded_name
-        self.meshes.find(self.current)
-        if before and self.view.mesh == before:
-            names = self.meshes.names
-            name = before if before in names else next(iter(names), "")
+        meshes = self.state.meshes
+        before = meshes.loaded_name
+        meshes.find(self.state.current)
+        if before and self.state.view.mesh == before:
+            name = before if before in meshes.names else next(iter(meshes.names), "")
             if not name or not self.show_mesh(name):
                 self.set_view(shape="sphere", mesh="")
 
-    def show_mesh(self, name: str) -> bool:
-        """Shows the material on a mesh of the scene. Returns whether that is possible."""
-        loaded = self.meshes.load(name, self.current)
-        if loaded is None:
-            return False
-        self._send(loaded)
-        self.set_view(shape="mesh", mesh=name)
-        return True
+    # the worker
 
-    def take_scene_paint(self) -> None:
-        """Replaces the weights by those that are painted on the material's meshes."""
-        if self.current is not None:
-            self._paint.read(self.current, is_requested=True)
+    def recover(self) -> None:
+        """Replaces a worker that is gone or silent. A bake continues from its checkpoint."""
+        if not self.can_recover:
+            return
+        continues = self.state.has_run and self.link.state in (*states.BUSY, FAILED)
+        if continues:
+            self._events.after_open = self._begin_from_checkpoint
+        self._replace_worker()
 
-    def paint_in_scene(self) -> None:
-        """Starts the application's own brush on the mesh in the view, or on the first one."""
-        if self.current is not None:
-            self._paint.start_brush(self.current, self.view.mesh)
+    @property
+    def can_recover(self) -> bool:
+        """Whether the worker is lost and can be replaced."""
+        is_failed = self.link.state == FAILED and self.state.has_run
+        return (self.link.is_lost or is_failed) and self.state.current is not None
 
-    def claim_selftest_offer(self) -> bool:
-        """Whether to offer the self-test: once on a machine, in each version of an application."""
-        # for plain files there is no application to test
-        if not self.host.can_paint:
-            return False
+    def _handle_set_up(self) -> None:
+        """Opens the chosen material with the worker that was set up."""
+        self.state.notices.add(INFO, "The worker is set up.")
+        self._replace_worker()
+
+    def _replace_worker(self) -> None:
+        self.link.reset()
+        if self.state.current is not None:
+            self._open()
+
+    def _open(self) -> None:
+        document = self._read_document()
+        if document is not None:
+            self._send_document(document)
+
+    def _read_document(self) -> HostDocument | None:
+        """Reads the material from the scene. Returns None and reports an error if that fails."""
+        assert self.state.current is not None
         try:
-            offered = read_setting(_OFFERED_IN)
-            names = offered if isinstance(offered, list) else []
-            if self.host.name in names:
-                return False
-            store_setting(_OFFERED_IN, [*names, self.host.name])
-        except VerdigrisError:
-            # an offer that cannot be remembered would come each time
-            return False
-        return True
-
-    def default_report(self) -> Path:
-        """The file for the report of a self-test without a choice."""
-        application = self.host.name.split()[0].lower()
-        return Path.home() / f"verdigris_selftest_{application}.json"
-
-    def stop_painting_in_scene(self) -> None:
-        """Ends the application's own brush, and reads what was painted."""
-        self._paint.stop_brush()
-        self.take_scene_paint()
-
-    def start_selftest(self, report: str) -> None:
-        """Starts a test of the application in another process."""
-        try:
-            self.host.start_selftest(Path(report))
+            return self.host.document(self.state.current)
         except VerdigrisError as failure:
-            self.notices.add(WARNING, str(failure))
-        else:
-            log = log_beside(Path(report))
-            text = f"The self-test is running. Its output goes to {log}, its report to {report}."
-            self.notices.add(INFO, text)
+            self._events.handle_error({"command": "open", "text": str(failure)})
+            return None
+
+    def _send_document(self, document: HostDocument, is_again: bool = False) -> None:
+        """Sends a document to the worker, which is started if there is none."""
+        state = self.state
+        state.document, self._sent_live = document, state.choices.live
+        self._live_changed = 0.0
+        try:
+            self.link.start()
+        except VerdigrisError as failure:
+            is_unset = isinstance(failure, WorkerEnvironmentError) and self.set_up.offer()
+            # the offer has the remedy, unless a setting names a wrong file
+            is_offered = is_unset and isinstance(failure, NoWorkerError)
+            error = {"command": "open", "text": str(failure), "is_offered": is_offered}
+            self._events.handle_error(error)
+            return
+        for note in () if is_again else document.notes:
+            state.notices.add(INFO, note)
+        self._sync.send_all()
+        self.link.send(commands.Open.of(document, state.search_folders, state.choices.live))
+
+    # baking
+
+    def set_choices(self, **values: Any) -> None:
+        """Changes some of the choices."""
+        state = self.state
+        before, state.choices = state.choices, state.choices.with_values(values)
+        if before.folder != state.choices.folder:
+            self._read_history()
+        if before.live != state.choices.live:
+            self._note_live()
+        state.choices_changed.emit()
+        sizes = [(each.preset, each.changes()) for each in (before, state.choices)]
+        is_open = state.report and not state.is_outdated and not self.link.is_busy
+        if is_open and sizes[0] != sizes[1]:
+            self._events.estimate()
 
     def start(self) -> None:
         """Starts a bake. A material that has changed in the scene is read again first."""
         if not self.can(states.START):
             return
         document = self._read_document()
-        if document == self._document and self._live_changed:
+        if document == self.state.document and self._live_changed:
             self._open_living(self._begin)
-        elif document == self._document:
-            self._owners.switch_to(self.current, self.materials)
+        elif document == self.state.document:
+            self.scene.own_weights()
             self._begin()
         elif document is not None:
-            self._clear_material()
-            self._after_open = self._begin
+            self._forget_material()
+            self._events.after_open = self._begin
             self._send_document(document)
 
     def _begin(self, settings: Mapping[str, Any] | None = None) -> None:
         """Sends the start. `settings` are those of an interrupted bake."""
         if not self.can(states.START):
             return
-        self.bake.clear()
-        self.pictures.clear_errors()
-        self.notices.clear()
-        if not self.choices.folder and self.host.scene_file() is None:
+        state, scene = self.state, self.scene
+        state.bake.clear()
+        state.pictures.clear_errors()
+        state.notices.clear()
+        if not state.choices.folder and self.host.scene_file() is None:
             text = (
-                f"The scene was never saved, so the result goes to {self.result_folder()}. Save "
+                f"The scene was never saved, so the result goes to {scene.result_folder}. Save "
                 "the scene, or choose a folder, to have it elsewhere."
             )
-            self.notices.add(WARNING, text, names_folder=True)
-        self._send_weights()
-        self._has_run, self._is_attached = True, False
-        self._awaits_start = self.state == REFINING
-        self.history.set_shown("")
-        request = self.choices.request()
+            state.notices.add(WARNING, text, names_folder=True)
+        self._sync.send_weights()
+        state.has_run, state.started = True, state.choices
+        state.history.set_shown("")
+        state.effects.found = None
+        predicted = state.predict(state.choices) if settings is None else None
+        state.times.start(predicted, state.choices.resume)
+        self._events.begin_bake()
+        request = state.choices.request()
         if settings is not None:
             request = replace(request, changes=changes_to(settings))
-        self._started, self.took = self.choices, 0.0
-        self.effects.found = None
-        self.predicted = self.predict(self.choices) if settings is None else None
-        is_resumed = self.choices.resume
-        self.time_left.start(None if is_resumed else self.predicted, is_resumed)
-        self.bake_clock.start()
-        self._send(
+        self.link.begin(
             commands.Start(
-                str(self.result_folder()), self._result_name(), request, self.wants_report_picture
+                str(scene.result_folder), scene.result_name, request, self.wants_report_picture
             )
         )
-        self._set_state(PREPARING)
 
     def _begin_from_checkpoint(self) -> None:
-        before, self.choices = self.choices, replace(self.choices, resume=True)
+        before = self.state.choices
+        self.state.choices = replace(before, resume=True)
         self._begin()
-        self.choices = before
+        self.state.choices = before
+
+    def continue_interrupted(self) -> None:
+        """Continues an interrupted bake with the settings that it was begun with."""
+        state, interrupted = self.state, self.state.history.interrupted
+        if interrupted is None or not self.can(states.START):
+            return
+        if interrupted.live not in (state.choices.live, state.live.requests):
+            self.set_choices(live=interrupted.live)
+        if self._live_changed:
+            self._open_living(self.continue_interrupted)
+            return
+        before = state.choices
+        state.choices = replace(
+            before, preset=interrupted.preset, resume=True, time_limit=interrupted.time_limit
+        )
+        self._begin(interrupted.settings)
+        state.choices = before
+
+    @property
+    def can_forecast(self) -> bool:
+        return self.can(states.START) and not self.link.doing
 
     def request_forecast(self) -> None:
         """Measures the cost of the material, baked and not. The worker answers with an event."""
         if self.can_forecast:
-            self._send(commands.Forecast(self.choices.request()))
-            self.doing = "measuring the cost"
-            self.state_changed.emit()
+            self.link.send(commands.Forecast(self.state.choices.request()))
+            self.link.set_state(self.link.state, "measuring the cost")
 
     def pause(self) -> None:
         self._request(states.PAUSE, commands.Pause())
@@ -338,124 +360,87 @@ class PanelModel(WorkerLink):
     def cancel(self) -> None:
         self._request(states.CANCEL, commands.Cancel())
 
-    def recover(self) -> None:
-        """Replaces a worker that is gone or silent. A bake continues from its checkpoint."""
-        if not self.can_recover:
+    def _request(self, action: str, command: commands.Command) -> None:
+        if self.can(action):
+            self.link.request(action, command)
+
+    def show_version(self, version: Version, against: Version | None = None) -> None:
+        """Shows a version in place of the bake, or in comparison with another one. Its live inputs
+        become those of the material, so that both sides of the picture move."""
+        if self.link.is_busy:
             return
-        continues = self._has_run and self.state in (*states.BUSY, FAILED)
-        if continues:
-            self._after_open = self._begin_from_checkpoint
-        self._replace_client()
+        if version.live and version.live not in (self.state.choices.live, self.state.live.requests):
+            self.set_choices(live=version.live)
+            self._open_living()
+        other = str(against.folder) if against else ""
+        self.link.send(commands.Show(str(version.folder), other))
 
-    def set_choices(self, **values: Any) -> None:
-        """Changes some of the choices."""
-        before, self.choices = self.choices, self.choices.with_values(values)
-        if before.folder != self.choices.folder:
-            self._read_history()
-        if before.live != self.choices.live:
-            self._note_live()
-        self.choices_changed.emit()
-        sizes = [(each.preset, each.changes()) for each in (before, self.choices)]
-        if self.report and not self._is_outdated and not self.is_busy and sizes[0] != sizes[1]:
-            self._estimate()
+    def _read_history(self) -> None:
+        folder, name = self.scene.result_folder, self.scene.result_name
+        self.state.history.open(folder, name)
+        self.ladder.open(folder / f"{name or 'material'}_ladder")
 
-    def _identity(self) -> str:
-        """That of the chosen material; empty without one."""
-        if self.current is None:
-            return ""
-        try:
-            return self.host.identity(self.current)
-        except VerdigrisError:
-            return ""
+    # live inputs
 
     def _recall_live(self) -> None:
         """Takes the live inputs that were chosen for this material before."""
-        self.live.clear()
-        self.set_choices(live=self.living.get(self._identity(), ()))
+        self.state.live.clear()
+        self.set_choices(live=self.state.living.get(self.scene.identity, ()))
 
     def _note_live(self) -> None:
         """Keeps the choice for this material, and opens it so a moment later."""
-        identity, live = self._identity(), self.choices.live
+        state, identity = self.state, self.scene.identity
+        live = state.choices.live
         if identity:
-            self.living.pop(identity, None)
+            state.living.pop(identity, None)
             if live:
-                self.living[identity] = live
-        is_known = self._document is None or live == self._sent_live
+                state.living[identity] = live
+        is_known = state.document is None or live == self._sent_live
         self._live_changed = 0.0 if is_known else time.monotonic()
 
     def _open_living(self, after: Callable[[], None] | None = None) -> None:
         """Opens the same document with the live inputs that are chosen now."""
+        state = self.state
         self._live_changed = 0.0
-        if self._document is None or self.current is None:
+        if state.document is None or state.current is None:
             return
-        shown = self.history.find(self.history.shown[0])
+        shown = state.history.find(state.history.shown[0])
         bundle = shown.folder if shown is not None else None
-        if bundle is None and self.bake.result is not None:
-            bundle = self.bake.result.bundle
+        if bundle is None and state.bake.result is not None:
+            bundle = state.bake.result.bundle
         if after is None and bundle is not None:
             # the neural side stays in sight
-            after = partial(self._send, commands.Show(str(bundle)))
-        self.pictures.drop_neural()
-        self._after_open = after
-        self._send_document(self._document, is_again=True)
+            after = partial(self.link.send, commands.Show(str(bundle)))
+        state.pictures.drop_neural()
+        self._events.after_open = after
+        self._send_document(state.document, is_again=True)
 
-    def texel_at(self, x: float, y: float) -> Texel | None:
-        """The texel at a point of the view. None unless texels are drawn as squares."""
-        return self.pictures.texel_at(x, y, self.view.number)
+    # view
 
-    def close(self) -> None:
-        """Ends the worker and a set-up, and does not wait for them."""
-        self.set_up.cancel()
-        self.ladder.close()
-        self._drop_client()
+    def set_view(self, **values: Any) -> None:
+        """Changes some values of the view."""
+        self._sync.set_view(**values)
 
-    def result_folder(self) -> Path:
-        """The folder that a result is written to."""
-        if self.choices.folder:
-            return Path(self.choices.folder)
-        scene = self.host.scene_file()
-        return (scene.parent if scene else Path.home()) / RESULT_FOLDER
+    def set_live(self, name: str, share: float) -> None:
+        """Moves a live input in the view, 0 to 1."""
+        self._sync.set_live(name, share)
 
-    def _result_name(self) -> str:
-        """The name of the result, as a batch would choose it. Materials of the same name get
-        numbers, so that none replaces another's result."""
-        if self.current not in self.materials:
-            return ""
-        names = unused_names([material.name for material in self.materials])
-        return names[self.materials.index(self.current)]
+    def set_focus(self, where: str) -> None:
+        """Sets the places that training samples: all, painted ones only, or mostly visible ones."""
+        self._sync.set_focus(where)
 
-    def _read_document(self) -> HostDocument | None:
-        """Reads the material from the scene. Returns None and reports an error if that fails."""
-        assert self.current is not None
-        try:
-            return self.host.document(self.current)
-        except VerdigrisError as failure:
-            self._handle_error({"command": "open", "text": str(failure)})
-            return None
+    def show_mesh(self, name: str) -> bool:
+        """Shows the material on a mesh of the scene. Returns whether that is possible."""
+        loaded = self.state.meshes.load(name, self.state.current)
+        if loaded is None:
+            return False
+        self.link.send(loaded)
+        self.set_view(shape="mesh", mesh=name)
+        return True
 
-    def _open(self) -> None:
-        document = self._read_document()
-        if document is not None:
-            self._send_document(document)
+    def read_map(self, path: str) -> None:
+        self.link.send(commands.ReadMap(path))
 
-    def _send_document(self, document: HostDocument, is_again: bool = False) -> None:
-        """Sends a document to the worker, which is started if there is none."""
-        self._document, self._sent_live = document, self.choices.live
-        self._live_changed = 0.0
-        if self._client is None:
-            try:
-                self._client = self._make_client()
-            except VerdigrisError as failure:
-                is_unset = isinstance(failure, WorkerEnvironmentError) and self.set_up.offer()
-                # the offer has the remedy, unless a setting names a wrong file
-                is_offered = is_unset and isinstance(failure, NoWorkerError)
-                text = str(failure)
-                self._handle_error({"command": "open", "text": text, "is_offered": is_offered})
-                return
-        for note in () if is_again else document.notes:
-            self.notices.add(INFO, note)
-        if self.meshes.loaded is not None:
-            self._send(self.meshes.loaded)
-        self._send(self.view)
-        self._send(self.focus)
-        self._send(commands.Open.of(document, self.search_folders, self.choices.live))
+    def write_map(self, path: str) -> None:
+        values = self.state.weights.values.astype("<f4")
+        self.link.send(commands.WriteMap(path, values.shape[1], values.shape[0], values.tobytes()))

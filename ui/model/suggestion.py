@@ -31,13 +31,13 @@ def suggest(model: PanelModel, verdict: Verdict | None) -> Suggestion | None:
     """The first thing to try, in the order of docs/ARTISTS.md; None if nothing is left to gain."""
     if verdict is None or verdict.dots == MOST_DOTS:
         return None
-    choices = model.choices
-    trainer = model.trainer or "numpy"
+    choices = model.state.choices
+    trainer = model.state.trainer or "numpy"
     preset = choices.preset or default_preset(trainer)
     settings = choices.settings(trainer)
     # the bake may have chosen a smaller size than the preset's
-    finer = 2 * (model.bake.resolution or settings.resolution)
-    loses_detail = any(hint.startswith(DETAIL_IS_LOST) for hint in model.bake.hints)
+    finer = 2 * (model.state.bake.resolution or settings.resolution)
+    loses_detail = any(hint.startswith(DETAIL_IS_LOST) for hint in model.state.bake.hints)
     if preset == "draft":
         return _priced(model, "Longer training (standard) would come closer", preset="standard")
     if loses_detail and finer <= LARGEST_RESOLUTION:
@@ -53,8 +53,10 @@ def suggest(model: PanelModel, verdict: Verdict | None) -> Suggestion | None:
 
 def _priced(model: PanelModel, text: str, **changes: Any) -> Suggestion:
     # of the size that the bake had
-    before = model.predict(model.choices.with_values({"resolution": model.bake.resolution or None}))
-    after = model.predict(model.choices.with_values(changes))
+    before = model.state.predict(
+        model.state.choices.with_values({"resolution": model.state.bake.resolution or None})
+    )
+    after = model.state.predict(model.state.choices.with_values(changes))
     more = after.loaded_bytes - before.loaded_bytes
     size = "" if abs(more) < 1000 else f"{'+' if more > 0 else '-'}{format_bytes(abs(more))}, "
     return Suggestion(f"{text}: {size}{format_range(after.low, after.high)}", changes)

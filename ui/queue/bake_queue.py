@@ -60,9 +60,9 @@ class BakeQueue:
         self.changed = Signal()
         self._begun = 0.0
         self._began = ""
-        model.state_changed.connect(self._follow)
-        model.report_changed.connect(self._follow)
-        model.bake.progress_changed.connect(self._follow_progress)
+        model.link.state_changed.connect(self._follow)
+        model.state.report_changed.connect(self._follow)
+        model.state.bake.progress_changed.connect(self._follow_progress)
 
     @property
     def current(self) -> Item | None:
@@ -91,7 +91,7 @@ class BakeQueue:
             self.changed.emit()
 
     def start(self) -> None:
-        if not self.is_running and not self._model.is_busy:
+        if not self.is_running and not self._model.link.is_busy:
             self.is_running, self.report = True, None
             self._model.wants_report_picture = True
             self._begun, self._began = time.monotonic(), datetime.now().isoformat(" ", "seconds")
@@ -113,13 +113,13 @@ class BakeQueue:
             self._finish(item, FAILED, self._last_notice() or "cannot be opened")
             return
         self._expand(item)
-        wanted = [each for each in self._model.materials if each.name == item.material]
-        if wanted and self._model.current != wanted[0]:
+        wanted = [each for each in self._model.state.materials if each.name == item.material]
+        if wanted and self._model.state.current != wanted[0]:
             self._model.choose(wanted[0])
 
     def _expand(self, item: Item) -> None:
         """Adds an item for each further material of the document."""
-        names = [each.name for each in self._model.materials]
+        names = [each.name for each in self._model.state.materials]
         if item.material or not names:
             return
         at = self.items.index(item)
@@ -131,21 +131,21 @@ class BakeQueue:
         if item is None:
             return
         if item.state == OPENING:
-            if model.is_refused:
-                problem = str((model.report or {}).get("problem", ""))
+            if model.state.is_refused:
+                problem = str((model.state.report or {}).get("problem", ""))
                 self._finish(item, FAILED, problem)
-            elif model.report is not None and not model.doing and model.can(states.START):
+            elif not model.link.doing and model.can(states.START):
                 item.state = BAKING
                 model.start()
                 self.changed.emit()
-        elif model.state == DONE:
-            result = model.bake.result
+        elif model.link.state == DONE:
+            result = model.state.bake.result
             item.bundle = result.bundle if result else None
-            item.seconds = model.bake_clock.seconds
+            item.seconds = model.state.times.clock.seconds
             self._finish(item, BAKED)
-        elif model.state == BAKE_FAILED:
+        elif model.link.state == BAKE_FAILED:
             self._finish(item, FAILED, self._last_notice())
-        elif model.state == IDLE and not model.pending:
+        elif model.link.state == IDLE and not model.link.pending:
             # it was cancelled: the artist wants something else now
             self.is_running = False
             self._finish(item, STOPPED)
@@ -153,7 +153,7 @@ class BakeQueue:
     def _follow_progress(self) -> None:
         item = self.current
         if item is not None and item.state == BAKING:
-            share = round(self._model.bake.progress.share, 2)
+            share = round(self._model.state.bake.progress.share, 2)
             if share != item.share:
                 item.share = share
                 self.changed.emit()
@@ -177,10 +177,10 @@ class BakeQueue:
             try:
                 write_file(target, report_html(self._summary(done, folder)).encode())
             except VerdigrisError as failure:
-                self._model.notices.add(WARNING, str(failure))
+                self._model.state.notices.add(WARNING, str(failure))
             else:
                 self.report = target
-                self._model.notices.add(INFO, f"The queue has ended. Its report: {target}")
+                self._model.state.notices.add(INFO, f"The queue has ended. Its report: {target}")
         self.changed.emit()
 
     def _summary(self, done: list[Item], folder: Path) -> Summary:
@@ -190,13 +190,13 @@ class BakeQueue:
             out=folder,
             began=self._began,
             seconds=time.monotonic() - self._begun,
-            place=self._model.device or "this machine",
+            place=self._model.state.device or "this machine",
             exit_code=int(any(row.status == FAILED for row in rows)),
             rows=rows,
         )
 
     def _last_notice(self) -> str:
-        return self._model.notices[-1].text if self._model.notices else ""
+        return self._model.state.notices[-1].text if self._model.state.notices else ""
 
 
 def documents_in(path: Path) -> list[Path]:

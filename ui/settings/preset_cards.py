@@ -160,11 +160,11 @@ class PresetCards(QWidget):
             self.group.addButton(card)
             self._grid.addWidget(card, 0, column)
             card.clicked.connect(lambda _=False, name=name: model.set_choices(preset=name))
-        bind(self, model.own_presets.changed, self._list)
+        bind(self, model.state.own_presets.changed, self._list)
         for signal in (
-            model.choices_changed,
-            model.report_changed,
-            model.state_changed,
+            model.state.choices_changed,
+            model.state.report_changed,
+            model.link.state_changed,
         ):
             bind(self, signal, self._show)
 
@@ -176,7 +176,7 @@ class PresetCards(QWidget):
             card.hide()
             card.deleteLater()
         self.own = {}
-        for number, preset in enumerate(self._model.own_presets.all):
+        for number, preset in enumerate(self._model.state.own_presets.all):
             card = PresetCard(preset.name, preset.name, preset.text)
             card.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
             card.customContextMenuRequested.connect(
@@ -198,7 +198,7 @@ class PresetCards(QWidget):
         return menu
 
     def _choose(self, preset: OwnPreset) -> None:
-        self._model.set_choices(**vars(preset.applied_to(self._model.choices)))
+        self._model.set_choices(**vars(preset.applied_to(self._model.state.choices)))
 
     def _delete(self, preset: OwnPreset) -> None:
         self.change(lambda own: own.delete(preset))
@@ -212,19 +212,23 @@ class PresetCards(QWidget):
     def change(self, change: Callable[[OwnPresets], object]) -> bool:
         """Changes the artist's presets, and reports why it could not."""
         try:
-            change(self._model.own_presets)
+            change(self._model.state.own_presets)
         except VerdigrisError as failure:
-            self._model.notices.add(ERROR, str(failure))
+            self._model.state.notices.add(ERROR, str(failure))
             return False
         return True
 
     def _show(self) -> None:
         model = self._model
-        chosen = model.choices.preset or default_preset(model.trainer or "numpy")
-        presets = {each.name: each.applied_to(model.choices) for each in model.own_presets.all}
-        own = next((name for name in self.own if presets.get(name) == model.choices), "")
+        chosen = model.state.choices.preset or default_preset(model.state.trainer or "numpy")
+        presets = {
+            each.name: each.applied_to(model.state.choices) for each in model.state.own_presets.all
+        }
+        own = next((name for name in self.own if presets.get(name) == model.state.choices), "")
         for name, card in self.cards.items():
-            self._show_card(card, name == chosen and not own, replace(model.choices, preset=name))
+            self._show_card(
+                card, name == chosen and not own, replace(model.state.choices, preset=name)
+            )
         for name, card in self.own.items():
             if name in presets:
                 self._show_card(card, name == own, presets[name])
@@ -234,9 +238,9 @@ class PresetCards(QWidget):
         with blocked_signals(card):
             card.setChecked(is_chosen)
         self.group.setExclusive(True)
-        card.setEnabled(not self._model.is_busy)
+        card.setEnabled(not self._model.link.is_busy)
         try:
-            found = self._model.predict(choices)
+            found = self._model.state.predict(choices)
         except VerdigrisError:
             # the choices contradict each other: the start reports how
             found = None

@@ -38,10 +38,10 @@ class PresetTools(QWidget):
         self.name.textChanged.connect(lambda _: self._show())
         self.take.clicked.connect(lambda _: self._import())
         self.undelete.clicked.connect(lambda _: cards.change(lambda own: own.undelete()))
-        bind(self, model.own_presets.changed, self._show)
+        bind(self, model.state.own_presets.changed, self._show)
 
     def _save(self) -> None:
-        name, choices = self.name.text().strip(), self._model.choices
+        name, choices = self.name.text().strip(), self._model.state.choices
         if name and self._cards.change(lambda own: own.save(name, choices)):
             self.name.clear()
 
@@ -51,7 +51,7 @@ class PresetTools(QWidget):
             self._cards.change(lambda own: own.take(Path(path)))
 
     def _show(self) -> None:
-        own = self._model.own_presets
+        own = self._model.state.own_presets
         name = self.name.text().strip()
         self.save.setEnabled(bool(name))
         self.save.setText("Replace" if own.find(name) else "Save")

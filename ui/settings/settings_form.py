@@ -85,9 +85,9 @@ class SettingsForm(QWidget):
         keys, is_free = Keys(self), lambda: not self.folder.hasFocus()
         keys.add(QKeySequence.StandardKey.Undo, self.history.undo, is_free)
         keys.add(QKeySequence.StandardKey.Redo, self.history.redo, is_free)
-        bind(self, model.choices_changed, self._show)
-        bind(self, model.report_changed, self._show)
-        bind(self, model.state_changed, self._enable)
+        bind(self, model.state.choices_changed, self._show)
+        bind(self, model.state.report_changed, self._show)
+        bind(self, model.link.state_changed, self._enable)
 
     def _first(self) -> QFormLayout:
         form = _form()
@@ -210,11 +210,11 @@ class SettingsForm(QWidget):
         self.folded.setVisible(is_open)
 
     def _enable(self) -> None:
-        self.setEnabled(not self._model.is_busy)
+        self.setEnabled(not self._model.link.is_busy)
 
     def _show(self) -> None:
-        model, choices = self._model, self._model.choices
-        trainer = model.trainer or "numpy"
+        model, choices = self._model, self._model.state.choices
+        trainer = model.state.trainer or "numpy"
         suited = default_preset(trainer)
         recipe = PRESETS[trainer].get(choices.preset or suited)
         preset = self._preset = recipe.largest if recipe else None
@@ -236,7 +236,7 @@ class SettingsForm(QWidget):
         with blocked_signals(self.folder, self.resume, self.viewport, self.target):
             self.target.setCurrentIndex(max(0, self.target.findData(choices.target)))
             self.folder.setText(choices.folder)
-            self.folder.setPlaceholderText(str(model.result_folder()))
+            self.folder.setPlaceholderText(str(model.scene.result_folder))
             self.resume.setChecked(choices.resume)
             self.viewport.setChecked(choices.viewport_textures)
 

@@ -56,9 +56,9 @@ class Banner(QFrame):
         self._fading.timeout.connect(self._fade)
         self.recover.clicked.connect(lambda _: model.recover())
         self.dismiss.clicked.connect(lambda _: self.hide())
-        bind(self, model.notices.changed, self._show)
-        bind(self, model.health_changed, self._show)
-        bind(self, model.state_changed, self._show_recover)
+        bind(self, model.state.notices.changed, self._show)
+        bind(self, model.link.health_changed, self._show)
+        bind(self, model.link.state_changed, self._show_recover)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
         super().changeEvent(event)
@@ -75,20 +75,20 @@ class Banner(QFrame):
     def _show_recover(self) -> None:
         model = self._model
         self.recover.setVisible(model.can_recover)
-        can_resume = model.bake.checkpoint_step is not None
+        can_resume = model.state.bake.checkpoint_step is not None
         self.recover.setText("&Resume" if can_resume else "Start a &new worker")
 
     def _show(self) -> None:
         model, colours = self._model, colours_for(self)
-        is_lost = model.health.state in (GONE, SILENT)
+        is_lost = model.link.health.state in (GONE, SILENT)
         self._show_recover()
         severity = ERROR
         if is_lost:
-            text = model.health.reason
-            if model.bake.checkpoint_step is not None:
-                text += f" There is a checkpoint of step {model.bake.checkpoint_step:,}."
-        elif model.notices:
-            text, severity = model.notices[-1].short, model.notices[-1].severity
+            text = model.link.health.reason
+            if model.state.bake.checkpoint_step is not None:
+                text += f" There is a checkpoint of step {model.state.bake.checkpoint_step:,}."
+        elif model.state.notices:
+            text, severity = model.state.notices[-1].short, model.state.notices[-1].severity
         else:
             self.hide()
             return
@@ -104,7 +104,7 @@ class Banner(QFrame):
         edge = HALF if is_slim else GAP
         self.layout().setContentsMargins(GAP, edge, HALF, edge)
         for each in (self.text, self.line):
-            each.setToolTip("\n".join(each.text for each in model.notices[-8:]))
+            each.setToolTip("\n".join(each.text for each in model.state.notices[-8:]))
         wear_card(self, "banner", colour)
         self._fading.stop()
         if severity == INFO:

@@ -95,10 +95,10 @@ class ProgressView(QWidget):
         grid.addWidget(self.now, 1, 0)
         grid.addWidget(self.left, 1, 1)
         grid.setColumnStretch(0, 1)
-        bind(self, model.bake.progress_changed, self._show)
-        bind(self, model.state_changed, self._show)
-        bind(self, model.report_changed, self._show)
-        bind(self, model.materials_changed, self._show)
+        bind(self, model.state.bake.progress_changed, self._show)
+        bind(self, model.link.state_changed, self._show)
+        bind(self, model.state.report_changed, self._show)
+        bind(self, model.state.materials_changed, self._show)
 
     def changeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
         super().changeEvent(event)
@@ -112,61 +112,61 @@ class ProgressView(QWidget):
         self.now.setAlignment(side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter)
 
     def _show(self) -> None:
-        model, progress = self._model, self._model.bake.progress
-        is_unknown = model.state in (PREPARING, FINISHING) and not progress.share
-        share = 1.0 if model.state == DONE else progress.share
-        self.bar.notches = _ends(model) if model.is_busy else []
-        is_unknown = is_unknown or model.state in _CLOSING
+        model, progress = self._model, self._model.state.bake.progress
+        is_unknown = model.link.state in (PREPARING, FINISHING) and not progress.share
+        share = 1.0 if model.link.state == DONE else progress.share
+        self.bar.notches = _ends(model) if model.link.is_busy else []
+        is_unknown = is_unknown or model.link.state in _CLOSING
         self.bar.show_share(None if is_unknown else share)
         text = self._text()
         self.now.setText(text)
         detail = ""
-        if progress.steps and (model.is_busy or not model.is_refused):
+        if progress.steps and (model.link.is_busy or not model.state.is_refused):
             detail = f": step {progress.step:,} of {progress.steps:,}"
         self.now.setToolTip(text + detail)
         left = None
-        if model.is_busy and model.state != PAUSED:
-            left = model.time_left.update(model.bake_clock.seconds, progress.share)
+        if model.link.is_busy and model.link.state != PAUSED:
+            left = model.state.times.left.update(model.state.times.clock.seconds, progress.share)
         if left is not None:
             self.left.setText(f"{format_range(*left)} left")
-        elif not model.is_busy:
+        elif not model.link.is_busy:
             self.left.setText("")
 
     def _text(self) -> str:
-        model, progress = self._model, self._model.bake.progress
-        if model.state in _CLOSING:
+        model, progress = self._model, self._model.state.bake.progress
+        if model.link.state in _CLOSING:
             done, parts = progress.closing
             part = f", part {done + 1} of {parts}" if done < parts else ""
-            return states.LABELS[model.state] + part
-        if not model.is_busy:
+            return states.LABELS[model.link.state] + part
+        if not model.link.is_busy:
             return self._idle_text()
-        text = model.doing or states.LABELS[model.state]
-        if not model.doing and progress.phase:
+        text = model.link.doing or states.LABELS[model.link.state]
+        if not model.link.doing and progress.phase:
             text = PHASES.get(progress.phase, progress.phase)
-            text = f"{states.LABELS[PAUSED]}: {text}" if model.state == PAUSED else text
+            text = f"{states.LABELS[PAUSED]}: {text}" if model.link.state == PAUSED else text
         text = capitalise(text)
         return f"{100 * progress.share:.0f}%  {text}" if progress.share else text
 
     def _idle_text(self) -> str:
-        model, progress = self._model, self._model.bake.progress
-        if model.is_refused:
+        model, progress = self._model, self._model.state.bake.progress
+        if model.state.is_refused:
             return "Cannot be baked: see the section Material"
-        if model.state == IDLE and progress.steps and model.bake.result is None:
+        if model.link.state == IDLE and progress.steps and model.state.bake.result is None:
             return f"Cancelled at {100 * progress.share:.0f}%"
-        if model.state == IDLE and model.current is None:
+        if model.link.state == IDLE and model.state.current is None:
             return "No material"
-        if model.state == IDLE and model.report is None and not model.doing:
-            is_gone = model.health.state == GONE
+        if model.link.state == IDLE and model.state.report is None and not model.link.doing:
+            is_gone = model.link.health.state == GONE
             return "The worker has stopped" if is_gone else "Reading the material"
-        text = capitalise(model.doing or states.LABELS[model.state])
-        if model.state == DONE and model.bake.stopped_by in STOPS:
-            text += f", {STOPS[model.bake.stopped_by]}"
+        text = capitalise(model.link.doing or states.LABELS[model.link.state])
+        if model.link.state == DONE and model.state.bake.stopped_by in STOPS:
+            text += f", {STOPS[model.state.bake.stopped_by]}"
         return text
 
 
 def _ends(model: PanelModel) -> list[float]:
     """Where the phases of the plan end, 0 to 1, but the last one."""
-    steps = [part.steps for part in model.bake.progress.plan]
+    steps = [part.steps for part in model.state.bake.progress.plan]
     total = sum(steps)
     sums = [sum(steps[: number + 1]) / total for number in range(len(steps) - 1)] if total else []
     return [each for each in sums if 0 < each < 1]

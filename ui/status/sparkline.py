@@ -28,7 +28,7 @@ class Sparkline(QAbstractButton):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setToolTip("The error so far. A click shows the chart.")
-        bind(self, model.bake.history_changed, self._show)
+        bind(self, model.state.bake.history_changed, self._show)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
         return QSize(_WIDTH, BUTTON)
@@ -38,7 +38,7 @@ class Sparkline(QAbstractButton):
 
     def points(self) -> list[tuple[float, float]]:
         """The line in a unit square, x to the right and y downwards."""
-        history = self._model.bake.history
+        history = self._model.state.bake.history
         steps, values = history.errors()
         if len(steps) < 2:
             steps, _, values = history.losses()
@@ -53,7 +53,7 @@ class Sparkline(QAbstractButton):
         return list(zip(across.tolist(), down.tolist(), strict=True))
 
     def _show(self) -> None:
-        error = self._model.bake.errors.get("log_mae")
+        error = self._model.state.bake.errors.get("log_mae")
         self.setAccessibleName("Chart of the error" + ("" if error is None else f": {error:.4f}"))
         self.update()
 

@@ -19,21 +19,21 @@ class Summaries(QWidget):
         super().__init__(pages)
         self.hide()
         self._model, self._heads = model, {name: each.head for name, each in pages.all.items()}
-        bind(self, model.report_changed, self._show_material)
-        bind(self, model.choices_changed, self._show_settings)
-        bind(self, model.report_changed, self._show_settings)
-        bind(self, model.choices_changed, self._show_live)
-        bind(self, model.weights.changed, self._show_paint)
-        bind(self, model.history.changed, self._show_history)
-        bind(self, model.history.changed, self._show_bake)
-        bind(self, model.state_changed, self._show_bake)
+        bind(self, model.state.report_changed, self._show_material)
+        bind(self, model.state.choices_changed, self._show_settings)
+        bind(self, model.state.report_changed, self._show_settings)
+        bind(self, model.state.choices_changed, self._show_live)
+        bind(self, model.state.weights.changed, self._show_paint)
+        bind(self, model.state.history.changed, self._show_history)
+        bind(self, model.state.history.changed, self._show_bake)
+        bind(self, model.link.state_changed, self._show_bake)
 
     def _show_bake(self) -> None:
-        verdict = None if self._model.is_busy else self._model.verdict
+        verdict = None if self._model.link.is_busy else self._model.state.verdict
         self._heads["Bake"].show_summary(verdict.text if verdict else "")
 
     def _show_material(self) -> None:
-        report = self._model.report or {}
+        report = self._model.state.report or {}
         fates = [str(part.get("fate")) for part in report.get("parts", ())]
         counts = [
             f"{fates.count(fate)} {text}"
@@ -44,20 +44,20 @@ class Summaries(QWidget):
         self._heads["Material"].show_summary(text or ("all kept" if fates else ""))
 
     def _show_settings(self) -> None:
-        choices = self._model.choices
-        preset = choices.preset or default_preset(self._model.trainer or "numpy")
+        choices = self._model.state.choices
+        preset = choices.preset or default_preset(self._model.state.trainer or "numpy")
         size = f", {choices.resolution} x {choices.resolution}" if choices.resolution else ""
         self._heads["Settings"].show_summary(capitalise(preset) + size)
 
     def _show_live(self) -> None:
-        names = [label_of(text.partition("=")[0]) for text in self._model.choices.live]
+        names = [label_of(text.partition("=")[0]) for text in self._model.state.choices.live]
         self._heads["Live"].show_summary(", ".join(names))
 
     def _show_paint(self) -> None:
-        weights = self._model.weights
+        weights = self._model.state.weights
         text = "" if weights.is_constant else f"{weights.painted:.0%} painted"
         self._heads["Paint"].show_summary(text)
 
     def _show_history(self) -> None:
-        count = len(self._model.history.versions)
+        count = len(self._model.state.history.versions)
         self._heads["History"].show_summary(f"{count} version{'s' * (count != 1)}" if count else "")

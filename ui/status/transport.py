@@ -57,9 +57,9 @@ class Transport(QWidget):
         self.main.clicked.connect(lambda _=False: self._act())
         self.finish.clicked.connect(lambda _=False: model.finish())
         self.cancel.clicked.connect(lambda _=False: model.cancel())
-        bind(self, model.state_changed, self._show)
-        bind(self, model.bake.progress_changed, self._show_finish)
-        bind(self, model.report_changed, self._show)
+        bind(self, model.link.state_changed, self._show)
+        bind(self, model.state.bake.progress_changed, self._show_finish)
+        bind(self, model.state.report_changed, self._show)
 
     def bind_keys(self, keys: Keys) -> None:
         keys.press(self.main, "Ctrl+Return", lambda: self.action == states.START)
@@ -75,8 +75,8 @@ class Transport(QWidget):
 
     def _show(self) -> None:
         model = self._model
-        action = states.PAUSE if model.is_busy else states.START
-        action = states.RESUME if model.state == PAUSED else action
+        action = states.PAUSE if model.link.is_busy else states.START
+        action = states.RESUME if model.link.state == PAUSED else action
         if action != self.action:
             text, name, keys, tip = _MAIN[action]
             self.action = action
@@ -94,7 +94,7 @@ class Transport(QWidget):
     def _show_finish(self) -> None:
         model = self._model
         self.finish.setEnabled(model.can(states.FINISH))
-        has_nothing = model.is_busy and not model.has_trained
+        has_nothing = model.link.is_busy and not model.state.has_trained
         _set_tip(self.finish, "Ctrl+S", _NOTHING_TO_KEEP if has_nothing else _KEEP)
 
 

@@ -24,13 +24,13 @@ class CameraControl:
         self._model.set_view(turn=0.0, pitch=0.0, zoom=1.0, x=0.0, y=0.0)
 
     def turn(self, across: float, down: float) -> None:
-        view = self._model.view
+        view = self._model.state.view
         pitch = min(90.0, max(-90.0, view.pitch + down))
         self._model.set_view(turn=(view.turn + across + 180) % 360 - 180, pitch=pitch)
 
     def turn_light(self, across: float, down: float) -> None:
         """Turns the environment about the vertical axis, or moves the plain light."""
-        view = self._model.view
+        view = self._model.state.view
         if view.lit_by:
             self._model.set_view(rotate=(view.rotate + across + 180) % 360 - 180)
             return
@@ -45,13 +45,13 @@ class CameraControl:
 
     def move(self, step: QPointF, cell: QRectF) -> None:
         """Moves the shape with the pointer."""
-        view = self._model.view
+        view = self._model.state.view
         scale = 2 / min(cell.width(), cell.height()) / view.zoom
         self._model.set_view(x=view.x - step.x() * scale, y=view.y + step.y() * scale)
 
     def zoom(self, factor: float, cell: QRectF, place: QPointF | None = None) -> None:
         """Zooms around the pointer."""
-        view = self._model.view
+        view = self._model.state.view
         zoom = min(_MAX_ZOOM, max(1.0, view.zoom * factor))
         x, y = view.x, view.y
         if place is not None:
@@ -64,7 +64,7 @@ class CameraControl:
 
     def fly_to(self, x: float, y: float, cell: QRectF) -> None:
         """Looks closely at a point of the picture, 0 to 1 to the right and downwards."""
-        view, short = self._model.view, min(cell.width(), cell.height())
+        view, short = self._model.state.view, min(cell.width(), cell.height())
         across = (2 * x - 1) * cell.width() / short / view.zoom
         down = (2 * y - 1) * cell.height() / short / view.zoom
         self._look_at(view.x + across, view.y - down, max(_SPOT_ZOOM, view.zoom))

@@ -40,13 +40,17 @@ class PictureArea(QWidget):
         """The difference at the end of the scale."""
         self.layers: list[Callable[[QPainter, str, QRectF], None]] = []
         """Drawn over each picture, below its label: the painter, the part, and its place."""
-        bind(self, model.pictures.changed, self.show_pictures)
-        for signal in (model.view_changed, model.report_changed, model.state_changed):
+        bind(self, model.state.pictures.changed, self.show_pictures)
+        for signal in (
+            model.state.view_changed,
+            model.state.report_changed,
+            model.link.state_changed,
+        ):
             bind(self, signal, self.update)
 
     def show_pictures(self) -> None:
         images = {}
-        for part, picture in self._model.pictures.parts.items():
+        for part, picture in self._model.state.pictures.parts.items():
             key: object = id(picture)
             if part == "heat":
                 self.top = scale_top(picture.pixels, self.is_scale_locked)
@@ -73,7 +77,7 @@ class PictureArea(QWidget):
         painter = QPainter(self)
         ground = self.palette().color(QPalette.ColorRole.Base)
         painter.fillRect(self.rect(), ground if is_dark(self) else ground.darker(112))
-        pixelated = self._model.view.zoom >= PIXELATED_FROM
+        pixelated = self._model.state.view.zoom >= PIXELATED_FROM
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, not pixelated)
         for part, cell in self.cells():
             self._draw(painter, part, cell)
@@ -96,20 +100,20 @@ class PictureArea(QWidget):
 
     def value_below(self) -> float | None:
         """The difference under the pointer."""
-        place, heat = self.pointer_at(), self._model.pictures.parts.get("heat")
+        place, heat = self.pointer_at(), self._model.state.pictures.parts.get("heat")
         return value_at(heat.pixels, *place) if place is not None and heat is not None else None
 
     def badge(self) -> str:
         """What is shown while it is not final."""
-        pictures = self._model.pictures.parts
+        pictures = self._model.state.pictures.parts
         neural, reference = pictures.get("neural"), pictures.get("reference")
-        if self._model.state == TRAINING and neural is not None:
+        if self._model.link.state == TRAINING and neural is not None:
             size = min(neural.pixels.shape[:2])
             return f"live {size} px" + (", refining" if neural.sharp < 1 else "")
         if reference is None:
             return ""
         shown = {REFERENCE: [reference], NEURAL: [neural]}
-        parts = shown.get(self._model.view.shows, [reference, neural])
+        parts = shown.get(self._model.state.view.shows, [reference, neural])
         found = [each for each in parts if each is not None]
         if any(each.sharp < 1 for each in found):
             return f"refining, {min(each.sharp for each in found):.0%}"
@@ -137,7 +141,7 @@ class PictureArea(QWidget):
 
     def placeholder(self, part: str) -> str:
         """The text in place of a missing picture."""
-        if self._model.is_refused:
+        if self._model.state.is_refused:
             return "cannot be drawn"
         return "not drawn yet" if part == "reference" else "appears during training"
 
@@ -184,7 +188,7 @@ class PictureArea(QWidget):
 
     def _name(self, part: str) -> str:
         """The name of a picture: a version may have its place."""
-        return self._model.history.name_of(part) or NAMES[part]
+        return self._model.state.history.name_of(part) or NAMES[part]
 
     def _label(
         self,
@@ -195,7 +199,7 @@ class PictureArea(QWidget):
         height: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignTop,
     ) -> None:
         text = self._name(part)
-        picture = self._model.pictures.parts.get(part)
+        picture = self._model.state.pictures.parts.get(part)
         if part == "heat" and picture is not None:
             value = self.value_below()
             text += "" if value is None else f"  {value:.1%}"
@@ -221,9 +225,10 @@ class PictureArea(QWidget):
         if cell is None or pointer is None:
             cell = cells[0]
             pointer = cell.center()
-        texel = self._model.texel_at(
-            (pointer.x() - cell.left()) / cell.width(), (pointer.y() - cell.top()) / cell.height()
-        )
+        state = self._model.state
+        x = (pointer.x() - cell.left()) / cell.width()
+        y = (pointer.y() - cell.top()) / cell.height()
+        texel = state.pictures.texel_at(x, y, state.view.number)
         if texel is None:
             return ""
         place = "texel {} {} of {},  u {:.4f}  v {:.4f}".format(

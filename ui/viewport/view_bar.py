@@ -128,8 +128,8 @@ class ViewBar(QWidget):
         self.film.triggered.connect(lambda on: model.set_view(tone=FILM if on else CLIP))
         self.locked.triggered.connect(viewport.set_scale_locked)
         viewport.mode_changed.connect(self._show)
-        bind(self, model.meshes.changed, self._list_shapes)
-        bind(self, model.view_changed, self._show)
+        bind(self, model.state.meshes.changed, self._list_shapes)
+        bind(self, model.state.view_changed, self._show)
 
     def resizeEvent(self, event: object) -> None:  # noqa: N802 - Qt's name
         """Reserves the height of wrapped rows, which Qt's layouts ignore."""
@@ -143,7 +143,7 @@ class ViewBar(QWidget):
                 self.shape.addItem(name, (shape, ""))
             for shape in SHAPES:
                 self.shape.addItem(_SHAPE_NAMES[shape], (shape, ""))
-            for mesh in self._model.meshes.names:
+            for mesh in self._model.state.meshes.names:
                 self.shape.addItem(_short(mesh), (_SCENE_MESH, mesh))
                 self.shape.setItemData(self.shape.count() - 1, mesh, Qt.ItemDataRole.ToolTipRole)
             if self._file:
@@ -156,7 +156,7 @@ class ViewBar(QWidget):
 
     def _list_lights(self) -> None:
         """Lists the environments, and the file that lights."""
-        name = self._model.view.lit_by
+        name = self._model.state.view.lit_by
         if name and name not in ENVIRONMENTS:
             self._hdri = name
         wanted = [(_LIGHT_NAMES[each], each) for each in ENVIRONMENTS]
@@ -194,7 +194,7 @@ class ViewBar(QWidget):
         self._show()
 
     def _shape_index(self) -> int:
-        view = self._model.view
+        view = self._model.state.view
         candidates = [(view.shape, ""), (_SCENE_MESH, view.mesh), (_MESH_FILE, view.mesh)]
         if view.shape == _MESH_FILE:
             candidates.reverse()
@@ -202,7 +202,7 @@ class ViewBar(QWidget):
         return next(shown.index(each) for each in candidates if each in shown)
 
     def _show(self) -> None:
-        view = self._model.view
+        view = self._model.state.view
         with blocked_signals(self.shape, self.level, self.exposure, self.mode, self.light):
             self.shape.setCurrentIndex(self._shape_index())
             self.level.setValue(view.level)

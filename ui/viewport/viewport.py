@@ -89,7 +89,7 @@ class Viewport(PictureArea):
             "reference and neural in turn. W: the worst spot. Drop an .hdr or .exr file to light "
             "by it."
         )
-        bind(self, model.pictures.changed, self._fly_if_known)
+        bind(self, model.state.pictures.changed, self._fly_if_known)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         return QSize(640, 420)
@@ -111,8 +111,8 @@ class Viewport(PictureArea):
     @property
     def heat(self) -> Picture | None:
         """The difference in the present view."""
-        found = self._model.pictures.parts.get("heat")
-        return found if found is not None and found.view == self._model.view.number else None
+        found = self._model.state.pictures.parts.get("heat")
+        return found if found is not None and found.view == self._model.state.view.number else None
 
     def _fly_if_known(self) -> None:
         if self._flies and self.heat is not None:
@@ -188,7 +188,7 @@ class Viewport(PictureArea):
         place = event.position()
         step, self._last = place - self._last, place
         self._pointer = place
-        if self._model.view.zoom >= PIXELATED_FROM or self.paints:
+        if self._model.state.view.zoom >= PIXELATED_FROM or self.paints:
             self.update()
         if not self._drag:
             shape = Qt.CursorShape.SplitHCursor if self._is_on_wipe(place) else None

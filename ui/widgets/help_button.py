@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton
@@ -42,4 +44,4 @@ class HelpButton(QToolButton):
             self, "Save the report of the self-test", _REPORT, "JSON (*.json)"
         )
         if path:
-            self._model.start_selftest(path if path.endswith(".json") else f"{path}.json")
+            self._model.selftest.start(Path(path if path.endswith(".json") else f"{path}.json"))

@@ -56,31 +56,32 @@ class MaterialPicker(QWidget):
         row.setSpacing(HALF)
         for widget in (self.combo, self.reload):
             row.addWidget(widget)
-        self.combo.activated.connect(lambda index: model.choose(model.materials[index]))
+        self.combo.activated.connect(lambda index: model.choose(model.state.materials[index]))
         self.reload.clicked.connect(lambda _: model.refresh_materials())
-        bind(self, model.materials_changed, self._show)
-        bind(self, model.state_changed, self._enable)
+        bind(self, model.state.materials_changed, self._show)
+        bind(self, model.link.state_changed, self._enable)
 
     def _show(self) -> None:
         model = self._model
         with blocked_signals(self.combo):
             self.combo.clear()
-            for number, material in enumerate(model.materials):
+            for number, material in enumerate(model.state.materials):
                 name = f"{material.name}  ({material.source})"
-                bundle = model.result_folder() / f"{material.name}{SUFFIX}"
+                bundle = model.scene.result_folder / f"{material.name}{SUFFIX}"
                 self.combo.addItem(icon_of(bundle, ICON), name)
                 self.combo.setItemData(number, name, Qt.ItemDataRole.ToolTipRole)
             # a material in a bake may have been removed from the scene
-            known = model.current in model.materials
-            gone = f"{model.current.name}  (no longer in the scene)" if model.current else ""
-            self.combo.setPlaceholderText("" if known else gone)
-            self.combo.setCurrentIndex(model.materials.index(model.current) if known else -1)
+            current, materials = model.state.current, model.state.materials
+            is_known = current in materials
+            gone = f"{current.name}  (no longer in the scene)" if current else ""
+            self.combo.setPlaceholderText("" if is_known else gone)
+            self.combo.setCurrentIndex(materials.index(current) if is_known else -1)
         # the list cuts off long names
         shown = self.combo.currentText()
         self.combo.setToolTip(f"{_TIP}:\n{shown}" if shown else _TIP)
 
     def _enable(self) -> None:
-        self.combo.setEnabled(not self._model.is_busy and bool(self._model.materials))
+        self.combo.setEnabled(not self._model.link.is_busy and bool(self._model.state.materials))
 
 
 class ReportView(QTextBrowser):
@@ -98,8 +99,8 @@ class ReportView(QTextBrowser):
         self.viewport().setAutoFillBackground(False)
         self.document().setDocumentMargin(0)
         self.document().documentLayout().documentSizeChanged.connect(lambda _: self._fit())
-        bind(self, model.report_changed, self._show)
-        bind(self, model.health_changed, self._show_waiting)
+        bind(self, model.state.report_changed, self._show)
+        bind(self, model.link.health_changed, self._show_waiting)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
         super().changeEvent(event)
@@ -111,15 +112,17 @@ class ReportView(QTextBrowser):
         self.setFixedHeight(math.ceil(self.document().size().height()))
 
     def _show_waiting(self) -> None:
-        if self._model.report is None:
+        if self._model.state.report is None:
             self._show()
 
     def _show(self) -> None:
-        report = self._model.report
+        report = self._model.state.report
         if report is None:
-            is_gone = self._model.health.state == GONE
+            is_gone = self._model.link.health.state == GONE
             text = "The material was not read." if is_gone else "Reading the material…"
-            self.setHtml(f"<p>{text if self._model.current else 'There is no material yet.'}</p>")
+            self.setHtml(
+                f"<p>{text if self._model.state.current else 'There is no material yet.'}</p>"
+            )
             return
         colours = colours_for(self)
         marks = {
@@ -158,10 +161,10 @@ class SearchButton(QPushButton):
         self._model = model
         self.setToolTip(_SEARCH)
         self.clicked.connect(lambda _: model.search_missing_folders())
-        bind(self, model.report_changed, self._show)
+        bind(self, model.state.report_changed, self._show)
 
     def _show(self) -> None:
-        folders = self._model.missing_folders
+        folders = self._model.state.missing_folders
         self.setVisible(bool(folders))
         if folders:
             more = f" and {len(folders) - 1} more" if len(folders) > 1 else ""

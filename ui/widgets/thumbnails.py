@@ -12,7 +12,7 @@ from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.json_fields import find_table, load_json
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, SUFFIX
-from verdigris.ui.model.panel_model import RESULT_FOLDER
+from verdigris.ui.model.scene import RESULT_FOLDER
 from verdigris.ui.style.icons import paint_icon
 
 _PREVIEW = "preview.png"

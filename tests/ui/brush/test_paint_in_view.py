@@ -37,10 +37,10 @@ def made(qapp, fake_panel):
 def panel(made):
     """The panel without paint."""
     model = made.model
-    model.weights.switch_owner(object())
-    model.effects = Effects()
-    model.pictures.clear_errors()
-    model.pictures.error_map = None
+    model.state.weights.switch_owner(object())
+    model.state.effects = Effects()
+    model.state.pictures.clear_errors()
+    model.state.pictures.error_map = None
     made.paint.tools.set(**asdict(Brush()), opacity=0.7)
     made.viewport._pointer = None
     show_sphere(made)
@@ -49,7 +49,7 @@ def panel(made):
 
 def show_sphere(panel, colour=(60, 140, 110)):
     """A plain picture of a sphere, with the uv of its pixels."""
-    pictures, number = panel.model.pictures, panel.model.view.number
+    pictures, number = panel.model.state.pictures, panel.model.state.view.number
     pixels = np.full((SIDE, SIDE, 3), colour, np.uint8)
     pictures.parts["reference"] = Picture(pixels, number, 0, 1.0, 0.0)
     pictures.parts["texture"] = Picture(pixels, number, 0, 1.0, 0.0)
@@ -65,7 +65,7 @@ def colours(panel):
 
 
 def test_a_stroke_is_seen_where_it_is_and_undone_by_keys_in_the_view(qtbot, panel):
-    viewport, weights = panel.viewport, panel.model.weights
+    viewport, weights = panel.viewport, panel.model.state.weights
     middle = viewport.rect().center()
     before = colours(panel)
     qtbot.mousePress(viewport, LEFT, pos=middle)
@@ -80,7 +80,7 @@ def test_a_stroke_is_seen_where_it_is_and_undone_by_keys_in_the_view(qtbot, pane
     assert np.ptp(columns) < viewport.width() / 2
     # in a colour that differs from the patina below it
     drawn = colours(panel)[change == change.max()][0]
-    ink = choose_inks(panel.model.pictures.parts["texture"].pixels)[0]
+    ink = choose_inks(panel.model.state.pictures.parts["texture"].pixels)[0]
     assert ink.name != "green" and np.abs(drawn.astype(int) - ink.rgb).max() < 160
     qtbot.keyClick(viewport, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert weights.is_constant
@@ -103,10 +103,10 @@ def test_the_ring_follows_the_pointer_and_is_gone_beside_the_surface(qtbot, pane
 
 def test_paint_of_an_older_view_is_not_drawn_over_a_newer_picture(panel):
     model = panel.model
-    model.weights.fill(6.0)
+    model.state.weights.fill(6.0)
     painted = colours(panel)
-    model.pictures.places_view -= 1
-    model.pictures.changed.emit()
+    model.state.pictures.places_view -= 1
+    model.state.pictures.changed.emit()
     assert np.abs(colours(panel).astype(int) - painted).max() > 60
 
 
@@ -134,7 +134,7 @@ def test_a_light_pen_paints_less_than_a_mouse(qtbot, panel, pen, where):
     widget = panel.viewport if where == "viewport" else panel.paint.texture
     panel.pages.show_only(["Paint"])
     qtbot.wait(20)
-    weights, middle = panel.model.weights, widget.rect().center()
+    weights, middle = panel.model.state.weights, widget.rect().center()
     highest = []
     for pressure in (None, 0.3):
         if pressure is not None:
@@ -176,29 +176,31 @@ def test_one_click_paints_from_the_error_and_one_undoes_it(panel):
     assert not page.from_error.isEnabled()
     errors = np.full((64, 64), 0.01, np.float32)
     errors[40:56, 8:40] = 0.09
-    model.pictures.error_map = errors
-    model.pictures.error_map_changed.emit()
+    model.state.pictures.error_map = errors
+    model.state.pictures.error_map_changed.emit()
     page.from_error.click()
-    assert model.weights.values[96, 48] == pytest.approx(4.0, abs=0.1)
-    assert model.weights.values[20, 100] == 1.0
+    assert model.state.weights.values[96, 48] == pytest.approx(4.0, abs=0.1)
+    assert model.state.weights.values[20, 100] == 1.0
     page.undo.click()
-    assert model.weights.is_constant
+    assert model.state.weights.is_constant
 
 
 def test_the_page_says_how_to_measure_the_effect_and_then_what_it_is(panel):
     page, model = panel.paint, panel.model
     assert page.effect.isHidden()
     errors = np.full((64, 64), 0.02, np.float32)
-    plain = model.weights.values.copy()
-    model.weights.fill(1.0)
-    model.weights.values[:, :32] = 4.0
-    model.weights.changed.emit()
+    plain = model.state.weights.values.copy()
+    model.state.weights.fill(1.0)
+    model.state.weights.values[:, :32] = 4.0
+    model.state.weights.changed.emit()
     assert page.effect.text().startswith("To measure what the paint does, bake once without it")
-    model.effects.note(Measured(model.bake_key, errors, plain, 100))
-    model.weights.changed.emit()
+    model.state.effects.note(Measured(model.state.bake_key, errors, plain, 100))
+    model.state.weights.changed.emit()
     assert page.effect.isHidden()
     better = errors.copy()
     better[:, :16] = 0.0132
-    model.effects.note(Measured(model.bake_key, better, model.weights.values, 100))
-    model.weights.changed.emit()
+    model.state.effects.note(
+        Measured(model.state.bake_key, better, model.state.weights.values, 100)
+    )
+    model.state.weights.changed.emit()
     assert page.effect.text() == "Inside -34%, outside +0%, against a bake without paint"

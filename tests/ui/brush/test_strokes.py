@@ -32,14 +32,14 @@ def shown(qtbot, widget):
 
 def test_a_stroke_on_the_texture_has_no_gaps_and_one_undo_step(qtbot):
     model = PanelModel(FilesHost())
-    texture = shown(qtbot, TextureView(model, BrushTools(model.weights, lambda: None)))
+    texture = shown(qtbot, TextureView(model, BrushTools(model.state.weights, lambda: None)))
     drag(qtbot, texture, QPoint(20, 180), QPoint(180, 100))
     # the texture's v goes up: from (0.1, 0.1) to (0.9, 0.5)
     share = np.linspace(0, 1, 200)
     column, row = ((start + share * way) * 128 for start, way in ((0.1, 0.8), (0.1, 0.4)))
-    assert model.weights.values[row.astype(int), column.astype(int)].min() > 2
-    model.weights.undo()
-    assert model.weights.is_constant and not model.weights.can_undo
+    assert model.state.weights.values[row.astype(int), column.astype(int)].min() > 2
+    model.state.weights.undo()
+    assert model.state.weights.is_constant and not model.state.weights.can_undo
 
 
 def test_a_stroke_on_the_viewport_has_no_gaps(qtbot):

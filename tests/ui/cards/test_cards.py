@@ -75,7 +75,7 @@ def test_missing_textures_are_told_in_the_viewport_and_a_folder_repairs_the_sear
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(tmp_path / "empty"))
     report(session, problem="textures were not found", textures=images)
     panel.cards.boxes[0].buttons[-1].click()
-    assert "has none of the missing textures" in session.model.notices[-1].text
+    assert "contains none of the missing textures" in session.model.state.notices[-1].text
 
 
 def test_what_is_not_baked_is_told_and_a_hidden_card_stays_hidden_for_this_material(panel, session):
@@ -92,7 +92,7 @@ def test_what_is_not_baked_is_told_and_a_hidden_card_stays_hidden_for_this_mater
     box.hider.click()
     report(session, parts=parts)
     assert panel.cards.boxes == []
-    session.model.choose(session.model.materials[1])
+    session.model.choose(session.model.state.materials[1])
     report(session, parts=parts)
     assert len(panel.cards.boxes) == 1
 
@@ -175,7 +175,7 @@ def test_preset_cards_show_time_size_and_quality_and_are_chosen_by_keyboard(qtbo
     cards["draft"].setFocus()
     qtbot.keyClick(cards["draft"], Qt.Key.Key_Right)
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
-    assert session.model.choices.preset == "standard" and cards["standard"].isChecked()
+    assert session.model.state.choices.preset == "standard" and cards["standard"].isChecked()
     # once in the window: beside the viewport, and on the page of settings after a bake
     assert panel.settings.presets.isHidden()
     before = cards["standard"].prediction.seconds
@@ -208,10 +208,10 @@ def test_the_chart_has_titles_phases_a_crosshair_and_ghosts_and_is_cleared(panel
     assert names == ["training", "fine-tuning"]
     view = chart.plot.getPlotItem().vb
     assert view.viewRange()[0] == pytest.approx([0, 2500], abs=60)
-    model.bake.history._losses[:] = [(20, 1.0, 1.0)]
+    model.state.bake.history._losses[:] = [(20, 1.0, 1.0)]
     chart._show()
     assert view.viewRange()[0] == pytest.approx([0, 2500 / 16], abs=5)
-    model.bake.history._losses[:] = [(each, 1 / each, 1 / each) for each in (500, 1000, 1500)]
+    model.state.bake.history._losses[:] = [(each, 1 / each, 1 / each) for each in (500, 1000, 1500)]
     chart._show()
     place = chart.plot.mapFromScene(view.mapViewToScene(QPointF(1010, -2.8)))
     none = Qt.MouseButton.NoButton
@@ -224,14 +224,14 @@ def test_the_chart_has_titles_phases_a_crosshair_and_ghosts_and_is_cleared(panel
     assert chart.dots.getData()[1] == pytest.approx([0.004, 0.002, 2 / 1500, 0.0012])
     chart.log.click()
     # another material starts from empty axes
-    model.choose(model.materials[1])
+    model.choose(model.state.materials[1])
     assert not chart.isVisible() and chart.dots.getData()[0] is None
 
 
 def test_messages_name_files_and_their_tooltip_has_the_folders(panel, session):
     model, banner = session.ready(), panel.banner
     text = "/home/me/my scenes/maps/oak 2.png: is no image; use C:\\maps\\a.png or 'maps/b.png'"
-    model.notices.add(ERROR, text)
+    model.state.notices.add(ERROR, text)
     assert banner.text.toPlainText() == "oak 2.png: is no image; use a.png or 'maps/b.png'"
     assert text in banner.text.toolTip()
     report(session, problem=text)
@@ -246,12 +246,12 @@ def test_messages_name_files_and_their_tooltip_has_the_folders(panel, session):
 def test_what_went_well_is_one_slim_line_that_hides_soon(qtbot, panel, session):
     panel.resize(420, 900)
     model, banner = session.ready(), panel.banner
-    model.notices.add(INFO, f"Written: {'/folder' * 30}/copper_tray.vdg")
+    model.state.notices.add(INFO, f"Written: {'/folder' * 30}/copper_tray.vdg")
     assert banner.isVisible() and banner.line.text() == "Written: copper_tray.vdg"
     assert banner.height() <= 40 and not banner.text.isVisible()
     # a coarse timer may be a twentieth late
     assert 0 < banner._fading.remainingTime() <= 1.05 * 5_000
-    model.notices.add(WARNING, "A texture is small.\nIt is blurred.")
+    model.state.notices.add(WARNING, "A texture is small.\nIt is blurred.")
     assert banner.text.isVisible() and not banner.line.isVisible()
     assert not banner._fading.isActive()
     qtbot.waitUntil(lambda: banner.height() > 40, timeout=3000)

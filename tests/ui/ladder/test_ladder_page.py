@@ -43,7 +43,7 @@ def test_bake_all_opens_the_material_in_a_worker_of_its_own(page):
     sent = session.client.sent[-1]
     assert isinstance(sent, commands.Ladder)
     assert (sent.mesh, sent.rungs, sent.size) == ("/meshes/figure.usda", ("neural", "vertex"), 256)
-    assert sent.folder.endswith("clay_ladder") and sent.lit_by == session.model.view.lit_by
+    assert sent.folder.endswith("clay_ladder") and sent.lit_by == session.model.state.view.lit_by
     session.receive("fitting", what="vertex", part=0.25)
     assert ladder.doing.text() == "Vertex colours, 25%" and ladder.progress.isVisible()
     assert not ladder.bake.isEnabled() and ladder.cancel.isVisible()
@@ -55,7 +55,7 @@ def test_bake_all_opens_the_material_in_a_worker_of_its_own(page):
     assert cards["vertex"].use.text() == "Differs at every size"
     assert cards["pbr"].use.text() == "Not baked"
     assert ladder.page.isVisible() and ladder.bake.isEnabled()
-    texts = [notice.text for notice in session.model.notices]
+    texts = [notice.text for notice in session.model.state.notices]
     assert REPORT["warnings"][0] in texts and any(text.startswith("Written: ") for text in texts)
 
 
@@ -66,7 +66,7 @@ def test_cancel_kills_the_worker_and_keeps_the_ladder_before(page):
     ladder.cancel.click()
     assert session.client.ended == "killed"
     assert session.model.ladder.report == REPORT and ladder.bake.isEnabled()
-    last = list(session.model.notices)[-1]
+    last = list(session.model.state.notices)[-1]
     assert (last.severity, last.text.startswith("The ladder was cancelled")) == (INFO, True)
 
 
@@ -74,12 +74,12 @@ def test_an_error_and_a_worker_that_is_gone_are_told(page):
     session, ladder = page
     ladder.bake.click()
     session.receive("error", text="figure.usda has no uv set without overlaps", command="ladder")
-    assert list(session.model.notices)[-1].severity == ERROR
-    assert "figure.usda has no uv set" in list(session.model.notices)[-1].text
+    assert list(session.model.state.notices)[-1].severity == ERROR
+    assert "figure.usda has no uv set" in list(session.model.state.notices)[-1].text
     ladder.bake.click()
     session.client.now = Health(GONE, "The worker has ended")
     session.model.tick()
-    assert "The worker has ended" in list(session.model.notices)[-1].text
+    assert "The worker has ended" in list(session.model.state.notices)[-1].text
     assert not session.model.ladder.is_running
 
 
@@ -141,17 +141,19 @@ def test_a_host_that_shows_rungs_gets_those_that_are_ticked(page, tmp_path, monk
     session.model.ladder.choose(rungs=("neural", "unlit", "detail", "vertex"))
     ladder.attach.click()
     [(material, look)] = given
-    assert material == session.model.current and look.stage == tmp_path / "clay.usdc"
+    assert material == session.model.state.current and look.stage == tmp_path / "clay.usdc"
     assert [each.name for each in look.rungs] == ["neural", "unlit", "vertex"]
     light = look.rungs[1].light
     assert light.files == {"light": tmp_path / "l.png"} and light.curve == (-1.0, 1.5, 0.0)
     assert light.shown == tmp_path / "s.png" and look.rungs[1].has_alpha
     assert look.rungs[2].below_pixels == 40 and look.rungs[2].vertices == tmp_path / "v.npz"
     assert look.result.bundle == tmp_path / "clay.vdg"
-    assert list(session.model.notices)[-1].text == "Layers: two"
+    assert list(session.model.state.notices)[-1].text == "Layers: two"
     session.model.ladder.choose(rungs=("reflection",))
     ladder.attach.click()
-    assert len(given) == 1 and "No baked rung is chosen" in list(session.model.notices)[-1].text
+    assert (
+        len(given) == 1 and "No baked rung is chosen" in list(session.model.state.notices)[-1].text
+    )
 
 
 def test_without_a_mesh_or_a_rung_there_is_nothing_to_bake(page):

@@ -17,7 +17,7 @@ from ..fake_session import CLAY, REPORT
 
 def test_the_first_material_is_opened_with_its_text_and_folders(session):
     model = session.ready()
-    assert model.current == CLAY
+    assert model.state.current == CLAY
     view, focus, opening = session.client.sent[:3]
     assert isinstance(view, commands.SetView) and isinstance(focus, commands.Focus)
     assert (opening.payload, opening.search, opening.material) == (
@@ -29,7 +29,7 @@ def test_the_first_material_is_opened_with_its_text_and_folders(session):
 @pytest.mark.parametrize("state", states.LABELS)
 def test_each_state_allows_its_actions(session, state):
     model = session.ready()
-    model.state = state
+    model.link.state = state
     session.receive("step", step=1, steps=100, loss=0.5)
     actions = ("start", "pause", "resume", "finish", "cancel")
     allowed = {action for action in actions if model.can(action)}
@@ -72,10 +72,10 @@ def test_a_resumed_bake_can_be_kept_at_once(session):
 def test_a_result_is_attached_once(session):
     model = session.training()
     seen = []
-    model.state_changed.connect(lambda: seen.append(model.state))
+    model.link.state_changed.connect(lambda: seen.append(model.link.state))
     for step in range(10, 101, 10):
         session.receive("step", step=step, steps=100, loss=1 / step, seconds=1.0, seconds_left=9.0)
-    assert model.bake.progress.share == 1.0
+    assert model.state.bake.progress.share == 1.0
     session.receive("state", state="finishing")
     assert session.host.attached_results == []
     metrics = {"log_mae": 0.01, "smape": 0.2}
@@ -90,8 +90,8 @@ def test_a_result_is_attached_once(session):
     session.receive("state", state="done")
     assert session.host.attached_results == [(CLAY, Path("/out/clay.vdg"))]
     assert seen[-2:] == ["finishing", "done"]
-    assert model.bake.errors["log_mae"] == 0.01
-    assert model.bake.errors["sky_bias"] == -0.005
+    assert model.state.bake.errors["log_mae"] == 0.01
+    assert model.state.bake.errors["sky_bias"] == -0.005
 
 
 def test_materials_of_the_same_name_get_results_of_different_names(session, monkeypatch):
@@ -104,7 +104,7 @@ def test_materials_of_the_same_name_get_results_of_different_names(session, monk
         session.receive("opened", chosen="clay", materials=[REPORT], trainer="numpy", device="cpu")
         model.start()
         written.append(session.client.sent[-1])
-        model._set_state("idle")
+        model.link.set_state("idle")
     assert [(each.folder, each.name) for each in written] == [
         ("/scene/neural", "clay"),
         ("/scene/neural", "clay_2"),
@@ -128,7 +128,7 @@ def test_late_states_are_ignored(session):
     model = session.training()
     session.receive("state", state="done")
     session.receive("state", state="nonsense")
-    assert model.state == "training"
+    assert model.link.state == "training"
 
 
 def test_a_bake_of_a_lost_worker_continues_in_a_new_one(session):
@@ -136,21 +136,21 @@ def test_a_bake_of_a_lost_worker_continues_in_a_new_one(session):
     session.receive("checkpointed", step=40)
     session.client.now = Health(GONE, "The worker was killed (SIGKILL).")
     model.tick()
-    assert (model.state, model.health.state) == ("failed", GONE)
+    assert (model.link.state, model.link.health.state) == ("failed", GONE)
     assert model.can_recover and not model.can(states.START)
     model.recover()
     assert len(session.clients) == 2
     session.receive("opened", chosen="clay", materials=[REPORT], trainer="numpy")
     (start,) = [each for each in session.client.sent if isinstance(each, commands.Start)]
     assert start.request.resume
-    assert not model.choices.resume
+    assert not model.state.choices.resume
 
 
 def test_a_silent_worker_may_come_back_or_be_replaced(session):
     model = session.training()
     session.client.now = Health(SILENT, "The worker has not answered for 3 s.")
     model.tick()
-    assert model.state == "training" and model.can_recover
+    assert model.link.state == "training" and model.can_recover
     session.client.now = Health(WELL)
     model.tick()
     assert not model.can_recover
@@ -165,26 +165,26 @@ def test_a_material_with_a_problem_cannot_be_started(session):
     model = session.model
     model.refresh_materials()
     session.receive("error", command="open", text="scene: image.png is missing")
-    assert model.report["problem"] == "scene: image.png is missing"
+    assert model.state.report["problem"] == "scene: image.png is missing"
     assert not model.can(states.START)
     session.host.fails = True
-    model.choose(model.materials[1])
-    assert model.report["problem"] == "the material has gone"
-    assert model.notices[-1].severity == ERROR
+    model.choose(model.state.materials[1])
+    assert model.state.report["problem"] == "the material has gone"
+    assert model.state.notices[-1].severity == ERROR
 
 
 def test_no_material_can_be_chosen_during_a_bake(session):
     model = session.training()
-    model.choose(model.materials[1])
-    assert model.current == CLAY
-    assert "Finish or cancel" in model.notices[-1].text
+    model.choose(model.state.materials[1])
+    assert model.state.current == CLAY
+    assert "Finish or cancel" in model.state.notices[-1].text
 
 
 def test_a_refused_start_fails_without_an_offer_to_resume(session):
     model = session.ready()
     model.start()
     session.receive("error", command="start", text="preset 'best' is not known")
-    assert model.state == "failed"
+    assert model.link.state == "failed"
     assert not model.can_recover and model.can(states.START)
 
 
@@ -209,28 +209,28 @@ def test_the_estimated_size_follows_the_choices(session):
     # this forecast of the worker ignores the choices
     session.receive("forecast", texture_bytes=699_050, decoder_bytes=4480)
     # blocks of 16 texels and 32 bytes, of 32 x 32 texels and its mips
-    assert model.forecast["texture_bytes"] == 32 * (64 + 16 + 4 + 1 + 1 + 1)
-    assert not model.forecast["may_be_smaller"]
+    assert model.state.forecast["texture_bytes"] == 32 * (64 + 16 + 4 + 1 + 1 + 1)
+    assert not model.state.forecast["may_be_smaller"]
     model.set_choices(resolution=None)
-    assert model.forecast["may_be_smaller"]
+    assert model.state.forecast["may_be_smaller"]
     # once the bake has chosen
     session.receive("sizechosen", width=32, height=16, loaded_bytes=6080, target=0.1, tried=[])
-    assert model.forecast["width"] == 32 and not model.forecast["may_be_smaller"]
-    small = model.forecast["decoder_bytes"]
+    assert model.state.forecast["width"] == 32 and not model.state.forecast["may_be_smaller"]
+    small = model.state.forecast["decoder_bytes"]
     session.receive(
         "forecast", texture_bytes=1, decoder_bytes=1, nanoseconds=2.0, verdict="bake it"
     )
-    assert model.forecast["verdict"] == "bake it"
+    assert model.state.forecast["verdict"] == "bake it"
     model.set_choices(folder="/elsewhere")
-    assert model.forecast["verdict"] == "bake it"
+    assert model.state.forecast["verdict"] == "bake it"
     model.set_choices(resolution=64, network="3x64")
-    assert model.forecast["texture_bytes"] == 32 * (256 + 64 + 16 + 4 + 1 + 1 + 1)
-    assert model.forecast["decoder_bytes"] > small and not model.forecast["verdict"]
+    assert model.state.forecast["texture_bytes"] == 32 * (256 + 64 + 16 + 4 + 1 + 1 + 1)
+    assert model.state.forecast["decoder_bytes"] > small and not model.state.forecast["verdict"]
     model.start()
     session.receive("forecast", texture_bytes=7, decoder_bytes=8)
     model.set_choices(resolution=16)
     # this forecast belongs to the running bake
-    assert model.forecast["texture_bytes"] == 7
+    assert model.state.forecast["texture_bytes"] == 7
 
 
 def test_views_are_numbered_and_sent_only_when_they_change(session):
@@ -238,7 +238,7 @@ def test_views_are_numbered_and_sent_only_when_they_change(session):
     before = len(session.client.sent)
     model.set_view(turn=10.0)
     model.set_view(turn=10.0)
-    assert [each.number for each in session.client.sent[before:]] == [model.view.number]
+    assert [each.number for each in session.client.sent[before:]] == [model.state.view.number]
 
 
 def opens(session):
@@ -250,14 +250,14 @@ def test_folders_of_missing_images_are_added_to_the_search_path_and_kept(session
     model.refresh_materials()
     report = {**REPORT, "problem": "2 textures were not found", "search_in": ["/maps", "/wood"]}
     session.receive("opened", chosen="", materials=[report])
-    assert model.missing_folders == ("/maps", "/wood") and not model.can(states.START)
+    assert model.state.missing_folders == ("/maps", "/wood") and not model.can(states.START)
     model.search_missing_folders()
     assert opens(session)[-1].search == ("/textures", "/maps", "/wood")
-    assert model.report is None
+    assert model.state.report is None
     session.receive("opened", chosen="clay", materials=[REPORT])
-    assert model.missing_folders == () and model.can(states.START)
+    assert model.state.missing_folders == () and model.can(states.START)
     model.search_missing_folders()
-    model.choose(model.materials[1])
+    model.choose(model.state.materials[1])
     assert [each.search for each in opens(session)[1:]] == [("/textures", "/maps", "/wood")] * 2
 
 

@@ -55,30 +55,30 @@ def test_weights_stay_when_an_unsaved_scene_is_saved(again, session, monkeypatch
     places = [None]
     monkeypatch.setattr(session.host, "scene_file", lambda: places[0])
     model = session.ready()
-    first, second = model.materials
-    model.weights.fill(3.0)
+    first, second = model.state.materials
+    model.state.weights.fill(3.0)
     model.choose(second)
     opened(session)
-    model.weights.fill(2.0)
+    model.state.weights.fill(2.0)
     # the search folders change as well
     places[0] = Path("/scene/shot.ma")
     session.host.search = (places[0].parent,)
     getattr(model, again)()
-    assert (model.weights.values == 2).all() and model.weights.can_undo
+    assert (model.state.weights.values == 2).all() and model.state.weights.can_undo
     opened(session)
-    model._set_state("idle")
+    model.link.set_state("idle")
     model.choose(first)
-    assert (model.weights.values == 3).all()
+    assert (model.state.weights.values == 3).all()
 
 
 def test_weights_stay_in_their_scene_when_materials_share_a_name(session, monkeypatch):
     places = [None]
     monkeypatch.setattr(session.host, "scene_file", lambda: places[0])
     model = session.ready()
-    model.weights.dab(0.5, 0.5, Brush())
+    model.state.weights.dab(0.5, 0.5, Brush())
     places[0], session.host.opened = Path("/scene/other.ma"), "second"
     model.refresh_materials()
-    assert model.weights.is_constant
+    assert model.state.weights.is_constant
 
 
 def open_at(session, monkeypatch, name, opened="first"):
@@ -90,62 +90,62 @@ def open_at(session, monkeypatch, name, opened="first"):
 @pytest.mark.parametrize("again", ["refresh_materials", "start"])
 def test_weights_are_copied_when_a_scene_is_saved_under_another_name(again, session, monkeypatch):
     model = session.ready()
-    first, second = model.materials
-    model.weights.fill(3.0)
+    first, second = model.state.materials
+    model.state.weights.fill(3.0)
     model.choose(second)
     opened(session)
-    model.weights.fill(2.0)
+    model.state.weights.fill(2.0)
     open_at(session, monkeypatch, "version_2")
     # edited as well
     session.host.text = "<materialx><!-- edited --></materialx>"
     getattr(model, again)()
-    assert (model.weights.values == 2).all() and model.weights.can_undo
+    assert (model.state.weights.values == 2).all() and model.state.weights.can_undo
     if again == "refresh_materials":
-        assert "weights of shot.ma were copied to version_2.ma" in model.notices[-1].text
+        assert "weights of shot.ma were copied to version_2.ma" in model.state.notices[-1].text
     opened(session)
-    model._set_state("idle")
+    model.link.set_state("idle")
     model.choose(first)
-    assert (model.weights.values == 3).all()
+    assert (model.state.weights.values == 3).all()
     # later changes stay in the new scene
-    model.weights.undo()
-    model.weights.dab(0.5, 0.5, Brush(weight=8.0))
+    model.state.weights.undo()
+    model.state.weights.dab(0.5, 0.5, Brush(weight=8.0))
     open_at(session, monkeypatch, "shot")
     model.refresh_materials()
-    assert (model.weights.values == 3).all()
-    model.weights.undo()
-    assert (model.weights.values == 1).all()
+    assert (model.state.weights.values == 3).all()
+    model.state.weights.undo()
+    assert (model.state.weights.values == 1).all()
     open_at(session, monkeypatch, "version_2")
     model.refresh_materials()
-    assert model.weights.values.max() > 3
+    assert model.state.weights.values.max() > 3
 
 
 def test_a_bake_in_a_renamed_scene_keeps_the_weights_of_the_old_one(session, monkeypatch):
     model = session.ready()
-    model.weights.fill(3.0)
+    model.state.weights.fill(3.0)
     open_at(session, monkeypatch, "version_2")
     model.start()
     assert len(sent(session, commands.Open)) == 1
-    model.weights.fill(5.0)
-    model._set_state("idle")
+    model.state.weights.fill(5.0)
+    model.link.set_state("idle")
     open_at(session, monkeypatch, "shot")
     model.refresh_materials()
-    assert (model.weights.values == 3).all()
+    assert (model.state.weights.values == 3).all()
 
 
 def test_weights_of_a_scene_are_not_replaced_by_those_of_a_copy(session, monkeypatch):
     model = session.ready()
-    model.weights.fill(3.0)
+    model.state.weights.fill(3.0)
     open_at(session, monkeypatch, "other", "second")
     model.refresh_materials()
     opened(session)
-    model.weights.fill(5.0)
+    model.state.weights.fill(5.0)
     open_at(session, monkeypatch, "shot")
     model.refresh_materials()
-    assert (model.weights.values == 3).all()
+    assert (model.state.weights.values == 3).all()
     # Maya cannot distinguish a scene from a copy of its file
     open_at(session, monkeypatch, "other")
     model.refresh_materials()
-    assert (model.weights.values == 5).all()
+    assert (model.state.weights.values == 5).all()
 
 
 def test_an_edited_material_is_read_again_before_its_bake(session):
@@ -159,7 +159,7 @@ def test_an_edited_material_is_read_again_before_its_bake(session):
     assert sent(session, commands.Start) == [] and not model.can("start")
     opened(session)
     assert len(sent(session, commands.Start)) == 1
-    assert model.state == "preparing"
+    assert model.link.state == "preparing"
 
 
 def test_an_unchanged_material_is_baked_at_once(session):
@@ -173,8 +173,11 @@ def test_an_edit_that_cannot_be_baked_is_reported(session):
     session.host.text = "<materialx><!-- broken --></materialx>"
     model.start()
     opened(session, problem="clay: has no surface")
-    assert sent(session, commands.Start) == [] and model.state == "idle"
-    assert (model.notices[-1].severity, model.notices[-1].text) == (ERROR, "clay: has no surface")
+    assert sent(session, commands.Start) == [] and model.link.state == "idle"
+    assert (model.state.notices[-1].severity, model.state.notices[-1].text) == (
+        ERROR,
+        "clay: has no surface",
+    )
 
 
 def test_a_deleted_material_is_reported_and_not_baked(session):
@@ -182,23 +185,23 @@ def test_a_deleted_material_is_reported_and_not_baked(session):
     session.host.fails = True
     model.start()
     assert sent(session, commands.Start) == []
-    assert model.notices[-1].text == "the material has gone"
+    assert model.state.notices[-1].text == "the material has gone"
 
 
 def test_choosing_another_material_cancels_a_pending_start(session):
     model = session.ready()
     session.host.text = "<materialx><!-- edited --></materialx>"
     model.start()
-    model.choose(model.materials[1])
+    model.choose(model.state.materials[1])
     opened(session)
     opened(session)
-    assert model.current != CLAY and sent(session, commands.Start) == []
+    assert model.state.current != CLAY and sent(session, commands.Start) == []
 
 
 def test_a_refresh_reads_the_material_again_except_during_a_bake(session):
     model = session.ready()
     model.refresh_materials()
-    assert len(sent(session, commands.Open)) == 2 and model.report is None
+    assert len(sent(session, commands.Open)) == 2 and model.state.report is None
     opened(session)
     model.start()
     model.refresh_materials()
@@ -235,34 +238,34 @@ def rename(session, name):
 @pytest.mark.parametrize("is_refreshed", [False, True])
 def test_a_result_is_noted_at_a_material_that_was_renamed_during_its_bake(is_refreshed, session):
     model = session.training()
-    model.weights.fill(3.0)
+    model.state.weights.fill(3.0)
     renamed = rename(session, "fine_clay")
     if is_refreshed:
         model.refresh_materials()
-        assert model.current == renamed and not model.notices
+        assert model.state.current == renamed and not model.state.notices
     session.receive("finished", step=9, results=["/out/clay.vdg"])
     session.receive("state", state="finishing")
     session.receive("state", state="done")
     assert session.host.attached_results == [(renamed, Path("/out/clay.vdg"))]
     model.refresh_materials()
-    assert model.current == renamed
-    assert (model.weights.values == 3).all()
+    assert model.state.current == renamed
+    assert (model.state.weights.values == 3).all()
 
 
 def test_a_renamed_material_in_a_copied_scene_gets_a_copy_of_the_weights(session, monkeypatch):
     model = session.ready()
     listed, identity = session.host.materials, session.host.identity
-    model.weights.fill(3.0)
+    model.state.weights.fill(3.0)
     rename(session, "fine_clay")
     open_at(session, monkeypatch, "copy")
     model.refresh_materials()
-    assert model.current.name == "fine_clay" and (model.weights.values == 3).all()
+    assert model.state.current.name == "fine_clay" and (model.state.weights.values == 3).all()
     opened(session)
-    model.weights.fill(5.0)
+    model.state.weights.fill(5.0)
     session.host.materials, session.host.identity = listed, identity
     open_at(session, monkeypatch, "shot")
     model.refresh_materials()
-    assert model.current == CLAY and (model.weights.values == 3).all()
+    assert model.state.current == CLAY and (model.state.weights.values == 3).all()
 
 
 def test_a_different_material_is_not_taken_for_a_renamed_one(session):
@@ -270,11 +273,11 @@ def test_a_different_material_is_not_taken_for_a_renamed_one(session):
     rename(session, "gold")
     session.host.identity = lambda each: each.key
     model.refresh_materials()
-    assert model.current == CLAY
-    assert model.notices[-1].text.startswith("clay is no longer in the scene.")
+    assert model.state.current == CLAY
+    assert model.state.notices[-1].text.startswith("clay is no longer in the scene.")
     session.receive("finished", step=9, results=["/out/clay.vdg"])
     assert session.host.attached_results == []
-    assert "not noted in the scene: clay: is not in the scene" in model.notices[-1].text
+    assert "not noted in the scene: clay: is not in the scene" in model.state.notices[-1].text
 
 
 def test_the_list_and_the_progress_show_a_deleted_material(make_panel, document):
@@ -282,15 +285,15 @@ def test_the_list_and_the_progress_show_a_deleted_material(make_panel, document)
     model, picker = panel.model, panel.picker.combo
     model.refresh_materials()
     assert picker.currentText().startswith("clay")
-    model._set_state("training")
+    model.link.set_state("training")
     document.write_text(document.read_text().replace('"clay"', '"wax"'))
     model.refresh_materials()
     assert picker.currentIndex() == -1
     assert picker.placeholderText() == "clay  (no longer in the scene)"
-    model._set_state("done")
-    model.bake.handle({"event": "finished", "step": 9, "stopped_by": "request"})
+    model.link.set_state("done")
+    model.state.bake.handle({"event": "finished", "step": 9, "stopped_by": "request"})
     model._read_document()
-    model._set_state("done")
+    model.link.set_state("done")
     assert panel.status.progress.now.text() == "Cannot be baked: see the section Material"
     model.refresh_materials()
     assert picker.currentText().startswith("wax") and picker.placeholderText() == ""

@@ -37,8 +37,8 @@ def application(qtbot, make_panel, document):
     qtbot.addWidget(window)
     window.show()
     window.activateWindow()
-    window.panel.model.bake.handle({"event": "step", "step": 1, "steps": 10, "loss": 0.5})
-    window.panel.model._set_state(TRAINING)
+    window.panel.model.state.bake.handle({"event": "step", "step": 1, "steps": 10, "loss": 0.5})
+    window.panel.model.link.set_state(TRAINING)
     return window
 
 
@@ -50,9 +50,9 @@ def press(qtbot, widget, key, modifier=CONTROL):
 
 def test_shortcuts_reach_the_application_outside_the_panel(qtbot, application):
     press(qtbot, application.field, Qt.Key.Key_S)
-    assert (application.saved, application.panel.model.pending) == (1, "")
+    assert (application.saved, application.panel.model.link.pending) == (1, "")
     press(qtbot, application.field, Qt.Key.Key_P)
-    assert application.panel.model.pending == ""
+    assert application.panel.model.link.pending == ""
 
 
 @pytest.mark.parametrize("inside", ["viewport", "view_bar.shape", "help"])
@@ -65,20 +65,20 @@ def test_shortcuts_reach_the_panel_inside_it(inside, qtbot, application):
         (Qt.Key.Key_Period, CONTROL, "cancel"),
     ):
         press(qtbot, attrgetter(inside)(application.panel), key, modifier)
-        assert (application.saved, model.pending) == (0, action)
+        assert (application.saved, model.link.pending) == (0, action)
         # the next action is possible again
-        model._handle(Message({"event": "error", "command": action, "text": "nothing yet"}))
-        assert model.pending == ""
+        model._events.handle(Message({"event": "error", "command": action, "text": "nothing yet"}))
+        assert model.link.pending == ""
 
 
 def test_shortcuts_of_impossible_actions_reach_the_application(qtbot, application):
-    application.panel.model._set_state("idle")
+    application.panel.model.link.set_state("idle")
     press(qtbot, application.panel.viewport, Qt.Key.Key_S)
     assert application.saved == 1
 
 
 def test_shortcuts_undo_and_redo_a_stroke(qtbot, application):
-    paint, weights = application.panel.paint, application.panel.model.weights
+    paint, weights = application.panel.paint, application.panel.model.state.weights
     application.panel.pages.open(paint)
     weights.fill(3.0)
     press(qtbot, paint.texture, Qt.Key.Key_Z)
@@ -91,11 +91,11 @@ def test_a_refused_action_can_be_requested_again(qtbot, application):
     model, transport = application.panel.model, application.panel.status.transport
     press(qtbot, application.panel.viewport, Qt.Key.Key_S)
     assert not transport.finish.isEnabled() and not transport.cancel.isEnabled()
-    model._handle(Message({"event": "error", "command": "finish", "text": "nothing yet"}))
+    model._events.handle(Message({"event": "error", "command": "finish", "text": "nothing yet"}))
     assert transport.finish.isEnabled() and transport.cancel.isEnabled()
 
 
 def test_the_shortcut_of_pause_resumes(qtbot, application):
-    application.panel.model._set_state(PAUSED)
+    application.panel.model.link.set_state(PAUSED)
     press(qtbot, application.panel.viewport, Qt.Key.Key_P)
-    assert application.panel.model.pending == "resume"
+    assert application.panel.model.link.pending == "resume"

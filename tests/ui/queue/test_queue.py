@@ -37,7 +37,7 @@ def make_window(qtbot, tmp_path, monkeypatch):
         settings = QSettings(str(tmp_path / "memory.ini"), QSettings.Format.IniFormat)
         window = Window(FilesHost(), Memory(settings))
         window.client = FakeClient()
-        window.panel.model._make_client = lambda: window.client
+        window.panel.model.link._make_client = lambda: window.client
         qtbot.addWidget(window)
         window.show()
         made.append(window)
@@ -57,12 +57,12 @@ def documents(folder, *names):
 
 
 def tell(window, event, **fields):
-    window.panel.model._handle(Message({"event": event, **fields}))
+    window.panel.model._events.handle(Message({"event": event, **fields}))
 
 
 def opened(window, **changes):
     """The worker has opened the chosen material."""
-    name = window.panel.model.current.name
+    name = window.panel.model.state.current.name
     report = {"name": name, "verdict": "can be baked", "parts": [], **changes}
     chosen = "" if changes.get("problem") else name
     tell(window, "opened", chosen=chosen, materials=[report], trainer="numpy", device="cpu")
@@ -73,7 +73,7 @@ def baked(window):
     """The worker has baked it."""
     model = window.panel.model
     start = window.client.sent[-1]
-    assert isinstance(start, commands.Start) and start.name == model.current.name
+    assert isinstance(start, commands.Start) and start.name == model.state.current.name
     tell(window, "state", state="training")
     tell(window, "started", step=0, steps=100, resolution=16)
     tell(window, "phase", name="training")

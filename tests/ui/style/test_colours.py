@@ -98,9 +98,9 @@ def test_messages_follow_a_change_of_palette(wear, quiet):
     # on a busy machine the worker would count as silent
     quiet._timer.stop()
     wear(palette_of(*PALETTES["light"]))
-    model.notices.add("warning", "The material is constant.")
+    model.state.notices.add("warning", "The material is constant.")
     model.set_choices(target_error=0.5)
-    model.bake.handle({"event": "errors", "step": 1, "log_mae": 0.1, "smape": 0.1})
+    model.state.bake.handle({"event": "errors", "step": 1, "log_mae": 0.1, "smape": 0.1})
     wear(dark_palette())
     ground = quiet.palette().color(ROLE.Window)
     assert contrast(QColor(text.styleSheet().split()[1].rstrip(";")), ground) > 4.5

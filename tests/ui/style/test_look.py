@@ -48,7 +48,7 @@ def test_nothing_moves_when_messages_and_states_come_and_go(qtbot, session, pane
     qtbot.wait(20)
     before = places(panel)
     model.start()
-    model.notices.add(ERROR, "A long message. " * 20)
+    model.state.notices.add(ERROR, "A long message. " * 20)
     seen = set()
     for state in ("preparing", "training", "paused", "training", "finishing", "done"):
         session.receive("state", state=state)
@@ -71,15 +71,15 @@ def test_there_is_one_filled_button_and_a_double_click_on_it_does_not_pause(qtbo
     left = Qt.MouseButton.LeftButton
     qtbot.mousePress(filled[0], left)
     qtbot.mouseRelease(filled[0], left)
-    assert model.state == "preparing"
+    assert model.link.state == "preparing"
     qtbot.mouseDClick(filled[0], left)
-    assert model.pending == ""
+    assert model.link.pending == ""
     qtbot.mouseClick(filled[0], left)
-    assert model.pending == "pause"
+    assert model.link.pending == "pause"
 
 
 def test_good_news_hide_by_themselves_and_errors_stay_with_an_icon_each(session, panel):
-    banner, notices = panel.banner, session.model.notices
+    banner, notices = panel.banner, session.model.state.notices
     icons = []
     for severity, stays in ((INFO, False), (WARNING, True), (ERROR, True)):
         notices.add(severity, f"A {severity} of the bake")
@@ -117,14 +117,14 @@ def test_the_sparkline_falls_with_the_error_and_opens_the_chart(qtbot, session, 
     panel.pages.show_only([])
     line.click()
     assert panel.pages.is_open(panel.learning)
-    assert model.is_busy
+    assert model.link.is_busy
 
 
 def test_a_folded_section_says_what_is_in_it(session, panel):
     session.ready()
     panel.pages.show_only([])
     session.model.set_choices(preset="final", resolution=256)
-    weights = session.model.weights
+    weights = session.model.state.weights
     weights.values[: len(weights.values) // 4] = 4
     weights.changed.emit()
     heads = {name: section.head.summary for name, section in panel.pages.all.items()}

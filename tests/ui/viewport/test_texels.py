@@ -23,7 +23,7 @@ def panel(qtbot, make_panel, document):
     """A panel whose worker stays silent. The test sends its pictures."""
     panel = make_panel(document, SILENT, (900, 700))
     panel.model.refresh_materials()
-    panel.model._handle(Message({"event": "opened", "chosen": "clay"}, b""))
+    panel.model._events.handle(Message({"event": "opened", "chosen": "clay"}, b""))
     panel.viewport.set_mode("neural")
     # square, as the pictures here are
     panel.viewport.setFixedSize(400, 400)
@@ -43,8 +43,8 @@ def show(panel, part, pixels):
 
 
 def send(panel, event, array, **fields):
-    number = panel.model.view.number
-    panel.model._handle(Message({"event": event, "view": number, **fields}, array.tobytes()))
+    number = panel.model.state.view.number
+    panel.model._events.handle(Message({"event": event, "view": number, **fields}, array.tobytes()))
 
 
 def scroll(viewport, place, notches):
@@ -75,7 +75,7 @@ def test_zooming_keeps_the_point_under_the_pointer(qtbot, panel):
     place = QPointF(cell.left() + 0.75 * cell.width(), cell.top() + 0.25 * cell.height())
     for _ in range(10):
         scroll(viewport, place, 1)
-    view = model.view
+    view = model.state.view
     assert view.zoom == pytest.approx(1.25**10)
     # the point under the pointer stays
     assert view.x + 0.5 / view.zoom == pytest.approx(0.5)
@@ -83,10 +83,10 @@ def test_zooming_keeps_the_point_under_the_pointer(qtbot, panel):
     for _ in range(30):
         qtbot.keyClick(viewport, Qt.Key.Key_Plus)
     # a texel of 1024 on a plane of 192 pixels has 48
-    assert model.view.zoom == 256.0
+    assert model.state.view.zoom == 256.0
     for _ in range(30):
         qtbot.keyClick(viewport, Qt.Key.Key_Minus)
-    assert model.view.zoom == 1.0
+    assert model.state.view.zoom == 1.0
 
 
 def test_texels_are_squares_when_zoomed_in(panel):
@@ -138,7 +138,8 @@ def test_the_texel_under_the_pointer_is_labelled(qtbot, panel):
             int(cell.top() + (row + 0.5) / 4 * cell.height()),
         )
         qtbot.mouseMove(viewport, place)
-        texel = model.texel_at((column + 0.5) / 4, (row + 0.5) / 4)
+        x, y = (column + 0.5) / 4, (row + 0.5) / 4
+        texel = model.state.pictures.texel_at(x, y, model.state.view.number)
         assert (texel.column, texel.row, texel.across) == (4 + column, 11 - row, 16)
         # half a pixel
         middle = (4.5 + column) / 16, (11.5 - row) / 16

@@ -32,9 +32,9 @@ def viewport(qtbot):
     shown.activateWindow()
     red = np.full((96, 128, 3), RED, np.uint8)
     for part in ("reference", "neural"):
-        shown._model.pictures.parts[part] = Picture(red, 0, 0, 1.0)
-    shown._model.pictures.parts["heat"] = Picture(differences(0.05), 0, 0, 1.0)
-    shown._model.pictures.changed.emit()
+        shown._model.state.pictures.parts[part] = Picture(red, 0, 0, 1.0)
+    shown._model.state.pictures.parts["heat"] = Picture(differences(0.05), 0, 0, 1.0)
+    shown._model.state.pictures.changed.emit()
     return shown
 
 
@@ -58,9 +58,9 @@ def test_the_label_of_a_texel_may_be_wider_than_its_picture(qtbot, viewport):
     viewport.set_mode("side by side")
     model = viewport._model
     model.set_view(zoom=16.0)
-    model.pictures.clear()
-    places = {"event": "places", "view": model.view.number, "texels": 8}
-    model.pictures.handle(places, np.full((4, 4, 2), 0.5))
+    model.state.pictures.clear()
+    places = {"event": "places", "view": model.state.view.number, "texels": 8}
+    model.state.pictures.handle(places, np.full((4, 4, 2), 0.5))
     viewport.clearFocus()
     text = viewport.texel_text().strip()
     assert text == "texel 4 4 of 8,  u 0.5000  v 0.5000"
@@ -131,8 +131,8 @@ def test_the_bar_of_a_small_picture_leaves_the_shape_free(qapp):
 def test_the_difference_under_the_pointer_is_shown(qtbot, viewport):
     values = differences(0.01)
     values[:, 64:] = round(65_535 * 0.034)
-    viewport._model.pictures.parts["heat"] = Picture(values, 0, 0, 1.0)
-    viewport._model.pictures.changed.emit()
+    viewport._model.state.pictures.parts["heat"] = Picture(values, 0, 0, 1.0)
+    viewport._model.state.pictures.changed.emit()
     viewport.set_mode("heat")
     qtbot.mouseMove(viewport, QPoint(100, 100))
     assert viewport.value_below() == pytest.approx(0.01, abs=1e-4)
@@ -143,16 +143,16 @@ def test_the_difference_under_the_pointer_is_shown(qtbot, viewport):
 def test_the_worst_spot_is_flown_to_and_not_a_single_pixel(viewport):
     model = viewport._model
     viewport.set_mode("reference")
-    model.pictures.parts.pop("heat")
+    model.state.pictures.parts.pop("heat")
     viewport.fly_to_worst()
     # the difference is drawn first
-    assert model.view.shows == "all" and model.view.zoom == 1
+    assert model.state.view.shows == "all" and model.state.view.zoom == 1
     values = differences(0.0)
     values[20:24, 96:100] = 9000
     values[80, 10] = 60_000
-    model.pictures.parts["heat"] = Picture(values, model.view.number, 0, 1.0)
-    model.pictures.changed.emit()
-    view = model.view
+    model.state.pictures.parts["heat"] = Picture(values, model.state.view.number, 0, 1.0)
+    model.state.pictures.changed.emit()
+    view = model.state.view
     assert view.zoom == 5.0 and view.shows == "reference"
     # 98 of 128 to the right and 22 of 96 down, in halves of the shorter side
     assert view.x == pytest.approx((98 - 64) / 48, abs=0.05)
@@ -161,13 +161,13 @@ def test_the_worst_spot_is_flown_to_and_not_a_single_pixel(viewport):
 
 def test_holding_d_shows_both_sides_twice_a_second(qtbot, viewport):
     blue = np.full((96, 128, 3), (20, 30, 200), np.uint8)
-    viewport._model.pictures.parts["neural"] = Picture(blue, 0, 0, 1.0)
-    viewport._model.pictures.changed.emit()
+    viewport._model.state.pictures.parts["neural"] = Picture(blue, 0, 0, 1.0)
+    viewport._model.state.pictures.changed.emit()
     viewport.setFocus()
     qtbot.waitUntil(viewport.hasFocus)
     timer, seen = viewport._flicker_timer, []
     QTest.keyPress(viewport, Qt.Key.Key_D)
-    assert viewport._model.view.shows == "all"
+    assert viewport._model.state.view.shows == "all"
     # each side for a quarter of a second
     assert timer.isActive() and timer.interval() == 250 and not timer.isSingleShot()
     for _ in range(4):
@@ -175,7 +175,7 @@ def test_holding_d_shows_both_sides_twice_a_second(qtbot, viewport):
         timer.timeout.emit()
     QTest.keyRelease(viewport, Qt.Key.Key_D)
     assert seen == 2 * [QColor(*RED).name(), QColor(20, 30, 200).name()]
-    assert viewport.flicker == "" and viewport._model.view.shows == "wipe"
+    assert viewport.flicker == "" and viewport._model.state.view.shows == "wipe"
     assert not timer.isActive()
 
 
@@ -186,15 +186,15 @@ def test_the_badge_says_what_is_shown(viewport):
 
     def show(part, side, sharp, refined):
         pixels = np.zeros((side, side, 3), np.uint8)
-        model.pictures.parts[part] = Picture(pixels, 0, 0, sharp, refined)
+        model.state.pictures.parts[part] = Picture(pixels, 0, 0, sharp, refined)
 
     show("reference", 300, 1.0, 0.0)
     show("neural", 192, 0.64, 0.0)
-    model.state = "training"
+    model.link.state = "training"
     assert viewport.badge() == "live 192 px, refining"
     show("neural", 300, 1.0, 0.0)
     assert viewport.badge() == "live 300 px"
-    model.state = "done"
+    model.link.state = "done"
     show("neural", 300, 0.4, 0.0)
     assert viewport.badge() == "refining, 40%"
     show("neural", 300, 1.0, 0.5)
@@ -212,7 +212,7 @@ def test_a_dropped_environment_lights_and_other_files_are_for_the_window(viewpor
     is_light = not name.endswith("mtlx")
     assert enter.isAccepted() == is_light
     viewport.dropEvent(QDropEvent(QPointF(point), action, data, button, keys))
-    assert viewport._model.view.lit_by == (f"/lights/{name}" if is_light else "studio")
+    assert viewport._model.state.view.lit_by == (f"/lights/{name}" if is_light else "studio")
 
 
 def test_shift_and_drag_turn_the_light_around(qtbot, viewport):
@@ -220,9 +220,9 @@ def test_shift_and_drag_turn_the_light_around(qtbot, viewport):
     QTest.mousePress(viewport, Qt.MouseButton.LeftButton, shift, QPoint(100, 200))
     QTest.mouseMove(viewport, QPoint(160, 230))
     QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, shift, QPoint(160, 230))
-    assert (viewport._model.view.rotate, viewport._model.view.turn) == (30.0, 0.0)
+    assert (viewport._model.state.view.rotate, viewport._model.state.view.turn) == (30.0, 0.0)
     qtbot.keyClick(viewport, Qt.Key.Key_Left, shift)
-    assert viewport._model.view.rotate == 20.0
+    assert viewport._model.state.view.rotate == 20.0
 
 
 @pytest.mark.parametrize("letters", [9, 26])
@@ -234,8 +234,8 @@ def test_labels_of_a_wiped_picture_do_not_overlap(letters, viewport, monkeypatch
     viewport.setFont(font)
     for part in ("reference", "neural"):
         shown = Picture(np.zeros((16, 16, 3), np.uint8), 0, 0, 1.0, 0.0)
-        viewport._model.pictures.parts[part] = shown
-    viewport._model.pictures.changed.emit()
+        viewport._model.state.pictures.parts[part] = shown
+    viewport._model.state.pictures.changed.emit()
     boxes = []
 
     def note(painter, text, cell, flags):
@@ -253,22 +253,22 @@ def test_pictures_fill_their_places_pixel_by_pixel(viewport, monkeypatch):
     model = viewport._model
     viewport.set_mode("reference")
     viewport.resize(500, 400)
-    assert (model.view.size, model.view.aspect) == (400, 1.25)
-    assert model.view.shows == "reference"
+    assert (model.state.view.size, model.state.view.aspect) == (400, 1.25)
+    assert model.state.view.shows == "reference"
     viewport.set_mode("side by side")
     # three columns of 164 are larger than three rows of 130
-    assert (model.view.size, model.view.shows) == (164, "all")
-    assert model.view.aspect == pytest.approx(164 / 400, rel=2e-3)
+    assert (model.state.view.size, model.state.view.shows) == (164, "all")
+    assert model.state.view.aspect == pytest.approx(164 / 400, rel=2e-3)
     viewport.set_mode("wipe")
-    assert (model.view.shows, model.view.wipe) == ("wipe", 0.5)
+    assert (model.state.view.shows, model.state.view.wipe) == ("wipe", 0.5)
     # a screen with finer pixels
     monkeypatch.setattr(viewport, "devicePixelRatioF", lambda: 2.0)
     viewport.set_mode("wipe")
-    assert model.view.size == 800
+    assert model.state.view.size == 800
     # never tiny
     viewport.setMinimumSize(1, 1)
     viewport.resize(60, 40)
-    assert model.view.size == 128
+    assert model.state.view.size == 128
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -23,8 +23,8 @@ def opened(qtbot, make_panel, document):
 
 
 def reference(model):
-    found = model.pictures.parts.get("reference")
-    return found if found is not None and found.view == model.view.number else None
+    found = model.state.pictures.parts.get("reference")
+    return found if found is not None and found.view == model.state.view.number else None
 
 
 def is_sharp(model):
@@ -95,7 +95,7 @@ def test_an_artist_changes_light_and_shape_and_drops_an_hdri(qtbot, opened, tmp_
 
     # a file that cannot be read leaves the light as it is
     (tmp_path / "broken.hdr").write_text("no image")
-    before = model.view.lit_by
+    before = model.state.view.lit_by
     drop(panel.viewport, tmp_path / "broken.hdr")
-    qtbot.waitUntil(lambda: model.view.lit_by == before, timeout=WAIT)
-    assert any("broken.hdr" in notice.text for notice in model.notices)
+    qtbot.waitUntil(lambda: model.state.view.lit_by == before, timeout=WAIT)
+    assert any("broken.hdr" in notice.text for notice in model.state.notices)

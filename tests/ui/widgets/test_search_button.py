@@ -23,11 +23,13 @@ def test_a_missing_image_is_found_with_one_click(qtbot, make_panel, tmp_path):
     panel = make_panel(document)
     button, model = panel.report.search, panel.model
     assert not button.isVisible()
-    qtbot.waitUntil(lambda: model.report is not None, timeout=WAIT)
-    assert model.is_refused and button.isVisible()
+    qtbot.waitUntil(lambda: model.state.report is not None, timeout=WAIT)
+    assert model.state.is_refused and button.isVisible()
     assert button.text() == "Search in my && maps" and str(maps) in button.toolTip()
     assert "Cannot be baked" in panel.report.report.toPlainText()
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: model.report is not None and not model.is_refused, timeout=WAIT)
+    qtbot.waitUntil(
+        lambda: model.state.report is not None and not model.state.is_refused, timeout=WAIT
+    )
     assert not button.isVisible()
     assert str(maps / "oak.png") in panel.report.report.toPlainText()

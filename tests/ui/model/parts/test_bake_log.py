@@ -29,7 +29,7 @@ def test_progress_reserves_a_share_for_viewport_textures(session):
     ):
         session.receive("phase", name=name)
         session.receive("step", step=step, steps=steps, loss=0.5)
-        seen.append(model.bake.progress.share)
+        seen.append(model.state.bake.progress.share)
     assert seen == pytest.approx([45 / 160, 100 / 160, 100 / 160, 130 / 160, 1.0])
 
 
@@ -44,14 +44,14 @@ def test_progress_never_decreases_when_a_phase_begins(session):
         session.receive("phase", name=name)
         for step in range(first + 5, last + 1, 5):
             session.receive("step", step=step, steps=100, loss=0.5)
-            progress = model.bake.progress
+            progress = model.state.bake.progress
             seen.append((progress.number, progress.phase_share, progress.share))
     shares = [share for _, _, share in seen]
     assert shares == sorted(shares) and shares[-1] == 1.0
     # 20 steps of candidates, then 40 of 80
     assert (2, 0.5, 60 / 110) in seen
     session.receive("phase", name="measuring")
-    assert model.bake.progress.number is None
+    assert model.state.bake.progress.number is None
 
 
 def test_the_loss_of_a_small_texture_is_plotted_and_progress_waits_for_the_encoding(session):
@@ -64,9 +64,9 @@ def test_the_loss_of_a_small_texture_is_plotted_and_progress_waits_for_the_encod
     for name, step in (("small texture", 25), ("encoding", 25), ("training", 25)):
         session.receive("phase", name=name)
         session.receive("step", step=step, steps=100, loss=0.5)
-        shares.append((model.bake.progress.number, model.bake.progress.share))
+        shares.append((model.state.bake.progress.number, model.state.bake.progress.share))
     assert shares == [(1, 0.25), (2, 0.25), (3, 0.25)]
-    assert len(model.bake.history.losses()[0]) == 2
+    assert len(model.state.bake.history.losses()[0]) == 2
 
 
 def test_the_loss_is_plotted_through_rounding_aware_training(session):
@@ -78,17 +78,17 @@ def test_the_loss_is_plotted_through_rounding_aware_training(session):
         session.receive("phase", name=name)
         session.receive("step", step=step, steps=100, loss=0.5, seconds_left=2.0)
     session.receive("phase", name="rounding")
-    assert list(model.bake.history.losses()[0]) == [90, 100]
-    assert model.bake.progress.seconds_left == 2.0
+    assert list(model.state.bake.history.losses()[0]) == [90, 100]
+    assert model.state.bake.progress.seconds_left == 2.0
 
 
 def test_errors_are_the_last_reported_ones(session):
     model = session.training()
     session.receive("metrics", step=1, samples=[{"log_mae": 0.5, "smape": 0.9, "relative_l1": 0.4}])
     session.receive("errors", step=2, log_mae=0.25, smape=0.8, relative_l1=0.3)
-    assert model.bake.errors == {"log_mae": 0.25, "smape": 0.8, "relative_l1": 0.3}
+    assert model.state.bake.errors == {"log_mae": 0.25, "smape": 0.8, "relative_l1": 0.3}
     # the dots of the plot are complete measurements only
-    assert model.bake.history.errors()[1][-1] == 0.5
+    assert model.state.bake.history.errors()[1][-1] == 0.5
 
 
 def test_the_smoothed_loss_ignores_spikes_and_long_histories_are_thinned():

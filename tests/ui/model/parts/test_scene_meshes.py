@@ -74,26 +74,26 @@ def test_paint_of_the_scene_is_read_on_another_thread_as_one_undo_step(session, 
     monkeypatch.setattr(PaintedMeshes, "to_map", noting)
     model = session.model
     model.refresh_materials()
-    session.wait(lambda: not model.weights.is_constant)
+    session.wait(lambda: not model.state.weights.is_constant)
     assert threads and threading.main_thread() not in threads
-    values = model.weights.values
+    values = model.state.weights.values
     assert values[256, 128] == pytest.approx(2.0, abs=0.02)
     assert values[256, 384] == pytest.approx(4.0, abs=0.02)
-    model._weights_sent = 0
+    model._sync._weights_sent = 0
     model.tick()
     sent = session.clients[0].sent[-1]
     np.testing.assert_array_equal(sent.weights(), values)
-    model.weights.undo()
-    assert model.weights.is_constant and not model.weights.can_undo
-    model.take_scene_paint()
-    session.wait(lambda: model.weights.can_undo)
-    np.testing.assert_array_equal(model.weights.values, values)
+    model.state.weights.undo()
+    assert model.state.weights.is_constant and not model.state.weights.can_undo
+    model.scene.take_paint()
+    session.wait(lambda: model.state.weights.can_undo)
+    np.testing.assert_array_equal(model.state.weights.values, values)
 
 
 def test_a_mesh_of_the_scene_is_sent_before_its_view_and_again_to_a_new_worker(session, mesh):
     model = session.model
     model.refresh_materials()
-    assert model.meshes.names == (str(mesh),)
+    assert model.state.meshes.names == (str(mesh),)
     assert model.show_mesh(str(mesh))
     given, view = session.clients[0].sent[-2:]
     assert isinstance(given, commands.SetMesh) and (view.shape, view.mesh) == ("mesh", given.name)
@@ -101,7 +101,7 @@ def test_a_mesh_of_the_scene_is_sent_before_its_view_and_again_to_a_new_worker(s
     assert found.position[0].tolist() == [[0, 0, 0], [1, 0, 0], [1, 1, 0]]
     assert found.uv[1].tolist() == [[0, 0], [1, 1], [0, 1]]
     assert (found.normal[..., 2] == 1).all()
-    model._drop_client()
+    model.link.drop()
     model._open()
     kinds = [type(command) for command in session.clients[1].sent]
     assert (
@@ -114,8 +114,10 @@ def test_a_deleted_mesh_is_reported_and_the_view_stays(session, mesh):
     model.refresh_materials()
     mesh.unlink()
     assert not model.show_mesh(str(mesh))
-    assert model.view.shape == "sphere"
-    assert model.notices[-1].severity == WARNING and "square.obj" in model.notices[-1].text
+    assert model.state.view.shape == "sphere"
+    assert (
+        model.state.notices[-1].severity == WARNING and "square.obj" in model.state.notices[-1].text
+    )
 
 
 def test_the_panel_lists_meshes_and_hides_the_brush_of_a_host_without_one(
@@ -128,7 +130,7 @@ def test_the_panel_lists_meshes_and_hides_the_brush_of_a_host_without_one(
     shapes = ["Sphere", "Plane", "Shader ball", "Cloth", "Tile"]
     assert texts == [*shapes, "square.obj", "Mesh file…"]
     shape.activated.emit(len(shapes))
-    assert panel.model.view.mesh == str(mesh)
+    assert panel.model.state.view.mesh == str(mesh)
     assert shape.currentText() == "square.obj"
     panel.pages.open(panel.paint)
     assert panel.paint.take.isVisible() and not panel.paint.scene_brush.isVisible()
@@ -148,14 +150,14 @@ def test_an_unreadable_mesh_file_is_reported_with_the_shape_that_is_shown(
         shape.activated.emit(shape.findText("Mesh file…"))
 
     def shown():
-        return model.pictures.parts["reference"].view == model.view.number
+        return model.state.pictures.parts["reference"].view == model.state.view.number
 
-    qtbot.waitUntil(lambda: "reference" in model.pictures.parts, timeout=WAIT)
+    qtbot.waitUntil(lambda: "reference" in model.state.pictures.parts, timeout=WAIT)
     choose_file()
     qtbot.waitUntil(shown, timeout=WAIT)
     choose_file()
-    qtbot.waitUntil(lambda: model.view.mesh == str(mesh) and shown(), timeout=WAIT)
-    assert (model.notices[-1].severity, model.notices[-1].text) == (
+    qtbot.waitUntil(lambda: model.state.view.mesh == str(mesh) and shown(), timeout=WAIT)
+    assert (model.state.notices[-1].severity, model.state.notices[-1].text) == (
         ERROR,
         f"{empty}: holds no triangles: export it with its faces; {mesh} is shown",
     )
@@ -165,9 +167,9 @@ def test_an_unreadable_mesh_file_is_reported_with_the_shape_that_is_shown(
     shape.activated.emit(shape.findText("Plane"))
     qtbot.waitUntil(shown, timeout=WAIT)
     choose_file()
-    qtbot.waitUntil(lambda: model.view.shape == "plane" and shown(), timeout=WAIT)
+    qtbot.waitUntil(lambda: model.state.view.shape == "plane" and shown(), timeout=WAIT)
     assert (
-        model.notices[-1].text
+        model.state.notices[-1].text
         == f"{empty}: holds no triangles: export it with its faces; the plane is shown"
     )
     assert shape.currentText() == "Plane"
@@ -180,10 +182,10 @@ def test_in_maya_the_brush_starts_on_the_mesh_in_the_view(monkeypatch):
     scene.members["Standard_Surface1SG"] = [SHAPE]
     model = PanelModel(host, FakeClient)
     model.refresh_materials()
-    assert model.meshes.names == (SHAPE,)
-    before = len(model.notices)
+    assert model.state.meshes.names == (SHAPE,)
+    before = len(model.state.notices)
     assert WEIGHT_SET not in host.weight_sets(SHAPE)
     assert model.show_mesh(SHAPE)
-    model.paint_in_scene()
+    model.scene.start_painting()
     assert WEIGHT_SET in host.weight_sets(SHAPE)
-    assert model.notices[before:] == []
+    assert model.state.notices[before:] == []

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.hosts.host import BakedResult, HostDocument, LadderLook
+from verdigris.core.hosts.host import BakedResult, HostDocument, LadderLook, ShowsRungs
 from verdigris.core.hosts.ladder_looks import look_of, result_of
 from verdigris.core.ladder.rungs.registry import RUNGS, find_rung
 from verdigris.core.worker.client.client import GONE, WorkerClient
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import Message
-from verdigris.ui.signals.notices import ERROR, INFO, WARNING, Notices, capitalise
+from verdigris.ui.model.panel_state import PanelState
+from verdigris.ui.model.scene import Scene
+from verdigris.ui.signals.notices import ERROR, INFO, WARNING, capitalise
 from verdigris.ui.signals.signal import Signal
 
 REPORT, PAGE = "ladder.json", "ladder.html"
@@ -36,8 +38,16 @@ class LadderChoices:
 class LadderWork:
     """Call `poll` a few times a second. No method waits."""
 
-    def __init__(self, notices: Notices, make_client: Callable[[], WorkerClient]) -> None:
-        self._notices, self._make_client = notices, make_client
+    def __init__(
+        self,
+        state: PanelState,
+        scene: Scene,
+        make_client: Callable[[], WorkerClient],
+        read_document: Callable[[], HostDocument | None],
+    ) -> None:
+        """`read_document` reads the chosen material, or reports why it cannot be read."""
+        self._state, self._scene, self._notices = state, scene, state.notices
+        self._make_client, self._read_document = make_client, read_document
         self._client: WorkerClient | None = None
         self._waiting: commands.Ladder | None = None
         self.choices = LadderChoices()
@@ -88,12 +98,21 @@ class LadderWork:
         chosen = tuple(each for each in found.rungs if each.name in self.choices.rungs)
         return replace(found, rungs=chosen)
 
-    def start(
-        self, document: HostDocument, search: tuple[str, ...], view: commands.SetView, preset: str,
-        mesh: commands.SetMesh | None,
-    ) -> None:  # fmt: skip
-        """Begins a ladder. `mesh` is the scene's, if one of its meshes is chosen."""
-        if self.is_running or not self.choices.mesh or not self.choices.rungs:
+    @property
+    def can_bake(self) -> bool:
+        """Whether a material, a mesh and a rung are chosen, and no ladder is being fitted."""
+        is_chosen = bool(self._state.current and self.choices.mesh and self.choices.rungs)
+        return is_chosen and not self.is_running and not self._state.is_refused
+
+    def bake(self) -> None:
+        """Fits the chosen rungs on the chosen mesh."""
+        document = self._read_document() if self.can_bake else None
+        if document is None:
+            return
+        state, meshes, name = self._state, self._state.meshes, self.choices.mesh
+        is_of_scene = name in meshes.names
+        mesh = meshes.load(name, state.current) if is_of_scene else None
+        if is_of_scene and mesh is None:
             return
         try:
             self._client = self._make_client()
@@ -102,13 +121,35 @@ class LadderWork:
             return
         if mesh is not None:
             self._client.send(mesh)
-        self._client.send(commands.Open.of(document, search))
+        self._client.send(commands.Open.of(document, state.search_folders))
         self._waiting = commands.Ladder(
             str(self.folder), self.choices.mesh, self.choices.rungs, self.choices.size,
-            view.lit_by, preset,
+            state.view.lit_by, state.choices.preset,
         )  # fmt: skip
         self.what, self.part = "Opening the material", 0.0
         self.changed.emit()
+
+    def attach(self) -> None:
+        """Makes levels of detail of the rungs in the scene, if the host can, and notes the bundle
+        and the glTF textures."""
+        current, result, host = self._state.current, self.result, self._scene.host
+        if current is None or result is None:
+            return
+        try:
+            if isinstance(host, ShowsRungs):
+                look = self.look
+                if not look.rungs:
+                    text = "No baked rung is chosen: tick one, or bake it first"
+                    self._notices.add(WARNING, text)
+                    return
+                self._notices.add(INFO, host.attach_rungs(current, look))
+                return
+            self._scene.attach(current, result)
+        except VerdigrisError as failure:
+            self._notices.add(WARNING, f"The ladder is not noted in the scene: {failure}")
+        else:
+            names = ", ".join(path.name for path in (result.bundle, *result.textures.values()))
+            self._notices.add(INFO, f"Noted in the scene: {names}")
 
     def cancel(self) -> None:
         """Ends the work. What is written already stays."""

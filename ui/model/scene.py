@@ -1,0 +1,108 @@
+"""The scene of the host: its materials, its painted weights, and the results noted in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.text import unused_names
+from verdigris.core.hosts.host import BakedResult, Host, HostMaterial
+from verdigris.ui.model.panel_state import PanelState
+from verdigris.ui.paint.scene_paint import ScenePaint
+from verdigris.ui.paint.weight_owners import WeightOwners
+from verdigris.ui.signals.notices import INFO, WARNING
+
+RESULT_FOLDER = "neural"
+
+
+class Scene:
+    """Reads the scene into the state of the panel, and notes results in the scene."""
+
+    def __init__(self, host: Host, state: PanelState) -> None:
+        self.host, self._state = host, state
+        self.paint = ScenePaint(host, state.weights, state.notices)
+        self._owners = WeightOwners(host, state.weights, state.notices)
+
+    def read_materials(self) -> None:
+        """Lists the materials. The chosen material may have a new name."""
+        state = self._state
+        state.materials = self.host.materials()
+        if state.current is not None and state.current not in state.materials:
+            renamed = self._owners.find_renamed(state.current, state.materials)
+            state.current = renamed or state.current
+
+    def own_weights(self) -> None:
+        """Shows the painted weights of the chosen material."""
+        self._owners.switch_to(self._state.current, self._state.materials)
+
+    @property
+    def identity(self) -> str:
+        """The identity of the chosen material; empty without one."""
+        if self._state.current is None:
+            return ""
+        try:
+            return self.host.identity(self._state.current)
+        except VerdigrisError:
+            return ""
+
+    @property
+    def result_folder(self) -> Path:
+        """The folder that a result is written to."""
+        if self._state.choices.folder:
+            return Path(self._state.choices.folder)
+        scene = self.host.scene_file()
+        return (scene.parent if scene else Path.home()) / RESULT_FOLDER
+
+    @property
+    def result_name(self) -> str:
+        """The name of the result, as a batch would choose it. Materials with the same name get
+        numbers, so that none replaces another's result."""
+        state = self._state
+        if state.current not in state.materials:
+            return ""
+        names = unused_names([material.name for material in state.materials])
+        return names[state.materials.index(state.current)]
+
+    def note_result(self, result: BakedResult, hints: Sequence[str]) -> None:
+        """Notes a result for the chosen material, as one undo step, and reports it."""
+        if self._state.current is None:
+            return
+        warnings = list(self._state.bake.warnings)
+        try:
+            self.attach(self._state.current, result)
+        except VerdigrisError as failure:
+            warnings.append(f"The result is written, but it is not noted in the scene: {failure}")
+        # one notice, as only the last one is visible
+        text = (f"Written: {result.bundle}", *warnings, *hints)
+        self._state.notices.add(WARNING if warnings else INFO, "\n".join(text))
+
+    def attach(self, material: HostMaterial, result: BakedResult) -> None:
+        """Notes a result in the scene. Nothing else here changes the scene."""
+        try:
+            self.host.attach(material, result)
+        except VerdigrisError:
+            self.read_materials()
+            current = self._state.current
+            if current is None or current == material:
+                raise
+            # the material was renamed during the bake
+            self._state.materials_changed.emit()
+            self.host.attach(current, result)
+
+    # painting in the application
+
+    def take_paint(self) -> None:
+        """Replaces the weights by those that are painted on the material's meshes."""
+        if self._state.current is not None:
+            self.paint.read(self._state.current, is_requested=True)
+
+    def start_painting(self) -> None:
+        """Starts the application's own brush on the mesh in the view, or on the first one."""
+        if self._state.current is not None:
+            self.paint.start_brush(self._state.current, self._state.view.mesh)
+
+    def stop_painting(self) -> None:
+        """Ends the application's own brush, and reads what was painted."""
+        self.paint.stop_brush()
+        self.take_paint()
