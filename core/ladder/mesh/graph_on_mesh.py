@@ -13,7 +13,7 @@ from verdigris.core.ladder.mesh.mesh_domain import (
 )
 from verdigris.core.material.analyse.features import KEPT
 from verdigris.core.material.analyse.on_mesh import parts_on_mesh, reads_second_set
-from verdigris.core.material.codegen.mesh_properties import is_read_from_mesh, plain_name
+from verdigris.core.material.codegen.geometry_values import is_read_from_mesh, plain_name
 from verdigris.core.material.domain import MOST_SETS
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.report import describe_teacher

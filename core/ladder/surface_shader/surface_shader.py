@@ -17,7 +17,7 @@ import numpy as np
 
 from verdigris.core.base.colour import linear_from_srgb
 from verdigris.core.base.outputs import write_file
-from verdigris.core.material.codegen.texel_values import texel_property
+from verdigris.core.material.codegen.geometry_values import texel_property
 from verdigris.core.material.graph.library import standard_library
 from verdigris.core.material.graph.traversal import is_of_document, own_graph, source_of
 from verdigris.core.pictures.picture_files import srgb_from_linear, write_data

@@ -1,18 +1,23 @@
 """Repairs of generated code for which MaterialX 1.39.5 has no extension point.
 
 `REPAIRS` lists them in the order in which they are applied. Each has a test that fails once
-MaterialX no longer needs it.
+MaterialX no longer needs the repair.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from verdigris.core.base.errors import DocumentError
-from verdigris.core.material.codegen.unused_functions import drop_unused_functions
 
+# The entry point that the generator writes.
+ENTRY = "fragmentMain"
+_COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_HEAD = re.compile(r"^[A-Za-z_][\w<>, ]* (?P<name>\w+)\([^;{}]*\)\s*\{", re.MULTILINE)
+_BRACE = re.compile(r"[{}]")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _PRIVATE_BLOCK = re.compile(
     r"    // Uniform block: PrivateUniforms\n((?:    uniform [^\n]+\n)*)\n?"
 )
@@ -57,7 +62,7 @@ _VALUES = {
 def lift_private_uniforms(code: str) -> str:
     """Moves values that differ between samples out of the constant buffer.
 
-    The view position becomes a static variable that each thread sets, the others become constants.
+    The view position becomes a static variable that each thread sets. The others become constants.
     """
     block = _PRIVATE_BLOCK.search(code)
     if block is None:
@@ -80,7 +85,7 @@ def lift_private_uniforms(code: str) -> str:
 
 
 def declare_for_unlit_surfaces(code: str) -> str:
-    """Declares pi and the environment function where code of flakes or hair uses them."""
+    """Declares pi and the environment function if code for flakes or hair uses them."""
     missing = [
         declared
         for name, (start, declared) in _FOR_LIT_SURFACES.items()
@@ -100,7 +105,7 @@ def drop_unused_passes(code: str) -> str:
 
 
 def limit_opacity(code: str) -> str:
-    """Limits opacity to 0 to 1."""
+    """Limits opacity to the range from 0 to 1."""
     return _OPACITY.sub(r"\1saturate(\2);", code)
 
 
@@ -110,8 +115,8 @@ def make_zero_opacity_a_hole(code: str) -> str:
 
 
 def keep_image_defaults(code: str) -> str:
-    """Returns the default of an image node without decoding it. Calls of other nodes may lie
-    between that of the image and that which decodes it."""
+    """Returns the default of an image node without decoding it. Between the call of the image and
+    the call that decodes it, other nodes may be called."""
     if "mx_image_color" not in code:
         return code
     lines: list[str] = []
@@ -138,9 +143,27 @@ def correct_matrix_inverse(code: str) -> str:
 
 
 def normalise_hair(code: str) -> str:
-    """Removes a factor of Chiang's hair model, and corrects another."""
+    """Removes a factor from Chiang's hair model, and corrects another."""
     code = code.replace(_HAIR_PATHS, "(1.0 / (2.0 * M_PI))")
     return code.replace(f"{_HAIR_RESPONSE} * M_PI_INV;", f"{_HAIR_RESPONSE};")
+
+
+def drop_unused_functions(code: str, entry: str = ENTRY) -> str:
+    """The code without functions that are neither named outside of functions nor called by `entry`,
+    directly or not. Code that cannot be split into functions is returned unchanged."""
+    bare = _COMMENTS.sub(_blank, code)
+    functions = _find_functions(bare)
+    bodies: dict[str, set[str]] = {}
+    for function in functions:
+        body = bare[function.start : function.end]
+        bodies.setdefault(function.name, set()).update(_WORD.findall(body))
+    waiting = {entry, *_WORD.findall(_without(bare, functions))} & bodies.keys()
+    called: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        called.add(name)
+        waiting |= bodies[name] & bodies.keys() - called
+    return _without(code, [each for each in functions if each.name not in called])
 
 
 def _split_arguments(text: str) -> list[str]:
@@ -163,9 +186,48 @@ def _static(kind: str, name: str) -> str:
     if name in _VALUES:
         return f"static const {kind} {name} = {_VALUES[name]};"
     raise DocumentError(
-        f"the generated shader reads {name!r}, which a material sample does not have: "
-        "remove the node that reads it"
+        f"the generated shader reads {name!r}, which a sample of a material does not have: remove "
+        "the node that reads it"
     )
+
+
+class _Function(NamedTuple):
+    start: int
+    end: int
+    name: str
+
+
+def _find_functions(bare: str) -> list[_Function]:
+    """The functions at top level; none if braces do not match or functions are nested."""
+    heads = {head.end() - 1: head for head in _HEAD.finditer(bare)}
+    found: list[_Function] = []
+    depth, current = 0, None
+    for brace in _BRACE.finditer(bare):
+        head = heads.get(brace.start())
+        if head and current:
+            return []
+        if depth == 0:
+            current = head
+        depth += 1 if brace[0] == "{" else -1
+        if depth < 0:
+            return []
+        if depth == 0 and current:
+            found.append(_Function(current.start(), brace.end(), current["name"]))
+            current = None
+    return [] if depth else found
+
+
+def _without(code: str, functions: Iterable[_Function]) -> str:
+    parts, end = [], 0
+    for function in functions:
+        parts.append(code[end : function.start])
+        end = function.end
+    return "".join([*parts, code[end:]])
+
+
+def _blank(comment: re.Match[str]) -> str:
+    """Spaces instead of a comment, in as many lines."""
+    return "\n".join(" " * len(line) for line in comment[0].split("\n"))
 
 
 class Repair(NamedTuple):
@@ -181,23 +243,25 @@ class Repair(NamedTuple):
 _MATERIALX = "https://github.com/AcademySoftwareFoundation/MaterialX"
 REPAIRS = (
     Repair(
-        "View position and lights are uniforms, one value per draw call; a sample has its own.",
+        "View position and lights are uniforms, with one value per draw call; each sample needs "
+        "its own.",
         None,
         lift_private_uniforms,
     ),
     Repair(
-        "GLSL's `mix` becomes `lerp` also where it is the name of an input: it hides the function.",
+        "GLSL's `mix` also becomes `lerp` where it is the name of an input, which then hides the "
+        "function.",
         f"{_MATERIALX}/pull/2966",
         rename_mix_variables,
     ),
     Repair(
-        "All closures are written again for environment and transmission, also with both off. That "
-        "adds nothing to the result, and takes most of the compile time.",
+        "All closures are written again for environment and transmission, even if both are off. "
+        "That adds nothing to the result, and takes most of the compile time.",
         None,
         drop_unused_passes,
     ),
     Repair(
-        "Reflection is multiplied by the opacity: an opacity of 2 returns twice the light.",
+        "Reflection is multiplied by the opacity: with an opacity of 2 it has twice the light.",
         None,
         limit_opacity,
     ),
@@ -207,13 +271,13 @@ REPAIRS = (
         make_zero_opacity_a_hole,
     ),
     Repair(
-        "The inverse of a 4 x 4 matrix takes the determinant from the adjugate alone.",
+        "The inverse of a 4 x 4 matrix computes the determinant from the adjugate alone.",
         None,
         correct_matrix_inverse,
     ),
     Repair(
-        "Chiang's hair is divided by pi once too often, and light of more than two reflections "
-        "inside the hair is weighted pi / 2 instead of 1 / (2 pi).",
+        "Chiang's hair is divided by pi once too often, and light after more than two reflections "
+        "inside the hair is weighted with pi / 2 instead of 1 / (2 pi).",
         f"{_MATERIALX}/pull/3018",
         normalise_hair,
     ),
@@ -222,16 +286,17 @@ REPAIRS = (
         None,
         keep_image_defaults,
     ),
-    # after the unused passes are gone, since they name the function of the environment
+    # after the unused passes are removed, which name the function of the environment
     Repair(
-        "Pi and the environment function are declared for lit surfaces only: unlit flakes and hair "
+        "Pi and the environment function are only declared for lit surfaces: unlit flakes and hair "
         "colours do not compile.",
         None,
         declare_for_unlit_surfaces,
     ),
-    # last, since the repairs before it change what is called
+    # last, because the other repairs change what is called
     Repair(
-        "Whole library files are written, of which a material calls a part.",
+        "Whole files of MaterialX's library are written, of which a material calls a part. Each "
+        "kernel would compile all of them.",
         None,
         drop_unused_functions,
     ),
@@ -239,7 +304,7 @@ REPAIRS = (
 
 
 def repair(code: str) -> str:
-    """The code with all repairs."""
+    """The generated code with all repairs."""
     for each in REPAIRS:
         code = each.apply(code)
     return code

@@ -1,4 +1,4 @@
-"""Generates the teacher: one Slang module with the graph of a material as an `ITeacher`."""
+"""Generates the teacher: a Slang module with the graph of a material as an `ITeacher`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,9 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import describe_locale
-from verdigris.core.material.codegen.code_names import (
-    rename_definitions_for_code,
-    rename_nodes_for_code,
-)
 from verdigris.core.material.codegen.code_repairs import repair
-from verdigris.core.material.codegen.image_graphs import inline_image_files
-from verdigris.core.material.codegen.mesh_properties import property_code, read_properties
-from verdigris.core.material.codegen.texel_values import texel_code
+from verdigris.core.material.codegen.generator_input import prepare_document
+from verdigris.core.material.codegen.geometry_values import read_properties, sample_code
 from verdigris.core.material.domain import MOST_SETS
 from verdigris.core.material.files.image_headers import find_atlas
 from verdigris.core.material.files.paths import is_tiled
@@ -56,7 +51,7 @@ _NUMERIC = ("float", "integer", "boolean", "vector2", "vector3", "vector4", "col
 
 @dataclass(frozen=True)
 class TextureSlot:
-    """A variable of the constant buffer for an image."""
+    """A variable in the constant buffer for an image."""
 
     uniform: str
     file: str
@@ -65,7 +60,7 @@ class TextureSlot:
 
 @dataclass(frozen=True)
 class GeneratedMaterial:
-    """A Slang module, and what must be bound to run it."""
+    """A Slang module, with the images and values that must be bound to run it."""
 
     name: str
     source: str
@@ -74,7 +69,7 @@ class GeneratedMaterial:
     takes_slopes: bool
     live: tuple[LiveInput, ...] = ()
     tiles: Tiles | None = None
-    """UDIM tiles whose atlas the unit square is."""
+    """The UDIM tiles whose atlas is the unit square."""
 
     @property
     def lanes_per_sample(self) -> int:
@@ -94,9 +89,9 @@ def generate(
     has_atlas: bool = True,
     has_texels: bool = False,
 ) -> GeneratedMaterial:
-    """Generates the Slang of one material, ready to link with the kernels that evaluate it. With a
-    mesh, points of the unit square are those of its surface. With `has_atlas`, they are those of
-    all UDIM tiles. With `has_texels`, it reads numbers of texels (texel_values.py)."""
+    """Generates the Slang module of one material, ready to link with the kernels that evaluate it.
+    With a mesh, points of the unit square are those of its surface. With `has_atlas`, they are
+    those of all UDIM tiles. With `has_texels`, it reads numbers of texels (geometry_values.py)."""
     import MaterialX as mx
 
     document.check(material)
@@ -104,18 +99,16 @@ def generate(
     try:
         nodes, opened = list(document.nodes_of(material)), document.root
         if live:
-            # kept, because the nodes live with it
+            # nodes live with their document
             opened = open_inputs(opened, live)
             nodes = [counterpart(node, opened) for node in nodes]
         if mesh and mesh.properties:
-            # the document before lives until its nodes are found in the next
+            # the previous document must live until its nodes are found in the next one
             read = read_properties(opened, mesh.properties)
             nodes = [counterpart(node, read) for node in nodes]
             opened = read
-        root = inline_image_files(opened, nodes, standard_library(), generator.getTarget())
-        root = rename_definitions_for_code(root, document.root, standard_library())
-        element = counterpart(material.element, root)
-        root, element = rename_nodes_for_code(root, element, document.root, standard_library())
+        # an element lives with its document
+        _root, element = prepare_document(opened, nodes, material.element, document.root)
         shader = generator.generate("material", element, context)
     except (mx.Exception, LookupError, RuntimeError) as failure:
         raise DocumentError(
@@ -174,15 +167,15 @@ def _repaired_code(shader: Gen.Shader, document: Document, material: Material) -
     except UnicodeDecodeError:
         # MaterialX asks the C library for each byte whether it is a letter
         raise DocumentError(
-            f"{document.name}: MaterialX cannot generate material {material.name!r}, which has "
-            f"other letters in {describe_locale()}"
+            f"{document.name}: MaterialX cannot generate material {material.name!r}: its "
+            f"letters do not exist in {describe_locale()}"
         ) from None
 
 
 def _generator() -> tuple[Gen.ShaderGenerator, Gen.GenContext]:
     """A Slang generator with colour management, units and one light.
 
-    Constants are folded into the code, so that unused parts of a material cost nothing.
+    It folds constants into the code, so that unused parts of a material cost nothing.
     """
     import MaterialX as mx
     from MaterialX import PyMaterialXGenShader as Gen
@@ -228,7 +221,7 @@ def _unit_converters(library: mx.Document) -> mx.UnitConverterRegistry:
 
 
 def _mesh_lines(mesh: MeshPoints | None) -> list[str]:
-    """Constants and variables of a mesh. Its digest makes the code that of this mesh."""
+    """Constants and variables for a mesh. Its digest makes the code differ between meshes."""
     if mesh is None:
         return []
     side = mesh.tiles.side if mesh.tiles else 1
@@ -247,7 +240,7 @@ def _mesh_lines(mesh: MeshPoints | None) -> list[str]:
 
 
 def _atlas_lines(tiles: Tiles | None) -> list[str]:
-    """Constants of an atlas, whose points are moved to their tiles."""
+    """Constants for an atlas, whose points are moved to their tiles."""
     if tiles is None:
         return []
     first = ", ".join(f"{each}.0" for each in tiles.first)
@@ -261,10 +254,10 @@ def _atlas_lines(tiles: Tiles | None) -> list[str]:
 def _vertex_adapter(
     stage: Gen.ShaderStage, mesh: MeshPoints | None = None, live: Sequence[LiveInput] = ()
 ) -> str:
-    """A function that fills the vertex data of this document.
+    """The code of a function that fills the vertex data of this document.
 
-    Geometry properties without a default are zero, or the texture coordinates if they are pairs of
-    numbers. Painted colours are white, since most graphs multiply by them.
+    Geometry properties without a default are zero; pairs of numbers are the texture coordinates.
+    Painted colours are white, because most graphs multiply by them.
     """
     lines = []
     for port in _ports(stage.getInputBlocks().get("VertexData")):
@@ -272,7 +265,7 @@ def _vertex_adapter(
         number = find_number(name)
         if number is not None:
             lines.append(f"    vertex.{name} = {value_code(live[number], number)};")
-        elif (value := property_code(name, kind) or texel_code(name, kind)) is not None:
+        elif (value := sample_code(name, kind)) is not None:
             lines.append(f"    vertex.{name} = {value};")
         elif name in _VERTEX_FIELDS:
             lines.append(f"    vertex.{name} = {_VERTEX_FIELDS[name]};")

@@ -159,7 +159,7 @@ class SearchPath:
     def remedy(self, name: str, guess: Guess | None, error: type[VerdigrisError]) -> str:
         """What to do if no file with this name was found."""
         if not name.isascii() and sys.getfilesystemencoding() != "utf-8":
-            return f"it has other letters in {describe_locale()}"
+            return f"its letters do not exist in {describe_locale()}"
         token = _UNKNOWN_TOKEN.search(name)
         if token:
             return f"replace {token[0]} with its value"

@@ -60,6 +60,13 @@ def standard_library() -> mx.Document:
     return library
 
 
+def copy_document(root: mx.Document) -> mx.Document:
+    """A copy of a document, with the library attached."""
+    copied = root.copy()
+    copied.setDataLibrary(standard_library())
+    return copied
+
+
 @lru_cache(maxsize=1)
 def known_units() -> dict[str, tuple[str, ...]]:
     """Units by unit type."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.graph.library import standard_library
+from verdigris.core.material.graph.library import copy_document
 from verdigris.core.material.graph.traversal import counterpart, own_graph, source_of
 from verdigris.core.material.live_inputs.find_inputs import find_live_inputs, published_inputs
 from verdigris.core.material.live_inputs.live_input import (
@@ -34,8 +34,7 @@ _PLACES = ("texcoord", "position")
 
 def open_inputs(root: mx.Document, inputs: Sequence[LiveInput]) -> mx.Document:
     """A copy in which nodes read the live inputs."""
-    copied = root.copy()
-    copied.setDataLibrary(standard_library())
+    copied = copy_document(root)
     for number, each in enumerate(inputs):
         for path in each.paths:
             if each.kind in CLOCKS:

@@ -61,7 +61,7 @@ class Material:
 
 @dataclass(frozen=True)
 class Document:
-    """A loaded document. `files` are the document and its includes."""
+    """A loaded document. `files` are those of the document and of its includes."""
 
     name: str
     root: mx.Document
@@ -70,13 +70,13 @@ class Document:
     twins: tuple[Twin, ...] = ()
     overrides: tuple[Override, ...] = ()
     former_names: dict[str, str] = field(default_factory=dict)
-    """Former names, by new ones, of elements that were renamed (normalise/names.py)."""
+    """Former names of elements that were renamed, by new names (normalise/names.py)."""
     conversions: tuple[Conversion, ...] = ()
     """Values and connections whose type was converted (normalise/type_conversions.py)."""
 
     @cached_property
     def materials(self) -> tuple[Material, ...]:
-        """The surface materials; without any, surface shaders and graph outputs."""
+        """The surface materials; if there are none, surface shaders and graph outputs."""
         looks = _looks_by_material(self.root)
         found = [node for node in self.root.getMaterialNodes() if _has_surface(node)]
         graphs = [graph for graph in _free_graphs(self.root) if _surfaces_of(graph)]
@@ -96,7 +96,7 @@ class Document:
 
     @cached_property
     def unbakeable(self) -> dict[str, str]:
-        """Materials of the document that cannot be baked, each with the reason."""
+        """The materials of the document that cannot be baked, each with the reason."""
         found = _find_unbakeable(self.root, {each.element.getName() for each in self.materials})
         return {self.former_names.get(name, name): reason for name, reason in found.items()}
 
@@ -123,12 +123,13 @@ class Document:
         return None
 
     def refuse_unbakeable(self, name: str) -> None:
-        """Raises DocumentError if the document has a material of this name that cannot be baked."""
+        """Raises DocumentError if the document has a material with this name that cannot be
+        baked."""
         if name in self.unbakeable:
             raise DocumentError(f"{self.name}: material {name!r}: {self.unbakeable[name]}")
 
     def require_material(self, name: str | None = None) -> Material:
-        """The material of this name, or the only one."""
+        """The material with this name, or without a name the only material."""
         listed = ", ".join(material.name for material in self.materials)
         if not self.materials:
             raise DocumentError(
@@ -153,17 +154,17 @@ class Document:
         if not kinds:
             return self._describe_graphs() or "it has no nodes"
         if any(node.getType() == "volumeshader" for node in nodes):
-            return "it has a volume, and only surfaces are baked: connect a surface shader too"
+            return "it has a volume, but only surfaces are baked: connect a surface shader too"
         shown = ", ".join(kinds[:8]) + (", …" if len(kinds) > 8 else "")
         return f"its nodes are of the kinds {shown}; connect a surface shader to a surfacematerial"
 
     def _describe_graphs(self) -> str:
-        """A material in a graph without an output for it."""
+        """Describes a material in a graph without an output for it."""
         for graph in own_graphs(self.root):
             for node in graph.getMaterialNodes():
                 return (
                     f"the material {node.getName()!r} is in the graph {graph.getName()!r}, which "
-                    "has no output for it: add an output of the type material, or move the nodes "
+                    "has no output for it: add an output with the type material, or move the nodes "
                     "out of the graph"
                 )
         return ""
@@ -173,8 +174,8 @@ class Document:
         return upstream_nodes(material.element, self.name)
 
     def check(self, material: Material) -> None:
-        """Raises DocumentError for a node with a fault, a cycle, or too many nodes after all
-        definitions are expanded."""
+        """Raises DocumentError for a node with a fault, for a cycle, and for too many nodes after
+        all definitions are expanded."""
         nodes = []
         for node in self.nodes_of(material):
             fault = find_fault(node)
@@ -184,8 +185,9 @@ class Document:
         count = count_expanded(nodes)
         if count > MOST_NODES:
             raise DocumentError(
-                f"{self.name}: material {material.name!r} has {count:,} nodes with its definitions "
-                f"expanded; at most {MOST_NODES:,} are compiled: nest definitions less deeply"
+                f"{self.name}: material {material.name!r} has {count:,} nodes after its "
+                f"definitions are expanded; at most {MOST_NODES:,} are compiled: nest definitions "
+                "less deeply"
             )
 
 
@@ -196,7 +198,7 @@ def load_document(
     confined: bool = False,
     has_options: bool = True,
 ) -> Document:
-    """Loads a document file. File names are searched in its folder first. `has_options`: see
+    """Loads a document file. Other files are looked for in its folder first. `has_options`: see
     `SearchPath`."""
     path = Path(path)
     text = read_text(path)
@@ -219,7 +221,7 @@ def parse_document(
 def select_materials(
     documents: Sequence[Document], names: Sequence[str]
 ) -> list[tuple[Document, Material]]:
-    """The named materials of each document, in document order; its only one if none is named."""
+    """The named materials of each document, in its order; the only one if none is named."""
     for name in names:
         if not any(document.find_material(name) for document in documents):
             for document in documents:
@@ -274,7 +276,7 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
 
 
 def _image_folders(root: mx.Document, search: SearchPath) -> tuple[Path, ...]:
-    """The folders of the images that are found, in which others may be."""
+    """The folders of images that were found. Others may be in them."""
     import MaterialX as mx
 
     found: dict[Path, None] = {}
@@ -302,7 +304,7 @@ def _find_unbakeable(root: mx.Document, taken: Set[str]) -> dict[str, str]:
 
 def _reason(node: mx.Node) -> str:
     if node.getCategory() == "volumematerial":
-        return "it is a volume, and only surfaces are baked"
+        return "it is a volume, but only surfaces are baked"
     return "nothing is connected to its surfaceshader"
 
 
@@ -310,7 +312,7 @@ def _has_surface(node: mx.Node) -> bool:
     import MaterialX as mx
 
     port = node.getInput("surfaceshader")
-    # of unknown kind, or with a broken connection: listed, so that it is refused by name
+    # nodes of unknown kind, or with a broken connection, are listed, and then refused by name
     if port is None:
         # such as LamaSurface, whose graph contains the surface
         return node.getNodeDef() is None or isinstance(node.getImplementation(TARGET), mx.NodeGraph)
@@ -318,7 +320,7 @@ def _has_surface(node: mx.Node) -> bool:
 
 
 def _free_graphs(root: mx.Document) -> list[mx.NodeGraph]:
-    """Graphs of the document that implement no definition."""
+    """Graphs of the document that do not implement a definition."""
     implementing = implementing_graphs(root)
     return [graph for graph in own_graphs(root) if graph.getName() not in implementing]
 

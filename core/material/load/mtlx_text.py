@@ -1,5 +1,5 @@
-"""Reads the XML of documents and their includes, and checks its form and size before MaterialX
-parses it: documents may come from anywhere."""
+"""Reads the XML of documents and their includes. Documents are untrusted: their form and size are
+checked before MaterialX parses them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LARGEST_BYTES = 64 << 20
 DEEPEST_NESTING = 64
 MOST_ELEMENTS = 400_000
 MOST_INCLUDES = 200
-# Number of open elements where a child of the root begins.
+# The number of open elements at a child of the root.
 _OUTERMOST = 2
 _HOLDERS_OF_OVERRIDES = ("material", "look")
 _STARTS_OF_STAGES = (b"#usda", b"PXR-USDC")
@@ -28,7 +28,7 @@ _ENDS_EARLY = ("no element found", "unclosed token", "unclosed CDATA section")
 
 @dataclass(frozen=True)
 class Twin:
-    """An element that MaterialX ignores, because one before it in the same scope has its name."""
+    """An element that MaterialX ignores, because an earlier one in the scope has the same name."""
 
     file: str
     name: str
@@ -51,7 +51,7 @@ class Override:
 
 @dataclass
 class XmlFacts:
-    """The facts that a first pass over a text collects."""
+    """Facts that a first pass over a text collects."""
 
     root: str = ""
     elements: int = 0
@@ -59,7 +59,7 @@ class XmlFacts:
     twins: list[Twin] = field(default_factory=list)
     overrides: list[Override] = field(default_factory=list)
     names: dict[str, int] = field(default_factory=dict)
-    """Lines of the children of the root, by name with namespace."""
+    """The lines of the root's children, by name with namespace."""
 
 
 def read_text(path: Path) -> str:
@@ -98,7 +98,7 @@ def read_text(path: Path) -> str:
 
 
 def _other_kind(path: Path, content: bytes) -> str:
-    """What a file is if it is no document, and what to do; empty otherwise."""
+    """What a file is if it is not a document, with the remedy; empty if it may be one."""
     is_archive = content.startswith(_START_OF_ARCHIVES)
     is_package = is_archive and path.suffix.lower() == ".usdz"
     if content.startswith(_STARTS_OF_STAGES) or is_package:
@@ -117,9 +117,10 @@ def _other_kind(path: Path, content: bytes) -> str:
 
 
 def check_xml(text: str, name: str) -> XmlFacts:
-    """Refuses text that is no well-formed MaterialX of reasonable size, with line and column."""
+    """Refuses text that is not well-formed MaterialX with a reasonable size. Errors give line and
+    column."""
     facts, namespace = XmlFacts(), ""
-    # for each open element, the lines of its children by name
+    # for each open element, the lines of its children, by name
     open_elements: list[dict[str, int]] = [{}]
     holder = holder_name = ""
 
@@ -184,15 +185,16 @@ def check_xml(text: str, name: str) -> XmlFacts:
 def collect_includes(
     facts: XmlFacts, name: str, folder: Path | None, search: SearchPath
 ) -> list[tuple[Path, str]]:
-    """All documents that this one includes, directly or not, innermost first. Their facts are added
-    to `facts`."""
+    """All documents that this one includes, directly or not, the innermost first. Their facts are
+    added to `facts`."""
     found: list[tuple[Path, str]] = []
     seen: set[Path] = set()
     inside = search.for_includes()
     named: dict[str, tuple[str, int]] = {}
 
     def add_names(file: str, names: dict[str, int]) -> None:
-        """Called in the order in which MaterialX imports: the first element of a name is kept."""
+        """Call it in the order in which MaterialX imports, which keeps the first element with a
+        name."""
         for each, line in names.items():
             if each in named:
                 facts.twins.append(Twin(file, each, line, *named[each]))

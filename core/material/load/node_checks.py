@@ -1,4 +1,4 @@
-"""Finds faults of nodes that MaterialX's own validation misses, and describes them."""
+"""Finds and describes faults of nodes that MaterialX's own validation misses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from verdigris.core.material.normalise.type_conversions import CHANNELS
 if TYPE_CHECKING:
     import MaterialX as mx
 
-# Programs may append an f.
+# Programs may append an f to a number.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?f?")
 _WHOLE_NUMBER = re.compile(r"[+-]?\d+(\.0*)?")
 # Nodes whose index becomes part of the code: a component, or the end of a name.
@@ -36,7 +36,7 @@ _VALUE_FORMATS = {
     "matrix33": "9 numbers separated by commas",
     "matrix44": "16 numbers separated by commas",
 }
-# Types that are converted to each other where they are read.
+# Types that are converted to each other when they are read.
 _SINGLE = ("boolean", "integer", "float")
 _CANNOT_BE_DISABLED = (
     "the input 'disable' must be 'true' or 'false', on a node whose definition names a "
@@ -110,8 +110,8 @@ def _unlit(port: mx.Input) -> str | None:
 
 
 def _fault_of_given(port: mx.Input) -> str | None:
-    """The fault of the graph or definition input that an input reads: the generator would use a
-    default instead."""
+    """The fault of the input of a graph or definition that an input reads: the generator would use
+    a default instead."""
     given = port.getInterfaceInput()
     if given is not None:
         fault = _fault_of(given)
@@ -133,8 +133,8 @@ def _without_code(node: mx.Node) -> str | None:
     file = _file_of_code(node)
     if file:
         return (
-            f"node {path!r} is implemented by the file {file!r}, and code is not "
-            "supported: implement it by a graph of nodes"
+            f"node {path!r} is implemented by the file {file!r}, and code is not supported: "
+            "implement it with a graph of nodes"
         )
     if node.getType() in _DROPPED or node.getImplementation(TARGET) is not None:
         return None
@@ -175,7 +175,7 @@ def _missing_definition(node: mx.Node) -> str:
         return (
             f"node {path!r} is of the kind {category!r}, which no library defines: "
             "it may come from a plug-in of the application that wrote the document; include its "
-            "definition, or replace the node by one of MaterialX"
+            "definition, or replace the node with one of MaterialX"
         )
     wanted = f"node {path!r} of the kind {category!r} and type {node.getType()!r}"
     same_type = [definition for definition in known if definition.getType() == node.getType()]
@@ -240,7 +240,7 @@ def _dangling(port: mx.Input) -> str | None:
 
 
 def _lost_definition(port: mx.Input) -> str:
-    """Why a graph has no inputs that names a definition."""
+    """Why a graph that names a definition has no inputs; empty if it names none."""
     graph = port.getParent().getParent()
     named = graph.getAttribute("nodedef")
     if not named or graph.getDocument().getNodeDef(named) is not None:
@@ -262,7 +262,8 @@ def _missing_output(port: mx.Input) -> str | None:
 
 
 def _leads_nowhere(port: mx.Input) -> str | None:
-    """Whether the graph output has no source: the generator would use the default of the input."""
+    """The fault of a graph output without a source: the generator would use the default of the
+    input."""
     output = port.getConnectedOutput()
     fault = _without_source(output) if output is not None and not port.getNodeName() else None
     return f"is connected to the output {fault}" if fault else None
@@ -282,7 +283,8 @@ def _is_defined(port: mx.Input, name: str) -> bool:
 
 
 def _mistyped(port: mx.Input) -> str | None:
-    """The generator connects all types, and then the shader fails to compile."""
+    """The fault of a connection between types. The generator accepts it, and then the shader does
+    not compile."""
     source, output = port.getConnectedNode(), port.getConnectedOutput()
     if output is not None:
         wrong = _mistyped_output(output)
@@ -304,7 +306,7 @@ def _mistyped_output(output: mx.Output) -> str | None:
     source = output.getConnectedNode()
     given = output_type(source, output.getOutputString()) if source is not None else ""
     kinds = {given, output.getType()}
-    # colours and vectors have one type in the code, and single numbers are converted
+    # in the code, colours and vectors have the same type, and single numbers are converted
     shapes = {kind.replace("color", "vector") for kind in kinds}
     fits = not given or len(shapes) == 1 or kinds.issubset(_SINGLE)
     return None if fits else _difference(output, given)
@@ -324,7 +326,7 @@ def _difference(port: mx.PortElement, given: str) -> str:
     return f"{what}: " + (
         f"insert a {converter} node"
         if converter
-        else f"connect a node of the type {port.getType()}"
+        else f"connect a node with the type {port.getType()}"
     )
 
 
@@ -334,7 +336,7 @@ def _unreadable(port: mx.Input) -> str | None:
         return None
     if port.getValue() is None:
         how = _VALUE_FORMATS[port.getType()]
-        return f"the value {text!r} is not of the type {port.getType()}: write {how}"
+        return f"the value {text!r} does not have the type {port.getType()}: write {how}"
     # MaterialX reads only the part before the comma
     if port.getType() in ("float", "integer") and "," in text:
         return f"the value {text!r} is not one number: write decimals with a point"
@@ -342,12 +344,13 @@ def _unreadable(port: mx.Input) -> str | None:
     odd = [word for word in text.replace(",", " ").split() if not number.fullmatch(word)]
     if odd and port.getType() != "boolean":
         what = "whole number" if number is _WHOLE_NUMBER else "number"
-        return f"the value {text!r} is not of the type {port.getType()}: {odd[0]!r} is not a {what}"
+        kind = port.getType()
+        return f"the value {text!r} does not have the type {kind}: {odd[0]!r} is not a {what}"
     return None
 
 
 def _unknown_unit(port: mx.Input) -> str | None:
-    """The generator refuses it too, but names no node."""
+    """The fault of a unit. The generator refuses it too, but does not name the node."""
     unit, kind = port.getUnit(), port.getUnitType()
     known = known_units()
     if not unit or unit in known.get(kind, ()):
@@ -359,13 +362,13 @@ def _unknown_unit(port: mx.Input) -> str | None:
 
 
 def _unknown_choice(port: mx.Input, definition: mx.NodeDef) -> str | None:
-    """The generator refuses it too, but names no node."""
+    """The fault of a choice. The generator refuses it too, but does not name the node."""
     defined = definition.getActiveInput(port.getName())
     text = (port.getInterfaceInput() or port).getValueString()
     if port.getType() != "string" or not defined or not defined.hasAttribute("enum"):
         return None
     if port.getConnectedNode() or port.getConnectedOutput():
-        return "is connected, and must be a value, since code depends on it: write one"
+        return "is connected, but must be a value, because code depends on it: write a value"
     if not text:
         return None
     choices = [choice.strip() for choice in defined.getAttribute("enum").split(",")]
@@ -373,7 +376,8 @@ def _unknown_choice(port: mx.Input, definition: mx.NodeDef) -> str | None:
 
 
 def _index_of_nothing(port: mx.Input, definition: mx.NodeDef) -> str | None:
-    """Shader compilers refuse such an index without a name, or read other memory."""
+    """The fault of an index that does not exist. Shader compilers refuse it without a name, or read
+    other memory."""
     is_index = port.getName() == "index" and port.getParent().getCategory() in _INDEXED
     if not is_index or is_connected(port):
         return None

@@ -1,4 +1,4 @@
-"""Digests of a bundle's sources, by which a later change of one is found."""
+"""Digests of a bundle's sources, which show later changes of a source."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def file_digest(path: Path) -> str:
 
 
 def file_facts(path: Path, digest: Digest = file_digest) -> dict[str, str]:
-    """Name and digest of a file, without its folder, which differs between machines."""
+    """Name and digest of a file. Its folder is left out, because it differs between machines."""
     return {"file": path.name, "sha256": digest(path)}
 
 
 def source_facts(
     document: Document, material: Material, digest: Digest = file_digest
 ) -> dict[str, Any]:
-    """Digests of a document and all files that the material reads. No image is decoded."""
+    """Digests of a document and all files that the material reads. Images are not decoded."""
     import MaterialX as mx
 
     text = mx.writeToXmlString(document.root).encode()
@@ -47,7 +47,7 @@ def source_facts(
 
 
 def texture_files(document: Document, material: Material) -> tuple[Path, ...]:
-    """All images that a material reads; raises one TextureError for all that are missing."""
+    """All images that a material reads. Raises one TextureError for all missing images."""
     found: dict[Path, None] = {}
     missing: list[MissingTextureError] = []
     for node in document.nodes_of(material):
@@ -72,7 +72,7 @@ def files_read(document: Document, material: Material) -> tuple[Path, ...]:
 
 
 def changed_sources(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Descriptions of what differs between two results of `source_facts`."""
+    """Descriptions of the differences between two results of `source_facts`."""
     reasons = []
     if before.get("document_sha256") != now["document_sha256"]:
         reasons.append(f"{now['document']} has changed")
@@ -80,9 +80,10 @@ def changed_sources(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[s
 
 
 def changed_mesh(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Descriptions of what differs between two records of a mesh; empty ones are of none."""
+    """Descriptions of the differences between two records of a mesh. Without a mesh, a record is
+    empty."""
     if not now:
-        return ["was baked on a mesh, and none is requested"] if before else []
+        return ["was baked on a mesh, but no mesh is requested"] if before else []
     name = now["files"][0]["file"]
     if not before:
         return [f"was baked without the mesh {name}"]

@@ -17,7 +17,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Port:
-    """An input: its value or link, and the graph input that it reads."""
+    """An input with its value or link, and the graph input that it reads."""
 
     name: str
     usd_type: str
@@ -28,7 +28,7 @@ class Port:
     published: str = ""
     """The input of the material that has the value."""
     label: str = ""
-    """The name of that input, or of the graph's, for people."""
+    """The name for people of that input, or of the graph's input."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Network:
     displacement: Link | None = None
     shaders: dict[str, Shader] = field(default_factory=dict)
     outputs: dict[tuple[str, str, str], str] = field(default_factory=dict)
-    """(graph, shader, output) -> name of the graph output."""
+    """Names of graph outputs, by (graph, shader, output)."""
     folders: set[Path] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
 

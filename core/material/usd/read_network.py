@@ -1,14 +1,18 @@
-"""Reads a UsdShade material into plain data, with values and connections resolved by USD."""
+"""Reads a UsdShade material into plain data, with values and connections resolved by USD.
+
+MaterialX has definitions for USD's preview nodes, with other names and values: they are converted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
+from verdigris.core.material.files.similar_names import TILE_TOKENS
 from verdigris.core.material.usd.network import Link, Network, Port, Shader, version_numbers
-from verdigris.core.material.usd.preview_nodes import SURFACE, definition_of, ports_in_materialx
 from verdigris.core.material.usd.usd_values import asset_file, colour_space, value_text
 
 if TYPE_CHECKING:
@@ -19,15 +23,51 @@ if TYPE_CHECKING:
 RENDER_CONTEXTS = ("mtlx", "kma", "")
 # The default of the schema MaterialXConfigAPI.
 DEFAULT_VERSION = "1.38"
-# Of preview surfaces, which have no such schema.
+# The version for preview surfaces, which do not have this schema.
 PREVIEW_VERSION = "1.39"
 VERSION_ATTRIBUTE = "config:mtlx:version"
 _COLOURED = ("color", "asset")
-# Stands for a displacement, which is dropped, whatever node it is.
+# Stands for any displacement node: displacement is dropped.
 _DISPLACEMENT = "ND_displacement_float"
-
+_SURFACE = "ND_UsdPreviewSurface_surfaceshader"
+_UV_TEXTURE = "ND_UsdUVTexture_23"
+# The USD name of a node that reads a property ends with its type.
+_READER_TYPES = {
+    "int": "integer",
+    "float": "float",
+    "float2": "vector2",
+    "float3": "vector3",
+    "float4": "vector4",
+    "point": "vector3",
+    "normal": "vector3",
+    "vector": "vector3",
+    "string": "string",
+}
+_DEFINITIONS = {
+    "UsdPreviewSurface": _SURFACE,
+    "UsdUVTexture": _UV_TEXTURE,
+    "UsdTransform2d": "ND_UsdTransform2d",
+    **{
+        f"UsdPrimvarReader_{usd}": f"ND_UsdPrimvarReader_{kind}"
+        for usd, kind in _READER_TYPES.items()
+    },
+}
+_VALUES = {
+    "wrapS": {"repeat": "periodic"},
+    "wrapT": {"repeat": "periodic"},
+    "opacityMode": {"transparent": "0", "presence": "1"},
+}
+# The default: the wrapping in the image file, which few files have.
+_OF_FILE = "useMetadata"
+_SOURCE_SPACE, _AUTO = "sourceColorSpace", "auto"
+_SPACES = {"raw": "none", "sRGB": "srgb_texture"}
+# Formats with 8 bits a channel. PNG can have 16.
+_EIGHT_BITS = frozenset({".jpg", ".jpeg", ".tga", ".bmp", ".gif"})
+_PNG_START, _PNG_HEADER = b"\x89PNG\r\n\x1a\n", 26
+_PNG_DEPTH, _PNG_KIND = 24, 25
+_PNG_COLOURED = (2, 3, 6)
 IsDefined = Callable[[str, tuple[int, int]], bool]
-"""Whether MaterialX, in a version, or the document has a definition of this name."""
+"""Whether the document, or MaterialX in this version, has a definition with this name."""
 
 
 def read_network(material: UsdShade.Material, is_defined: IsDefined) -> Network:
@@ -52,7 +92,7 @@ def read_network(material: UsdShade.Material, is_defined: IsDefined) -> Network:
 
 
 def has_surface(material: UsdShade.Material, is_defined: IsDefined) -> bool:
-    """Whether a material has a surface of MaterialX."""
+    """Whether a material has a MaterialX surface."""
     link, _ = _find_terminal(material, "surface", is_defined)
     return link is not None and _is_defined(material.GetPrim(), link, is_defined)
 
@@ -63,14 +103,14 @@ def _version(prim: Usd.Prim, surface: Link) -> str:
     major, _, minor = written.partition(".")
     if major.isdigit() and minor[:1].isdigit():
         return written
-    return PREVIEW_VERSION if _definition(prim, surface) == SURFACE else DEFAULT_VERSION
+    return PREVIEW_VERSION if _definition(prim, surface) == _SURFACE else DEFAULT_VERSION
 
 
 def _find_terminal(
     material: UsdShade.Material, kind: str, is_defined: IsDefined
 ) -> tuple[Link | None, list[str]]:
-    """The first terminal whose shader MaterialX defines, and notes of those before it. Without any,
-    the first terminal: its reader names what is wrong."""
+    """The first terminal whose shader MaterialX defines, and notes on the terminals before it. If
+    there is none, the first terminal: its reader names what is wrong."""
     found = list(_terminals(material, kind))
     notes: list[str] = []
     for name, link in found:
@@ -78,7 +118,7 @@ def _find_terminal(
             return link, notes
         shader_id = _definition(material.GetPrim(), link) or "without info:id"
         notes.append(
-            f"{link.shader}: the output {name!r} of the material has {shader_id!r}, which is no "
+            f"{link.shader}: the output {name!r} of the material has {shader_id!r}, which is not a "
             "node of MaterialX: another output was used"
         )
     return (found[0][1] if found else None), []
@@ -98,7 +138,7 @@ def _definition(prim: Usd.Prim, link: Link) -> str:
 
     shader = UsdShade.Shader(prim.GetStage().GetPrimAtPath(link.shader))
     is_named = shader.GetImplementationSource() == "id"
-    return definition_of(str(shader.GetShaderId() or "")) if is_named else ""
+    return _definition_of(str(shader.GetShaderId() or "")) if is_named else ""
 
 
 def _is_defined(prim: Usd.Prim, link: Link, is_defined: IsDefined) -> bool:
@@ -137,7 +177,7 @@ def _why_no_surface(material: UsdShade.Material) -> str:
 
 
 def _link(port: UsdShade.Output | UsdShade.Input) -> Link | None:
-    """The shader output that feeds a port, through all graphs; None if a value does."""
+    """The shader output that feeds a port, through all graphs; None if a value feeds it."""
     from pxr import UsdShade
 
     for attribute in UsdShade.Utils.GetValueProducingAttributes(port):
@@ -154,16 +194,16 @@ def _read_shader(material: Usd.Prim, path: str, network: Network) -> Shader:
     prim = material.GetStage().GetPrimAtPath(path)
     shader = UsdShade.Shader(prim)
     source = shader.GetImplementationSource()
-    definition = definition_of(str(shader.GetShaderId() or "")) if source == "id" else ""
+    definition = _definition_of(str(shader.GetShaderId() or "")) if source == "id" else ""
     if not definition:
         how = "has no info:id" if source == "id" else f"is defined by its {source}"
         raise DocumentError(
-            f"{path}: {how}, not by a MaterialX definition: replace it by a node of MaterialX"
+            f"{path}: {how}, not by a MaterialX definition: replace it with a node of MaterialX"
         )
     graph = _outermost_graph(prim, material)
     read = [_read_port(port, graph, network) for port in shader.GetInputs()]
     ports = [port for port in read if port]
-    return Shader(path, definition, graph, ports_in_materialx(definition, ports))
+    return Shader(path, definition, graph, _ports_in_materialx(definition, ports))
 
 
 def _outermost_graph(prim: Usd.Prim, material: Usd.Prim) -> str:
@@ -231,3 +271,52 @@ def _name_outputs(graph: Usd.Prim, network: Network) -> None:
         if link:
             key = str(graph.GetPath()), link.shader, link.output
             network.outputs.setdefault(key, output.GetBaseName())
+
+
+def _definition_of(shader_id: str) -> str:
+    """The MaterialX definition for a shader id of USD. Other ids stay."""
+    return _DEFINITIONS.get(shader_id, shader_id)
+
+
+def _ports_in_materialx(definition: str, ports: Sequence[Port]) -> tuple[Port, ...]:
+    """The inputs of a preview node with the values and colour spaces of its definition."""
+    if definition not in _DEFINITIONS.values():
+        return tuple(ports)
+    space = next((port.value for port in ports if port.name == _SOURCE_SPACE), None)
+    kept = [
+        port
+        for port in ports
+        if port.name != _SOURCE_SPACE and not (port.name in _VALUES and port.value == _OF_FILE)
+    ]
+    return tuple(_preview_port(port, definition, space) for port in kept)
+
+
+def _preview_port(port: Port, definition: str, source_space: str | None) -> Port:
+    known = _VALUES.get(port.name, {})
+    if port.value in known:
+        return replace(port, value=known[port.value])
+    if definition == _UV_TEXTURE and port.name == "file" and port.value:
+        if source_space in _SPACES:
+            return replace(port, colour_space=_SPACES[source_space])
+        if not port.colour_space:
+            # `auto`: by the file
+            space = _SPACES["sRGB" if _has_encoded_colours(port.value) else "raw"]
+            return replace(port, colour_space=space)
+    return port
+
+
+def _has_encoded_colours(file: str) -> bool:
+    """Whether a file is sRGB by USD's rule: it has colours with 8 bits a channel."""
+    for token, first in zip(TILE_TOKENS, ("1001", "u1_v1"), strict=True):
+        file = file.replace(token, first)
+    path = Path(file)
+    if path.suffix.lower() != ".png":
+        return path.suffix.lower() in _EIGHT_BITS
+    try:
+        with path.open("rb") as opened:
+            header = opened.read(_PNG_HEADER)
+    except (OSError, ValueError):
+        return True
+    if len(header) < _PNG_HEADER or not header.startswith(_PNG_START):
+        return True
+    return header[_PNG_DEPTH] <= 8 and header[_PNG_KIND] in _PNG_COLOURED

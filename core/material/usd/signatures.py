@@ -1,7 +1,7 @@
 """Names and ports of MaterialX's node definitions, without MaterialX.
 
-The Python of a host may have no MaterialX, or another version. tools/node_signatures.py writes the
-table beside this file from the library, and a test compares the two.
+A host's Python may have no MaterialX, or another version. tools/node_signatures.py writes the table
+beside this file from the library, and a test compares the two.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ class Signature:
     outputs: dict[str, str]
     inputs: dict[str, str]
     is_current: bool
-    """Whether the current library has it too: only then may a node refer to it by name."""
+    """Whether the current library also has the definition: only then may a node refer to it by
+    name."""
 
     @property
     def node_type(self) -> str:
-        """The type attribute of a node of this definition."""
+        """The type attribute of a node with this definition."""
         return next(iter(self.outputs.values())) if len(self.outputs) == 1 else "multioutput"
 
 
@@ -39,7 +40,7 @@ def _table() -> dict[str, dict[str, list[dict[str, str]]]]:
 
 
 def find_signature(definition: str, version: tuple[int, int]) -> Signature | None:
-    """The definition of this name in this version of MaterialX."""
+    """The definition with this name in this version of MaterialX."""
     current = _table()["current"].get(definition)
     before = _table()["before_1.39"].get(definition) if version < CURRENT_VERSION else None
     found = before or current

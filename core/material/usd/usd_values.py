@@ -27,7 +27,7 @@ _PLAIN = {"bool": "boolean", "int": "integer", "asset": "filename"}
 
 
 def type_in_materialx(usd_type: str) -> str:
-    """The MaterialX type of a USD type; `string` for tokens and types without counterpart."""
+    """The MaterialX type for a USD type; `string` for tokens and for types without counterpart."""
     if usd_type in _PLAIN:
         return _PLAIN[usd_type]
     if usd_type in ("float", "half", "double"):
@@ -47,7 +47,7 @@ def type_in_materialx(usd_type: str) -> str:
 
 
 def fitting_type(usd_type: str, wanted: str | None) -> str:
-    """The wanted type if the value fits it, else the type of the value."""
+    """The wanted type if the value fits it, else the value's own type."""
     own = type_in_materialx(usd_type)
     if wanted is None or own == wanted:
         return own
@@ -57,7 +57,7 @@ def fitting_type(usd_type: str, wanted: str | None) -> str:
 
 
 def value_text(value: Any) -> str:
-    """The MaterialX text of a value."""
+    """The MaterialX text for a value."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
@@ -84,7 +84,7 @@ def _numbers(value: Any) -> list[float]:
 
 
 def colour_space(attribute: Usd.Attribute) -> str:
-    """The colour space authored on a value or a prim above it, or an empty string."""
+    """The colour space that is authored on a value, or on a prim above it; empty without one."""
     authored = attribute.GetColorSpace() or _inherited_colour_space(attribute.GetPrim())
     return name_in_materialx(authored)
 
@@ -103,7 +103,7 @@ def _inherited_colour_space(prim: Usd.Prim) -> str:
 
 
 def asset_file(attribute: Usd.Attribute, value: Any, asker: str) -> str:
-    """The file of an asset path as the stage resolves it. A missing file keeps its name, so that
+    """The file for an asset path, as the stage resolves it. A missing file keeps its name, so that
     its reader reports it."""
     resolved = str(getattr(value, "resolvedPath", "") or "")
     written = str(getattr(value, "path", value) or "")
@@ -116,7 +116,7 @@ def asset_file(attribute: Usd.Attribute, value: Any, asker: str) -> str:
 
 
 def _anchored(attribute: Usd.Attribute, written: str) -> str:
-    """The path of a name that does not resolve, such as a set of tiles."""
+    """The path for a name that does not resolve, such as a set of tiles."""
     from pxr import Ar, Sdf
 
     if not written:
@@ -129,7 +129,7 @@ def _anchored(attribute: Usd.Attribute, written: str) -> str:
             anchored = str(Path(spec.layer.realPath).parent / anchored)
         if not is_tiled(written):
             return anchored
-        # resolvers find files, so the first tile is resolved for all
+        # resolvers find single files, so the first tile is resolved for all
         first = anchored.replace("<UDIM>", "1001").replace("<UVTILE>", "u1_v1")
         found = str(Ar.GetResolver().Resolve(first))
         if found:

@@ -1,7 +1,7 @@
 """Converts UsdShade materials to MaterialX documents.
 
 `pxr` comes from the host or from usd-core, and is imported where it is used. MaterialX is not
-imported, because hosts have their own version of it.
+imported, because hosts have a version of their own.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class ConvertedMaterial:
 
 
 def list_materials(stage: Usd.Stage) -> tuple[str, ...]:
-    """The paths of all materials on a stage, MaterialX or not. A material that instances share has
-    the path of the first one."""
+    """The paths of all materials on a stage, with MaterialX or without. A material that instances
+    share has the path in the first instance."""
     from pxr import Usd, UsdShade
 
     everything = Usd.TraverseInstanceProxies(Usd.PrimIsDefined & ~Usd.PrimIsAbstract)
@@ -57,7 +57,7 @@ def list_materials(stage: Usd.Stage) -> tuple[str, ...]:
 
 
 def require_material(stage: Usd.Stage, path: str) -> UsdShade.Material:
-    """The material at this path of a stage, or the only one of this name."""
+    """The material at this path of a stage, or the only material with this name."""
     from pxr import Sdf, UsdShade
 
     if Sdf.Path.IsValidPathString(path) and path.startswith("/"):
@@ -70,7 +70,7 @@ def require_material(stage: Usd.Stage, path: str) -> UsdShade.Material:
         return UsdShade.Material(stage.GetPrimAtPath(named[0]))
     where = stage.GetRootLayer().GetDisplayName()
     if named:
-        raise DocumentError(f"{where}: {path!r} may be {', '.join(named)}: name its whole path")
+        raise DocumentError(f"{where}: {path!r} may be {', '.join(named)}: use the whole path")
     listed = ", ".join(there[:20]) or "none"
     raise DocumentError(f"{where}: has no material {path!r}; there are: {listed}")
 
@@ -78,7 +78,7 @@ def require_material(stage: Usd.Stage, path: str) -> UsdShade.Material:
 def convert(
     stage: Usd.Stage, path: str, known: Mapping[str, Signature] | None = None
 ) -> ConvertedMaterial:
-    """Converts the material at a path of a stage. Keeps a reference to the stage, without which its
+    """Converts the material at a path of a stage. The caller keeps the stage, without which its
     prims expire."""
     return convert_material(require_material(stage, path), known)
 
@@ -87,7 +87,7 @@ def convert_material(
     material: UsdShade.Material, known: Mapping[str, Signature] | None = None
 ) -> ConvertedMaterial:
     """Converts a material to a document that compiles to the same shader. `known` are definitions
-    that the document will have in addition to the library's."""
+    that the document will have beside those of the library."""
     network = reader.read_network(material, _is_defined(known))
     text = write_document(network, known)
     return ConvertedMaterial(
@@ -100,8 +100,8 @@ def convert_material(
 
 
 def has_surface(stage: Usd.Stage, path: str) -> bool:
-    """Whether the material at a path of a stage has a surface of MaterialX: other renderers' alone
-    cannot be baked."""
+    """Whether the material at a path of a stage has a MaterialX surface. With surfaces for other
+    renderers alone it cannot be baked."""
     return reader.has_surface(require_material(stage, path), _is_defined(None))
 
 

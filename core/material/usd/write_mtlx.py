@@ -13,28 +13,28 @@ from verdigris.core.material.usd.signatures import CURRENT_VERSION, Signature, f
 from verdigris.core.material.usd.usd_values import fitting_type
 
 _DOCUMENT_COLOUR_SPACE = "lin_rec709"
-# Definitions of applications: prefix -> application, remedy.
+# Prefix of an application's definitions -> application, remedy.
 _FOREIGN = {
-    "kma_": ("Karma", "replace it by a MaterialX node, or bake what it does into a texture"),
-    "karma": ("Karma", "replace it by a MaterialX node, or bake what it does into a texture"),
+    "kma_": ("Karma", "replace it with a MaterialX node, or bake what it does into a texture"),
+    "karma": ("Karma", "replace it with a MaterialX node, or bake what it does into a texture"),
     "MayaND_": ("Maya", "use a MaterialX surface such as OpenPBR or Standard Surface"),
-    "ND_adsk": ("LookdevX", "replace it by a node of MaterialX's own library"),
-    "adsk": ("LookdevX", "replace it by a node of MaterialX's own library"),
+    "ND_adsk": ("LookdevX", "replace it with a node of MaterialX's own library"),
+    "adsk": ("LookdevX", "replace it with a node of MaterialX's own library"),
     "arnold:": ("Arnold", "use a MaterialX surface such as OpenPBR or Standard Surface"),
     "ARNOLD_ND_": ("Arnold", "use a MaterialX surface such as OpenPBR or Standard Surface"),
     "ai_": ("Arnold", "use a MaterialX surface such as OpenPBR or Standard Surface"),
-    "Usd": ("USD", "replace it by a node of MaterialX"),
+    "Usd": ("USD", "replace it with a node of MaterialX"),
 }
 
 
 def write_document(network: Network, known: Mapping[str, Signature] | None = None) -> str:
-    """The text of a document with one material. `known` are definitions in addition to the
-    library's."""
+    """The text of a document with one material. `known` are definitions beside those of the
+    library."""
     return _Writer(network, known or {}).write()
 
 
 def foreign_origin(definition: str) -> tuple[str, str] | None:
-    """The application that has a definition of this name, and the remedy."""
+    """The application that a definition with this name comes from, and the remedy."""
     for prefix, found in _FOREIGN.items():
         if definition.startswith(prefix):
             return found
@@ -56,7 +56,7 @@ class _Writer:
         graphs = sorted({shader.graph for shader in network.shaders.values()} - {""})
         self.graphs = {path: self._new_graph(path, taken) for path in graphs}
         names_in = {"": taken} | {graph: set[str]() for graph in graphs}
-        # Graph inputs keep their names; nodes get others.
+        # graph inputs keep their names, and nodes get other names
         for shader in network.shaders.values():
             names_in[shader.graph] |= {port.interface for port in shader.ports if port.interface}
         for (graph, _, _), name in network.outputs.items():
@@ -92,8 +92,8 @@ class _Writer:
         signature = self.signatures[link.shader]
         if signature.node_type != kind:
             raise DocumentError(
-                f"{self.network.path}: its {kind} is {link.shader}, a {signature.category} of the "
-                f"type {signature.node_type}: connect a {kind} node"
+                f"{self.network.path}: its {kind} is {link.shader}, a {signature.category} with "
+                f"the type {signature.node_type}: connect a {kind} node"
             )
         port = xml.SubElement(material, "input", name=kind, type=kind)
         self._connect(port, link, "")
@@ -138,7 +138,7 @@ class _Writer:
             _set_value(element, port)
 
     def _type_of(self, link: Link) -> str:
-        """The type of a link, by the definition: USD types all closures as tokens."""
+        """The type of a link, from the definition: in USD all closures are tokens."""
         signature = self.signatures[link.shader]
         if len(signature.outputs) == 1:
             return signature.node_type
@@ -150,7 +150,7 @@ class _Writer:
         return signature.outputs[link.output]
 
     def _connect(self, element: xml.Element, link: Link, graph: str) -> None:
-        """Connects an element with a shader that may be in another graph."""
+        """Connects an element to a shader, which may be in another graph."""
         source = self.network.shaders[link.shader]
         if source.graph == graph:
             element.set("nodename", self.names[link.shader])
@@ -206,17 +206,17 @@ def _require_signature(shader: Shader, version: tuple[int, int]) -> Signature:
         )
     raise DocumentError(
         f"{shader.path}: {shader.definition!r} is not defined in MaterialX "
-        f"{version[0]}.{version[1]}: replace it by a node of MaterialX's own library"
+        f"{version[0]}.{version[1]}: replace it with a node of MaterialX's own library"
     )
 
 
 def _short_name(shader: Shader, network: Network) -> str:
-    """The path below the material or the outermost graph: nested graphs are flattened."""
+    """The path below the material or the outermost graph, because nested graphs are flattened."""
     return shader.path.removeprefix(shader.graph or network.path).strip("/").replace("/", "_")
 
 
 def valid_name(name: str) -> str:
-    """The name in MaterialX, which has fewer letters than USD."""
+    """The name in MaterialX, which allows fewer letters than USD."""
     return re.sub(r"[^A-Za-z0-9_]", "_", name) or "_"
 
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import TextureError
-from verdigris.core.material.codegen.code_names import rename_nodes_for_code
 from verdigris.core.material.codegen.generate_teacher import generate
-from verdigris.core.material.graph.library import standard_library
+from verdigris.core.material.codegen.generator_input import rename_nodes_for_code
 from verdigris.core.material.load.mtlx_document import parse_document
 from verdigris.core.material.report import describe
 from verdigris.core.material.teacher.teacher import Teacher
@@ -313,7 +312,7 @@ def test_a_node_without_a_use_for_another_name_keeps_its_own():
 
 
 def test_what_is_written_before_a_node_is_called_after_it_in_all_graphs():
-    """Why node_names.py is there; with a colour space in both, MaterialX would crash."""
+    """Why generator_input.py renames nodes; with a colour space in both, MaterialX would crash."""
     body = "".join(in_graph(name, doubled("tint"), "tint") for name in ("first", "second"))
     made = probe(body.replace(' colorspace="lin_rec709"', "") + TWO_GRAPHS, "sum")
     assert raw(made).count("const float tint_in2_tmp") == 2
@@ -323,7 +322,7 @@ def test_names_that_become_the_same_are_reported_apart_by_their_order():
     """And not by that of a set, which differs between processes: so would the code."""
     names = [f"tint{sign}1" for sign in "-. +~^"]
     root = probe("".join(map(doubled, names)) + doubled("sum"), "sum").root
-    renamed, _ = rename_nodes_for_code(root, root, root, standard_library())
+    renamed, _ = rename_nodes_for_code(root, root, root)
 
     def tints(document):
         named = (each.getName() for each in document.getNodes())

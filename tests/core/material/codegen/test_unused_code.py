@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.material.codegen import code_repairs
-from verdigris.core.material.codegen.unused_functions import drop_unused_functions
+from verdigris.core.material.codegen.code_repairs import drop_unused_functions
 from verdigris.core.material.teacher.teacher import Teacher
 
 from ..apart import each_of, look_at_each

@@ -185,14 +185,14 @@ def graph_that_multiplies(name, port):
 
 
 def test_a_file_that_is_given_to_a_defined_node_is_written_as_its_name():
-    """image_graphs"""
+    """generator_input"""
     body = graph_that_multiplies("own", 'interfacename="it"')
     body += node("own", "colour", "color3", {"it": ("filename", "one.png")})
     assert "NG_own(one.png," in raw(probe(body, "colour"))
 
 
 def test_files_that_nodes_of_one_name_name_in_two_graphs_are_taken_for_one():
-    """image_graphs"""
+    """generator_input"""
     body = graph_that_multiplies("first", 'value="one.png"')
     body += graph_that_multiplies("second", 'value="two.png"')
     body += '<first name="one" type="color3"/><second name="two" type="color3"/>'
@@ -202,7 +202,7 @@ def test_files_that_nodes_of_one_name_name_in_two_graphs_are_taken_for_one():
 
 
 def test_a_file_of_a_node_is_decoded_behind_all_that_its_graph_does():
-    """image_graphs"""
+    """generator_input"""
     ports = {"file": ("filename", "one.png"), "factor": ("color3", "0.5, 0.5, 0.5")}
     made = probe(node("gltf_image", "colour", "color3", ports), "colour")
     made.root.getNode("colour").getInput("file").setColorSpace("srgb_texture")

@@ -47,7 +47,7 @@ def test_what_is_no_material_though_a_document_speaks_of_it_is_reported_with_the
     assert [each.name for each in loaded.materials] == ["material"]
     assert loaded.unbakeable == {
         "bare": "nothing is connected to its surfaceshader",
-        "fog": "it is a volume, and only surfaces are baked",
+        "fog": "it is a volume, but only surfaces are baked",
         "none": "nothing is connected to its surfaceshader",
         "gone": "look 'hero' assigns it, and it does not exist",
     }

@@ -69,22 +69,26 @@ def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known)
             "",
             "its input 'base' must have the type float, not color3",
         ),
-        ('<input name="base" type="float" value="much"/>', "", "'much' is not of the type float"),
-        ('<input name="base" type="float" value="nan"/>', "", "'nan' is not of the type float"),
+        (
+            '<input name="base" type="float" value="much"/>',
+            "",
+            "'much' does not have the type float",
+        ),
+        ('<input name="base" type="float" value="nan"/>', "", "'nan' does not have the type float"),
         (
             '<input name="thin_walled" type="boolean" value="2"/>',
             "",
-            "input 'thin_walled': the value '2' is not of the type boolean: write true or false",
+            "input 'thin_walled': the value '2' does not have the type boolean: write true",
         ),
         (
             '<input name="base_color" type="color3" value="#ff8800"/>',
             "",
-            "'#ff8800' is not of the type color3: write 3 numbers separated by commas",
+            "'#ff8800' does not have the type color3: write 3 numbers separated by commas",
         ),
         (
             '<input name="base_color" type="color3" value="0.5, 0.5"/>',
             "",
-            "'0.5, 0.5' is not of the type color3: write 3 numbers separated by commas",
+            "'0.5, 0.5' does not have the type color3: write 3 numbers separated by commas",
         ),
         ('<input name="base" type="float" nodename="gone"/>', "", "'gone', which does not exist"),
         (
@@ -97,7 +101,7 @@ def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known)
         (
             '<input name="base_color" type="color3" value="1, 0.5 0x8"/>',
             "",
-            "value '1, 0.5 0x8' is not of the type color3: '0x8' is not a number",
+            "value '1, 0.5 0x8' does not have the type color3: '0x8' is not a number",
         ),
         (
             '<input name="base" type="float" nodename="a"/>',
@@ -209,13 +213,13 @@ def test_a_version_that_is_not_there_is_refused_with_those_that_are(kind, known)
             '<convert name="a" type="color3"><input name="in" type="vector3" nodename="b"/>'
             '</convert><transformmatrix name="b" type="vector3">'
             '<input name="mat" type="matrix33" value="1, 2, 3"/></transformmatrix>',
-            "node 'b', input 'mat': the value '1, 2, 3' is not of the type matrix33: write 9",
+            "node 'b', input 'mat': the value '1, 2, 3' does not have the type matrix33: write 9",
         ),
         (
             '<input name="base" type="float" nodename="a"/>',
             '<image name="a" type="float"><input name="uaddressmode" type="string" nodename="b"/>'
             '</image><constant name="b" type="string"/>',
-            "node 'a', input 'uaddressmode': is connected, and must be a value",
+            "node 'a', input 'uaddressmode': is connected, but must be a value",
         ),
         (
             '<input name="tangent" type="vector3" nodename="a"/>',
@@ -346,7 +350,7 @@ def test_a_colour_may_come_out_as_a_vector():
 @pytest.mark.parametrize(
     ("given", "reported"),
     [
-        (("light", "lightshader"), "connect a node of the type surfaceshader"),
+        (("light", "lightshader"), "connect a node with the type surfaceshader"),
         (("oren_nayar_diffuse_bsdf", "BSDF"), "insert a surface node"),
         (("uniform_edf", "EDF"), "insert a surface node"),
         (("constant", "color3"), "insert a convert node"),

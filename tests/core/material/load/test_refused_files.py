@@ -108,7 +108,7 @@ def test_an_archive_a_picture_and_a_folder_are_refused_as_what_they_are(tmp_path
                 '<volume name="v" type="volumeshader"/><volumematerial name="m" type="material">'
                 '<input name="volumeshader" type="volumeshader" nodename="v"/></volumematerial>'
             ),
-            "it has a volume, and only surfaces are baked: connect a surface shader too",
+            "it has a volume, but only surfaces are baked: connect a surface shader too",
         ),
     ],
 )

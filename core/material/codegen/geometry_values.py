@@ -1,11 +1,15 @@
-"""Geometry properties that a mesh has: nodes read them in place of their defaults."""
+"""Geometry properties that a sample provides: nodes read those of a mesh, or numbers of a texel.
+
+The generator makes a variable of the vertex data from each property. The name of such a property
+gives the place of its value, for which generated code reads the mesh or the texel.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.graph.library import standard_library
+from verdigris.core.material.graph.library import copy_document
 from verdigris.core.material.normalise.geometry_properties import (
     GEOMPROP,
     VALUE,
@@ -17,20 +21,21 @@ if TYPE_CHECKING:
     import MaterialX as mx
 
 _PROPERTY = "verdigris_mesh"
-# By type: the components of four numbers.
+_TEXEL_PROPERTY = "verdigris_texel"
+# For each type, its components of four numbers.
 _PARTS = {
     "float": ".x", "vector2": ".xy", "vector3": ".xyz", "color3": ".xyz", "vector4": "",
     "color4": "",
 }  # fmt: skip
 _CONVERTED = {"integer": "int(round({}.x))", "boolean": "({}.x > 0.5)"}
+_WIDTHS = {"float": 1, "vector2": 2, "vector3": 3, "color3": 3, "vector4": 4, "color4": 4}
 
 
 def read_properties(root: mx.Document, names: Sequence[str]) -> mx.Document:
-    """A copy in which nodes read these properties from the mesh."""
+    """A copy of a document in which nodes read these properties from the mesh."""
     import MaterialX as mx
 
-    copied = root.copy()
-    copied.setDataLibrary(standard_library())
+    copied = copy_document(root)
     for node in copied.traverseTree():
         if not isinstance(node, mx.Node) or not is_read_from_mesh(node):
             continue
@@ -49,12 +54,22 @@ def is_read_from_mesh(node: mx.Node) -> bool:
 
 
 def plain_name(node: mx.Node) -> str:
-    """The name of a node's property on a mesh."""
+    """The name that a node's property has on a mesh."""
     return property_name(node).removeprefix("primvars:")
 
 
-def property_code(variable: str, kind: str) -> str | None:
-    """The code of the value of a variable of the vertex data; None of other variables."""
+def texel_property(first: int) -> str:
+    """The name of a property whose value begins at this channel of a texel."""
+    return f"{_TEXEL_PROPERTY}{first}"
+
+
+def sample_code(variable: str, kind: str) -> str | None:
+    """The code for a variable of the vertex data that a mesh or a texel provides; None for other
+    variables."""
+    return _mesh_code(variable, kind) or _texel_code(variable, kind)
+
+
+def _mesh_code(variable: str, kind: str) -> str | None:
     _, found, rest = variable.partition(f"geomprop_{_PROPERTY}")
     if not found:
         return None
@@ -62,3 +77,12 @@ def property_code(variable: str, kind: str) -> str | None:
     if kind in _CONVERTED:
         return _CONVERTED[kind].format(value)
     return value + _PARTS[kind]
+
+
+def _texel_code(variable: str, kind: str) -> str | None:
+    _, found, rest = variable.partition(f"geomprop_{_TEXEL_PROPERTY}")
+    if not found:
+        return None
+    first, width = int(rest.partition("_")[0]), _WIDTHS[kind]
+    parts = ", ".join(f"gTexelValues[{first + part}]" for part in range(width))
+    return parts if width == 1 else f"float{width}({parts})"
