@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import { FORMATS } from "verdigris/formats.js";
+
 const percent = (value, digits = 1) => `${(100 * value).toFixed(digits)}%`;
 
 /** Measures of `verdigris measure`: how they are shown. The page's `aims` have their names. */
@@ -49,9 +51,8 @@ export function describe(panel, material, entry, data) {
 }
 
 function kindOf({ network, latents, manifest }) {
-  const names = { R8G8B8A8_UNORM: "8-bit", R16G16B16A16_SFLOAT: "half-float", BC7_UNORM_BLOCK: "BC7", ASTC_4x4_UNORM_BLOCK: "ASTC" };
   const surface = manifest.report?.surface;
-  return `${surface ? `${surface} · ` : ""}decoder ${network.hiddenLayers}x${network.width} · ${latents.width} × ${latents.height} ${names[latents.format]} latents`;
+  return `${surface ? `${surface} · ` : ""}decoder ${network.hiddenLayers}x${network.width} · ${latents.width} × ${latents.height} ${FORMATS[latents.format].words} latents`;
 }
 
 /** The verdict of `verdigris measure`: words before and after the semicolon, and dots. */

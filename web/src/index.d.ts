@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/** Name of a VkFormat, such as R8G8B8A8_UNORM or BC7_UNORM_BLOCK: one of formats.js. */
+export type TextureFormat = `${string}_${"UNORM" | "SRGB" | "SFLOAT" | "UNORM_BLOCK" | "UFLOAT_BLOCK"}`;
+
 export interface Texture {
-  format:
-    | "R8_UNORM" | "R8G8B8A8_UNORM" | "R8G8B8A8_SRGB" | "R16G16B16A16_SFLOAT"
-    | "BC6H_UFLOAT_BLOCK" | "BC7_UNORM_BLOCK" | "ASTC_4x4_UNORM_BLOCK";
+  format: TextureFormat;
   width: number;
   height: number;
   /** 0 for a texture that is not an array. */

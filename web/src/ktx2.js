@@ -1,27 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import { decodeBc6h } from "./bc6h.js";
-import { decodeBc7 } from "./bc7.js";
 import { VerdigrisError } from "./errors.js";
+import { FORMATS, blockSide, isBlocks } from "./formats.js";
 import { halvesToFloats } from "./halves.js";
 
 const IDENTIFIER = [0xab, 0x4b, 0x54, 0x58, 0x20, 0x32, 0x30, 0xbb, 0x0d, 0x0a, 0x1a, 0x0a];
 const LARGEST_SIDE = 8192;
-
-/** By vkFormat: name, bytes of a texel (or of a block of 4 x 4), and width of a block. */
-export const FORMATS = {
-  9: { name: "R8_UNORM", bytes: 1, block: 1 },
-  37: { name: "R8G8B8A8_UNORM", bytes: 4, block: 1 },
-  43: { name: "R8G8B8A8_SRGB", bytes: 4, block: 1 },
-  97: { name: "R16G16B16A16_SFLOAT", bytes: 8, block: 1 },
-  143: { name: "BC6H_UFLOAT_BLOCK", bytes: 16, block: 4 },
-  145: { name: "BC7_UNORM_BLOCK", bytes: 16, block: 4 },
-  157: { name: "ASTC_4x4_UNORM_BLOCK", bytes: 16, block: 4 },
-};
-const BLOCKS = {
-  BC6H_UFLOAT_BLOCK: { decode: decodeBc6h, to: "R16G16B16A16_SFLOAT", bytes: 8 },
-  BC7_UNORM_BLOCK: { decode: decodeBc7, to: "R8G8B8A8_UNORM", bytes: 4 },
-};
 
 /**
  * A texture of a bundle. `levels[l]` has `width`, `height` and `data`: all layers one after another,
@@ -44,13 +28,16 @@ export function readKtx2(bytes, file, wanted) {
     throw damaged("identifier", "is not that of a KTX 2.0 file");
   }
   const word = (at) => view.getUint32(at, true);
-  const format = FORMATS[word(12)];
-  if (!format) throw new VerdigrisError(file, `is ${word(12)}: this package reads ${known()}`, "vkFormat");
+  const format = Object.keys(FORMATS).find((name) => FORMATS[name].number === word(12));
+  if (!format) {
+    const known = Object.entries(FORMATS).map(([name, { number }]) => `${name} (${number})`).join(", ");
+    throw new VerdigrisError(file, `is ${word(12)}: this package reads ${known}`, "vkFormat");
+  }
   if (word(44)) {
     throw new VerdigrisError(file, `is ${word(44)}: write the bundle without supercompression`, "supercompressionScheme");
   }
   const found = {
-    format: format.name,
+    format,
     width: word(20),
     height: word(24),
     layers: word(32),
@@ -68,11 +55,12 @@ export function readKtx2(bytes, file, wanted) {
   }
   if (80 + 24 * full > bytes.length) throw damaged("levelIndex", "ends behind the file's end");
   const levels = [];
+  const side = blockSide(format);
   for (let level = 0; level < full; level++) {
     const at = 80 + 24 * level;
     const [w, h] = [Math.max(1, width >> level), Math.max(1, height >> level)];
-    const blocks = Math.ceil(w / format.block) * Math.ceil(h / format.block);
-    const length = blocks * format.bytes * count;
+    const blocks = Math.ceil(w / side) * Math.ceil(h / side);
+    const length = blocks * FORMATS[format].bytes * count;
     const offset = Number(view.getBigUint64(at, true));
     if (Number(view.getBigUint64(at + 8, true)) !== length) {
       throw damaged(`levels[${level}].byteLength`, `is ${view.getBigUint64(at + 8, true)} and not ${length}`);
@@ -80,36 +68,27 @@ export function readKtx2(bytes, file, wanted) {
     if (offset + length > bytes.length) throw damaged(`levels[${level}].byteOffset`, `is ${offset}, and the file has ${bytes.length} bytes`);
     levels.push({ width: w, height: h, data: bytes.subarray(offset, offset + length) });
   }
-  return { format: format.name, width, height, layers, levels };
+  return { format, width, height, layers, levels };
 }
 
-function known() {
-  return Object.entries(FORMATS).map(([number, { name }]) => `${name} (${number})`).join(", ");
-}
-
-/** Whether a texture is stored in blocks of 4 x 4 texels. */
-export function isBlocks({ format }) {
-  return format.endsWith("_BLOCK");
-}
-
-/** The same texture without blocks of BC6H and BC7, for devices that do not have them. */
+/** The same texture in plain texels, for devices that do not read its blocks. */
 export function withoutBlocks(texture, file = "the texture") {
   if (!isBlocks(texture)) return texture;
-  const known = BLOCKS[texture.format];
-  if (!known) {
+  const { decode, plain } = FORMATS[texture.format];
+  if (!decode) {
     throw new VerdigrisError(file, `has the format ${texture.format}, which this device cannot read: use the bundle that it was exported from`);
   }
   const levels = texture.levels.map(({ width, height, data }) => {
     const count = texture.layers || 1;
     const size = data.length / count;
-    const decoded = known.bytes * width * height;
+    const decoded = FORMATS[plain].bytes * width * height;
     const texels = new Uint8Array(decoded * count);
     for (let layer = 0; layer < count; layer++) {
-      texels.set(known.decode(data.subarray(size * layer, size * (layer + 1)), width, height, file), decoded * layer);
+      texels.set(decode(data.subarray(size * layer, size * (layer + 1)), width, height, file), decoded * layer);
     }
     return { width, height, data: texels };
   });
-  return { ...texture, format: known.to, levels };
+  return { ...texture, format: plain, levels };
 }
 
 /** A level's values, bytes as 0 to 1, in the order of the file. */

@@ -2,19 +2,14 @@
 
 import { VerdigrisError, shown } from "./errors.js";
 import { Fields, LARGEST_MANIFEST, parseJson } from "./fields.js";
+import { formatsOf } from "./formats.js";
 import { readKtx2 } from "./ktx2.js";
 import { parseLive, parseNetwork, parseSampler, readTensors } from "./network.js";
 import { openSource } from "./source.js";
 
 const MANIFEST = "manifest.json";
 const MAJOR = 4;
-const FORMATS = {
-  latents: ["R8G8B8A8_UNORM", "R16G16B16A16_SFLOAT", "BC7_UNORM_BLOCK", "ASTC_4x4_UNORM_BLOCK"],
-  emission: ["R16G16B16A16_SFLOAT", "BC6H_UFLOAT_BLOCK"],
-  opacity: ["R8_UNORM"],
-  proxies: ["R8G8B8A8_SRGB"],
-};
-// Layers of arrays; other textures are none.
+// Layers of the textures that are arrays, beside the latents.
 const LAYERS = { proxies: 5 };
 
 /**
@@ -42,7 +37,7 @@ export async function loadMaterial(from, options = {}) {
     if (!manifest.has(name)) return null;
     const entry = manifest.object(name);
     const wanted = {
-      format: entry.oneOf("format", FORMATS[name]),
+      format: entry.oneOf("format", formatsOf(name)),
       width: entry.count("width", 1, 8192),
       height: entry.count("height", 1, 8192),
       levels: entry.count("levels", 1, 14),

@@ -22,6 +22,7 @@ import {
   WebGLCubeRenderTarget,
 } from "three";
 import { CUBE_WIDTH, environmentGlsl, irradianceHarmonics } from "./environment.js";
+import { FORMATS } from "./formats.js";
 import { decoderGlsl } from "./glsl.js";
 import { liveNumbers, liveValues, liveVector } from "./live.js";
 import { packNumbers } from "./packing.js";
@@ -51,8 +52,7 @@ export class NeuralMaterial extends ShaderMaterial {
     const packed = packNumbers(loaded);
     const isBlock = packed.floats.byteLength <= gl.getParameter(gl.MAX_UNIFORM_BLOCK_SIZE) && !isSoftware(gl);
     const { emission, opacity } = loaded;
-    const reads = (format) =>
-      renderer.extensions.has(format.startsWith("ASTC") ? "WEBGL_compressed_texture_astc" : "EXT_texture_compression_bptc");
+    const reads = (format) => renderer.extensions.has(FORMATS[format].blocks.extension);
     super({
       name: `Verdigris ${loaded.name}`,
       glslVersion: GLSL3,

@@ -4,29 +4,13 @@ import {
   CompressedArrayTexture,
   CompressedTexture,
   DataTexture,
-  HalfFloatType,
   LinearFilter,
   LinearMipmapLinearFilter,
   NoColorSpace,
-  RGBAFormat,
-  RGBA_ASTC_4x4_Format,
-  RGBA_BPTC_Format,
-  RGB_BPTC_UNSIGNED_Format,
-  RedFormat,
   RepeatWrapping,
-  UnsignedByteType,
 } from "three";
-import { isBlocks, withoutBlocks } from "./ktx2.js";
-
-// By format: three.js's, and its type.
-const FORMATS = {
-  R8_UNORM: [RedFormat, UnsignedByteType],
-  R8G8B8A8_UNORM: [RGBAFormat, UnsignedByteType],
-  R16G16B16A16_SFLOAT: [RGBAFormat, HalfFloatType],
-  BC6H_UFLOAT_BLOCK: [RGB_BPTC_UNSIGNED_Format, HalfFloatType],
-  BC7_UNORM_BLOCK: [RGBA_BPTC_Format, UnsignedByteType],
-  ASTC_4x4_UNORM_BLOCK: [RGBA_ASTC_4x4_Format, UnsignedByteType],
-};
+import { FORMATS, isBlocks } from "./formats.js";
+import { withoutBlocks } from "./ktx2.js";
 
 /**
  * A texture of a bundle with its own mip levels: KTX2Loader would keep layer 0 of the latents only, and
@@ -36,7 +20,7 @@ const FORMATS = {
 export function makeTexture(texture, reads, file) {
   const stored = isBlocks(texture) && reads(texture.format) ? texture : withoutBlocks(texture, file);
   const { width, height, layers } = stored;
-  const [format, type] = FORMATS[stored.format];
+  const [format, type] = FORMATS[stored.format].three;
   const isHalf = stored.format === "R16G16B16A16_SFLOAT";
   const mipmaps = stored.levels.map((level) => ({ ...level, data: isHalf ? asHalves(level.data) : level.data }));
   if (layers) return repeating(new CompressedArrayTexture(mipmaps, width, height, layers, format, type));

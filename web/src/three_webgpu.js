@@ -41,6 +41,7 @@ import { VerdigrisError } from "./errors.js";
 import { liveNumbers, liveValues, liveVector } from "./live.js";
 import { packNumbers } from "./packing.js";
 import { makeTexture } from "./three_textures.js";
+import { readsBlocks } from "./webgpu.js";
 import { decoderWgsl } from "./wgsl.js";
 import { environmentWgsl } from "./wgsl_environment.js";
 
@@ -87,7 +88,7 @@ export class NeuralNodeMaterial extends NodeMaterial {
     this._tiles = uniform(new Vector4(1, 1, 0, 0));
     this._live = uniform(new Vector3(...liveVector(liveNumbers(loaded))));
 
-    const reads = readerOfBlocks(backend.device);
+    const reads = (format) => readsBlocks(backend.device, format);
     const { emission, opacity, manifest } = loaded;
     this._textures = {
       latents: makeTexture(loaded.latents, reads, manifest.latents.file),
@@ -269,12 +270,6 @@ async function readFace(renderer, target, width, face) {
   if (type === HalfFloatType) return Float32Array.from(texels, DataUtils.fromHalfFloat);
   const linear = colorSpace === SRGBColorSpace ? (v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4) : (v) => v;
   return Float32Array.from(texels, (v) => linear(v / 255));
-}
-
-function readerOfBlocks(device) {
-  // SwiftShader says that it has them, and reads zeros
-  if (device.adapterInfo?.architecture === "swiftshader") return () => false;
-  return (format) => device.features.has(`texture-compression-${format.startsWith("ASTC") ? "astc" : "bc"}`);
 }
 
 // The surface of the pixel. Functions of TSL pass no structures by reference.

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { compareWithReference } from "./decoder.js";
+import { FORMATS } from "./formats.js";
 import { NUMBERS_WIDTH, decoderGlsl } from "./glsl.js";
 import { withoutBlocks } from "./ktx2.js";
 import { liveVector } from "./live.js";
 import { packNumbers } from "./packing.js";
 
 const HEAD = "#version 300 es\nprecision highp float;\nprecision highp int;\nprecision highp sampler2D;\nprecision highp sampler2DArray;\n";
-
-/** By format in blocks: the extension that reads it, and its constant. */
-const COMPRESSED = {
-  BC6H_UFLOAT_BLOCK: ["EXT_texture_compression_bptc", "COMPRESSED_RGB_BPTC_UNSIGNED_FLOAT_EXT"],
-  BC7_UNORM_BLOCK: ["EXT_texture_compression_bptc", "COMPRESSED_RGBA_BPTC_UNORM_EXT"],
-  ASTC_4x4_UNORM_BLOCK: ["WEBGL_compressed_texture_astc", "COMPRESSED_RGBA_ASTC_4x4_KHR"],
-};
 
 /** A material on a WebGL2 context: latents, numbers, maps, and the shader text that reads them. */
 export class GlMaterial {
@@ -72,15 +66,10 @@ export function isSoftware(gl) {
 export function uploadTexture(gl, texture, file) {
   const isArray = texture.layers > 0;
   const target = isArray ? gl.TEXTURE_2D_ARRAY : gl.TEXTURE_2D;
-  const [extension, name] = COMPRESSED[texture.format] ?? [];
-  const blocks = extension && gl.getExtension(extension);
+  const needed = FORMATS[texture.format].blocks;
+  const blocks = needed && gl.getExtension(needed.extension);
   const stored = blocks ? texture : withoutBlocks(texture, file);
-  const [internal, format, type] = {
-    R8_UNORM: [gl.R8, gl.RED, gl.UNSIGNED_BYTE],
-    R8G8B8A8_UNORM: [gl.RGBA8, gl.RGBA, gl.UNSIGNED_BYTE],
-    R8G8B8A8_SRGB: [gl.SRGB8_ALPHA8, gl.RGBA, gl.UNSIGNED_BYTE],
-    R16G16B16A16_SFLOAT: [gl.RGBA16F, gl.RGBA, gl.HALF_FLOAT],
-  }[stored.format] ?? [blocks[name]];
+  const [internal, format, type] = FORMATS[stored.format].gl.map((each) => gl[each] ?? each);
   const handle = gl.createTexture();
   gl.bindTexture(target, handle);
   gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { compareWithReference } from "./decoder.js";
-import { isBlocks, withoutBlocks } from "./ktx2.js";
+import { FORMATS, blockSide } from "./formats.js";
+import { withoutBlocks } from "./ktx2.js";
 import { liveVector } from "./live.js";
 import { packNumbers } from "./packing.js";
 import { decoderWgsl, fitsUniform } from "./wgsl.js";
-
-const FORMATS = {
-  R8_UNORM: ["r8unorm", 1],
-  R8G8B8A8_UNORM: ["rgba8unorm", 4],
-  R8G8B8A8_SRGB: ["rgba8unorm-srgb", 4],
-  R16G16B16A16_SFLOAT: ["rgba16float", 8],
-  BC6H_UFLOAT_BLOCK: ["bc6h-rgb-ufloat", 16],
-  BC7_UNORM_BLOCK: ["bc7-rgba-unorm", 16],
-  ASTC_4x4_UNORM_BLOCK: ["astc-4x4-unorm", 16],
-};
 
 /** A material on a WebGPU device: latents, numbers, maps, and the shader text that reads them. */
 export class GpuMaterial {
@@ -52,14 +43,17 @@ export class GpuMaterial {
   }
 }
 
+/** Whether a device reads the blocks of a format. */
+export function readsBlocks(device, format) {
+  // SwiftShader claims to read blocks, but returns zeros
+  return device.adapterInfo?.architecture !== "swiftshader" && device.features.has(FORMATS[format].blocks?.feature);
+}
+
 /** Uploads a texture of a bundle with its own mip levels. */
 export function uploadTexture(device, texture, file) {
-  const feature = `texture-compression-${texture.format.startsWith("ASTC") ? "astc" : "bc"}`;
-  // SwiftShader says that it has them, and reads zeros
-  const hasBlocks = device.features.has(feature) && device.adapterInfo?.architecture !== "swiftshader";
-  const stored = hasBlocks ? texture : withoutBlocks(texture, file);
-  const [format, bytes] = FORMATS[stored.format];
-  const block = isBlocks(stored) ? 4 : 1;
+  const stored = readsBlocks(device, texture.format) ? texture : withoutBlocks(texture, file);
+  const { webgpu: format, bytes } = FORMATS[stored.format];
+  const block = blockSide(stored.format);
   const { width, height, levels } = stored;
   const layers = stored.layers || 1;
   const result = device.createTexture({

@@ -44,7 +44,7 @@ _MINUS_ONE, _ONE, _MOST = 0xBF800000, 0x3F800000, 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class TexelFormat:
-    """A texel format that bundles use."""
+    """A texel format of the files that are written here."""
 
     name: str
     """Name in the manifest."""
@@ -53,11 +53,19 @@ class TexelFormat:
     dtype: np.dtype[Any]
     """Type of a channel, or of a byte of a block."""
     channels: int
-    """Of a texel; for blocks, the bytes of a block."""
+    """Channels of a texel, or bytes of a block."""
+    words: str = ""
+    """For people: how a latent channel is stored."""
+    uses: tuple[str, ...] = ()
+    """Textures of a bundle that may have it: `latents`, `emission`, `opacity`, `proxies`."""
+    is_device_only: bool = False
+    """Only devices decode it: bundles with it are for loaders."""
+    device: str = ""
+    """Name in slangpy.Format, if it is uploaded here."""
     is_srgb: bool = False
     """Red, green and blue have the sRGB transfer function; alpha is linear."""
     side: int = 1
-    """Texels a side of a block; 1 for plain texels."""
+    """Texels along a side of a block; 1 for plain texels."""
     model: int = _RGBSDA
     """Colour model of the data format descriptor."""
     is_half_block: bool = False
@@ -98,23 +106,43 @@ BC7 = "BC7_UNORM_BLOCK"
 BC6H = "BC6H_UFLOAT_BLOCK"
 # Written for rungs of a ladder; nothing here reads them.
 BC7_SRGB, BC5, BC4 = "BC7_SRGB_BLOCK", "BC5_UNORM_BLOCK", "BC4_UNORM_BLOCK"
-# Written by `verdigris export`, for phones; nothing here reads it.
+# Written by `verdigris export`, for phones.
 ASTC = "ASTC_4x4_UNORM_BLOCK"
+_BYTE, _HALF = np.dtype("u1"), np.dtype("<f2")
+# The table of texel formats in Python; the first of a texture is the usual one. verdigris.h and
+# web/src/formats.js have one each; tests/core/bundle/files/test_formats.py compares them.
 FORMATS = {
     each.name: each
     for each in (
-        TexelFormat(R8, 9, np.dtype("u1"), 1),
-        TexelFormat(RGBA8, 37, np.dtype("u1"), 4),
-        TexelFormat(RGBA8_SRGB, 43, np.dtype("u1"), 4, is_srgb=True),
-        TexelFormat(RGBA16F, 97, np.dtype("<f2"), 4),
-        TexelFormat(BC7, 145, np.dtype("u1"), bc7.BLOCK_BYTES, side=bc7.SIDE, model=_BC7),
-        TexelFormat(BC6H, 143, np.dtype("u1"), 16, side=bc7.SIDE, model=_BC6H, is_half_block=True),
-        TexelFormat(BC7_SRGB, 146, np.dtype("u1"), 16, is_srgb=True, side=4, model=_BC7),
-        TexelFormat(BC5, 141, np.dtype("u1"), 16, side=4, model=_BC5, block_channels=2),
-        TexelFormat(BC4, 139, np.dtype("u1"), 8, side=4, model=_BC4),
-        TexelFormat(ASTC, 157, np.dtype("u1"), 16, side=4, model=_ASTC),
+        TexelFormat(R8, 9, _BYTE, 1, uses=("opacity",), device="r8_unorm"),
+        TexelFormat(
+            BC7, 145, _BYTE, 16, "BC7 blocks", ("latents",), device="bc7_unorm", side=4, model=_BC7
+        ),
+        TexelFormat(RGBA8, 37, _BYTE, 4, "8 bits each", ("latents",), device="rgba8_unorm"),
+        TexelFormat(
+            RGBA8_SRGB, 43, _BYTE, 4, uses=("proxies",), device="rgba8_unorm_srgb", is_srgb=True
+        ),
+        TexelFormat(
+            BC6H, 143, _BYTE, 16, uses=("emission",), side=4, model=_BC6H, is_half_block=True
+        ),
+        TexelFormat(
+            RGBA16F, 97, _HALF, 4, "half floats", ("latents", "emission"), device="rgba16_float"
+        ),
+        TexelFormat(ASTC, 157, _BYTE, 16, "ASTC blocks", ("latents",), True, side=4, model=_ASTC),
+        TexelFormat(
+            BC7_SRGB, 146, _BYTE, 16, device="bc7_unorm_srgb", is_srgb=True, side=4, model=_BC7
+        ),
+        TexelFormat(BC5, 141, _BYTE, 16, device="bc5_unorm", side=4, model=_BC5, block_channels=2),
+        TexelFormat(BC4, 139, _BYTE, 8, device="bc4_unorm", side=4, model=_BC4),
     )
 }
+
+
+def formats_of(texture: str) -> tuple[str, ...]:
+    """Names of the formats that this texture of a bundle may have, and that are read here."""
+    return tuple(
+        each.name for each in FORMATS.values() if texture in each.uses and not each.is_device_only
+    )
 
 
 # Blocks that the readers here accept, and their names.

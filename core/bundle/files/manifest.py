@@ -20,10 +20,8 @@ from verdigris.core.bundle.files.manifest_network import (
     tensor_names,
 )
 from verdigris.core.bundle.files.manifest_parts import (
-    EMISSION_FORMATS,
     LARGEST_REFERENCE,
     LARGEST_WEIGHTS,
-    OPACITY_FORMATS,
     Bounds,
     FileRecord,
     LatentFacts,
@@ -211,8 +209,8 @@ def parse_manifest(data: bytes, file: str) -> Manifest:
         reference_count=parse_count(reference),
         bounds=bounds,
         arithmetic=parse_arithmetic(fields, bounds, is_newer),
-        emission=parse_map(fields, "emission", EMISSION_FORMATS),
-        opacity=parse_map(fields, "opacity", OPACITY_FORMATS),
+        emission=parse_map(fields, "emission"),
+        opacity=parse_map(fields, "opacity"),
         proxies=parse_proxies(fields, latents),
         preview=parse_record(preview, LARGEST_PREVIEW) if preview else None,
         runtime=parse_runtime(fields),

@@ -9,17 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from verdigris.core.base.json_fields import Fields, refuse
-from verdigris.core.bundle.files.ktx2 import (
-    ASTC,
-    BC6H,
-    BC7,
-    FORMATS,
-    R8,
-    RGBA8,
-    RGBA8_SRGB,
-    RGBA16F,
-    TextureShape,
-)
+from verdigris.core.bundle.files.ktx2 import FORMATS, RGBA8_SRGB, TextureShape, formats_of
 from verdigris.core.bundle.proxies.proxy_texture import (
     COSINES,
     LAYERS,
@@ -44,9 +34,6 @@ LARGEST_SIDE = 8192
 LARGEST_LATENT = 1e30
 # The smallest normal single float: many readers flush smaller ones to zero.
 SMALLEST_SCALE = float(np.finfo(np.float32).tiny)
-LATENT_FORMATS = (BC7, RGBA8, RGBA16F)
-EMISSION_FORMATS = (BC6H, RGBA16F)
-OPACITY_FORMATS = (R8,)
 _OPTIONAL_BOUNDS = ("teacher_log_mae", "albedo")
 # For people; docs/WRITING.md is the definition.
 _SEMANTICS = (
@@ -115,7 +102,7 @@ class LatentFacts:
     layout: LatentLayout
     """Its size and mip levels."""
     format: str
-    """One of LATENT_FORMATS."""
+    """One of formats_of("latents")."""
     scale: tuple[float, ...]
     """By channel: latent = offset + scale x stored."""
     offset: tuple[float, ...]
@@ -305,19 +292,25 @@ def parse_latents(fields: Fields, spec: NetworkSpec) -> LatentFacts:
 
 
 def _latent_format(fields: Fields) -> str:
-    if fields.text("format") == ASTC:
+    found = FORMATS.get(fields.text("format"))
+    if found and found.is_device_only:
         remedy = "only devices decode it: name the bundle that it was exported from"
         fields.refuse("format", remedy)
-    return fields.chosen("format", LATENT_FORMATS)
+    return fields.chosen("format", formats_of("latents"))
 
 
-def parse_map(fields: Fields, name: str, formats: tuple[str, ...]) -> MapFacts | None:
+def parse_map(fields: Fields, name: str) -> MapFacts | None:
+    """The entry of `emission` or `opacity`, if there is one."""
     if name not in fields:
         return None
     table = fields.table(name)
     width, height, levels = parse_size(table)
     return MapFacts(
-        parse_record(table, LARGEST_MAP), width, height, levels, table.chosen("format", formats)
+        parse_record(table, LARGEST_MAP),
+        width,
+        height,
+        levels,
+        table.chosen("format", formats_of(name)),
     )
 
 

@@ -47,7 +47,7 @@ class LatentTexture:
     """The stored latents."""
 
     format: str
-    """One of LATENT_FORMATS of manifest_parts.py."""
+    """One of formats_of("latents")."""
     layout: LatentLayout
     """Size and mip levels, in texels."""
     levels: Sequence[NDArray[Any]]

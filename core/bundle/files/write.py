@@ -81,7 +81,7 @@ class Contents:
     emission: Sequence[NDArray[Any]] | None = None
     """Mip levels [height, width, 4] in half floats, finest first."""
     emission_format: str = RGBA16F
-    """One of EMISSION_FORMATS of manifest_parts.py."""
+    """One of formats_of("emission")."""
     opacity: Sequence[NDArray[Any]] | None = None
     """Mip levels [height, width, 1] in bytes, finest first."""
     proxies: Proxies | None = None

@@ -12,16 +12,7 @@ from verdigris.core.base.device import MOST_CONSTANT_BYTES, Device
 from verdigris.core.base.errors import BundleError, DeviceError, SettingsError
 from verdigris.core.base.kernels import Kernels, Source
 from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, careful_level
-from verdigris.core.bundle.files.ktx2 import (
-    BC4,
-    BC5,
-    BC7,
-    BC7_SRGB,
-    R8,
-    RGBA8,
-    RGBA8_SRGB,
-    RGBA16F,
-)
+from verdigris.core.bundle.files.ktx2 import BC7, FORMATS
 from verdigris.core.bundle.files.manifest_network import weights_name
 from verdigris.core.bundle.files.stored_textures import LatentTexture
 from verdigris.core.bundle.files.weights import (
@@ -52,16 +43,6 @@ DECODERS = ("portable", "cooperative")
 FILTERS = {"trilinear": 0, "sampler": 1, "stochastic": 2}
 # Alignment of a matrix in the device's own layout.
 OPTIMAL_ALIGNMENT = 128
-_FORMATS = {
-    BC7: "bc7_unorm",
-    BC7_SRGB: "bc7_unorm_srgb",
-    BC5: "bc5_unorm",
-    BC4: "bc4_unorm",
-    RGBA8: "rgba8_unorm",
-    RGBA8_SRGB: "rgba8_unorm_srgb",
-    RGBA16F: "rgba16_float",
-    R8: "r8_unorm",
-}
 # NeuralRecord of neural_record.slang: of one size for all numbers of channels.
 RECORD = np.dtype(
     [
@@ -345,7 +326,7 @@ def upload_texture(
     types = slangpy.TextureType
     texture = device.gpu.create_texture(
         type=types.texture_2d_array if is_array else types.texture_2d,
-        format=getattr(slangpy.Format, _FORMATS[format_name]),
+        format=getattr(slangpy.Format, FORMATS[format_name].device),
         width=width,
         height=height,
         array_length=len(levels[0]) if is_array else 1,

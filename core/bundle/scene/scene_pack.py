@@ -34,10 +34,8 @@ from verdigris.core.bundle.files.manifest import (
 )
 from verdigris.core.bundle.files.manifest_network import network_json, parse_network, sampler_json
 from verdigris.core.bundle.files.manifest_parts import (
-    EMISSION_FORMATS,
     LARGEST_REFERENCE,
     LARGEST_WEIGHTS,
-    OPACITY_FORMATS,
     Bounds,
     FileRecord,
     LatentFacts,
@@ -334,8 +332,8 @@ def _parse_material(fields: Fields, spec: NetworkSpec, last: int, is_newer: bool
         parse_record(reference, LARGEST_REFERENCE),
         parse_count(reference),
         parse_live(fields, spec.live_inputs),
-        parse_map(fields, "emission", EMISSION_FORMATS),
-        parse_map(fields, "opacity", OPACITY_FORMATS),
+        parse_map(fields, "emission"),
+        parse_map(fields, "opacity"),
         parse_proxies(fields, latents),
         bounds,
         parse_arithmetic(fields, bounds, is_newer),

@@ -12,6 +12,7 @@ from verdigris.core.base.json_fields import parse_json
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.base.text import counted, printable
 from verdigris.core.bundle.files.arithmetic import IN_WORDS
+from verdigris.core.bundle.files.ktx2 import FORMATS
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST
 from verdigris.core.bundle.files.read import Bundle, is_bundle, open_bundle, read_whole
 from verdigris.core.cli.shared.opening import require_own_material
@@ -100,14 +101,6 @@ def _inspect_set(path: Path, as_json: bool) -> None:
         print(f"  PSNR      {errors['psnr']:.1f} dB")
 
 
-# By texel format.
-_LATENTS = {
-    "BC7_UNORM_BLOCK": "BC7 blocks",
-    "R8G8B8A8_UNORM": "8 bits each",
-    "R16G16B16A16_SFLOAT": "half floats",
-}
-
-
 def _print_bundle(bundle: Bundle) -> None:
     """Prints a summary for technical artists."""
     manifest = bundle.manifest
@@ -115,7 +108,7 @@ def _print_bundle(bundle: Bundle) -> None:
     print(f"{bundle.folder}: {manifest.name}")
     print(f"  decoder   {manifest.spec.name} {manifest.spec.activation}")
     size = f"{latents.layout.width} x {latents.layout.height}"
-    channels = f"{manifest.spec.latent_channels} channels in {_LATENTS[latents.format]}"
+    channels = f"{manifest.spec.latent_channels} channels in {FORMATS[latents.format].words}"
     print(f"  latents   {size}, {latents.layout.levels} levels, {channels}")
     if manifest.arithmetic:
         print(f"  decode    {IN_WORDS[manifest.arithmetic.advised]}")

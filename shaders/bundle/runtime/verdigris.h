@@ -39,16 +39,20 @@ extern "C" {
 #define VD_CHANNELS 8 /* latent channels of a texel at most */
 #define VD_MOST_LIVE 3
 
-/* Values of VkFormat. */
-enum {
-    VD_R8_UNORM = 9,
-    VD_R8G8B8A8_UNORM = 37,
-    VD_R8G8B8A8_SRGB = 43,
-    VD_R16G16B16A16_SFLOAT = 97,
-    VD_BC6H_UFLOAT_BLOCK = 143,
-    VD_BC7_UNORM_BLOCK = 145,
-    VD_ASTC_4x4_UNORM_BLOCK = 157
-};
+/* The texel formats of bundles, one a row: its name, also in the manifest; its VkFormat, which is the value of
+   VD_name; bytes of a texel, or of a block; texels along a side of a block; and the textures that may have it. */
+#define VD_FORMATS(row)                                                       \
+    row(R8_UNORM, 9, 1, 1, VD__OPACITY)                                       \
+    row(R8G8B8A8_UNORM, 37, 4, 1, VD__LATENTS)                                \
+    row(R8G8B8A8_SRGB, 43, 4, 1, VD__PROXIES)                                 \
+    row(R16G16B16A16_SFLOAT, 97, 8, 1, VD__LATENTS | VD__EMISSION)            \
+    row(BC6H_UFLOAT_BLOCK, 143, 16, 4, VD__EMISSION)                          \
+    row(BC7_UNORM_BLOCK, 145, 16, 4, VD__LATENTS)                             \
+    row(ASTC_4x4_UNORM_BLOCK, 157, 16, 4, VD__LATENTS)
+
+#define VD__VALUE(name, number, bytes, side, uses) , VD_##name = number
+enum { VD_NO_FORMAT = 0 VD_FORMATS(VD__VALUE) };
+#undef VD__VALUE
 
 typedef enum { VD_NONE, VD_SILU, VD_RELU, VD_LEAKY_RELU, VD_LEAKY_SMELU } VdActivation;
 
@@ -634,28 +638,59 @@ static uint32_t vd__u32(const uint8_t *data) {
 
 static uint64_t vd__u64(const uint8_t *data) { return vd__u32(data) | (uint64_t)vd__u32(data + 4) << 32; }
 
-/* Bytes of a texel, or of a block of 4 x 4 texels. */
+/* Textures of a bundle, as bits of `uses` in VD_FORMATS. */
+enum { VD__LATENTS = 1, VD__EMISSION = 2, VD__OPACITY = 4, VD__PROXIES = 8 };
+
+#define VD__ROW(name, number, bytes, side, uses) {#name, number, uses},
+static const struct {
+    const char *name;
+    uint32_t number, uses;
+} vd__formats[] = {VD_FORMATS(VD__ROW){0, 0, 0}};
+#undef VD__ROW
+
+/* The VkFormat with this name for this use, or 0. */
+static uint32_t vd__format_named(const Vd__Field *name, uint32_t use) {
+    uint32_t i;
+    for (i = 0; vd__formats[i].name; i++)
+        if (vd__formats[i].uses & use && vd__is(name, vd__formats[i].name))
+            return vd__formats[i].number;
+    return 0;
+}
+
+static const char *vd__format_name(uint32_t format) {
+    uint32_t i;
+    for (i = 0; vd__formats[i].name && vd__formats[i].number != format; i++)
+        ;
+    return vd__formats[i].name ? vd__formats[i].name : "unknown";
+}
+
+/* Bytes of a texel, or of a block. */
 static uint32_t vd__unit(uint32_t format) {
     switch (format) {
-    case VD_R8_UNORM: return 1;
-    case VD_R8G8B8A8_UNORM:
-    case VD_R8G8B8A8_SRGB: return 4;
-    case VD_R16G16B16A16_SFLOAT: return 8;
-    case VD_BC6H_UFLOAT_BLOCK:
-    case VD_BC7_UNORM_BLOCK:
-    case VD_ASTC_4x4_UNORM_BLOCK: return 16;
+#define VD__CASE(name, number, bytes, side, uses) \
+    case number: return bytes;
+        VD_FORMATS(VD__CASE)
+#undef VD__CASE
     default: return 0;
     }
 }
 
-static int vd__is_block(uint32_t format) {
-    return format == VD_BC6H_UFLOAT_BLOCK || format == VD_BC7_UNORM_BLOCK || format == VD_ASTC_4x4_UNORM_BLOCK;
+/* Texels along a side of a block; 1 for plain texels. */
+static uint32_t vd__side(uint32_t format) {
+    switch (format) {
+#define VD__CASE(name, number, bytes, side, uses) \
+    case number: return side;
+        VD_FORMATS(VD__CASE)
+#undef VD__CASE
+    default: return 1;
+    }
 }
 
+static int vd__is_block(uint32_t format) { return vd__side(format) > 1; }
+
 static size_t vd__level_bytes(uint32_t format, uint32_t width, uint32_t height, uint32_t layers) {
-    if (vd__is_block(format))
-        width = (width + 3) / 4, height = (height + 3) / 4;
-    return (size_t)width * height * layers * vd__unit(format);
+    const uint32_t side = vd__side(format);
+    return (size_t)((width + side - 1) / side) * ((height + side - 1) / side) * layers * vd__unit(format);
 }
 
 static void vd__place_levels(VdTexture *texture) {
@@ -708,13 +743,8 @@ static int vd__read_ktx2(VdTexture *texture, uint32_t layers, const char *file, 
     return 1;
 }
 
-typedef struct {
-    const char *name;
-    uint32_t format;
-} Vd__Format;
-
-static int vd__texture(VdTexture *texture, const Vd__Field *root, const char *name, const Vd__Format *formats,
-                       uint32_t layers, VdRead read, void *user) {
+static int vd__texture(VdTexture *texture, const Vd__Field *root, const char *name, uint32_t use, uint32_t layers,
+                       VdRead read, void *user) {
     const Vd__Field record = vd__get(root, name);
     const Vd__Field format = vd__get(&record, "format"), levels = vd__get(&record, "levels");
     const Vd__Field width = vd__get(&record, "width"), height = vd__get(&record, "height");
@@ -733,14 +763,12 @@ static int vd__texture(VdTexture *texture, const Vd__Field *root, const char *na
         wanted++;
     if (texture->levels != wanted)
         return vd__wrong(&levels, "it must go down to 1 x 1");
-    for (; formats->name && !vd__is(&format, formats->name); formats++)
-        ;
-    if (!formats->name)
+    if (!vd__format_named(&format, use))
         return vd__wrong(&format, "this format is unknown: use a newer verdigris.h");
     texture->layers = layers ? layers : 1;
     if (!vd__file_name(&record, file) || !vd__read_record(&record, read, user, VD__MOST_TEXTURE, &texture->memory, &bytes))
         return 0;
-    texture->format = formats->format;
+    texture->format = vd__format_named(&format, use);
     return vd__read_ktx2(texture, layers, file, texture->memory, bytes, root->json->error);
 }
 
@@ -996,14 +1024,6 @@ static int vd__bounds(VdBundle *bundle, const Vd__Field *root) {
 }
 
 static int vd__load(VdBundle *bundle, Vd__Json *json, VdRead read, void *user) {
-    static const Vd__Format latent_formats[] = {{"R8G8B8A8_UNORM", VD_R8G8B8A8_UNORM},
-                                                {"R16G16B16A16_SFLOAT", VD_R16G16B16A16_SFLOAT},
-                                                {"BC7_UNORM_BLOCK", VD_BC7_UNORM_BLOCK},
-                                                {"ASTC_4x4_UNORM_BLOCK", VD_ASTC_4x4_UNORM_BLOCK}, {0, 0}};
-    static const Vd__Format emission_formats[] = {{"R16G16B16A16_SFLOAT", VD_R16G16B16A16_SFLOAT},
-                                                  {"BC6H_UFLOAT_BLOCK", VD_BC6H_UFLOAT_BLOCK}, {0, 0}};
-    static const Vd__Format opacity_formats[] = {{"R8_UNORM", VD_R8_UNORM}, {0, 0}};
-    static const Vd__Format proxy_formats[] = {{"R8G8B8A8_SRGB", VD_R8G8B8A8_SRGB}, {0, 0}};
     const Vd__Field root = {json, 1, ""};
     const Vd__Field format = vd__get(&root, "format"), version = vd__get(&root, "version");
     const Vd__Field name = vd__get(&root, "name"), weights = vd__get(&root, "weights");
@@ -1042,10 +1062,10 @@ static int vd__load(VdBundle *bundle, Vd__Json *json, VdRead read, void *user) {
         return 0;
     if (!latents.at)
         return vd__wrong(&latents, "write the bundle again");
-    if (!vd__texture(&bundle->latents, &root, "latents", latent_formats, bundle->channels / 4, read, user) ||
-        !vd__texture(&bundle->emission, &root, "emission", emission_formats, 0, read, user) ||
-        !vd__texture(&bundle->opacity, &root, "opacity", opacity_formats, 0, read, user) ||
-        !vd__texture(&bundle->proxies, &root, "proxies", proxy_formats, 5, read, user) ||
+    if (!vd__texture(&bundle->latents, &root, "latents", VD__LATENTS, bundle->channels / 4, read, user) ||
+        !vd__texture(&bundle->emission, &root, "emission", VD__EMISSION, 0, read, user) ||
+        !vd__texture(&bundle->opacity, &root, "opacity", VD__OPACITY, 0, read, user) ||
+        !vd__texture(&bundle->proxies, &root, "proxies", VD__PROXIES, 5, read, user) ||
         !vd__floats(&scale, bundle->channels, 1e30, record->scale) ||
         !vd__floats(&offset, bundle->channels, 1e30, record->offset))
         return 0;
@@ -1155,10 +1175,12 @@ static const uint8_t *vd__block(const VdLevel *level, uint32_t layer, uint32_t x
 static int vd__check_blocks(const VdTexture *texture, VdError *error) {
     uint32_t level;
     size_t at;
-    if (texture->format == VD_ASTC_4x4_UNORM_BLOCK)
-        return vd__fail(error, "latents.ktx2", "vkFormat", "157 (ASTC)",
-                        "only devices decode it: upload the blocks, or check the bundle that was exported");
-    for (level = 0; texture->format == VD_BC7_UNORM_BLOCK && level < texture->levels; level++)
+    if (!vd__is_block(texture->format))
+        return 1;
+    if (texture->format != VD_BC7_UNORM_BLOCK)
+        return vd__fail(error, "latents.ktx2", "vkFormat", vd__format_name(texture->format),
+                        "only devices decode it: upload the blocks, or check the bundle that it was exported from");
+    for (level = 0; level < texture->levels; level++)
         for (at = 0; at < texture->level[level].bytes; at += 16)
             if (!vd__bc7_mode(texture->level[level].data + at))
                 return vd__fail_number(error, "latents.ktx2", "the first byte of a BC7 block",
@@ -1205,7 +1227,7 @@ static void vd__texel(const VdTexture *texture, uint32_t level, uint32_t x, uint
         const uint8_t *bytes = rgba;
         if (texture->format == VD_BC7_UNORM_BLOCK)
             vd__bc7_texel(vd__block(from, layer, x, y), 4 * (y % 4) + x % 4, rgba);
-        else if (texture->format == VD_ASTC_4x4_UNORM_BLOCK)
+        else if (vd__is_block(texture->format))
             memset(rgba, 0, sizeof rgba); /* vd_check refuses it */
         else
             bytes = from->data + vd__unit(texture->format) * place;

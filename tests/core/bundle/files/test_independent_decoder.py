@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from verdigris.core.bundle.files.manifest_parts import LATENT_FORMATS
+from verdigris.core.bundle.files.ktx2 import formats_of
 from verdigris.core.bundle.files.reference import lobes_at
 from verdigris.core.bundle.files.stored_textures import emission_levels, opacity_levels
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
@@ -27,7 +27,7 @@ def check_within_a_millionth(bundle):
     return columns
 
 
-@pytest.mark.parametrize("texel_format", LATENT_FORMATS)
+@pytest.mark.parametrize("texel_format", formats_of("latents"))
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_an_independent_decoder_is_right_for_every_network(texel_format, activation, tmp_path):
     spec = NetworkSpec(hidden_width=16, hidden_layers=3, activation=activation, frame_count=2)
@@ -44,7 +44,7 @@ def test_an_independent_decoder_decodes_other_counts_of_frames_and_lobes(frames,
     check_within_a_millionth(make_bundle(tmp_path / "a.vdg", lively_parameters(spec)))
 
 
-@pytest.mark.parametrize("texel_format", LATENT_FORMATS)
+@pytest.mark.parametrize("texel_format", formats_of("latents"))
 def test_an_independent_decoder_decodes_four_latents(texel_format, tmp_path):
     spec = NetworkSpec(8, 2, "silu", latent_channels=4)
     bundle = make_bundle(tmp_path / "a.vdg", lively_parameters(spec, TALL), texel_format)

@@ -15,8 +15,7 @@ import pytest
 from verdigris.core.base.errors import BundleError, VerdigrisError
 from verdigris.core.base.lock import locked
 from verdigris.core.bundle.files import replace_folder as replacing
-from verdigris.core.bundle.files.ktx2 import BC7, RGBA8, RGBA16F
-from verdigris.core.bundle.files.manifest_parts import LATENT_FORMATS
+from verdigris.core.bundle.files.ktx2 import BC7, RGBA8, RGBA16F, formats_of
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.scene.pack import pack
@@ -181,7 +180,7 @@ def test_a_bundle_set_aside_by_a_killed_writer_is_found_by_readers(tmp_path):
     bundle.check_files()
 
 
-@pytest.mark.parametrize("texel_format", LATENT_FORMATS)
+@pytest.mark.parametrize("texel_format", formats_of("latents"))
 def test_a_written_bundle_is_read_back(texel_format, tmp_path):
     spec = NetworkSpec(hidden_width=16, hidden_layers=2, activation="leaky_smelu")
     parameters = lively_parameters(spec)

@@ -114,7 +114,7 @@ def test_another_material_than_that_of_a_bundle_is_refused(name, bundle, command
     picture = ["-o", "a.png"] if name in ("render", "compare") else []
     code, _, printed = command(name, *bundles, "-m", "granite", "--device", "software", *picture)
     assert code == 2
-    assert f"small.vdg holds the material '{bundle.manifest.name}' and not" in printed
+    assert f"small.vdg contains the material '{bundle.manifest.name}' and not" in printed
 
 
 def test_inspect_writes_no_escape_sequences_of_strangers(tmp_path, command):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from verdigris.core.bundle.files import reference as rows_of_reference
-from verdigris.core.bundle.files.manifest_parts import LATENT_FORMATS, Bounds
+from verdigris.core.bundle.files.ktx2 import formats_of
+from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import choose_points, make_reference
 from verdigris.core.bundle.files.stored_textures import export_numbers
 from verdigris.core.bundle.runtime.runtime_files import slang_files
@@ -87,7 +88,7 @@ def test_the_points_cover_the_edges_that_decoders_get_wrong():
     assert (mirrored.sum(1) < 1e-10).sum() >= 20
 
 
-@pytest.mark.parametrize("texel_format", LATENT_FORMATS)
+@pytest.mark.parametrize("texel_format", formats_of("latents"))
 def test_a_bundle_as_written_holds(texel_format, tmp_path):
     result = verify(make_bundle(tmp_path / "a.vdg", texel_format=texel_format))
     assert result.holds
