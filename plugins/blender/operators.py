@@ -206,7 +206,7 @@ class VERDIGRIS_OT_live_input(_Reporting, bpy.types.Operator):
     bl_idname = "verdigris.live_input"
     bl_label = "Live Input"
 
-    name: bpy.props.StringProperty(name="Name", description="Of the input in the document")
+    name: bpy.props.StringProperty(name="Name", description="The name of the input in the document")
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import bpy
 
 PRESETS = (
-    ("", "Automatic", "Standard on a graphics card, draft on a processor"),
+    ("", "Automatic", "Standard on a GPU, draft on a CPU"),
     ("draft", "Draft", "For a first look"),
     ("standard", "Standard", "For use"),
     ("final", "Final", "To ship"),
@@ -36,7 +36,7 @@ class VerdigrisSettings(bpy.types.PropertyGroup):
     )
     viewport_textures: bpy.props.BoolProperty(
         name="Textures for the viewport",
-        description="Also make a Principled BSDF with plain textures, as Blender cannot show a "
+        description="Also make a baked look with plain textures, because Blender cannot show a "
         "neural material",
         default=True,
     )

@@ -62,7 +62,7 @@ PARAMETERS = (
         MENU,
         AUTOMATIC,
         "Draft for a first look, Standard for use, Final to ship. Automatic is Standard on a GPU "
-        "and Draft on a processor.",
+        "and Draft on a CPU.",
         (
             (AUTOMATIC, "Automatic"),
             ("draft", "Draft"),

@@ -9,7 +9,7 @@ from verdigris.plugins.houdini.scene.nodes import undo_step
 
 NAME = "verdigris_tops"
 _PARENT = "/obj"
-# The number of bakes at once: each uses the graphics card alone.
+# The number of bakes at once: each needs the GPU alone.
 _SLOTS = 1
 _CUSTOM_SLOTS = "-1"
 
