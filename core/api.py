@@ -6,14 +6,13 @@ for event in bake(document, preset="draft", folder=Path("out")):
 bundle = open_bundle("out/copper_tray.vdg")
 assert verify(bundle).holds
 
-Error messages name options of the command. Here `--search` is the argument `search_paths`; other
-options are arguments of the same names.
+Error messages name options of the command. Here `--search` is the argument `search_paths`; the
+other options are arguments with the same names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from verdigris.core.baking.bake import BakeControl
+    from verdigris.core.baking.prepare import BakeControl
     from verdigris.core.bundle.files.read import Bundle
     from verdigris.core.bundle.scene.scene_pack import ScenePack
     from verdigris.core.bundle.verify.rows import Decoder
@@ -89,19 +88,11 @@ def bake(
     Call `stop()` of `control` (`verdigris.core.baking.state.options.BakeControl`) to end training
     early and write the bundle.
     """
-    from verdigris.core.baking.bake import bake as run
     from verdigris.core.baking.bake_request import BakeRequest
-    from verdigris.core.baking.measure.memory import check_limits
-    from verdigris.core.baking.prepare import prepare
-    from verdigris.core.baking.state.options import BakeControl
-    from verdigris.core.base.device import open_device
+    from verdigris.core.baking.prepare import BakeControl, open_to_bake, prepare
     from verdigris.core.base.errors import SettingsError
-    from verdigris.core.material.live_inputs.live_input import parse_all_wanted
 
     documents, folder = _require_documents(documents), path_from(folder, "folder")
-    live = _as_list(live, str)
-    for each in live:
-        require_text(each, "live")
     for argument, value in (("name", name), ("material", material)):
         if value is not None:
             require_text(value, argument)
@@ -115,16 +106,14 @@ def bake(
         target_error=target_error,
         target=target,
         viewport_textures=viewport_textures,
-        live=parse_all_wanted(live),
+        live=_as_list(live, str),
         **changes,
     )
-    check_limits(device)
-    opened = open_device(device)
+    opened = open_to_bake(device)
     chosen = [(each, each.require_material(material)) for each in documents]
     # absolute, because the caller may change the working folder between two events
     prepared = prepare(request, chosen, opened, folder.absolute(), name or None)
-    options = replace(prepared.options, preview_seconds=1.0)
-    return run(prepared.teachers, prepared.recipe, options, control)
+    return prepared.with_options(preview_seconds=1.0).bake(control)
 
 
 @explain_missing_folder()
@@ -151,12 +140,12 @@ def verify(
     device: str | None = None,
     mesh: str | Path | None = None,
 ) -> Verification:
-    """Compares decoders of a bundle with its reference values: the one in numpy, those of the
-    device, and your own. With the source document, also compares the material's graph, on the mesh
-    of the bake if there was one: `mesh`, or by default the file of its name beside the document or
-    the bundle. Without any device, only numpy is compared.
+    """Compares decoders of a bundle with its reference values: the decoder in numpy, those on the
+    device, and your own. With the source document, the material's graph is compared, too. If the
+    bundle was baked on a mesh, that is `mesh`, or by default the file with its name beside the
+    document or the bundle. Without a device, only numpy is compared.
 
-    A scene pack is verified for each material, without own decoders and sources.
+    In a scene pack every material is verified, without your own decoders and without a source.
     """
     import warnings
 
@@ -172,8 +161,7 @@ def verify(
     )
     from verdigris.core.bundle.verify.verify import source_notes
     from verdigris.core.bundle.verify.verify import verify as prove
-    from verdigris.core.ladder.mesh.baked_mesh import find_points, mesh_notes
-    from verdigris.core.material.teacher.teacher import Teacher
+    from verdigris.core.ladder.mesh.baked_mesh import mesh_notes, source_teacher
 
     if source is not None:
         _require_document(source)
@@ -191,10 +179,8 @@ def verify(
     shipped, notes = (decoders_on(bundle, on), device_notes(bundle, on)) if on else (NOTHING, [])
     teacher = None
     if source and on:
-        material = source.require_material(bundle.source_name)
         given = None if mesh is None else path_from(mesh, "mesh")
-        points = find_points(bundle, source, material, given)
-        teacher = Teacher(source, material, on, points, bundle.wanted_live)
+        teacher = source_teacher(bundle, source, on, mesh=given)
         notes = [*source_notes(bundle, teacher), *mesh_notes(bundle), *notes]
     return prove(bundle, [*shipped.decoders, *decoders], teacher, notes, shipped.samplers)
 
@@ -203,8 +189,8 @@ def verify(
 def evaluate(bundle: Bundle | str | Path, device: str | None = None) -> Student:
     """The neural material of a bundle on a device: call its `response(uv, wi, wo)`.
 
-    It evaluates the finest mip level. Set `level` for another or a fraction; a runtime's lod looks
-    up the level max(lod / 2, lod - 1).
+    It evaluates the finest mip level. Set `level` to another number or a fraction; for its lod, a
+    runtime looks up the level max(lod / 2, lod - 1).
     """
     from verdigris.core.base.device import open_device
     from verdigris.core.base.errors import SettingsError

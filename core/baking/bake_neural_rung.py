@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verdigris.core.baking.bake import bake
 from verdigris.core.baking.prepare import prepare
 from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.bundle.files.read import open_bundle
@@ -48,9 +47,8 @@ def bake_neural(
         points = mesh_points(surface, used_set, properties=properties)
         request = replace(request, importance=coverage_weights(points, None))
     prepared = prepare(request, [(document, material)], device, folder, points=points)
-    options = replace(prepared.options, keeps_versions=False)
     path: Path | None = None
-    for event in bake(prepared.teachers, prepared.recipe, options):
+    for event in prepared.with_options(keeps_versions=False).bake():
         if isinstance(event, Step):
             on_progress(event.step / max(1, event.steps))
         elif isinstance(event, Finished):

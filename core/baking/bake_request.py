@@ -235,8 +235,13 @@ class BakeRequest:
 
     @classmethod
     def of(cls, **values: Any) -> BakeRequest:
-        """A request from keywords: fields by their names, and all others as changes."""
+        """A request from keywords of a script: fields by their names, live inputs as texts, and all
+        others as changes."""
         own = {name: values.pop(name) for name in options_of(cls) if name in values}
+        if own.get("live"):
+            for text in own["live"]:
+                require_text(text, "live")
+            own["live"] = parse_all_wanted(own["live"])
         return cls(**{**own, "changes": {**own.get("changes", {}), **values}})
 
     def over(self, base: BakeRequest) -> BakeRequest:

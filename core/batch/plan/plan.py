@@ -311,7 +311,7 @@ def make_work(
                 each.entry.source,
                 _of(each).material,
                 _of(each).asked,
-                tuple(map(str, each.entry.request.live or ())),
+                each.entry.request.live or (),
             )
             for each in members
         ),

@@ -1,4 +1,4 @@
-"""One bake of a scene as data, for the process that runs it on this machine or another."""
+"""One bake of a scene as data, for a process on this machine or another one."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from verdigris.core.base.errors import SceneError
 from verdigris.core.base.json_fields import Fields
 from verdigris.core.batch.scene.entry import Source
 from verdigris.core.bundle.files.manifest import SUFFIX
+from verdigris.core.material.live_inputs.live_input import WantedInput, parse_all_wanted
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,8 @@ class Member:
     """Its name in the document."""
     asked: Mapping[str, Any] = field(default_factory=dict)
     """The section `asked` of its manifest."""
-    live: tuple[str, ...] = ()
-    """Inputs that stay open, as `verdigris bake --live` takes them."""
+    live: tuple[WantedInput, ...] = ()
+    """Inputs that stay open."""
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -36,7 +37,7 @@ class Member:
             "source": self.source.as_json(),
             "material": self.material,
             "asked": dict(self.asked),
-            "live": list(self.live),
+            "live": list(map(str, self.live)),
         }
 
 
@@ -100,7 +101,7 @@ class Task:
                 Source.from_json(each["source"]),
                 each["material"],
                 each["asked"],
-                tuple(each.get("live", ())),
+                parse_all_wanted(each.get("live", ())),
             )
             for each in values["members"]
         )

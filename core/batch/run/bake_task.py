@@ -1,6 +1,9 @@
-"""python -m verdigris.core.batch.run.bake_task: runs bakes of a scene in a process of their own. A
-task is a line of JSON on standard input; events go to standard output, one a line. After a bake the
-process asks for another. The end of the input or a signal ends it, and the checkpoint remains."""
+"""python -m verdigris.core.batch.run.bake_task: runs bakes of a scene in a process of their own.
+
+A task is a line of JSON on the standard input. Events go to the standard output, one on a line.
+After a bake the process asks for another. The end of the input, or a signal, ends the process; the
+checkpoint remains.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,12 @@ import threading
 import time
 import traceback
 from collections.abc import Generator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.adapters import begin_driver
 from verdigris.core.base.device import close_device
-from verdigris.core.base.errors import DeviceError, VerdigrisError
-from verdigris.core.base.lock import clear_locks
+from verdigris.core.base.errors import BundleError, DeviceError, VerdigrisError
+from verdigris.core.base.lock import HeldError, clear_locks
 from verdigris.core.base.process.processor import resident_bytes
 from verdigris.core.base.process.termination import Terminated, Termination
 from verdigris.core.batch.plan.task import Task
@@ -31,14 +33,13 @@ from verdigris.core.worker.protocol.streams import take_standard_streams
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from verdigris.core.baking.state.options import BakeOptions
+    from verdigris.core.baking.prepare import Prepared
     from verdigris.core.base.device import Device
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.progress import Event
-    from verdigris.core.settings.presets import Recipe
 
 EXIT_DONE, EXIT_FAILED = 0, 1
-# Bakes of a process at most, and bytes that it may hold more than after the first.
+# The most bakes of a process, and the most bytes by which it may grow after the first one.
 _MOST_BAKES, _MOST_GROWTH = 200, 1 << 30
 # A bake whose parent was killed keeps its lock while its compiler runs.
 LOCK_SECONDS = 120.0
@@ -128,7 +129,7 @@ def _write_log(path: str) -> None:
 
 
 class _Memory:
-    """Whether bakes leave memory behind. A process that has grown by much ends, and another one
+    """Whether bakes leave memory behind. A process that has grown a lot ends, and another one
     continues."""
 
     def __init__(self) -> None:
@@ -160,36 +161,28 @@ def _run_task(task: Task, post: Any) -> int:
 
 
 def describe(failure: VerdigrisError) -> dict[str, Any]:
-    """A failure as an event. Errors of a document are permanent; devices and disks may recover."""
-    from verdigris.core.base.errors import BundleError
-    from verdigris.core.base.lock import HeldError
-
+    """A failure as an event. The error of a document is permanent; a device or a disk may
+    recover."""
     can_retry = isinstance(failure, DeviceError | BundleError | HeldError)
     return {"kind": type(failure).__name__, "text": str(failure), "can_retry": can_retry}
 
 
 def run(task: Task, post: Any) -> int:
     """Runs the bake. Materials that cannot be compiled are reported with the reasons."""
-    from verdigris.core.baking.measure.memory import check_limits
-    from verdigris.core.baking.prepare import prepare_compiled
-    from verdigris.core.base.device import open_device
+    from verdigris.core.baking.prepare import open_to_bake, prepare_compiled
 
-    check_limits(task.device or None)
-    device = open_device(task.device or None)
+    device = open_to_bake(task.device or None)
     teachers = _compile(task, device, post)
     if len(teachers) < len(task.members):
         return EXIT_DONE
-    prepared = prepare_compiled(task.request, teachers, task.folder, task.name)
-    options = replace(
-        prepared.options,
-        resume=task.checkpoint.is_file(),
+    prepared = prepare_compiled(task.request, teachers, task.folder, task.name).with_options(
         # hundreds of materials, and a plan of each run: versions would fill the disk
         keeps_versions=False,
         names=tuple(member.name for member in task.members),
         provenance=tuple(member.asked for member in task.members),
     )
     # the output can be closed: the bake must release its lock even then
-    with contextlib.closing(bake_or_wait(teachers, prepared.recipe, options, post)) as events:
+    with contextlib.closing(bake_or_wait(prepared, post)) as events:
         for event in events:
             post(event.as_json())
     return EXIT_DONE
@@ -197,7 +190,6 @@ def run(task: Task, post: Any) -> int:
 
 def _compile(task: Task, device: Device, post: Any) -> list[Teacher]:
     from verdigris.core.batch.scene.entry import DocumentCache
-    from verdigris.core.material.live_inputs.live_input import parse_all_wanted
     from verdigris.core.material.teacher.teacher import Teacher
 
     documents, teachers = DocumentCache(), []
@@ -205,8 +197,7 @@ def _compile(task: Task, device: Device, post: Any) -> list[Teacher]:
         try:
             document = documents.load(member.source)
             material = document.require_material(member.material)
-            live = parse_all_wanted(member.live)
-            teachers.append(Teacher(document, material, device, live=live))
+            teachers.append(Teacher(document, material, device, live=member.live))
         except DeviceError:
             raise
         except VerdigrisError as failure:
@@ -214,25 +205,14 @@ def _compile(task: Task, device: Device, post: Any) -> list[Teacher]:
     return teachers
 
 
-def bake_or_wait(
-    teachers: list[Teacher], recipe: Recipe, options: BakeOptions, post: Any
-) -> Generator[Event, None, None]:
-    """The events of a bake that continues from its checkpoint, or starts again if the checkpoint is
-    not valid. If another process has the bake, it waits for its end and yields nothing."""
-    from verdigris.core.baking.bake import bake
-    from verdigris.core.base.lock import HeldError
-    from verdigris.core.network.parameters import CheckpointError
-
+def bake_or_wait(prepared: Prepared, post: Any) -> Generator[Event, None, None]:
+    """The events of a bake, which continues from its checkpoint. If another process has the bake,
+    waits for its end and yields nothing."""
     deadline, has_waited = time.monotonic() + LOCK_SECONDS, False
     while True:
-        events = bake(teachers, recipe, options)
+        events = prepared.continued()
         try:
             first = next(events)
-        except CheckpointError as failure:
-            if not options.resume:
-                raise
-            post({"event": "warning", "text": f"starts again: {failure}"})
-            options = replace(options, resume=False)
         except HeldError:
             if time.monotonic() > deadline:
                 raise

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import typer
 
-from verdigris.core.baking.bake import BakeControl
-from verdigris.core.baking.bake import bake as run_bake
 from verdigris.core.baking.measure.memory import check_limits
 from verdigris.core.baking.prepare import Prepared, prepare
+from verdigris.core.baking.state.options import BakeControl
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.cli.shared import bake_options as option
@@ -24,7 +23,7 @@ from verdigris.core.cli.shared.bake_output import (
     recommend_next,
     result_only,
 )
-from verdigris.core.cli.shared.if_changed import continued, is_up_to_date, show_up_to_date
+from verdigris.core.cli.shared.if_changed import is_up_to_date, show_up_to_date
 from verdigris.core.cli.shared.opening import place_on_mesh
 from verdigris.core.cli.shared.options import (
     AsJson,
@@ -90,13 +89,13 @@ def bake(
         weights = coverage_weights(points, weights)
     request = changed(request, importance=weights)
     prepared = prepare(request, chosen, opened, out, bundle_name, points)
-    options = changed(
-        prepared.options,
+    prepared = prepared.with_options(
         keeps_versions=not replace,
         provenance=({"importance": map_facts},) * len(chosen) if map_facts else (),
     )
+    options = prepared.options
     recommend = recommend_next(options.preset, request, str(options.trainer), len(chosen))
-    _run(changed(prepared, options=options), if_changed, as_json, quiet, recommend)
+    _run(prepared, if_changed, as_json, quiet, recommend)
 
 
 def _run(
@@ -107,9 +106,9 @@ def _run(
     show = json_lines if as_json else result_only if quiet else on_terminal
     control = BakeControl()
     ending = BakeEnding(control)
-    run = continued if if_changed else run_bake
+    run = prepared.continued if if_changed else prepared.bake
     with ending.listening():
-        ending.show(show, run(prepared.teachers, prepared.recipe, prepared.options, control))
+        ending.show(show, run(control))
 
 
 def _facts_of_map(file: Path | None) -> dict[str, str] | None:

@@ -1,27 +1,20 @@
-"""`verdigris bake --if-changed`: compares a bundle with its inputs, and continues a bake that was
-interrupted."""
+"""`verdigris bake --if-changed`: compares a bundle with its inputs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from verdigris.core.baking.bake import BakeControl, BakeOptions, bake
 from verdigris.core.baking.bake_request import BakeRequest
-from verdigris.core.baking.state.checkpoint import state_path
 from verdigris.core.batch.plan.inputs import collect_inputs
 from verdigris.core.batch.plan.plan import Choices, Planned, State, check_bundle
 from verdigris.core.batch.scene.entry import Entry, Source
 from verdigris.core.flatten.viewport import texture_paths
 from verdigris.core.material.load.mtlx_document import Document, Material
-from verdigris.core.material.teacher.teacher import Teacher
-from verdigris.core.network.parameters import CheckpointError
-from verdigris.core.progress import Event, Warning
-from verdigris.core.settings.presets import Recipe
 from verdigris.core.worker.protocol.messages import encode
 
 
@@ -33,7 +26,6 @@ def is_up_to_date(
 ) -> bool:
     """Whether a bake now would record the same inputs as the existing bundle, as `verdigris scene`
     compares them. There may be one material only."""
-
     if len(chosen) > 1:
         raise typer.BadParameter(
             f"needs one material, and these are {len(chosen)}: bake each by itself",
@@ -48,7 +40,6 @@ def is_up_to_date(
 
 def show_up_to_date(bundle: Path, as_json: bool, quiet: bool) -> None:
     """Reports that nothing was baked."""
-
     if as_json:
         textures = {
             kind: str(path) for kind, path in texture_paths(bundle).items() if path.is_file()
@@ -57,20 +48,3 @@ def show_up_to_date(bundle: Path, as_json: bool, quiet: bool) -> None:
         print(encode(event).decode(), end="", flush=True)
     else:
         print(bundle if quiet else f"{bundle} is up to date")
-
-
-def continued(
-    teachers: Sequence[Teacher], recipe: Recipe, options: BakeOptions, control: BakeControl
-) -> Iterator[Event]:
-    """The events of a bake that continues from its checkpoint, if that is valid for it."""
-
-    options = replace(options, resume=state_path(options.folder, options.name).is_file())
-    events = bake(teachers, recipe, options, control)
-    try:
-        yield next(events)
-    except CheckpointError as failure:
-        if not options.resume:
-            raise
-        yield Warning(f"starts again: {failure}")
-        events = bake(teachers, recipe, replace(options, resume=False), control)
-    yield from events

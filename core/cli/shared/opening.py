@@ -14,7 +14,7 @@ from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.verify.verify import source_notes
 from verdigris.core.cli.shared.options import DocumentOptions
 from verdigris.core.cli.shared.terminal import warn
-from verdigris.core.ladder.mesh.baked_mesh import find_points
+from verdigris.core.ladder.mesh.baked_mesh import source_teacher
 from verdigris.core.ladder.mesh.mesh_domain import find_properties, mesh_points
 from verdigris.core.ladder.mesh.mesh_surface import Surface
 from verdigris.core.material.domain import MeshPoints
@@ -47,9 +47,7 @@ def open_source(
     """The teacher of the document from which a bundle was baked, on the mesh of the bake if there
     was one: see `find_points`."""
     document = options.load(path)
-    material = document.require_material(options.material or bundle.source_name)
-    points = find_points(bundle, document, material, mesh, has_mesh_option)
-    return Teacher(document, material, device, points, bundle.wanted_live)
+    return source_teacher(bundle, document, device, options.material, mesh, has_mesh_option)
 
 
 def open_student(bundle: Bundle, device: Device) -> Student:

@@ -13,8 +13,10 @@ from verdigris.core.base.text import printable
 from verdigris.core.ladder.mesh.mesh_domain import find_properties, mesh_points
 from verdigris.core.ladder.mesh.mesh_surface import Surface, load_surface
 from verdigris.core.material.analyse.on_mesh import ON_MESH
+from verdigris.core.material.teacher.teacher import Teacher
 
 if TYPE_CHECKING:
+    from verdigris.core.base.device import Device
     from verdigris.core.bundle.files.read import Bundle
     from verdigris.core.material.domain import MeshPoints
     from verdigris.core.material.load.mtlx_document import Document, Material
@@ -53,6 +55,21 @@ def find_points(
     nodes = list(document.nodes_of(material))
     properties, _ = find_properties(surface, nodes, document.name)
     return mesh_points(surface, recorded_set(bundle), properties=properties)
+
+
+def source_teacher(
+    bundle: Bundle,
+    document: Document,
+    device: Device,
+    material: str | None = None,
+    mesh: Path | None = None,
+    has_option: bool = True,
+) -> Teacher:
+    """The material from which a bundle was baked, on the mesh of the bake if there was one: see
+    `find_points`."""
+    chosen = document.require_material(material or bundle.source_name)
+    points = find_points(bundle, document, chosen, mesh, has_option)
+    return Teacher(document, chosen, device, points, bundle.wanted_live)
 
 
 def mesh_notes(bundle: Bundle) -> list[str]:

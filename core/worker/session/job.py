@@ -38,7 +38,6 @@ class Job:
     def __init__(
         self, teacher: Teacher, start: Start, importance: NDArray[np.float32] | None
     ) -> None:
-        from verdigris.core.baking.bake import bake
         from verdigris.core.baking.measure.measure import classify
 
         request = start.request.over(BakeRequest(checkpoint_seconds=CHECKPOINT_SECONDS))
@@ -46,13 +45,13 @@ class Job:
         prepared = prepare_compiled(request, [teacher], Path(start.folder), start.name or None)
         # live pictures have the resolution of the result
         self.settings = prepared.recipe[classify([teacher], prepared.recipe)]
-        options = replace(prepared.options, writes_first=True, run_seconds=RUN_SECONDS)
+        prepared = prepared.with_options(writes_first=True, run_seconds=RUN_SECONDS)
         self.run: Run | None = None
         self.control = BakeControl(watch=self._watch)
-        self._folder, self._name = options.folder, options.name
-        self._events = bake(prepared.teachers, prepared.recipe, options, self.control)
+        self._folder, self._name = prepared.options.folder, prepared.options.name
+        self._events = prepared.bake(self.control)
         self._paused_at: float | None = None
-        self.flattens = options.viewport_textures
+        self.flattens = prepared.options.viewport_textures
         self.wants_picture = start.report_picture
         self._weights = importance
 

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from verdigris.core.baking.bake_request import BakeRequest
+from verdigris.core.baking.prepare import Prepared
 from verdigris.core.baking.state.options import BakeOptions
 from verdigris.core.base.errors import SceneError
 from verdigris.core.base.lock import locked
@@ -24,6 +25,7 @@ from verdigris.core.batch.run.bake_queue import BakeQueue, FailurePolicy, LocalE
 from verdigris.core.batch.run.run import RunOptions, run_plan, write_summary
 from verdigris.core.batch.scene.entry import Rule
 from verdigris.core.batch.scene.scene import Grouping
+from verdigris.core.settings.presets import Recipe
 
 from ..baking.bakes import TINY, plain_teacher
 from . import fake_bake as kinds
@@ -170,7 +172,8 @@ def test_a_bake_that_has_waited_for_another_says_so_and_leaves_its_bundle(tmp_pa
     other.start()
     held.wait()
     options = BakeOptions("clay", tmp_path, "numpy")
-    assert list(bake_task.bake_or_wait([plain_teacher()], TINY, options, told.append)) == []
+    prepared = Prepared([plain_teacher()], Recipe.of(TINY), options)
+    assert list(bake_task.bake_or_wait(prepared, told.append)) == []
     other.join()
     assert told == [{"event": "waited"}]
     assert list(tmp_path.iterdir()) == []

@@ -5,10 +5,10 @@ import shutil
 
 import pytest
 
-from verdigris.core.baking.bake import BakeControl, BakeOptions
+from verdigris.core.baking.prepare import Prepared
+from verdigris.core.baking.state.options import BakeOptions
 from verdigris.core.base.errors import DeviceError
 from verdigris.core.cli.commands import bake as command
-from verdigris.core.cli.shared.if_changed import continued
 from verdigris.core.progress import Started, Warning
 from verdigris.core.settings.presets import Recipe
 
@@ -127,12 +127,13 @@ def test_a_bake_that_was_cut_off_is_continued_and_a_bad_checkpoint_is_not(tmp_pa
     teachers = [chalk_teacher()]
     last, _ = cut_off(teachers, tmp_path)
     options = BakeOptions(name="out", folder=tmp_path, trainer="numpy")
-    events = continued(teachers, Recipe.of(TINY), options, BakeControl())
+    prepared = Prepared(teachers, Recipe.of(TINY), options)
+    events = prepared.continued()
     (started,) = [each for each in take_until(events, Started) if isinstance(each, Started)]
     assert started.step == last.step > 0
     events.close()
     (tmp_path / "out.bake.npz").write_bytes(b"not a checkpoint")
-    events = continued(teachers, Recipe.of(TINY), options, BakeControl())
+    events = prepared.continued()
     *before, started = take_until(events, Started)
     assert started.step == 0
     assert any(each.text.startswith("starts again: ") for each in before if type(each) is Warning)
