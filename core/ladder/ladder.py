@@ -1,5 +1,5 @@
-"""Fits all rungs of a material on a mesh, and measures them. A bake of the neural rung, files and
-folders are the caller's (core/baking/fit_ladder.py)."""
+"""Fits all rungs of a material on a mesh, and measures them. The caller bakes the neural rung and
+handles files and folders (core/baking/fit_ladder.py)."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     OnProgress = Callable[[str, float], None]
 
-# Beside the seed of the views to which rungs are fitted.
+# Added to the seed of the views to which rungs are fitted.
 _HELD_OUT_SEED = 1009
 
 
 @dataclass
 class Ladder:
-    """The result."""
+    """A fitted and measured ladder."""
 
     scene: Scene
     settings: LadderSettings
@@ -61,7 +61,8 @@ class Ladder:
     held_out: HeldOut
     warnings: list[str]
     shared_seconds: dict[str, float]
-    """Of what rungs share: compilation, views, reference pictures, held-out views, measures."""
+    """Seconds of the work that rungs share: compilation, views, reference pictures, held-out views,
+    measurements."""
 
 
 def make_ladder(
@@ -141,7 +142,8 @@ def _check_atlas(scene: Scene, settings: LadderSettings) -> None:
 def _see_views(
     scene: Scene, cameras: Sequence[Camera], settings: LadderSettings, on_progress: OnProgress
 ) -> list[Seen]:
-    """The visibility buffers of the given cameras, or of some around the mesh."""
+    """The visibility buffers of the given cameras. Without cameras, some are placed around the
+    mesh."""
     cameras = list(cameras) or cameras_around(
         scene.surface, settings.views, settings.view_size, settings.seed
     )

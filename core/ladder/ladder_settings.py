@@ -8,7 +8,7 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.settings.bake_settings import BC7_FORMAT, RGBA8_FORMAT
 
 LARGEST_TEXTURE = 4096
-# Of the tiles of a mesh in one texture: a fit keeps 200 bytes and more for a texel.
+# Texels a side of one texture with all tiles of a mesh: a fit needs at least 200 bytes for a texel.
 LARGEST_ATLAS = 8192
 TEXTURE_FORMATS = RGBA8_FORMAT, BC7_FORMAT
 # With more texels, views have more pixels: each texel should be seen a few times.
@@ -17,20 +17,21 @@ _FINE_SIZE, _FINE_VIEW_SIZE = 512, 512
 
 @dataclass(frozen=True)
 class LadderSettings:
-    """Sizes and work; defaults are those of a processor."""
+    """Sizes and work. The defaults are for a CPU."""
 
     size: int = 256
     """Texels a side of textures."""
     views: int = 24
     """Number of views to which rungs are fitted."""
     view_size: int = 256
-    """Pixels a side of these."""
+    """Pixels a side of these views."""
     samples: int = 16
-    """Directions of light at each of their pixels."""
+    """Directions of light at each pixel."""
     responses: int = 1_000_000
-    """Samples of the response, to which glTF textures are fitted."""
+    """Samples of the response to which glTF textures are fitted."""
     steps: int = 500
-    """Steps of the fit of glTF textures; unlit ones, which start near their end, take a fifth."""
+    """Steps of the fit of glTF textures. Stored light starts near its end and takes a fifth of
+    them."""
     held_out: int = 8
     """Number of views that are only measured."""
     held_out_size: int = 128
@@ -39,7 +40,7 @@ class LadderSettings:
     is_soft: bool = True
     """Whether bytes are fitted through soft quantisation."""
     texture_format: str = RGBA8_FORMAT
-    """Of textures: one of TEXTURE_FORMATS."""
+    """One of TEXTURE_FORMATS."""
 
     def __post_init__(self) -> None:
         if self.texture_format not in TEXTURE_FORMATS:
@@ -57,7 +58,7 @@ class LadderSettings:
 
     @classmethod
     def for_device(cls, size: int, is_software: bool) -> LadderSettings:
-        """The defaults of a device: a graphics card draws more samples in less time."""
+        """The defaults for a device. A GPU draws more samples in less time."""
         if is_software:
             return cls(size)
         return cls(

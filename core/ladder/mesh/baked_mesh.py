@@ -1,5 +1,5 @@
-"""The mesh on which a bundle was baked, as its manifest records it: there its graph is evaluated to
-compare it with the bundle."""
+"""The mesh on which a bundle was baked, as its manifest records it. To compare the graph with the
+bundle, the graph is evaluated on this mesh."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def find_points(
     has_option: bool = True,
 ) -> MeshPoints | None:
     """The points on which a bundle was baked; None if it was baked without a mesh. The mesh is
-    `given`, or a file of the recorded name beside the document, in its search folders or beside
-    the bundle. It must be the recorded one. `has_option`: the reader of an error can give one."""
+    `given`, or a file with the recorded name beside the document, in its search folders or beside
+    the bundle. Its contents must be the recorded ones. `has_option`: errors may suggest --mesh."""
     record = _record(bundle)
     if not record:
         if given is not None:
@@ -73,7 +73,7 @@ def source_teacher(
 
 
 def mesh_notes(bundle: Bundle) -> list[str]:
-    """A note if an earlier Verdigris baked the bundle on a mesh, which it did not record."""
+    """A note if an earlier Verdigris baked the bundle on a mesh and did not record it."""
     kept = bundle.manifest.report.get("kept")
     parts = kept if isinstance(kept, Sequence) else ()
     is_on_mesh = any(isinstance(part, Mapping) and part.get("how") == ON_MESH for part in parts)
@@ -99,7 +99,7 @@ def _load_recorded(
         )
     first = files[0] if isinstance(files, list) and files else None
     named = first.get("file") if isinstance(first, Mapping) else None
-    # a manifest comes from outside: no folder of it is read
+    # manifests are untrusted: the folder in the name is not read
     name = PurePath(named).name if isinstance(named, str) else ""
     if not name or recorded_set(bundle) is None:
         raise MeshError(f"{bundle.folder}: source.mesh of its manifest is damaged: bake it again")
@@ -125,7 +125,7 @@ def _find_file(name: str, bundle: Bundle, document: Document) -> Path | None:
 
 
 def _changed_files(before: Any, surface: Surface) -> list[str]:
-    """Names of files that are not as they were; a given file may have another name."""
+    """Names of files with other contents than recorded. A given file may have another name."""
     then = [each.get("sha256") if isinstance(each, Mapping) else None for each in before]
     now = [each["sha256"] for each in surface.files]
     if then == now:

@@ -33,11 +33,11 @@ class GraphOnMesh:
     surface: Surface
     """The graph is evaluated on its first uv set."""
     uv_set: str
-    """The uv set of textures of the material."""
+    """The uv set of the material's textures."""
     has_tiles: bool
     """Whether unit squares of this uv set are UDIM tiles."""
     warnings: list[str]
-    """What the mesh lacks, and what the graph loses on it."""
+    """What the mesh lacks, and what the graph loses on this mesh."""
 
     @classmethod
     def compile(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 SIDE = 512
-# Texels beside islands that continue them, for filters.
+# Texels beside an island that continue it, for filters.
 _MARGIN = 8
 _COLOURS = ("displayColor", "color", "Cd")
 
@@ -37,8 +37,8 @@ _COLOURS = ("displayColor", "color", "Cd")
 def mesh_points(
     surface: Surface, name: str | None = None, side: int = SIDE, properties: Sequence[str] = ()
 ) -> MeshPoints:
-    """The points of a mesh in a uv set, with these properties. Unit squares become an atlas of
-    tiles."""
+    """The points of a mesh in a uv set, with these properties. Several unit squares become an atlas
+    of tiles."""
     chosen = surface.require_set(name)
     uv, tiles = surface.sets[chosen], None
     if not surface.reports[chosen].tiles:
@@ -113,8 +113,8 @@ def _values_of(surface: Surface, name: str) -> Floats:
 def find_properties(
     surface: Surface, nodes: Sequence[mx.Node], file: str
 ) -> tuple[list[str], list[str]]:
-    """The properties of the geometry that a material's nodes read and the mesh has, and warnings of
-    those that it lacks. A node without a default needs its property."""
+    """The geometry properties that a material's nodes read and the mesh has, and warnings about
+    properties that the mesh lacks. A node without a default needs its property."""
     found: list[str] = []
     warnings: list[str] = []
     known = {**surface.primvars, **surface.sets}
@@ -142,8 +142,9 @@ def find_properties(
 
 
 def needs_atlas(surface: Surface, uv_set: str, nodes: Sequence[mx.Node]) -> tuple[bool, list[str]]:
-    """Whether the unit squares of a uv set must not share textures of a material without UDIM
-    images, because it differs between them; and a warning if they do."""
+    """Whether a material without UDIM images needs textures of its own in each unit square of a uv
+    set, because it differs between the squares; and a warning if the squares share textures
+    nevertheless."""
     squares = surface.squares_a_side(uv_set)
     if squares == 1 or not depends_on_mesh(nodes):
         return False, []
@@ -162,10 +163,10 @@ def reads_colours(surface: Surface, nodes: Sequence[mx.Node]) -> bool:
 
 
 def coverage_weights(points: MeshPoints, importance: Floats | None) -> Floats:
-    """Weights of a bake that leaves out what no triangle covers, with painted weights if any."""
+    """Weights of a bake: 0 where no triangle covers a texel, else the painted weights or 1."""
     covered = points.covered.copy()
     for shift in ((0, 1), (0, -1), (1, 0), (-1, 0)):
-        # texels at the rim of an island are read by filters
+        # filters read texels at the rim of an island
         covered |= np.roll(points.covered, shift, (0, 1))
     weights = covered.astype(np.float32)
     if importance is None:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]
 
-# A texture needs a part of its texels around each island, for filters.
+# The part of a texture that a uv set has to cover: filters need texels around each island.
 _LEAST_COVER = 0.02
-# uvs of a tile may lie beyond its border by this.
+# The uv of a tile may lie beyond its border by this much.
 _SAME = 1e-4
 
 
@@ -34,7 +34,7 @@ class Atlas:
     """UDIM tiles side by side in one square texture."""
 
     uv_set: str
-    """The set of the atlas."""
+    """The uv set of the atlas."""
     first: tuple[int, int]
     """Column and row of the tile at its lower left."""
     side: int
@@ -43,7 +43,8 @@ class Atlas:
     """Column and row of each tile that the mesh uses."""
 
     def parts(self, texels: int) -> dict[int, tuple[int, int, int]]:
-        """By UDIM number: left, bottom and side in texels of its part of a texture."""
+        """The part of a texture that each tile takes, by its UDIM number: left, bottom and side in
+        texels."""
         size = texels // self.side
         return {
             FIRST_TILE + column + TILES_IN_A_ROW * row: (
@@ -61,12 +62,12 @@ class Surface:
 
     mesh: Mesh
     sets: dict[str, Floats]
-    """uv sets (T, 3, 2) by name; the first is the one of `mesh`."""
+    """uv sets (T, 3, 2) by name. The first is that of `mesh`."""
     primvars: dict[str, Floats] = field(default_factory=dict)
     """Values (T, 3, channels) by name."""
     name: str = "mesh"
     painted_set: str = ""
-    """The set of painted weights; by default the first."""
+    """The uv set of painted weights; empty for the first."""
     files: tuple[Mapping[str, str], ...] = ()
     """Names and digests of its files, as manifests record them."""
 
@@ -76,12 +77,12 @@ class Surface:
 
     @cached_property
     def reports(self) -> dict[str, UvReport]:
-        """What each uv set looks like."""
+        """A report on each uv set."""
         return {name: report_uv(uv) for name, uv in self.sets.items()}
 
     @cached_property
     def centre(self) -> Floats:
-        """Of the box."""
+        """The centre of the bounding box."""
         place = self.mesh.position
         return np.asarray((place.min((0, 1)) + place.max((0, 1))) / 2, np.float32)
 
@@ -91,7 +92,8 @@ class Surface:
 
     @cached_property
     def vertices(self) -> tuple[Ints, int]:
-        """The vertex of each corner (T, 3), and their number: corners of one place and normal."""
+        """The vertex of each corner (T, 3), and the number of vertices. Corners with one position
+        and normal are one vertex."""
         places = (self.mesh.position.reshape(-1, 3) - self.centre) / self.radius
         parts = [places, self.mesh.normal.reshape(-1, 3)]
         keys = np.rint(np.concatenate(parts, 1) * (1 << 14)).astype(np.int32)
@@ -100,7 +102,7 @@ class Surface:
         return vertex.reshape(-1, 3), len(names)
 
     def require_set(self, name: str | None) -> str:
-        """The uv set of this name; None is the first."""
+        """The name of this uv set; None for the first."""
         if name is None:
             return self.first_set
         if name not in self.sets:
@@ -120,7 +122,7 @@ class Surface:
         ]
 
     def facts(self, uv_set: str | None) -> dict[str, Any]:
-        """Its files and a uv set, as manifests record them."""
+        """The files of the mesh and a uv set, as manifests record them."""
         return {"files": list(self.files), "uv_set": self.require_set(uv_set)}
 
     def require_unique_set(self) -> str:
@@ -146,20 +148,20 @@ class Surface:
         return replace(self, mesh=mesh, sets=sets, painted_set=self.painted_set or self.first_set)
 
     def squares_a_side(self, name: str) -> int:
-        """How many unit squares a uv set reaches over, along its longer side."""
+        """How many unit squares a uv set covers along its longer side."""
         uv = self.sets[name]
         low, high = np.floor(uv.min((0, 1)) + _SAME), np.ceil(uv.max((0, 1)) - _SAME)
         return max(1, int((high - low).max()))
 
     def is_of_tiles(self, name: str) -> bool:
-        """Whether a uv set lies in several unit squares and no triangle on their borders, as those
-        of UDIM tiles."""
+        """Whether a uv set covers several unit squares and no triangle crosses their borders, as
+        with UDIM tiles."""
         low, high = self.sets[name].min(1) + _SAME, self.sets[name].max(1) - _SAME
         is_inside = (np.floor(low) == np.floor(np.maximum(low, high))).all()
         return bool(is_inside) and 1 < self.squares_a_side(name) <= MOST_ALONG_A_SIDE
 
     def with_atlas(self, name: str) -> tuple[Surface, Atlas]:
-        """The surface with one more set, in which the UDIM tiles of this one are an atlas."""
+        """The surface with one more uv set: an atlas of the UDIM tiles of this one."""
         columns, rows = np.array(self.reports[name].tiles).T
         first = int(columns.min()), int(rows.min())
         side = int(max(np.ptp(columns), np.ptp(rows))) + 1
@@ -169,7 +171,7 @@ class Surface:
         return replace(self, sets=sets), atlas
 
     def warnings(self) -> list[str]:
-        """What an artist should know of the uv sets."""
+        """Warnings about the uv sets, for artists."""
         found = []
         for name, report in self.reports.items():
             if not report.is_unique:
@@ -190,7 +192,7 @@ def load_surface(path: Path) -> Surface:
     from verdigris.core.material.load.provenance import file_facts
 
     mesh = load_mesh(path)
-    # before the rest is read: a later change is then found
+    # before the primvars are read, so that a later change is found
     files = tuple(file_facts(each) for each in mesh_files(path))
     surface = surface_of(mesh, load_primvars(path, mesh), str(path))
     return replace(surface, files=files)

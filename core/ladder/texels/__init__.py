@@ -1,1 +1,1 @@
-"""How values are stored: grids of texels, soft quantisation, tone curves, glTF texels, blocks."""
+"""How values are stored: grids of texels, soft quantisation, tone curves, glTF textures, images."""

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     Ints = NDArray[np.integer]
 
 STEPS = 255
-# Of the last part of a fit, in which quantisation hardens.
+# The last part of a fit, in which quantisation hardens.
 HARDENING = 0.4
 HARDEST = 24.0
-# Rates of Adam while quantisation hardens, in steps of a byte: a texel may change its byte once or
-# twice.
+# Rates of Adam while quantisation hardens, in steps of a byte: a texel may still change its byte
+# once or twice.
 _HARD_RATE, _LAST_RATE = 0.45, 0.06
 _END = 0.1
 
@@ -69,15 +69,15 @@ class Grid:
         return gather(self.values, *self.corners(uv))
 
     def resized(self, width: int, height: int) -> Grid:
-        """The same picture with other texels, by bilinear interpolation."""
+        """The same picture with another size, by bilinear interpolation."""
         v, u = ((np.indices((height, width)) + 0.5) / [[[height]], [[width]]]).reshape(2, -1)
         values = self.sample(np.stack([u, v]).astype(self.values.dtype))
         return Grid(width, height, np.ascontiguousarray(values.T))
 
 
 def fill_holes(grid: Grid, is_seen: NDArray[np.bool_], rounds: int = 64) -> None:
-    """Gives texels that no pixel touched the mean of their neighbours, ring by ring, so that
-    filters and coarser levels read no rubbish."""
+    """Fills texels that no pixel touched with the mean of their neighbours, ring by ring. Filters
+    and coarser levels read them."""
     known = is_seen.copy()
     if not known.any():
         return
@@ -112,8 +112,8 @@ def layout_uniform(layout: LatentLayout) -> dict[str, int]:
 
 
 def soft_quantise(values: Floats, softness: float, steps: int = STEPS) -> tuple[Floats, Floats]:
-    """The softly quantised values and the derivative by the values. `softness` is 0 for none, and
-    1 for the hardest."""
+    """The softly quantised values, and their derivative by the values. A `softness` of 0 leaves
+    values as they are; 1 gives the hardest steps."""
     if softness <= 0:
         return values, np.ones_like(values)
     hard = values.dtype.type(HARDEST * softness)
@@ -125,13 +125,14 @@ def soft_quantise(values: Floats, softness: float, steps: int = STEPS) -> tuple[
 
 
 def softness_at(step: int, steps: int) -> float:
-    """0 at first, and up to 1 in the last part of a fit."""
+    """The softness at a step: 0 at first, and up to 1 in the last part of a fit."""
     done = step / max(1, steps - 1)
     return float(np.clip((done - 1 + HARDENING) / HARDENING, 0, 1))
 
 
 def rate_at(step: int, steps: int, peak: float) -> float:
-    """The rate of a step: falls from the peak until quantisation hardens, and is then small."""
+    """The learning rate at a step. It falls from the peak until quantisation hardens, and is small
+    from then on."""
     hardness = softness_at(step, steps)
     if hardness > 0:
         return min(peak, (_HARD_RATE + (_LAST_RATE - _HARD_RATE) * hardness) / STEPS)

@@ -52,7 +52,7 @@ class RungImage:
 
     @property
     def texels(self) -> NDArray[np.uint8]:
-        """Four channels of bytes; one channel is a grey."""
+        """The pixels as four channels of bytes; one channel becomes a grey."""
         height, width, channels = self.pixels.shape
         texels = np.full((height, width, _QUAD), 255, np.uint8)
         texels[..., :channels] = np.rint(self.pixels * 255).astype(np.uint8)
@@ -118,7 +118,7 @@ def write_ktx(path: Path, image: RungImage, blocks: Blocks | None = None) -> Non
 
 
 def _mip_levels(texels: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:
-    """The texels, and halves of them down to one texel."""
+    """The texels, halved again and again down to one texel."""
     yield texels
     while max(texels.shape[:2]) > 1:
         texels = _halved(texels)

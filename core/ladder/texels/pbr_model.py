@@ -1,8 +1,8 @@
 """The metallic-roughness material of glTF 2.0 with coat, anisotropy and sheen: what a texel stores.
 
-`evaluate` computes the same as shaders/ladder/texels/slang, which is differentiated for
-the fit; tests compare both. core/flatten/flat_model.py has the isotropic layer, whose albedo and F0
-here come from a base colour and a metalness. With its response f and fr = .04 + .96 (1 - n.wo)^5:
+`evaluate` computes the same as shaders/ladder/texels/pbr_model.slang, which is differentiated for
+the fit; tests compare both. core/flatten/flat_model.py has the isotropic layer. Its albedo and F0
+come from a base colour and a metalness. With its response f and fr = .04 + .96 (1 - n.wo)^5:
 
     (1 - coat fr) ((1 - .157 max(sheen)) f + sheen (n.wi) D V) + coat fr (n.wi) D V
 
@@ -56,7 +56,7 @@ _LAYER_BYTES = {"coat": 2, "anisotropy": 3, "sheen": 4}
 BASE, ROUGHNESS, METALNESS, NORMAL = slice(0, 3), 3, 4, slice(5, 7)
 COAT, COAT_ROUGHNESS, STRETCH, SHEEN, SHEEN_ROUGHNESS = 7, 8, slice(9, 11), slice(11, 14), 14
 CHANNELS = 15
-# Of a texel on the device: emission follows, and a texel has whole quads.
+# On the device, emission follows, and a texel has whole quads.
 EMISSION = slice(15, 18)
 DEVICE_CHANNELS = 20
 START = (0.6, 0.6, 0.6, 0.5, 0.3, 0.5, 0.5, 0, 0.2, 0.5, 0.5, 0, 0, 0, 0.5)
@@ -66,7 +66,7 @@ def _channels(part: slice) -> tuple[int, ...]:
     return tuple(range(part.start, part.stop))
 
 
-# What layers a fit may leave out, by their channels, and what they start with.
+# Layers that a fit may leave out: their channels and first values.
 LAYERS = {
     "coat": ((COAT, COAT_ROUGHNESS), (0.1, 0.2)),
     "anisotropy": (_channels(STRETCH), (0.5, 0.5)),
@@ -104,7 +104,8 @@ CONSTANTS = (
 
 
 def decode(stored: FloatArray) -> FloatArray:
-    """Texels (texels, 15) as a shader filters them: linear colours, and signed numbers around 0."""
+    """Texels (texels, 15) as a shader filters them, with linear colours and with signed numbers
+    around 0."""
     texels = stored.copy()
     for colour in (BASE, SHEEN):
         texels[:, colour] = linear_from_srgb(stored[:, colour])
@@ -114,7 +115,7 @@ def decode(stored: FloatArray) -> FloatArray:
 
 
 def keep_in_range(stored: FloatArray) -> None:
-    """Clamps stored texels to what all engines accept, as a fit does."""
+    """Clamps stored texels to the ranges that all engines accept, as a fit does."""
     np.clip(stored, 0, 1, out=stored)
     for channel, least in (
         (ROUGHNESS, LEAST_ROUGHNESS),
@@ -129,7 +130,7 @@ def keep_in_range(stored: FloatArray) -> None:
 
 
 def evaluate(texel: FloatArray, wi: FloatArray, wo: FloatArray) -> FloatArray:
-    """The response (3, N) of decoded texels (15, N) as they are filtered; directions are (3, N)."""
+    """The response (3, N) of decoded and filtered texels (15, N). Directions are (3, N)."""
     base, metal = texel[BASE], texel[METALNESS]
     f0 = DIELECTRIC_F0 * (1 - metal) + base * metal
     half = wi + wo
@@ -160,7 +161,7 @@ def evaluate(texel: FloatArray, wi: FloatArray, wo: FloatArray) -> FloatArray:
 def _lobe(
     wi: FloatArray, wo: FloatArray, half: FloatArray, alpha: FloatArray, stretch: FloatArray
 ) -> FloatArray:
-    """(n.wi) D V with an explicit direction of the stretch, as KHR_materials_anisotropy has it."""
+    """(n.wi) D V with an explicit direction of the stretch, as in KHR_materials_anisotropy."""
     strength = np.sqrt((stretch**2).sum(0))
     angle = 0.5 * np.arctan2(stretch[1], stretch[0])
     along, across = alpha + (1 - alpha) * strength, alpha
@@ -182,16 +183,16 @@ def _lobe(
 
 @dataclass
 class PbrTextures:
-    """All textures of one size, in steps of a byte."""
+    """Textures with one size, in steps of a byte."""
 
     grid: Grid
-    """Texels as py has them."""
+    """Stored texels, whose channels are listed above."""
     layers: tuple[str, ...]
-    """Of `LAYERS`, those that the texels use."""
+    """The `LAYERS` that the texels use."""
     emission: Grid | None = None
-    """In sRGB."""
+    """Emission in sRGB."""
     strength: float = 1.0
-    """Factor of the emission."""
+    """A factor of the emission."""
     occlusion: Grid | None = None
 
     @property
@@ -202,7 +203,7 @@ class PbrTextures:
 
     @property
     def linear_emission(self) -> Floats | None:
-        """Emission (texels, 3) as light, if there is any."""
+        """Emission (texels, 3) as linear light; None if there is none."""
         if self.emission is None:
             return None
         return np.asarray(linear_from_srgb(self.emission.values) * self.strength)
@@ -257,7 +258,7 @@ class PbrTextures:
 
 
 def _anisotropy_texture(stored: Floats) -> Floats:
-    """KHR_materials_anisotropy: the direction in two channels, and the strength."""
+    """The texture of KHR_materials_anisotropy: the direction in two channels, and the strength."""
     stretch = 2 * stored - 1
     angle = 0.5 * np.arctan2(stretch[..., 1], stretch[..., 0])
     strength = np.sqrt(np.sqrt((stretch**2).sum(-1)))
@@ -266,7 +267,7 @@ def _anisotropy_texture(stored: Floats) -> Floats:
 
 
 def _stretch_of(texture: Floats) -> Floats:
-    """What a texture of KHR_materials_anisotropy stands for, as it is stored."""
+    """The stored stretch of a texture of KHR_materials_anisotropy."""
     x, y = np.moveaxis(2 * texture[..., :2] - 1, -1, 0)
     angle, strength = np.arctan2(y, x), texture[..., 2] ** 2
     turn = np.stack([np.cos(2 * angle), np.sin(2 * angle)], -1)
@@ -274,7 +275,7 @@ def _stretch_of(texture: Floats) -> Floats:
 
 
 class PbrMaterial(DeviceMaterial):
-    """The textures of a fit; emission (texels, 3) is linear."""
+    """The textures of a fit on a device, drawn as in an engine. Emission (texels, 3) is linear."""
 
     def __init__(self, grid: Grid, device: Device, emission: Floats | None = None) -> None:
         self.device = device

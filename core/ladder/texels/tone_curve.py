@@ -1,8 +1,8 @@
 """Inverse tone curves: light above 1 in bytes, by `hdr = ldr / (c ldr^2 + a ldr + b)`.
 
 With c = 0 this is a modified Reinhard curve; a = -1 and b = 1 is Reinhard's own. An engine needs
-the three numbers and one division for each texel that it has filtered. They are fitted to the
-light that a texture stores, so that its bytes are spent where that light is.
+the three numbers and one division for each texel that it has filtered. They are fitted to the light
+that a texture stores, so that its bytes cover the range of this light.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 _STEPS = 255
 _QUANTILES = 512
-# Light above this quantile may be clipped, as fireflies of a noisy reference.
+# Light above this quantile may be clipped: it may be fireflies of a noisy reference.
 _LARGEST_QUANTILE = 0.9995
 _ROUNDS = 24
 
 
 @dataclass(frozen=True)
 class ToneCurve:
-    """The coefficients; `b` is the inverse of the slope at black."""
+    """The coefficients of a curve; `b` is the inverse of the slope at black."""
 
     a: float
     b: float
@@ -59,7 +59,7 @@ class ToneCurve:
         return np.asarray((self.b - self.c * stored**2) / divisor**2, stored.dtype)
 
     def to_stored(self, light: Floats) -> Floats:
-        """The inverse, clipped to 0 and 1."""
+        """The inverse of `to_light`, clipped to 0 and 1."""
         h = np.clip(light, 0, self.largest).astype(np.float64)
         middle = 1 - self.a * h
         if self.c == 0:
@@ -70,7 +70,7 @@ class ToneCurve:
         return np.asarray(np.clip(found, 0, 1), light.dtype)
 
     def scaled(self, factor: float) -> ToneCurve:
-        """The curve whose light is larger by this factor."""
+        """The curve with this factor of light."""
         return ToneCurve(self.a / factor, self.b / factor, self.c / factor)
 
     def as_json(self) -> dict[str, float]:
@@ -97,7 +97,7 @@ def fit_curve(light: Floats, is_second_order: bool = False) -> ToneCurve:
 
 
 def _searched(values: Floats, largest: float, bend: float) -> tuple[float, ToneCurve]:
-    """The best curve with c = bend b, by a search that gets finer."""
+    """The best curve with c = bend b, by an ever finer search."""
     peak, slope = np.log(largest), np.log(largest * 0.4)
     reach = 1.6
     best: tuple[float, ToneCurve] | None = None
@@ -122,7 +122,7 @@ def expected_error(curve: ToneCurve, values: Floats) -> float:
     stored = curve.to_stored(values)
     step = curve.slope(stored) / _STEPS
     near = np.maximum(curve.to_light(stored), 1e-6)
-    # by a difference as large as the rounding: the display's curve is steep at black
+    # a difference as large as the rounding, because the display's curve is steep at black
     by_rounding = (display(near + step / 2) - display(np.maximum(near - step / 2, 0))) ** 2 / 12
     lost = (display(values) - display(near)) ** 2
     return float((by_rounding + lost).mean())

@@ -1,1 +1,1 @@
-"""Views around a mesh, what cameras see of it, and the light that they see."""
+"""Views around a mesh: what cameras see of it, and the light that reaches them."""

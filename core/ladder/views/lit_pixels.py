@@ -1,5 +1,4 @@
-"""Pixels of views with their directions of light, which a fit of glTF textures to pictures shades
-again and again."""
+"""Pixels of views with their directions of light. Fits to pictures shade them again and again."""
 
 from __future__ import annotations
 
@@ -24,11 +23,11 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 _DRAW = Source("ladder/views/draw_incoming")
-# As in shade_environment: directions to the sun, one for so many pairs.
+# One direction to the sun for so many pairs, as in shade_environment.
 _PAIRS_A_SUN = 4
 PAIRS = 8
 _READ = ("gPixel", "gFrames", "gToEye")
-# Of the largest buffer: what a software device can bind is 128 MiB.
+# Pixels of the largest buffer: a software device can bind 128 MiB.
 _MOST_ON_PROCESSOR, _MOST_ON_CARD = 100_000, 3_000_000
 
 
@@ -38,16 +37,15 @@ class LitPixels:
 
     count: int
     directions: int
-    """At each pixel."""
+    """Directions of light at each pixel."""
     exposure: float
     buffers: dict[str, Any]
     has_emission: bool = False
-    """Whether the light is with what the material emits."""
+    """Whether the light contains the material's emission."""
 
     @classmethod
     def draw(cls, views: FitViews, seed: int, has_emission: bool = False) -> LitPixels:
-        """Draws directions and the teacher's light at some pixels of all views, without
-        emission by default."""
+        """Draws directions and the teacher's light at some pixels of all views."""
         scene, teacher = views.scene, views.scene.teacher
         device, rng = teacher.device, np.random.default_rng(seed)
         views = views.some(_MOST_ON_PROCESSOR if device.is_software else _MOST_ON_CARD, rng)
@@ -85,7 +83,7 @@ class LitPixels:
 
 
 def _suns(scene: Scene) -> int:
-    """Directions to the sun at each pixel."""
+    """How many directions lead to the sun at each pixel."""
     sun = scene.lighting.environment.uniforms()["sun"]
     return PAIRS // _PAIRS_A_SUN if sun["height"] > 0 else 0
 
@@ -93,7 +91,7 @@ def _suns(scene: Scene) -> int:
 def _draw_incoming(
     scene: Scene, count: int, place: dict[str, int], buffers: dict[str, Any]
 ) -> None:
-    """Draws directions of light with their shadows at so many pixels."""
+    """Draws directions of light and traces their shadows at so many pixels."""
     device, lighting = scene.teacher.device, scene.lighting
     kernel = device.shared_kernels({}, ()).get((_DRAW,), "drawIncoming")
     parameters = {

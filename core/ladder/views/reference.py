@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Progress = Callable[[float], None]
 
 _SHADER = Source("ladder/views/draw_responses")
-# What covers less counts for nothing in a fit.
+# A pixel with less coverage does not count in a fit.
 _LEAST_COVERAGE = 0.05
 # Samples of the response at a pixel.
 _MOST_A_PIXEL = 256
@@ -39,7 +39,7 @@ def light_on_device(
     samples: int,
     is_flat: bool = False,
 ) -> LitPart:
-    """The sum of light towards the eye at these pixels."""
+    """The sum of light towards the viewer at these pixels."""
     part = LitPart(material, pixels.view, pixels.origins, np.eye(3))
     for pairs in part.passes(samples, POINT):
         part.add(lighting, pairs, is_flat, POINT)
@@ -54,7 +54,7 @@ def light_of(
     uv_set: str | None = None,
     is_flat: bool = False,
 ) -> Floats:
-    """Light towards the eye with coverage, (N, 4), at the pixels of a view, whose material reads
+    """Light towards the viewer and coverage, (N, 4), at the pixels of a view. The material reads
     this uv set."""
     parts = [
         light_on_device(material, each, lighting, samples, is_flat) for each in seen.parts(uv_set)
@@ -65,7 +65,7 @@ def light_of(
 def draws_with(
     material: DeviceMaterial, scene: Scene, uv_set: str | None = None, is_flat: bool = False
 ) -> Callable[[Seen, int], Floats]:
-    """A function that draws exposed light (N, 3) of a material at the pixels of a view, with so
+    """A function that draws the exposed light (N, 3) of a material at the pixels of a view, with so
     many directions of light."""
 
     def draw(seen: Seen, samples: int) -> Floats:
@@ -82,7 +82,7 @@ def lights_of(
     samples: int,
     on_progress: Progress = lambda _: None,
 ) -> list[Floats]:
-    """The same for several views."""
+    """Light towards the viewer and coverage, (N, 4), at the pixels of each view."""
     found = []
     for number, each in enumerate(seen, 1):
         found.append(light_of(material, each, lighting, samples))
@@ -92,19 +92,19 @@ def lights_of(
 
 @dataclass(frozen=True)
 class Responses:
-    """Samples of the response at pixels, in the frames of the uv set that is fitted, in a random
+    """Samples of the response at pixels, in the tangent frames of the fitted uv set and in a random
     order."""
 
     count: int
     buffers: dict[str, Any]
-    """gPlaces (2 for each), gDirections (6: wi and wo) and gTargets (4: the response, and the
-    painted weight, 1 without paint)."""
+    """`gPlaces` (2 numbers a sample), `gDirections` (6: wi and wo) and `gTargets` (4: the response,
+    and the painted weight, 1 without paint)."""
 
     @classmethod
     def upload(
         cls, device: Device, uv: Floats, wi: Floats, wo: Floats, value: Floats, weight: Floats
     ) -> Responses:
-        """Of arrays with channels first."""
+        """Samples from arrays with the channels first."""
         columns = {"gPlaces": [uv], "gDirections": [wi, wo], "gTargets": [value, weight[None]]}
         buffers = {
             name: device.new_buffer(np.concatenate(each).T.astype(np.float32))
@@ -126,11 +126,11 @@ def draw_responses(
     weights: Sequence[Floats] | None = None,
     on_progress: Progress = lambda _: None,
 ) -> Responses:
-    """So many samples, spread evenly over the pixels of all views, each under a light of its
-    own."""
+    """Draws so many samples, spread evenly over the pixels of all views. Each has a light direction
+    of its own."""
     rng = np.random.default_rng(seed)
     total = sum(each.count for each in seen)
-    # of a mesh that is a few pixels, more tell no more
+    # more samples of a mesh with few pixels add nothing
     repeats = min(max(1, round(count / total)), _MOST_A_PIXEL)
     order = teacher.device.new_buffer(rng.permutation(total * repeats).astype(np.uint32))
     buffers = {
@@ -166,20 +166,20 @@ def draw_responses(
 
 
 def without_coverage(light: Floats, paint: Floats) -> tuple[Floats, Floats]:
-    """Light (N, 3) of the surface where it is, of light with coverage (N, 4) by which it is
-    multiplied; and painted weights times the coverage."""
+    """The light (N, 3) of the surface alone, from light that is multiplied by its coverage (N, 4);
+    and the painted weights times the coverage."""
     cover = light[:, 3]
     bare = light[:, :3] / np.maximum(cover, _LEAST_COVERAGE)[:, None]
     return np.asarray(bare, np.float32), np.asarray(paint * cover, np.float32)
 
 
 def emission_at(teacher: DeviceMaterial, seen: Seen) -> Floats:
-    """Emission towards the eye and coverage, (N, 4), at the pixels of a view."""
+    """Emission towards the viewer and coverage, (N, 4), at the pixels of a view."""
     return emissions_at(lambda: [teacher], seen)[0]
 
 
 def emissions_at(teachers: Callable[[], Iterable[DeviceMaterial]], seen: Seen) -> Sequence[Floats]:
-    """What each of several teachers emits at the same pixels."""
+    """The emission and coverage of each of several teachers at the same pixels."""
     parts = []
     for pixels in seen.parts():
         wo, of_part = None, []
@@ -197,8 +197,8 @@ def _emission(teacher: DeviceMaterial, pixels: ViewPixels, wo: Any) -> Floats:
 
 
 def both_frames(seen: Seen, uv_set: str) -> Iterator[tuple[ViewPixels, ViewPixels]]:
-    """The pixels of a view with the frames of the first uv set, which the teacher reads, and with
-    those of the set that is fitted."""
+    """The pixels of a view with the tangent frames of the first uv set, which the teacher reads,
+    and with those of the fitted set."""
     surface = seen.geometry.surface
     if uv_set == surface.first_set:
         for each in seen.parts():
@@ -208,7 +208,7 @@ def both_frames(seen: Seen, uv_set: str) -> Iterator[tuple[ViewPixels, ViewPixel
 
 
 def paint_of(pixels: ViewPixels, weights: Sequence[Floats] | None, number: int) -> Floats:
-    """The painted weights of pixels of the view of this number."""
+    """The painted weights of pixels of the view with this number."""
     if weights is None:
         return np.ones(pixels.count, np.float32)
     return weights[number][pixels.part]
@@ -217,7 +217,7 @@ def paint_of(pixels: ViewPixels, weights: Sequence[Floats] | None, number: int) 
 def draw_lights(
     teacher: DeviceMaterial, pixels: ViewPixels, first: int, seed: int
 ) -> dict[str, Any]:
-    """A direction of light for each pixel, and the one to its eye, in the frames of the pixels."""
+    """A light direction and the view direction of each pixel, in the tangent frame of the pixel."""
     new, count = teacher.device.new_space, 3 * pixels.count
     drawn = {name: new(count) for name in ("gIncoming", "gOutgoing")}
     _run(teacher, "drawLights", pixels, first, seed, drawn)
@@ -239,8 +239,8 @@ def _run(
 
 
 def batches(count: int, size: int, steps: int) -> Iterator[slice]:
-    """Parts of shuffled samples for each step: all of them, again and again. Slices cost no copy,
-    unlike a new order in each round."""
+    """Slices of shuffled samples, one for each step. They go through all samples again and again:
+    unlike a new order in each round, slices need no copy."""
     size = min(size, count)
     at = 0
     for _ in range(steps):

@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-# Of the pixels, that check a fit.
+# The part of the pixels that checks a fit.
 _APART = 0.15
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What rungs are fitted to and drawn in."""
+    """A material on its mesh under a light."""
 
     teacher: Teacher
     geometry: DeviceSurface
     lighting: EnvironmentLighting
     exposure: float
-    """Factor of light, with which pictures are compared."""
+    """Light is multiplied by it before pictures are compared."""
     first_set: str
-    """The uv set of lit textures and of detail."""
+    """The uv set of the material: of lit textures and of detail."""
     unique_set: str | None
-    """The one of light; None if no rung needs one."""
+    """The uv set of stored light, without overlaps; None if no rung needs one."""
     has_emission: bool
     atlas: Atlas | None = None
-    """UDIM tiles of the first set, which is then the atlas' set."""
+    """The UDIM tiles of the first set, which is then that of the atlas."""
 
     @classmethod
     def build(
@@ -54,9 +54,9 @@ class Scene:
         needs_unique: bool,
         has_tiles: bool,
     ) -> Scene:
-        """The scene on a device. `uv_set` is that of the material, by default the mesh's first.
-        `needs_unique`: light needs a set without overlaps. With `has_tiles`, unit squares of uv are
-        UDIM tiles."""
+        """Uploads a scene. `uv_set` is that of the material, by default the mesh's first.
+        `needs_unique`: stored light needs a uv set without overlaps. With `has_tiles`, unit squares
+        of uv are UDIM tiles."""
         first_set, atlas = surface.require_set(uv_set), None
         if has_tiles and len(surface.reports[first_set].tiles) > 1:
             surface, atlas = surface.with_atlas(first_set)
@@ -87,13 +87,13 @@ class Scene:
 
     @property
     def tiles_a_side(self) -> int:
-        """How many times larger textures on the first set are."""
+        """By this factor, a side of textures on the first set has more texels."""
         return self.atlas.side if self.atlas else 1
 
 
 @dataclass(frozen=True)
 class FitViews:
-    """What cameras see of a scene."""
+    """The views of a scene to which rungs are fitted."""
 
     scene: Scene
     seen: Sequence[Seen]
@@ -101,7 +101,7 @@ class FitViews:
     """Painted weights of the pixels of each view; None without paint."""
 
     def split(self, seed: int) -> tuple[FitViews, FitViews]:
-        """Most pixels of all views to fit to, and the rest to check a fit."""
+        """Splits the pixels of all views: most are fitted to, and the rest checks the fit."""
         rng = np.random.default_rng(seed)
         orders = [rng.permutation(each.count) for each in self.seen]
         ends = [int(_APART * len(order)) for order in orders]
@@ -112,7 +112,7 @@ class FitViews:
         )
 
     def some(self, most: int, rng: np.random.Generator) -> FitViews:
-        """At most about so many pixels of all views, in their order."""
+        """At most about so many pixels of all views, in the same order."""
         part = min(1.0, most / sum(each.count for each in self.seen))
         return self._take(
             [
@@ -130,8 +130,7 @@ class FitViews:
 
 
 def painted_weights(seen: Sequence[Seen], surface: Surface, importance: Floats) -> list[Floats]:
-    """The weight that an importance map has at each pixel; their mean is 1. Row 0 of the map is at
-    v = 0."""
+    """The weights of an importance map at the pixels, with mean 1. Row 0 of the map is at v = 0."""
     height, width = importance.shape
     found = []
     for each in seen:

@@ -1,6 +1,6 @@
 """Views around a mesh, and what each camera sees of it: the visibility buffer that rungs shade.
 
-Rays find the nearest triangle in the tree that also throws shadows, on a card as on a processor.
+Rays find the nearest triangle in the tree that is also traced for shadows, on GPUs and CPUs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FIELD_OF_VIEW = 24.0
 _MARGIN = 1.06
 _MOST_FRAMED = 200_000
 _GOLDEN = (1 + 5**0.5) / 2
-# Of shadow rays, away from the surface, as a part of the mesh's radius.
+# The distance from the surface at which shadow rays start, as a part of the mesh's radius.
 _STEP_AWAY = 1e-4
 # A camera that sees more of the inside than this stands in the mesh, or the mesh is inside out.
 _MOST_INSIDE = 0.7
@@ -64,7 +64,8 @@ class DeviceSurface:
         self, entry: str, count: int, parameters: dict[str, Any], buffers: dict[str, Any],
         uv_set: str | None = None, first_set: str | None = None,
     ) -> None:  # fmt: skip
-        """Runs a kernel of see_mesh.slang; gSet and gFirstSet are the uv sets of these names."""
+        """Runs a kernel of see_mesh.slang. Its `gSet` and `gFirstSet` are the uv sets with these
+        names."""
         given = {
             "count": count, "size": 1, "firstLeaf": self.occluders.first_leaf, "least": 0.0,
             "pixelWidth": 0.0, "step": _STEP_AWAY * self.surface.radius, "first": 0,
@@ -84,7 +85,7 @@ class DeviceSurface:
         self.device.dispatch(kernel, count, variables)
 
     def add_set(self, name: str, uv: Floats) -> None:
-        """One more uv set (T, 3, 2)."""
+        """Uploads one more uv set (T, 3, 2)."""
         self._sets[name] = self._new(uv)
 
     def _new(self, values: Any) -> Any:
@@ -98,13 +99,13 @@ _BOUND = (
 
 @dataclass(frozen=True)
 class ViewPixels:
-    """Some pixels of a view on a device, with the frames of a uv set."""
+    """Some pixels of a view on a device, with the tangent frames of a uv set."""
 
     part: slice
-    """Of the pixels that the camera sees."""
+    """Which pixels of the view."""
     view: DeviceGBuffer
     origins: Any
-    """Of shadow rays."""
+    """The origins of shadow rays."""
 
     @property
     def count(self) -> int:
@@ -123,9 +124,9 @@ class Seen:
     weights: Floats
     """Barycentric weights (N, 3) in the triangle, correct in perspective."""
     distance: float
-    """From the eye to the centre of the mesh."""
+    """The distance from the camera to the centre of the mesh."""
     back_share: float = 0.0
-    """Of the pixels, that show the back of a triangle."""
+    """The part of the pixels that shows the back of a triangle."""
 
     @property
     def count(self) -> int:
@@ -136,20 +137,20 @@ class Seen:
         return np.asarray(np.einsum("nij,ni->nj", values[self.triangle], self.weights), np.float32)
 
     def take(self, chosen: Ints) -> Seen:
-        """What is seen at some of the pixels."""
+        """The view with some of its pixels."""
         return replace(
             self, pixel=self.pixel[chosen], triangle=self.triangle[chosen],
             weights=self.weights[chosen],
         )  # fmt: skip
 
     def hits(self, part: slice = slice(None)) -> Floats:
-        """Pixels as see_mesh.slang reads them, (N, 4)."""
+        """The pixels as see_mesh.slang reads them, (N, 4)."""
         found = np.zeros((len(self.triangle[part]), 4), np.float32)
         found[:, 0], found[:, 1:3] = self.triangle[part], self.weights[part, 1:]
         return found
 
     def parts(self, uv_set: str | None = None) -> Iterator[ViewPixels]:
-        """All pixels, as kernels shade them, in parts that a dispatch can take."""
+        """All pixels as kernels shade them, in parts that fit into a dispatch."""
         device = self.geometry.device
         at_once = pixels_at_once(device)
         for start in range(0, self.count, at_once):
@@ -187,11 +188,11 @@ def cameras_around(surface: Surface, count: int, size: int, seed: int) -> list[C
 
 
 def camera_from(surface: Surface, towards: NDArray[np.float64], size: int) -> Camera:
-    """A camera in this direction from the mesh, which fills the picture."""
-    # from any distance that is outside, towards the middle of what is seen, and closer
+    """A camera in this direction from the mesh. The mesh fills the picture."""
+    # begins outside, and moves closer to the middle of what it sees
     target, distance = np.asarray(surface.centre, np.float64), 4 * surface.radius
     corners = surface.mesh.position.reshape(-1, 3)
-    # of a fine mesh some suffice: the margin holds what lies between them
+    # some corners of a fine mesh suffice: the margin holds those between them
     corners = corners[:: max(1, len(corners) // _MOST_FRAMED)]
     slope = np.tan(np.radians(_FIELD_OF_VIEW / 2)) / _MARGIN
     for _ in range(3):
@@ -218,7 +219,7 @@ def _camera_at(
 
 
 def see(geometry: DeviceSurface, camera: Camera, number: int = 0) -> Seen:
-    """What a camera sees. `number` is named in errors."""
+    """Casts the rays of a camera. Errors name its `number`."""
     surface, size = geometry.surface, max(camera.resolution)
     camera = replace(camera, resolution=(size, size))
     matrix = np.asarray(camera.matrix, np.float64)
@@ -256,7 +257,8 @@ def see(geometry: DeviceSurface, camera: Camera, number: int = 0) -> Seen:
 
 
 def shows_backs(seen: Sequence[Seen]) -> bool:
-    """Whether views see the back of a mesh, as of a sheet, and not only of a few thin triangles."""
+    """Whether views see the back of a mesh, such as a sheet, and not only the back of a few thin
+    triangles."""
     return max((each.back_share for each in seen), default=0.0) > _MOST_STRAY
 
 
