@@ -88,7 +88,7 @@ def read_picture(path):
         (("a.vdg", "-o", "a.vdg/review.html"), "lies in the bundle"),
         (("a.vdg", "-o", "a.html", "--size", 8), "--size"),
         (("damaged.vdg", "-o", "a.html"), "damaged.vdg/latents.ktx2"),
-        (("a.vdg", "-o", "a.html", "--source", "other.mtlx"), "has none of the materials"),
+        (("a.vdg", "-o", "a.html", "--source", "other.mtlx"), "contains none of the materials"),
     ],
     ids=["suffix", "no bundle", "into a bundle", "size", "damaged bundle", "another document"],
 )

@@ -51,7 +51,9 @@ ComparedNames = Annotated[
     typer.Option(
         "--material",
         "-m",
-        help="The material's name, if a document has several. Twice: for REFERENCE, then OTHER.",
+        metavar="NAME",
+        help="The material's name, if a document has several. Twice: for REFERENCE, then for "
+        "OTHER.",
     ),
 ]
 
@@ -66,7 +68,7 @@ def compare(
     ] = 384,
     view: Annotated[str, typer.Option(help="sphere or plane.")] = "sphere",
     environment: Annotated[
-        float, typer.Option(help="Brightness of the studio environment; 0: only one light.")
+        float, typer.Option(help="Brightness of the studio. 0 leaves only one light.")
     ] = 0.8,
     live: LiveValues = None,
     material: ComparedNames = None,
@@ -76,9 +78,9 @@ def compare(
 ) -> None:
     """Draws two materials and a heat map of their difference.
 
-    The map shows FLIP. The pictures show reflected light without emission, lit by one light and a
-    studio, on a backdrop. The printed PSNR and FLIP are those of these pictures. `measure` uses
-    another light and has other figures.
+    The map shows FLIP. The pictures show only reflected light, from one light and a studio, before
+    a backdrop. The printed PSNR and FLIP belong to these pictures. `measure` uses another light and
+    prints other figures.
     """
     if view not in _COMPARED_VIEWS:
         raise typer.BadParameter(
@@ -138,7 +140,7 @@ def compare(
 def _compared_materials(
     documents: Sequence[Document], names: Sequence[str]
 ) -> list[tuple[Document, Material]]:
-    """A material of each document. Two names are one for each document; one name is for both."""
+    """A material of each document. Two names name one each; one name is for both."""
     if len(names) == len(documents) == 2:
         return [
             (document, document.require_material(name))

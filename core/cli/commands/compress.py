@@ -39,42 +39,44 @@ def compress(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="The folder to write. Default: NAME.vdt of the material here."
+            "--output",
+            "-o",
+            help="The folder to write. Default: NAME.vdt here, for the material NAME.",
         ),
     ] = None,
     target: Annotated[
         float | None,
         typer.Option(
-            help="Take the smallest size with this quality: PSNR of all channels in dB. 30 shows "
-            "some blur, 40 hardly any."
+            help="Take the smallest size that reaches this quality: the PSNR of all channels in "
+            "dB. 30 shows some blur, 40 hardly any."
         ),
     ] = None,
     most_bytes: Annotated[
         str | None,
         typer.Option(
-            "--bytes", metavar="SIZE", help="Take at most this many bytes, such as 500K or 2M."
+            "--bytes", metavar="SIZE", help="The most bytes of the result, such as 500K or 2M."
         ),
     ] = None,
     size: Annotated[
         int | None,
         typer.Option(
-            help="Largest side of the textures in texels. Default: that of the largest image, up "
-            "to 4096."
+            help="Largest side of the textures in texels. Default: the side of the largest image, "
+            "up to 4096."
         ),
     ] = None,
     texture: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Compress only this image, by the name of its node. Repeatable. Default: all."
-        ),
+        typer.Option(help="Compress only the image of this node. Repeatable. Default: all images."),
     ] = None,
     steps: Annotated[
         int | None,
-        typer.Option(help="Steps of the training. Default: 6000 on a GPU, 800 on a processor."),
+        typer.Option(help="Training steps. Default: 6000 on a GPU, 800 on a CPU."),
     ] = None,
     picture: Annotated[
         Path | None,
-        typer.Option(help="Also draw originals, decoded textures and differences (.png)."),
+        typer.Option(
+            help="Also draw the originals, the decoded textures and their differences (.png)."
+        ),
     ] = None,
     *,
     options: DocumentOptions,
@@ -83,10 +85,10 @@ def compress(
 ) -> None:
     """Compresses all images of a material together.
 
-    The result is two textures of BC7 and a small network. A shader gets all channels, with mip
-    levels, from two reads of four texels and the network. The folder NAME.vdt holds them with
-    shaders in Slang and GLSL, and values to check a decoder with. Unlike `bake` this keeps textures
-    as textures: the material's graph stays as it is. `verify` and `inspect` take the folder, too.
+    The result is two BC7 textures and a small network. A shader computes all channels, at any mip
+    level, from two reads of each texture. The folder NAME.vdt contains them, with shaders in Slang
+    and GLSL, and values to check a decoder. Unlike `bake`, `compress` keeps textures as textures:
+    the material's graph stays as it is. `verify` and `inspect` also accept the folder.
     docs/COMPRESS.md explains the rest.
     """
     if target is not None:

@@ -30,7 +30,6 @@ from verdigris.core.batch.plan.plan import State
 from verdigris.core.batch.plan.state_folder import run_lock, write_text
 from verdigris.core.batch.run.run import finish_plan, write_summary
 from verdigris.core.batch.run.summary import summary_lines
-from verdigris.core.cli.commands.scene import Out, Preset, SceneArguments, choices_of, plan_of
 from verdigris.core.cli.shared.options import (
     CommandApp,
     DeviceChoice,
@@ -38,6 +37,7 @@ from verdigris.core.cli.shared.options import (
     parse_setting_changes,
     path_argument,
 )
+from verdigris.core.cli.shared.scene_options import Out, Preset, SceneArguments, choices_of, plan_of
 from verdigris.core.cli.shared.terminal import warn
 from verdigris.core.hosts.host import APPLICATIONS, find_application
 
@@ -55,9 +55,9 @@ JobFile = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Write the job to this file (.json or .yaml)."),
 ]
-Gpu = Annotated[bool, typer.Option("--gpu", help="Require machines with a graphics card.")]
+Gpu = Annotated[bool, typer.Option("--gpu", help="Require machines with a GPU.")]
 TaskSeconds = Annotated[
-    int, typer.Option(min=0, help="Stop a task after this many seconds; 0: never.")
+    int, typer.Option(min=0, help="Stop a task after this many seconds. 0 means never.")
 ]
 
 
@@ -75,14 +75,14 @@ def template(
     ] = "verdigris",
     gpu: Gpu = False,
     task_seconds: TaskSeconds = 0,
-    retry: Annotated[int, typer.Option(min=0, help="Times to repeat a bake that crashed.")] = 1,
+    retry: Annotated[int, typer.Option(min=0, help="How often to repeat a bake that crashed.")] = 1,
 ) -> None:
     """Writes a job for a farm, with a task for each bake.
 
     The job is an Open Job Description, for `openjd run`, AWS Deadline Cloud and others.
     """
     if not command.strip():
-        raise typer.BadParameter("empty: name a program", param_hint="--command")
+        raise typer.BadParameter("is empty: name a program", param_hint="--command")
     if output:
         check_output(output, _JOBS)
         check_apart(output, [given.scene])
@@ -118,14 +118,16 @@ def host_template(
     preset: Preset = "",
     settings: SettingChanges = None,
     material: Annotated[
-        list[str] | None, typer.Option(help="A task for this material. Repeatable.")
+        list[str] | None, typer.Option(help="Write a task for this material. Repeatable.")
     ] = None,
     listed: Annotated[
         Path | None,
-        typer.Option("--list", help="A task for each material that `batch.py --list` wrote here."),
+        typer.Option(
+            "--list", help="Write a task for each material in this file of `batch.py --list`."
+        ),
     ] = None,
     parts: Annotated[
-        int, typer.Option(min=1, help="Without materials: number of tasks, as the job's default.")
+        int, typer.Option(min=1, help="Without --material and --list: the default number of tasks.")
     ] = 1,
     viewport_textures: Annotated[
         bool,
@@ -133,10 +135,11 @@ def host_template(
     ] = False,
     name: Annotated[str, typer.Option(help="The job's name. Default: the scene's name.")] = "",
     interpreter: Annotated[
-        str, typer.Option(help="mayapy or hython on the farm's machines. Default: by its name.")
+        str, typer.Option(help="mayapy or hython on the farm's machines. Default: the bare name.")
     ] = "",
     launcher: Annotated[
-        str, typer.Option(help="batch.py on the farm's machines. Default: as on this one.")
+        str,
+        typer.Option(help="batch.py on the farm's machines. Default: its path on this machine."),
     ] = "",
     gpu: Gpu = False,
     task_seconds: TaskSeconds = 0,
@@ -149,7 +152,7 @@ def host_template(
     if application is None:
         known = ", ".join(suffix for each in APPLICATIONS for suffix in each.suffixes)
         raise SceneError(
-            f"{scene}: is not a scene of Maya or Houdini ({known}): for other scenes use "
+            f"{scene} is not a scene of Maya or Houdini ({known}): for other scenes, use "
             "`verdigris farm template`"
         )
     if not scene.is_file():
@@ -184,7 +187,7 @@ def host_template(
 
 
 def _print_submission(line: list[str], paths: Mapping[str, Path], output: Path) -> None:
-    """Prints the command that runs a job here, with the paths that the job does not name."""
+    """Prints the command that runs a job here, with the paths that the job does not contain."""
     for key, path in paths.items():
         line += [] if is_known(path, output.parent) else ["-p", f"{key}={path}"]
     print(shlex.join(line))
@@ -197,12 +200,12 @@ def task(
     out: Out = None,
     given: SceneArguments,
     path_mapping: PathMapping = None,
-    retry: Annotated[int, typer.Option(min=0, help="Times to repeat a bake that crashed.")] = 0,
+    retry: Annotated[int, typer.Option(min=0, help="How often to repeat a bake that crashed.")] = 0,
     device: DeviceChoice = None,
 ) -> None:
     """Runs one bake of a job.
 
-    It prints its progress for the farm. A second run of the same task continues it.
+    It prints its progress for the farm. If the same task runs again, it continues.
     """
 
     def report(text: str) -> None:
@@ -228,7 +231,7 @@ def finish(
 ) -> None:
     """Writes scene packs, summary and report after all tasks.
 
-    Exit code 3 if bundles failed or are missing.
+    The exit code is 3 if bundles failed or are missing.
     """
     found = plan_of(given, out, choices_of(given), _rules(path_mapping))
     with run_lock(found.scene.out, wait=True):

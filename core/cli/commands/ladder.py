@@ -38,18 +38,18 @@ _NOWHERE = "visibly different at all sizes"
 
 @app.add("ladder copper_tray.mtlx --mesh tray.obj -o out")
 def ladder(
-    file: Annotated[Path, path_argument("FILE", "A MaterialX document.")],
+    file: Annotated[Path, path_argument("FILE", "A MaterialX document (.mtlx).")],
     mesh: Annotated[Path, typer.Option(help="The mesh: .obj or .usd.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder for all results.")],
     rungs: Annotated[
         str,
         typer.Option(
-            help="Rungs to fit, with commas: "
+            help="Rungs to fit, separated by commas: "
             + ", ".join(f"{each.name} ({each.stores})" for each in RUNGS)
             + "."
         ),
     ] = _DEFAULT_RUNGS,
-    size: Annotated[int, typer.Option(help="Texels a side of textures, 4 to 4096.")] = 256,
+    size: Annotated[int, typer.Option(help="Texels per side of the textures, 4 to 4096.")] = 256,
     hdri: Hdri = None,
     rotate: Rotate = 0.0,
     uv: Annotated[
@@ -57,12 +57,12 @@ def ladder(
         typer.Option(help="The uv set of surface, pbr and detail. Default: the mesh's first."),
     ] = None,
     views: Annotated[
-        int | None, typer.Option(help="Number of views around the mesh to which rungs are fitted.")
+        int | None, typer.Option(help="Number of views around the mesh for the fit.")
     ] = None,
     camera: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Fit to this camera (.json, as of `weights from-view`) instead of views around "
+            help="Fit to this camera (.json, as for `weights from-view`) instead of views around "
             "the mesh. Repeatable."
         ),
     ] = None,
@@ -70,22 +70,26 @@ def ladder(
         Path | None, typer.Option(help="An importance map in the first uv set: see `weights`.")
     ] = None,
     bundle: Annotated[
-        Path | None, typer.Option(help="The bundle of the rung neural. Default: bake one.")
+        Path | None, typer.Option(help="The bundle for the rung neural. Default: bake one.")
     ] = None,
-    preset: Annotated[str, typer.Option(help="Preset of the rung neural.")] = "",
+    preset: Annotated[str, typer.Option(help="Preset of the bake for the rung neural.")] = "",
     held_out: Annotated[
-        int | None, typer.Option(help="Number of views that are only measured.")
+        int | None, typer.Option(help="Number of other views, which are only measured.")
     ] = None,
     steps: Annotated[
         int | None,
-        typer.Option(help="Steps of the fit of glTF textures; rungs of stored light take a fifth."),
+        typer.Option(
+            help="Steps of the fit of glTF textures. Rungs that store light take a fifth of them."
+        ),
     ] = None,
-    ktx: Annotated[bool, typer.Option("--ktx/--no-ktx", help="Also write KTX 2.0.")] = True,
+    ktx: Annotated[
+        bool, typer.Option("--ktx/--no-ktx", help="Also write KTX 2.0 textures.")
+    ] = True,
     texture_format: Annotated[
         str,
         typer.Option(
-            help="Of KTX 2.0 textures: rgba8, or bc7, which is block-compressed (BC7, BC5 for "
-            "normals and coats, BC4 for one channel)."
+            help="Format of KTX 2.0 textures: rgba8, or bc7 for block compression (BC7; BC5 for "
+            "normals and coats; BC4 for one channel)."
         ),
     ] = "rgba8",
     *,
@@ -95,8 +99,8 @@ def ladder(
 ) -> None:
     """Fits forms of a material on a mesh, for slower devices.
 
-    These rungs go from a neural material to vertex colours. DIR/ladder.html compares them.
-    docs/LADDER.md explains the rest.
+    The rungs go from the neural material down to vertex colours. ladder.html in the folder compares
+    them. docs/LADDER.md explains the rest.
     """
     names = tuple(word.strip() for word in rungs.split(",") if word.strip())
     given = {"views": views, "steps": steps, "held_out": held_out}

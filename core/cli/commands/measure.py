@@ -46,7 +46,7 @@ _LARGEST_SPHERE = largest_size(PICTURE_SUBPIXELS)
 def measure(
     bundle: Bundle,
     source: Annotated[
-        Path, typer.Option("--source", help="The document that the bundle was baked from.")
+        Path, typer.Option("--source", help="The document from which the bundle was baked.")
     ],
     samples: Annotated[
         int, typer.Option(help=f"Number of held-out samples, 1 to {_MOST_SAMPLES}.")
@@ -56,7 +56,7 @@ def measure(
         int, typer.Option(help=f"Width of the sphere's picture in pixels, 1 to {_LARGEST_SPHERE}.")
     ] = PICTURE_SIZE,
     error_map: Annotated[
-        Path | None, typer.Option(help="Write a map of the error as a picture: .png or .exr.")
+        Path | None, typer.Option(help="Write a map of the errors as a picture: .png or .exr.")
     ] = None,
     mesh: SourceMesh = None,
     *,
@@ -67,13 +67,13 @@ def measure(
     """Measures the errors of a bundle against its source material.
 
     The reference is the material's mean over a texel of the bundle. Errors that begin with `point_`
-    are against single points, so detail below a texel counts as error. The sphere's picture shows
-    reflected light only; emission and opacity are compared as maps.
+    compare single points instead, so detail below a texel counts as error. The sphere's picture
+    shows only reflected light; emission and opacity are compared as maps.
 
-    Errors that begin with `sky_` are of the light that places reflect from a sky with a sun: of the
-    median place, of the 90th percentile and of the worst place. The bias is the share of all light
-    that is gained or lost. The bake measured albedo, energy and reciprocity. A warning reports a
-    source that has changed since the bake (`warnings` in the JSON).
+    Errors that begin with `sky_` compare the light that places reflect from a sky with a sun: at
+    the median place, at the 90th percentile and at the worst place. The bias is the share of all
+    light that is gained or lost. Albedo, energy and reciprocity come from the bake. A warning tells
+    that the source has changed since the bake (`warnings` in the JSON).
     """
     require_in_range(samples, 1, _MOST_SAMPLES, "--samples")
     require_at_least(seed, 0, "--seed")

@@ -44,13 +44,14 @@ def publish(
         list[Path] | None,
         typer.Option(
             "--source",
-            help="A document that bundles were baked from (repeatable). The page then compares "
-            "with pictures of it in the studio and under a sky. Without it, it compares with the "
-            "small picture that each bake leaves in its bundle.",
+            help="A document from which bundles were baked. The page then compares with pictures "
+            "of the source material in the studio and under a sky, instead of the small picture "
+            "in each bundle. Repeatable.",
         ),
     ] = None,
     mesh: Annotated[
-        Path | None, typer.Option(help="A mesh (.obj, .usd) to show the materials on, too.")
+        Path | None,
+        typer.Option(help="A mesh (.obj, .usd) on which the page also shows the materials."),
     ] = None,
     title: Annotated[
         str | None, typer.Option(help="The page's title. Default: the materials' names.")
@@ -67,8 +68,8 @@ def publish(
 ) -> None:
     """Writes a web page that shows bundles on any computer or phone.
 
-    Turn them, move the light, compare with the source. The page needs no server and no network:
-    send it as a file.
+    On the page, people turn the materials, move the light and compare with the source. The page is
+    one file, which needs neither a server nor a network.
     """
     if output.suffix.lower() not in SUFFIXES:
         raise VerdigrisError(f"{output}: pages are written as .html: change the suffix")
@@ -80,7 +81,8 @@ def publish(
     tiles = {bundle.manifest.tiles for bundle in opened}
     if mesh and len(tiles) > 1:
         raise VerdigrisError(
-            f"{mesh}: these bundles have different UDIM tiles: publish each with the mesh by itself"
+            f"{mesh}: the bundles have different UDIM tiles: publish each of them by itself with "
+            "the mesh"
         )
     shape = in_atlas(load_mesh(mesh), tiles.pop()) if mesh else None
     sources = _open_sources(source, opened, search, confined)
@@ -104,7 +106,8 @@ def _open_sources(
     search: list[Path] | None,
     confined: bool,
 ) -> dict[int, Document]:
-    """The document of each bundle, by its place. Every document must be of a bundle."""
+    """The document of each bundle, by the bundle's place. Every document must belong to a
+    bundle."""
     found: dict[int, Document] = {}
     for path in paths or ():
         document = load_document(path, search or (), confined)
@@ -116,7 +119,7 @@ def _open_sources(
         if not own:
             names = ", ".join(repr(bundle.source_name) for bundle in bundles)
             raise typer.BadParameter(
-                f"{path} has none of the materials {names}: name the document of a bundle, or "
+                f"{path} contains none of the materials {names}: name the document of a bundle, or "
                 "leave it out",
                 param_hint="--source",
             )

@@ -26,6 +26,7 @@ from verdigris.core.cli.shared.options import (
     CommandApp,
     DeviceChoice,
     DocumentOptions,
+    FileOrBundle,
     require_in_range,
 )
 from verdigris.core.cli.shared.picture_options import (
@@ -75,7 +76,7 @@ _BRIGHTEST_STUDIO = 1e6
 
 @app.add("render copper_tray.mtlx --hdri sky -o tray.png")
 def render(
-    file: option.File,
+    file: FileOrBundle,
     output: option.Output,
     view: option.Shape = None,
     mesh: option.ViewMesh = None,
@@ -170,8 +171,8 @@ def _check_bundle(bundle: Bundle, file: Path, material: str | None, reference: b
     """Refuses options of documents."""
     if reference:
         raise typer.BadParameter(
-            f"{file} is a bundle, and bundles are always drawn so: leave out --reference, or name "
-            "the document in place of the bundle",
+            f"{file} is a bundle, which is always drawn so: leave out --reference, or name the "
+            "document instead of the bundle",
             param_hint="--reference",
         )
     require_own_material(bundle, file, material)
@@ -278,7 +279,7 @@ def _choose_backdrop(backdrop: str | None, view: str, is_png: bool) -> str:
     is_flat = view in ("sphere", "plane")
     if backdrop == "ground" and is_flat:
         raise typer.BadParameter(
-            f"'ground' needs the view of a mesh, and this is {view!r}: use 'environment'",
+            f"'ground' needs a mesh, and the shape is {view!r}: use 'environment'",
             param_hint="--backdrop",
         )
     if backdrop or not is_png:

@@ -44,14 +44,15 @@ def selftest(
     program: Annotated[
         Path | None,
         typer.Option(
-            help="Path of mayapy, hython, blender or a Python with bpy, if it is not found."
+            help="Path of mayapy, hython, blender or a Python with bpy, if it is not found by "
+            "itself."
         ),
     ] = None,
     tree: Annotated[
         Path | None,
         typer.Option(
-            help="The staged tree to test: the folder `verdigris` of packaging/stage.py, or the "
-            "add-on's."
+            help="The staged tree to test: the folder `verdigris` that packaging/stage.py wrote, "
+            "or the folder of the add-on."
         ),
     ] = None,
     out: Annotated[
@@ -60,7 +61,7 @@ def selftest(
 ) -> None:
     """Tests a plug-in in a real Maya, Houdini or Blender.
 
-    Runs every function in an empty scene, and writes a report.
+    Runs every function in an empty scene and writes a report.
     """
     interpreter = program or find_program(host)
     if interpreter is None or not interpreter.is_file():

@@ -23,11 +23,11 @@ from verdigris.core.bundle.verify.verify import verify as prove
 from verdigris.core.cli.shared.opening import open_source, require_own_material
 from verdigris.core.cli.shared.options import (
     AsJson,
-    Bundle,
     CommandApp,
     DeviceChoice,
     DocumentOptions,
     SourceMesh,
+    path_argument,
 )
 from verdigris.core.cli.shared.terminal import warn
 from verdigris.core.compress.set_files import is_texture_set, open_set
@@ -39,9 +39,11 @@ app = CommandApp()
 
 @app.add("verify copper_tray.vdg --source copper_tray.mtlx")
 def verify(
-    bundle: Bundle,
+    bundle: Annotated[
+        Path, path_argument("BUNDLE", "A bundle (.vdg), a scene pack or a set of textures (.vdt).")
+    ],
     source: Annotated[
-        Path | None, typer.Option("--source", help="The document that the bundle was baked from.")
+        Path | None, typer.Option("--source", help="The document from which the bundle was baked.")
     ] = None,
     mesh: SourceMesh = None,
     *,
@@ -51,9 +53,9 @@ def verify(
 ) -> None:
     """Checks that all decoders agree on a bundle.
 
-    Compares them with the values that are stored in the bundle, the scene pack or the set of
-    textures (.vdt), and with --source also with the material's graph. Exit code 1 if a difference
-    exceeds its bound.
+    Compares the decoders with the values that are stored in a bundle, a scene pack or a set of
+    textures (.vdt). With --source, also compares them with the material's graph. The exit code is 1
+    if a difference exceeds its bound.
     """
     if mesh is not None and source is None:
         raise typer.BadParameter("needs --source FILE", param_hint="--mesh")

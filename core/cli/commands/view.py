@@ -49,7 +49,7 @@ def view(
     bundle: Bundle,
     source: Annotated[
         Path | None,
-        typer.Option("--source", help="Compare with the document that the bundle was baked from."),
+        typer.Option("--source", help="Compare with the document from which the bundle was baked."),
     ] = None,
     shape: Shape = None,
     mesh: ViewMesh = None,
@@ -64,7 +64,7 @@ def view(
     samples: Annotated[
         int,
         typer.Option(
-            help="Directions of light after which a picture under an environment is final."
+            help="Directions of light after which the picture under an environment is final."
         ),
     ] = 256,
     shot: Annotated[
@@ -78,9 +78,9 @@ def view(
 ) -> None:
     """Shows a bundle in a window, decoded by its runtime shader.
 
-    Orbit, move the light, wipe between reference and neural material, look at their heat map,
-    choose mip level and exposure. An HDRI of --hdri, or one that is dropped on the window, lights
-    the bundle; the picture converges while nothing moves.
+    In the window you can orbit, move the light, wipe between reference and neural material, show
+    their heat map, and choose mip level and exposure. --hdri, or an HDRI that is dropped on the
+    window, lights the bundle; the picture is refined while nothing moves.
     """
     if shot:
         check_picture_path(shot)

@@ -27,22 +27,19 @@ from verdigris.core.sampling.distribution import distribution_of
 
 app = CommandApp(
     "weights",
-    "Makes and shows importance maps. They have the weights of places of a surface.",
+    "Makes and shows importance maps. A map contains weights of the places of a surface.",
 )
 
 MeshFile = Annotated[Path, typer.Argument(metavar="MESH", help="A mesh (.obj, .usd) with uvs.")]
 Output = Annotated[
     Path,
-    typer.Option(
-        "--output", "-o", help="The map (.exr). With several UDIM tiles, one file for each tile."
-    ),
+    typer.Option("--output", "-o", help="The map (.exr). Several UDIM tiles give a file each."),
 ]
 Size = Annotated[int, typer.Option(help="Width of the map in texels.")]
-Dilation = Annotated[int, typer.Option(help="Number of texels to extend uv islands by.")]
+Dilation = Annotated[int, typer.Option(help="Number of texels by which uv islands are extended.")]
 Repeat = Annotated[
     bool, typer.Option("--repeat", help="The texture repeats: put all uvs into one map.")
 ]
-Place = Annotated[str | None, typer.Option(help="A position in the scene: x,y,z.")]
 
 
 @app.add("weights from-mesh tray.obj -a color --high 8 -o paint.exr", "from-mesh")
@@ -53,21 +50,23 @@ def from_mesh(
         typer.Option(
             "--attribute",
             "-a",
-            help="The painted attribute: color for OBJ, a primvar for USD; NAME.r for one channel.",
+            help="The painted attribute: color for OBJ, a primvar for USD. NAME.r takes one "
+            "channel.",
         ),
     ],
     output: Output,
     size: Size = 1024,
     dilation: Dilation = 4,
     base: Annotated[float, typer.Option(help="Weight of texels outside of all faces.")] = 1.0,
-    low: Annotated[float | None, typer.Option(help="Weight for the value 0.")] = None,
-    high: Annotated[float | None, typer.Option(help="Weight for the value 1.")] = None,
+    low: Annotated[float | None, typer.Option(help="Weight for the painted value 0.")] = None,
+    high: Annotated[float | None, typer.Option(help="Weight for the painted value 1.")] = None,
     repeat: Repeat = False,
 ) -> None:
     """Makes an importance map from an attribute painted on a mesh.
 
     Weights are relative: 1 is normal, 8 gets eight times as many samples, 0 gets none. The painted
-    values are the weights. With --low and --high, values from 0 to 1 become weights between both.
+    values are the weights. With --low and --high, values from 0 to 1 become weights between the
+    two.
     """
     check_map_path(output)
     settings = MapSettings(size, dilation, base, "repeat" if repeat else "udim", wraps=repeat)
@@ -89,17 +88,22 @@ def from_view(
     camera: Annotated[
         Path | None,
         typer.Option(
-            help="A JSON file: matrix (camera to world, position in the last row), fov, resolution."
+            help="The camera (.json): matrix (camera to world, position in the last row), fov, "
+            "resolution."
         ),
     ] = None,
-    eye: Place = None,
-    target: Place = None,
+    eye: Annotated[str | None, typer.Option(help="The camera's position: x,y,z.")] = None,
+    target: Annotated[
+        str | None, typer.Option(help="The position that the camera looks at: x,y,z.")
+    ] = None,
     up: Annotated[str, typer.Option(help="The up direction: x,y,z.")] = "0,1,0",
     fov: Annotated[float, typer.Option(help="Horizontal field of view in degrees.")] = 40.0,
     resolution: Annotated[str, typer.Option(help="Size of the picture in pixels: WxH.")] = (
         "1920x1080"
     ),
-    hidden: Annotated[float, typer.Option(help="Weight of hidden texels.")] = 0.1,
+    hidden: Annotated[
+        float, typer.Option(help="Weight of texels that the camera does not see.")
+    ] = 0.1,
     most: Annotated[float, typer.Option(help="Largest weight.")] = 8.0,
     size: Size = 1024,
     dilation: Dilation = 4,
@@ -107,7 +111,8 @@ def from_view(
 ) -> None:
     """Makes an importance map from a camera's view.
 
-    The weight of a texel grows with its size in the picture. The mean of visible texels is 1.
+    The weight of a texel grows with its size in the picture. The mean weight of visible texels is
+    1.
     """
     check_map_path(output)
     by_places = eye is not None and target is not None
@@ -142,7 +147,7 @@ def show(
 ) -> None:
     """Prints statistics of a map, and draws it.
 
-    Black is the weight 0, pale yellow the largest weight.
+    Black is the weight 0, and pale yellow is the largest weight.
     """
     if output:
         check_picture_path(output)

@@ -43,15 +43,15 @@ Live = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=LOW..HIGH",
-        help="Keep an input of the graph open, as in wetness=0..1; 'inspect' lists them. "
-        "@DEFAULT or :DENSITY may follow. Up to three.",
+        help="Keep an input of the graph open, such as wetness=0..1; 'inspect' lists all. @DEFAULT "
+        "or :DENSITY may follow. Up to three inputs.",
     ),
 ]
 Mesh = Annotated[
     Path | None,
     typer.Option(
-        help="Evaluate the material on this mesh (.obj, .usd): its positions, normals, uv sets "
-        "and painted colours. --uv SET bakes in another uv set than its first."
+        help="Evaluate the material on this mesh (.obj, .usd): with its positions, normals, uv "
+        "sets and painted colours. --uv SET chooses another uv set than the first."
     ),
 ]
 Resolution = Annotated[
@@ -65,40 +65,41 @@ MostBytes = Annotated[
     typer.Option(
         "--bytes",
         metavar="BYTES",
-        help="Most bytes of the bundle on a GPU, such as 1.4M: fewer texels, or 4 latents a "
-        "texel for 8, whichever costs less.",
+        help="The most bytes of the bundle on a GPU, such as 1.4M. The bake then takes fewer "
+        "texels, or 4 latents per texel instead of 8, whichever loses less quality.",
     ),
 ]
 TimeLimit = Annotated[float | None, typer.Option(help="Train for at most this many seconds.")]
 Target = Annotated[
     str,
     typer.Option(
-        help="Stop when the result is good, very-good or indistinguishable. Default: the last."
+        help="Stop when the result is good, very-good or indistinguishable. Default: "
+        "indistinguishable."
     ),
 ]
 Importance = Annotated[
     Path | None,
-    typer.Option(help="An importance map, as an image or .npy: where to sample more."),
+    typer.Option(help="An importance map (an image or .npy): where to sample more."),
 ]
 Directions = Annotated[
     str | None,
     typer.Option(
-        help="A direction profile, or a table of weights (.json, .npy): which directions to "
-        "sample more."
+        help="A direction profile, or a table of weights (.json, .npy): which directions to sample "
+        "more."
     ),
 ]
 Replace = Annotated[
     bool,
     typer.Option(
         "--replace",
-        help="Remove the bundle before it. Default: it stays as a version, see "
+        help="Remove the previous bundle. Without this option, it is kept as a version: see "
         "'verdigris versions'.",
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the path of the bundle.")]
 
-# Without a line in the help, which has room for the most common options. The first two are the same
-# as --set iterations=N and --set seed=N; most of the others are for programs.
+# Options without a line in the help, which shows only the most common ones. The first two equal
+# --set iterations=N and --set seed=N; most of the others are for programs.
 Iterations = Annotated[int | None, typer.Option(hidden=True)]
 Seed = Annotated[int | None, typer.Option(hidden=True)]
 TargetError = Annotated[
@@ -162,7 +163,7 @@ class RequestOptions:
 
 
 class BakeCommand(TyperCommand):
-    """The help in groups, and errors for options that are settings."""
+    """The help in groups, and an error with the remedy for options that are settings."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         parameters = {each.name: each for each in self.get_params(ctx)}
@@ -172,7 +173,7 @@ class BakeCommand(TyperCommand):
                 formatter.write_dl([each for each in records if each])
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        known = {each for parameter in self.params for each in parameter.opts}
+        known = {"--help", *(each for parameter in self.params for each in parameter.opts)}
         for word in args:
             option = word.partition("=")[0]
             if option == "--":
@@ -185,7 +186,7 @@ class BakeCommand(TyperCommand):
 
 
 def _find_replacement(option: str) -> str | None:
-    """What to use in place of an option that names a setting; None of other words."""
+    """The remedy for an option that names a setting; None for other words."""
 
     name = option.removeprefix("--").replace("-", "_")
     for prefix, settings in (("", BakeSettings), ("draw.", DrawSettings)):

@@ -45,7 +45,7 @@ def path_argument(metavar: str, text: str) -> Any:
     return typer.Argument(metavar=metavar, help=text, readable=False)
 
 
-PRESET_HELP = "draft, standard or final. Default: draft on a processor, standard on a GPU."
+PRESET_HELP = "draft, standard or final. Default: draft on a CPU, standard on a GPU."
 FileOrBundle = Annotated[
     Path, path_argument("FILE", "A MaterialX document (.mtlx) or a bundle (.vdg).")
 ]
@@ -69,8 +69,7 @@ SourceMesh = Annotated[
     Path | None,
     typer.Option(
         "--mesh",
-        help="The mesh on which the bundle was baked, if it is neither beside --source nor beside "
-        "the bundle.",
+        help="The mesh of the bake, if it lies neither beside --source nor beside the bundle.",
     ),
 ]
 Search = Annotated[
@@ -87,14 +86,15 @@ Confined = Annotated[
     bool,
     typer.Option(
         "--confined",
-        help="Refuse files outside of FILE's folder and of --search: for documents of strangers.",
+        help="Refuse to read files outside of FILE's folder and the --search folders. For "
+        "untrusted documents.",
     ),
 ]
 DeviceChoice = Annotated[
     str | None,
     typer.Option(
         "--device",
-        help="auto, software, vulkan, d3d12, metal or cuda; with an adapter number: vulkan:1.",
+        help="auto, software, vulkan, d3d12, metal or cuda. A number chooses an adapter: vulkan:1.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -103,7 +103,7 @@ SettingChanges = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="Change a setting of the preset, as in --set network=3x64. Repeatable. An unknown "
+        help="Change a setting of the preset, such as --set network=3x64. Repeatable. An unknown "
         "NAME lists all names.",
     ),
 ]
@@ -118,7 +118,7 @@ class DocumentOptions:
     confined: Confined = False
 
     def load(self, path: Path) -> Document:
-        """The document, whose files are found by these options."""
+        """Reads the document; its files are found with these options."""
         return load_document(path, self.search or (), self.confined)
 
 

@@ -1,4 +1,4 @@
-"""Options of commands that draw, and those of `verdigris render`."""
+"""Options of the commands that draw, and what their values mean."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from verdigris.core.bundle.files.read import Bundle
-from verdigris.core.cli.shared.options import as_usage_error, path_argument, require_finite
+from verdigris.core.cli.shared.options import as_usage_error, require_finite
 from verdigris.core.lighting.environment import ENVIRONMENTS, SKY, Environment
 from verdigris.core.lighting.named_environments import find_environment
 from verdigris.core.lighting.sky import make_sky
@@ -28,58 +28,58 @@ LIGHT = "-0.45,0.6,0.66"
 STUDIO_SAMPLES, SAMPLES = 32, 64
 
 Shape = Annotated[
-    str | None, typer.Option("--view", help="Shape: sphere, plane, ball, cloth, tile or mesh.")
+    str | None, typer.Option("--view", help="The shape: sphere, plane, ball, cloth, tile or mesh.")
 ]
-ViewMesh = Annotated[Path | None, typer.Option(help="A mesh (.obj, .usd) for the view 'mesh'.")]
+ViewMesh = Annotated[Path | None, typer.Option(help="The mesh (.obj, .usd) for the shape 'mesh'.")]
 
-File = Annotated[Path, path_argument("FILE", "A MaterialX document, or a bundle (.vdg).")]
 Output = Annotated[Path, typer.Option("--output", "-o", help="The picture: .png or .exr.")]
 Size = Annotated[int, typer.Option(help=f"Width of the picture in pixels, 1 to {largest_size()}.")]
 Reference = Annotated[
     bool,
     typer.Option(
         "--reference",
-        help="Draw a document like its bundle: evaluated on the flat unit square, and wrapped "
-        "around the shape by uv. Otherwise 3D patterns are evaluated on the shape itself.",
+        help="Draw a document as its bundle is drawn: evaluated on the flat unit square and "
+        "wrapped around the shape by uv. Without this option, 3D patterns are evaluated on the "
+        "shape itself.",
     ),
 ]
 Exposure = Annotated[
     float | None,
     typer.Option(
         metavar="STOPS",
-        help="Exposure. Default: 0, and for a .png with --hdri the one that shows white paper "
-        "on the ground as white.",
+        help="The exposure. Default: 0. For a .png with --hdri: the exposure that shows white "
+        "paper on the ground as white.",
     ),
 ]
 Backdrop = Annotated[
     str | None,
     typer.Option(
         help="With --hdri: ground (a grey floor with the shape's shadow), environment (out of "
-        "focus) or plain. Default for .png: ground for a mesh, or else environment; for .exr: "
-        "none, with coverage as alpha."
+        "focus) or plain. Default for a .png: ground for a mesh, environment for other shapes. "
+        "Default for an .exr: none, with coverage as alpha."
     ),
 ]
 Studio = Annotated[
     float | None,
     typer.Option(
-        help=f"Brightness of the studio; 0: only one light. Default: {STUDIO}.",
+        help=f"Brightness of the studio. 0 leaves only one light. Default: {STUDIO}.",
         show_default=False,
     ),
 ]
 Light = Annotated[
     str | None,
     typer.Option(
-        help="Direction to the light, or to the sun of --hdri sky, x,y,z: x right, y up, z to "
-        f"the viewer. For a mesh, in its own axes with y up. Default: {LIGHT}; the sun stands at "
-        "the right, a little behind the shape.",
+        help="The direction to the light, or to the sun of --hdri sky: x,y,z with x to the "
+        f"right, y up, z to the viewer. For a mesh, in its own axes with y up. Default: {LIGHT}; "
+        "the sun stands at the right, a little behind the shape.",
         show_default=False,
     ),
 ]
 Samples = Annotated[
     int | None,
     typer.Option(
-        help="Directions of light that each sub-pixel sums: more are less noisy. Default: "
-        f"{STUDIO_SAMPLES}, with --hdri {SAMPLES}.",
+        help="Directions of light for each sub-pixel. More give less noise. Default: "
+        f"{STUDIO_SAMPLES}, or {SAMPLES} with --hdri.",
         show_default=False,
     ),
 ]
@@ -87,19 +87,20 @@ Animate = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Move a live input through its range, and write a .gif, a .webp, an .mp4 (with "
-        "ffmpeg) or a folder of PNGs. NAME=LOW..HIGH for a part of it, or for a document.",
+        help="Move a live input through its range, and write a .gif, a .webp, an .mp4 (needs "
+        "ffmpeg) or a folder of PNGs. NAME=LOW..HIGH gives a part of the range of a bundle, and "
+        "the range for a document.",
     ),
 ]
-Frames = Annotated[int, typer.Option(help="With --animate: number of pictures.")]
-Rate = Annotated[float, typer.Option(help="With --animate: pictures a second.")]
+Frames = Annotated[int, typer.Option(help="Number of pictures of --animate.")]
+Rate = Annotated[float, typer.Option(help="Pictures per second of --animate.")]
 ThereAndBack = Annotated[
-    bool, typer.Option("--there-and-back", help="With --animate: end where it begins.")
+    bool, typer.Option("--there-and-back", help="Let --animate end where it begins.")
 ]
 
 
 def choose_view(view: str | None, mesh: Path | None) -> str:
-    """The view to draw. A mesh file fits only the view 'mesh', and makes it the default."""
+    """The shape to draw. A mesh file fits only the shape 'mesh', and makes it the default."""
     if view not in (None, *ALL_SHAPES):
         raise typer.BadParameter(
             f"{view!r} is not known: use {' or '.join(ALL_SHAPES)}", param_hint="--view"
@@ -110,7 +111,7 @@ def choose_view(view: str | None, mesh: Path | None) -> str:
         )
     if mesh and view not in (None, "mesh"):
         raise typer.BadParameter(
-            f"{mesh} cannot be drawn in the view {view!r}: leave out --view", param_hint="--mesh"
+            f"{mesh} cannot be drawn as the shape {view!r}: leave out --view", param_hint="--mesh"
         )
     return view or ("mesh" if mesh else "sphere")
 
@@ -120,8 +121,8 @@ LiveValues = Annotated[
     typer.Option(
         "--live",
         metavar="NAME=VALUE",
-        help="Value of a live input, as in wetness=.5; of a document, of any open input. "
-        "Repeatable.",
+        help="The value of a live input, such as wetness=.5. For a document: of any input that can "
+        "be open. Repeatable.",
     ),
 ]
 
@@ -135,13 +136,13 @@ def parse_values(texts: Sequence[str] | None) -> dict[str, float]:
             found[name.strip()] = float(value)
         except ValueError:
             raise typer.BadParameter(
-                f"{text!r} is not NAME=VALUE, as in wetness=.5", param_hint="--live"
+                f"{text!r} is not NAME=VALUE, such as wetness=.5", param_hint="--live"
             ) from None
     return found
 
 
 def bundle_values(bundle: Bundle, given: dict[str, float]) -> tuple[float, ...]:
-    """Live values of a bundle from 0 to 1: the given ones, and its defaults."""
+    """Live values of a bundle, from 0 to 1: the given ones, and its defaults for the others."""
     with as_usage_error("--live"):
         return live_values(bundle.manifest.live, given, str(bundle.folder))
 
@@ -172,12 +173,12 @@ def values_of_frames(
     frames: int,
     is_returning: bool,
 ) -> Iterator[tuple[float, ...]]:
-    """Live values of each frame, of which one input moves through its range or a part of it."""
+    """The live values of each frame: one input moves through its range, or through a part of it."""
     number = next((index for index, each in enumerate(inputs) if each.name == name), None)
     if number is None:
         known = ", ".join(each.name for each in inputs) or "none"
         raise typer.BadParameter(
-            f"there is no live input {name!r}: it has {known}", param_hint="--animate"
+            f"there is no live input {name!r}; the live inputs are: {known}", param_hint="--animate"
         )
     low, high = 0.0, 1.0
     if part is not None and not inputs[number].is_colour:
@@ -199,16 +200,16 @@ Hdri = Annotated[
     str | None,
     typer.Option(
         metavar=f"FILE|{'|'.join(ENVIRONMENTS)}",
-        help="Light by an environment in place of the plain studio: a latitude-longitude map "
-        "(.hdr, .exr), or one of those that the panel offers, by name.",
+        help="Light with an environment instead of the plain studio: a latitude-longitude map "
+        "(.hdr, .exr), or the name of a built-in environment.",
     ),
 ]
 Rotate = Annotated[
     float,
     typer.Option(
         metavar="DEGREES",
-        help="Turn the environment of --hdri about the vertical axis: counter-clockwise, seen from "
-        "above.",
+        help="Turn the environment of --hdri about the vertical axis, counter-clockwise as seen "
+        "from above.",
     ),
 ]
 
@@ -220,14 +221,14 @@ def open_environment(hdri: str, rotate: float, light: str | None = None) -> Envi
         return make_sky(parse_direction(light)).turned(rotate)
     if light:
         raise typer.BadParameter(
-            f"the light of {hdri} is part of it: leave out --light, or turn it with --rotate",
+            f"{hdri} contains its light: leave out --light, or turn the environment with --rotate",
             param_hint="--light",
         )
     return find_environment(hdri).turned(rotate)
 
 
 def parse_direction(text: str) -> Direction:
-    """A direction of `--light`."""
+    """The direction that `--light` gives."""
     try:
         x, y, z = (float(word) for word in text.split(","))
     except ValueError:

@@ -40,7 +40,7 @@ def test_the_list_of_commands_imports_none_of_them():
 
 
 def test_the_help_of_a_command_imports_its_module_alone():
-    assert loaded_by("versions", "--help")[0] == [COMMANDS + "versions"]
+    assert loaded_by("versions", "--help")[0] == [COMMANDS + "bundles"]
 
 
 @pytest.mark.parametrize("name", loader.COMMANDS)

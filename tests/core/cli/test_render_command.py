@@ -51,7 +51,7 @@ def test_a_bundle_has_no_other_picture(tmp_path):
     arguments = ["render", tmp_path / "a.vdg", "-o", tmp_path / "a.png", "--reference"]
     code, _, errors = run_command(arguments)
     told = " ".join(errors.replace("\u2502", " ").split())
-    assert code == 2 and "bundles are always drawn so: leave out --reference" in told
+    assert code == 2 and "which is always drawn so: leave out --reference" in told
     assert not (tmp_path / "a.png").exists()
 
 
@@ -116,10 +116,10 @@ def test_options_of_another_light_are_refused(tmp_path):
     begin = ["render", tmp_path / "a.vdg", "-o", tmp_path / "a.png"]
     for options, told in (
         (("--hdri", "sky", "--environment", 1), "--hdri replaces the studio"),
-        (("--hdri", hdri, "--light", "1,0,0"), "is part of it: leave out --light"),
+        (("--hdri", hdri, "--light", "1,0,0"), "contains its light: leave out --light"),
         (("--rotate", 90), "needs an environment: name it with --hdri"),
         (("--backdrop", "plain"), "needs an environment: name it with --hdri"),
-        (("--hdri", "sky", "--backdrop", "ground"), "'ground' needs the view of a mesh"),
+        (("--hdri", "sky", "--backdrop", "ground"), "'ground' needs a mesh"),
         (("--hdri", "sky", "--backdrop", "wall"), "'wall' is not known: use ground,"),
         (("--hdri", "sky", "--rotate", "nan"), "nan is not a finite number"),
         (("--exposure", 99), "99.0 is not in the range -32.0 to 32.0"),
@@ -210,7 +210,7 @@ def test_a_live_value_that_cannot_be_is_refused(tmp_path):
         (("--live", "rain=1"), "has no live input 'rain': it has wetness"),
         (("--live", "wetness=3"), "wetness is 3: use a number from 0 to 2"),
         (("--live", "wetness"), "is not NAME=VALUE"),
-        (("--animate", "rain"), "there is no live input 'rain': it has wetness"),
+        (("--animate", "rain"), "there is no live input 'rain'; the live inputs are: wetness"),
     ):
         code, found = draw_living(
             tmp_path, "a.gif" if "--animate" in options else "a.png", *options

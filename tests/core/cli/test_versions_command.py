@@ -54,7 +54,7 @@ def test_versions_are_listed_with_their_verdicts_and_brought_back(bundle):
     [
         (("--restore", "gone"), "has no version 'gone': use one of clay, "),
         (("--delete", "clay"), "is the present bundle: restore another version"),
-        (("--undelete",), "its trash is empty"),
+        (("--undelete",), "the trash is empty"),
         (("--keep", "0"), "is not in the range 1 to 1000"),
     ],
 )
