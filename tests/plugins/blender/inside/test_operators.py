@@ -53,7 +53,6 @@ def test_a_bake_is_noted_at_its_material(harness, tmp_path, worker):
         "folder": f"{tmp_path}/verdigris",
         "name": "copper",
         "preset": "draft",
-        "changes": {},
         "viewport_textures": True,
     }
     assert sent["open"]["material"] == "copper"
