@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-# Phases of a bake in order. Two-stage training has the second and third, a bake with viewport
-# textures the last.
+# Phases of a bake in order. The second and third belong to two-stage training, the last to a bake
+# with viewport textures.
 STARTS, SMALL_TEXTURE, ENCODING = "starts", "small texture", "encoding"
 TRAINING, ROUNDING, MEASURING = "training", "rounding", "measuring"
 FLATTENING = "flattening"
@@ -29,7 +29,7 @@ FLATTENING = "flattening"
 _SHARE = 0.05
 
 
-# eq=False: events that have arrays would inherit an equality that compares no fields.
+# eq=False: events with arrays would inherit an equality that compares no fields.
 @dataclass(frozen=True, eq=False)
 class Event:
     """Something that happened. `as_json` leaves out pixels."""
@@ -68,14 +68,14 @@ class Step(Event):
 
     step: int
     steps: int
-    """Steps in all; while starts are compared, those of all starts, and `step` counts these."""
+    """All steps. While starts are compared: the steps of all starts, which `step` then counts."""
     loss: float
     samples_per_second: float
-    """While a texture is encoded: texels per second."""
+    """Samples per second; while a texture is encoded, texels per second."""
     seconds: float
-    """Since the bake began."""
+    """Seconds since the bake began."""
     seconds_left: float
-    """Estimate; while a texture is encoded, of the encoding alone."""
+    """An estimate; while a texture is encoded, of the encoding alone."""
 
 
 @dataclass(frozen=True)
@@ -110,24 +110,24 @@ class SizeChosen(Event):
     width: int
     height: int
     loaded_bytes: int
-    """Of a bundle of this size on a GPU."""
+    """Bytes of a bundle with this size on a GPU."""
     target: float
-    """The largest log MAE that was accepted; 0 if only bytes counted."""
+    """The largest accepted log MAE; 0 if only bytes counted."""
     channels: int = MORE_LATENTS
-    """Latent channels of a texel."""
+    """Latent channels per texel."""
     most_bytes: int = 0
-    """The most bytes that were allowed: those requested, or fewer than the material's images take
-    block-compressed; 0 for no limit, or for one that gave way to the error."""
+    """The most bytes that were allowed: the requested limit, or one below the block-compressed
+    images of the material. 0 if there was no limit, or if it gave way to the error."""
     images_bytes: int = 0
-    """Bytes of the material's images, block-compressed, where the bundle is larger because fewer
-    would be visible; otherwise 0."""
+    """Bytes of the material's block-compressed images, if the bundle is larger than these because a
+    smaller one would look different; otherwise 0."""
     tried: tuple[Mapping[str, Any], ...] = ()
     """All sizes that were tried: width, height, channels, bytes, and the log MAE after a short
-    training, or one that is as visible as the error of a picture."""
+    training, or a log MAE that is as visible as the error of a picture."""
 
     @property
     def text(self) -> str:
-        """The choice, and what the next larger and smaller sizes would have given."""
+        """The choice for people, with the results of the next larger and the next smaller size."""
         chosen, others = "", []
         for each in sorted(self.tried, key=lambda each: -each["bytes"]):
             known = each["log_mae"] is not None
@@ -175,8 +175,8 @@ class Closing(Event):
 
 @dataclass(frozen=True)
 class Kept(Event):
-    """A bake that was stopped has written its bundles, with rough measurements. It goes on to
-    refine them, and nothing is lost if it is closed now."""
+    """A bake that was stopped has written its bundles, with rough measurements. It now refines
+    them; nothing is lost if it is closed."""
 
     results: tuple[str, ...]
     step: int
@@ -190,7 +190,7 @@ class Finished(Event):
     results: tuple[str, ...]
     """Their folders, one for each material."""
     step: int
-    """Steps that were trained; early stopping leaves out the others."""
+    """Number of trained steps; early stopping leaves out the others."""
     seconds: float
     stopped_by: str
     """`steps`, `time limit`, `target error`, `quality` (indistinguishable) or `request`."""
@@ -199,13 +199,13 @@ class Finished(Event):
     textures: tuple[Mapping[str, str], ...] = ()
     """Files of viewport textures by their content, for each material; none by default."""
     hints: tuple[str, ...] = ()
-    """A hint for each material, or an empty text."""
+    """A hint for each material; empty if there is none."""
     skies: tuple[SkyMetrics, ...] = ()
     """Errors of each material under a sky."""
 
     @property
     def result(self) -> str:
-        """The first bundle, which is the only one of most bakes."""
+        """The first bundle; most bakes write only one."""
         return self.results[0]
 
 

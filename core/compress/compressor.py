@@ -1,4 +1,4 @@
-"""Trains two textures of BC7 and a network to stand for all textures of a material."""
+"""Trains two BC7 textures and a network that stand for all textures of a material."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 NETWORK_RATE, LATENT_RATE = 3e-3, 2e-2
-# Parts of the steps from which indices are rounded, and from which blocks rest.
+# Parts of the steps after which indices are rounded, and after which blocks stay as they are.
 ROUNDED_FROM, FROZEN_FROM = 0.4, 0.85
-# Of weights: 0 counts all errors alike, 2 all errors relative to how much their channel varies.
+# Exponent of the weights: 0 counts all errors alike, 2 counts them relative to the variation of
+# their channel.
 _EVENNESS, _LEAST_SPREAD = 1.5, 0.02
 _KERNELS = "compress/textures"
 
@@ -52,12 +53,12 @@ class Effort:
     width: int
     hidden: int
     samples: int
-    """Texels of a step."""
+    """Number of texels in a step."""
     steps: int
 
 
 class Grid:
-    """A texture of BC7 while it is trained: ends of blocks, and shares of texels between them."""
+    """A BC7 texture while it is trained: ends of blocks, and shares of texels between them."""
 
     def __init__(self, program: Program, levels: Sequence[Floats]) -> None:
         self._program = program
@@ -82,11 +83,11 @@ class Grid:
 
     @property
     def blocks(self) -> int:
-        """Of all levels."""
+        """Number of blocks of all levels."""
         return sum(self._counts)
 
     def expand(self, is_rounded: bool) -> None:
-        """Makes texels of the values."""
+        """Computes the texels from the values."""
         self._program.run_in_parts(
             "expandBlocks",
             self.blocks * bc7.TEXELS,
@@ -99,7 +100,7 @@ class Grid:
         self._adam.step(rate)
 
     def pack(self) -> Latents:
-        """The blocks of BC7. From here on texels are what blocks decode to."""
+        """The BC7 blocks. From now on, the texels are what the blocks decode to."""
         values = np.clip(read(self._adam.values, self._adam.count), 0, 1)
         ends, shares = np.split(values, [self.blocks * 2 * QUAD])
         blocks = pack_lines(ends.reshape(-1, 2, QUAD), shares.reshape(-1, bc7.TEXELS))
@@ -125,8 +126,8 @@ class Compressor:
         weights: Floats | None = None,
     ) -> None:
         """`levels` are the mip levels [rows, columns, channels] of the textures, finest first, with
-        numbers from 0 to 1. `shares` are sides of both latent textures, in those of the finest.
-        `weights` are those of the square errors of each channel, by default equal."""
+        numbers from 0 to 1. `shares` are the sides of both latent textures, in sides of the finest.
+        `weights` weigh the square errors of each channel; by default they are equal."""
         rows, columns, channels = levels[0].shape
         self._shapes = [level.shape[:2] for level in levels]
         self._effort, self._channels = effort, channels
@@ -158,7 +159,7 @@ class Compressor:
                     for part, size in zip(
                         parts,
                         level_sizes(*whole_blocks(share, rows, columns)),
-                        # a latent texture ends before the textures, or with those that are given
+                        # a latent texture has fewer levels than the textures, or as many
                         strict=False,
                     )
                 ],
@@ -212,7 +213,7 @@ class Compressor:
         return read(found, rows, columns, self._channels)
 
     def compressed(self) -> CompressedSet:
-        """What is stored. The training is over."""
+        """The result to store; it ends the training."""
         halves = [
             Layer(*(part.astype(np.float16).astype(np.float32) for part in layer))
             for layer in self._network.layers()
@@ -222,15 +223,15 @@ class Compressor:
 
 
 def channel_weights(texels: Floats) -> Floats:
-    """Larger ones for channels that vary little, such as normals, which a mean over all channels
-    would give up for a strong mask. Their mean is 1."""
+    """Weights of the channels, with mean 1. They are larger for channels that vary little, such as
+    normals, which a mean over all channels would give up for a strong mask."""
     weights = (texels.std((0, 1)) + _LEAST_SPREAD) ** -_EVENNESS
     return np.asarray(weights / weights.mean(), np.float32)
 
 
 def principal_components(levels: Sequence[Floats], count: int) -> list[Floats]:
-    """The first components of the channels of the finest level, from 0 to 1 with one scale, of each
-    level: latents to start from."""
+    """The first principal components of the channels, for each level, from 0 to 1 with one scale:
+    the latents at the start. The axes are those of the finest level."""
     flat = levels[0].reshape(-1, levels[0].shape[-1])
     mean = flat.mean(0)
     centred = flat - mean

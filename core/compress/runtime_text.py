@@ -1,4 +1,4 @@
-"""The shaders of a compressed set: Slang, and GLSL that the Slang compiler makes of it."""
+"""The shaders of a compressed set: Slang, and GLSL that the Slang compiler makes from it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def runtime_files(
 
 
 def slang_files(compressed: CompressedSet, textures: Sequence[SetTexture]) -> dict[str, bytes]:
-    """Those in Slang, which need no compiler."""
+    """The shaders in Slang, which need no compiler."""
     numbers = numbers_module(compressed, textures).encode()
     return {NUMBERS_FILE: numbers, SLANG_FILE: _SOURCE.read_bytes()}
 

@@ -1,5 +1,5 @@
 """Files of a compressed set, the folder NAME.vdt: two textures of BC7 in KTX 2.0, the network,
-shaders, values to check a decoder with, and a manifest. docs/COMPRESS.md describes them."""
+shaders, values to check a decoder, and a manifest. docs/COMPRESS.md describes them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class StoredSet:
     compressed: CompressedSet
     textures: tuple[SetTexture, ...]
     runtime: tuple[FileRecord, ...]
-    """Shaders."""
+    """The shaders."""
     reference: Reference = field(repr=False)
 
     @property
@@ -77,7 +77,8 @@ def is_texture_set(path: Path) -> bool:
 
 
 def make_reference(compressed: CompressedSet, count: int = ROWS) -> Reference:
-    """Places at random on all levels, the finest for half of them, in double precision."""
+    """Values at random places in double precision: half of them on the finest level, the others on
+    all levels."""
     random = np.random.default_rng(7)
     level = np.where(np.arange(count) % 2, 0, random.integers(0, compressed.levels, count)).astype(
         np.int64
@@ -161,8 +162,8 @@ def _loaded(files: Mapping[str, bytes]) -> list[str]:
 
 
 def pack_weights(layers: Sequence[Layer]) -> bytes:
-    """Halves: matrices row by row, each with its biases behind it, without padding but at the
-    end."""
+    """The network in half floats: each matrix row by row, then its biases. Only the end is
+    padded."""
     numbers = np.concatenate([part.ravel() for layer in layers for part in layer]).astype("<f2")
     return numbers.tobytes() + bytes(-numbers.nbytes % 4)
 
@@ -170,7 +171,7 @@ def pack_weights(layers: Sequence[Layer]) -> bytes:
 def open_set(folder: Path) -> StoredSet:
     """Opens a folder and checks its manifest, lengths and digests."""
     if not (folder / MANIFEST_FILE).is_file():
-        raise BundleError(f"{folder}: is not a compressed set: name a folder NAME{SUFFIX}")
+        raise BundleError(f"{folder} is not a compressed set: name a folder NAME{SUFFIX}")
     place = str(folder / MANIFEST_FILE)
     fields = parse_json(read_whole(folder, MANIFEST_FILE, LARGEST_MANIFEST), place)
     fields.require(
@@ -185,7 +186,7 @@ def open_set(folder: Path) -> StoredSet:
     levels = fields.whole("levels", 1, _MOST_LEVELS)
     channels = fields.whole("channels", 1, MOST_CHANNELS)
     latents = [_read_latents(folder, each) for each in fields.tables("latents", len(NAMES))]
-    fields.require(len(latents) == len(NAMES), "latents", "there are two")
+    fields.require(len(latents) == len(NAMES), "latents", "it must have two")
     network = fields.table("network")
     network.require(network.whole("inputs", 1, 1024) == INPUTS, "inputs", f"it must be {INPUTS}")
     network.require(network.number("slope") == SLOPE, "slope", f"it must be {SLOPE}")

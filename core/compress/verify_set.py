@@ -30,7 +30,7 @@ Numbers = NDArray[np.floating[Any]]
 
 
 def verify_set(stored: StoredSet, device: Device | None) -> Verification:
-    """Compares numpy in single floats, and the shader on a device, with the reference."""
+    """Compares numpy in single precision, and the shader on a device, with the reference."""
     reference = stored.reference
     uv, level = reference.uv.astype(np.float32), reference.level
     found: dict[str, Numbers] = {"numpy": stored.compressed.evaluate_levels(uv, level)}
@@ -64,7 +64,8 @@ def evaluate_on(
     uv: Numbers,
     level: NDArray[np.int64],
 ) -> Numbers:
-    """All channels at places of several levels, by a set's shader, whose files are given."""
+    """All channels at places of several levels, evaluated with the shader of a set in these
+    files."""
     options = dict(device.compiler_options)
     with tempfile.TemporaryDirectory() as folder:
         for name, data in files.items():

@@ -30,7 +30,7 @@ _USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 _SAID_BY_USD = re.compile(r" in file \S+ : '(.*?)'\s*(?:$|Error in )", re.DOTALL)
 _PAIRS = ("float2", "double2", "half2")
 _OBJ_GEOMETRY = ("v", "vt", "vn", "f")
-# Places beyond are no mesh, and their squares leave the range of floats.
+# The largest coordinate: squares of larger ones leave the range of floats.
 _FARTHEST = 1e9
 # Rotates a stage or scene with z up to y up, for row vectors.
 FROM_Z_UP = np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]], np.float64)
@@ -64,7 +64,7 @@ def in_atlas(mesh: Mesh, tiles: Tiles | None) -> Mesh:
 
 @dataclass(frozen=True)
 class FileMesh(Mesh):
-    """A mesh that also knows the corners of its polygons, to look up other values of the file."""
+    """A mesh with the corners of its polygons, by which other values of the file are found."""
 
     corners: Ints
     """(T, 3): the polygon corner of each triangle corner, numbered through all polygons."""
@@ -74,7 +74,7 @@ class FileMesh(Mesh):
 
 def load_mesh(path: str | Path, is_upright: bool = True) -> FileMesh:
     """Reads a mesh by the file's suffix. USD stages with z up are rotated to y up; with
-    `is_upright=False` they stay in their own space, as their cameras."""
+    `is_upright=False` they stay in their own space, like their cameras."""
     path = Path(path)
     readers: dict[str, Callable[[Path], FileMesh]] = {
         ".obj": _load_obj,
@@ -109,7 +109,7 @@ def load_mesh(path: str | Path, is_upright: bool = True) -> FileMesh:
 
 
 def _require_places(name: str, places: NDArray[Any]) -> None:
-    """Refuses places that faces have and no mesh can have."""
+    """Refuses positions of faces that are not finite or too far away."""
     if not np.isfinite(places).all():
         raise MeshError(f"{name}: has positions that are not finite: export it again")
     farthest = float(np.abs(places).max(initial=0))
@@ -237,7 +237,7 @@ def _load_usd(path: Path, is_upright: bool) -> FileMesh:
 
 
 def mesh_files(path: Path) -> list[Path]:
-    """All files of a mesh: of a stage, those of its layers, too."""
+    """All files of a mesh; for a stage, also those of its layers."""
     if path.suffix.lower() not in _USD_SUFFIXES:
         return [path]
     # without the stage, there are no layers
@@ -280,7 +280,7 @@ def _open_stage(path: Path) -> Any:
     try:
         return Usd.Stage.Open(str(path))
     except Exception as failure:  # noqa: BLE001 - pxr raises its own exception types
-        # USD adds where in its own code it noticed, over several lines
+        # USD adds the place in its own code, over several lines
         said = _SAID_BY_USD.search(str(failure))
         why = said.group(1) if said else str(failure)
         short = " ".join(why.split())[:300]
@@ -356,7 +356,7 @@ def _usd_uv(mesh: Any, name: str, counts: Ints, vertex: Ints) -> Floats:
     primvars = UsdGeom.PrimvarsAPI(mesh.GetPrim()).GetPrimvarsWithAuthoredValues()
     kinds = [(p, str(p.GetTypeName())) for p in primvars]
     found = [p for p, kind in kinds if "texCoord" in kind or p.GetPrimvarName() == "st"]
-    # pairs of numbers without the role of uvs, as other exporters write them
+    # some exporters write uvs as pairs of numbers without their role
     found = found or [p for p, kind in kinds if kind.startswith(_PAIRS)]
     if not found:
         there = ", ".join(p.GetPrimvarName() for p in primvars) or "none"

@@ -205,8 +205,8 @@ def load_primvars(path: Path, mesh: FileMesh) -> dict[str, Floats]:
 
 
 def uv_sets(primvars: dict[str, Floats], mesh: FileMesh) -> dict[str, Floats]:
-    """The primvars that can be uv sets, the one of `mesh.uv` first. Meshes of a stage that name
-    their uvs differently have them all in the first set."""
+    """The primvars that can be uv sets; the set of `mesh.uv` comes first. If the meshes of a stage
+    name their uvs differently, the first set contains all of them."""
     pairs = {name: values for name, values in primvars.items() if values.shape[-1] == 2}
     same = {name: int((values == mesh.uv).all((1, 2)).sum()) for name, values in pairs.items()}
     first = max(same, key=same.__getitem__, default=OBJ_SET)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 BALL, CLOTH, TILE = SHAPES = ("ball", "cloth", "tile")
-# Degrees from which each is seen from above.
+# Degrees above the horizon from which each shape is seen.
 ELEVATIONS = {BALL: 12.0, CLOTH: 14.0, TILE: 30.0}
 _AROUND = 96
 
@@ -28,7 +28,7 @@ def shape_mesh(name: str) -> Mesh:
 
 
 def find_shape(name: str) -> Mesh | None:
-    """The mesh of a shape; None for other views."""
+    """The mesh of a shape of SHAPES; None for a sphere, a plane or a mesh of a file."""
     return shape_mesh(name) if name in SHAPES else None
 
 

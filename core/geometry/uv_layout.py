@@ -17,24 +17,25 @@ if TYPE_CHECKING:
     Floats = NDArray[np.floating[Any]]
     Ints = NDArray[np.int64]
 
-# uvs that are closer belong to one vertex.
+# Uvs that are closer belong to one vertex.
 _SAME = 1e-6
-# Texels a side, by which overlaps are measured.
+# Texels per side of the map that measures overlaps.
 _SIDE = 512
-# Texels at the rim of islands whose centres two triangles share by rounding.
+# Texels at the rim of islands, whose centres two triangles share by rounding, stay below this
+# share.
 _SHARE_OF_OVERLAP = 0.002
 FIRST_TILE = 1001
 TILES_IN_A_ROW = 10
 _LARGEST_ROW = 99
 # More repeats of a texture across one triangle are an error of the unwrap.
 _MOST_COPIES = 1 << 12
-# uvs this close to a tile's edge are on it, because uvs are stored in 32 bits.
+# Uvs this close to a tile's edge are on it, because uvs are stored in 32 bits.
 _EDGE = 1e-6
 
 
 @dataclass(frozen=True)
 class UvReport:
-    """What a texture that is fitted on a uv layout must know of it."""
+    """What the fit of a texture must know about a uv layout."""
 
     islands: int
     overlapping: int

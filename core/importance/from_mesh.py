@@ -149,7 +149,7 @@ def weight_maps(
 
 
 def require_touched_tiles(tiles: dict[int, WeightMap]) -> dict[int, WeightMap]:
-    """The tiles that a triangle really covers; its bounding box can reach into others."""
+    """The tiles that triangles really cover; bounding boxes can reach into others."""
     touched = {number: tile for number, tile in tiles.items() if tile.covered}
     if not touched:
         raise MeshError(

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-# A texel is hidden if another surface is nearer by more than the width of so many pixels. With less
-# curved surfaces would hide themselves.
+# A texel is hidden if another surface is nearer by more than the width of so many pixels. With
+# fewer pixels, curved surfaces would hide themselves.
 _BIAS_PIXELS = 2.0
 
 

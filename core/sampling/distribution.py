@@ -38,7 +38,7 @@ class Distribution:
         return float(self.densities.max(initial=1.0)) if self.width else 1.0
 
     def mean_power(self, exponent: float) -> float:
-        """Expected value of the density to this power, at a drawn point."""
+        """The expected value of the density to this power, at a drawn point."""
         if not self.width or exponent == 0:
             return 1.0
         return float(np.power(self.densities, 1.0 + exponent, dtype=np.float64).mean())

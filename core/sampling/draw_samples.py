@@ -49,8 +49,8 @@ SampleArray = NDArray[np.void]
 """A record array of TRAINING_SAMPLE."""
 
 _SOURCE = Source("sampling/draw_samples")
-# The kernel by the number of samples that one thread draws at the same position. The kernel that a
-# material has for all else draws them one by one.
+# The kernel by the number of samples that one thread draws at the same position. The kernel of a
+# material for all other purposes draws one sample.
 _ENTRIES = {2: "drawSamplesInTwos", 4: "drawSamplesInFours"}
 # On a GPU, one thread with four samples takes longer than two threads with two.
 _MOST_TOGETHER, MOST_TOGETHER_ON_SOFTWARE = 2, 4
@@ -172,8 +172,8 @@ class DrawnSamples:
         count: int,
         before: int = 0,
     ) -> None:
-        """Records commands that draw the batches of some steps to the buffer, in which so many
-        batches are before them."""
+        """Records commands that draw the batches of some steps into the buffer, after `before`
+        other batches."""
         # samples at one position belong to one material
         points, parts = count // self.pairs, len(self.materials)
         if points < parts:
@@ -280,8 +280,8 @@ class Turn(NamedTuple):
 
 
 def turn_of(number: int, repeats: int, distance: int = DISTANCE) -> Turn:
-    """Of each `repeats` chunks in a row the first is new. The next was drawn `distance` chunks ago,
-    the one after it twice as long ago, and so on."""
+    """The first of `repeats` chunks in a row is new. The second was drawn `distance` chunks ago,
+    the third twice as long ago, and so on."""
     newest, turn = divmod(number, repeats)
     return Turn(newest - turn * distance, turn)
 

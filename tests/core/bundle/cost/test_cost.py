@@ -233,7 +233,8 @@ def test_options_of_a_forecast_are_refused_for_a_bundle(monkeypatch, capsys):
         with pytest.raises(SystemExit, match="2"):
             cli.main()
         printed = " ".join(capsys.readouterr().err.split())
-        assert f"{option}: brass.vdg is a bundle, which contains its settings: leave" in printed
+        why = "brass.vdg is a bundle, which contains its settings: leave it out"
+        assert f"{option}: {why}" in printed
 
 
 def test_a_forecast_refuses_another_source(monkeypatch, capsys):
