@@ -20,7 +20,7 @@ import verdigris.core
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.bundle.files.read import read_recorded
-from verdigris.core.lighting.sky import make_sky
+from verdigris.core.lighting.named_environments import make_sky
 from verdigris.core.pictures.backdrop import over
 from verdigris.core.pictures.compare.verdict import BANDS, judge
 from verdigris.core.pictures.environment_render import (

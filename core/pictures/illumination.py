@@ -13,8 +13,8 @@ import numpy as np
 from verdigris.core.geometry.mesh import normalized
 from verdigris.core.lighting.bvh import NOTHING, build_bvh
 from verdigris.core.lighting.device_lighting import DeviceBvh, DeviceEnvironment
+from verdigris.core.lighting.environment import principal_lights
 from verdigris.core.lighting.named_environments import find_environment
-from verdigris.core.lighting.principal_lights import principal_lights
 from verdigris.core.pictures.backdrop import blurred
 from verdigris.core.pictures.canvas import Tone
 from verdigris.core.pictures.environment_render import EnvironmentLighting, light_pass

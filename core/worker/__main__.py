@@ -17,9 +17,8 @@ from verdigris.core.base.errors import BROKEN_PIPE
 from verdigris.core.base.process.termination import Terminated, Termination
 from verdigris.core.base.process.worker_environment import NEEDED
 from verdigris.core.worker.protocol.commands import Quit
-from verdigris.core.worker.protocol.heartbeat import Heartbeat
 from verdigris.core.worker.protocol.messages import VERSION
-from verdigris.core.worker.protocol.streams import Inbox, Outbox, take_standard_streams
+from verdigris.core.worker.protocol.streams import Heartbeat, Inbox, Outbox, take_standard_streams
 from verdigris.core.worker.protocol.worker_events import Hello, Pixels
 from verdigris.core.worker.session.session import Session
 

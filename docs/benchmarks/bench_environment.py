@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from verdigris.core.baking.measure.sky import FULL_PLAN, SUN, sky, views_of
 from verdigris.core.bundle.files.read import open_bundle
 from verdigris.core.bundle.proxies.proxy_texture import Proxies
-from verdigris.core.lighting.sky import sky_radiance
+from verdigris.core.lighting.named_environments import sky_radiance
 from verdigris.core.network.activations import response_of
 from verdigris.core.network.light.environment_light import (
     GOLDEN_RATIO,

@@ -39,7 +39,7 @@ from verdigris.core.bundle.files.reference import hemisphere
 from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
 from verdigris.core.bundle.runtime.device_materials import fastest_advised
 from verdigris.core.bundle.runtime.network_module import fits_in_constants
-from verdigris.core.lighting.sky import SUN_OVER_SKY, SUN_RADIUS
+from verdigris.core.lighting.named_environments import SUN_OVER_SKY, SUN_RADIUS
 from verdigris.core.network.light.sampler import Lobes, draw, lobes_of, look_at, pdf
 from verdigris.core.network.numpy_mlp import latents_at_lod
 from verdigris.core.network.parameters import Parameters

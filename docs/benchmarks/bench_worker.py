@@ -115,11 +115,11 @@ class Turns:
             say.Start(folder, preset=preset, changes=changes),
         ):
             session.handle(command)
-        while not session._show.has_student:
+        while not session._pictures.has_student:
             if session.state == FAILED:
                 raise SystemExit("the bake has failed")
             session.work()
-        self._follow = session._show.follow
+        self._follow = session._pictures.follow
 
     def _post(self, event: Any) -> None:
         """Encodes it, as a worker does."""
@@ -128,7 +128,7 @@ class Turns:
     def _rate(self, is_watched: bool) -> float:
         """Steps a second of one turn."""
         session, run = self._session, self._session._bake.job.run
-        session._show.follow = self._follow if is_watched else lambda: None
+        session._pictures.follow = self._follow if is_watched else lambda: None
         seconds = RUN_SECONDS if is_watched else BakeOptions.run_seconds
         run.options = replace(run.options, run_seconds=seconds)
         session.work()

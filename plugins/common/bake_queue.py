@@ -11,7 +11,7 @@ from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.text import counted, format_seconds
 from verdigris.core.worker.client.client import GONE, SILENT, Health, WorkerClient
 from verdigris.core.worker.protocol import commands
-from verdigris.core.worker.protocol.heartbeat import LONG_PATIENCE
+from verdigris.core.worker.protocol.streams import LONG_PATIENCE
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE
 from verdigris.ui.model.parts.bake_log import BakeLog
 

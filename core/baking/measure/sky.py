@@ -15,7 +15,7 @@ import numpy as np
 
 from verdigris.core.baking.measure.measure import once
 from verdigris.core.base.process.profile import profiled
-from verdigris.core.lighting.sky import sky_luminance
+from verdigris.core.lighting.named_environments import sky_luminance
 from verdigris.core.material.evaluator import Footprint
 from verdigris.core.network.latents.texels import footprint_width
 from verdigris.core.pictures.compare.metrics import SkyMetrics, measure_light

@@ -18,7 +18,7 @@ from typing import IO, Any
 from verdigris.core.base.lock import clear_locks
 from verdigris.core.base.process.worker_environment import NO_WINDOW, environment_for
 from verdigris.core.batch.plan.task import Task
-from verdigris.core.worker.client.unfit_python import require_fit_python
+from verdigris.core.worker.client.set_up import require_fit_python
 
 BAKED, FAILED, STOPPED = "baked", "failed", "stopped"
 MODULE = "verdigris.core.batch.run.bake_task"

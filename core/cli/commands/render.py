@@ -52,7 +52,7 @@ from verdigris.core.pictures.environment_render import (
     draw_behind,
     render_under,
 )
-from verdigris.core.pictures.moving.moving_files import check_moving_path, write_moving
+from verdigris.core.pictures.moving_files import check_moving_path, write_moving
 from verdigris.core.pictures.picture_files import check_picture_path, with_shoulder, write_picture
 from verdigris.core.pictures.render import (
     MOST_STUDIO_SAMPLES,

@@ -12,8 +12,7 @@ import typer
 from verdigris.core.bundle.files.read import Bundle
 from verdigris.core.cli.shared.options import as_usage_error, require_finite
 from verdigris.core.lighting.environment import ENVIRONMENTS, SKY, Environment
-from verdigris.core.lighting.named_environments import find_environment
-from verdigris.core.lighting.sky import make_sky
+from verdigris.core.lighting.named_environments import find_environment, make_sky
 from verdigris.core.material.live_inputs.live_input import (
     LiveInput,
     WantedInput,

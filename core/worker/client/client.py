@@ -1,16 +1,21 @@
-"""The client of a worker: starts it, exchanges messages, and detects when it does not respond. No
-call blocks: reading and writing have their own threads, and `poll` returns what arrived. It needs
-only Python and numpy, so that it runs in any host."""
+"""The client of a worker: starts it, exchanges messages, and detects when it does not respond.
+
+No call blocks: reading and writing have their own threads, and `poll` returns what arrived. CPU
+time tells a worker that works from one that stands still. The client needs only Python and numpy,
+so that it runs in any host.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import subprocess
+import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -22,26 +27,25 @@ from verdigris.core.base.process.worker_environment import (
     environment_for,
     require_worker_python,
 )
-from verdigris.core.worker.client.unfit_python import describe_unfit
-from verdigris.core.worker.client.vitals import Vitals
+from verdigris.core.worker.client.set_up import describe_unfit
 from verdigris.core.worker.protocol.commands import Command, Hello, Quit, command_line
-from verdigris.core.worker.protocol.heartbeat import IDLE_PATIENCE, PATIENCE
 from verdigris.core.worker.protocol.messages import VERSION, Decoder, Fault, Message, encode
+from verdigris.core.worker.protocol.streams import IDLE_PATIENCE, PATIENCE
 
+# A compiler uses more CPU time than this, even with a hundredth of the machine; a process that
+# waits uses less.
+_LEAST_WORK = 0.05
+# /proc counts in hundredths of a second on every Linux that Python supports.
+_TICKS = 100.0
+_UTIME = 11
 _CHUNK = 1 << 16
 _LOG_LINES = 12
 _PIXEL_TYPES = ("|u1", "<u2", "<f4")
-
 _MODULE = "verdigris.core.worker"
-
 STARTING = "starting"
 WELL = "well"
 SILENT = "silent"
 GONE = "gone"
-
-
-class LaunchError(VerdigrisError):
-    """The worker cannot be started."""
 
 
 def worker_command() -> list[str]:
@@ -136,8 +140,8 @@ class WorkerClient:
         if max(silence, self._stalled) < PATIENCE:
             self._vitals.reset()
         elif (idle := self._vitals.idle_seconds()) > IDLE_PATIENCE:
-            # it requested patience and uses no processor time
-            return Health(SILENT, f"The worker has used no processor time for {idle:.0f} s.")
+            # it requested patience and uses no CPU time
+            return Health(SILENT, f"The worker has used no CPU time for {idle:.0f} s.")
         return Health(WELL if self._greeted else STARTING)
 
     def close(self) -> None:
@@ -239,6 +243,69 @@ class WorkerClient:
             names = {each.value: each.name for each in signal.Signals}
             return f"The worker was killed ({names.get(-code, -code)}){last}"
         return f"The worker has ended (code {code}){last}"
+
+
+def processor_seconds(process: int) -> float | None:
+    """CPU time of a process so far; None where the system does not report it."""
+    if sys.platform.startswith("linux"):
+        try:
+            # the program's name is in brackets and may contain anything
+            fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+        except (OSError, IndexError):
+            return None
+        return (int(fields[_UTIME]) + int(fields[_UTIME + 1])) / _TICKS
+    if sys.platform == "win32":
+        return _windows_seconds(process)
+    return None
+
+
+def _windows_seconds(process: int) -> float | None:
+    import ctypes
+    from ctypes import wintypes
+
+    may_ask = 0x1000
+    kernel: ctypes.WinDLL = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,name-defined,unused-ignore]
+    kernel.OpenProcess.restype = wintypes.HANDLE
+    handle = wintypes.HANDLE(kernel.OpenProcess(may_ask, False, process))
+    if not handle:
+        return None
+    times = [wintypes.FILETIME() for _ in range(4)]
+    found = kernel.GetProcessTimes(handle, *map(ctypes.byref, times))
+    kernel.CloseHandle(handle)
+    if not found:
+        return None
+    spent = [(each.dwHighDateTime << 32) + each.dwLowDateTime for each in times[2:]]
+    return sum(spent) * 1e-7
+
+
+class Vitals:
+    """Measures for how long a process has used no CPU time."""
+
+    def __init__(
+        self,
+        process: int,
+        read: Callable[[int], float | None] = processor_seconds,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._process, self._read, self._clock = process, read, clock
+        self._since, self._spent = clock(), read(process)
+
+    def reset(self) -> None:
+        """Records progress."""
+        self._since, self._spent = self._clock(), None
+
+    def idle_seconds(self) -> float:
+        """Seconds without work; 0 where the system does not report it."""
+        spent = self._read(self._process)
+        if spent is None:
+            return 0.0
+        if self._spent is None or spent - self._spent > _LEAST_WORK:
+            self._since, self._spent = self._clock(), spent
+        return self._clock() - self._since
+
+
+class LaunchError(VerdigrisError):
+    """The worker cannot be started."""
 
 
 def pixels_of(message: Message) -> NDArray[Any]:

@@ -1,11 +1,15 @@
-"""Exclusive standard streams of a worker. Libraries that print, from Python or C, would corrupt
-messages. So the streams are moved: prints go to standard error, and reads return nothing."""
+"""Messages of a worker: what it reads, what it writes, and its heartbeat.
+
+Libraries that print, from Python or C, would corrupt messages. So the standard streams are moved:
+prints go to standard error, and reads return nothing.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import BinaryIO
@@ -26,8 +30,25 @@ from verdigris.core.worker.protocol.messages import (
     command_named,
     encode,
 )
+from verdigris.core.worker.protocol.worker_events import Alive
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
+_CHUNK = 1 << 16
+# Seconds of a wait for a command: a signal that comes just before a wait is handled after it.
+_LONGEST_WAIT = 0.2
+# Of successive commands of these types, only the last is kept.
+_REPLACEABLE = (SetView, SetImportance, Range)
+# Seconds between heartbeats.
+INTERVAL = 0.4
+# Seconds of silence after which the other side reports the worker as silent.
+PATIENCE = 2.0
+# While nothing trains it is longer: a part of a large picture takes seconds on a busy machine, and
+# a worker that stands still is found by its CPU time.
+REST_PATIENCE = 60.0
+# Compilers, and the measurement of a result, hold the interpreter for longer.
+LONG_PATIENCE = 120.0
+# But a process without CPU time for this long is reported earlier.
+IDLE_PATIENCE = 8.0
 
 
 def take_standard_streams() -> tuple[BinaryIO, BinaryIO]:
@@ -98,13 +119,6 @@ class Outbox:
                 return
 
 
-_CHUNK = 1 << 16
-# Seconds of a wait for a command: a signal that comes just before a wait is handled after it.
-_LONGEST_WAIT = 0.2
-# Of successive commands of these types, only the last is kept.
-_REPLACEABLE = (SetView, SetImportance, Range)
-
-
 class Inbox:
     """Received commands and faults, in order."""
 
@@ -155,3 +169,26 @@ def _parsed(message: Message) -> Command | Fault:
         return parse(message)
     except ProtocolError as failure:
         return Fault(str(failure), command=command_named(message.header))
+
+
+class Heartbeat:
+    """Posts heartbeats from its own thread. The worker's loop records progress."""
+
+    def __init__(self, post: Callable[[Alive], None]) -> None:
+        self._post = post
+        self._touched = time.monotonic()
+        self._ended = threading.Event()
+        self.is_idle = True
+        threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
+
+    def touch(self, is_idle: bool = False) -> None:
+        self._touched = time.monotonic()
+        self.is_idle = is_idle
+
+    def end(self) -> None:
+        self._ended.set()
+
+    def _beat(self) -> None:
+        while not self._ended.wait(INTERVAL):
+            stood = 0.0 if self.is_idle else time.monotonic() - self._touched
+            self._post(Alive(round(stood, 2)))

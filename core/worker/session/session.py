@@ -18,19 +18,19 @@ from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.progress import Finished, Kept, Phase, Started, Step, Warning
 from verdigris.core.worker.drawing.texel_inspector import weigh_places
 from verdigris.core.worker.protocol import commands, worker_events
-from verdigris.core.worker.protocol.heartbeat import LONG_PATIENCE, PATIENCE, REST_PATIENCE
 from verdigris.core.worker.protocol.messages import VERSION, Fault, ProtocolError
+from verdigris.core.worker.protocol.streams import LONG_PATIENCE, PATIENCE, REST_PATIENCE
 from verdigris.core.worker.session.budget import Turns
 from verdigris.core.worker.session.forecast import estimate, measure
-from verdigris.core.worker.session.job import Job
-from verdigris.core.worker.session.open_material import OpenMaterial, RequestedView
+from verdigris.core.worker.session.job import Job, write_pictures
+from verdigris.core.worker.session.live_pictures import RequestedView
 from verdigris.core.worker.session.opening import (
     OpenDocument,
+    OpenMaterial,
     live_facts,
     open_document,
     trainer_of,
 )
-from verdigris.core.worker.session.report_picture import write_pictures
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,8 +106,8 @@ class Session:
         }
 
     @property
-    def _show(self) -> LivePictures | None:
-        return self._material.show if self._material is not None else None
+    def _pictures(self) -> LivePictures | None:
+        return self._material.pictures if self._material is not None else None
 
     @property
     def has_work(self) -> bool:
@@ -139,7 +139,7 @@ class Session:
             if self._bake is not None and self.state in _WORKING:
                 self._work_on(self._bake)
             elif self._material is not None:
-                self._complete_pictures(self._material.show)
+                self._complete_pictures(self._material.pictures)
         except VerdigrisError as failure:
             self._fail(str(failure), type(failure).__name__)
         except Exception as failure:  # noqa: BLE001 - it ends this bake, and not the worker
@@ -202,21 +202,21 @@ class Session:
         self._reopen_if_changed()
         self._leave_refining()
         material = self._require_material("start")
-        importance = weigh_places(self._importance, self._focus, material.show.seen_uv)
+        importance = weigh_places(self._importance, self._focus, material.pictures.seen_uv)
         job = Job(material.teacher, command, importance)
         self._post(estimate(job.settings, material.textures))
-        material.show.begin(job)
+        material.pictures.begin(job)
         # a refused bake ends here
         self._bake = _Bake(job, material)
         self._enter(worker_events.PREPARING, _PREPARING, LONG_PATIENCE)
 
     def _show_bundle(self, command: commands.Show) -> None:
-        from verdigris.core.worker.session.exhibit import open_students
+        from verdigris.core.worker.session.opening import open_students
 
         self._refuse_while_busy("show")
         material = self._require_material("show")
         with self._doing("opening the bundle"):
-            material.show.exhibit(*open_students(command, material.teacher))
+            material.pictures.show(*open_students(command, material.teacher))
             self._post(worker_events.Shown(command.path, command.against))
 
     def _forecast(self, command: commands.Forecast) -> None:
@@ -230,7 +230,7 @@ class Session:
             self._post(measure(teacher, recipe[classify([teacher], recipe)]))
 
     def _fit_ladder(self, command: commands.Ladder) -> None:
-        from verdigris.core.worker.session.ladder_job import run_ladder
+        from verdigris.core.worker.session.job import run_ladder
 
         self._refuse_while_busy("ladder")
         material = self._require_material("ladder")
@@ -242,13 +242,13 @@ class Session:
         if self.state in (worker_events.FINISHING, worker_events.REFINING):
             raise ProtocolError("pause: the result is being written")
         bake.job.pause()
-        bake.material.show.rest()
+        bake.material.pictures.rest()
         self._enter(worker_events.PAUSED)
 
     def _resume(self, command: commands.Resume) -> None:
         bake = self._require_bake("resume")
         bake.job.resume()
-        if self.state == worker_events.PAUSED and bake.material.show.has_student:
+        if self.state == worker_events.PAUSED and bake.material.pictures.has_student:
             self._enter(worker_events.TRAINING)
         elif self.state == worker_events.PAUSED:
             self._enter(worker_events.PREPARING, _PREPARING, LONG_PATIENCE)
@@ -268,8 +268,8 @@ class Session:
     def _cancel(self, command: commands.Cancel) -> None:
         # the bake may have ended just now, which is not an error
         self.close()
-        if self._show is not None:
-            self._show.end()
+        if self._pictures is not None:
+            self._pictures.end()
         self._enter(worker_events.IDLE)
 
     def _quit(self, command: commands.Quit) -> None:
@@ -293,7 +293,7 @@ class Session:
             raise
 
     def _set_view(self, command: commands.SetView) -> None:
-        if self._views.look(self._show, command) and self._focus.where == commands.IN_VIEW:
+        if self._views.look(self._pictures, command) and self._focus.where == commands.IN_VIEW:
             self._update_weights()
 
     def _draw_range(self, command: commands.Range) -> None:
@@ -301,10 +301,10 @@ class Session:
         count = len(material.teacher.live_inputs)
         if not 0 <= command.input < count:
             raise ProtocolError(f"range: input is {command.input}: there are {count} live inputs")
-        self._post(material.show.range_pictures(command))
+        self._post(material.pictures.range_pictures(command))
 
     def _take_mesh(self, command: commands.SetMesh) -> None:
-        self._views.take_mesh(self._show, command)
+        self._views.take_mesh(self._pictures, command)
 
     def _read_map(self, command: commands.ReadMap) -> None:
         from verdigris.core.importance.maps import read_importance
@@ -331,7 +331,7 @@ class Session:
         if self.state != worker_events.REFINING:
             self._advance(bake)
         elif self._turns.is_owed and not self._shows_all:
-            self._turns.spend(partial(self._complete_pictures, bake.material.show))
+            self._turns.spend(partial(self._complete_pictures, bake.material.pictures))
         else:
             # the artist waits for pictures, and not for this
             self._turns.earn(partial(self._advance, bake))
@@ -348,13 +348,13 @@ class Session:
         if isinstance(event, Step) and bake.job.takes_new_weights():
             self._post(worker_events.Weighted(event.step))
         if isinstance(event, Kept) and not bake.job.flattens:
-            bake.material.show.learn(is_last=False)
+            bake.material.pictures.learn(is_last=False)
             self._turns = Turns()
             self._enter(worker_events.REFINING, "refining the result")
         elif isinstance(event, Finished):
             self._end(bake, event)
         elif self.state == worker_events.TRAINING:
-            self._follow(bake.material.show)
+            self._follow(bake.material.pictures)
 
     def _enter_phase(self, event: Event) -> None:
         """Enters the state of a phase that begins."""
@@ -375,7 +375,7 @@ class Session:
 
     def _end(self, bake: _Bake, finished: Finished) -> None:
         """Shows the result, and closes the bake."""
-        show = bake.material.show
+        show = bake.material.pictures
         show.learn()
         if bake.job.wants_picture and show.student is not None:
             write_pictures(finished, bake.material.teacher, show.student, self._post)
@@ -386,13 +386,13 @@ class Session:
         """Passes the present weights of places to the bake."""
         if self._material is None:
             return
-        weights = weigh_places(self._importance, self._focus, self._material.show.seen_uv)
+        weights = weigh_places(self._importance, self._focus, self._material.pictures.seen_uv)
         if self._bake is not None:
             self._bake.job.set_importance(weights)
 
     @property
     def _shows_all(self) -> bool:
-        return self._show is None or self._show.is_complete
+        return self._pictures is None or self._pictures.is_complete
 
     def _leave_refining(self) -> None:
         """Ends the refinement of a result that is written already, for other work."""
@@ -439,7 +439,7 @@ class Session:
         self.close()
         # what is kept stays, and so do its pictures
         is_kept = self.state == worker_events.REFINING
-        if self._show is not None and not is_kept:
-            self._show.end()
+        if self._pictures is not None and not is_kept:
+            self._pictures.end()
         self._post(worker_events.Error(text, "start", kind))
         self._enter(worker_events.DONE if is_kept else worker_events.FAILED)

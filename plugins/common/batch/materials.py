@@ -9,7 +9,7 @@ from verdigris.core.base.errors import HostError, VerdigrisError
 from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.host import Host, HostMaterial
 from verdigris.core.hosts.painted_meshes import find_painted
-from verdigris.core.worker.client.unfit_python import require_fit_python
+from verdigris.core.worker.client.set_up import require_fit_python
 from verdigris.plugins.common.batch.arguments import BatchOptions
 from verdigris.plugins.common.batch.bake_material import Run, bake_material, hand_over
 from verdigris.plugins.common.batch.bake_process import Ended, run_bake

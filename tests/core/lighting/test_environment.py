@@ -8,7 +8,7 @@ from verdigris.core.base.device import open_device
 from verdigris.core.base.kernels import Source
 from verdigris.core.lighting.device_lighting import DeviceEnvironment
 from verdigris.core.lighting.environment import Environment, Sun, direction_of, place_of
-from verdigris.core.lighting.sky import SUN, SUN_OVER_SKY, SUN_RADIUS, make_sky
+from verdigris.core.lighting.named_environments import SUN, SUN_OVER_SKY, SUN_RADIUS, make_sky
 
 HEIGHT, WIDTH = 12, 24
 DRAW = Source(

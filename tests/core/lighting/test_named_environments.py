@@ -10,9 +10,9 @@ from verdigris.core.lighting.environment import (
     Environment,
     Sun,
     direction_of,
+    principal_lights,
 )
 from verdigris.core.lighting.named_environments import find_environment, make_environment
-from verdigris.core.lighting.principal_lights import principal_lights
 
 NORMALS = np.array([(0, 1, 0), (1, 0, 0), (-0.5, 0.5, 0.7), (0, 0, 1), (0.2, -0.9, 0.1)])
 NORMALS = NORMALS / np.linalg.norm(NORMALS, axis=1, keepdims=True)

@@ -161,7 +161,7 @@ def final(viewer, look, size=16):
 
 
 def test_under_a_sky_a_picture_converges_to_that_of_render(lit_viewer):
-    from verdigris.core.lighting.sky import make_sky
+    from verdigris.core.lighting.named_environments import make_sky
     from verdigris.core.pictures.backdrop import over
     from verdigris.core.pictures.environment_render import (
         EnvironmentLighting,

@@ -72,7 +72,7 @@ def watched(request, tmp_path_factory):
         while len(found.all("step")) < UNSETTLED and found.session.state != "failed":
             found.session.work()
         found.told.clear()
-        budget = found.session._show._budget
+        budget = found.session._pictures._budget
         # what was compiled is forgiven
         budget.start()
         begun, before = clock(), budget.spent
@@ -88,14 +88,14 @@ def test_figures_come_with_runs_of_steps_and_pictures_when_they_are_whole(watche
     assert job.RUN_SECONDS < 1 / 5
     # less often where the budget is spent, as after a picture that was disturbed
     assert len(watched.all("errors")) >= RUNS // 3
-    live = watched.session._show._live
+    live = watched.session._pictures._live
     pictures = [len(watched.all("picture", part=part)) for part in ("neural", "heat")]
     # a large one takes longer than these runs
     assert min(pictures) >= 1 or live.is_busy
 
 
 def test_the_reference_of_a_new_view_gets_on_during_training(watched):
-    show = watched.session._show
+    show = watched.session._pictures
     renderer = show._renderer
     show.look(show._view, is_new=True)
     assert renderer.reference.sharp == 0

@@ -103,7 +103,8 @@ def test_a_bake_whose_pictures_fail_is_none_and_no_other_bundle_is_shown(monkeyp
     errors = [each["text"] for each in told if each["event"] == "error"]
     assert errors == [
         f"{tmp_path / 'gone.vdg'}: there is no such bundle",
-        f"{other}: is of the material 'wax', and 'clay' is open: choose that material to show it",
+        f"{other}: contains the material 'wax', and 'clay' is open: choose that material to show "
+        "it",
     ]
     assert session.state == IDLE and "shown" not in {each["event"] for each in told}
 

@@ -10,7 +10,7 @@ from verdigris.core.base.process import worker_environment
 from verdigris.core.base.process.worker_environment import WorkerEnvironmentError, save_python
 from verdigris.core.batch.run.bake_process import bake_command
 from verdigris.core.worker.client.client import GONE, SILENT, STARTING, WorkerClient
-from verdigris.core.worker.client.unfit_python import describe_unfit, require_fit_python
+from verdigris.core.worker.client.set_up import describe_unfit, require_fit_python
 
 from .set_up_trees import make_old_python
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from verdigris.core.worker.client.vitals import Vitals, processor_seconds
+from verdigris.core.worker.client.client import Vitals, processor_seconds
 
 
 def test_a_process_is_idle_for_as_long_as_it_uses_next_to_no_processor_time():

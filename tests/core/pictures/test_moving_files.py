@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.pictures.moving.moving_files import check_moving_path, write_moving
+from verdigris.core.pictures.moving_files import check_moving_path, write_moving
 
 
 def shades(count, size=(31, 50)):

@@ -1,1 +1,0 @@
-"""Moving pictures: GIF, WebP, MP4, or a folder of PNGs."""
