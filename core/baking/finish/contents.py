@@ -11,29 +11,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.baking.bake_request import recorded_fields
-from verdigris.core.baking.finish.store import rounding_by_material
+from verdigris.core.baking.finish.store import MARGIN, judged, rounding_by_material
 from verdigris.core.baking.measure.measure import once
 from verdigris.core.baking.state.checkpoint import live_facts
-from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.cost.source_bytes import source_bytes
-from verdigris.core.bundle.files.manifest_parts import Bounds
-from verdigris.core.bundle.files.reference import log_mae, make_reference
 from verdigris.core.bundle.files.stored_textures import Exported
 from verdigris.core.bundle.files.write import Contents, version
-from verdigris.core.bundle.half_floats import judge
 from verdigris.core.bundle.runtime.runtime_files import runtime_files
 from verdigris.core.material.report import describe_teacher
 
 if TYPE_CHECKING:
     from verdigris.core.baking.finish.figures import Figures
     from verdigris.core.baking.state.run import Run
-    from verdigris.core.bundle.files.arithmetic import Arithmetic
-    from verdigris.core.bundle.files.reference import Reference
     from verdigris.core.bundle.proxies.make_proxies import CheckedProxies
     from verdigris.core.material.teacher.teacher import Teacher
 
-# Another device, or another driver, may be off by this much more than this one.
-_MARGIN, _LEAST_MARGIN = 1.1, 1e-4
+# The albedo's bound above the error of this device.
 _ALBEDO_MARGIN = 2e-3
 
 
@@ -48,7 +41,7 @@ def make_contents(
     """All of a material's bundle but its numbers. `is_first`: it is to be refined."""
     teacher, maps = run.teachers[material], run.maps[material]
     reference, bounds, arithmetic = judged(exported, teacher)
-    albedo = _MARGIN * proxies.errors["albedo"]["median"] + _ALBEDO_MARGIN
+    albedo = MARGIN * proxies.errors["albedo"]["median"] + _ALBEDO_MARGIN
     return Contents(
         name=run.names[material],
         source=_source_of(run, material, is_first),
@@ -72,18 +65,6 @@ def make_contents(
         proxies=proxies.proxies,
         runtime=runtime_files(exported.parameters.spec, arithmetic.advised),
     )
-
-
-@profiled("compare half precision: all")
-def judged(exported: Exported, teacher: Teacher) -> tuple[Reference, Bounds, Arithmetic]:
-    """Values to check decoders against, how far decoders may be from them, and the arithmetic that
-    is advised."""
-    exact = exported.exact
-    reference = make_reference(exact, teacher)
-    assert reference.teacher is not None
-    found = log_mae(reference.exported, reference.teacher)
-    bounds = Bounds(teacher_log_mae=_MARGIN * found + _LEAST_MARGIN)
-    return reference, bounds, judge(exact, reference, bounds)
 
 
 def _source_of(run: Run, material: int, is_first: bool) -> Mapping[str, Any]:

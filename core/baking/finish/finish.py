@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from verdigris.core.baking.finish.contents import judged, make_contents
+from verdigris.core.baking.finish.contents import make_contents
 from verdigris.core.baking.finish.figures import Figures, figures_of, measure_result
 from verdigris.core.baking.finish.heads import FinishEffort, effort_of, first_effort, fit_heads
 from verdigris.core.baking.finish.notices import coarse_halves, cut_glow, hint_of, lost_light
-from verdigris.core.baking.finish.store import StoredStudents, rounded_decoder
+from verdigris.core.baking.finish.store import StoredStudents, judged, rounded_decoder
 from verdigris.core.baking.state.outputs import bundle_paths, make_folder
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.outputs import MANIFEST_FILE
@@ -24,20 +24,19 @@ from verdigris.core.bundle.files.write import Contents, write_bundle
 from verdigris.core.bundle.history import keeper
 from verdigris.core.bundle.proxies.make_proxies import proxies_of_student
 from verdigris.core.bundle.runtime.runtime_files import compiling_ahead
-from verdigris.core.network.student import Student
 from verdigris.core.progress import Closing, Event, Finished, Kept, Warning
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from verdigris.core.baking.finish.heads import WaitForHeads
     from verdigris.core.baking.state.run import Run
-    from verdigris.core.network.parameters import FloatArray
 
 # Parts of the end, as Closing counts them.
 _PARTS = 5
 
 
-def finish(
-    run: Run, decoder: FloatArray, heads: Callable[[], FloatArray] | None = None
-) -> Iterator[Event]:
+def finish(run: Run, decoder: NDArray[Any], heads: WaitForHeads | None = None) -> Iterator[Event]:
     """Measures and writes every material with this rounded decoder; the last event is Finished.
     `heads` waits for those that a thread fits."""
     written: list[tuple[Figures, Mapping[str, str] | None]] = []
@@ -92,7 +91,7 @@ def _write(
     path: Path,
     effort: FinishEffort,
     is_first: bool = False,
-    heads: Callable[[], FloatArray] | None = None,
+    heads: WaitForHeads | None = None,
 ) -> Generator[Event, None, tuple[Figures, Mapping[str, str] | None]]:
     """Measures a material and writes its bundle. `heads` waits for heads that a thread fits.
     Returns the figures, and the viewport textures if they are requested."""
@@ -102,7 +101,7 @@ def _write(
     resolution = (run if stage.is_last else stage).settings.resolution
     yield from lost_light(teacher, student, name)
     # beside heads that a thread fits, another one makes the proxies, with a student of its own
-    beside = Student(exported.parameters, teacher.device) if heads is not None else student
+    beside = student if heads is None else students.copy_of(exported)
     fit = partial(proxies_of_student, exported.parameters, beside, effort.proxies)
     with ThreadPoolExecutor(1, "proxies") as thread:
         proxies_of = fit if heads is None else thread.submit(copy_context().run, fit).result

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
     from verdigris.core.base.device import Device
     from verdigris.core.network.parameters import FloatArray, Parameters
     from verdigris.core.network.student import Student
+
+    # Weights and biases of the hidden and of the last layer.
+    Views = Sequence[FloatArray]
 
 # Rates of the first and the second round.
 _BATCH, _RATE, _SECOND_RATE = 64, 0.03, 0.02
@@ -103,33 +107,73 @@ def fit_head(
     """The head's numbers as a bundle stores them: half floats. With `start` it goes on from
     these."""
     head = _first_guess(spec, np.random.default_rng(SEED)) if start is None else start.copy()
-    mean = examples.inputs.mean(1)
+
+    def slopes(views: Views, inputs: FloatArray, chosen: slice) -> tuple[FloatArray, ...]:
+        return _slopes(spec, views, inputs, examples.part(chosen))
+
     # a channel that is the same everywhere must not be magnified
-    scale = 1 / (examples.inputs.std(1) + 1e-3)
-    weights, bias, _, _ = head_views(spec, head)
-    if start is not None:
-        bias += weights @ mean
-        weights /= scale
-    highest = _RATE if start is None else _SECOND_RATE
-    normal = (examples.inputs - mean[:, None]) * scale[:, None]
-    first, second = np.zeros_like(head), np.zeros_like(head)
-    batches = max(1, examples.count // _BATCH)
-    bounds = np.linspace(0, examples.count, batches + 1).astype(int)
-    slope = np.zeros_like(head)
-    views, slopes = head_views(spec, head), head_views(spec, slope)
-    for step in range(steps):
-        chosen = slice(*bounds[step % batches : step % batches + 2])
-        slope[:] = 0
-        for view, value in zip(
-            slopes, _slopes(spec, views, normal[:, chosen], examples.part(chosen)), strict=True
-        ):
-            view[:] = value
-        rate = highest * 0.5 * (1 + math.cos(math.pi * step / steps))
-        adam_change(first, second, slope, adam_rate(rate, step, DECODER_BETA_2), DECODER_BETA_2)
-        head -= slope
-    weights *= scale
-    bias -= weights @ mean
+    descent = Descent(steps, _BATCH, _RATE if start is None else _SECOND_RATE, least_deviation=1e-3)
+    descent.run(head, partial(head_views, spec), examples.inputs, slopes, start is not None)
     return head.astype(np.float16).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Fits the two layers of a head by Adam, with a rate that falls along a cosine."""
+
+    steps: int
+    batch: int
+    """Examples of a step."""
+    rate: float
+    """The first rate."""
+    least_deviation: float
+    """Added to the deviation of each input, which they are divided by."""
+
+    def run(
+        self,
+        numbers: FloatArray,
+        views_of: Callable[[FloatArray], Views],
+        inputs: FloatArray,
+        slopes_of: Callable[[Views, FloatArray, slice], tuple[FloatArray, ...]],
+        is_fitted: bool = False,
+    ) -> None:
+        """Changes the numbers, of which `views_of` gives weights and biases of both layers.
+        `slopes_of` gives their gradients on a part of the inputs. `is_fitted`: the numbers are for
+        these inputs, and not a first guess for inputs of deviation 1."""
+        mean = inputs.mean(1)
+        scale = 1 / (inputs.std(1) + self.least_deviation)
+        views = views_of(numbers)
+        weights, bias = views[:2]
+        if is_fitted:
+            bias += weights @ mean
+            weights /= scale
+        normal = (inputs - mean[:, None]) * scale[:, None]
+        first, second, slope = (np.zeros_like(numbers) for _ in range(3))
+        slopes = views_of(slope)
+        count = inputs.shape[1]
+        batches = max(1, count // self.batch)
+        bounds = np.linspace(0, count, batches + 1).astype(int)
+        for step in range(self.steps):
+            chosen = slice(*bounds[step % batches : step % batches + 2])
+            slope[:] = 0
+            for view, value in zip(
+                slopes, slopes_of(views, normal[:, chosen], chosen), strict=True
+            ):
+                view[:] = value
+            rate = self.rate * 0.5 * (1 + math.cos(math.pi * step / self.steps))
+            change = adam_rate(rate, step, DECODER_BETA_2)
+            adam_change(first, second, slope, change, DECODER_BETA_2)
+            numbers -= slope
+        weights *= scale
+        bias -= weights @ mean
+
+
+def slopes_of_layers(
+    views: Views, inputs: FloatArray, hidden: FloatArray, bent: FloatArray, by_raw: FloatArray
+) -> tuple[FloatArray, ...]:
+    """Gradients by the weights and biases of both layers, from those by the last outputs."""
+    by_hidden = (views[2].T @ by_raw) * np.where(hidden > 0, 1, HEAD_SLOPE)
+    return by_hidden @ inputs.T, by_hidden.sum(1), by_raw @ bent.T, by_raw.sum(1)
 
 
 def _first_guess(spec: NetworkSpec, random: np.random.Generator) -> FloatArray:
@@ -146,16 +190,14 @@ def _first_guess(spec: NetworkSpec, random: np.random.Generator) -> FloatArray:
 
 
 def _slopes(
-    spec: NetworkSpec, views: Sequence[FloatArray], inputs: FloatArray, examples: Examples
+    spec: NetworkSpec, views: Views, inputs: FloatArray, examples: Examples
 ) -> tuple[FloatArray, ...]:
     """Gradients of the mean loss by the weights and biases of both layers."""
     hidden, bent, raw = run_head(views, inputs)
-    last = views[2]
     most = np.full((len(raw), 1), MOST_SLOPE)
     most[spec.untilted_outputs :] = MOST_TILTING
     by_raw = np.clip(_slope_by_raw(spec, raw, examples), -most, most) / raw.shape[1]
-    by_hidden = (last.T @ by_raw) * np.where(hidden > 0, 1, HEAD_SLOPE)
-    return by_hidden @ inputs.T, by_hidden.sum(1), by_raw @ bent.T, by_raw.sum(1)
+    return slopes_of_layers(views, inputs, hidden, bent, by_raw)
 
 
 def _slope_by_raw(spec: NetworkSpec, raw: FloatArray, examples: Examples) -> FloatArray:

@@ -14,11 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.baking.finish.fit_sampler import FEW_TEXELS, LONG, MANY_OF_FEW_TEXELS
-from verdigris.core.baking.finish.sampler_examples import LEVELS
+from verdigris.core.baking.finish.fit_sampler import (
+    FEW_TEXELS,
+    LONG,
+    MANY_OF_FEW_TEXELS,
+    Descent,
+    slopes_of_layers,
+)
+from verdigris.core.baking.finish.sampler_examples import Seen, draw_surfaces
 from verdigris.core.base.process.profile import profiled
-from verdigris.core.bundle.files.reference import hemisphere
-from verdigris.core.network.latents.texels import corners, gather
 from verdigris.core.network.light.environment_light import (
     GOLDEN_RATIO,
     part_of_term,
@@ -36,11 +40,10 @@ from verdigris.core.network.light.sampler import (
     pdf,
     run_head,
 )
-from verdigris.core.network.parameters import with_live
-from verdigris.core.network.spec import HEAD_SLOPE, NetworkSpec
-from verdigris.core.training.optimiser import DECODER_BETA_2, adam_change, adam_rate
+from verdigris.core.network.spec import NetworkSpec
 
 if TYPE_CHECKING:
+    from verdigris.core.baking.finish.fit_sampler import Views
     from verdigris.core.base.device import Device
     from verdigris.core.network.parameters import FloatArray, Parameters
     from verdigris.core.network.student import Student
@@ -164,20 +167,11 @@ class SplitExamples:
 def draw_split_examples(
     parameters: Parameters, student: Student, effort: SplitEffort
 ) -> SplitExamples:
-    """Examples of one material, whose numbers the student has. Its sampler is fitted."""
+    """Examples of one material, from a student with these parameters. Its sampler is fitted."""
     random = np.random.default_rng(_SEED)
     lights, found = SmallLights(), []
-    for level, part in LEVELS.items():
-        count = max(1, round(part * effort.surfaces))
-        uv = random.random((2, count)).astype(np.float32)
-        chosen = min(level, parameters.layout.levels - 1)
-        latents = gather(parameters.latents, *corners(parameters.layout, uv, chosen))
-        wo = hemisphere(random, count, _LEAST_COSINE).T.astype(np.float32)
-        live = random.random((count, len(parameters.live))).astype(np.float32)
-        latents = with_live(parameters, latents, live)
-        student.level = float(chosen)
-        found.append(_examples(parameters, student, lights, uv, live, latents, wo, random))
-    student.level = 0.0
+    for seen in draw_surfaces(parameters, student, effort.surfaces, _LEAST_COSINE, random):
+        found.append(_examples(parameters, student, lights, seen, random))
     return join_split(found)
 
 
@@ -185,12 +179,11 @@ def _examples(
     parameters: Parameters,
     student: Student,
     lights: SmallLights,
-    uv: FloatArray,
-    live: FloatArray,
-    latents: FloatArray,
-    wo: FloatArray,
+    surfaces: Seen,
     random: np.random.Generator,
 ) -> SplitExamples:
+    uv, latents, live, wo = surfaces
+
     def shade(wi: FloatArray) -> FloatArray:
         """Responses [3, ..., N] of directions [3, ..., N]."""
         several = wi.size // wo.size
@@ -243,28 +236,12 @@ def fit_split(
 ) -> FloatArray:
     """The same vector with the split's head fitted, as a bundle stores it: half floats."""
     fitted = _first_guess(spec, len(head))
-    weights, bias, _, _ = all_head_views(spec, fitted)[4:]
-    mean = examples.inputs.mean(1)
-    scale = 1 / (examples.inputs.std(1) + _LEAST_DEVIATION)
-    normal = (examples.inputs - mean[:, None]) * scale[:, None]
-    first, second = np.zeros_like(fitted), np.zeros_like(fitted)
-    count = normal.shape[1]
-    batches = max(1, count // _BATCH)
-    bounds = np.linspace(0, count, batches + 1).astype(int)
-    views, slope = all_head_views(spec, fitted)[4:], np.zeros_like(fitted)
-    slopes = all_head_views(spec, slope)[4:]
-    for step in range(effort.steps):
-        chosen = slice(*bounds[step % batches : step % batches + 2])
-        slope[:] = 0
-        for view, value in zip(
-            slopes, _slopes(views, normal[:, chosen], examples, chosen), strict=True
-        ):
-            view[:] = value
-        rate = _RATE * 0.5 * (1 + math.cos(math.pi * step / effort.steps))
-        adam_change(first, second, slope, adam_rate(rate, step, DECODER_BETA_2), DECODER_BETA_2)
-        fitted -= slope
-    weights *= scale
-    bias -= weights @ mean
+
+    def slopes(views: Views, inputs: FloatArray, chosen: slice) -> tuple[FloatArray, ...]:
+        return _slopes(views, inputs, examples, chosen)
+
+    descent = Descent(effort.steps, _BATCH, _RATE, _LEAST_DEVIATION)
+    descent.run(fitted, lambda each: all_head_views(spec, each)[4:], examples.inputs, slopes)
     own = spec.head_layers[2].weight_offset
     joined = np.concatenate([head[:own], fitted[own:]])
     return joined.astype(np.float16).astype(np.float32)
@@ -280,7 +257,7 @@ def _first_guess(spec: NetworkSpec, length: int) -> FloatArray:
 
 
 def _slopes(
-    views: Sequence[FloatArray], inputs: FloatArray, examples: SplitExamples, chosen: slice
+    views: Views, inputs: FloatArray, examples: SplitExamples, chosen: slice
 ) -> tuple[FloatArray, ...]:
     """Gradients of half the mean error by the weights and biases of both layers."""
     hidden, bent, raw = run_head(views, inputs)
@@ -288,5 +265,4 @@ def _slopes(
     by_factor = np.einsum("jkN,kN->jN", examples.square[..., chosen], factors)
     by_factor -= examples.side[..., chosen]
     by_raw = np.clip(by_factor * factors, -MOST_SLOPE, MOST_SLOPE) / raw.shape[1]
-    by_hidden = (views[2].T @ by_raw) * np.where(hidden > 0, 1, HEAD_SLOPE)
-    return by_hidden @ inputs.T, by_hidden.sum(1), by_raw @ bent.T, by_raw.sum(1)
+    return slopes_of_layers(views, inputs, hidden, bent, by_raw)

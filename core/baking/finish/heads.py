@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from verdigris.core.network.spec import NetworkSpec
     from verdigris.core.pictures.gbuffer import GBuffer
 
+    # Gives the heads once a thread has fitted them.
+    WaitForHeads = Callable[[], FloatArray]
     # The numbers of every material, one after the other on the device.
     Materials = Callable[[], Iterator[tuple[Parameters, Student]]]
 
@@ -92,7 +94,7 @@ def final_samples(device: Device) -> int:
 
 
 @contextlib.contextmanager
-def fitting_heads(run: Run) -> Iterator[Callable[[], FloatArray] | None]:
+def fitting_heads(run: Run) -> Iterator[WaitForHeads | None]:
     """Fits the heads in a thread, beside the work inside of the context. Gives a function that
     waits for them, or None if `finish` fits them: on a CPU both would take turns. The latents are
     the trained ones, near what blocks hold: fitting blocks takes half as long as fitting heads."""

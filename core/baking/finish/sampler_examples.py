@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,16 +77,7 @@ class Examples:
     """Response over the reflected light, [S, N]."""
 
     def part(self, chosen: slice | NDArray[np.bool_]) -> Examples:
-        return Examples(
-            self.inputs[:, chosen],
-            self.stretch[..., chosen],
-            self.towards[..., chosen],
-            self.wi[..., chosen],
-            self.wo[..., chosen],
-            self.cosine[:, chosen],
-            self.mass[:, chosen],
-            self.response[:, chosen],
-        )
+        return Examples(*(getattr(self, each.name)[..., chosen] for each in fields(self)))
 
     def halves(self, turns: FloatArray) -> Halves:
         """In the frames that are tilted by `turns`, [3, 3, frames, N]."""
@@ -104,42 +95,56 @@ def draw_examples(
     """Examples of one material, whose numbers the student has. Half of the directions come from
     the lobes of a head, if one is given."""
     random = np.random.default_rng(SEED)
-    layout = parameters.layout
     found = []
+    for seen in draw_surfaces(parameters, student, effort.surfaces, _LEAST_COSINE, random):
+        view = look_at(parameters, seen.latents, seen.wo)
+        lobes = None if head is None else lobes_of(replace(parameters, head=head), view)
+        surfaces = _Surfaces(view, lobes, student, seen.uv, seen.live, seen.wo)
+        found.append(surfaces.examples(effort.directions, random))
+    return join(found)
+
+
+class Seen(NamedTuple):
+    """Surfaces of one level under views."""
+
+    uv: FloatArray
+    """[2, N]"""
+    latents: FloatArray
+    """With live values, [channels, N]."""
+    live: FloatArray
+    """[N, inputs]"""
+    wo: FloatArray
+    """[3, N]"""
+
+
+def draw_surfaces(
+    parameters: Parameters,
+    student: Student,
+    count: int,
+    least_cosine: float,
+    random: np.random.Generator,
+) -> Iterator[Seen]:
+    """About `count` surfaces in all, in one part for each of LEVELS, on which the student is set
+    meanwhile."""
+    layout = parameters.layout
     for level, part in LEVELS.items():
-        count = max(1, round(part * effort.surfaces))
-        uv = random.random((2, count)).astype(np.float32)
+        own = max(1, round(part * count))
+        uv = random.random((2, own)).astype(np.float32)
         chosen = min(level, layout.levels - 1)
         latents = gather(parameters.latents, *corners(layout, uv, chosen))
-        wo = hemisphere(random, count, _LEAST_COSINE).T.astype(np.float32)
-        live = random.random((count, len(parameters.live))).astype(np.float32)
-        latents = with_live(parameters, latents, live)
+        wo = hemisphere(random, own, least_cosine).T.astype(np.float32)
+        live = random.random((own, len(parameters.live))).astype(np.float32)
         student.level = float(chosen)
-        view = look_at(parameters, latents, wo)
-        lobes = None if head is None else lobes_of(replace(parameters, head=head), view)
-        surfaces = _Surfaces(view, lobes, student, uv, live, wo)
-        found.append(surfaces.examples(effort.directions, random))
+        yield Seen(uv, with_live(parameters, latents, live), live, wo)
     student.level = 0.0
-    return join(found)
 
 
 def join(parts: Sequence[Examples]) -> Examples:
     """Examples of several materials or levels as one set, mixed evenly."""
     order = np.random.default_rng(SEED).permutation(sum(each.count for each in parts))
-
-    def joined(arrays: Sequence[FloatArray]) -> FloatArray:
-        return np.ascontiguousarray(np.concatenate(arrays, -1)[..., order])
-
-    return Examples(
-        joined([each.inputs for each in parts]),
-        joined([each.stretch for each in parts]),
-        joined([each.towards for each in parts]),
-        joined([each.wi for each in parts]),
-        joined([each.wo for each in parts]),
-        joined([each.cosine for each in parts]),
-        joined([each.mass for each in parts]),
-        joined([each.response for each in parts]),
-    )
+    arrays = ([getattr(each, name.name) for each in parts] for name in fields(Examples))
+    mixed = (np.concatenate(each, -1)[..., order] for each in arrays)
+    return Examples(*map(np.ascontiguousarray, mixed))
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The cost of rounding latents: errors when that phase begins, and of what is stored."""
+"""The numbers that bundles store: what rounding them costs, and what decoders are checked with."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.baking.state.learner import as_stored
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.ktx2 import BC7
+from verdigris.core.bundle.files.manifest_parts import Bounds
+from verdigris.core.bundle.files.reference import Reference, log_mae, make_reference
 from verdigris.core.bundle.files.stored_textures import (
     TEXEL_FORMATS,
     Exported,
@@ -16,7 +18,7 @@ from verdigris.core.bundle.files.stored_textures import (
     export_with,
     store_latents,
 )
-from verdigris.core.bundle.half_floats import order_units, round_gptq
+from verdigris.core.bundle.half_floats import judge, order_units, round_gptq
 from verdigris.core.network.latents.quantise import fit_ranges
 from verdigris.core.network.parameters import FloatArray, Parameters
 from verdigris.core.network.student import Student
@@ -25,8 +27,12 @@ from verdigris.core.settings.bake_settings import BC7_FORMAT, HALF_FORMAT, RGBA8
 
 if TYPE_CHECKING:
     from verdigris.core.baking.state.run import Run
+    from verdigris.core.bundle.files.arithmetic import Arithmetic
+    from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.settings.schedule import Quantisation
 
+# Another device, or another driver, may be off by this much more than this one.
+MARGIN, _LEAST_MARGIN = 1.1, 1e-4
 # Less of an increase is not reported: as a part of the error before, or by itself. Blocks take a
 # quarter of the bytes, and 1.1 to 1.5 times the error is what they cost.
 _REPORTED_FACTOR = {BC7_FORMAT: 1.5, RGBA8_FORMAT: 1.02}
@@ -138,6 +144,10 @@ class StoredStudents:
         stored = replace(exported.parameters, head=self.head)
         return replace(exported, parameters=stored), self._student
 
+    def copy_of(self, exported: Exported) -> Student:
+        """Another student with these numbers, for a thread of its own."""
+        return Student(exported.parameters, self.run.teachers[0].device)
+
     def each(self) -> Iterator[tuple[Parameters, Student]]:
         """The numbers of every material, one after the other on the device."""
         for material in range(len(self.run.teachers)):
@@ -154,3 +164,15 @@ def _export(run: Run, trained: Parameters, material: int) -> Exported:
     ranges = trainer.latent_ranges()
     known = ranges[material] if ranges else None
     return export_numbers(trained, material, texel_format, known, trainer.latent_squares())
+
+
+@profiled("compare half precision: all")
+def judged(exported: Exported, teacher: Teacher) -> tuple[Reference, Bounds, Arithmetic]:
+    """Values to check decoders against, how far decoders may be from them, and the arithmetic that
+    is advised."""
+    exact = exported.exact
+    reference = make_reference(exact, teacher)
+    assert reference.teacher is not None
+    found = log_mae(reference.exported, reference.teacher)
+    bounds = Bounds(teacher_log_mae=MARGIN * found + _LEAST_MARGIN)
+    return reference, bounds, judge(exact, reference, bounds)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from verdigris.core.baking.bake import BakeOptions, bake
-from verdigris.core.baking.finish import contents, heads
+from verdigris.core.baking.finish import heads, store
 from verdigris.core.baking.finish.fit_sampler import SMALL
 from verdigris.core.baking.finish.heads import final_samples
 from verdigris.core.baking.finish.sampler_examples import Effort, draw_examples
@@ -180,7 +180,7 @@ def test_a_bundle_that_half_floats_are_too_coarse_for_has_no_shader_with_them(
 ):
     """A bound that no half float keeps: as a bake judges a narrow highlight."""
     narrow = partial(Bounds, relative=1e-5)
-    monkeypatch.setattr(contents, "Bounds", narrow)
+    monkeypatch.setattr(store, "Bounds", narrow)
     quick = replace(TINY, iterations=20)
     events = list(bake([lamp], quick, BakeOptions("lamp", tmp_path)))
     (told,) = [each.text for each in events if "cooperative" in getattr(each, "text", "")]
