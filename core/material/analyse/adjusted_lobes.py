@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.material.analyse.features import APPROXIMATED, Part
-from verdigris.core.material.graph.traversal import is_fed
+from verdigris.core.material.graph.traversal import defined_input, is_fed
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -202,8 +202,7 @@ def input_text(node: mx.Node, name: str) -> str:
     text = str(port.getValueString()) if port is not None else ""
     if text:
         return text
-    definition = node.getNodeDef()
-    default = definition.getActiveInput(name) if definition else None
+    default = defined_input(node, name)
     return str(default.getValueString()) if default else ""
 
 

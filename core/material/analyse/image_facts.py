@@ -17,9 +17,11 @@ from verdigris.core.material.domain import MOST_ALONG_A_SIDE, Tiles
 from verdigris.core.material.files.image_headers import find_atlas, read_info
 from verdigris.core.material.files.similar_names import EXACT, pattern_of
 from verdigris.core.material.graph.traversal import (
+    defined_input,
+    defined_inputs,
     image_inputs,
     is_connected,
-    is_of_document,
+    is_defined_here,
     source_of,
 )
 
@@ -203,11 +205,9 @@ def _images_without_file(nodes: Sequence[mx.Node]) -> list[Part]:
 
 def _file_inputs(node: mx.Node) -> list[str]:
     """File inputs of a node that reads files itself: library nodes only."""
-    definition = node.getNodeDef()
-    if definition is None or is_of_document(definition, node) or node.getType() == "filename":
+    if is_defined_here(node) or node.getType() == "filename":
         return []
-    ports = definition.getActiveInputs()
-    return [port.getName() for port in ports if port.getType() == "filename"]
+    return [port.getName() for port in defined_inputs(node) if port.getType() == "filename"]
 
 
 def _names_a_file(node: mx.Node, name: str) -> bool:
@@ -249,8 +249,7 @@ def _numbers_decoded_as_colours(
 
 def takes_normals(node: mx.Node, port: mx.Input) -> bool:
     """Whether an input is a direction whose default is the normal of the surface."""
-    definition = node.getNodeDef() if port.getType() == "vector3" else None
-    defined = definition.getActiveInput(port.getName()) if definition is not None else None
+    defined = defined_input(node, port.getName()) if port.getType() == "vector3" else None
     return defined is not None and defined.getDefaultGeomPropString() == _TAKES_NORMALS
 
 

@@ -17,10 +17,7 @@ from verdigris.core.material.analyse.features import (
     NOT_ON_A_SAMPLE,
     Part,
 )
-from verdigris.core.material.graph.traversal import (
-    is_connected,
-    source_of,
-)
+from verdigris.core.material.graph.traversal import defined_inputs, is_connected, source_of
 from verdigris.core.material.normalise.geometry_properties import (
     UNIFORM_VALUE,
     VALUE,
@@ -115,11 +112,9 @@ def _reads_other_set(node: mx.Node) -> bool:
 
 def default_places(node: mx.Node) -> list[mx.GeomPropDef]:
     """The places that a node reads by default. Its unconnected inputs then ignore their value."""
-    definition = node.getNodeDef()
-    ports = definition.getActiveInputs() if definition is not None else ()
     names = [
         port.getDefaultGeomPropString()
-        for port in ports
+        for port in defined_inputs(node)
         if (given := node.getInput(port.getName())) is None or not is_connected(given)
     ]
     read = [node.getDocument().getGeomPropDef(name) for name in names if name]

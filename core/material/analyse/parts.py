@@ -31,9 +31,11 @@ from verdigris.core.material.analyse.on_mesh import (
 )
 from verdigris.core.material.graph.colour_spaces import known_colour_spaces
 from verdigris.core.material.graph.traversal import (
+    defined_input,
+    defined_inputs,
     is_connected,
+    is_defined_here,
     is_fed,
-    is_of_document,
     nodes_behind,
     own_graph,
 )
@@ -117,8 +119,7 @@ def is_dark_and_opaque(nodes: Iterable[mx.Node]) -> bool:
 
 
 def _is_dark_and_opaque_surface(surface: mx.Node) -> bool:
-    definition = surface.getNodeDef()
-    if definition is None or is_of_document(definition, surface) or own_graph(surface):
+    if surface.getNodeDef() is None or is_defined_here(surface) or own_graph(surface):
         return False
     if surface.getCategory() == "mix":
         return True
@@ -174,7 +175,7 @@ def _overruled(nodes: Sequence[mx.Node]) -> list[Part]:
         node.getCategory()
         for node in nodes
         if (node.getCategory(), node.getType()) in defined
-        and not is_of_document(node.getNodeDef(), node)
+        and not is_defined_here(node)
         and not own_graph(node)
     }
     how = "MaterialX has a node of this name and uses its own definition: rename the document's"
@@ -218,16 +219,13 @@ def _is_cold(node: mx.Node, text: str) -> bool:
 
 
 def _reads_files(node: mx.Node) -> bool:
-    definition = node.getNodeDef()
-    ports = definition.getActiveInputs() if definition is not None else ()
-    return any(port.getType() == "filename" for port in ports)
+    return any(port.getType() == "filename" for port in defined_inputs(node))
 
 
 def _is_other_than_the_surface(node: mx.Node, port: mx.Input, text: str) -> bool:
     """Whether an input's value is ignored, because the input reads the surface by default. Programs
     write zeros, or the values of a flat surface, which are not reported."""
-    definition = node.getNodeDef() if text and not is_connected(port) else None
-    defined = definition.getActiveInput(port.getName()) if definition is not None else None
+    defined = defined_input(node, port.getName()) if text and not is_connected(port) else None
     if defined is None or not defined.getDefaultGeomPropString():
         return False
     numbers = written_numbers(text)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.material.graph.library import TARGET, copy_document, standard_library
 from verdigris.core.material.graph.traversal import (
+    all_nodes,
     counterpart,
     implementing_graphs,
     own_graphs,
@@ -181,10 +182,9 @@ def _ports(root: mx.Document) -> list[mx.Element]:
     import MaterialX as mx
 
     definitions = _definitions(root)
-    users = (each for each in root.traverseTree() if isinstance(each, mx.Node))
     return [
         port
-        for owner in (*definitions.values(), *own_graphs(root), *users)
+        for owner in (*definitions.values(), *own_graphs(root), *all_nodes(root))
         if (names := _names(owner, definitions))
         for port in owner.getChildren()
         if isinstance(port, mx.PortElement) and port.getName() in names

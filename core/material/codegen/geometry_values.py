@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.graph.library import copy_document
+from verdigris.core.material.graph.traversal import all_nodes
 from verdigris.core.material.normalise.geometry_properties import (
     GEOMPROP,
     VALUE,
@@ -33,14 +34,10 @@ _WIDTHS = {"float": 1, "vector2": 2, "vector3": 3, "color3": 3, "vector4": 4, "c
 
 def read_properties(root: mx.Document, names: Sequence[str]) -> mx.Document:
     """A copy of a document in which nodes read these properties from the mesh."""
-    import MaterialX as mx
-
     copied = copy_document(root)
-    for node in copied.traverseTree():
-        if not isinstance(node, mx.Node) or not is_read_from_mesh(node):
-            continue
+    for node in all_nodes(copied):
         name = plain_name(node)
-        if name in names:
+        if is_read_from_mesh(node) and name in names:
             node.removeAttribute("nodedef")
             port = node.getInput(GEOMPROP)
             port.removeAttribute("interfacename")

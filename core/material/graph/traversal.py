@@ -54,6 +54,37 @@ def upstream_nodes(element: mx.TypedElement, document_name: str) -> Iterator[mx.
             yield following
 
 
+def all_nodes(root: mx.Element) -> list[mx.Node]:
+    """All nodes of a document, with those in graphs."""
+    import MaterialX as mx
+
+    return [each for each in root.traverseTree() if isinstance(each, mx.Node)]
+
+
+def all_inputs(root: mx.Element) -> list[mx.Input]:
+    """All inputs in a document: of nodes, graphs and definitions."""
+    import MaterialX as mx
+
+    return [each for each in root.traverseTree() if isinstance(each, mx.Input)]
+
+
+def file_inputs(root: mx.Element) -> list[mx.Input]:
+    """All inputs for names of files in a document."""
+    return [port for port in all_inputs(root) if port.getType() == "filename"]
+
+
+def defined_inputs(node: mx.InterfaceElement) -> list[mx.Input]:
+    """The inputs of a node's definition; none without a definition."""
+    definition = node.getNodeDef()
+    return definition.getActiveInputs() if definition is not None else []
+
+
+def defined_input(node: mx.InterfaceElement, name: str) -> mx.Input | None:
+    """The input with this name in a node's definition, if there is one."""
+    definition = node.getNodeDef()
+    return definition.getActiveInput(name) if definition is not None else None
+
+
 def counterpart(element: mx.Element, copied: mx.Document) -> mx.Element:
     """The same element in a copy of its document. Names may contain path separators."""
     parent = element.getParent()
@@ -86,11 +117,9 @@ def image_inputs(node: mx.Node) -> Iterator[mx.Input]:
         # in the graph of a definition, the users of the definition name the file
         if port.getType() == "filename" and not _is_left_to_users(port):
             yield port.getInterfaceInput() or port
-    definition = node.getNodeDef()
-    if definition is not None and is_of_document(definition, node):
-        for port in definition.getActiveInputs():
-            if port.getType() == "filename" and node.getActiveInput(port.getName()) is None:
-                yield port
+    for port in defined_inputs(node) if is_defined_here(node) else ():
+        if port.getType() == "filename" and node.getActiveInput(port.getName()) is None:
+            yield port
 
 
 def is_connected(port: mx.Input) -> bool:
@@ -137,6 +166,12 @@ def is_of_document(element: mx.Element, node: mx.Node) -> bool:
     """Whether an element belongs to the document, not to the library."""
     # by identity: `==` compares whole documents
     return element.getParent() is node.getDocument()
+
+
+def is_defined_here(node: mx.Node) -> bool:
+    """Whether the document itself defines this kind of node."""
+    definition = node.getNodeDef()
+    return definition is not None and is_of_document(definition, node)
 
 
 def source_of(port: mx.PortElement) -> mx.Node | None:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.graph.traversal import (
+    defined_input,
+    defined_inputs,
     implementing_graphs,
     is_connected,
-    is_of_document,
+    is_defined_here,
 )
 from verdigris.core.material.live_inputs.live_input import (
     CLOCKS,
@@ -97,8 +99,7 @@ class _Offer:
                 if port.getInterfaceName() == self.name
             ]
         for node, name in pairs:
-            definition = node.getNodeDef()
-            port = definition.getActiveInput(name) if definition is not None else None
+            port = defined_input(node, name)
             if port is not None:
                 yield port
 
@@ -243,7 +244,7 @@ def _offers(nodes: Sequence[mx.Node]) -> list[_Offer]:
     shown = [
         node
         for node in nodes
-        if node.getType() == mx.SURFACE_SHADER_TYPE_STRING or _is_defined_by(node)
+        if node.getType() == mx.SURFACE_SHADER_TYPE_STRING or is_defined_here(node)
     ]
     return found + _offers_of_nodes(shown)
 
@@ -263,18 +264,11 @@ def _of_material(nodes: Sequence[mx.Node]) -> dict[str, list[_Offer]]:
     }
 
 
-def _is_defined_by(node: mx.Node) -> bool:
-    """Whether the document defines this kind of node."""
-    definition = node.getNodeDef()
-    return definition is not None and is_of_document(definition, node)
-
-
 def _offers_of_nodes(nodes: Sequence[mx.Node]) -> list[_Offer]:
     found = []
     for node in nodes:
         ports = {port.getName(): port for port in node.getInputs()}
-        definition = node.getNodeDef()
-        for port in definition.getActiveInputs() if definition is not None else ():
+        for port in defined_inputs(node):
             ports.setdefault(port.getName(), port)
         found += [_Offer(node, port) for port in ports.values()]
     return found

@@ -15,6 +15,7 @@ from verdigris.core.material.files.paths import SearchPath, is_file
 from verdigris.core.material.graph.library import TARGET, standard_library
 from verdigris.core.material.graph.traversal import (
     count_expanded,
+    file_inputs,
     implementing_graphs,
     own_graphs,
     upstream_nodes,
@@ -277,16 +278,13 @@ def _parse(text: str, name: str, path: Path | None, search: SearchPath) -> Docum
 
 def _image_folders(root: mx.Document, search: SearchPath) -> tuple[Path, ...]:
     """The folders of images that were found. Others may be in them."""
-    import MaterialX as mx
-
     found: dict[Path, None] = {}
-    for port in root.traverseTree():
-        if isinstance(port, mx.Input) and port.getType() == "filename" and port.hasValueString():
-            file = port.getResolvedValueString()
-            candidates = search.candidates(file) if file and "\0" not in file else []
-            found.update(dict.fromkeys(each.parent for each in candidates if is_file(each)))
-            if len(found) >= _MOST_IMAGE_FOLDERS:
-                break
+    for port in file_inputs(root):
+        file = port.getResolvedValueString()
+        candidates = search.candidates(file) if file and "\0" not in file else []
+        found.update(dict.fromkeys(each.parent for each in candidates if is_file(each)))
+        if len(found) >= _MOST_IMAGE_FOLDERS:
+            break
     return tuple(found)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.graph.traversal import is_connected
+from verdigris.core.material.graph.traversal import all_nodes, defined_input, is_connected
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -28,10 +28,8 @@ _SIDES = {
 
 def empty_volumes_and_displacements(root: mx.Document) -> None:
     """Replaces each volume and each displacement by one without inputs, which does nothing."""
-    import MaterialX as mx
-
-    for node in list(root.traverseTree()):
-        if isinstance(node, mx.Node) and node.getType() in _EMPTY:
+    for node in all_nodes(root):
+        if node.getType() in _EMPTY:
             node.setCategory(_EMPTY[node.getType()])
             node.removeAttribute("nodedef")
             for port in node.getInputs():
@@ -44,11 +42,9 @@ def use_front_shader_for_back(root: mx.Document) -> None:
     The back then needs no code of its own, and reports still list it. A surface without a front
     loses its back.
     """
-    import MaterialX as mx
-
     left: list[tuple[str, str]] = []
-    for node in list(root.traverseTree()):
-        names = _SIDES.get(node.getCategory()) if isinstance(node, mx.Node) else None
+    for node in all_nodes(root):
+        names = _SIDES.get(node.getCategory())
         front, back = map(node.getInput, names) if names else (None, None)
         if back is None:
             continue
@@ -84,11 +80,9 @@ def bypass_disabled_nodes(root: mx.Document) -> None:
     A node that names nothing to return keeps the input, and so does a node whose input is
     connected: the checks refuse them by name.
     """
-    import MaterialX as mx
-
-    for node in list(root.traverseTree()):
-        port = node.getInput(DISABLE) if isinstance(node, mx.Node) else None
-        if port is None or port.getType() != "boolean" or _is_defined(node):
+    for node in all_nodes(root):
+        port = node.getInput(DISABLE)
+        if port is None or port.getType() != "boolean" or defined_input(node, DISABLE) is not None:
             continue
         given = port.getInterfaceInput() or port
         if is_connected(given) or given.getValue() is None:
@@ -96,11 +90,6 @@ def bypass_disabled_nodes(root: mx.Document) -> None:
         node.removeInput(DISABLE)
         if given.getValue() and not _replace(node):
             node.addInput(DISABLE, "boolean").setValueString("true")
-
-
-def _is_defined(node: mx.Node) -> bool:
-    definition = node.getNodeDef()
-    return definition is not None and definition.getActiveInput(DISABLE) is not None
 
 
 def _replace(node: mx.Node) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from verdigris.core.base.errors import TextureError
 from verdigris.core.base.outputs import resolved
 from verdigris.core.material.files.image_headers import Tile, find_tiles
-from verdigris.core.material.graph.traversal import source_of
+from verdigris.core.material.graph.traversal import file_inputs, source_of
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -33,11 +33,9 @@ def prefer_files_beside_document(
     The including document lies in the folder `outer`. If its search would find another file, the
     folder of the included document is written into the file name.
     """
-    import MaterialX as mx
-
     beside = search.with_folder(folder)
-    for port in included.traverseTree():
-        if isinstance(port, mx.Input) and port.getType() == "filename" and port.hasValueString():
+    for port in file_inputs(included):
+        if port.hasValueString():
             file = port.getResolvedValueString()
             preferred = _find_tiles(file, beside)
             if preferred and preferred != _find_tiles(file, search):
@@ -79,13 +77,10 @@ def unify_tile_tokens(root: mx.Document) -> None:
 
 def inline_file_names(root: mx.Document) -> None:
     """Copies file names with their colour space from constants to the inputs that read them."""
-    import MaterialX as mx
-
-    for port in root.traverseTree():
-        if isinstance(port, mx.Input) and port.getType() == "filename":
-            named = _find_constant(port)
-            if named is not None:
-                _copy_file_name(named, port)
+    for port in file_inputs(root):
+        named = _find_constant(port)
+        if named is not None:
+            _copy_file_name(named, port)
 
 
 def _find_constant(port: mx.Input) -> mx.Input | None:

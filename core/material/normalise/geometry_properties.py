@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.graph.library import TARGET
-from verdigris.core.material.graph.traversal import definition_of
+from verdigris.core.material.graph.traversal import all_nodes, definition_of
 from verdigris.core.material.normalise.graphs import copy_source
 
 if TYPE_CHECKING:
@@ -31,11 +31,9 @@ PROPERTY_ATTRIBUTE = "property"
 def replace_geometry_readers(root: mx.Document) -> None:
     """Makes nodes that read a property return their default. They keep their category, because
     reports look for it."""
-    import MaterialX as mx
-
-    kinds = (READER, VALUE, UNIFORM_VALUE)
-    nodes = [each for each in root.traverseTree() if isinstance(each, mx.Node)]
-    for node in [node for node in nodes if node.getCategory() in kinds]:
+    for node in all_nodes(root):
+        if node.getCategory() not in (READER, VALUE, UNIFORM_VALUE):
+            continue
         if node.getCategory() == READER:
             _replace_usd_reader(node)
         node.setAttribute(PROPERTY_ATTRIBUTE, _written_name(node))

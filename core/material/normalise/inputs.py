@@ -13,7 +13,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.graph.library import TARGET
-from verdigris.core.material.graph.traversal import implementing_graphs, own_graphs
+from verdigris.core.material.graph.traversal import (
+    all_inputs,
+    all_nodes,
+    defined_input,
+    defined_inputs,
+    implementing_graphs,
+    own_graphs,
+)
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -43,10 +50,8 @@ def border_black(root: mx.Document) -> None:
     In USD the fallback replaces a file that cannot be read. MaterialX's graph returns the fallback
     outside of the image.
     """
-    import MaterialX as mx
-
-    for node in list(root.traverseTree()):
-        if isinstance(node, mx.Node) and node.getCategory() == _READER and _value(node, "file"):
+    for node in all_nodes(root):
+        if node.getCategory() == _READER and _value(node, "file"):
             is_black = _BLACK in (_value(node, "wrapS"), _value(node, "wrapT"))
             if is_black and node.getInput(_FALLBACK) is not None:
                 node.removeInput(_FALLBACK)
@@ -84,10 +89,8 @@ def remove_values_beside_interfaces(root: mx.Document) -> None:
     Programs leave the old value when an input is published. Outside of definitions, the generator
     would use the old value.
     """
-    import MaterialX as mx
-
-    for port in root.traverseTree():
-        if isinstance(port, mx.Input) and port.hasInterfaceName() and not port.getNodeName():
+    for port in all_inputs(root):
+        if port.hasInterfaceName() and not port.getNodeName():
             port.removeAttribute("value")
 
 
@@ -118,7 +121,7 @@ def inline_graph_inputs(root: mx.Document) -> None:
             graph.removeInput(name)
     definitions = (child for child in root.getChildren() if isinstance(child, mx.NodeDef))
     defined = {definition.getNodeString() for definition in definitions}
-    for node in root.traverseTree() if defined else ():
+    for node in all_nodes(root) if defined else ():
         if node.getCategory().rpartition(":")[2] in defined:
             _copy_defaults(node)
 
@@ -139,8 +142,7 @@ def _inline(port: mx.Input) -> mx.Input | None:
 
 
 def _copy_defaults(node: mx.Node) -> None:
-    definition = node.getNodeDef()
-    for port in definition.getActiveInputs() if definition is not None else ():
+    for port in defined_inputs(node):
         is_open = port.hasValueString() and node.getInput(port.getName()) is None
         if is_open and (_is_coloured(port) or port.getType() == "filename" or port.hasUnit()):
             copied = node.addInput(port.getName(), port.getType())
@@ -165,13 +167,13 @@ def _space_of_definition(node: mx.Node, name: str) -> str:
     """The colour space of a file input, from the definition's graph or from the definition."""
     import MaterialX as mx
 
-    definition, graph = node.getNodeDef(), node.getImplementation(TARGET)
+    graph = node.getImplementation(TARGET)
     readers = [
         port
         for inner in (graph.getNodes() if isinstance(graph, mx.NodeGraph) else ())
         for port in inner.getInputs()
         if port.getInterfaceName() == name
     ]
-    own = definition.getActiveInput(name) if definition is not None else None
-    spaces = [port.getColorSpace() for port in (*readers, own) if port is not None]
+    ports = (*readers, defined_input(node, name))
+    spaces = [port.getColorSpace() for port in ports if port is not None]
     return next(filter(None, spaces), "")

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.graph.traversal import definition_of, output_type
+from verdigris.core.material.graph.traversal import all_nodes, definition_of, output_type
 from verdigris.core.material.normalise.inputs import VALUE_ATTRIBUTES
 
 if TYPE_CHECKING:
@@ -59,9 +59,8 @@ def convert_types(root: mx.Document) -> list[Conversion]:
     import MaterialX as mx
 
     made: list[Conversion] = []
-    for element in list(root.traverseTree()):
-        if isinstance(element, mx.Node):
-            _take_closest_definition(element, made)
+    for node in all_nodes(root):
+        _take_closest_definition(node, made)
     for element in list(root.traverseTree()):
         if isinstance(element, mx.Input) and _complete_value(element, made):
             continue

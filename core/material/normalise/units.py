@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.graph.library import known_units, standard_library
 from verdigris.core.material.graph.traversal import (
+    all_inputs,
+    all_nodes,
     definition_of,
-    is_of_document,
+    is_defined_here,
     own_graph,
     source_of,
 )
@@ -62,15 +64,13 @@ _OF_NO_MEASURE = {"smoothstep", "power", "exp", "ln", "sign", "sin", "cos", "tan
 
 def convert_units(root: mx.Document) -> None:
     """Converts values to the unit of the input that they feed, and adds missing unit types."""
-    import MaterialX as mx
-
-    ports = [port for port in root.traverseTree() if isinstance(port, mx.Input)]
+    ports = all_inputs(root)
     for port in ports:
         if port.hasUnit() and not port.hasUnitType():
             port.setUnitType(_kind_of(port.getUnit()))
     if not any(port.hasUnit() for port in ports):
         return
-    nodes = [each for each in root.traverseTree() if isinstance(each, mx.Node)]
+    nodes = all_nodes(root)
     pending = [each for node in nodes for each in _inputs_with_unit(node)]
     done: set[str] = set()
     while pending:
@@ -84,7 +84,7 @@ def convert_units(root: mx.Document) -> None:
             feed = _find_feed(port, unit)
             _connect_to_converted(feed)
             pending += [(given, unit) for given in _inputs_of_users(feed, nodes)]
-    for node in [each for each in root.traverseTree() if isinstance(each, mx.Node)]:
+    for node in all_nodes(root):
         if any(port.hasUnit() for port in node.getInputs()):
             _convert_rest(node)
 
@@ -110,19 +110,19 @@ def _scales() -> dict[str, float]:
 
 def _inputs_with_unit(node: mx.Node) -> Iterator[tuple[mx.Input, str]]:
     """The inputs of a library node that use another unit than the scene, each with that unit."""
+    if is_defined_here(node):
+        return
     definition = node.getNodeDef()
-    is_own = definition is not None and is_of_document(definition, node)
     for port in node.getInputs():
         unit = _UNITS.get((node.getCategory(), port.getName())) or _defined_unit(definition, port)
-        if unit and not is_own:
+        if unit:
             yield port, unit
 
 
 def _convert_rest(node: mx.Node) -> None:
     """Converts angles, and lengths of nodes that the document defines: MaterialX does not convert a
     length with the unit of its definition."""
-    definition = node.getNodeDef()
-    is_own = definition is not None and is_of_document(definition, node)
+    definition, is_own = node.getNodeDef(), is_defined_here(node)
     for port in node.getInputs():
         if port.getUnitType() == _ANGLE:
             _convert(port, _defined_unit(definition, port) or _DEGREE)
