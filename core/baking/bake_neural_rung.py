@@ -1,4 +1,4 @@
-"""Bakes the neural rung of a ladder: a bundle of a material as the ladder's mesh needs it."""
+"""The neural rung of a ladder: a bundle, baked as the mesh of the ladder needs it, or opened."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def bake_neural(
 
 
 def open_neural(path: Path, surface: Surface, device: Device) -> Neural:
-    """The rung of a bundle that is baked already."""
+    """Opens a bundle that is baked already."""
     bundle = open_bundle(path)
     uv_set = surface.require_set(recorded_set(bundle))
     return Neural.of(bundle, BundleMaterial(bundle, device), uv_set=uv_set)

@@ -1,1 +1,1 @@
-"""Fits to pictures and to responses, which all rungs share."""
+"""Fits to pictures and to responses, and the maps beside them."""

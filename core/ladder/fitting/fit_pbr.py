@@ -1,19 +1,20 @@
 """Fits glTF textures to the response of a teacher at the pixels that cameras see.
 
 The fit goes from coarse to fine: one texel for the whole material, then more, up to a quarter, a
-half and the whole of the size. Each size starts from the one before, so that roughness and
-metalness, which one pixel under one light cannot tell apart, start near their values. At a coarse
-size it is also found out which layers of glTF's extensions (coat, anisotropy, sheen) the material
-needs. The last steps of each finer size also compare pictures under the light, as an eye does:
-where glTF cannot show the response, they find what looks most alike.
+half and the whole of the size. Each size starts from the one before. Roughness and metalness, which
+one pixel under one light cannot tell apart, then start near their values. At a coarse size, the fit
+also finds the layers of glTF's extensions (coat, anisotropy, sheen) that the material needs. The
+last steps of each finer size also compare displayed pictures under the light: where glTF cannot
+show the response, they find the closest look.
 
-Narrow highlights reach a texel by chance, and each texel then follows its own. So a seventh of the
-pixels checks the textures against one value for all texels: what shows these better is kept.
+Narrow highlights reach a texel by chance, and each texel then follows its own highlights. So a
+seventh of the pixels checks the textures against one value for all texels, and the better of the
+two is kept.
 
 The loss is a Tweedie deviance of power 4/3. It weighs differences as a cube root does, and its
-minimum is the mean: with absolute differences, one lobe that stands for several loses a fifth of
-the light. Responses count as at most 20 times the fitted value, because a mirror's peaks would take
-all steps.
+minimum is the mean. With absolute differences, one lobe in place of several loses a fifth of the
+light. Responses count as at most 20 times the fitted value, because the peaks of a mirror would
+take all steps.
 """
 
 from __future__ import annotations
@@ -54,17 +55,17 @@ _SHADER, _PIXEL_SHADER = Source("ladder/fitting/pbr_fit"), Source("ladder/fittin
 # steps are a share of the full size's.
 _COARSE, _PARTS, _SHARE = ((1, 80), (16, 80)), (4, 2), 0.4
 _TRIAL_STEPS = 60
-# A layer is kept if it lowers the loss by this part.
+# A layer is kept if it lowers the loss by at least this part.
 _WORTH = 0.03
 _FIRST_RATE, _PEAK_RATE, _LEAST_RATE = 0.04, 0.02, 0.05
-# Adam moves a texel as far for one noisy sample as for many: with fewer samples a texel and step
-# than this, the rate falls, and a texture keeps what the coarser one has found.
+# Adam moves a texel as far for one noisy sample as for many. With fewer samples a texel and step
+# than this, the rate falls, so that a texture keeps the values of the coarser one.
 _STEADY_SAMPLES = 4.0
 _COARSE_BATCH = 4096
-# Fixed point of gradients, for samples whose texels nobody shares.
+# Fractional bits of gradients in fixed point, for samples that share no texels.
 _UNIT_BITS = 16
-# The part of the last steps that also compare pictures under the light, and the weight of a pixel's
-# loss beside a response's.
+# The part of the last steps that also compare pictures under the light, and the weight of the loss
+# of a pixel relative to that of a response.
 _COMPARED, WEIGHT_OF_PIXELS = 0.6, 30.0
 # One of so many pixels checks the fit.
 _CHECKED = 7
@@ -72,22 +73,22 @@ _CHECKED = 7
 
 @dataclass(frozen=True)
 class FitSettings:
-    """Work of a fit."""
+    """The work of a fit."""
 
     steps: int = 500
-    """At the full size."""
+    """Steps at the full size."""
     batch: int = 32_768
     pixels: int = 4096
-    """Pixels of each of the last steps, which also compare pictures."""
+    """Pixels in a step that also compares pictures."""
     is_soft: bool = True
     """Whether the last steps go through soft quantisation. Without it, values are only rounded."""
     seed: int = 1
     layers: tuple[str, ...] | None = None
-    """Layers of extensions, of `pbr_model.LAYERS`; None finds out which are needed."""
+    """Layers of extensions, of `pbr_model.LAYERS`; None lets the fit find them."""
 
 
 def on_card(settings: FitSettings) -> FitSettings:
-    """The settings with what a graphics card does in a step."""
+    """The settings with the work that a GPU does in a step."""
     return replace(settings, batch=1 << 18, pixels=1 << 15)
 
 
@@ -115,7 +116,7 @@ class PbrFit:
         self._samples = samples.buffers
 
     def start(self, grid: Grid, fitted: int) -> None:
-        """Begins with these texels; `fitted` has a bit for each channel that may change."""
+        """Begins with these texels. `fitted` has a bit for each channel that may change."""
         count = len(grid.values)
         self._grid, self._fitted = grid, fitted
         self._texels = {
@@ -155,7 +156,7 @@ class PbrFit:
             self._shade(pixels)
 
     def _shade(self, chosen: slice) -> None:
-        """Adds the gradients of pixels."""
+        """Adds the gradients of these pixels."""
         assert self.pixels is not None
         count = chosen.stop - chosen.start
         given = {
@@ -225,7 +226,7 @@ def fit_textures(
     settings: FitSettings,
     on_progress: Callable[[float], None],
 ) -> PbrTextures:
-    """Textures with this size for each UDIM tile, fitted to so many samples of the response."""
+    """Fits textures to so many samples of the response. Each UDIM tile has this size."""
     scene = views.scene
     responses = draw_responses(
         scene.teacher, views.seen, scene.first_set, samples, settings.seed, views.weights,
@@ -258,7 +259,8 @@ def fit_pbr(
     pixels: LitPixels | None = None,
     on_progress: Callable[[float], None] = lambda _: None,
 ) -> tuple[Grid, tuple[str, ...]]:
-    """Textures of this size, as bytes from 0 to 1, and the layers of extensions that they use."""
+    """Fits textures with this size. Returns them as bytes from 0 to 1, and the layers of extensions
+    that they use."""
     settings = settings or FitSettings()
     fit = PbrFit(samples, device, pixels)
     small = min(_COARSE_BATCH, settings.batch)
@@ -304,7 +306,7 @@ def fit_pbr(
 
 
 def _begin(grid: Grid, layers: tuple[str, ...]) -> None:
-    """Gives the channels of these layers their first values."""
+    """Sets the channels of these layers to their first values."""
     for each in layers:
         channels, start = pbr_model.LAYERS[each]
         grid.values[:, channels] = start
@@ -325,7 +327,7 @@ def _fit_plain(
 def _steps(
     fit: PbrFit, side: int, steps: int, is_last: bool, settings: FitSettings
 ) -> Iterator[None]:  # fmt: skip
-    """Steps at one size; the last of them also compare pictures, and the last size is
+    """Runs the steps at one size. The last of them also compare pictures, and the last size is
     quantised."""
     batch = min(settings.batch, fit.count)
     peak = _PEAK_RATE * min(1.0, batch / (_STEADY_SAMPLES * side * side))

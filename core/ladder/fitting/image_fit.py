@@ -1,7 +1,7 @@
 """Fits textures and colours to pictures: loss in image space, at the pixels that cameras see.
 
-A kernel shades pixels from stored values, compares displayed light as an eye does, and gets the
-gradient by Slang's automatic differentiation; the pipeline is the same for all models.
+A kernel shades pixels from stored values, compares displayed light, and gets the gradient by
+Slang's automatic differentiation. The pipeline is the same for all models.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     Floats = NDArray[np.floating]
 
 _SHADER = Source("ladder/fitting/image_fit")
-# What grids are read by, as image_model.slang numbers it.
+# How pixels find their place in a grid, as image_model.slang numbers it.
 BY_UNIQUE_UV, BY_FIRST_UV, BY_MIRROR, BY_VERTEX = range(4)
 RECORD = 16
 _MOST_GRIDS = 3
 _MOST_FOR_CURVE = 200_000
-# Fixed point of gradients, for pixels whose texels nobody shares.
+# Fractional bits of gradients in fixed point, for pixels that share no texels.
 _UNIT_BITS = 16
 
 
@@ -54,24 +54,24 @@ class Read:
     place: int
     """One of the `BY_` numbers."""
     value: int
-    """Of its first channel among the values of a pixel."""
+    """The number of its first channel among the values of a pixel."""
 
 
 class Model(Protocol):
-    """What is fitted."""
+    """The stored values of a rung, as pixels read them."""
 
     kind: int
-    """As image_model.slang numbers it."""
+    """The formula that shades a pixel, as image_model.slang numbers it."""
     curve: ToneCurve
 
     @property
     def reads(self) -> Sequence[Read]:
-        """The stored values."""
+        """The grids, and how pixels read them."""
 
 
 @dataclass
 class OneTexture:
-    """Light on a uv set without overlaps."""
+    """A texture of light on a uv set without overlaps."""
 
     texture: Grid
     curve: ToneCurve
@@ -84,10 +84,10 @@ class OneTexture:
 
 @dataclass
 class VertexColours:
-    """Stored light at vertices, interpolated before the curve."""
+    """Stored light at vertices, interpolated before the tone curve."""
 
     colours: Grid
-    """One row of texels: the vertices."""
+    """One row of texels, a texel for each vertex."""
     curve: ToneCurve
     kind = 0
 
@@ -98,7 +98,7 @@ class VertexColours:
 
 @dataclass(frozen=True)
 class ImageFitSettings:
-    """Work of a fit."""
+    """The work of a fit."""
 
     steps: int = 500
     batch: int = 16_384
@@ -108,7 +108,8 @@ class ImageFitSettings:
 
 @dataclass(frozen=True)
 class Records:
-    """Pixels of several views on a device: what they read, their light, their painted weights."""
+    """Pixels of several views on a device: the places that they read, their light, and their
+    painted weights."""
 
     device: Device
     count: int
@@ -121,13 +122,13 @@ class Records:
 
     @cached_property
     def order(self) -> Any:
-        """A random order."""
+        """A random order of the pixels."""
         order = np.random.default_rng(self.seed).permutation(self.count)
         return self.device.new_buffer(order.astype(np.uint32))
 
     @cached_property
     def light(self) -> Floats:
-        """(N, 3), exposed."""
+        """The exposed light (N, 3)."""
         found = self.buffer.to_numpy().view(np.float32).reshape(self.count, RECORD)
         return np.array(found[:, 12:15])
 
@@ -138,7 +139,8 @@ class Records:
 
 
 class ImageFit:
-    """A model on a device: its steps, its pictures, and the means that it starts with."""
+    """A model on a device: the steps of its fit, its pictures, and the means with which a fit
+    starts."""
 
     def __init__(self, model: Model, records: Records) -> None:
         self._device, self._records, self._model = records.device, records, model
@@ -193,7 +195,7 @@ class ImageFit:
 
     @property
     def gradients(self) -> list[Floats]:
-        """Of each grid: the sum over pixels of the gradients by its stored values, before soft
+        """The gradients by the stored values of each grid, summed over pixels, before soft
         quantisation."""
         found = self._texels["gGradients"].to_numpy().view(np.int32).reshape(-1, 3)
         return [
@@ -219,9 +221,9 @@ class ImageFit:
         return np.asarray(result.to_numpy().view(np.float32).reshape(count, 3))
 
     def means(self, factor: float = 1.0) -> tuple[Floats, Floats]:
-        """Means (texels, 3) of stored light times a factor at the texels of the first grid, or,
-        with a second grid, of the detail that is missing in its colours; and the sum of weights at
-        each texel."""
+        """The means (texels, 3) of stored light, times a factor, at the texels of the first grid,
+        and the sum of weights at each texel. With a second grid of colours, these are means of the
+        detail that the colours lack."""
         first = self._model.reads[0]
         size = 4 * len(first.grid.values)
         sums = {
@@ -236,7 +238,7 @@ class ImageFit:
 
     def _grid(self, number: int) -> dict[str, Any]:
         read = self._model.reads[number]
-        # vertices are read by their numbers, and may be more than a texture is wide
+        # vertices are read by their numbers, which may exceed the width of a texture
         layout = LatentLayout(1, 1) if read.place == BY_VERTEX else read.grid.layout
         return {
             "layout": layout_uniform(layout),
@@ -251,7 +253,7 @@ class ImageFit:
         self, entry: str, count: int, result: Any, sums: dict[str, Any] | None = None,
         first: int = 0, rate: float = 0.0, factor: float = 1.0, start: int = 0,
     ) -> None:  # fmt: skip
-        """Runs a kernel; grid0 is the grid of the number `start`."""
+        """Runs a kernel. Its `grid0` is the grid with the number `start`."""
         reads, curve = self._model.reads, self._model.curve
         mirror = getattr(self._model, "mirror_curve", curve)
         grids = {

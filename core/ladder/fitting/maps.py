@@ -47,11 +47,11 @@ CUTOFF = 0.5
 # A material is a cutout if fewer pixels than this are neither opaque nor holes.
 _MOST_BETWEEN, OPAQUE, _HOLE = 0.05, 0.98, 0.02
 _SHADER = Source("ladder/fitting/bake_occlusion")
-# Islands that share texels take turns: each pass has another one on top.
+# Islands that share texels take turns: each pass puts another one on top.
 PASSES, RAYS = 4, 32
-# Occlusion is smooth: more texels than these are interpolated.
+# Occlusion is smooth: larger textures are interpolated from this size.
 _MOST_ON_PROCESSOR, _MOST_ON_CARD = 256, 1024
-# Away from the surface, as a part of the mesh's radius.
+# The distance from the surface at which rays start, as a part of the mesh's radius.
 _STEP = 1e-4
 _RAYS_AT_ONCE = 1 << 21
 
@@ -61,11 +61,11 @@ class Opacity:
     """The opacity of a rung."""
 
     grid: Grid
-    """Texels, or one row of vertices; one channel in steps of a byte."""
+    """Texels, or one row of vertices, with one channel in steps of a byte."""
     mode: str
-    """MASK or BLEND, of glTF's alpha modes."""
+    """MASK or BLEND, as in glTF."""
     uv_set: str | None = None
-    """The set of the texels; None for vertices."""
+    """The uv set of the texels; None for vertices."""
 
     def at(self, seen: Seen) -> Floats:
         """The share of light (N,) that engines draw at the pixels of a view."""
@@ -80,7 +80,7 @@ class Opacity:
 
 @dataclass
 class Coverage:
-    """How much of the light behind a material its surface covers, at the pixels of views."""
+    """The coverage of a material at the pixels of views: 1 is opaque, 0 a hole."""
 
     scene: Scene
     seen: Sequence[Seen]
@@ -91,7 +91,7 @@ class Coverage:
 
     @classmethod
     def find(cls, scene: Scene, seen: Sequence[Seen]) -> Coverage | None:
-        """The coverage of the scene's material; None if it is opaque at every pixel."""
+        """The coverage of the scene's material; None if the material is opaque at every pixel."""
         if scene.teacher.is_dark_and_opaque:
             return None
         parts = [coverage_at(scene.teacher, each) for each in seen]
@@ -102,7 +102,8 @@ class Coverage:
         return cls(scene, seen, parts, MASK if between.mean() < _MOST_BETWEEN else BLEND)
 
     def opacity(self, place: int, size: int) -> Opacity:
-        """The opacity that a rung stores at a place (one of the `BY_` numbers), with this size."""
+        """The opacity that a rung with this size stores at a place, which is one of the `BY_`
+        numbers."""
         scene = self.scene
         if place == BY_VERTEX:
             return Opacity(self._of_vertices(), self.mode)
@@ -137,7 +138,7 @@ def coverage_at(teacher: DeviceMaterial, seen: Seen) -> Floats:
 
 
 def emission_grid(scene: Scene, seen: Sequence[Seen], size: int) -> Grid:
-    """Mean emission at the texels, linear; (texels, 3)."""
+    """The mean linear emission at the texels, (texels, 3)."""
     lights = [
         without_coverage(emission_at(scene.teacher, each), np.ones(each.count, np.float32))[0]
         for each in seen
@@ -149,7 +150,7 @@ def emission_grid(scene: Scene, seen: Sequence[Seen], size: int) -> Grid:
 
 
 def mean_coverage(scene: Scene, seen: Sequence[Seen], size: int) -> Floats | None:
-    """Mean coverage at the texels, (texels, 1); None if the material is opaque."""
+    """The mean coverage at the texels, (texels, 1); None if the material is opaque."""
     covers = [coverage_at(scene.teacher, each) for each in seen]
     if min(each.min() for each in covers) >= OPAQUE:
         return None
@@ -162,7 +163,7 @@ def bake_occlusion(
     surface: Surface, uv_set: str, size: int, device: Device, occluders: DeviceBvh, seed: int = 0
 ) -> Grid:
     """The open part of the hemisphere at each texel of a uv set, (texels, 1), weighted by the
-    cosine. Where islands overlap it is their mean."""
+    cosine. Overlapping islands get their mean."""
     side = min(size, _MOST_ON_PROCESSOR if device.is_software else _MOST_ON_CARD)
     uv = _in_unit_square(surface.sets[uv_set])
     rng = np.random.default_rng(seed)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.floating]
 
 
-# Of the largest buffer: what a software device can bind is 128 MiB.
+# Pixels of the largest buffer: a software device can bind 128 MiB.
 _MOST_ON_PROCESSOR, _MOST_ON_CARD = 1_500_000, 4_000_000
 
 
@@ -34,8 +34,8 @@ def records_of(
     weights: Sequence[Floats] | None = None,
     first_set: str | None = None,
 ) -> Records:
-    """Pixels of views with their exposed light (N, 3). `first_set` is the uv set of detail, where
-    it is not the mesh's first."""
+    """Records of the pixels of views with their exposed light (N, 3). `first_set` is the uv set of
+    detail, by default the mesh's first."""
     geometry = seen[0].geometry
     device, total = geometry.device, sum(each.count for each in seen)
     buffer = device.new_space(RECORD * total)
@@ -57,7 +57,8 @@ def records_of(
 def reference_records(
     views: FitViews, samples: int, on_progress: Callable[[float], None] = lambda _: None
 ) -> Records:
-    """Pixels of all views, or as many as a buffer can hold, with the light of the teacher."""
+    """Records of the pixels of all views, or of as many as a buffer can hold, with the teacher's
+    light."""
     scene = views.scene
     most = _MOST_ON_PROCESSOR if scene.teacher.device.is_software else _MOST_ON_CARD
     if sum(each.count for each in views.seen) > most:
@@ -72,14 +73,14 @@ def reference_records(
 
 
 def mean_texture(records: Records, curve: ToneCurve, size: int, factor: float = 1.0) -> Grid:
-    """A square texture with the mean stored light of each texel, and filled holes."""
+    """A square texture with the mean stored light of each texel. Holes are filled."""
     grid = Grid.of(size, size, np.full(3, 0.5))
     start_from_means(grid, ImageFit(OneTexture(grid, curve), records).means(factor))
     return grid
 
 
 def start_from_means(grid: Grid, found: tuple[Floats, Floats]) -> None:
-    """Sets texels to means, and fills those that no pixel touched."""
+    """Sets texels to means, and fills texels that no pixel touched."""
     means, weight = found
     seen = weight > 1e-6
     grid.values[seen] = means[seen, : grid.channels]

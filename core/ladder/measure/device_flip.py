@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SHADER = Source("ladder/measure/flip")
 # A display of .7 m at a distance of .7 m with 3840 pixels, as in the library.
 _PIXELS_A_DEGREE = 0.7 * 3840 / 0.7 * np.pi / 180
-# Of contrast sensitivity: a sum of Gaussians a sqrt(pi / b) exp(-(pi x)^2 / b), x in degrees.
+# Contrast sensitivity as sums of Gaussians a sqrt(pi / b) exp(-(pi x)^2 / b), x in degrees.
 _LIGHTNESS, _RED_GREEN = (1.0, 0.0047), (1.0, 0.0053)
 _BLUE_YELLOW = ((34.1, 0.04), (13.5, 0.025))
 _FEATURE_WIDTH = 0.082
@@ -43,7 +43,7 @@ def flip_maps(device: Device, drawn: Floats, reference: Floats) -> Floats:
 
 
 def _compare(device: Device, filters: Any, drawn: Floats, reference: Floats) -> Floats:
-    """One dispatch of pictures."""
+    """FLIP of as many pictures as fit into a dispatch."""
     kernels = device.shared_kernels({}, (_constants(),))
     count, height, width, _ = drawn.shape
     pixels = count * height * width
@@ -75,7 +75,7 @@ def _filters() -> Floats:
     degrees = place / _PIXELS_A_DEGREE
 
     def gaussian(a: float, b: float) -> NDArray[np.float64]:
-        # the product along rows and columns has the factor of the sum
+        # the product along rows and columns then has the factor of the sum
         return np.asarray(np.sqrt(a * np.sqrt(np.pi / b)) * np.exp(-((np.pi * degrees) ** 2) / b))
 
     columns = [gaussian(*each) for each in (_LIGHTNESS, _RED_GREEN)]

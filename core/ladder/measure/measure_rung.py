@@ -38,22 +38,22 @@ averages it."""
 
 @dataclass
 class Measured:
-    """Errors of a rung, means over all views."""
+    """Errors of a rung, as means over all views."""
 
     flip: float
-    """Over the pixels of the mesh."""
+    """Mean FLIP over the pixels of the mesh."""
     flip_of_pictures: float
-    """Over whole pictures, with the black around the mesh."""
+    """Mean FLIP over whole pictures, with the black around the mesh."""
     psnr: float
     by_view: list[float] = field(default_factory=list)
     """FLIP of each view, over the pixels of the mesh."""
     by_size: dict[int, float] = field(default_factory=dict)
-    """FLIP by the height in pixels that the mesh takes on the screen."""
+    """FLIP by the height of the mesh on the screen, in pixels."""
     pictures: list[Floats] = field(default_factory=list)
     maps: list[Floats] = field(default_factory=list)
     bound: tuple[float, float] | None = None
-    """FLIP, over the mesh and over pictures, of the best texture that shows the same to all eyes:
-    its texels are means over the very pictures that are compared."""
+    """FLIP, over the mesh and over pictures, of the best texture that looks the same from all
+    directions. Its texels are means over the compared pictures."""
 
     @property
     def switch_pixels(self) -> int | None:
@@ -77,8 +77,8 @@ class Measured:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Views that no rung was fitted to, SUBPIXELS times as large as what is compared, with their
-    exposed light."""
+    """Views that no rung was fitted to, with their exposed light. They are SUBPIXELS times as large
+    as the compared pictures."""
 
     seen: Sequence[Seen]
     light: Sequence[Floats]
@@ -97,7 +97,7 @@ class HeldOut:
 
     @cached_property
     def pictures(self) -> Floats:
-        """Of all views, (views, rows, columns, 3)."""
+        """The pictures of all views, (views, rows, columns, 3)."""
         return pictures_of(self.seen, self.light)
 
     @cached_property
@@ -114,14 +114,14 @@ class HeldOut:
 
 
 def pictures_of(seen: Sequence[Seen], light: Sequence[Floats]) -> Floats:
-    """Pictures as they are compared, of light at sub-pixels."""
+    """The compared pictures, from light at sub-pixels."""
     return np.stack(
         [_halved(each.picture(of_view)) for each, of_view in zip(seen, light, strict=True)]
     )
 
 
 def measure_rung(rung: Rung, held_out: HeldOut, kept: int = 3) -> Measured:
-    """Compares a rung with the reference; keeps so many pictures for a page."""
+    """Compares a rung with the reference. Keeps so many pictures for the page."""
     references, covers = held_out.pictures, held_out.covers
     drawn = pictures_of(
         held_out.seen, [rung.draw(each, held_out.samples) for each in held_out.seen]
@@ -139,7 +139,7 @@ def measure_rung(rung: Rung, held_out: HeldOut, kept: int = 3) -> Measured:
 
 
 def bound_of_textures(scene: Scene, held_out: HeldOut, size: int) -> tuple[float, float]:
-    """What no single texture of this size can be much below: see `Measured.bound`."""
+    """The FLIP that a single texture with this size can hardly undercut: see `Measured.bound`."""
     shown = [np.asarray(display(each), np.float32) for each in held_out.light]
     places = records_of(held_out.seen, shown, scene.unique_set)
     model = OneTexture(mean_texture(places, CLAMP, size), CLAMP)
@@ -157,8 +157,8 @@ def bound_of_textures(scene: Scene, held_out: HeldOut, size: int) -> tuple[float
 def _by_screen_size(
     device: Device, drawn: Floats, references: Floats, covers: Floats, errors: Floats
 ) -> dict[int, float]:
-    """FLIP of the mesh's pixels when it is 2, 4, 8 ... times as far away; `errors` are those of the
-    whole size."""
+    """FLIP over the pixels of the mesh at its full size and when it is 2, 4, 8 ... times as far
+    away. `errors` are those at the full size."""
     found: dict[int, float] = {}
     while (size := drawn.shape[1]) >= _LEAST_PIXELS:
         if found:
@@ -174,7 +174,7 @@ def _halved(pictures: Floats) -> Floats:
     """Pictures (..., rows, columns, channels) with half of the pixels a side."""
     rows, columns = pictures.shape[-3] // 2, pictures.shape[-2] // 2
     even = pictures[..., : 2 * rows, : 2 * columns, :]
-    # several times as fast as a mean over axes
+    # sums of slices are several times as fast as a mean over axes
     total = even[..., ::2, ::2, :] + even[..., 1::2, ::2, :]
     total += even[..., ::2, 1::2, :]
     total += even[..., 1::2, 1::2, :]

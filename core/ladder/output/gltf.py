@@ -1,7 +1,9 @@
-"""Writes rungs as glTF 2.0: one file with material variants, and one with vertex colours.
+"""Writes rungs as glTF 2.0: one file with material variants, and one for each rung of vertex
+colours.
 
 Positions, normals, tangents and both uv sets are in one binary file. glTF's v grows downwards.
-Viewers draw what they know: the tone curves and the reflection map are in `extras` of a material.
+Viewers draw what they support: the tone curves and the reflection map are in `extras` of a
+material.
 """
 
 from __future__ import annotations
@@ -76,7 +78,8 @@ def write_gltf(
     name: str,
     is_two_sided: bool = False,
 ) -> list[str]:
-    """Writes `NAME.gltf` for rungs with textures, and `NAME_vertex.gltf`. Returns file names."""
+    """Writes `NAME.gltf` for rungs with textures, and `NAME_RUNG.gltf` for rungs of vertex colours.
+    Returns the file names."""
     textured = [each for each in rungs if each[0].vertex_light() is None]
     found = _write(scene, textured, None, folder, name, is_two_sided)
     for rung, written in rungs:

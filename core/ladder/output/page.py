@@ -27,14 +27,16 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-# Behind the mesh, in linear light: dark materials stand out, and bright ones do, too.
+# The grey behind the mesh in linear light. Dark and bright materials stand out from it.
 _BEHIND = 0.12
-# Dark materials are shown brighter, so that this part of their light is bright.
+# Pictures of dark materials are brightened until this percentile of their light has this value, by
+# at most this factor.
 _BRIGHT_PERCENTILE, _BRIGHT, _MOST_BRIGHTER = 90, 0.5, 8.0
 
 
 class ShownViews:
-    """Those views of a ladder of which it keeps pictures, all equally bright."""
+    """The views of which a ladder keeps pictures, for people: over grey, and bright enough to
+    see."""
 
     def __init__(self, ladder: Ladder) -> None:
         held_out = ladder.held_out

@@ -1,8 +1,8 @@
 """Writes rungs as USD: the mesh with a variant set `rung`, for Houdini, Maya, Blender and others.
 
-Each variant binds a UsdPreviewSurface with the rung's textures. That of the neural rung shows the
-glTF textures and names its bundle in `verdigris:bundle`, as the plug-ins do. Those of lit textures
-and of stored light have a network of MaterialX, too.
+Each variant binds a UsdPreviewSurface with the rung's textures. The neural rung shows the glTF
+textures and names its bundle in `verdigris:bundle`, as the plug-ins do. Lit textures and stored
+light also have a MaterialX network.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def write_usd(
     scene: Scene, rungs: list[tuple[Rung, Written]], folder: Path, name: str,
     lods: list[dict[str, Any]], bundles: Mapping[str, str], is_two_sided: bool = False,
 ) -> list[str]:  # fmt: skip
-    """Writes `NAME.usdc`. `bundles` are paths by the names of rungs, empty without a bundle.
-    Returns its name, or nothing where USD is not installed."""
+    """Writes `NAME.usdc`. `bundles` are paths by the names of rungs, empty for rungs without a
+    bundle. Returns the name of the file, or nothing if USD is not installed."""
     try:
         from pxr import Sdf, Usd, UsdGeom
     except ImportError:
@@ -86,8 +86,8 @@ class _Variant:
 
 
 def _variants(rungs: list[tuple[Rung, Written]]) -> list[_Variant]:
-    """A variant for each rung, and then those that rungs have besides. A rung that borrows a look
-    shows that of the first one that lends it."""
+    """A variant for each rung, and then the additional variants of rungs. A rung that borrows a
+    look shows the look of the first rung that lends it."""
     sets = _FIRST, _LIGHT
     lender = next((each for each in rungs if each[0].lends_look), None)
     found: list[_Variant] = []
@@ -110,7 +110,8 @@ def _bind(mesh: Any, material: UsdShade.Material) -> None:
 
 
 def _define_mesh(stage: Usd.Stage, scene: Scene, rungs: list[Rung]) -> tuple[Any, dict[str, str]]:
-    """The mesh, and the primvars with the light of vertices by the names of their rungs."""
+    """Defines the mesh. Also returns the primvars with the light of vertices, by the names of the
+    rungs."""
     from pxr import Sdf, UsdGeom, Vt
 
     surface = scene.surface
@@ -144,7 +145,8 @@ def _define_mesh(stage: Usd.Stage, scene: Scene, rungs: list[Rung]) -> tuple[Any
 
 
 def _define_material(stage: Usd.Stage, variant: _Variant, colours: str | None) -> UsdShade.Material:
-    """The material of a variant. `colours` is the primvar with the light of vertices, if any."""
+    """Defines the material of a variant. `colours` is the primvar with the light of vertices, if
+    there is one."""
     from pxr import Sdf, UsdShade
 
     path, types = f"/ladder/materials/{variant.name}", Sdf.ValueTypeNames
@@ -214,8 +216,8 @@ _TYPES = {
 
 
 def connect_network(stage: Usd.Stage, material: UsdShade.Material, text: str) -> None:
-    """Defines the shaders of the only material of a document below a material, as its surface for
-    MaterialX. File names are beside the stage."""
+    """Defines the shaders of a document's only material below a material, as its surface for
+    MaterialX. Files are beside the stage."""
     import MaterialX as mx
     from pxr import Sdf
 
@@ -229,7 +231,7 @@ def connect_network(stage: Usd.Stage, material: UsdShade.Material, text: str) ->
 
 
 def _define(stage: Usd.Stage, parent: str, node: mx.Node) -> UsdShade.Shader:
-    """The shader of a node, with all that feeds it."""
+    """Defines the shader of a node and the shaders that feed it."""
     from pxr import Sdf, UsdShade
 
     path = f"{parent}/{CONTEXT}_{node.getName()}"

@@ -30,12 +30,13 @@ if TYPE_CHECKING:
     from verdigris.core.ladder.rungs.rung import Rung, VertexLight, Written
 
 REPORT, PAGE = "ladder.json", "ladder.html"
-# All files are written here, and then moved together: a ladder is whole, or the one before.
+# All files are written here and then moved together, so that a folder holds a whole ladder: the new
+# one or the one before.
 _DRAFT = ".writing"
 
 
 def _times(rung: Rung) -> dict[str, Any]:
-    """Nanoseconds of an evaluation and what that is, or why there are none."""
+    """The nanoseconds of an evaluation and its kind, or the reason why there are none."""
     if rung.nanoseconds is None:
         return {"nanoseconds_left_out": NOT_MEASURED}
     return {
@@ -89,7 +90,7 @@ def write_ladder(
     ladder: Ladder, folder: Path, name: str, has_ktx: bool = True, baked: Path | None = None
 ) -> dict[str, Any]:
     """Writes everything into a folder, the report last. Returns the report. `baked` is the folder
-    in which the neural rung was baked, and from which it is moved."""
+    in which the neural rung was baked; its bundle is moved from there."""
     moved = [rung.with_bundle_in(folder, baked) for rung in ladder.rungs]
     ladder = replace(ladder, rungs=moved)
     folder.mkdir(parents=True, exist_ok=True)
@@ -101,7 +102,7 @@ def write_ladder(
         for each in [*baked.glob(f"*{SUFFIX}")] if baked else ():
             if (old := swap_in(each, folder / each.name)) is not None:
                 remove_folder(old)
-        # the report at last: it names the others
+        # the report is last, because it names the others
         for file in sorted(draft.iterdir(), key=lambda file: file.name == REPORT):
             file.replace(folder / file.name)
     finally:
@@ -112,7 +113,7 @@ def write_ladder(
 def _write_all(
     ladder: Ladder, draft: Path, folder: Path, name: str, has_ktx: bool
 ) -> dict[str, Any]:
-    """Writes everything into a draft of the folder."""
+    """Writes everything but bundles into a draft of the folder. Returns the report."""
     written = [
         (rung, rung.write_files(draft, has_ktx, ladder.scene.atlas)) for rung in ladder.rungs
     ]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from verdigris.core.ladder.views.scene import Scene
 
-# How much smaller colours are than detail.
+# The size of detail, divided by the size of colours.
 COLOUR_DIVISOR = 2
 # Light above this is clipped for viewers: bytes in sRGB would show steps in the dark.
 _LARGEST_SHOWN = 4.0
@@ -104,7 +104,7 @@ vec3 light = 4.0 * d * d * toLight(texture(colourMap, uv1).rgb, curve);
 
     @property
     def _shown_scale(self) -> float:
-        """What 1 stands for in the colours for viewers."""
+        """The light that 1 stands for in the colours for viewers."""
         return round(float(np.clip(self._light.max(), 1, _LARGEST_SHOWN)), 4)
 
     def replace_texels(self, decoded: Mapping[str, NDArray[np.floating]]) -> None:

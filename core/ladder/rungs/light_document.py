@@ -1,4 +1,4 @@
-"""Stored light as a document of MaterialX, for renderers that read MaterialX on stages."""
+"""Stored light as a MaterialX document, for renderers that read MaterialX on USD stages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def light_document(
     is_mirrored: bool = False,
 ) -> str:
     """The document of a rung's files and numbers. `uv_sets` are those of detail and of light.
-    `is_mirrored` adds what the eye mirrors, for which renderers need the view's direction."""
+    `is_mirrored` adds mirrored light, for which renderers need the view direction."""
     import MaterialX as mx
 
     root = mx.createDocument()
@@ -55,7 +55,7 @@ def light_document(
 
 
 def _vectors(root: mx.Document, file: str, uv: mx.Node) -> mx.Node:
-    """An image that programs do not take for colours in sRGB."""
+    """An image that programs do not mistake for colours in sRGB."""
     return _node(root, "image", "vector3", file=file, texcoord=uv)
 
 
@@ -67,8 +67,9 @@ def _to_light(root: mx.Document, stored: mx.Node, curve: Mapping[str, float]) ->
 
 
 def _mirror_uv(root: mx.Document) -> mx.Node:
-    """Where the direction in which the eye is mirrored is on the octahedral map. The directions are
-    taken in the world and then turned: shaders for cards ignored another space before 1.39.2."""
+    """The place of the mirrored view direction on the octahedral map. Directions are taken in world
+    space and then transformed, because MaterialX's hardware shaders ignored another space before
+    1.39.2."""
     eye = _node(root, "viewdirection", "vector3", space="world")
     normal = _node(root, "normal", "vector3", space="world")
     across = _calculate(root, "dotproduct", eye, normal, "float")

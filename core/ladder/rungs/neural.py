@@ -27,16 +27,16 @@ class Neural:
     folder: Path
     byte_size: int
     seconds: float = 0.0
-    """Of its bake; 0 for a given bundle."""
+    """Seconds of its bake; 0 for a given bundle."""
     uv_set: str | None = None
-    """The set in which it was baked on the mesh; None for the mesh's first."""
+    """The uv set in which it was baked on the mesh; None for the mesh's first."""
 
     @classmethod
     def of(
         cls, bundle: Bundle, material: DeviceMaterial, seconds: float = 0.0,
         uv_set: str | None = None,
     ) -> Neural:  # fmt: skip
-        """The bundle, with this material of it."""
+        """The bundle of a ladder with its material on a device."""
         files = (each for each in bundle.folder.iterdir() if each.suffix in _LOADED)
         return cls(
             material, bundle.folder, sum(each.stat().st_size for each in files), seconds, uv_set

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.floating]
 
 _STRENGTH = "emissive_strength"
-# What a surface shader reads of glTF's textures as they are.
+# Inputs of a surface shader that read glTF's textures as they are.
 _SHARED = {"base_color": BASE_COLOUR, "normal": NORMAL_MAP, "emission_color": EMISSIVE}
 
 
@@ -107,7 +107,7 @@ vec3 normal = 2.0 * texture(normalMap, uv0).xyz - 1.0;
         )  # fmt: skip
 
     def add_maps(self, scene: Scene) -> None:
-        """Adds occlusion, which pictures do not read: their shadows are traced."""
+        """Adds occlusion. Pictures do not read it, because their shadows are traced."""
         self.textures.occlusion = bake_occlusion(
             scene.surface, scene.first_set, self.size, scene.teacher.device,
             scene.lighting.occluders,
@@ -129,7 +129,7 @@ vec3 normal = 2.0 * texture(normalMap, uv0).xyz - 1.0;
     def write_files(
         self, folder: Path, has_ktx: bool = True, atlas: Atlas | None = None
     ) -> Written:
-        """Also writes what a Standard Surface reads besides, for scenes."""
+        """Also writes the other images that a Standard Surface in a scene reads."""
         written = super().write_files(folder, has_ktx, atlas)
         if atlas is None:
             opacity = None if self.opacity is None else self.opacity.grid.values

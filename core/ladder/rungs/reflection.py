@@ -1,7 +1,8 @@
 """The rung of a texture of light and a map of mirrored light.
 
-What moves with the eye is a second texture of how much each place reflects, times a small map by
-the mirror direction: one more read in an engine. Pure metals have nearly no other light.
+The light that moves with the viewer is a second texture, of how much each place reflects, times a
+small map by the mirror direction. This takes an engine one more read. Pure metals have nearly no
+other light.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 # Sides of the reflection map.
 MIRROR_SIDE = 64
-# The sun is as wide as a rough surface mirrors it: a lobe of this power of the cosine.
+# The sun in the map is as wide as a rough surface mirrors it: a lobe of this power of the cosine.
 _SUN_POWER = 60
 _START_SHARE = 0.15
 # The part of the mean light that the texture of light starts with.
@@ -49,7 +50,7 @@ vec2 octahedral(vec3 r)
 
 @dataclass
 class WithReflection:
-    """Light that does not move with the eye, plus a share of a map of mirrored light."""
+    """Light that does not move with the viewer, plus a share of a map of mirrored light."""
 
     texture: Grid
     share: Grid
@@ -70,7 +71,7 @@ class WithReflection:
 
 @dataclass
 class ReflectionRung(StoredLight):
-    """A texture of light with what the eye mirrors."""
+    """A texture of light and a map of mirrored light."""
 
     name: ClassVar[str] = "reflection"
     title: ClassVar[str] = "Unlit texture and reflection map"
@@ -113,8 +114,9 @@ light += texture(shareMap, uv1).rgb * toLight(texture(mirrorMap, octahedral(r)).
         return {**super().numbers(), "mirror_curve": self.model.mirror_curve.as_json()}
 
     def networks(self, written: Written, uv_sets: tuple[str, str]) -> dict[str, str]:
-        """A second variant mirrors, for renderers that know the direction of the eye: not all have
-        MaterialX's library of it, and one that lacks it would show nothing."""
+        """A second variant shows the mirrored light, for renderers that know the view direction.
+        Not all of them have MaterialX's node for it, and a renderer without the node would show
+        nothing."""
         mirrored = light_document(written.files, written.numbers, uv_sets, is_mirrored=True)
         return {**super().networks(written, uv_sets), f"{self.name}_mirrored": mirrored}
 

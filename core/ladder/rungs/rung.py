@@ -1,8 +1,8 @@
-"""A rung: one form of a material, fitted on a mesh, and its answers to those who fit, measure,
-write and show it.
+"""A rung: one form of a material, fitted on a mesh, and its answers to whatever fits, measures,
+writes and shows it.
 
-A rung is a subclass of `Rung` in a module of its own, and a line of `registry.py`. It overrides
-what it answers in another way; nobody asks which rung it is.
+A rung is a subclass of `Rung` in a module of its own, and a line of `registry.py`. It overrides the
+answers that differ from the defaults. Nobody asks which rung it is.
 """
 
 from __future__ import annotations
@@ -37,22 +37,23 @@ if TYPE_CHECKING:
     AddTexture = Callable[[str, int], dict[str, int]]
 
 SHOWN = "shown"
-"""The use of an image for viewers: light in sRGB, clipped, on the uv set of light."""
+"""The use of an image for viewers that know no tone curve: clipped light in sRGB, on the uv set of
+light."""
 
 
 @dataclass
 class RungFits:
-    """What the rungs of a ladder are fitted with."""
+    """The data and settings with which the rungs of a ladder are fitted."""
 
     views: FitViews
     settings: LadderSettings
     records: Records | None
     """Pixels with their reference light; None if all rungs are lit."""
     find_bundle: Callable[[], Any] | None
-    """Bakes or opens the bundle of a rung that is baked."""
+    """Bakes or opens the bundle of the rung that is baked."""
     on_progress: Callable[[str, float], None] = lambda *_: None
     fitted: dict[str, Rung] = field(default_factory=dict)
-    """The rungs before, by name."""
+    """The rungs that are fitted already, by name."""
 
     @property
     def is_software(self) -> bool:
@@ -113,7 +114,7 @@ class VertexLight:
 
     stored: Floats
     light: Floats
-    """Linear, not clipped."""
+    """Linear light, not clipped."""
     alpha: Floats | None
     """None if all vertices are opaque."""
 
@@ -128,7 +129,7 @@ class Timing:
     layers: int = 0
     """A bit for each layer of glTF."""
     kind: int = 0
-    """Of image_model.slang."""
+    """The formula that shades a pixel, as image_model.slang numbers it."""
     curve: ToneCurve | None = None
     mirror_curve: ToneCurve | None = None
 
@@ -142,22 +143,22 @@ class Rung:
     """A fitted rung. Its defaults are those of a rung that stores nothing."""
 
     name: ClassVar[str]
-    """In files, in the command and in the file names of its images."""
+    """Its name in files, in the command and in the file names of its images."""
     title: ClassVar[str]
-    """For people."""
+    """Its name for people."""
     stores: ClassVar[str]
     """What it stores, in the help of the command."""
     cost: ClassVar[str]
-    """What an engine computes."""
+    """What an engine computes, in a few words."""
     snippet: ClassVar[str]
     """What an engine computes, as GLSL for the page."""
     is_lit: ClassVar[bool] = False
     """Whether an engine evaluates it for each light. Others store light, to which they are
     fitted."""
     is_baked: ClassVar[bool] = False
-    """Whether it is a bundle, which a bake makes."""
+    """Whether it is a bundle, made by a bake."""
     is_fitted_last: ClassVar[bool] = False
-    """Whether it may start as another rung, which is fitted first."""
+    """Whether its fit may start with another rung, which is fitted before."""
     needs_unique_set: ClassVar[bool] = False
     """Whether each place needs texels of its own."""
     is_on_material_set: ClassVar[bool] = False
@@ -165,8 +166,8 @@ class Rung:
     opacity_place: ClassVar[int | None] = BY_UNIQUE_UV
     """Where it stores opacity: one of the `BY_` numbers. None if it has no map of its own."""
     has_bound: ClassVar[bool] = False
-    """Whether the best texture of its size that shows the same to all eyes is measured beside
-    it."""
+    """Whether the best texture of its size that looks the same from all directions is measured
+    beside it."""
     lends_look: ClassVar[bool] = False
     """Whether viewers show it in place of a rung that `borrows_look`."""
     borrows_look: ClassVar[bool] = False
@@ -186,7 +187,7 @@ class Rung:
     material: DeviceMaterial | None = None
     """What is evaluated for each light; None for stored light."""
     nanoseconds: float | None = None
-    """Of one evaluation; None if it is not measured."""
+    """Nanoseconds of one evaluation; None if it is not measured."""
 
     @classmethod
     def compile(cls, teacher: Teacher) -> None:
@@ -239,8 +240,8 @@ class Rung:
         return np.concatenate([pixels, self.opacity.grid.image], -1)
 
     def compress(self) -> None:
-        """Replaces the texels by what blocks hold of them: pictures, errors and bytes are then
-        those of the files."""
+        """Compresses the images to blocks and takes the decoded blocks as texels, so that pictures,
+        errors and bytes are those of the files."""
         images = {use: each for use, each in self.images().items() if not each.is_for_viewers}
         if images:
             self.blocks = {use: each.encode() for use, each in images.items()}
@@ -287,7 +288,7 @@ class Rung:
         return self
 
     def facts(self, folder: Path) -> dict[str, Any]:
-        """More entries of the report of the ladder in this folder."""
+        """More entries for the report of a ladder in this folder."""
         return {}
 
     def vertex_light(self) -> VertexLight | None:
@@ -307,7 +308,7 @@ class Rung:
         return unlit_gltf(add(written.files[SHOWN], 1))
 
     def preview(self, written: Written) -> Preview:
-        """Its UsdPreviewSurface."""
+        """The UsdPreviewSurface that shows it."""
         file = written.files.get(SHOWN)
         if file is None:
             return Preview()
@@ -316,20 +317,20 @@ class Rung:
         return Preview((), alpha if written.has_alpha else None, light)
 
     def networks(self, written: Written, uv_sets: tuple[str, str]) -> dict[str, str]:
-        """MaterialX documents for renderers that read them on USD stages, by the variant that shows
-        them. `uv_sets` are those of materials and of light."""
+        """MaterialX documents for renderers that read them on USD stages, by the names of the
+        variants that show them. `uv_sets` are those of the material and of light."""
         if written.shader is None:
             return {}
         return {self.name: written.shader.write(written.shader_files)}
 
     def timing(self) -> Timing | None:
-        """What is timed; None for the evaluation of its material."""
+        """What is timed; None to time the evaluation of its material."""
         return None
 
 
 def unlit_gltf(texture: dict[str, int] | None) -> dict[str, Any]:
-    """The shading of a material of glTF that shows a texture as it is, or the colours of
-    vertices."""
+    """The shading of a glTF material that shows a texture or the colours of vertices without
+    lighting."""
     shading: dict[str, Any] = {"metallicFactor": 0.0, "roughnessFactor": 1.0}
     if texture is not None:
         shading["baseColorTexture"] = texture

@@ -1,6 +1,6 @@
-"""Rungs that store light: an engine shows what their textures or vertices hold, without a light.
+"""Rungs that store light: an engine shows it without lighting.
 
-This module has what they share, and the plainest one: a single texture.
+This module contains what they share, and the simplest one, a single texture.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ TO_LIGHT = """vec3 toLight(vec3 stored, vec3 abc)
 }
 """
 """GLSL of a tone curve: the numbers of `curve` are a, b and c."""
-# These rungs start near their end, and take this part of the steps of glTF textures.
+# Fits of stored light start near their end and take this part of the steps of glTF textures.
 _PART_OF_STEPS, _LEAST_STEPS = 5, 10
 
 
 @dataclass
 class StoredLight(Rung):
-    """A rung of stored light. Subclasses have the start of the fit and the uses of the grids."""
+    """A rung of stored light. Subclasses give the start of the fit and the uses of the grids."""
 
     model: Model
-    """The stored values, as they are fitted."""
+    """The stored values as they are fitted."""
 
     @classmethod
     def start(cls, scene: Scene, records: Records, size: int) -> Model:

@@ -63,8 +63,8 @@ MaterialX.readFromXmlFile(document, "surface.mtlx")
 
     @classmethod
     def fit(cls, fits: RungFits) -> Self:
-        """Materials with several shaders become one that starts as glTF textures: those of the rung
-        before, or new ones."""
+        """A material with several shaders becomes one that starts as glTF textures: those of an
+        earlier rung, or new ones."""
         begun = time.monotonic()
         views, scene, settings = fits.views, fits.views.scene, _settings(fits)
         show, seed = partial(fits.on_progress, cls.name), settings.pbr.seed
@@ -119,7 +119,7 @@ def _settings(fits: RungFits) -> SurfaceFitSettings:
 
 
 def _pbr_textures(fits: RungFits, fit_to: FitViews, responses: Responses, size: int) -> PbrTextures:
-    """The glTF textures of the rung before, or ones that are fitted here."""
+    """The glTF textures of an earlier rung, or new ones."""
     before = fits.fitted.get(PbrRung.name)
     if isinstance(before, PbrRung):
         return before.textures

@@ -1,8 +1,8 @@
 """Fits the texels of a surface shader to the response of a teacher, and to its pictures.
 
 The losses and the schedule are those of fit_pbr.py. The shader is MaterialX's own generated code,
-which has no derivatives: each channel is moved by a step, forwards for one half of the samples and
-backwards for the other.
+which has no derivatives. So each channel is moved by a step, forwards for one half of the samples
+and backwards for the other.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ if TYPE_CHECKING:
 
 _SHADER = Source("ladder/surface_shader/texel_fit")
 _UNIT_BITS = 16
-# Texels a side of which the mean change is one of the choices.
+# Texels a side of a block whose mean change is one of the choices.
 _BLOCK = 8
-# That a channel is moved for a difference: a part of a byte's step.
+# A channel is moved by this for a difference; a byte's step is 1 / 255.
 STEP = 1 / 512
 
 
 class TexelMaterial(DeviceMaterial):
-    """Draws the texels, and compiles the kernels of a fit of them. Its values are those of images:
-    the shader's document decodes them."""
+    """A surface shader whose inputs are read from a grid of texels. It draws them, and compiles the
+    kernels of their fit. Texels are those of images: the shader's document decodes them."""
 
     def __init__(self, shader: SurfaceShader, device: Device) -> None:
         document = parse_document(shader.write(), name=shader.name)
@@ -91,7 +91,7 @@ class TexelMaterial(DeviceMaterial):
 
 @dataclass(frozen=True)
 class SurfaceFitSettings:
-    """Work of a fit."""
+    """The work of a fit."""
 
     steps: int = 60
     batch: int = 32_768
@@ -101,16 +101,16 @@ class SurfaceFitSettings:
     rate: float = 0.0005
     """Peak rate for textures that start as the graph's inputs."""
     rate_of_layers: float = 0.01
-    """Peak rate for those that start as glTF textures."""
+    """Peak rate for textures that start as glTF textures."""
     is_soft: bool = True
     """Whether the last steps go through soft quantisation. Without it, values are only rounded."""
     weight_of_pixels: float = WEIGHT_OF_PIXELS
     pbr: FitSettings = field(default_factory=FitSettings)
-    """Of the glTF textures that materials of several shaders start as."""
+    """The fit of the glTF textures as which materials with several shaders start."""
 
 
 def on_card(settings: SurfaceFitSettings) -> SurfaceFitSettings:
-    """The settings with what a graphics card does in a step."""
+    """The settings with the work that a GPU does in a step."""
     pbr = fit_pbr.on_card(settings.pbr)
     return replace(settings, steps=300, batch=1 << 18, pixels=1 << 15, pbr=pbr)
 
@@ -233,7 +233,8 @@ class SurfaceFit:
 
 
 def _words(bits: int) -> list[int]:
-    """Bits of up to 128 channels; Standard Surface and OpenPBR have fewer than 70."""
+    """Bits of up to 128 channels as four words. Standard Surface and OpenPBR have fewer than 70
+    channels."""
     return [bits >> 32 * word & 0xFFFFFFFF for word in range(4)]
 
 
@@ -251,8 +252,8 @@ def fit_surface(
     peak_rate: float = 0.02,
     on_progress: Callable[[float], None] = lambda _: None,
 ) -> str:
-    """Fits a grid in place and rounds it to bytes. With pixels to check, which nothing is fitted
-    to, it keeps what shows these best of `_choices`. Returns the name of the choice."""
+    """Fits a grid in place and rounds it to bytes. `check` holds pixels to which nothing is fitted:
+    with them, the best of `_choices` is kept. Returns the name of the choice."""
     start = grid.values.copy()
     fit = SurfaceFit(material, grid, fitted, settings.weight_of_pixels)
     steps = settings.steps
@@ -275,9 +276,9 @@ def fit_surface(
 
 
 def _choices(start: Floats, fitted: Grid) -> dict[str, Grid]:
-    """Grids between the start and a fit. Where texels hold more detail than they can store, few
-    samples see each, and a fit of each follows their noise: then the mean change of several texels,
-    or none, is better."""
+    """Grids between the start and a fit. If a material has more detail than texels can store, few
+    samples reach each texel, and its fit follows their noise. Then the mean change of several
+    texels, or no change, is better."""
     change = fitted.values - start
 
     def moved(by: Floats) -> Grid:

@@ -43,17 +43,17 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-# Emission is not negative.
+# Added to the values, because emission is not negative.
 _ABOVE_ZERO = 16.0
-# Inputs of a switch.
+# The number of inputs of a switch.
 _MOST_PACKS = 10
 _AXES = ("tangent", "bitangent", "normal")
-# Points of a texel along a side, at most so many along a side of the texture.
+# Points along a side of a texel, and the most along a side of the texture.
 _POINTS, _MOST_POINTS = 4, 2048
 _RASTERISERS = 4
-# Of the solution of the normal equations.
+# Iterations that solve the normal equations.
 _ROUNDS = 8
-# Copies of a triangle whose uv reach over several unit squares.
+# The most copies of a triangle whose uv cover several unit squares.
 _MOST_COPIES = 16
 
 
@@ -63,21 +63,21 @@ class Baked:
 
     size: int
     values: list[Floats]
-    """Of the points at one offset: (texels, channels) of all inputs; 0 beside the mesh."""
+    """For each offset, the values (texels, channels) of all inputs; 0 beside the mesh."""
     covered: list[NDArray[np.bool_]]
     offsets: list[tuple[float, float]]
-    """Of the points, from the centre of a texel."""
+    """The offsets of points from the centre of a texel."""
     tiles: int | None = None
-    """UDIM tiles along a side, which are images of their own; None for a texture that repeats."""
+    """UDIM tiles along a side, each an image of its own; None for a texture that repeats."""
 
     def of(self, channels: slice) -> Floats:
-        """All points (points, channels) on the mesh."""
+        """The values (points, channels) of all points on the mesh."""
         pairs = zip(self.values, self.covered, strict=True)
         return np.concatenate([values[covered, channels] for values, covered in pairs])
 
     def texture(self, channels: slice, store: Callable[[Floats], Floats]) -> Floats:
-        """The texels whose bilinear interpolation is nearest to the stored values of the points,
-        by least squares."""
+        """The texels whose bilinear interpolation is nearest to the stored values of the points, by
+        least squares."""
         count, width = self.size**2, channels.stop - channels.start
         means, weight = np.zeros((count, width), np.float32), np.zeros(count, np.float32)
         stored = []
@@ -101,14 +101,14 @@ class Baked:
         return np.asarray(texels, np.float32).reshape(count, width)
 
     def _spread(self, points: Floats, offset: tuple[float, float]) -> Floats:
-        """Points of one offset, added to the texels that interpolate them by their weights."""
+        """The points of one offset, added by their weights to the texels that interpolate them."""
         for axis, aside in ((1, offset[0]), (0, offset[1])):
             moved = self._moved(points, 1 if aside > 0 else -1, axis)
             points = (1 - abs(aside)) * points + abs(aside) * moved
         return points
 
     def _blurred(self, texels: Floats, beside: float) -> Floats:
-        """Interpolation at the points, and its transpose."""
+        """Interpolates at the points, and applies the transpose."""
         for axis in (0, 1):
             both = self._moved(texels, 1, axis) + self._moved(texels, -1, axis)
             texels = (1 - 2 * beside) * texels + beside * both
@@ -178,8 +178,8 @@ def _seen_by_texels(scene: Scene, size: int, offset: tuple[float, float]) -> See
 
 
 def _in_unit_square(uv: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """Triangles moved by whole units to wherever they reach into the unit square, and which
-    triangle each is."""
+    """Copies of triangles, moved by whole units to wherever they reach into the unit square; and
+    the number of the triangle of each copy."""
     low = np.floor(uv.min(1)).astype(int)
     spread = np.clip(np.ceil(uv.max(1)).astype(int) - low, 1, _MOST_COPIES)
     copies = spread.prod(1)
@@ -193,15 +193,15 @@ def _in_unit_square(uv: Floats) -> tuple[Floats, NDArray[np.int64]]:
 def _emitting(
     teacher: Teacher, surface: mx.Node, inputs: Sequence[TexturedInput]
 ) -> list[tuple[Teacher, int]]:
-    """Teachers that emit the inputs, _MOST_PACKS times three numbers each, and the number of
-    packs."""
+    """Teachers that emit the inputs, each with its number of packs. A pack is three numbers, and a
+    teacher has at most _MOST_PACKS of them."""
     packs = _packs(inputs)
     parts = [packs[first : first + _MOST_PACKS] for first in range(0, len(packs), _MOST_PACKS)]
     return [(_emit(teacher, surface, each), len(each)) for each in parts]
 
 
 def _packs(inputs: Sequence[TexturedInput]) -> list[list[tuple[TexturedInput, int]]]:
-    """Channels of inputs, three by three."""
+    """The channels of inputs in packs of three."""
     flat = [(each, channel) for each in inputs for channel in range(each.channels)]
     return [flat[first : first + 3] for first in range(0, len(flat), 3)]
 
@@ -257,11 +257,11 @@ def _emit(
 
 
 def start_from_graph(scene: Scene, size: int) -> tuple[SurfaceShader, Grid] | None:
-    """The shader of a document with textures of the inputs that vary; None if the material is not
-    one shader, or a mix of shaders of one kind."""
+    """The shader of a document with textures of the inputs that vary. None if the material is
+    neither one shader nor a mix of shaders of one kind."""
     surface, merged = shader_of(scene.teacher.material), None
     if surface is not None and surface.getCategory() == "mix":
-        # its document lives as long as this is kept
+        # keeps the document of the merged shader alive
         merged = merge_mix(surface)
         surface = None if merged is None else merged[1]
     if surface is None or not is_plain_surface(surface):

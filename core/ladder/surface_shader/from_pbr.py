@@ -1,5 +1,5 @@
-"""A Standard Surface of fitted glTF textures: as scenes show them, and where the fit of the rung of
-a surface shader begins for materials of layers, mixes and definitions of their own."""
+"""A Standard Surface made of fitted glTF textures. Scenes show it. The fit of a surface shader
+begins with it if the material has layers, mixes or definitions of its own."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.floating]
 
 CATEGORY = "standard_surface"
-# Beside a full turn.
+# Radians of a full turn.
 _TURN = 2 * np.pi
-# The surface's own normal, which bytes miss by less than the tilt.
+# The surface's own normal. Bytes miss it by less than this tilt.
 _FLAT, _LEAST_TILT = (0.0, 0.0, 1.0), 0.01
 
 
@@ -38,8 +38,8 @@ def start_from_pbr(
     grid: Grid, layers: Sequence[str], name: str, emission: Floats | None = None,
     opacity: Floats | None = None,
 ) -> tuple[SurfaceShader, Grid]:  # fmt: skip
-    """The shader, and textures that show nearly what the glTF textures show. Emission (texels, 3)
-    is linear, and opacity (texels, 1) from 0 to 1."""
+    """The shader, and textures that look nearly like the glTF textures. Emission (texels, 3) is
+    linear, and opacity (texels, 1) is from 0 to 1."""
     texels = pbr_model.decode(grid.values)
     count = len(texels)
 
@@ -61,9 +61,9 @@ def start_from_pbr(
         ("normal", "vector3"): np.concatenate([slant, up], 1),
     }
     if "anisotropy" in layers:
-        # both have the ratio of the widths along and across
+        # in both, the ratio of the widths along and across
         values["specular_anisotropy", "float"] = 1 - alpha / along
-        # and the surface shader turns the other way
+        # the surface shader turns the other way
         cosine, sine = texels[:, pbr_model.STRETCH].T
         angle = 0.5 * np.arctan2(sine, cosine)[:, None]
         values["specular_rotation", "float"] = (-angle / _TURN) % 1
@@ -90,8 +90,8 @@ def start_from_pbr(
 def surface_of_pbr(
     textures: PbrTextures, opacity: Floats | None, name: str
 ) -> tuple[SurfaceShader, Grid]:
-    """The shader and its textures, with numbers for what is the same everywhere. Without a texture,
-    the normal is the surface's own."""
+    """The shader and its textures, with numbers for inputs that are the same everywhere. Without a
+    texture, the normal is the surface's own."""
     begun, grid = start_from_pbr(
         textures.grid, textures.layers, name, textures.linear_emission, opacity
     )

@@ -1,6 +1,7 @@
 """Mixes of surface shaders of one kind as one shader whose inputs are mixed.
 
-Where a mask is 0 or 1 both reflect the same; only at borders they differ, and a fit goes on there.
+Where a mask is 0 or 1, both reflect the same. They differ only at its borders, which a fit
+improves.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from verdigris.core.material.graph.traversal import counterpart, source_of
 if TYPE_CHECKING:
     import MaterialX as mx
 
-# By the geometry that an input reads by default: the node that reads it.
+# The nodes that read the geometry which inputs read by default.
 _GEOMETRY = {"Nworld": "normal", "Tworld": "tangent", "Bworld": "bitangent"}
 _CONNECTIONS = ("nodename", "nodegraph", "output", "interfacename", "channels")
 _VALUES = ("value", "colorspace", "unit", "unittype")
 
 
 def merge_mix(mix: mx.Node) -> tuple[mx.Document, mx.Node] | None:
-    """A copy of a document in which a `mix` of surface shaders is one shader, and that node; None
-    of shaders of several kinds, or of several graphs."""
+    """A copy of a document in which a `mix` of surface shaders is one shader, and the node of this
+    shader. None if the shaders are of several kinds, or in several graphs."""
     root = mix.getDocument().copy()
     root.setDataLibrary(standard_library())
     node = counterpart(mix, root)
@@ -30,7 +31,7 @@ def merge_mix(mix: mx.Node) -> tuple[mx.Document, mx.Node] | None:
 
 
 def connect(port: mx.Input, source: mx.Node | mx.Input) -> None:
-    """Feeds a port from a node, or from what feeds another port or is its value."""
+    """Feeds a port from a node, or with the source or the value of another port."""
     import MaterialX as mx
 
     port.setType(source.getType())
@@ -45,7 +46,8 @@ def connect(port: mx.Input, source: mx.Node | mx.Input) -> None:
 
 
 def _merge(node: mx.Node) -> bool:
-    """Turns a mix, and those that it mixes, into one shader in place. False if it cannot."""
+    """Turns a mix and the shaders that it mixes into one shader in place. Returns False if they
+    cannot become one."""
     ends = [_source(node, name) for name in ("fg", "bg")]
     for each in ends:
         if each is None or each.getParent() != node.getParent():
@@ -87,7 +89,7 @@ def _source(node: mx.Node, name: str) -> mx.Node | None:
 
 
 def _are_equal(one: mx.Input | None, other: mx.Input | None) -> bool:
-    """Whether two inputs have one value."""
+    """Whether two inputs have the same value."""
     if one is None or other is None or source_of(one) or source_of(other):
         return False
     values = [each.getResolvedValueString() for each in (one, other)]

@@ -38,7 +38,7 @@ _DECODE = "srgb_texture_to_lin_rec709"
 
 COUNTS = {"float": 1, "color3": 3, "vector3": 3}
 _CLOSURES = ("BSDF", "EDF", "VDF", "surfaceshader", "volumeshader")
-# What differs less over the surface is constant.
+# An input that varies less than this over the surface is constant.
 _LEAST_SPREAD = 1e-3
 # Parts of names of inputs that emit light or make holes.
 _GLOW, _HOLES = ("emission", "emissive"), ("opacity", "alpha")
@@ -53,7 +53,7 @@ class TexturedInput:
     """`float`, `color3` or `vector3`: a direction, in the frame of the surface."""
     low: float = 0.0
     high: float = 1.0
-    """What the bytes 0 and 255 stand for."""
+    """The values of the bytes 0 and 255."""
 
     @property
     def channels(self) -> int:
@@ -84,7 +84,7 @@ class TexturedInput:
         return np.asarray(srgb_from_linear(part) if self.is_colour else part, np.float32)
 
     def decoded(self, stored: Floats) -> Floats:
-        """What the document makes of them; directions are not normalised."""
+        """Stored numbers as the document decodes them. Directions are not normalised."""
         if self.is_direction:
             return 2 * stored - 1
         part = linear_from_srgb(stored) if self.is_colour else stored
@@ -97,7 +97,7 @@ class TexturedInput:
         low, high = float(values.min()), float(values.max())
         if low >= -_LEAST_SPREAD and high <= 1 + _LEAST_SPREAD:
             return self
-        # colours begin at black, for the curve of sRGB
+        # colours begin at black, because of the curve of sRGB
         if self.kind == "color3" or high - low < _LEAST_SPREAD:
             low = min(low, 0.0)
         return replace(self, low=low, high=max(high, low + _LEAST_SPREAD))
@@ -114,8 +114,8 @@ def shader_of(material: Material) -> mx.Node | None:
 
 
 def is_plain_surface(node: mx.Node) -> bool:
-    """Whether a node is a surface shader of the library that only numbers, colours and directions
-    feed, and no definition of the document, layer or mix."""
+    """Whether a node is a surface shader of the library, fed only by numbers, colours and
+    directions. Definitions of the document, layers and mixes are not."""
     definition = node.getNodeDef()
     if definition is None or is_of_document(definition, node) or own_graph(node):
         return False
@@ -126,7 +126,7 @@ def is_plain_surface(node: mx.Node) -> bool:
 
 
 def fed_inputs(surface: mx.Node) -> list[TexturedInput]:
-    """The inputs that nodes feed."""
+    """The inputs of a surface shader that nodes feed."""
     return [
         TexturedInput(port.getName(), port.getType())
         for port in surface.getInputs()
@@ -148,7 +148,7 @@ class Constant:
     value: str
     colour_space: str = ""
     unit: tuple[str, str] = ("", "")
-    """Its type and its name."""
+    """The type and the name of its unit."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class SurfaceShader:
 
     category: str
     name: str
-    """Of the material."""
+    """The name of the material."""
     inputs: tuple[TexturedInput, ...]
     constants: tuple[Constant, ...] = ()
 
@@ -184,8 +184,8 @@ class SurfaceShader:
         )
 
     def write(self, files: Mapping[str, str] | None = None) -> str:
-        """The document as text: with images of these files by the name of an input, or reading
-        numbers of each sample."""
+        """The document as text. With `files` by the names of inputs, it reads images; without, it
+        reads the numbers of each sample."""
         import MaterialX as mx
 
         root = mx.createDocument()
@@ -213,7 +213,7 @@ class SurfaceShader:
 
 
 def constants_of(surface: mx.Node, left_out: Sequence[str] = ()) -> tuple[Constant, ...]:
-    """The inputs of a surface that have a value."""
+    """The inputs of a surface shader that have a value."""
     found = []
     for port in surface.getInputs():
         value = port.getResolvedValueString()
@@ -226,7 +226,7 @@ def constants_of(surface: mx.Node, left_out: Sequence[str] = ()) -> tuple[Consta
 
 
 def constant_of(each: TexturedInput, value: Sequence[float]) -> Constant:
-    """An input that turned out to be the same everywhere."""
+    """The constant in place of an input that is the same everywhere."""
     text = ", ".join(f"{number:.6g}" for number in value)
     return Constant(each.name, each.kind, text)
 
@@ -269,12 +269,12 @@ def _feed(
     graph: mx.NodeGraph, category: str, source: mx.Node, each: TexturedInput,
     number: float | None = None,
 ) -> mx.Node:  # fmt: skip
-    """A node behind another one."""
+    """Adds a node behind another one."""
     node = graph.addNode(category, f"{each.name}_{category}", each.kind)
     port = node.addInput("in" if number is None else "in1", each.kind)
     port.setNodeName(source.getName())
     if number is not None:
-        # of colours, one number for all three
+        # one number for all channels of a colour
         node.addInput("in2", "float").setValue(number)
     return node
 
@@ -282,8 +282,8 @@ def _feed(
 def write_surface(
     shader: SurfaceShader, grid: Grid, folder: Path, name: str, atlas: Atlas | None = None
 ) -> tuple[str, dict[str, str]]:
-    """Writes the document `NAME.mtlx` and its images. Returns the name of the document, and file
-    names by the input that they feed; those of UDIM tiles contain <UDIM>."""
+    """Writes the document `NAME.mtlx` and its images. Returns the name of the document, and the
+    file names by the inputs that they feed. Names of UDIM tiles contain <UDIM>."""
     files = write_images(shader, grid, folder, name, atlas)
     document = f"{name}.mtlx"
     write_file(folder / document, shader.write(files).encode())
@@ -294,8 +294,8 @@ def write_images(
     shader: SurfaceShader, grid: Grid, folder: Path, name: str, atlas: Atlas | None = None,
     there: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, str]:  # fmt: skip
-    """Writes an image `NAME_INPUT.png` for each input whose file is not there. Returns file names
-    by input."""
+    """Writes an image `NAME_INPUT.png` for each input that has no file in `there`. Returns the file
+    names by input."""
     files = {}
     for each in shader.inputs:
         if each.name in there:
@@ -317,7 +317,7 @@ def write_images(
 
 def describe_shader(shader: SurfaceShader, files: Mapping[str, str]) -> dict[str, Any]:
     """The shader for programs that make a node of it: numbers and textures by input. Inputs that
-    the document leaves out have the library's values."""
+    the document leaves out have the values of the library."""
     known = _library_values(shader.category)
     known |= {each.name: _value_of(each) for each in shader.constants}
     for name in (each.name for each in shader.inputs):
@@ -350,7 +350,7 @@ def _library_values(category: str) -> dict[str, bool | float | list[float] | Non
 
 
 def _value_of(constant: Constant) -> bool | float | list[float] | None:
-    """The number or linear colour of an input; None of other kinds."""
+    """The number or linear colour of an input; None if it is of another kind."""
     if constant.kind == "boolean":
         return constant.value == "true"
     if constant.kind == "integer":
