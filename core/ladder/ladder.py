@@ -80,10 +80,9 @@ def make_ladder(
 ) -> Ladder:
     """Fits and measures the rungs with these names.
 
-    `find_bundle` bakes or opens the bundle of the neural rung. It is called when faults of the mesh
-    and of the cameras would have been found. `importance` holds painted weights in the first uv
-    set, row 0 at v = 0. With `has_tiles`, unit squares of uv are UDIM tiles; otherwise a texture
-    repeats.
+    `find_bundle` bakes or opens the bundle of the neural rung, after the mesh and the cameras are
+    checked. `importance` holds painted weights in the first uv set, row 0 at v = 0. With
+    `has_tiles`, unit squares of uv are UDIM tiles; otherwise a texture repeats.
     """
     kinds, settings = require_rungs(names), settings or LadderSettings()
     warnings = surface.warnings()

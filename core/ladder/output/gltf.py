@@ -31,46 +31,6 @@ _ARRAY, _ELEMENTS = 34962, 34963
 _VARIANTS = "KHR_materials_variants"
 
 
-class _Buffer:
-    """The binary file and its accessors."""
-
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.data = bytearray()
-        self.views: list[dict[str, Any]] = []
-        self.accessors: list[dict[str, Any]] = []
-
-    def add(
-        self, values: NDArray[Any], kind: str, component: int, target: int = _ARRAY,
-        has_limits: bool = False, is_normalised: bool = False,
-    ) -> int:  # fmt: skip
-        self.data += bytes(-len(self.data) % 4)
-        raw = np.ascontiguousarray(values).tobytes()
-        self.views.append(
-            {"buffer": 0, "byteOffset": len(self.data), "byteLength": len(raw), "target": target}
-        )
-        self.data += raw
-        accessor: dict[str, Any] = {
-            "bufferView": len(self.views) - 1,
-            "componentType": component,
-            "count": len(values),
-            "type": kind,
-        }
-        if has_limits:
-            accessor |= {"min": values.min(0).tolist(), "max": values.max(0).tolist()}
-        if is_normalised:
-            accessor["normalized"] = True
-        self.accessors.append(accessor)
-        return len(self.accessors) - 1
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "buffers": [{"uri": self.file, "byteLength": len(self.data)}],
-            "bufferViews": self.views,
-            "accessors": self.accessors,
-        }
-
-
 def write_gltf(
     scene: Scene,
     rungs: list[tuple[Rung, Written]],
@@ -213,3 +173,43 @@ def _geometry(scene: Scene, buffer: _Buffer, light: VertexLight | None) -> dict[
 def _downwards(uv: Floats) -> Floats:
     flat = uv.reshape(-1, 2)
     return np.stack([flat[:, 0], 1 - flat[:, 1]], 1)
+
+
+class _Buffer:
+    """The binary file and its accessors."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.data = bytearray()
+        self.views: list[dict[str, Any]] = []
+        self.accessors: list[dict[str, Any]] = []
+
+    def add(
+        self, values: NDArray[Any], kind: str, component: int, target: int = _ARRAY,
+        has_limits: bool = False, is_normalised: bool = False,
+    ) -> int:  # fmt: skip
+        self.data += bytes(-len(self.data) % 4)
+        raw = np.ascontiguousarray(values).tobytes()
+        self.views.append(
+            {"buffer": 0, "byteOffset": len(self.data), "byteLength": len(raw), "target": target}
+        )
+        self.data += raw
+        accessor: dict[str, Any] = {
+            "bufferView": len(self.views) - 1,
+            "componentType": component,
+            "count": len(values),
+            "type": kind,
+        }
+        if has_limits:
+            accessor |= {"min": values.min(0).tolist(), "max": values.max(0).tolist()}
+        if is_normalised:
+            accessor["normalized"] = True
+        self.accessors.append(accessor)
+        return len(self.accessors) - 1
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "buffers": [{"uri": self.file, "byteLength": len(self.data)}],
+            "bufferViews": self.views,
+            "accessors": self.accessors,
+        }

@@ -35,57 +35,6 @@ REPORT, PAGE = "ladder.json", "ladder.html"
 _DRAFT = ".writing"
 
 
-def _times(rung: Rung) -> dict[str, Any]:
-    """The nanoseconds of an evaluation and its kind, or the reason why there are none."""
-    if rung.nanoseconds is None:
-        return {"nanoseconds_left_out": NOT_MEASURED}
-    return {
-        "nanoseconds": round(rung.nanoseconds, 4),
-        "nanoseconds_of": "light" if rung.is_lit else "pixel",
-    }
-
-
-def _write_picture(ladder: Ladder, views: ShownViews, rung: Rung, folder: Path) -> str:
-    """Writes a picture for programs that show a list of rungs. Returns its name."""
-    name = f"{rung.name}_shown.jpg"
-    pictures = views.shown(ladder.measured[rung.name].pictures)
-    write_file(folder / name, encode_jpeg(pictures[views.clearest]))
-    return name
-
-
-def _write_for_scenes(
-    rung: Rung, written: Written, folder: Path, surface: Surface
-) -> dict[str, Any]:
-    """Writes what scenes show: light of vertices, or a surface shader with its textures. Scenes do
-    not have the uv set of an atlas, and get no textures of it."""
-    light = rung.vertex_light()
-    if light is not None:
-        return {SCENE_VERTICES: _write_vertices(rung.name, light, surface, folder)}
-    if written.shader is None:
-        return {}
-    kinds = rung.write_viewport_textures(written, folder)
-    return {
-        **({SCENE_TEXTURES: kinds} if kinds else {}),
-        SCENE_SHADER: describe_shader(written.shader, written.shader_files),
-    }
-
-
-def _write_vertices(name: str, light: VertexLight, surface: Surface, folder: Path) -> str:
-    """Writes the place, the light and the opacity of each vertex. Returns the file's name."""
-    vertex, count = surface.vertices
-    position = np.zeros((count, 3), np.float32)
-    position[vertex.reshape(-1)] = surface.mesh.position.reshape(-1, 3)
-    colour = np.ones((count, 4), np.float32)
-    colour[:, :3] = np.maximum(light.light, 0)
-    if light.alpha is not None:
-        colour[:, 3] = light.alpha[:, 0]
-    data = io.BytesIO()
-    np.savez(data, position=position, colour=colour)
-    file = f"{name}_colours.npz"
-    write_file(folder / file, data.getvalue())
-    return file
-
-
 def write_ladder(
     ladder: Ladder, folder: Path, name: str, has_ktx: bool = True, baked: Path | None = None
 ) -> dict[str, Any]:
@@ -160,3 +109,54 @@ def _write_all(
     write_file(draft / PAGE, make_page(ladder, name).encode())
     write_file(draft / REPORT, json.dumps(report, indent=1).encode())
     return report
+
+
+def _times(rung: Rung) -> dict[str, Any]:
+    """The nanoseconds of an evaluation and its kind, or the reason why there are none."""
+    if rung.nanoseconds is None:
+        return {"nanoseconds_left_out": NOT_MEASURED}
+    return {
+        "nanoseconds": round(rung.nanoseconds, 4),
+        "nanoseconds_of": "light" if rung.is_lit else "pixel",
+    }
+
+
+def _write_picture(ladder: Ladder, views: ShownViews, rung: Rung, folder: Path) -> str:
+    """Writes a picture for programs that show a list of rungs. Returns its name."""
+    name = f"{rung.name}_shown.jpg"
+    pictures = views.shown(ladder.measured[rung.name].pictures)
+    write_file(folder / name, encode_jpeg(pictures[views.clearest]))
+    return name
+
+
+def _write_for_scenes(
+    rung: Rung, written: Written, folder: Path, surface: Surface
+) -> dict[str, Any]:
+    """Writes what scenes show: light of vertices, or a surface shader with its textures. Scenes do
+    not have the uv set of an atlas, and get no textures of it."""
+    light = rung.vertex_light()
+    if light is not None:
+        return {SCENE_VERTICES: _write_vertices(rung.name, light, surface, folder)}
+    if written.shader is None:
+        return {}
+    kinds = rung.write_viewport_textures(written, folder)
+    return {
+        **({SCENE_TEXTURES: kinds} if kinds else {}),
+        SCENE_SHADER: describe_shader(written.shader, written.shader_files),
+    }
+
+
+def _write_vertices(name: str, light: VertexLight, surface: Surface, folder: Path) -> str:
+    """Writes the place, the light and the opacity of each vertex. Returns the file's name."""
+    vertex, count = surface.vertices
+    position = np.zeros((count, 3), np.float32)
+    position[vertex.reshape(-1)] = surface.mesh.position.reshape(-1, 3)
+    colour = np.ones((count, 4), np.float32)
+    colour[:, :3] = np.maximum(light.light, 0)
+    if light.alpha is not None:
+        colour[:, 3] = light.alpha[:, 0]
+    data = io.BytesIO()
+    np.savez(data, position=position, colour=colour)
+    file = f"{name}_colours.npz"
+    write_file(folder / file, data.getvalue())
+    return file

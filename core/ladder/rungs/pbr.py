@@ -14,6 +14,7 @@ from verdigris.core.ladder.fitting import fit_pbr
 from verdigris.core.ladder.fitting.image_fit import BY_FIRST_UV
 from verdigris.core.ladder.fitting.maps import bake_occlusion
 from verdigris.core.ladder.rungs.rung import (
+    AddTexture,
     Preview,
     PreviewTexture,
     Rung,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.ladder.mesh.mesh_surface import Atlas
-    from verdigris.core.ladder.rungs.rung import AddTexture
     from verdigris.core.ladder.views.scene import Scene
     from verdigris.core.material.teacher.teacher import Teacher
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from verdigris.core.ladder.fitting.image_fit import BY_UNIQUE_UV
 from verdigris.core.ladder.fitting.maps import CUTOFF, MASK, Coverage, Opacity
+from verdigris.core.ladder.surface_shader.surface_shader import SurfaceShader, write_tiles
 from verdigris.core.ladder.texels.grid import Grid
 from verdigris.core.ladder.texels.images import Blocks, RungImage, write_ktx, write_png
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from verdigris.core.ladder.fitting.image_fit import Records
     from verdigris.core.ladder.ladder_settings import LadderSettings
     from verdigris.core.ladder.mesh.mesh_surface import Atlas
-    from verdigris.core.ladder.surface_shader.surface_shader import SurfaceShader
     from verdigris.core.ladder.texels.tone_curve import ToneCurve
     from verdigris.core.ladder.views.scene import FitViews, Scene
     from verdigris.core.ladder.views.visibility import Seen
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.floating]
     Draw = Callable[[Seen, int], NDArray[np.float32]]
-    AddTexture = Callable[[str, int], dict[str, int]]
 
+AddTexture = Callable[[str, int], dict[str, int]]
+"""Returns the texture of a glTF file for the name of an image and the number of a uv set."""
 SHOWN = "shown"
 """The use of an image for viewers that know no tone curve: clipped light in sRGB, on the uv set of
 light."""
@@ -268,8 +269,8 @@ class Rung:
             for use in self.tiled:
                 if use in images:
                     stem = f"{self.name}_{use}"
-                    write_tiles(folder, stem, images[use].pixels, atlas)
-                    written.numbers.setdefault("tiles", {})[stem] = f"{stem}.<UDIM>.png"
+                    tiles = write_tiles(folder, stem, images[use].pixels, atlas)
+                    written.numbers.setdefault("tiles", {})[stem] = tiles
         for use, image in images.items():
             name = f"{self.name}_{use}"
             write_png(folder / f"{name}.png", image.pixels)
@@ -301,8 +302,8 @@ class Rung:
         return {}
 
     def gltf_shading(self, written: Written, add: AddTexture) -> dict[str, Any] | None:
-        """The part of glTF's material that is the rung's own; None if glTF cannot show it.
-        `add` returns the texture of a file for a uv set, 0 for materials and 1 for light."""
+        """The part of its glTF material that is the rung's own; None if glTF cannot show it.
+        The uv sets for `add` are 0 for the material and 1 for light."""
         if SHOWN not in written.files:
             return None
         return unlit_gltf(add(written.files[SHOWN], 1))
@@ -335,10 +336,3 @@ def unlit_gltf(texture: dict[str, int] | None) -> dict[str, Any]:
     if texture is not None:
         shading["baseColorTexture"] = texture
     return {"pbrMetallicRoughness": shading, "extensions": {"KHR_materials_unlit": {}}}
-
-
-def write_tiles(folder: Path, stem: str, pixels: Floats, atlas: Atlas) -> None:
-    """Writes each UDIM tile of an image as a file `STEM.NUMBER.png`."""
-    for number, (left, bottom, side) in atlas.parts(len(pixels)).items():
-        tile = pixels[bottom : bottom + side, left : left + side]
-        write_png(folder / f"{stem}.{number}.png", tile)

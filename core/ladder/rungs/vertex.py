@@ -14,6 +14,7 @@ from verdigris.core.ladder.fitting.image_fit import (
     VertexColours,
 )
 from verdigris.core.ladder.rungs.rung import (
+    AddTexture,
     RungFits,
     Timing,
     VertexLight,
@@ -24,7 +25,6 @@ from verdigris.core.ladder.rungs.stored_light import TO_LIGHT, StoredLight
 from verdigris.core.ladder.texels.grid import Grid
 
 if TYPE_CHECKING:
-    from verdigris.core.ladder.rungs.rung import AddTexture
     from verdigris.core.ladder.views.scene import Scene
 
 

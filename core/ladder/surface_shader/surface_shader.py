@@ -17,10 +17,11 @@ import numpy as np
 
 from verdigris.core.base.colour import linear_from_srgb
 from verdigris.core.base.outputs import write_file
+from verdigris.core.ladder.texels.images import write_png
 from verdigris.core.material.codegen.geometry_values import texel_property
 from verdigris.core.material.graph.library import standard_library
 from verdigris.core.material.graph.traversal import is_of_document, own_graph, source_of
-from verdigris.core.pictures.picture_files import srgb_from_linear, write_data
+from verdigris.core.pictures.picture_files import srgb_from_linear
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -302,17 +303,23 @@ def write_images(
             files[each.name] = there[each.name]
             continue
         first = shader.firsts[each.name]
-        image = np.asarray(grid.image[..., first : first + each.channels], np.float32)
+        image = grid.image[..., first : first + each.channels]
         stem = f"{name}_{each.name}"
         if atlas is None:
             files[each.name] = f"{stem}.png"
-            write_data(folder / files[each.name], np.ascontiguousarray(image[::-1]))
-            continue
-        files[each.name] = f"{stem}.<UDIM>.png"
-        for number, (left, bottom, side) in atlas.parts(len(image)).items():
-            tile = image[bottom : bottom + side, left : left + side]
-            write_data(folder / f"{stem}.{number}.png", np.ascontiguousarray(tile[::-1]))
+            write_png(folder / files[each.name], image)
+        else:
+            files[each.name] = write_tiles(folder, stem, image, atlas)
     return files
+
+
+def write_tiles(folder: Path, stem: str, pixels: Floats, atlas: Atlas) -> str:
+    """Writes each UDIM tile of an image (height, width, channels) as a file. Returns the name of
+    the files, which contains <UDIM>."""
+    for number, (left, bottom, side) in atlas.parts(len(pixels)).items():
+        tile = pixels[bottom : bottom + side, left : left + side]
+        write_png(folder / f"{stem}.{number}.png", tile)
+    return f"{stem}.<UDIM>.png"
 
 
 def describe_shader(shader: SurfaceShader, files: Mapping[str, str]) -> dict[str, Any]:
