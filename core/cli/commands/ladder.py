@@ -45,8 +45,7 @@ def ladder(
         str,
         typer.Option(
             help="Rungs to fit, separated by commas: "
-            + ", ".join(f"{each.name} ({each.stores})" for each in RUNGS)
-            + "."
+            f"{', '.join(f'{each.name} ({each.stores})' for each in RUNGS)}."
         ),
     ] = _DEFAULT_RUNGS,
     size: Annotated[int, typer.Option(help="Texels per side of the textures, 4 to 4096.")] = 256,
@@ -54,7 +53,11 @@ def ladder(
     rotate: Rotate = 0.0,
     uv: Annotated[
         str | None,
-        typer.Option(help="The uv set of surface, pbr and detail. Default: the mesh's first."),
+        typer.Option(
+            help="The uv set of "
+            f"{', '.join(each.name for each in RUNGS if each.is_on_material_set)}. Default: the "
+            "mesh's first."
+        ),
     ] = None,
     views: Annotated[
         int | None, typer.Option(help="Number of views around the mesh for the fit.")

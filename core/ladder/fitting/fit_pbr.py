@@ -87,7 +87,7 @@ class FitSettings:
     """Layers of extensions, of `pbr_model.LAYERS`; None lets the fit find them."""
 
 
-def on_card(settings: FitSettings) -> FitSettings:
+def on_gpu(settings: FitSettings) -> FitSettings:
     """The settings with the work that a GPU does in a step."""
     return replace(settings, batch=1 << 18, pixels=1 << 15)
 

@@ -50,7 +50,7 @@ _SHADER = Source("ladder/fitting/bake_occlusion")
 # Islands that share texels take turns: each pass puts another one on top.
 PASSES, RAYS = 4, 32
 # Occlusion is smooth: larger textures are interpolated from this size.
-_MOST_ON_PROCESSOR, _MOST_ON_CARD = 256, 1024
+_MOST_ON_CPU, _MOST_ON_GPU = 256, 1024
 # The distance from the surface at which rays start, as a part of the mesh's radius.
 _STEP = 1e-4
 _RAYS_AT_ONCE = 1 << 21
@@ -164,7 +164,7 @@ def bake_occlusion(
 ) -> Grid:
     """The open part of the hemisphere at each texel of a uv set, (texels, 1), weighted by the
     cosine. Overlapping islands get their mean."""
-    side = min(size, _MOST_ON_PROCESSOR if device.is_software else _MOST_ON_CARD)
+    side = min(size, _MOST_ON_CPU if device.is_software else _MOST_ON_GPU)
     uv = _in_unit_square(surface.sets[uv_set])
     rng = np.random.default_rng(seed)
     total, count = np.zeros(side * side), np.zeros(side * side)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 # Pixels of the largest buffer: a software device can bind 128 MiB.
-_MOST_ON_PROCESSOR, _MOST_ON_CARD = 1_500_000, 4_000_000
+_MOST_ON_CPU, _MOST_ON_GPU = 1_500_000, 4_000_000
 
 
 def records_of(
@@ -60,7 +60,7 @@ def reference_records(
     """Records of the pixels of all views, or of as many as a buffer can hold, with the teacher's
     light."""
     scene = views.scene
-    most = _MOST_ON_PROCESSOR if scene.teacher.device.is_software else _MOST_ON_CARD
+    most = _MOST_ON_CPU if scene.teacher.device.is_software else _MOST_ON_GPU
     if sum(each.count for each in views.seen) > most:
         views = views.some(most, np.random.default_rng(0))
     seen = views.seen

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from verdigris.core.ladder.rungs.rung import Rung, Timing
     from verdigris.core.ladder.texels.tone_curve import ToneCurve
 
-NOT_MEASURED = "a processor does not predict a graphics card"
+NOT_MEASURED = "a CPU does not predict a GPU"
 _SHADER = Source("ladder/measure/time_rung")
 _MOST_MAPS = 6
 

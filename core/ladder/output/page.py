@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 # The end of the scale of error maps.
 _TOP = 0.3
 _BYTES = (
-    "Bytes of textures are of the finest level, one for each channel; mip levels add a third. "
-    "Those of the neural material are all that it loads."
+    "Bytes of textures are those of the finest level, one for each channel; mip levels add a "
+    "third. Bytes of the neural material are all that an engine loads."
 )
-_TIMED = "Times are of a light where the engine lights, else of a pixel, at random places."
+_TIMED = "Times are for one light of a rung that the engine lights, and else for one pixel."
 _NOT_TIMED = f"Nanoseconds are not measured here: {NOT_MEASURED}."
 # The grey behind the mesh in linear light. Dark and bright materials stand out from it.
 _BEHIND = 0.12
@@ -47,7 +47,8 @@ def make_page(ladder: Ladder, name: str) -> str:
     views = ShownViews(ladder)
     title, mesh = html.escape(name), html.escape(PurePath(ladder.scene.surface.name).name)
     count = len(ladder.held_out.seen)
-    brighter = f", {views.brighter:.1f} times brighter than lit" if views.brighter > 1.05 else ""
+    is_dark = views.brighter > 1.05
+    brighter = f" and brightened {views.brighter:.1f} times" if is_dark else ""
     warnings = "".join(f"<li>{html.escape(each)}</li>" for each in ladder.warnings)
     return (
         f"<!DOCTYPE html><html lang='en'><meta charset='utf-8'><title>Ladder: {title}</title>"
@@ -83,8 +84,8 @@ def _summary(ladder: Ladder) -> str:
         "<div class=wide><table><tr><th>rung</th><th>bytes</th><th>error (FLIP)</th>"
         "<th class=more>PSNR, dB</th><th>good</th>"
         f"{'<th class=more>time</th>' if is_timed else ''}<th class=text>an engine does</th></tr>"
-        f"{''.join(rows)}</table></div><p>FLIP is the difference that an eye sees, over "
-        "the pixels of the mesh; 0 is none. A rung is good below the height on the screen, in "
+        f"{''.join(rows)}</table></div><p>FLIP is the visible difference over the "
+        "pixels of the mesh; 0 is none. A rung is good below the height on the screen, in "
         f"pixels, at which its FLIP is under {SWITCH_FLIP}. "
         f"{_BYTES} {_TIMED if is_timed else _NOT_TIMED}</p>"
     )

@@ -59,7 +59,7 @@ def fit_settings(fits: RungFits) -> fit_pbr.FitSettings:
     """The work of a fit of glTF textures."""
     given = fits.settings
     found = fit_pbr.FitSettings(steps=given.steps, is_soft=given.is_soft, seed=given.seed)
-    return found if fits.is_software else fit_pbr.on_card(found)
+    return found if fits.is_software else fit_pbr.on_gpu(found)
 
 
 @dataclass

@@ -115,7 +115,7 @@ MaterialX.readFromXmlFile(document, "surface.mtlx")
 
 def _settings(fits: RungFits) -> SurfaceFitSettings:
     found = SurfaceFitSettings(is_soft=fits.settings.is_soft, pbr=fit_settings(fits))
-    return found if fits.is_software else fit_surface.on_card(found)
+    return found if fits.is_software else fit_surface.on_gpu(found)
 
 
 def _pbr_textures(fits: RungFits, fit_to: FitViews, responses: Responses, size: int) -> PbrTextures:

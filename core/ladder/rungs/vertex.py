@@ -91,6 +91,6 @@ def _notes(model: VertexColours, records: Records, triangles: int) -> list[str]:
     half = int(np.searchsorted(np.cumsum(by_triangle), by_triangle.sum() / 2)) + 1
     found.append(
         f"{half} of {triangles} triangles ({half / triangles:.0%}) have half of the error: "
-        "split these to improve vertex colours"
+        "split them to improve vertex colours"
     )
     return found

@@ -109,9 +109,9 @@ class SurfaceFitSettings:
     """The fit of the glTF textures as which materials with several shaders start."""
 
 
-def on_card(settings: SurfaceFitSettings) -> SurfaceFitSettings:
+def on_gpu(settings: SurfaceFitSettings) -> SurfaceFitSettings:
     """The settings with the work that a GPU does in a step."""
-    pbr = fit_pbr.on_card(settings.pbr)
+    pbr = fit_pbr.on_gpu(settings.pbr)
     return replace(settings, steps=300, batch=1 << 18, pixels=1 << 15, pbr=pbr)
 
 

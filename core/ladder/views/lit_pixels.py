@@ -28,7 +28,7 @@ _PAIRS_A_SUN = 4
 PAIRS = 8
 _READ = ("gPixel", "gFrames", "gToEye")
 # Pixels of the largest buffer: a software device can bind 128 MiB.
-_MOST_ON_PROCESSOR, _MOST_ON_CARD = 100_000, 3_000_000
+_MOST_ON_CPU, _MOST_ON_GPU = 100_000, 3_000_000
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class LitPixels:
         """Draws directions and the teacher's light at some pixels of all views."""
         scene, teacher = views.scene, views.scene.teacher
         device, rng = teacher.device, np.random.default_rng(seed)
-        views = views.some(_MOST_ON_PROCESSOR if device.is_software else _MOST_ON_CARD, rng)
+        views = views.some(_MOST_ON_CPU if device.is_software else _MOST_ON_GPU, rng)
         count = sum(each.count for each in views.seen)
         suns = _suns(scene)
         directions = 2 * PAIRS + suns
