@@ -15,6 +15,7 @@ from verdigris.core.baking.state.options import BakeControl
 from verdigris.core.base.device import open_device
 from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.cli.shared import bake_options as option
+from verdigris.core.cli.shared.bake_options import is_up_to_date, show_up_to_date
 from verdigris.core.cli.shared.bake_output import (
     BakeEnding,
     Recommend,
@@ -23,7 +24,6 @@ from verdigris.core.cli.shared.bake_output import (
     recommend_next,
     result_only,
 )
-from verdigris.core.cli.shared.if_changed import is_up_to_date, show_up_to_date
 from verdigris.core.cli.shared.opening import place_on_mesh
 from verdigris.core.cli.shared.options import (
     AsJson,

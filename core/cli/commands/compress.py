@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -29,8 +30,54 @@ from verdigris.core.pictures.picture_files import check_picture_path, write_data
 app = CommandApp()
 
 _LEAST_TARGET, _MOST_TARGET = 10.0, 60.0
+_LEAST_STEPS, _MOST_STEPS = 10, 1_000_000
 _LEAST_SIDE = 16
-_MOST_STEPS = 1_000_000
+
+
+@dataclass(frozen=True)
+class SetOptions:
+    """What a compressed set should fulfil, and how long it is trained."""
+
+    target: Annotated[
+        float | None,
+        typer.Option(
+            help="Take the smallest size that reaches this quality: the PSNR of all channels in "
+            "dB. 30 shows some blur, 40 hardly any."
+        ),
+    ] = None
+    most_bytes: Annotated[
+        str | None,
+        typer.Option(
+            "--bytes", metavar="SIZE", help="The most bytes of the result, such as 500K or 2M."
+        ),
+    ] = None
+    size: Annotated[
+        int | None,
+        typer.Option(
+            help="Largest side of the textures in texels. Default: the side of the largest image, "
+            "up to 4096."
+        ),
+    ] = None
+    texture: Annotated[
+        list[str] | None,
+        typer.Option(help="Compress only the image of this node. Repeatable. Default: all images."),
+    ] = None
+    steps: Annotated[
+        int | None,
+        typer.Option(help="Training steps. Default: 6000 on a GPU, 800 on a CPU."),
+    ] = None
+
+    def limits(self) -> Limits:
+        """The limits of the result. Refuses values outside of their ranges."""
+        if self.target is not None:
+            require_in_range(self.target, _LEAST_TARGET, _MOST_TARGET, "--target")
+        if self.steps is not None:
+            require_in_range(self.steps, _LEAST_STEPS, _MOST_STEPS, "--steps")
+        if self.size is not None:
+            require_in_range(self.size, _LEAST_SIDE, LARGEST_SIDE, "--size")
+        with as_usage_error("--bytes"):
+            most = None if self.most_bytes is None else parse_bytes(self.most_bytes)
+            return Limits(self.target, most)
 
 
 @app.add("compress copper_tray.mtlx --target 40")
@@ -44,41 +91,14 @@ def compress(
             help="The folder to write. Default: NAME.vdt here, for the material NAME.",
         ),
     ] = None,
-    target: Annotated[
-        float | None,
-        typer.Option(
-            help="Take the smallest size that reaches this quality: the PSNR of all channels in "
-            "dB. 30 shows some blur, 40 hardly any."
-        ),
-    ] = None,
-    most_bytes: Annotated[
-        str | None,
-        typer.Option(
-            "--bytes", metavar="SIZE", help="The most bytes of the result, such as 500K or 2M."
-        ),
-    ] = None,
-    size: Annotated[
-        int | None,
-        typer.Option(
-            help="Largest side of the textures in texels. Default: the side of the largest image, "
-            "up to 4096."
-        ),
-    ] = None,
-    texture: Annotated[
-        list[str] | None,
-        typer.Option(help="Compress only the image of this node. Repeatable. Default: all images."),
-    ] = None,
-    steps: Annotated[
-        int | None,
-        typer.Option(help="Training steps. Default: 6000 on a GPU, 800 on a CPU."),
-    ] = None,
+    *,
+    given: SetOptions,
     picture: Annotated[
         Path | None,
         typer.Option(
             help="Also draw the originals, the decoded textures and their differences (.png)."
         ),
     ] = None,
-    *,
     options: DocumentOptions,
     as_json: AsJson = False,
     device: DeviceChoice = None,
@@ -91,47 +111,34 @@ def compress(
     the material's graph stays as it is. `verify` and `inspect` also accept the folder.
     docs/COMPRESS.md explains the rest.
     """
-    if target is not None:
-        require_in_range(target, _LEAST_TARGET, _MOST_TARGET, "--target")
-    if steps is not None:
-        require_in_range(steps, 10, _MOST_STEPS, "--steps")
-    if size is not None:
-        require_in_range(size, _LEAST_SIDE, LARGEST_SIDE, "--size")
-    with as_usage_error("--bytes"):
-        limits = Limits(target, parse_bytes(most_bytes) if most_bytes is not None else None)
+    limits = given.limits()
     if picture:
         check_picture_path(picture)
     document = options.load(file)
     chosen = document.require_material(options.material)
     folder = output or Path(f"{chosen.file_name}{SUFFIX}")
+    names, side = given.texture or (), given.size or LARGEST_SIDE
     with progress_line() as show:
+        opened = open_device(device)
         done = compress_material(
-            document,
-            chosen,
-            folder,
-            open_device(device),
-            limits,
-            texture or (),
-            size or LARGEST_SIDE,
-            steps,
-            show,
+            document, chosen, folder, opened, limits, names, side, given.steps, show
         )
     if picture:
         write_data(picture, draw(done))
-    _warn_of_limits(done, target, most_bytes)
+    _warn_of_limits(done, given)
     if as_json:
         print(json.dumps(_facts(done), indent=1))
     else:
         _print(done)
 
 
-def _warn_of_limits(done: Compressed, target: float | None, most_bytes: str | None) -> None:
+def _warn_of_limits(done: Compressed, given: SetOptions) -> None:
     """Says which wish the result does not fulfil, and whether plain blocks are smaller."""
     result = done.result
-    if target is not None and not result.reached:
-        within = f" within {most_bytes}" if most_bytes else ""
+    if given.target is not None and not result.reached:
+        within = f" within {given.most_bytes}" if given.most_bytes else ""
         warn(
-            f"no size{within} reaches {target:g} dB: the best has {result.psnr:.1f} dB; more "
+            f"no size{within} reaches {given.target:g} dB: the best has {result.psnr:.1f} dB; more "
             "--steps come closer"
         )
     if result.compressed.bytes >= done.block_bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,21 +37,18 @@ _DEFAULT_RUNGS = "pbr,unlit,reflection,detail,vertex"
 _NOWHERE = "visibly different at all sizes"
 
 
-@app.add("ladder copper_tray.mtlx --mesh tray.obj -o out")
-def ladder(
-    file: Annotated[Path, path_argument("FILE", "A MaterialX document (.mtlx).")],
-    mesh: Annotated[Path, typer.Option(help="The mesh: .obj or .usd.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder for all results.")],
+@dataclass(frozen=True)
+class FitOptions:
+    """What is fitted, to which views, and how long."""
+
     rungs: Annotated[
         str,
         typer.Option(
             help="Rungs to fit, separated by commas: "
             f"{', '.join(f'{each.name} ({each.stores})' for each in RUNGS)}."
         ),
-    ] = _DEFAULT_RUNGS,
-    size: Annotated[int, typer.Option(help="Texels per side of the textures, 4 to 4096.")] = 256,
-    hdri: Hdri = None,
-    rotate: Rotate = 0.0,
+    ] = _DEFAULT_RUNGS
+    size: Annotated[int, typer.Option(help="Texels per side of the textures, 4 to 4096.")] = 256
     uv: Annotated[
         str | None,
         typer.Option(
@@ -58,10 +56,56 @@ def ladder(
             f"{', '.join(each.name for each in RUNGS if each.is_on_material_set)}. Default: the "
             "mesh's first."
         ),
-    ] = None,
+    ] = None
     views: Annotated[
         int | None, typer.Option(help="Number of views around the mesh for the fit.")
-    ] = None,
+    ] = None
+    held_out: Annotated[
+        int | None, typer.Option(help="Number of other views, which are only measured.")
+    ] = None
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            help="Steps of the fit of glTF textures. Rungs that store light take a fifth of them."
+        ),
+    ] = None
+    bundle: Annotated[
+        Path | None, typer.Option(help="The bundle for the rung neural. Default: bake one.")
+    ] = None
+    preset: Annotated[str, typer.Option(help="Preset of the bake for the rung neural.")] = ""
+    ktx: Annotated[bool, typer.Option("--ktx/--no-ktx", help="Also write KTX 2.0 textures.")] = True
+    texture_format: Annotated[
+        str,
+        typer.Option(
+            help="Format of KTX 2.0 textures: rgba8, or bc7 for block compression (BC7; BC5 for "
+            "normals and coats; BC4 for one channel)."
+        ),
+    ] = "rgba8"
+
+    def request(self, output: Path) -> LadderRequest:
+        """The request for a ladder in this folder."""
+        names = tuple(word.strip() for word in self.rungs.split(",") if word.strip())
+        counts = {name: getattr(self, name) for name in ("views", "steps", "held_out")}
+        changes: dict[str, Any] = {name: each for name, each in counts.items() if each is not None}
+        changes["texture_format"] = self.texture_format
+        request = LadderRequest(
+            output, names, self.size, changes, self.uv, self.preset, self.bundle, self.ktx
+        )
+        if self.preset and not request.has_baked:
+            needed = f"needs the rung {NeuralRung.name} in --rungs"
+            raise typer.BadParameter(needed, param_hint="--preset")
+        return request
+
+
+@app.add("ladder copper_tray.mtlx --mesh tray.obj -o out")
+def ladder(
+    file: Annotated[Path, path_argument("FILE", "A MaterialX document (.mtlx).")],
+    mesh: Annotated[Path, typer.Option(help="The mesh: .obj or .usd.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder for all results.")],
+    *,
+    given: FitOptions,
+    hdri: Hdri = None,
+    rotate: Rotate = 0.0,
     camera: Annotated[
         list[Path] | None,
         typer.Option(
@@ -72,30 +116,6 @@ def ladder(
     importance: Annotated[
         Path | None, typer.Option(help="An importance map in the first uv set: see `weights`.")
     ] = None,
-    bundle: Annotated[
-        Path | None, typer.Option(help="The bundle for the rung neural. Default: bake one.")
-    ] = None,
-    preset: Annotated[str, typer.Option(help="Preset of the bake for the rung neural.")] = "",
-    held_out: Annotated[
-        int | None, typer.Option(help="Number of other views, which are only measured.")
-    ] = None,
-    steps: Annotated[
-        int | None,
-        typer.Option(
-            help="Steps of the fit of glTF textures. Rungs that store light take a fifth of them."
-        ),
-    ] = None,
-    ktx: Annotated[
-        bool, typer.Option("--ktx/--no-ktx", help="Also write KTX 2.0 textures.")
-    ] = True,
-    texture_format: Annotated[
-        str,
-        typer.Option(
-            help="Format of KTX 2.0 textures: rgba8, or bc7 for block compression (BC7; BC5 for "
-            "normals and coats; BC4 for one channel)."
-        ),
-    ] = "rgba8",
-    *,
     options: DocumentOptions,
     as_json: AsJson = False,
     device: DeviceChoice = None,
@@ -105,14 +125,7 @@ def ladder(
     The rungs go from the neural material down to vertex colours. ladder.html in the folder compares
     them. docs/LADDER.md explains the rest.
     """
-    names = tuple(word.strip() for word in rungs.split(",") if word.strip())
-    given = {"views": views, "steps": steps, "held_out": held_out}
-    changes: dict[str, Any] = {name: each for name, each in given.items() if each is not None}
-    changes["texture_format"] = texture_format
-    request = LadderRequest(output, names, size, changes, uv, preset, bundle, ktx)
-    if preset and not request.has_baked:
-        needed = f"needs the rung {NeuralRung.name} in --rungs"
-        raise typer.BadParameter(needed, param_hint="--preset")
+    request = given.request(output)
     opened = open_device(device)
     surface = load_surface(mesh)
     cameras = [read_camera(each) for each in camera or ()]

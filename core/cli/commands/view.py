@@ -98,7 +98,7 @@ def view(
     on = open_device(device)
     if on.is_software and not device:
         raise DeviceError(
-            f"view needs a graphics card, and the only device is {on}: use `verdigris render` or "
+            f"view needs a GPU, and the only device is {on}: use `verdigris render` or "
             "`verdigris compare`, or open a slow window with --device software"
         )
     choice = replace(

@@ -1,8 +1,9 @@
-"""Options of `verdigris bake`, and its help in groups."""
+"""Options of `verdigris bake`, its help in groups, and what `--if-changed` compares."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,9 @@ import typer
 from typer.core import TyperCommand
 
 from verdigris.core.baking.bake_request import BakeRequest, options_of
+from verdigris.core.batch.plan.inputs import collect_inputs
+from verdigris.core.batch.plan.plan import Choices, Planned, State, check_bundle
+from verdigris.core.batch.scene.entry import Entry, Source
 from verdigris.core.cli.shared.options import (
     PRESET_HELP,
     SettingChanges,
@@ -17,10 +21,13 @@ from verdigris.core.cli.shared.options import (
     path_argument,
     with_most_bytes,
 )
+from verdigris.core.flatten.viewport import texture_paths
 from verdigris.core.material.live_inputs.live_input import parse_all_wanted
+from verdigris.core.material.load.mtlx_document import Document, Material
 from verdigris.core.pictures.compare.verdict import require_target
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.draw_settings import DrawSettings
+from verdigris.core.worker.protocol.messages import encode
 
 Files = Annotated[
     list[Path], path_argument("FILE...", "MaterialX documents (.mtlx). Several share one decoder.")
@@ -193,3 +200,35 @@ def _find_replacement(option: str) -> str | None:
         if name in {each.name for each in fields(settings)}:
             return f"use --set {prefix}{name}=VALUE"
     return None
+
+
+def is_up_to_date(
+    chosen: Sequence[tuple[Document, Material]],
+    bundle: Path,
+    request: BakeRequest,
+    mesh: Mapping[str, Any],
+) -> bool:
+    """Whether a bake now would record the same inputs as the existing bundle, by the comparison of
+    `verdigris scene`. Only one material may be chosen."""
+    if len(chosen) > 1:
+        raise typer.BadParameter(
+            f"needs one material, and {len(chosen)} are chosen: bake each by itself",
+            param_hint="--if-changed",
+        )
+    document, material = chosen[0]
+    entry = Entry(bundle.stem, Source(document.name), material.name, request)
+    inputs = replace(collect_inputs(entry, document), mesh=mesh)
+    planned = Planned(entry, bundle, State.MISSING, inputs=inputs)
+    return check_bundle(planned, Choices(request.trainer)).state == State.CURRENT
+
+
+def show_up_to_date(bundle: Path, as_json: bool, quiet: bool) -> None:
+    """Reports that nothing was baked."""
+    if as_json:
+        textures = {
+            kind: str(path) for kind, path in texture_paths(bundle).items() if path.is_file()
+        }
+        event = {"event": "up_to_date", "results": [str(bundle)], "textures": [textures]}
+        print(encode(event).decode(), end="", flush=True)
+    else:
+        print(bundle if quiet else f"{bundle} is up to date")

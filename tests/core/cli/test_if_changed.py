@@ -119,7 +119,7 @@ def test_several_materials_are_wrong_usage(tmp_path):
     first.write_text(CHALK.format(name="chalk"))
     second.write_text(TWO)
     code, _, errors = run_command(["bake", first, second, *SMALL, "--if-changed"])
-    assert code == 2 and "needs one material, and these are 2" in " ".join(errors.split())
+    assert code == 2 and "needs one material, and 2 are chosen" in " ".join(errors.split())
 
 
 @pytest.mark.usefixtures("small_endings")

@@ -87,7 +87,7 @@ def view(bundle, *arguments, **changes):
 def test_a_machine_without_a_graphics_card_is_told_what_draws_without_one(bundle):
     result = view(bundle, VERDIGRIS_DEVICE="software")
     assert result.returncode == 1
-    assert "view needs a graphics card" in result.stderr
+    assert "view needs a GPU" in result.stderr
     assert "`verdigris render`" in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
 
