@@ -37,8 +37,7 @@ from verdigris.core.worker.protocol.messages import Decoder, encode
 from verdigris.core.worker.session.job import Job
 from verdigris.core.worker.session.opening import open_document
 from verdigris.plugins.common.batch.arguments import BatchOptions, read_arguments
-from verdigris.plugins.common.batch.bake_material import _command
-from verdigris.plugins.common.batch.materials import bake_scene
+from verdigris.plugins.common.batch.materials import _command, bake_scene
 from verdigris.ui.model.parts.choices import BakeChoices
 
 from .core.material.documents import document, material, standard_surface

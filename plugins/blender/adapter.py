@@ -22,8 +22,7 @@ from verdigris.core.hosts.host import (
 
 from .programs import start_selftest
 from .scene.materials import all_materials, material_warnings, read_document, require_material
-from .scene.meshes import objects_with, read_mesh, require_object, weight_sets
-from .scene.paint import arm_brush
+from .scene.meshes import arm_brush, objects_with, read_mesh, require_object, weight_sets
 from .scene.results import attach_result, find_result
 from .scene.rungs import attach_rungs
 

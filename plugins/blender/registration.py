@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import bpy
 
-from . import operators, panels, properties, worker_setup
-from .scene import usd_hook
+from . import operators, panels, worker_setup
+from .scene.results import VerdigrisUSDHook
 
 CLASSES = (
-    properties.VerdigrisSettings,
+    panels.VerdigrisSettings,
     operators.VERDIGRIS_OT_bake,
     operators.VERDIGRIS_OT_cancel,
     operators.VERDIGRIS_OT_finish,
@@ -24,14 +24,14 @@ CLASSES = (
     worker_setup.VERDIGRIS_OT_make_worker,
     panels.VERDIGRIS_PT_sidebar,
     panels.VERDIGRIS_PT_material,
-    usd_hook.VerdigrisUSDHook,
+    VerdigrisUSDHook,
 )
 
 
 def register() -> None:
     for each in CLASSES:
         bpy.utils.register_class(each)
-    bpy.types.Scene.verdigris = bpy.props.PointerProperty(type=properties.VerdigrisSettings)
+    bpy.types.Scene.verdigris = bpy.props.PointerProperty(type=panels.VerdigrisSettings)
 
 
 def unregister() -> None:

@@ -12,7 +12,7 @@ from verdigris.core.base.outputs import redirect_to_null
 from verdigris.core.base.text import counted, format_seconds
 from verdigris.core.hosts.host import Host
 from verdigris.plugins.common.batch.arguments import BatchOptions, read_arguments
-from verdigris.plugins.common.batch.interruption import Interruption
+from verdigris.plugins.common.batch.bake_process import Interruption
 from verdigris.plugins.common.batch.materials import bake_scene
 from verdigris.plugins.common.batch.progress import Progress, open_progress
 from verdigris.plugins.common.batch.summary import (

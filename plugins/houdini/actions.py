@@ -41,7 +41,7 @@ def bake() -> None:
 
 def _install_lop() -> None:
     """Adds the LOP to the menu of nodes. The panel works without it."""
-    from verdigris.plugins.houdini.nodes.installed import require_lop
+    from verdigris.plugins.houdini.nodes.build_assets import require_lop
 
     try:
         require_lop()
@@ -138,7 +138,7 @@ def cancel_bakes() -> None:
 @show_errors(_show_error)
 def add_lop() -> None:
     """Adds a Verdigris Bake after the selected LOP, or after the display node of /stage."""
-    from verdigris.plugins.houdini.nodes.installed import require_lop
+    from verdigris.plugins.houdini.nodes.build_assets import require_lop
     from verdigris.plugins.houdini.scene.results import add_bake_lop
 
     require_lop()

@@ -21,7 +21,6 @@ from verdigris.core.material.usd.usdshade import convert
 from verdigris.plugins.common.programs import start_selftest
 from verdigris.plugins.common.usd_stages import bound_meshes
 from verdigris.plugins.houdini.interpreter import hython
-from verdigris.plugins.houdini.scene.file_rules import with_file_rules
 from verdigris.plugins.houdini.scene.geometry import (
     geometry_of,
     has_material,
@@ -34,16 +33,18 @@ from verdigris.plugins.houdini.scene.networks import (
     network_warnings,
     shown_on_stages,
     touches,
+    with_file_rules,
 )
 from verdigris.plugins.houdini.scene.nodes import refuse_locked, require_node, undo_step
 from verdigris.plugins.houdini.scene.paint import start_brush, stop_brush
 from verdigris.plugins.houdini.scene.results import (
     RESULT_DATA,
+    add_variants,
     make_viewport_material,
     note_on_stage,
     noted_on_stage,
+    require_stage,
 )
-from verdigris.plugins.houdini.scene.rungs import add_variants, require_stage
 from verdigris.plugins.houdini.scene.stage import (
     SEPARATOR,
     library_path,

@@ -14,7 +14,7 @@ def make_scene() -> None:
     import hou
 
     from verdigris.plugins.houdini.nodes.bake_lop import TYPE_NAME
-    from verdigris.plugins.houdini.nodes.installed import require_lop
+    from verdigris.plugins.houdini.nodes.build_assets import require_lop
 
     hou.hipFile.clear(suppress_save_prompt=True)
     shader = hou.node("/mat").createNode("mtlxstandard_surface", "scratch")

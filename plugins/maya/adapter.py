@@ -1,4 +1,4 @@
-"""The host for Maya. Only this file, scene/ and scene_levels.py read or change the scene."""
+"""The host for Maya. Only this module, scene/ and scene_levels.py read or change the scene."""
 
 from __future__ import annotations
 
@@ -19,11 +19,8 @@ from verdigris.core.hosts.host import (
 )
 from verdigris.plugins.common.programs import start_selftest
 from verdigris.plugins.maya.interpreter import mayapy
-from verdigris.plugins.maya.lookdevx import split_path
 from verdigris.plugins.maya.scene.assignments import engines_on, members_of, meshes_of
-from verdigris.plugins.maya.scene.brush import BRUSH
 from verdigris.plugins.maya.scene.documents import scene_file
-from verdigris.plugins.maya.scene.looks import hide_looks, is_look_shown, show_looks
 from verdigris.plugins.maya.scene.materials import (
     STACKED,
     STAGED,
@@ -31,6 +28,7 @@ from verdigris.plugins.maya.scene.materials import (
     is_selected,
     list_materials,
     node_of,
+    place_in_node,
     read_document,
     require_known,
     unloaded_references,
@@ -43,8 +41,15 @@ from verdigris.plugins.maya.scene.nodes import (
     selected_meshes,
     undo_step,
 )
-from verdigris.plugins.maya.scene.painting import hide_weights, show_weights
-from verdigris.plugins.maya.scene.results import find_result, place_of_result, result_text
+from verdigris.plugins.maya.scene.painting import BRUSH, hide_weights, show_weights
+from verdigris.plugins.maya.scene.results import (
+    find_result,
+    hide_looks,
+    is_look_shown,
+    place_of_result,
+    result_text,
+    show_looks,
+)
 from verdigris.plugins.maya.scene.stacks import bare_materials
 from verdigris.plugins.maya.scene.stages import (
     is_item,
@@ -126,8 +131,7 @@ class MayaHost:
 
     def identity(self, material: HostMaterial) -> str:
         node = node_of(material)
-        inside = material.key.removeprefix(split_path(material.key)[0])
-        return f"{identity_of(node)} {inside if material.source in (STACKED, STAGED) else ''}"
+        return f"{identity_of(node)} {place_in_node(material)}"
 
     def document(self, material: HostMaterial) -> HostDocument:
         return read_document(material, self.meshes(material))

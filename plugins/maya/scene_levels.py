@@ -17,12 +17,6 @@ from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostMaterial, LadderLook, RungLook
 from verdigris.core.hosts.ladder_looks import read_vertices
 from verdigris.plugins.maya.scene.assignments import assignment_of
-from verdigris.plugins.maya.scene.light_shader import (
-    link_uv_sets,
-    make_light_shader,
-    make_vertex_shader,
-    show_vertices,
-)
 from verdigris.plugins.maya.scene.materials import engines_of
 from verdigris.plugins.maya.scene.nodes import (
     LEVEL_OF,
@@ -34,8 +28,15 @@ from verdigris.plugins.maya.scene.nodes import (
     refuse_locked,
     text_of,
 )
-from verdigris.plugins.maya.scene.shader_nodes import Note
-from verdigris.plugins.maya.scene.surface_shader import STANDARD_SURFACE, make_surface_shader
+from verdigris.plugins.maya.scene.rung_shaders import (
+    STANDARD_SURFACE,
+    Note,
+    link_uv_sets,
+    make_light_shader,
+    make_surface_shader,
+    make_vertex_shader,
+    show_vertices,
+)
 
 BELOW = "verdigrisBelowPixels"
 FORMER_LAYERS = "verdigrisFormerLayers"

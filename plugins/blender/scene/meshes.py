@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Verdigris authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The meshes of a Blender scene, with their weights."""
+"""The meshes of a Blender scene, with their weights, which artists paint in Weight Paint."""
 
 from __future__ import annotations
 
@@ -16,11 +16,16 @@ from verdigris.core.base.errors import HostError
 from verdigris.core.geometry.mesh import FROM_Z_UP
 from verdigris.core.hosts.host import NORMAL_WEIGHT, HostMesh
 
+from .undo import push_undo, require_local
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PAINT_SCALE = 8.0
 """Weight of a full stroke. Vertex groups hold 0 to 1, so that 1/8 in a group is a weight of 1."""
+
+FIRST_STROKE = 4.0
+"""The weight that the brush starts with."""
 
 RUNG = "verdigris_rung"
 """Of a material or a copy of an object: the rung of a ladder that it shows."""
@@ -208,3 +213,38 @@ def _faces_with(
         return np.ones(len(mesh.polygons), bool)
     index = _values(mesh.polygons, "material_index", np.int32)
     return has_it[np.minimum(index, len(has_it) - 1)]
+
+
+def arm_brush(item: bpy.types.Object, name: str) -> None:
+    """Gives an object a vertex group of ones if it has none, and starts Weight Paint on it."""
+    require_local(item)
+    require_local(item.data)
+    if not item.visible_get():
+        raise HostError(f"{item.name} is hidden: show it to paint on it")
+    group = item.vertex_groups.get(name)
+    if group is None and name in item.data.attributes:
+        raise HostError(
+            f"{item.name}: {name!r} is an attribute, for which Blender has no brush of numbers: "
+            "rename it (Object Data > Attributes), or choose another name"
+        )
+    active = bpy.context.view_layer.objects.active
+    if active is not None and active != item and active.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    for other in tuple(bpy.context.view_layer.objects.selected):
+        other.select_set(False)
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+    if group is None:
+        if item.mode != "OBJECT":
+            # groups cannot be filled in other modes
+            bpy.ops.object.mode_set(mode="OBJECT")
+        group = item.vertex_groups.new(name=name)
+        everything = range(len(item.data.vertices))
+        group.add(everything, NORMAL_WEIGHT / PAINT_SCALE, "REPLACE")
+    item.vertex_groups.active_index = group.index
+    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+    paint = bpy.context.tool_settings.weight_paint
+    settings = paint.unified_paint_settings
+    settings.use_unified_weight = True
+    settings.weight = FIRST_STROKE / PAINT_SCALE
+    push_undo("Verdigris weights")

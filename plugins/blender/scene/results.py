@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 Verdigris authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Results in a Blender file: custom properties, and baked looks."""
+"""Results in a Blender file and its USD exports: custom properties, and baked looks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import bpy
 
@@ -26,6 +27,7 @@ from .node_graph import load_data
 from .undo import push_undo, require_local
 
 RESULT_PROPERTY = "verdigris_bundle"
+USD_ATTRIBUTE = "verdigris:bundle"
 MADE_FOR = "verdigris_made_for"
 _SHADER, _OUTPUT, _NORMAL_NODE = "Verdigris shader", "Verdigris output", "Verdigris normal map"
 # Sockets of the Principled BSDF, and colour spaces.
@@ -137,3 +139,24 @@ def connect(
     """Connects two sockets, unless the artist has connected something else."""
     if not target.is_linked:
         tree.links.new(source, target)
+
+
+class VerdigrisUSDHook(bpy.types.USDHook):
+    """Adds the bundle of a material as an asset, which resolvers and farms find."""
+
+    bl_idname = "VERDIGRIS_usd_hook"
+    bl_label = "Verdigris results"
+
+    @staticmethod
+    def on_material_export(context: Any, material: bpy.types.Material, usd_material: Any) -> bool:
+        bundle = find_result(material)
+        if not bundle:
+            return False
+        # Blender exports without its Python modules of USD, too
+        bpy.utils.expose_bundled_modules()
+        from pxr import Sdf
+
+        prim = usd_material.GetPrim()
+        attribute = prim.CreateAttribute(USD_ATTRIBUTE, Sdf.ValueTypeNames.Asset, True)
+        attribute.Set(Sdf.AssetPath(bundle))
+        return True

@@ -1,4 +1,4 @@
-"""The polygons of Houdini objects, with their painted weights."""
+"""The polygons of Houdini objects as triangles, with their painted weights."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import numpy as np
 
 from verdigris.core.base.errors import HostError
 from verdigris.core.geometry.mesh import smooth_normals
+from verdigris.core.geometry.polygons import triangulate
 from verdigris.core.hosts.host import HostMesh
-from verdigris.plugins.houdini.triangles import triangle_corners
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
 
 _ASSIGNED = "shop_materialpath"
 _OBJECT_PATH, _GEOMETRY = "/obj", "geo"
@@ -139,3 +141,15 @@ def _by_vertex(
     if attribute is not None and attribute.dataType() == hou.attribData.Float:
         return _of_points(geometry, name, attribute.size())[points]
     return None
+
+
+def triangle_corners(counts: Ints, places: NDArray[Any]) -> tuple[Ints, Ints]:
+    """The vertex of each corner (T, 3) and the polygon of each triangle (T,).
+
+    `places` are the positions of the vertices. The winding is reversed: polygons of Houdini turn
+    clockwise.
+    """
+    corners = triangulate(counts, places)[:, ::-1]
+    return np.ascontiguousarray(corners), np.repeat(
+        np.arange(len(counts)), np.maximum(counts - 2, 0)
+    )

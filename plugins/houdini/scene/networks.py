@@ -1,21 +1,26 @@
-"""The materials of material networks, wherever these are in the scene."""
+"""The materials of all material networks in the scene, and the colour spaces of their images."""
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as xml
 from collections.abc import Iterable, Iterator
 
 import hou
 
 from verdigris.core.hosts.host import VIEWPORT_SUFFIX
+from verdigris.core.material.graph.colour_spaces import name_in_materialx
 from verdigris.plugins.common.usd_stages import listed
 
 MATERIAL_PATH = "/mat"
 # Nodes of every context that contain materials.
 _NETWORKS = ("matnet", "materiallibrary")
 _SUBNET, _COLLECT = "subnet", "collect"
-# Nodes that MaterialX defines, or has a definition for, and those that only Karma has: these are
-# refused by name, not by silence.
+# Nodes that MaterialX defines, and those that only Karma has, which are refused by name and not
+# silently.
 _PREFIXES = ("mtlx", "usdpreviewsurface", "kma_")
+# Houdini's renderers read texels of other types, numbers and vectors, as they are.
+_COLOURS = ("color3", "color4")
+_AUTOMATIC = ("", "auto", "automatic")
 
 
 def network_materials() -> list[hou.Node]:
@@ -103,3 +108,34 @@ def _has_materialx(node: hou.Node) -> bool:
     if name == _COLLECT:
         return any(each is not None and _has_materialx(each) for each in node.inputs())
     return name.startswith(_PREFIXES) or any(_has_materialx(each) for each in node.children())
+
+
+def with_file_rules(text: str) -> str:
+    """The document with the colour spaces that Houdini chooses by the names of files; without a
+    space, MaterialX reads colours as they are. The report of a bake names spaces that MaterialX
+    lacks."""
+    try:
+        # Houdini has it
+        import PyOpenColorIO as ocio
+    except ImportError:
+        return text
+    try:
+        config = ocio.GetCurrentConfig()
+    except ocio.Exception:
+        # the configuration is damaged, and Houdini cannot read it either
+        return text
+    root = xml.fromstring(text)
+    changed = False
+    for node in root.iter():
+        ports = node.findall("input[@type='filename']") if node.get("type") in _COLOURS else ()
+        for port in ports:
+            if port.get("colorspace", "").lower() not in _AUTOMATIC or not port.get("value"):
+                continue
+            rule, _ = config.getColorSpaceFromFilepath(port.get("value"))
+            # rules may name a role or an alias
+            space = config.getColorSpace(rule)
+            port.set("colorspace", name_in_materialx(space.getName() if space else rule))
+            changed = True
+    if not changed:
+        return text
+    return f'<?xml version="1.0"?>\n{xml.tostring(root, encoding="unicode")}\n'

@@ -1,4 +1,5 @@
-"""Results in a Houdini scene: notes on nodes, and materials of plain textures."""
+"""Results in a Houdini scene: notes on nodes, materials with plain textures, and the rungs of a
+ladder as variants of a reference."""
 
 from __future__ import annotations
 
@@ -19,15 +20,19 @@ from verdigris.core.hosts.host import (
     ROUGHNESS,
     VIEWPORT_SUFFIX,
     BakedResult,
+    LadderLook,
 )
+from verdigris.core.hosts.ladder_looks import VARIANT_SET
+from verdigris.core.material.usd.write_mtlx import valid_name
 from verdigris.plugins.houdini.nodes.bake_lop import BUNDLES, TEXTURE_FILES, TYPE_NAME
 from verdigris.plugins.houdini.result_script import RESULT_NODE, read_results, result_script
 from verdigris.plugins.houdini.scene.nodes import refuse_locked, undo_step
-from verdigris.plugins.houdini.scene.stage import stage_nodes, writes_results
+from verdigris.plugins.houdini.scene.stage import STAGE_PATH, stage_nodes, writes_results
 
 RESULT_DATA = "verdigris_bundle"
 RESULTS_DATA = "verdigris_bundles"
 _TEXTURES_DATA = "verdigris_textures"
+_LADDER_DATA = "verdigris_ladder"
 _VIEWPORT_SHADER = "principledshader::2.0"
 # Parameters of the Principled Shader by texture: switch, file, and the factors of the texture. The
 # factors are 1 with a texture and 0 without; that of opacity is always 1. Numbers are read as they
@@ -157,3 +162,51 @@ def _insert(node: hou.LopNode, kind: str, name: str) -> hou.LopNode:
     if node.isDisplayFlagSet():
         holder.setDisplayFlag(True)
     return holder
+
+
+def require_stage(ladder: LadderLook) -> hou.Node:
+    """The network of /stage. Refuses one that cannot be changed, and a ladder without a USD
+    file."""
+    if ladder.stage is None or not ladder.stage.is_file():
+        raise HostError(
+            f"{ladder.name}: the ladder has no USD file with its variants: install usd-core beside "
+            "Verdigris, and bake the ladder again"
+        )
+    network = hou.node(STAGE_PATH)
+    if network is None:
+        raise HostError(f"the scene has no network {STAGE_PATH}: add one, and attach again")
+    for node in network.children()[:1]:
+        refuse_locked(node)
+    return network
+
+
+def add_variants(network: hou.Node, key: str, ladder: LadderLook) -> str:
+    """Makes a branch with a reference and a variant, or updates that of this material. It is not
+    connected: the artist merges it where the mesh is. Returns the node that chooses the variant."""
+    assert ladder.stage is not None
+    # names of prims and nodes allow fewer letters than those of files
+    name, made = valid_name(ladder.name), {}
+    if name[0].isdigit():
+        name = f"_{name}"
+    for node in network.children():
+        noted = node.userData(_LADDER_DATA) or ""
+        if noted.startswith(f"{key} "):
+            made[noted.removeprefix(f"{key} ")] = node
+    reference, chosen = made.get("reference"), made.get("variant")
+    path = f"/{name}"
+    if reference is None:
+        reference = network.createNode("reference::2.0", f"{name}_ladder")
+        reference.setUserData(_LADDER_DATA, f"{key} reference")
+        reference.moveToGoodPosition()
+    reference.parm("filepath1").set(ladder.stage.as_posix())
+    reference.parm("primpath1").set(path)
+    if chosen is None:
+        chosen = network.createNode("setvariant", f"{name}_rung")
+        chosen.setUserData(_LADDER_DATA, f"{key} variant")
+        chosen.setInput(0, reference)
+        chosen.moveToGoodPosition()
+        chosen.parm("num_variants").set(1)
+        chosen.parm("variantname1").set(ladder.rungs[0].name)
+    chosen.parm("primpattern1").set(path)
+    chosen.parm("variantset1").set(VARIANT_SET)
+    return str(chosen.path())

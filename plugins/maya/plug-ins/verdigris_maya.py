@@ -30,8 +30,8 @@ def initializePlugin(plugin):  # noqa: N802 - Maya calls this name
     om.MFnPlugin(plugin, VENDOR, version()).registerCommand(COMMAND, make_command)
     if not cmds.about(batch=True):
         from verdigris.plugins.maya import menus
-        from verdigris.plugins.maya.scene.brush import BRUSH
-        from verdigris.plugins.maya.shelf import SHELF_OF_MAYA
+        from verdigris.plugins.maya.menus import SHELF_OF_MAYA
+        from verdigris.plugins.maya.scene.painting import BRUSH
 
         SHELF_OF_MAYA.build()
         menus.build()
@@ -42,8 +42,8 @@ def uninitializePlugin(plugin):  # noqa: N802 - Maya calls this name
     om.MFnPlugin(plugin).deregisterCommand(COMMAND)
     if not cmds.about(batch=True):
         from verdigris.plugins.maya import docked_panel, menus
-        from verdigris.plugins.maya.scene.brush import BRUSH
-        from verdigris.plugins.maya.shelf import SHELF_OF_MAYA
+        from verdigris.plugins.maya.menus import SHELF_OF_MAYA
+        from verdigris.plugins.maya.scene.painting import BRUSH
 
         BRUSH.unguard()
         docked_panel.close()

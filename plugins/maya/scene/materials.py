@@ -8,7 +8,7 @@ from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import HostDocument, HostMaterial
 from verdigris.plugins.maya.lookdevx import split_path
 from verdigris.plugins.maya.scene.arnold import arnold_surface, read_arnold
-from verdigris.plugins.maya.scene.native import export_native
+from verdigris.plugins.maya.scene.documents import export_native
 from verdigris.plugins.maya.scene.nodes import is_ours, of_type, require_node, surface_of
 from verdigris.plugins.maya.scene.stacks import (
     SURFACE_SHADER,
@@ -50,6 +50,13 @@ def node_of(material: HostMaterial) -> str:
     require_known(material)
     is_inside = material.source in (STACKED, STAGED)
     return require_node(split_path(material.key)[0] if is_inside else material.key)
+
+
+def place_in_node(material: HostMaterial) -> str:
+    """The place of a material in its stack or stage; empty for a material that is a node."""
+    if material.source not in (STACKED, STAGED):
+        return ""
+    return material.key.removeprefix(split_path(material.key)[0])
 
 
 def list_materials() -> tuple[HostMaterial, ...]:

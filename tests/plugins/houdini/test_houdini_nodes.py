@@ -107,18 +107,18 @@ def test_the_first_use_builds_the_asset_in_the_package_or_in_the_preferences(
     scene, tree = harness.houdini, tmp_path / "tree"
     scene.home = str(tmp_path / "preferences")
     monkeypatch.setenv("VERDIGRIS_TREE", str(tree))
-    module("nodes.installed").require_lop()
+    module("nodes.build_assets").require_lop()
     (file,) = scene.loaded_files
     assert Path(file).parent == tree / "otls"
     # it is there now
-    module("nodes.installed").require_lop()
+    module("nodes.build_assets").require_lop()
     assert scene.loaded_files == [file]
     # a file of the name of the folder stands for a package that cannot be written
     scene.definitions.clear()
     scene.loaded_files.clear()
     monkeypatch.setenv("VERDIGRIS_TREE", str(tmp_path / "file"))
     (tmp_path / "file").write_text("")
-    module("nodes.installed").require_lop()
+    module("nodes.build_assets").require_lop()
     assert Path(scene.loaded_files[0]).parent == tmp_path / "preferences" / "otls"
 
 
@@ -126,9 +126,9 @@ def test_an_asset_of_another_version_is_replaced(harness, tmp_path, monkeypatch)
     scene = harness.houdini
     scene.home = str(tmp_path)
     monkeypatch.delenv("VERDIGRIS_TREE", raising=False)
-    module("nodes.installed").require_lop()
+    module("nodes.build_assets").require_lop()
     scene.definitions["verdigris_bake"]["version"] = "0.0.1"
-    module("nodes.installed").require_lop()
+    module("nodes.build_assets").require_lop()
     assert scene.definitions["verdigris_bake"]["version"] != "0.0.1"
 
 

@@ -406,7 +406,7 @@ def test_the_fake_refuses_unknown_names_and_flags(maya):
 
 
 def test_corners_of_triangles_are_the_right_face_vertices():
-    from verdigris.plugins.maya.triangles import triangle_corners
+    from verdigris.plugins.maya.scene.meshes import triangle_corners
 
     counts, vertices = np.array([4, 3]), np.array([5, 2, 7, 1, 2, 9, 7])
     corners, faces = triangle_corners(

@@ -78,13 +78,13 @@ def test_a_copy_of_the_shelf_does_not_stay_in_the_preferences(maya, plug_in, tmp
     maya.preferences = tmp_path.as_posix()
     copy = tmp_path / "shelves" / "shelf_Verdigris.mel"
     copy.parent.mkdir()
-    copy.write_text(module("shelf").SHELF_FILE.read_text())
+    copy.write_text(module("menus").SHELF_FILE.read_text())
     plug_in["initializePlugin"](object())
     # Maya reports that it quits before it writes the shelves that are open
     (quits,) = [action for event, action in maya.jobs.values() if event == "quitApplication"]
     quits()
     assert not copy.exists() and "Verdigris" not in maya.layouts
-    assert module("shelf").SHELF_FILE.is_file()
+    assert module("menus").SHELF_FILE.is_file()
     copy.write_text("global proc shelf_Verdigris() {} // of the artist")
     plug_in["uninitializePlugin"](object())
     assert copy.exists()
@@ -93,7 +93,7 @@ def test_a_copy_of_the_shelf_does_not_stay_in_the_preferences(maya, plug_in, tmp
 def test_the_file_of_the_shelf_has_the_buttons_with_icons_of_the_module(maya):
     import fake_maya_ui
 
-    shelf = module("shelf")
+    shelf = module("menus")
     maya.parent = "shelves"
     fake_maya_ui.run_shelf(maya, shelf.SHELF_FILE.read_text())
     found = maya.layouts["shelves"]

@@ -17,7 +17,7 @@ from verdigris.plugins.blender import bake_job, operators, panels
 from verdigris.plugins.blender.scene.live_inputs import is_chosen, offers, toggle
 from verdigris.plugins.blender.scene.materials import live_offers
 from verdigris.plugins.common.batch.arguments import BatchOptions
-from verdigris.plugins.common.batch.bake_material import _command
+from verdigris.plugins.common.batch.materials import _command
 
 from .conftest import feed, new_image, shader_of
 from .test_materials import document_of, files_of, input_of

@@ -7,7 +7,7 @@ import pytest
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.painted_meshes import find_painted
 from verdigris.plugins.blender.adapter import BlenderHost
-from verdigris.plugins.blender.scene.paint import arm_brush
+from verdigris.plugins.blender.scene.meshes import arm_brush
 
 from .conftest import new_material, set_material
 

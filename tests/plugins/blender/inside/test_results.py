@@ -9,8 +9,7 @@ from pxr import Sdf, Usd, UsdShade
 from verdigris.core.base.errors import HostError
 from verdigris.core.hosts.host import BakedResult
 from verdigris.plugins.blender.adapter import BlenderHost
-from verdigris.plugins.blender.scene import usd_hook
-from verdigris.plugins.blender.scene.results import find_look, swap_look
+from verdigris.plugins.blender.scene.results import VerdigrisUSDHook, find_look, swap_look
 
 from .conftest import new_image, shader_of
 
@@ -135,12 +134,12 @@ def test_a_file_that_is_no_scene_is_an_error(plane, tmp_path):
 
 def test_an_export_has_the_bundle_as_an_asset(harness, tmp_path):
     attach(tmp_path, {})
-    bpy.utils.register_class(usd_hook.VerdigrisUSDHook)
+    bpy.utils.register_class(VerdigrisUSDHook)
     try:
         out = tmp_path / "out.usda"
         bpy.ops.wm.usd_export(filepath=str(out), generate_materialx_network=True)
     finally:
-        bpy.utils.unregister_class(usd_hook.VerdigrisUSDHook)
+        bpy.utils.unregister_class(VerdigrisUSDHook)
     stage = Usd.Stage.Open(str(out))
     found = [prim for prim in stage.Traverse() if UsdShade.Material(prim)]
     (attribute,) = (prim.GetAttribute("verdigris:bundle") for prim in found)
