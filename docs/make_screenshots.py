@@ -25,7 +25,7 @@ from PySide6.QtWidgets import QApplication
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.memory import Memory
 from verdigris.ui.paint.weight_map import Brush
-from verdigris.ui.style.palettes import DARK, THEMES, apply_theme
+from verdigris.ui.style.colours import DARK, THEMES, apply_theme
 from verdigris.ui.window import Window
 
 REPOSITORY = Path(__file__).parents[1]

@@ -11,19 +11,17 @@ from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.host import Host
 from verdigris.core.lighting.environment import ENVIRONMENTS, STUDIO
 from verdigris.ui.brush.paint_page import PaintPage
+from verdigris.ui.cards.bake_page import BakePage
 from verdigris.ui.cards.closing import Closing
 from verdigris.ui.cards.history_page import HistoryPage
-from verdigris.ui.cards.learning import Learning
 from verdigris.ui.cards.overlay import CardOverlay
-from verdigris.ui.first_run.selftest_offer import SelftestOffer
-from verdigris.ui.first_run.set_up_box import SetUpBox
-from verdigris.ui.ladder.ladder_page import LadderPage
+from verdigris.ui.first_run import SelftestOffer, SetUpBox
+from verdigris.ui.ladder import LadderPage
 from verdigris.ui.live.live_bar import LiveBar
 from verdigris.ui.live.live_page import LivePage
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.panel_model import PanelModel
-from verdigris.ui.qt.binding import bind
-from verdigris.ui.qt.focus import order_tabs
+from verdigris.ui.qt.binding import bind, order_tabs
 from verdigris.ui.qt.keys import Keys
 from verdigris.ui.settings.settings_form import SettingsForm
 from verdigris.ui.status.banner import Banner
@@ -34,8 +32,7 @@ from verdigris.ui.style.section import Sections
 from verdigris.ui.style.sheet import wear_sheet
 from verdigris.ui.viewport.view_bar import ViewBar
 from verdigris.ui.viewport.viewport import MODES, WIPE, Viewport
-from verdigris.ui.widgets.help_button import HelpButton
-from verdigris.ui.widgets.material_picker import MaterialPage, MaterialPicker
+from verdigris.ui.widgets.material_picker import HelpButton, MaterialPage, MaterialPicker
 
 TICK_MS = 40
 # Set on a window that shows nothing but the panel.
@@ -77,7 +74,7 @@ class Panel(QWidget):
         self.status = StatusStrip(model)
         self.viewport = Viewport(model)
         self.view_bar = ViewBar(model, self.viewport)
-        self.learning = Learning(model)
+        self.bake_page = BakePage(model)
         self.report = MaterialPage(model)
         self.settings = SettingsForm(model)
         self.live_page = LivePage(model, self.settings.history)
@@ -131,7 +128,7 @@ class Panel(QWidget):
         column.addWidget(self.view_bar)
         self.pages = Sections()
         for page, name in (
-            (self.learning, "Bake"),
+            (self.bake_page, "Bake"),
             (self.report, "Material"),
             (self.live_page, "Live"),
             (self.settings, "Settings"),
@@ -172,7 +169,7 @@ class Panel(QWidget):
         self.status.transport.bind_keys(keys)
         keys.press(self.picker.reload, "F5")
         keys.press(self.banner.dismiss, "Esc")
-        self.status.sparkline.clicked.connect(lambda _=False: self.pages.open(self.learning))
+        self.status.sparkline.clicked.connect(lambda _=False: self.pages.open(self.bake_page))
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's names, here and below
         super().changeEvent(event)
@@ -210,7 +207,7 @@ class Panel(QWidget):
 
     def _place_presets(self) -> None:
         """Shows the presets once: in the place of the chart, or with the settings."""
-        self.settings.presets.setHidden(not self.learning.has_chart)
+        self.settings.presets.setHidden(not self.bake_page.has_chart)
 
     def _divide(self) -> None:
         """Restores the sizes that the artist has chosen, or sets defaults."""

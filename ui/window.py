@@ -35,9 +35,9 @@ from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.panel import OWN_WINDOW, Panel
 from verdigris.ui.queue.bake_queue import BakeQueue
 from verdigris.ui.queue.queue_box import QueueBox
-from verdigris.ui.signals.notices import ERROR, WARNING
+from verdigris.ui.signals import ERROR, WARNING
+from verdigris.ui.style.colours import DARK, THEMES, apply_theme
 from verdigris.ui.style.metrics import ICON
-from verdigris.ui.style.palettes import DARK, THEMES, apply_theme
 from verdigris.ui.style.sheet import wear_sheet
 from verdigris.ui.widgets.thumbnails import find_bundle, icon_of
 

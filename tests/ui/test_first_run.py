@@ -13,7 +13,7 @@ from PySide6.QtCore import QSettings
 from verdigris.core.base.process import worker_environment
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.worker.client import set_up
-from verdigris.ui.first_run.selftest_offer import SelftestOffer
+from verdigris.ui.first_run import SelftestOffer
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.panel import Panel

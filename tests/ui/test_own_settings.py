@@ -14,7 +14,7 @@ from verdigris.core.worker.protocol.commands import Start
 from verdigris.ui.model.parts.choices import BakeChoices
 from verdigris.ui.model.parts.own_presets import SUFFIX, OwnPresets, read_preset
 from verdigris.ui.qt.scrub import Scrub
-from verdigris.ui.signals.notices import ERROR
+from verdigris.ui.signals import ERROR
 
 LEFT, CTRL = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier
 

@@ -18,7 +18,7 @@ from verdigris.core.baking.bake import PHASES, PHASES_OF_TWO_STAGES
 from verdigris.core.pictures.compare.metrics import measure_samples
 from verdigris.core.progress import FLATTENING
 from verdigris.core.worker.client.client import GONE, SILENT
-from verdigris.ui.signals.notices import ERROR
+from verdigris.ui.signals import ERROR
 from verdigris.ui.widgets.wording import PHASES as LABELS
 
 WAIT = 90_000
@@ -50,7 +50,7 @@ def test_a_bake_from_start_to_result(qtbot, make_panel, document):
     qtbot.waitUntil(lambda: len(model.state.bake.history.losses()[0]) > 12, timeout=WAIT)
     _, _, smooth = model.state.bake.history.losses()
     assert smooth[-1] < smooth[0]
-    drawn = panel.learning.plot.smooth.getData()[1]
+    drawn = panel.bake_page.plot.smooth.getData()[1]
     np.testing.assert_allclose(drawn[-1], np.log10(smooth[-1]))
 
     # the difference is drawn when it is in sight
@@ -279,7 +279,7 @@ def test_the_legend_shows_the_share_that_is_not_trained(quiet):
 def test_a_black_result_has_a_light_error_of_100_percent(quiet):
     errors = asdict(measure_samples(np.zeros((64, 3)), np.full((64, 3), 0.5)))
     quiet.model.state.bake.handle({"event": "errors", "step": 1, **errors})
-    shown = quiet.learning.figures.others.text()
+    shown = quiet.bake_page.figures.others.text()
     assert "Light error 100.0%" in shown and "energy" not in shown
 
 

@@ -34,7 +34,7 @@ from verdigris.core.worker.client.client import GONE, Health
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import Message
 from verdigris.ui.memory import Memory
-from verdigris.ui.signals.notices import INFO, WARNING
+from verdigris.ui.signals import INFO, WARNING
 from verdigris.ui.window import Window, run
 
 from .conftest import CLAY
@@ -249,8 +249,8 @@ def test_long_names_are_shown_in_full_in_tooltips(window, documents):
 def test_figures_wrap_in_a_narrow_panel(qtbot, window, documents):
     window.open(documents[0])
     window.resize(420, 900)
-    model, figures = window.panel.model, window.panel.learning.figures
-    window.panel.pages.open(window.panel.learning)
+    model, figures = window.panel.model, window.panel.bake_page.figures
+    window.panel.pages.open(window.panel.bake_page)
     figures.setStyleSheet("QLabel { font-size: 22px }")
     verdict = "the neural material is not faster than the graph, and its textures are larger"
     model._events.handle_forecast(

@@ -102,7 +102,7 @@ def done(qapp, folder):
     finish(session, hints=[DETAIL])
     panel.pages.show_only([*panel.pages.all])
     panel.settings.more.setChecked(True)
-    panel.learning.verdict.fold.setChecked(True)
+    panel.bake_page.verdict.fold.setChecked(True)
     panel.live_page.fold.setChecked(True)
     qapp.processEvents()
     yield panel

@@ -18,7 +18,6 @@ from verdigris.core.hosts.host import (
     StopsPainting,
 )
 from verdigris.core.importance.maps import weights_from_error
-from verdigris.ui.brush.dial import Dial
 from verdigris.ui.brush.paint_controls import (
     COMPARE,
     FOCUS,
@@ -27,6 +26,7 @@ from verdigris.ui.brush.paint_controls import (
     MIRRORS,
     PENS,
     SPACES,
+    Dial,
     button,
     choice,
     flow_of,
@@ -43,7 +43,7 @@ from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.qt.keys import Keys
 from verdigris.ui.qt.scrub import Scrub, label_of
 from verdigris.ui.qt.text_widgets import Line
-from verdigris.ui.signals.notices import WARNING, capitalise
+from verdigris.ui.signals import WARNING, capitalise
 from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.viewport.viewport import Viewport
 

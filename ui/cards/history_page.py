@@ -15,9 +15,9 @@ from verdigris.core.bundle.history import MOST_KEPT, keep_versions, kept_version
 from verdigris.ui.cards.version_card import VersionCard
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
-from verdigris.ui.qt.number_boxes import WholeBox
+from verdigris.ui.qt.scrub import WholeBox
 from verdigris.ui.qt.text_widgets import Line
-from verdigris.ui.signals.notices import ERROR
+from verdigris.ui.signals import ERROR
 from verdigris.ui.style.metrics import GAP
 
 _NOTHING = "There is no bake of this material yet. Each bake is kept here: a new one replaces none."

@@ -21,10 +21,9 @@ from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.qt.text_widgets import Line
-from verdigris.ui.signals.notices import ERROR, WARNING
+from verdigris.ui.signals import ERROR, WARNING
 from verdigris.ui.style.colours import colours_for
-from verdigris.ui.style.icon_label import IconLabel
-from verdigris.ui.style.icons import wear
+from verdigris.ui.style.icons import IconLabel, wear
 from verdigris.ui.style.metrics import FIELD, GAP, HALF, bold
 from verdigris.ui.style.sheet import wear_card
 

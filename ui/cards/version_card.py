@@ -24,7 +24,7 @@ from verdigris.ui.model.cards import when
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.qt.text_widgets import Line
-from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.signals import capitalise
 from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.widgets.thumbnails import thumbnail
 from verdigris.ui.widgets.wording import format_duration

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.ui.qt.flow_layout import FlowLayout
-from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.signals import capitalise
 from verdigris.ui.style.metrics import WIDE, title_font
 from verdigris.ui.style.sheet import PRIMARY
 from verdigris.ui.widgets.thumbnails import blank, find_bundle, picture_of

@@ -10,7 +10,7 @@ from verdigris.core.bundle.cost.source_bytes import describe_larger
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.text_widgets import Line
-from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.signals import capitalise
 from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.widgets.wording import format_nanoseconds

@@ -9,18 +9,42 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from verdigris.core.progress import STARTS
-from verdigris.ui.charts.decade_axis import DecadeAxis
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.style.colours import colours_for, quiet_text
 from verdigris.ui.widgets.wording import PHASES
 
+_LABEL_HEIGHT = 22
 _BAND_ALPHA, _GHOST_ALPHA, _GROUND_ALPHA = 22, 110, 190
 _MOST_GHOSTS = 5
 # Dots of the error: many of them would hide the line.
 _DOT, _SMALL_DOT, _MANY = 6, 3, 25
 # The smallest part of all steps that is shown, and the room to the right of the last step.
 _LEAST_PART, _ROOM = 1 / 32, 1.25
+
+
+class DecadeAxis(pyqtgraph.AxisItem):
+    """On a log scale, labels 1, 2 and 5 of each decade, or fewer if there is little room."""
+
+    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N802
+        if not self.logMode:
+            return super().tickValues(low, high, size)
+        first, last = int(np.floor(low)), int(np.ceil(high))
+        for marks in ((1, 2, 5), (1, 3), (1,)):
+            values = [
+                float(np.log10(mark) + decade)
+                for decade in range(first, last + 1)
+                for mark in marks
+                if low <= np.log10(mark) + decade <= high
+            ]
+            if len(values) * _LABEL_HEIGHT <= size:
+                break
+        return [(1.0, values)]
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:  # noqa: N802
+        if not self.logMode:
+            return super().tickStrings(values, scale, spacing)
+        return [f"{10**value:.3g}" for value in values]
 
 
 class LossPlot(QWidget):

@@ -1,25 +1,169 @@
-"""Sliders of the live inputs below the viewport."""
+"""Sliders of the live inputs below the viewport, and pictures over the range of one of them."""
 
 from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QSlider, QToolButton, QWidget
+import numpy as np
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPalette, QPen
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QLabel,
+    QSizePolicy,
+    QSlider,
+    QStyle,
+    QToolButton,
+    QWidget,
+)
 
-from verdigris.ui.live.range_pictures import RangePictures
 from verdigris.ui.model.panel_model import PanelModel
-from verdigris.ui.model.parts.live_values import Slider
+from verdigris.ui.model.parts.live_values import RANGE_PICTURES, Slider
 from verdigris.ui.qt.binding import bind, blocked_signals
-from verdigris.ui.qt.number_boxes import RealBox
-from verdigris.ui.qt.scrub import Scrub
-from verdigris.ui.signals.signal import Signal
+from verdigris.ui.qt.scrub import RealBox, Scrub
+from verdigris.ui.signals import Signal
 from verdigris.ui.style.icons import wear
-from verdigris.ui.style.metrics import GAP, HALF, bold
+from verdigris.ui.style.metrics import GAP, HALF, RADIUS, bold
+from verdigris.ui.style.sheet import mixed
 
+_HEIGHT = 44
 _STEPS, _LARGE_STEP = 1000, 100
 _BOX = 72
 _LONGEST = 18
+
+
+class RangePictures(QWidget):
+    """A click on a picture sets its value. The pictures stand where the slider has their values."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self._model = model
+        self._image: QImage | None = None
+        self._hovered = -1
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setFixedHeight(_HEIGHT)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        bind(self, model.state.live.changed, self._show)
+        bind(self, model.state.live.pictures_changed, self._read)
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's names, here and below
+        return QSize(200, _HEIGHT)
+
+    def _show(self) -> None:
+        name = self._model.state.live.active_label
+        self.setAccessibleName(f"Pictures over the range of {name}")
+        self.setToolTip(
+            f"The material over the range of {name}. Click a picture to set its value (left and "
+            "right arrow keys)."
+        )
+        self.update()
+
+    def _read(self) -> None:
+        pixels = self._model.state.live.pictures
+        self._image = None
+        if pixels is not None and pixels.ndim == 3:
+            height, width, _ = pixels.shape
+            bytes_ = np.ascontiguousarray(pixels).tobytes()
+            kind = QImage.Format.Format_RGB888
+            self._image = QImage(bytes_, width, height, 3 * width, kind).copy()
+        self.update()
+
+    def places(self) -> list[QRectF]:
+        """Where the pictures are, the one of the low end first."""
+        # the slider's handle is as far from the ends
+        inset = self.style().pixelMetric(QStyle.PixelMetric.PM_SliderLength) / 2
+        room = self.width() - 2 * inset
+        side = min(_HEIGHT - 2.0, room / (RANGE_PICTURES - 1) - 2)
+        first, step = inset, room / (RANGE_PICTURES - 1)
+        # those at the ends stay inside
+        first, step = max(first, side / 2 + 1), step
+        last = min(self.width() - side / 2 - 1, inset + room)
+        step = (last - first) / (RANGE_PICTURES - 1)
+        top = (_HEIGHT - side) / 2
+        found = [
+            QRectF(first + number * step - side / 2, top, side, side)
+            for number in range(RANGE_PICTURES)
+        ]
+        is_mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
+        return found[::-1] if is_mirrored else found
+
+    def number_at(self, x: float) -> int:
+        """The nearest picture."""
+        places = self.places()
+        return min(range(len(places)), key=lambda each: abs(places[each].center().x() - x))
+
+    def choose(self, number: int) -> None:
+        live = self._model.state.live
+        if live.active and 0 <= number < RANGE_PICTURES:
+            self._model.set_live(live.active, number / (RANGE_PICTURES - 1))
+
+    def _present(self) -> float:
+        live = self._model.state.live
+        return live.share(live.active) * (RANGE_PICTURES - 1) if live.active else 0.0
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.choose(self.number_at(event.position().x()))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        number = self.number_at(event.position().x())
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self.choose(number)
+        if number != self._hovered:
+            self._hovered = number
+            self.update()
+
+    def leaveEvent(self, event: object) -> None:  # noqa: N802
+        super().leaveEvent(event)
+        self._hovered = -1
+        self.update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        keys, present = Qt.Key, self._present()
+        targets = {
+            keys.Key_Right: int(present + 1.001),
+            keys.Key_Up: int(present + 1.001),
+            keys.Key_Left: -int(-(present - 1.001) // 1),
+            keys.Key_Down: -int(-(present - 1.001) // 1),
+            keys.Key_Home: 0,
+            keys.Key_End: RANGE_PICTURES - 1,
+        }
+        if event.key() in targets:
+            self.choose(min(RANGE_PICTURES - 1, max(0, targets[event.key()])))
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, _event: object) -> None:  # noqa: N802
+        palette, role = self.palette(), QPalette.ColorRole
+        painter = QPainter(self)
+        painter.setRenderHints(
+            QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform
+        )
+        chosen = round(self._present())
+        faint = mixed(palette.color(role.Window), palette.color(role.WindowText), 0.1)
+        for number, place in enumerate(self.places()):
+            path = QPainterPath()
+            path.addRoundedRect(place, RADIUS, RADIUS)
+            painter.fillPath(path, faint)
+            if self._image is not None:
+                side = self._image.width() / RANGE_PICTURES
+                painter.save()
+                painter.setClipPath(path)
+                source = QRectF(number * side, 0, side, self._image.height())
+                painter.drawImage(place, self._image, source)
+                painter.restore()
+            if number == chosen:
+                painter.setPen(QPen(palette.color(role.Highlight), 2))
+                painter.drawPath(path)
+            elif number == self._hovered:
+                painter.setPen(QPen(palette.color(role.WindowText), 1))
+                painter.drawPath(path)
+        if self.hasFocus():
+            painter.setPen(QPen(palette.color(role.Highlight), 1, Qt.PenStyle.DotLine))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), HALF, HALF)
+        painter.end()
 
 
 def digits_of(low: float, high: float) -> int:

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtGui import QKeySequence, QPalette
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QIcon, QKeySequence, QPalette, QPixmap
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QColorDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
+from verdigris.core.base.colour import linear_from_srgb, srgb_from_linear
 from verdigris.core.material.live_inputs.live_input import MOST_LIVE_INPUTS, WantedInput
-from verdigris.ui.live.colour_button import ColourButton
 from verdigris.ui.live.live_bar import digits_of
 from verdigris.ui.model.choices_undo import ChoicesUndo
 from verdigris.ui.model.panel_model import PanelModel
@@ -22,10 +34,10 @@ from verdigris.ui.model.parts.live_values import (
 )
 from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.qt.keys import Keys
-from verdigris.ui.qt.number_boxes import RealBox
+from verdigris.ui.qt.scrub import RealBox
 from verdigris.ui.qt.text_widgets import Elided, Line
-from verdigris.ui.style.fold import Fold
 from verdigris.ui.style.metrics import GAP, HALF, ICON
+from verdigris.ui.style.section import Fold
 
 _INTRO = (
     "A live input stays open in the neural material: it can still be moved after the bake, as "
@@ -37,6 +49,43 @@ _MOST_AT_FIRST = 6
 _FARTHEST = 1e6
 # What inputs of surfaces are called by artists.
 _PLAIN = {"bsdf": "reflection", "edf": "emission", "vdf": "volume"}
+
+
+class ColourButton(QToolButton):
+    """`change` gets a linear colour."""
+
+    def __init__(self, name: str, change: Callable[[tuple[float, ...]], None]) -> None:
+        super().__init__()
+        self._name, self._change = name, change
+        self._colour: tuple[float, ...] = (0.0, 0.0, 0.0)
+        self.setAccessibleName(name)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.clicked.connect(lambda _: self._ask())
+
+    def show_colour(self, colour: tuple[float, ...]) -> None:
+        self._colour = colour
+        picture = QPixmap(2 * ICON, ICON)
+        picture.fill(_displayed(colour))
+        self.setIcon(QIcon(picture))
+        self.setIconSize(picture.size())
+        numbers = ", ".join(f"{each:.3g}" for each in colour)
+        self.setToolTip(f"{self._name}: {numbers}. Click to choose another one.")
+
+    def _ask(self) -> None:
+        chosen = QColorDialog.getColor(_displayed(self._colour), self, self._name)
+        # the same colour again would lose what 8 bits do not hold
+        if chosen.isValid() and chosen != _displayed(self._colour):
+            self._change(tuple(map(_linear, (chosen.redF(), chosen.greenF(), chosen.blueF()))))
+
+
+def _displayed(colour: tuple[float, ...]) -> QColor:
+    shares = np.clip(srgb_from_linear(np.array(colour)), 0, 1)
+    return QColor(*(round(255 * each) for each in shares.tolist()))
+
+
+def _linear(value: float) -> float:
+    return round(float(linear_from_srgb(np.array(value))), 4)
 
 
 class OfferRow(QWidget):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.bundle.history import Version
 from verdigris.core.worker.protocol.worker_events import IDLE
-from verdigris.ui.signals.notices import ERROR, INFO, WARNING, capitalise, short_paths
+from verdigris.ui.signals import ERROR, INFO, WARNING, capitalise, short_paths
 
 if TYPE_CHECKING:
     from verdigris.ui.model.panel_model import PanelModel

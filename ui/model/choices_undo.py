@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from verdigris.ui.model.parts.choices import BakeChoices
-from verdigris.ui.signals.signal import Signal
+from verdigris.ui.signals import Signal
 
 if TYPE_CHECKING:
     from verdigris.ui.model.panel_model import PanelModel

@@ -17,7 +17,7 @@ from verdigris.ui.model.scene import Scene
 from verdigris.ui.model.view_sync import ViewSync
 from verdigris.ui.model.worker_link import WorkerLink
 from verdigris.ui.paint.effect import Measured
-from verdigris.ui.signals.notices import ERROR, INFO, WARNING, capitalise
+from verdigris.ui.signals import ERROR, INFO, WARNING, capitalise
 
 
 class EventHandler:

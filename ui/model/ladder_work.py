@@ -17,8 +17,7 @@ from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import Message
 from verdigris.ui.model.panel_state import PanelState
 from verdigris.ui.model.scene import Scene
-from verdigris.ui.signals.notices import ERROR, INFO, WARNING, capitalise
-from verdigris.ui.signals.signal import Signal
+from verdigris.ui.signals import ERROR, INFO, WARNING, Signal, capitalise
 
 REPORT, PAGE = "ladder.json", "ladder.html"
 SIZES = (128, 256, 512, 1024, 2048)

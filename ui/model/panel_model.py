@@ -27,7 +27,7 @@ from verdigris.ui.model.parts.worker_set_up import WorkerSetUp
 from verdigris.ui.model.scene import Scene
 from verdigris.ui.model.view_sync import ViewSync
 from verdigris.ui.model.worker_link import WorkerLink
-from verdigris.ui.signals.notices import INFO, WARNING
+from verdigris.ui.signals import INFO, WARNING
 
 # Seconds for further changes of live inputs: the material is compiled again.
 LIVE_INTERVAL = 0.7

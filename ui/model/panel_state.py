@@ -10,8 +10,7 @@ from verdigris.core.hosts.host import Host, HostDocument, HostMaterial
 from verdigris.core.pictures.compare.verdict import Verdict, judge
 from verdigris.core.settings.presets import default_preset
 from verdigris.core.worker.protocol.commands import Focus, SetView
-from verdigris.ui.estimates.predictions import Prediction
-from verdigris.ui.estimates.time_left import BakeTimes
+from verdigris.ui.estimates import BakeTimes, Prediction
 from verdigris.ui.model.parts.bake_history import BakeHistory
 from verdigris.ui.model.parts.bake_log import BakeLog
 from verdigris.ui.model.parts.choices import BakeChoices
@@ -21,8 +20,7 @@ from verdigris.ui.model.parts.scene_meshes import SceneMeshes
 from verdigris.ui.model.parts.worker_pictures import Pictures
 from verdigris.ui.paint.effect import Effects
 from verdigris.ui.paint.weight_map import WeightMap
-from verdigris.ui.signals.notices import Notices
-from verdigris.ui.signals.signal import Signal
+from verdigris.ui.signals import Notices, Signal
 
 
 class PanelState:

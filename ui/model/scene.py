@@ -9,9 +9,8 @@ from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.host import BakedResult, Host, HostMaterial
 from verdigris.ui.model.panel_state import PanelState
-from verdigris.ui.paint.scene_paint import ScenePaint
-from verdigris.ui.paint.weight_owners import WeightOwners
-from verdigris.ui.signals.notices import INFO, WARNING
+from verdigris.ui.paint.scene_paint import ScenePaint, WeightOwners
+from verdigris.ui.signals import INFO, WARNING
 
 RESULT_FOLDER = "neural"
 

@@ -10,7 +10,7 @@ from verdigris.core.worker.protocol import commands
 from verdigris.ui.model.panel_state import PanelState
 from verdigris.ui.model.parts.live_values import RANGE_PICTURES
 from verdigris.ui.model.worker_link import WorkerLink
-from verdigris.ui.signals.notices import INFO, WARNING
+from verdigris.ui.signals import INFO, WARNING
 
 # The minimum number of seconds between two maps of weights, and between two strips.
 _PAINT_INTERVAL = 0.25

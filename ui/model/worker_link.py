@@ -10,7 +10,7 @@ from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.messages import Message
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE, PREPARING, REFINING
 from verdigris.ui.model import states
-from verdigris.ui.signals.signal import Signal
+from verdigris.ui.signals import Signal
 
 _ENDINGS = ("closing", "kept", "finished")
 

@@ -22,7 +22,7 @@ from verdigris.ui.paint.brush_space import (
     surface_of,
 )
 from verdigris.ui.paint.weight_map import Brush, WeightMap
-from verdigris.ui.signals.signal import Signal
+from verdigris.ui.signals import Signal
 
 # Mirrors: none, over the middle of the texture, over the plane x = 0 of the mesh.
 NO_MIRROR, MIRROR_U, MIRROR_X = "none", "u", "x"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.hosts.host import BRUSH_WEIGHT, NORMAL_WEIGHT
-from verdigris.ui.signals.signal import Signal
+from verdigris.ui.signals import Signal
 
 Floats = NDArray[np.float32]
 # A map with its undo and redo steps.

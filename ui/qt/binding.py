@@ -1,14 +1,15 @@
-"""Binds widgets to the model: signals in one direction, blocked signals in the other."""
+"""Binds widgets to the model, and orders them for the Tab key."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QWidget
 
-from verdigris.ui.signals.signal import Signal
+from verdigris.ui.signals import Signal
 
 
 @contextmanager
@@ -27,3 +28,18 @@ def bind(widget: QWidget, signal: Signal, show: Callable[..., None]) -> None:
     signal.connect(show)
     widget.destroyed.connect(lambda *_: signal.disconnect(show))
     show()
+
+
+def order_tabs(window: QWidget, parts: Sequence[QWidget]) -> None:
+    """Orders what can have the focus by the part that it is in. Inside of a part, the order stays:
+    a widget that moves to another place would come last."""
+    chain, widget = [], window.nextInFocusChain()
+    while widget is not window:
+        chain.append(widget)
+        widget = widget.nextInFocusChain()
+    can_have_it = [each for each in chain if each.focusPolicy() & Qt.FocusPolicy.TabFocus]
+    ordered = [
+        each for part in parts for each in can_have_it if each is part or part.isAncestorOf(each)
+    ]
+    for before, after in pairwise(ordered):
+        QWidget.setTabOrder(before, after)

@@ -1,16 +1,46 @@
-"""Numbers that are dragged: to the right on a label raises the number of the box beside it."""
+"""Number boxes, and labels that are dragged: to the right, the number beside a label grows.
+
+Numbers are written in English in every locale, as in documents and on the command line.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QLocale, QObject, Qt
 from PySide6.QtWidgets import QDoubleSpinBox, QFormLayout, QLabel, QSpinBox, QWidget
 
+_LOCALE = QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
 # Pixels of one step of the box.
 _PIXELS = 4.0
 _FINE, _COARSE = 0.1, 10.0
 TIP = "Drag this name to change the number. Shift is finer, Ctrl is coarser, Esc takes it back."
+
+
+class WholeBox(QSpinBox):
+    """A whole number, with commas between thousands."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setLocale(_LOCALE)
+        # arrow keys and the wheel step
+        self.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+
+
+class RealBox(QDoubleSpinBox):
+    """A real number, with a decimal point. A typed comma counts as a point."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setLocale(_LOCALE)
+        # arrow keys and the wheel step
+        self.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
+
+    def validate(self, text: str, at: int) -> object:
+        return super().validate(text.replace(",", "."), at)
+
+    def valueFromText(self, text: str) -> float:  # noqa: N802 - Qt's name
+        return super().valueFromText(text.replace(",", "."))
 
 
 class Scrub(QObject):

@@ -17,8 +17,7 @@ from verdigris.core.worker.protocol.worker_events import DONE, IDLE
 from verdigris.core.worker.protocol.worker_events import FAILED as BAKE_FAILED
 from verdigris.ui.model import states
 from verdigris.ui.model.panel_model import PanelModel
-from verdigris.ui.signals.notices import INFO, WARNING
-from verdigris.ui.signals.signal import Signal
+from verdigris.ui.signals import INFO, WARNING, Signal
 
 WAITING, OPENING, BAKING, STOPPED = "waiting", "opening", "baking", "stopped"
 _ENDED = (BAKED, FAILED, STOPPED)

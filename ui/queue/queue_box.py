@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from verdigris.core.batch.run.summary import BAKED, FAILED
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.queue.bake_queue import BAKING, WAITING, BakeQueue, Item
-from verdigris.ui.signals.notices import capitalise, short_paths
+from verdigris.ui.signals import capitalise, short_paths
 from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP, HALF

@@ -1,4 +1,5 @@
-"""Cards to choose a preset: seconds on this machine, bytes, and the quality to expect."""
+"""Cards to choose a preset: seconds on this machine, bytes, and the quality to expect. The artist's
+own presets have cards, too, and tools to save, export and import them."""
 
 from __future__ import annotations
 
@@ -13,8 +14,11 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QFileDialog,
     QGridLayout,
+    QHBoxLayout,
+    QLineEdit,
     QMenu,
     QSizePolicy,
+    QToolButton,
     QWidget,
 )
 
@@ -22,14 +26,15 @@ from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.text import format_bytes, format_range
 from verdigris.core.pictures.compare.verdict import MOST_DOTS
 from verdigris.core.settings.presets import PRESETS, default_preset
-from verdigris.ui.estimates.predictions import Prediction
+from verdigris.ui.estimates import Prediction
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.parts.choices import BakeChoices
 from verdigris.ui.model.parts.own_presets import SUFFIX, OwnPreset, OwnPresets
 from verdigris.ui.qt.binding import bind, blocked_signals
-from verdigris.ui.signals.notices import ERROR, capitalise
+from verdigris.ui.signals import ERROR, capitalise
 from verdigris.ui.style.colours import colours_for, dim_text, quiet_text
-from verdigris.ui.style.metrics import GAP, RADIUS
+from verdigris.ui.style.icons import wear
+from verdigris.ui.style.metrics import GAP, HALF, RADIUS
 from verdigris.ui.style.sheet import mixed
 
 _USES = {"draft": "for a first look", "standard": "for use", "final": "to ship"}
@@ -245,3 +250,56 @@ class PresetCards(QWidget):
             # the choices contradict each other: the start reports how
             found = None
         card.show_prediction(found)
+
+
+class PresetTools(QWidget):
+    """Saves the present choices as a preset of one's own, and imports one."""
+
+    def __init__(self, model: PanelModel, cards: PresetCards) -> None:
+        super().__init__()
+        self._model, self._cards = model, cards
+        self.name = QLineEdit()
+        self.name.setPlaceholderText("Name of a preset of your own")
+        self.name.setAccessibleName("Name of a preset of your own")
+        self.name.setToolTip("These settings get a card of this name beside the presets")
+        self.save = _tool("Save", "keep", "Saves these settings as a preset of this name")
+        self.take = _tool("Import…", "import", "Reads a preset from a file")
+        self.undelete = _tool("Undo delete", "undo", "Brings back the preset that was deleted last")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(HALF)
+        row.addWidget(self.name, 1)
+        for button in (self.save, self.take, self.undelete):
+            row.addWidget(button)
+        self.save.clicked.connect(lambda _: self._save())
+        self.name.returnPressed.connect(self._save)
+        self.name.textChanged.connect(lambda _: self._show())
+        self.take.clicked.connect(lambda _: self._import())
+        self.undelete.clicked.connect(lambda _: cards.change(lambda own: own.undelete()))
+        bind(self, model.state.own_presets.changed, self._show)
+
+    def _save(self) -> None:
+        name, choices = self.name.text().strip(), self._model.state.choices
+        if name and self._cards.change(lambda own: own.save(name, choices)):
+            self.name.clear()
+
+    def _import(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(self, "Import", "", FILES)
+        if path:
+            self._cards.change(lambda own: own.take(Path(path)))
+
+    def _show(self) -> None:
+        own = self._model.state.own_presets
+        name = self.name.text().strip()
+        self.save.setEnabled(bool(name))
+        self.save.setText("Replace" if own.find(name) else "Save")
+        self.undelete.setVisible(own.deleted is not None)
+
+
+def _tool(text: str, icon: str, tip: str) -> QToolButton:
+    button = QToolButton(text=text)
+    wear(button, icon)
+    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    button.setToolTip(tip)
+    return button

@@ -23,15 +23,13 @@ from verdigris.ui.model.choices_undo import ChoicesUndo
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.qt.keys import Keys
-from verdigris.ui.qt.number_boxes import RealBox, WholeBox
-from verdigris.ui.qt.scrub import Scrub, label_of
-from verdigris.ui.settings.preset_cards import PresetCards
-from verdigris.ui.settings.preset_tools import PresetTools
-from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.qt.scrub import RealBox, Scrub, WholeBox, label_of
+from verdigris.ui.settings.preset_cards import PresetCards, PresetTools
+from verdigris.ui.signals import capitalise
 from verdigris.ui.style.combo import Combo
-from verdigris.ui.style.fold import Fold
 from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP, HALF
+from verdigris.ui.style.section import Fold
 
 _TIPS = {
     "resolution": "Texels along a side of the neural texture. Auto takes as many as the material "

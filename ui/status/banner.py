@@ -9,10 +9,9 @@ from verdigris.core.worker.client.client import GONE, SILENT
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.text_widgets import Elided, MessageText
-from verdigris.ui.signals.notices import ERROR, INFO, WARNING
+from verdigris.ui.signals import ERROR, INFO, WARNING
 from verdigris.ui.style.colours import colours_for
-from verdigris.ui.style.icon_label import IconLabel
-from verdigris.ui.style.icons import wear
+from verdigris.ui.style.icons import IconLabel, wear
 from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.style.sheet import wear_card
 

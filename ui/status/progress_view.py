@@ -20,7 +20,7 @@ from verdigris.ui.model import states
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.text_widgets import Elided
-from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.signals import capitalise
 from verdigris.ui.style.metrics import GAP, HALF
 from verdigris.ui.style.sheet import mixed
 from verdigris.ui.widgets.wording import PHASES, STOPS

@@ -8,7 +8,7 @@ from verdigris.core.settings.presets import default_preset
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.parts.live_values import label_of
 from verdigris.ui.qt.binding import bind
-from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.signals import capitalise
 from verdigris.ui.style.section import Sections
 
 

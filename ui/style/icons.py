@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPalette, QPen, QPixmap
-from PySide6.QtWidgets import QAbstractButton, QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from verdigris.ui.style.colours import dim_text
 from verdigris.ui.style.metrics import ICON
@@ -150,3 +150,22 @@ def _paths(name: str) -> list[tuple[QPainterPath, bool]]:
                 path.arcTo(box, *found[3:])
         at += 1 + count
     return [*parts, (path, False)]
+
+
+class IconLabel(QWidget):
+    """One icon in one colour."""
+
+    def __init__(self, height: int = ICON) -> None:
+        super().__init__()
+        self.name, self._colour = "info", QColor()
+        self.setFixedSize(ICON, height)
+
+    def show_icon(self, name: str, colour: QColor) -> None:
+        self.name, self._colour = name, colour
+        self.update()
+
+    def paintEvent(self, _event: object) -> None:  # noqa: N802 - Qt's name
+        painter = QPainter(self)
+        top = (self.height() - ICON) / 2
+        paint_icon(painter, self.name, QRectF(0, top, ICON, ICON), self._colour)
+        painter.end()

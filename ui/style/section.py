@@ -6,6 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QPushButton,
     QScrollArea,
     QScrollBar,
     QSizePolicy,
@@ -14,9 +15,23 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.ui.style.colours import quiet_text
-from verdigris.ui.style.icons import paint_icon
+from verdigris.ui.style.icons import paint_icon, wear
 from verdigris.ui.style.metrics import BUTTON, GAP, HALF, ICON, bold
 from verdigris.ui.style.sheet import mixed
+
+
+class Fold(QPushButton):
+    """Checked while it is open."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.setCheckable(True)
+        self.setFlat(True)
+        self.setObjectName("fold")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.toggled.connect(lambda is_open: wear(self, "down" if is_open else "right"))
+        wear(self, "right")
 
 
 class SectionHead(QAbstractButton):

@@ -1,4 +1,4 @@
-"""Draws the pictures of the viewport, with their labels, scale and badge."""
+"""Draws the pictures of the viewport side by side, with their labels, scale and badge."""
 
 from __future__ import annotations
 
@@ -14,13 +14,33 @@ from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.drawing import image_of
 from verdigris.ui.style.colours import is_dark
-from verdigris.ui.viewport.cells import WIPE, cells_of
-from verdigris.ui.viewport.heat_scale import LOCKED, heat_image, scale_top, value_at
-from verdigris.ui.viewport.scale_bar import draw_bar
+from verdigris.ui.viewport.scale_bar import LOCKED, draw_bar, heat_image, scale_top, value_at
 
+WIPE, SIDE_BY_SIDE = "wipe", "side by side"
+PARTS = ("reference", "neural", "heat")
+MODES = (WIPE, SIDE_BY_SIDE, *PARTS)
+_GAP = 4
 NAMES = {"reference": "Reference", "neural": "Neural", "heat": "Difference"}
 # Pixels between the edge of a picture and its label.
 _LABEL_MARGIN = 10
+
+
+def cells_of(mode: str, area: QRectF) -> list[tuple[str, QRectF]]:
+    """The parts to draw and their places, which fill the area."""
+    if mode != SIDE_BY_SIDE:
+        return [("reference" if mode == WIPE else mode, area)]
+    count = len(PARTS)
+    across = (area.width() - (count - 1) * _GAP) / count, area.height()
+    down = area.width(), (area.height() - (count - 1) * _GAP) / count
+    # the larger shapes
+    is_across = min(across) >= min(down)
+    width, height = (max(1.0, side) for side in (across if is_across else down))
+    cells = []
+    for number, part in enumerate(PARTS):
+        left = number * (width + _GAP) if is_across else 0.0
+        top = 0.0 if is_across else number * (height + _GAP)
+        cells.append((part, QRectF(area.left() + left, area.top() + top, width, height)))
+    return cells
 
 
 class PictureArea(QWidget):

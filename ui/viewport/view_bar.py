@@ -19,10 +19,10 @@ from verdigris.core.worker.protocol.commands import LARGEST_LEVEL
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind, blocked_signals
 from verdigris.ui.qt.flow_layout import FlowLayout
-from verdigris.ui.qt.number_boxes import RealBox, WholeBox
+from verdigris.ui.qt.scrub import RealBox, WholeBox
 from verdigris.ui.style.combo import Combo
-from verdigris.ui.viewport.field_docs import field_docs
 from verdigris.ui.viewport.viewport import MODES, NAMES, SIDE_BY_SIDE, WIPE, Viewport
+from verdigris.ui.widgets.wording import field_docs
 
 _MESHES = "Meshes (*.obj *.usd *.usda *.usdc *.usdz)"
 _MESH_FILE, _SCENE_MESH = "mesh", "scene"

@@ -18,9 +18,8 @@ from verdigris.ui.model.parts.worker_pictures import Picture
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.drawing import points_between
 from verdigris.ui.viewport.camera import ZOOM_STEP, CameraControl
-from verdigris.ui.viewport.cells import MODES, PARTS, SIDE_BY_SIDE, WIPE
-from verdigris.ui.viewport.heat_scale import worst_spot
-from verdigris.ui.viewport.picture_area import NAMES, PictureArea
+from verdigris.ui.viewport.picture_area import MODES, NAMES, PARTS, SIDE_BY_SIDE, WIPE, PictureArea
+from verdigris.ui.viewport.scale_bar import worst_spot
 
 __all__ = ["MODES", "NAMES", "PARTS", "SIDE_BY_SIDE", "WIPE", "Viewport"]
 

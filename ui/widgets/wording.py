@@ -1,8 +1,13 @@
-"""Formats times, sizes and reports for the artist."""
+"""Words for the artist: times, sizes, reports, and the docstrings of settings as tooltips."""
 
 from __future__ import annotations
 
+import ast
+import inspect
+import textwrap
 from collections.abc import Mapping
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from verdigris.core.progress import (
@@ -14,7 +19,7 @@ from verdigris.core.progress import (
     STARTS,
     TRAINING,
 )
-from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.signals import capitalise
 
 PHASES = {
     STARTS: "finding a good start",
@@ -33,7 +38,6 @@ STOPS = {
     "time limit": "at the time limit",
 }
 """Why a bake ended before its last step."""
-
 _FATES = {
     "kept": "Kept",
     "approximated": "Approximated",
@@ -111,3 +115,19 @@ def describe_textures(report: Mapping[str, Any]) -> list[str]:
         problem = f"{name}: missing" if each.get("is_missing") else each["problem"]
         lines.append(problem or f"{name}, {each['width']} x {each['height']}{tiles}")
     return lines
+
+
+@lru_cache(maxsize=32)
+def field_docs(kind: type) -> dict[str, str]:
+    """The docstring of each field of a dataclass. Empty if the source is not available."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(kind)))
+    except (OSError, SyntaxError):
+        return {}
+    body = getattr(tree.body[0], "body", [])
+    found = {}
+    for field, below in pairwise(body):
+        is_text = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and is_text:
+            found[field.target.id] = " ".join(str(below.value.value).split())
+    return found

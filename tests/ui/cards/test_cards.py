@@ -19,7 +19,7 @@ from verdigris.core.worker.protocol import commands
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.cards import when
 from verdigris.ui.panel import Panel
-from verdigris.ui.signals.notices import ERROR, INFO, WARNING, short_paths
+from verdigris.ui.signals import ERROR, INFO, WARNING, short_paths
 
 from ..fake_session import REPORT
 
@@ -126,7 +126,7 @@ def finish(session, **changes):
 
 
 def test_the_verdict_comes_in_words_with_a_suggestion_that_one_click_tries(panel, session):
-    box, model = panel.learning.verdict, session.model
+    box, model = panel.bake_page.verdict, session.model
     model.set_choices(preset="standard")
     report(session, varying_inputs=["base_color"])
     assert not box.isVisible()
@@ -156,7 +156,7 @@ def test_a_perfect_bake_has_no_suggestion_and_a_draft_suggests_longer_training(p
         "pictures": [{"psnr": 58.0, "ldr_flip": 0.004}],
     }
     finish(session, **perfect)
-    box = panel.learning.verdict
+    box = panel.bake_page.verdict
     assert box.text.text() == "Indistinguishable" and not box.attempt.isVisible()
     session.receive("state", state="idle")
     finish(session)
@@ -165,7 +165,7 @@ def test_a_perfect_bake_has_no_suggestion_and_a_draft_suggests_longer_training(p
 
 def test_preset_cards_show_time_size_and_quality_and_are_chosen_by_keyboard(qtbot, panel, session):
     report(session, varying_inputs=["base_color"])
-    cards = panel.learning.presets.cards
+    cards = panel.bake_page.presets.cards
     assert [*cards] == ["draft", "standard", "final"] and cards["draft"].isChecked()
     assert re.fullmatch(r"(up to )?[\d.]+ [KM]B", cards["final"].lines[1])
     sizes = [card.prediction.loaded_bytes for card in cards.values()]
@@ -180,7 +180,7 @@ def test_preset_cards_show_time_size_and_quality_and_are_chosen_by_keyboard(qtbo
     assert panel.settings.presets.isHidden()
     before = cards["standard"].prediction.seconds
     finish(session)
-    assert not panel.settings.presets.isHidden() and not panel.learning.presets.isVisible()
+    assert not panel.settings.presets.isHidden() and not panel.bake_page.presets.isVisible()
     # the bake took no time, which the next prediction knows, also in another panel
     assert panel.settings.presets.cards["standard"].prediction.seconds < 0.1 * before
     panel.shutdown()
@@ -189,12 +189,12 @@ def test_preset_cards_show_time_size_and_quality_and_are_chosen_by_keyboard(qtbo
 
 def test_a_constant_material_is_predicted_with_its_small_texture(panel, session):
     report(session)
-    assert panel.learning.presets.cards["final"].prediction.loaded_bytes < 100_000
+    assert panel.bake_page.presets.cards["final"].prediction.loaded_bytes < 100_000
 
 
 def test_the_chart_has_titles_phases_a_crosshair_and_ghosts_and_is_cleared(panel, session):
     report(session, varying_inputs=["base_color"])
-    chart, model = panel.learning.plot, session.model
+    chart, model = panel.bake_page.plot, session.model
     assert not chart.isVisible()
     finish(session)
     assert chart.isVisible()

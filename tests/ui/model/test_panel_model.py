@@ -10,7 +10,7 @@ from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.worker.client.client import GONE, SILENT, WELL, Health
 from verdigris.core.worker.protocol import commands
 from verdigris.ui.model import states
-from verdigris.ui.signals.notices import ERROR
+from verdigris.ui.signals import ERROR
 
 from ..fake_session import CLAY, REPORT
 

@@ -14,7 +14,7 @@ from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.host import HostMaterial
 from verdigris.core.worker.protocol import commands
 from verdigris.ui.paint.weight_map import Brush
-from verdigris.ui.signals.notices import ERROR
+from verdigris.ui.signals import ERROR
 
 from ..fake_session import CLAY, REPORT, FakeHost, Session
 

@@ -8,8 +8,7 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 
 from PySide6.QtGui import QColor, QPalette
 
-from verdigris.ui.style.colours import colours_for, contrast, dim_text
-from verdigris.ui.style.palettes import dark_palette, light_palette
+from verdigris.ui.style.colours import colours_for, contrast, dark_palette, dim_text, light_palette
 
 ROLE, GROUP = QPalette.ColorRole, QPalette.ColorGroup
 SURFACES = {ROLE.Text: ROLE.Base, ROLE.WindowText: ROLE.Window, ROLE.ButtonText: ROLE.Button}
@@ -69,7 +68,7 @@ def test_disabled_controls_and_hints_stay_readable(colours, wear, quiet):
         (form.folder, ROLE.Text),
         (form._combos["network"], ROLE.Text),
         (form.resume, ROLE.WindowText),
-        (quiet.learning.figures.size, ROLE.WindowText),
+        (quiet.bake_page.figures.size, ROLE.WindowText),
     ):
         child.setEnabled(False)
         # on the window: disabled controls have no ground of their own
@@ -105,4 +104,4 @@ def test_messages_follow_a_change_of_palette(wear, quiet):
     ground = quiet.palette().color(ROLE.Window)
     assert contrast(QColor(text.styleSheet().split()[1].rstrip(";")), ground) > 4.5
     assert colours_for(quiet).middling.name() in text.styleSheet()
-    assert colours_for(quiet).good.name() in quiet.learning.figures.error.styleSheet()
+    assert colours_for(quiet).good.name() in quiet.bake_page.figures.error.styleSheet()

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.parts.choices import BakeChoices
-from verdigris.ui.signals.notices import ERROR, INFO, WARNING
+from verdigris.ui.signals import ERROR, INFO, WARNING
+from verdigris.ui.style.colours import DARK, LIGHT
 from verdigris.ui.style.icons import PATHS, icon
 from verdigris.ui.style.metrics import ICON, tabular
-from verdigris.ui.style.palettes import DARK, LIGHT
 from verdigris.ui.style.sheet import PRIMARY
 from verdigris.ui.window import Window, stored_theme
 
@@ -116,7 +116,7 @@ def test_the_sparkline_falls_with_the_error_and_opens_the_chart(qtbot, session, 
     assert line.accessibleName() == "Chart of the error: 0.0200"
     panel.pages.show_only([])
     line.click()
-    assert panel.pages.is_open(panel.learning)
+    assert panel.pages.is_open(panel.bake_page)
     assert model.link.is_busy
 
 

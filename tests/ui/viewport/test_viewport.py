@@ -12,8 +12,7 @@ from PySide6.QtTest import QTest
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.parts.worker_pictures import Picture
-from verdigris.ui.viewport.heat_scale import heat_image
-from verdigris.ui.viewport.scale_bar import draw_bar
+from verdigris.ui.viewport.scale_bar import draw_bar, heat_image
 from verdigris.ui.viewport.viewport import MODES, Viewport
 
 RED = (200, 30, 30)

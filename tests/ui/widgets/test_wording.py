@@ -4,8 +4,7 @@ import pytest
 
 from verdigris.core.base.text import format_bytes
 from verdigris.core.settings.bake_settings import BakeSettings
-from verdigris.ui.viewport.field_docs import field_docs
-from verdigris.ui.widgets.wording import format_duration, parts_by_fate
+from verdigris.ui.widgets.wording import field_docs, format_duration, parts_by_fate
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,7 @@ from verdigris.core.base.json_fields import find_number, find_table, find_whole
 from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.bundle.history import History, Version
 from verdigris.ui.model.parts.bake_log import Doubles
-from verdigris.ui.signals.notices import ERROR, Notices
-from verdigris.ui.signals.signal import Signal
+from verdigris.ui.signals import ERROR, Notices, Signal
 
 
 @dataclass(frozen=True)

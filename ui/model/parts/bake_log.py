@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from verdigris.core.hosts.host import BakedResult
 from verdigris.core.progress import FLATTENING, ROUNDING, SMALL_TEXTURE, TRAINING
-from verdigris.ui.signals.signal import Signal
+from verdigris.ui.signals import Signal
 
 Doubles = NDArray[np.float64]
 

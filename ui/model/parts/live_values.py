@@ -9,7 +9,7 @@ from typing import Any
 
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.material.live_inputs.live_input import WantedInput, parse_wanted
-from verdigris.ui.signals.signal import Signal
+from verdigris.ui.signals import Signal
 
 RANGE_PICTURES = 8
 

@@ -14,7 +14,7 @@ from verdigris.core.base.text import why_invalid_file_name
 from verdigris.core.pictures.compare.verdict import require_target
 from verdigris.core.settings.presets import PRESETS
 from verdigris.ui.model.parts.choices import BakeChoices
-from verdigris.ui.signals.signal import Signal
+from verdigris.ui.signals import Signal
 
 SUFFIX = ".vdpreset"
 _KIND, _VERSION = "verdigris preset", 1

@@ -9,8 +9,7 @@ from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.hosts.host import Host, HostMaterial
 from verdigris.core.worker.protocol.commands import BYTES_A_TRIANGLE, SetMesh
 from verdigris.core.worker.protocol.messages import LARGEST_PAYLOAD
-from verdigris.ui.signals.notices import WARNING, Notices
-from verdigris.ui.signals.signal import Signal
+from verdigris.ui.signals import WARNING, Notices, Signal
 
 
 def mesh_of(loaded: SetMesh) -> Mesh:

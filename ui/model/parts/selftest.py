@@ -7,7 +7,7 @@ from pathlib import Path
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.process.worker_environment import read_setting, store_setting
 from verdigris.core.hosts.host import Host, log_beside
-from verdigris.ui.signals.notices import INFO, WARNING, Notices
+from verdigris.ui.signals import INFO, WARNING, Notices
 
 # The setting of the machine: names of applications in which the self-test was offered.
 _OFFERED_IN = "selftest_offered_in"

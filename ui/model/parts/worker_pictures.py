@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from verdigris.ui.signals.signal import Signal
+from verdigris.ui.signals import Signal
 
 
 @dataclass(frozen=True)

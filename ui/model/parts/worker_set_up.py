@@ -6,7 +6,7 @@ from collections import deque
 
 from verdigris.core.base.process.worker_environment import find_set_up_program
 from verdigris.core.worker.client.set_up import FAILED, FINISHED, SetUp
-from verdigris.ui.signals.signal import Signal
+from verdigris.ui.signals import Signal
 
 HIDDEN, OFFERED, RUNNING = "hidden", "offered", "running"
 _MOST_LINES = 200

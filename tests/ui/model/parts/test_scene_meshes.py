@@ -16,7 +16,7 @@ from verdigris.core.hosts.host import WEIGHT_SET
 from verdigris.core.hosts.painted_meshes import PaintedMeshes
 from verdigris.core.worker.protocol import commands
 from verdigris.ui.model.panel_model import PanelModel
-from verdigris.ui.signals.notices import ERROR, WARNING
+from verdigris.ui.signals import ERROR, WARNING
 
 from ....plugins.maya.scenes import SHAPE, open_scene
 from ...fake_session import FakeClient

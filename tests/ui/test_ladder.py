@@ -6,7 +6,7 @@ import pytest
 
 from verdigris.core.worker.client.client import GONE, Health
 from verdigris.core.worker.protocol import commands
-from verdigris.ui.signals.notices import ERROR, INFO
+from verdigris.ui.signals import ERROR, INFO
 
 REPORT = {
     "format": "verdigris.ladder",

@@ -1,4 +1,7 @@
-"""The verdict on a bake: words, dots, one suggestion, and the figures folded below."""
+"""The page of a bake: presets before it, then its chart and figures, and the verdict at the end.
+
+The verdict has words, dots, one suggestion, and the measured figures folded below.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +9,26 @@ import html
 
 from PySide6.QtCore import QEvent, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from verdigris.core.pictures.compare.verdict import CLOSE, EQUAL, FAIR, Verdict
 from verdigris.ui.cards.dots import Dots
-from verdigris.ui.estimates.predictions import compare
+from verdigris.ui.charts.figures import Figures
+from verdigris.ui.charts.loss_plot import LossPlot
+from verdigris.ui.estimates import compare
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.suggestion import Suggestion, suggest
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.text_widgets import Line
-from verdigris.ui.signals.notices import capitalise
+from verdigris.ui.settings.preset_cards import PresetCards
+from verdigris.ui.signals import capitalise
 from verdigris.ui.style.colours import colours_for
-from verdigris.ui.style.fold import Fold
 from verdigris.ui.style.icons import wear
 from verdigris.ui.style.metrics import GAP, HALF, title_font
+from verdigris.ui.style.section import Fold
 from verdigris.ui.widgets.wording import format_duration
+
+_CHART_HEIGHT = 184
 
 
 class VerdictBox(QWidget):
@@ -168,3 +169,39 @@ class VerdictBox(QWidget):
                 f"<td style='color:{colour}'>{each.grade}</td></tr>"
             )
         return f"<table cellspacing='2'>{''.join(rows)}</table>"
+
+
+class BakePage(QWidget):
+    """The chart keeps its place: the presets are shown in it until there is something to draw."""
+
+    def __init__(self, model: PanelModel) -> None:
+        super().__init__()
+        self._model = model
+        self.plot = LossPlot(model)
+        self.verdict = VerdictBox(model)
+        self.figures = Figures(model)
+        self.before = QWidget()
+        self.presets = PresetCards(model)
+        inside = QVBoxLayout(self.before)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.setSpacing(GAP)
+        inside.addWidget(QLabel("What is it for?"))
+        inside.addWidget(self.presets)
+        self.plot.setFixedHeight(_CHART_HEIGHT)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GAP)
+        for each in (self.before, self.verdict, self.plot, self.figures):
+            column.addWidget(each)
+        bind(self, model.link.state_changed, self._show)
+        bind(self, model.state.bake.history_changed, self._show)
+
+    @property
+    def has_chart(self) -> bool:
+        """Whether a bake is drawn, and not the presets."""
+        return self._model.link.is_busy or len(self._model.state.bake.history.losses()[0]) > 0
+
+    def _show(self) -> None:
+        has_chart = self.has_chart
+        self.plot.setVisible(has_chart)
+        self.before.setVisible(not has_chart)

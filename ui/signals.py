@@ -1,17 +1,38 @@
-"""Messages for the artist."""
+"""Signals and messages for the artist, on which the panel is built. Without Qt."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import overload
-
-from verdigris.ui.signals.signal import Signal
+from typing import Any, overload
 
 INFO, WARNING, ERROR = "info", "warning", "error"
 # A notice that repeats one of the last three replaces it.
 _REPEAT_WINDOW = 3
+# Folders of a path: names may have spaces inside, but the blank before another path is none.
+_FOLDERS = re.compile(
+    r"""(?<![\w.:/\\])(?:[A-Za-z]:|~)?[\\/]{1,2}(?:[^\\/:\n"']*[^\\/:\n"'\s][\\/])+(?=[^\\/\s])"""
+)
+
+
+class Signal:
+    """A list of listeners that are called in turn."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Callable[..., Any]] = []
+
+    def connect(self, listener: Callable[..., Any]) -> None:
+        self._listeners.append(listener)
+
+    def disconnect(self, listener: Callable[..., Any]) -> None:
+        """Removes a listener. Does nothing if it is not connected."""
+        if listener in self._listeners:
+            self._listeners.remove(listener)
+
+    def emit(self, *values: Any) -> None:
+        for listener in tuple(self._listeners):
+            listener(*values)
 
 
 @dataclass(frozen=True)
@@ -27,12 +48,6 @@ class Notice:
     def short(self) -> str:
         """The text without folders, unless it names one."""
         return self.text if self.names_folder else short_paths(self.text)
-
-
-# Folders of a path: names may have spaces inside, but the blank before another path is none.
-_FOLDERS = re.compile(
-    r"""(?<![\w.:/\\])(?:[A-Za-z]:|~)?[\\/]{1,2}(?:[^\\/:\n"']*[^\\/:\n"'\s][\\/])+(?=[^\\/\s])"""
-)
 
 
 def short_paths(text: str) -> str:

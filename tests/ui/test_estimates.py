@@ -7,8 +7,7 @@ import pytest
 
 from verdigris.core.base.text import format_range
 from verdigris.core.settings.presets import require_recipe
-from verdigris.ui.estimates.predictions import Prediction, Predictions, compare
-from verdigris.ui.estimates.time_left import BakeClock, TimeLeft
+from verdigris.ui.estimates import BakeClock, Prediction, Predictions, TimeLeft, compare
 
 
 def settings(preset):

@@ -1,1 +1,0 @@
-"""What the panel offers when the plug-in is new on a machine."""

@@ -1,1 +1,0 @@
-"""Signals and notices, on which everything else in the panel is built. Without Qt."""
