@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from graphlib import TopologicalSorter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import DocumentError
 from verdigris.core.material.graph.library import TARGET
@@ -120,6 +120,15 @@ def image_inputs(node: mx.Node) -> Iterator[mx.Input]:
     for port in defined_inputs(node) if is_defined_here(node) else ():
         if port.getType() == "filename" and node.getActiveInput(port.getName()) is None:
             yield port
+
+
+def value_of(port: mx.Input) -> Any:
+    """The value of an input by its type; None if there is none or it cannot be read. For a struct
+    it is the text, because MaterialX's bindings have no such type (MaterialX 1.39.5, main.py)."""
+    try:
+        return port.getValue()
+    except AttributeError:
+        return port.getValueString()
 
 
 def is_connected(port: mx.Input) -> bool:

@@ -14,6 +14,7 @@ from verdigris.core.material.graph.traversal import (
     output_type,
     own_graph,
     source_of,
+    value_of,
 )
 from verdigris.core.material.normalise.dropped_nodes import DISABLE
 from verdigris.core.material.normalise.type_conversions import CHANNELS
@@ -80,7 +81,7 @@ def find_fault(node: mx.Node) -> str | None:
         if fault:
             return f"node {node.getNamePath()!r}, input {port.getName()!r}: {fault}"
     for port in definition.getActiveInputs() if is_of_document(definition, node) else ():
-        fault = _unreadable(port) or _unknown_unit(port)
+        fault = _of_struct(port) or _unreadable(port) or _unknown_unit(port)
         if fault and node.getInput(port.getName()) is None:
             where = f"its definition {definition.getName()!r}, input {port.getName()!r}"
             return f"node {node.getNamePath()!r}: {where}: {fault}"
@@ -90,10 +91,21 @@ def find_fault(node: mx.Node) -> str | None:
 def _fault_of(port: mx.Input) -> str | None:
     return (
         _dangling(port)
+        or _of_struct(port)
         or _mistyped(port)
         or _unlit(port)
         or _unreadable(port)
         or _unknown_unit(port)
+    )
+
+
+def _of_struct(port: mx.Input) -> str | None:
+    definition = port.getDocument().getTypeDef(port.getType())
+    if definition is None or not definition.getMembers():
+        return None
+    return (
+        f"has the type {port.getType()}, a struct, which is not supported: use an input for each "
+        "member"
     )
 
 
@@ -334,7 +346,7 @@ def _unreadable(port: mx.Input) -> str | None:
     text = port.getValueString()
     if not text or port.getType() not in _VALUE_FORMATS:
         return None
-    if port.getValue() is None:
+    if value_of(port) is None:
         how = _VALUE_FORMATS[port.getType()]
         return f"the value {text!r} does not have the type {port.getType()}: write {how}"
     # MaterialX reads only the part before the comma
@@ -381,7 +393,7 @@ def _index_of_nothing(port: mx.Input, definition: mx.NodeDef) -> str | None:
     is_index = port.getName() == "index" and port.getParent().getCategory() in _INDEXED
     if not is_index or is_connected(port):
         return None
-    index = (port.getInterfaceInput() or port).getValue()
+    index = value_of(port.getInterfaceInput() or port)
     last = definition.getActiveInput("index").getAttribute("uimax")
     if index is None or (index >= 0 and not (last and index > int(last))):
         return None

@@ -10,7 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.graph.traversal import all_nodes, defined_input, is_connected
+from verdigris.core.material.graph.traversal import (
+    all_nodes,
+    defined_input,
+    is_connected,
+    value_of,
+)
 
 if TYPE_CHECKING:
     import MaterialX as mx
@@ -85,10 +90,10 @@ def bypass_disabled_nodes(root: mx.Document) -> None:
         if port is None or port.getType() != "boolean" or defined_input(node, DISABLE) is not None:
             continue
         given = port.getInterfaceInput() or port
-        if is_connected(given) or given.getValue() is None:
+        if is_connected(given) or value_of(given) is None:
             continue
         node.removeInput(DISABLE)
-        if given.getValue() and not _replace(node):
+        if value_of(given) and not _replace(node):
             node.addInput(DISABLE, "boolean").setValueString("true")
 
 

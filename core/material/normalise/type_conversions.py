@@ -10,7 +10,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.graph.traversal import all_nodes, definition_of, output_type
+from verdigris.core.material.graph.traversal import (
+    all_nodes,
+    definition_of,
+    output_type,
+    value_of,
+)
 from verdigris.core.material.normalise.inputs import VALUE_ATTRIBUTES
 
 if TYPE_CHECKING:
@@ -127,7 +132,7 @@ def _complete_value(port: mx.Input, made: list[Conversion]) -> bool:
     """Rewrites a value whose number of components differs from that of its type. Returns whether it
     did."""
     text, kind = port.getValueString(), port.getType()
-    if not text or _is_fed(port) or (port.getValue() is not None and kind in _SEVERAL):
+    if not text or _is_fed(port) or (value_of(port) is not None and kind in _SEVERAL):
         return False
     written = _TRUTH.get(text.strip()) if kind == "boolean" else None
     if written is None and kind in _WIDTHS:

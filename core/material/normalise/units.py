@@ -23,6 +23,7 @@ from verdigris.core.material.graph.traversal import (
     is_defined_here,
     own_graph,
     source_of,
+    value_of,
 )
 
 if TYPE_CHECKING:
@@ -146,8 +147,8 @@ def _convert(port: mx.Input, unit: str) -> None:
     kind = _kind_of(unit)
     if port.getUnitType() != kind or port.getUnit() not in known_units()[kind]:
         return
-    value = port.getValue()
-    if value is not None:
+    value = value_of(port)
+    if value is not None and not isinstance(value, str):
         scale = _scales()[port.getUnit()] / _scales()[unit]
         numbers = value.asTuple() if hasattr(value, "asTuple") else (value,)
         port.setValueString(", ".join(f"{number * scale:.9g}" for number in numbers))

@@ -381,3 +381,44 @@ def test_code_that_a_document_brings_in_a_file_is_refused(tmp_path):
         DocumentError, match=r"node 'painted' is .* the file '.*own\.slang', and code"
     ):
         Teacher(parse_document(text, search_paths=[tmp_path]))
+
+
+STRUCT = (
+    '<typedef name="pair"><member name="ss" type="float" value="0.5"/>'
+    '<member name="tt" type="float" value="0.5"/></typedef>'
+    '<nodedef name="ND_first" node="first"><input name="in" type="pair" value="{0.1;0.2}"/>'
+    '<output name="out" type="float"/></nodedef>'
+    '<implementation name="IM_first" nodedef="ND_first" target="genglsl" sourcecode="{{in}}.ss"/>'
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [
+        ('<input name="in" type="pair" value="{0.1;0.5}"/>', "node 'a', input 'in'"),
+        (
+            '<input name="in" type="pair" value="{0.1;0.5}" unittype="distance" unit="inch"/>',
+            "node 'a', input 'in'",
+        ),
+        ("", "node 'a': its definition 'ND_first', input 'in'"),
+    ],
+)
+def test_a_value_of_a_struct_is_refused_on_one_line(given, place):
+    """As in struct_texcoord.mtlx of MaterialX's test suite (stdlib/structs)."""
+    used = f'<first name="a" type="float">{given}</first>'
+    text = document(
+        STRUCT,
+        used,
+        standard_surface('<input name="base" type="float" nodename="a"/>'),
+        material(),
+    )
+    loaded = parse_document(text)
+    (reported,) = describe(loaded)
+    with pytest.raises(DocumentError) as refusal:
+        loaded.check(loaded.require_material())
+    message = (
+        f"{place}: has the type pair, a struct, which is not supported: use an input for each "
+        "member"
+    )
+    assert message in str(refusal.value)
+    assert message in reported.problem
