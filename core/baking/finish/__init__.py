@@ -1,1 +1,1 @@
-"""The end of a bake: rounding, final measurements, warnings, the bundle."""
+"""The end of a bake: rounding, heads, measurements, warnings, and the bundle."""

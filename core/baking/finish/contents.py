@@ -1,4 +1,4 @@
-"""What a bundle says beside its numbers: the record of its bake, errors, reference and shaders."""
+"""The contents of a bundle beside its numbers: the record of its bake, errors, shaders, maps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from verdigris.core.bundle.proxies.make_proxies import CheckedProxies
     from verdigris.core.material.teacher.teacher import Teacher
 
-# The albedo's bound above the error of this device.
+# The bound of the albedo is this much above the error on this device.
 _ALBEDO_MARGIN = 2e-3
 
 
@@ -38,7 +38,7 @@ def make_contents(
     proxies: CheckedProxies,
     is_first: bool,
 ) -> Contents:
-    """All of a material's bundle but its numbers. `is_first`: it is to be refined."""
+    """The contents of a material's bundle. `is_first`: the bundle is still to be refined."""
     teacher, maps = run.teachers[material], run.maps[material]
     reference, bounds, arithmetic = judged(exported, teacher)
     albedo = MARGIN * proxies.errors["albedo"]["median"] + _ALBEDO_MARGIN
@@ -85,7 +85,7 @@ def _source_of(run: Run, material: int, is_first: bool) -> Mapping[str, Any]:
         "stopped_by": run.clock.stopped_by,
         "decoder_shared_by": list(run.names),
         **({"size": run.size_choice.facts()} if run.size_choice else {}),
-        # its figures are rough, and its texture may be the small one
+        # the figures are rough, and the texture may be the small one
         **({"is_first": True} if is_first else {}),
         **({"mesh": mesh.source} if (mesh := teacher.mesh) else {}),
         **({"live": live} if (live := live_facts(teacher)) else {}),

@@ -37,8 +37,8 @@ _PARTS = 5
 
 
 def finish(run: Run, decoder: NDArray[Any], heads: WaitForHeads | None = None) -> Iterator[Event]:
-    """Measures and writes every material with this rounded decoder; the last event is Finished.
-    `heads` waits for those that a thread fits."""
+    """Measures and writes every material with this rounded decoder. The last event is Finished.
+    `heads` waits for heads that a thread fits."""
     written: list[tuple[Figures, Mapping[str, str] | None]] = []
     paths = bundle_paths(run.options, run.teachers)
     effort = effort_of(run)
@@ -67,9 +67,9 @@ def finish(run: Run, decoder: NDArray[Any], heads: WaitForHeads | None = None) -
 
 
 def keep_first(run: Run) -> Iterator[Event]:
-    """Writes every material of a bake that is stopped in a few seconds, from the texture that is
-    trained at the moment; the last event is Kept. The bake goes on to `finish`, which replaces
-    these bundles."""
+    """Writes every material of a stopped bake within seconds, from the texture that is trained at
+    the moment. The last event is Kept. The bake continues to `finish`, which replaces these
+    bundles."""
     run.clock.stopped_by = "request"
     paths, effort = bundle_paths(run.options, run.teachers), first_effort()
     blocks, run.blocks = run.blocks, None
@@ -128,14 +128,14 @@ def _write(
 
 
 def _put(run: Run, path: Path, exported: Exported, contents: Contents) -> Iterator[Event]:
-    """Writes a bundle. It takes the place of one that was kept first, and of no other that somebody
-    has put there meanwhile."""
-    # what was trained for so long is not lost with a folder that somebody took away meanwhile
+    """Writes a bundle. It replaces a bundle that was kept first, but no other that somebody put
+    there meanwhile."""
+    # a long training is not lost if somebody removed the folder meanwhile
     make_folder(run.options.folder)
     first = run.kept.get(path)
     if first is not None and not _holds(path / MANIFEST_FILE, first):
         yield Warning(
-            f"{path}: was changed after the bake was stopped: it stays as it is, without the "
+            f"{path}: was changed after the bake was stopped, and stays as it is, without the "
             "refined result"
         )
         return
@@ -147,7 +147,7 @@ def _put(run: Run, path: Path, exported: Exported, contents: Contents) -> Iterat
 
 
 def _holds(path: Path, data: bytes) -> bool:
-    """Whether a file has these bytes."""
+    """Whether a file contains these bytes."""
     with contextlib.suppress(OSError):
         return path.read_bytes() == data
     return False
@@ -160,7 +160,7 @@ def _closing(run: Run, done: int) -> Iterator[Event]:
 
 
 def _kept(run: Run) -> str:
-    """What there is of a bake whose bundle could not be written."""
+    """What remains of a bake whose bundle could not be written."""
     path = run.saved.find_file()
     if path is None:
         return "there is no checkpoint of this bake"

@@ -1,8 +1,8 @@
 """Fits the head of the sampler to the trained decoder, at the end of a bake.
 
 The loss of a surface is the relative variance of an estimate with the sampler's directions, blended
-with the cross-entropy of its density and the response, which is smoother where the density is
-still far off. Both are estimated on directions that are drawn once.
+with the cross-entropy of its density and the response, which is smoother while the density is still
+far off. Both are estimated on directions that are drawn once.
 """
 
 from __future__ import annotations
@@ -54,27 +54,28 @@ if TYPE_CHECKING:
 
 # Rates of the first and the second round.
 _BATCH, _RATE, _SECOND_RATE = 64, 0.03, 0.02
-# Parts of the surfaces and of the steps that the first round has.
+# The first round has this part of the surfaces (a half), and of the steps (a third).
 _FIRST_SURFACES, _FIRST_STEPS = 2, 3
 # Weight of the variance in the loss; the rest is cross-entropy.
 _VARIANCE = 0.9
-# Limits of one direction's and one surface's weight in a step, for its tilts, too, which are small.
+# Limits in a step: of a direction's weight, of a surface's slopes, and of those of its tilts, which
+# are small.
 MOST_RATIO, MOST_SLOPE, MOST_TILTING = 50.0, 5.0, 20.0
-# Rare surfaces, such as those at edges of masks, decide about the noise of a picture, so that a fit
-# gains by many of them. Drafts, and bakes on a processor, need some percent more samples.
+# Rare surfaces, such as those at edges of masks, decide the noise of a picture, so a fit gains from
+# many. Drafts, and bakes on a CPU, fit fewer: their pictures need some percent more samples.
 LARGE, SMALL = Effort(4096, 64, 540), Effort(960, 64, 360)
-# Of a material with few texels. Its surfaces are alike, and its highlights are as narrow as in the
-# document: widths must be exact, which takes steps.
+# The effort for a material with few texels. Its surfaces are alike, and its highlights are as
+# narrow as in the document: widths must be exact, which takes steps.
 FEW_TEXELS, _OF_FEW_TEXELS = 16 * 16, Effort(1920, 64, 900)
-# Training samples of a bake with a large fit, on a graphics card: `standard` and `final`, also of
+# Training samples of a bake with a large fit, on a GPU: those of `standard` and `final`, also for
 # materials without detail, which train a sixth as long.
 _MANY, MANY_OF_FEW_TEXELS = 5e8, 1.5e8
-# Those of a long bake: `final`.
+# Training samples of a long bake: `final`.
 LONG = 1.2e9
 
 
 def effort_on(device: Device, samples: float = LONG, texels: float = math.inf) -> Effort:
-    """The effort for a bake of so many training samples and texels. Bakes on a processor are
+    """The effort for a bake with this number of training samples and texels. Bakes on a CPU are
     short."""
     if device.is_software:
         return SMALL
@@ -89,8 +90,8 @@ def fit_sampler(
     materials: Callable[[], Iterable[tuple[Parameters, Student]]],
     effort: Effort,
 ) -> FloatArray:
-    """The head of materials that share a decoder. Its first round finds highlights, and its second
-    draws directions from what the first has found, so that widths become exact."""
+    """The head of materials that share a decoder. The first round finds highlights. The second
+    draws directions from the lobes of the first, so that widths become exact."""
     surfaces, steps = effort.surfaces // _FIRST_SURFACES, effort.steps // _FIRST_STEPS
     first = replace(effort, surfaces=surfaces, steps=steps)
     examples = join([draw_examples(*each, first) for each in materials()])
@@ -104,14 +105,13 @@ def fit_sampler(
 def fit_head(
     spec: NetworkSpec, examples: Examples, steps: int, start: FloatArray | None = None
 ) -> FloatArray:
-    """The head's numbers as a bundle stores them: half floats. With `start` it goes on from
-    these."""
+    """The head's numbers as a bundle stores them: half floats. The fit continues from `start`."""
     head = _first_guess(spec, np.random.default_rng(SEED)) if start is None else start.copy()
 
     def slopes(views: Views, inputs: FloatArray, chosen: slice) -> tuple[FloatArray, ...]:
         return _slopes(spec, views, inputs, examples.part(chosen))
 
-    # a channel that is the same everywhere must not be magnified
+    # a constant channel must not be magnified
     descent = Descent(steps, _BATCH, _RATE if start is None else _SECOND_RATE, least_deviation=1e-3)
     descent.run(head, partial(head_views, spec), examples.inputs, slopes, start is not None)
     return head.astype(np.float16).astype(np.float32)
@@ -127,7 +127,7 @@ class Descent:
     rate: float
     """The first rate."""
     least_deviation: float
-    """Added to the deviation of each input, which they are divided by."""
+    """Is added to the deviation of each input, by which inputs are divided."""
 
     def run(
         self,
@@ -137,9 +137,9 @@ class Descent:
         slopes_of: Callable[[Views, FloatArray, slice], tuple[FloatArray, ...]],
         is_fitted: bool = False,
     ) -> None:
-        """Changes the numbers, of which `views_of` gives weights and biases of both layers.
-        `slopes_of` gives their gradients on a part of the inputs. `is_fitted`: the numbers are for
-        these inputs, and not a first guess for inputs of deviation 1."""
+        """Fits the numbers in place. `views_of` gives the weights and biases of both layers, and
+        `slopes_of` their gradients on a part of the inputs. `is_fitted`: the numbers are for these
+        inputs, and not a first guess for inputs with deviation 1."""
         mean = inputs.mean(1)
         scale = 1 / (inputs.std(1) + self.least_deviation)
         views = views_of(numbers)
@@ -181,7 +181,7 @@ def _first_guess(spec: NetworkSpec, random: np.random.Generator) -> FloatArray:
     weights, _, last, bias = head_views(spec, head)
     weights[:] = random.standard_normal(weights.shape) / np.sqrt(spec.head_inputs)
     last[:] = 0.1 * random.standard_normal(last.shape) / np.sqrt(HEAD_WIDTH)
-    # a narrow lobe that is tilted at random is where nothing is seen
+    # a narrow lobe with a random tilt would miss every highlight
     last[spec.untilted_outputs :] = 0
     bias[: 2 * spec.frame_count] = np.log(0.2)
     # most materials need little of the uniform hemisphere
@@ -201,7 +201,7 @@ def _slopes(
 
 
 def _slope_by_raw(spec: NetworkSpec, raw: FloatArray, examples: Examples) -> FloatArray:
-    # All frames go through numpy together: its calls take the time, not their numbers.
+    # All frames go through numpy together: calls take the time, not the amount of numbers.
     widths, share = mixture(spec, raw, examples.stretch)
     squares = np.moveaxis(widths * widths, 1, 0)
     tilts = np.moveaxis(tilts_of(spec, raw, examples.towards), 1, 0)
@@ -262,11 +262,11 @@ def _slopes_of_turns(lobe: Halves, squares: FloatArray) -> list[FloatArray]:
 def _slopes_of_tilt(
     tilt: FloatArray, turn: FloatArray, turning: Sequence[FloatArray]
 ) -> FloatArray:
-    """By the two tangents of turn_by(), from slopes by the turns of the tilted frame."""
+    """Slopes by the two tangents of turn_by(), from slopes by the turns of the tilted frame."""
     tangent, bitangent, normal = turn
     length = np.sqrt(1 + (tilt * tilt).sum(0))
     to_tangent, to_bitangent, around = turning
-    # the normal's own part turns nothing
+    # the part along the normal turns nothing
     whole = to_bitangent - around * normal[0] / np.sqrt(1 - normal[0] ** 2)
     found = (tangent[:2] * to_tangent + bitangent[:2] * whole) / length
     return np.asarray(found * (np.abs(tilt) < MOST_TILT))

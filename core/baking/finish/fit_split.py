@@ -1,8 +1,8 @@
 """Fits the head of split-sum lighting to the trained decoder, at the end of a bake.
 
-The light of all parts, times the head's factors, shall be that of the response under any
-environment. A surface's squared error is taken under many small lights and under a white sky. It is
-quadratic in the factors, so that its coefficients are computed once.
+The light of all parts, times the head's factors, should equal the light of the response under any
+environment. The squared error of a surface is measured under many small lights and under a white
+sky. It is quadratic in the factors, so its coefficients are computed once.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ if TYPE_CHECKING:
 _SEED = 20_071
 _LEAST_COSINE = 0.03
 _DARK = 0.01
-# Directions of a surface. Their noise is averaged over surfaces.
+# Directions for each surface. Their noise is averaged over surfaces.
 _DIRECTIONS = 32
 _BATCH, _RATE = 128, 0.005
 MOST_SLOPE = 1.0
-# Deviation of an input that is the same everywhere.
+# Is added to deviations, because an input may be constant.
 _LEAST_DEVIATION = 1e-2
 # Shares of a lobe's middle and border, and of the three diffuse parts, before the fit.
 _FIRST_SHARES, _FIRST_DIFFUSE = (0.7, 0.3), (0.8, 0.1, 0.1)
@@ -70,7 +70,7 @@ _LEAST_SHARPNESS, _LEAST_SOLID_ANGLE = 1e-3, 1e-5
 
 @dataclass(frozen=True)
 class SplitEffort:
-    """How much a fit takes."""
+    """The size of a fit."""
 
     surfaces: int
     steps: int
@@ -79,12 +79,12 @@ class SplitEffort:
 LARGE, SMALL = SplitEffort(4096, 1200), SplitEffort(2048, 600)
 
 
-# Surfaces of few texels are alike. Light from all round the horizon, as on velvet, takes steps.
+# Surfaces with few texels are alike. Light from all around the horizon, as on velvet, takes steps.
 _OF_FEW_TEXELS = SplitEffort(1024, 1800)
 
 
 def split_effort_on(device: Device, samples: float = LONG, texels: float = math.inf) -> SplitEffort:
-    """The effort for a bake of so many training samples and texels. Bakes on a processor are
+    """The effort for a bake with this number of training samples and texels. Bakes on a CPU are
     short."""
     if not device.is_software and texels <= FEW_TEXELS and samples >= MANY_OF_FEW_TEXELS:
         return _OF_FEW_TEXELS
@@ -92,11 +92,11 @@ def split_effort_on(device: Device, samples: float = LONG, texels: float = math.
 
 
 class SmallLights:
-    """Spherical Gaussians all around as the channels of an environment; the last one is white."""
+    """An environment whose channels are spherical Gaussians all around; the last one is white."""
 
     def __init__(self) -> None:
         index = np.arange(_LIGHTS)
-        # additive recurrences: evenly spread, a little below the horizon, too
+        # additive recurrences: evenly spread, also a little below the horizon
         height = 1.1 * ((0.7548776662466927 * index + 0.1) % 1) - 0.1
         turn = 2 * np.pi * GOLDEN_RATIO * index
         sine = np.sqrt(1 - height * height)
@@ -114,7 +114,7 @@ class SmallLights:
         }
 
     def reflected(self, wi: FloatArray, shares: FloatArray) -> FloatArray:
-        """[channels, 3, N]: light from directions wi [3, S, N], of which a surface reflects
+        """Reflected light [channels, 3, N], from directions wi [3, S, N] of which surfaces reflect
         `shares` [3, S, N]."""
         found = [
             np.einsum("csN,sN->cN", shares, np.exp(sharpness * (np.tensordot(at, wi, 1) - 1)))
@@ -123,7 +123,7 @@ class SmallLights:
         return np.stack(found)
 
     def radiance(self, directions: FloatArray, solid_angle: FloatArray) -> FloatArray:
-        """Through a filter that is a Gaussian, too; the integral of each light is kept."""
+        """Radiance through a Gaussian filter, which keeps the integral of each light."""
         of_filter = _FILTER / np.maximum(solid_angle, _LEAST_SOLID_ANGLE)
         both = self.sharpness * of_filter / (self.sharpness + of_filter)
         scale = _integral(self.sharpness) / _integral(both)
@@ -139,7 +139,7 @@ def _integral(sharpness: FloatArray) -> FloatArray:
 
 
 def _irradiance(sharpness: float, cosines: FloatArray) -> FloatArray:
-    """Of a light at these cosines to the normal, by quadrature."""
+    """Irradiance of a light at these cosines to the normal, by quadrature."""
     count = 2048
     index = np.arange(count)
     height, turn = (index + 0.5) / count, 2 * np.pi * GOLDEN_RATIO * index
@@ -151,10 +151,10 @@ def _irradiance(sharpness: float, cosines: FloatArray) -> FloatArray:
 
 @dataclass
 class SplitExamples:
-    """Surfaces [N] and the error of their factors x: x' square x - 2 side' x + a constant."""
+    """Surfaces [N], and the error of factors x there: x' square x - 2 side' x + a constant."""
 
     inputs: FloatArray
-    """Of the head, [channels, N]."""
+    """Inputs of the head, [channels, N]."""
     square: FloatArray
     """[parts, parts, N]"""
     side: FloatArray
@@ -162,7 +162,7 @@ class SplitExamples:
 
 
 @profiled("sampler: split examples")
-# the edges of lights vanish
+# numbers at the edges of lights underflow
 @np.errstate(under="ignore")
 def draw_split_examples(
     parameters: Parameters, student: Student, effort: SplitEffort
@@ -208,7 +208,7 @@ def _examples(
     light = np.zeros((parts[-1] + 1, len(lights.weight), *colours.shape[1:]), np.float32)
     for part, colour, each in zip(parts, colours, seen, strict=True):
         light[part] += colour * each[:, None]
-    # relative errors; noise of a dark surface must not count more
+    # relative errors, in which the noise of dark surfaces must not count more
     albedo = np.maximum(shares.sum(1).mean(0), 0.5 * colours.sum(0).mean(0))
     scale = 1 / np.maximum(albedo, _DARK) ** 2
     weighted = light * lights.weight[:, None, None]
@@ -234,7 +234,7 @@ def join_split(parts: Sequence[SplitExamples]) -> SplitExamples:
 def fit_split(
     spec: NetworkSpec, head: FloatArray, examples: SplitExamples, effort: SplitEffort
 ) -> FloatArray:
-    """The same vector with the split's head fitted, as a bundle stores it: half floats."""
+    """The same vector with a fitted head of the split, as a bundle stores it: half floats."""
     fitted = _first_guess(spec, len(head))
 
     def slopes(views: Views, inputs: FloatArray, chosen: slice) -> tuple[FloatArray, ...]:

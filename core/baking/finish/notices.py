@@ -1,4 +1,4 @@
-"""Warnings for the artist, before and after training."""
+"""Warnings and hints for the artist, before and after training."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ _MOST_RISE, _LEAST_RISE = 1.15, 0.004
 DETAIL_IS_LOST = "detail finer than a texel is averaged"
 # Variation of light within a texel that nobody sees.
 _LEAST_DETAIL = 4e-3
-# A finer texture pays if it leaves less than this part of the variation.
+# A finer texture pays if it leaves at most this part of the variation.
 _MOST_LEFT = 0.8
 
 
 def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
-    """Warns of each part that is approximated or dropped, and of a material that is black."""
+    """Warns about parts that are approximated or dropped, and about a black material."""
     report = once(teacher, describe_teacher, lambda: describe_teacher(teacher))
     for part in report.parts:
         if part.fate != KEPT:
@@ -62,7 +62,7 @@ def notices(teacher: Teacher, name: str) -> Iterator[Warning]:
 
 
 def unlearnt_places(importance: NDArray[Any] | None) -> Iterator[Warning]:
-    """Warns if a map leaves out most of the surface, as a black and white mask does."""
+    """Warns if a map leaves out most of the surface, as black and white masks do."""
     masked = find_masked(importance)
     if masked is not None and masked.mean() > _MOST_LEFT_OUT:
         # a map with weights of 0 everywhere was refused
@@ -74,7 +74,7 @@ def unlearnt_places(importance: NDArray[Any] | None) -> Iterator[Warning]:
 
 
 def lost_light(teacher: Teacher, student: Student, name: str) -> Iterator[Warning]:
-    """Warns if the result reflects next to nothing of what the material reflects."""
+    """Warns if the result reflects nearly nothing of the light that the material reflects."""
     wanted, found = max(mean_albedo(teacher)), max(mean_albedo(student))
     if wanted >= NEARLY_NOTHING and found < _LEAST_LIGHT * wanted:
         yield Warning(
@@ -85,13 +85,13 @@ def lost_light(teacher: Teacher, student: Student, name: str) -> Iterator[Warnin
 
 
 def skipped_steps(before: int, now: int) -> Iterator[Warning]:
-    """Warns of the first steps that were skipped, and each time their number has doubled."""
+    """Warns about the first skipped steps, and each time their number has doubled."""
     if now.bit_length() > before.bit_length():
         yield Warning(f"{now} steps were skipped because their gradients were not finite")
 
 
 def wasted_steps(skipped: int, steps: int) -> Iterator[Warning]:
-    """Warns at the end if so many steps were skipped that the result may be worse."""
+    """Warns at the end if too many steps were skipped for a good result."""
     if skipped > _MOST_SKIPPED * steps:
         yield Warning(
             f"{skipped} of {steps} steps were skipped because their gradients were not finite: "
@@ -100,7 +100,7 @@ def wasted_steps(skipped: int, steps: int) -> Iterator[Warning]:
 
 
 def risen_loss(watch: LossWatch) -> Iterator[Warning]:
-    """Warns at the end if the loss rose much at any time."""
+    """Warns at the end if the loss rose a lot at any time."""
     seen = [rise.factor for rise in watch.rises if rise.last - rise.lowest > _LEAST_RISE]
     largest = max(seen, default=1.0)
     if largest > _MOST_RISE:
@@ -111,8 +111,8 @@ def risen_loss(watch: LossWatch) -> Iterator[Warning]:
 
 
 def varying_maps(teacher: Teacher, name: str) -> Iterator[Warning]:
-    """Warns if emission or opacity vary with the view or with live inputs, which their maps cannot
-    hold."""
+    """Warns if emission or opacity vary with the view or with live inputs: their maps cannot hold
+    that."""
     varies = view_dependence(teacher)
     if varies > _LEAST_VARIATION:
         yield Warning(
@@ -150,7 +150,7 @@ def coarse_halves(contents: Contents, name: str) -> Iterator[Warning]:
 
 
 def hint_of(teacher: Teacher, kind: Kind, settings: BakeSettings) -> str:
-    """A line about the resolution, or an empty text."""
+    """A hint about the resolution, or an empty text."""
     resolution = settings.resolution
     if kind is Kind.CONSTANT:
         return (

@@ -47,22 +47,22 @@ _UP = np.array([0, 0, 1, 0, 0, 0], np.float32)[:, None]
 
 @dataclass
 class Effort:
-    """How much a fit takes."""
+    """The size of a fit."""
 
     surfaces: int
     directions: int
-    """For each surface."""
+    """Directions for each surface."""
     steps: int
 
 
 @dataclass
 class Examples:
-    """Surfaces [N], directions [S, N] for each, and the responses there."""
+    """Surfaces [N], with directions [S, N] and their responses."""
 
     inputs: FloatArray
-    """Of the head, [channels, N]."""
+    """Inputs of the head, [channels, N]."""
     stretch: FloatArray
-    """[frames, 2, N]"""
+    """Stretch of the frames, [frames, 2, N]."""
     towards: FloatArray
     """Tangents to the next frame, [frames, 2, N]."""
     wi: FloatArray
@@ -70,11 +70,11 @@ class Examples:
     wo: FloatArray
     """The view in the learned frames, [3, frames, N]."""
     cosine: FloatArray
-    """Of the surface and each direction, [S, N]; 0 below the horizon."""
+    """Cosine of the surface's normal and each direction, [S, N]; 0 below the horizon."""
     mass: FloatArray
-    """Share of a direction in the surface's reflected light: response over density, [S, N]."""
+    """Share of each direction in the reflected light, [S, N]: response divided by density."""
     response: FloatArray
-    """Response over the reflected light, [S, N]."""
+    """Response divided by the reflected light, [S, N]."""
 
     def part(self, chosen: slice | NDArray[np.bool_]) -> Examples:
         return Examples(*(getattr(self, each.name)[..., chosen] for each in fields(self)))
@@ -92,8 +92,8 @@ class Examples:
 def draw_examples(
     parameters: Parameters, student: Student, effort: Effort, head: FloatArray | None = None
 ) -> Examples:
-    """Examples of one material, whose numbers the student has. Half of the directions come from
-    the lobes of a head, if one is given."""
+    """Examples of one material, from a student with these parameters. With a head, half of the
+    directions come from its lobes."""
     random = np.random.default_rng(SEED)
     found = []
     for seen in draw_surfaces(parameters, student, effort.surfaces, _LEAST_COSINE, random):
@@ -159,9 +159,10 @@ class _Surfaces:
     wo: FloatArray
 
     def examples(self, directions: int, random: np.random.Generator) -> Examples:
-        """About half of the directions are drawn broadly, the others around those of the first
-        that reflect much: a highlight may be narrow, and far from the learned frames. With lobes
-        of a head, half of both: highlights of mirrors are far narrower than their surroundings."""
+        """Examples with broad directions, and about as many around those that reflect much: a
+        highlight may be narrow, and far from the learned frames. With lobes of a head, half of all
+        directions come from them: highlights of mirrors are far narrower than their surroundings.
+        """
         view = self.view
         own = 0 if self.lobes is None else directions // 2
         count = round((directions - own) / 2 / len(_BROAD_WIDTHS))
@@ -190,7 +191,7 @@ class _Surfaces:
         )
 
     def _luminance(self, wi: FloatArray) -> FloatArray:
-        """Of the responses, [S, N]."""
+        """Luminance of the responses, [S, N]."""
         count = wi.shape[1]
         response = self.student.response(
             np.tile(self.uv.T, (count, 1)),
@@ -202,13 +203,13 @@ class _Surfaces:
 
 
 def _drawn(lobes: Lobes, count: int, random: np.random.Generator) -> FloatArray:
-    """[3, count, N]"""
+    """Directions [3, count, N] of a mixture."""
     points = random.random((count, 2, lobes.weights.shape[1])).astype(np.float32)
     return np.asarray(draw(lobes, np.moveaxis(points, 0, 1)), np.float32)
 
 
 def _density(parts: Sequence[tuple[Lobes, int]], wi: FloatArray) -> FloatArray:
-    """Of all directions together, of which each mixture drew so many."""
+    """Density of all directions, of which each mixture drew its number."""
     whole = sum(count for _, count in parts)
     return np.maximum(sum(count / whole * pdf(lobes, wi) for lobes, count in parts), 1e-9)
 
@@ -229,7 +230,7 @@ def _broad_lobes(view: View) -> list[Lobes]:
 def _lobes_at_peaks(
     view: View, wo: FloatArray, wi: FloatArray, mass: FloatArray, random: np.random.Generator
 ) -> Lobes:
-    """Narrow lobes around directions that are chosen in proportion to what they reflect."""
+    """Narrow lobes around directions, which are chosen in proportion to their reflected light."""
     count, ends = wi.shape[2], np.cumsum(mass, 0)
     frames = []
     for index in range(len(_PEAK_WIDTHS)):

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 # Another device, or another driver, may be off by this much more than this one.
 MARGIN, _LEAST_MARGIN = 1.1, 1e-4
-# Less of an increase is not reported: as a part of the error before, or by itself. Blocks take a
-# quarter of the bytes, and 1.1 to 1.5 times the error is what they cost.
+# A smaller increase of the error is not reported: as a factor, or by itself. Blocks take a quarter
+# of the bytes, and cost 1.1 to 1.5 times the error.
 _REPORTED_FACTOR = {BC7_FORMAT: 1.5, RGBA8_FORMAT: 1.02}
 _REPORTED_INCREASE = 5e-5
 # The next larger format.
@@ -42,7 +42,7 @@ _LARGER = {BC7_FORMAT: RGBA8_FORMAT, RGBA8_FORMAT: HALF_FORMAT}
 
 
 def measure_before_rounding(run: Run) -> None:
-    """Keeps the error of latents that are not rounded."""
+    """Notes the error of latents that are not rounded."""
     quantisation = run.settings.training().quantisation
     assert quantisation is not None
     before = _errors(run, run.learner.filled_parameters())
@@ -50,7 +50,7 @@ def measure_before_rounding(run: Run) -> None:
 
 
 def report_rounding(run: Run) -> Generator[Event, None, FloatArray]:
-    """At the end: keeps the error of what is stored, and warns if it is much larger. Returns the
+    """Notes the error of the stored numbers at the end, and warns if it is much larger. Returns the
     rounded decoder."""
     trained = run.learner.filled_parameters()
     quantisation = run.settings.training().quantisation
@@ -74,7 +74,7 @@ def report_rounding(run: Run) -> Generator[Event, None, FloatArray]:
 
 
 def rounded_decoder(run: Run) -> FloatArray:
-    """The decoder of what is stored at this moment, without measuring; keeps its blocks."""
+    """The rounded decoder at this moment, without measurements. Keeps the blocks of latents."""
     trained, quantisation = run.learner.filled_parameters(), run.settings.training().quantisation
     if quantisation is None:
         return round_gptq(trained)
@@ -83,7 +83,7 @@ def rounded_decoder(run: Run) -> FloatArray:
 
 @profiled("store latents")
 def _store(run: Run, trained: Parameters, quantisation: Quantisation) -> Parameters:
-    """What the bundles will hold. Blocks take long to fit: they are kept for the bundles."""
+    """The numbers of the bundles. Blocks take long to fit: they are kept for the bundles."""
     trainer = run.learner.trainer
     ranges, squares = trainer.latent_ranges(), trainer.latent_squares()
     if not quantisation.lines:
@@ -119,7 +119,7 @@ class StoredStudents:
     """Each material's stored numbers, one at a time on the device."""
 
     def __init__(self, run: Run, decoder: FloatArray) -> None:
-        """With this rounded decoder."""
+        """All materials share this rounded decoder."""
         self.run = run
         trained = run.learner.filled_parameters()
         self.trained = order_units(replace(trained, decoder=decoder))
@@ -128,7 +128,7 @@ class StoredStudents:
         self._last: tuple[int, Exported] | None = None
 
     def of(self, material: int) -> tuple[Exported, Student]:
-        """The numbers of this material's bundle, and the student that has them."""
+        """The numbers of this material's bundle, and the student with these numbers."""
         if self._last is None or self._last[0] != material:
             # freed first: the texels of two materials may not fit into memory
             self._last = None

@@ -1,4 +1,4 @@
-"""Bytes of a bundle on a GPU before it is written, and of the images that it replaces."""
+"""Bytes of a bundle on a GPU before it is written, its maps, and the images that it replaces."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ if TYPE_CHECKING:
 
 # Texels per side of the smallest texture.
 SMALLEST = 4
-# Images of fewer bytes are no limit: a bundle of any use may be larger.
+# Images with fewer bytes set no limit: a useful bundle may be larger.
 _FEWEST_SOURCE_BYTES = 1 << 19
-# Mean change of log(1 + value) that is not seen.
+# Mean change of log(1 + value) that no eye sees.
 _MOST_CHANGE = 3e-4
 # Texels per side of the smallest map: a block.
 _SMALLEST_MAP = 4
 
 
 def bundle_bytes(settings: BakeSettings, width: int, height: int, channels: int = 0) -> int:
-    """Weights and latents; with so many channels, or as many as in the settings."""
+    """Bytes of weights and latents. `channels` replaces those of the settings."""
     spec = replace(settings.spec, latent_channels=channels) if channels else settings.spec
     _, weights = plan_tensors(spec)
     return weights + latent_bytes(settings.latent_format, spec.latent_layers, width, height)
 
 
 def check_bytes(settings: BakeSettings) -> None:
-    """Refuses a limit of bytes that no bundle meets."""
+    """Refuses a limit of bytes that is too low for every bundle."""
     most = settings.size.most_bytes
     least = bundle_bytes(settings, SMALLEST, SMALLEST, settings.size.channels[-1])
     if most and most < least:
@@ -61,14 +61,13 @@ def check_bytes(settings: BakeSettings) -> None:
 
 
 def compressed_sources(teachers: Sequence[Teacher]) -> int:
-    """The least bytes of a material's images, block-compressed; 0 where there are too few to be
-    a limit."""
+    """The fewest bytes of one material's images, block-compressed; 0 if they set no limit."""
     found = [source_bytes(each.document, each.material).compressed for each in teachers]
     return min((each for each in found if each >= _FEWEST_SOURCE_BYTES), default=0)
 
 
 def as_small_as_needed(finest: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The coarsest level of a square map [size, size, ...] that looks like its finest."""
+    """The coarsest level of a square map [size, size, ...] that looks like the finest."""
     size = len(finest)
     wanted = np.log1p(finest).reshape(size * size, -1)
     uv = texel_centres(np.arange(size * size), size)
@@ -86,7 +85,7 @@ def as_small_as_needed(finest: NDArray[np.float32]) -> NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class StoredMaps:
-    """Mip levels, and their format."""
+    """The maps of emission and opacity that a bundle will hold: mip levels and format."""
 
     unlit: UnlitMaps
     """Means over the texels of the bake's resolution."""

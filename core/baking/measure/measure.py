@@ -1,4 +1,8 @@
-"""Measures a student against its teacher: on held-out samples and on a rendered sphere."""
+"""Measures a student against its teacher, on held-out samples and on a rendered sphere.
+
+Also classifies materials by what their teachers do: a recipe has settings for each kind. Parts that
+depend on the teacher alone are computed once, in any thread.
+"""
 
 from __future__ import annotations
 
@@ -45,15 +49,15 @@ PLACES = 64
 _DETAIL_SAMPLES = 1 << 14
 # A single light; a white surface that faces it has radiance 1.
 PICTURE_LIGHTING = Lighting(colour=(np.pi, np.pi, np.pi), environment=0.0, emission=0.0)
-# Mean log difference of the response inside a texel: least of detailed, and of dense materials.
+# Mean log difference of the response inside a texel, from which a material is detailed, and dense.
 _DETAILED, _DENSE = 1e-3, 6e-3
-# Cells per side of the grid in which a constant material is looked for, a place in each.
+# Cells per side of the grid in which a constant material is sought, with a place in each.
 _MOST_CELLS = 512
-# Most materials that vary do so in so many of them.
+# Most materials that vary do so among this many cells.
 _FIRST_CELLS = 1 << 12
 # Pairs of directions; each place is evaluated with one of them.
 _PAIRS = 64
-# Largest log difference of a constant material: rounding of floats stays below.
+# Largest log difference of a constant material: rounding of floats causes less.
 _SAME = 1e-4
 
 
@@ -76,7 +80,7 @@ class HeldOut:
     wo: Floats
     response: Floats
     live: Floats | None = None
-    """Of live inputs, if there are any."""
+    """Values of live inputs, if there are any."""
 
 
 def texel_footprint(size: int) -> Footprint:
@@ -91,7 +95,7 @@ def draw_held_out(
     seed: int = 0,
     footprint: Footprint = POINT,
 ) -> HeldOut:
-    """Uniform uv; directions uniform on the hemisphere, with cosines above LEAST_COSINE."""
+    """Places and directions are uniform, with cosines above LEAST_COSINE."""
     random = np.random.default_rng(HELD_OUT_SEED + seed)
     uv = random.random((count, 2), np.float32)
     wi, wo = random_directions(random, count), random_directions(random, count)
@@ -109,7 +113,7 @@ def measure_student(student: DeviceMaterial, held_out: HeldOut) -> SampleMetrics
 
 @cache
 def sphere_to_compare(size: int = PICTURE_SIZE) -> GBuffer:
-    """The G-buffer of the sphere that students are compared on, `size` pixels a side."""
+    """The G-buffer of the sphere that students are compared on, `size` pixels per side."""
     return make_gbuffer("sphere", size * PICTURE_SUBPIXELS)
 
 
@@ -127,7 +131,7 @@ def draw_sphere(
 def measure_pictures(
     teacher: DeviceMaterial, student: DeviceMaterial, gbuffer: GBuffer
 ) -> PictureMetrics:
-    """The teacher does not change, and is drawn once: early stopping looks several times."""
+    """Compares pictures. The teacher's is drawn once: early stopping compares several times."""
     known = picture_of(teacher, gbuffer)
     uploads = known.uploads if student.device is teacher.device else None
     return measure_picture(draw_sphere(student, gbuffer, uploads=uploads), known.picture)
@@ -153,14 +157,14 @@ def picture_of(teacher: DeviceMaterial, gbuffer: GBuffer) -> TeacherPicture:
 
 
 def error_map(student: DeviceMaterial, held_out: HeldOut, size: int) -> Floats:
-    """Mean log error by place, (size, size), row 0 at v = 0."""
+    """Mean log error of each place, (size, size), row 0 at v = 0."""
     prediction = student.response(held_out.uv, held_out.wi, held_out.wo, live=held_out.live)
     errors = texel_errors(held_out.uv, prediction, held_out.response, size, size)
     return np.nan_to_num(errors).astype(np.float32)
 
 
 def detail_below_texels(teacher: DeviceMaterial, resolution: int) -> float:
-    """Mean log difference of the response at two places of one texel: what a texel cannot hold."""
+    """Mean log difference of the response at two places in a texel: what a texel cannot hold."""
     random = np.random.default_rng(HELD_OUT_SEED)
     count = _DETAIL_SAMPLES
     corner = random.integers(0, resolution, (count, 2))
@@ -182,8 +186,8 @@ def random_directions(random: np.random.Generator, count: int) -> Floats:
 
 
 def classify(teachers: Sequence[DeviceMaterial], recipe: Recipe) -> Kind:
-    """The kind of materials that are baked together: the most demanding one of them, and dense only
-    if all of them are."""
+    """The kind of materials that are baked together: that of the most demanding one. They are dense
+    only if each of them is."""
     if recipe.is_one_for_all:
         return Kind.DETAILED
     resolution = recipe.largest.resolution
@@ -204,7 +208,7 @@ def is_constant(teacher: DeviceMaterial, resolution: int) -> bool:
     uv = ((corners + random.random(corners.shape)) / side).astype(np.float32)
     wi, wo = random_directions(random, _PAIRS), random_directions(random, _PAIRS)
     pair = random.integers(0, _PAIRS, len(uv))
-    # of a pair, the same at every place
+    # a pair has the same live values at every place
     live = random.random((_PAIRS, len(teacher.live))).astype(np.float32) if teacher.live else None
     first_place = np.ascontiguousarray(np.broadcast_to(uv[:1], (_PAIRS, 2)))
     response = teacher.response(first_place, wi, wo, live=live)
@@ -221,5 +225,5 @@ def is_constant(teacher: DeviceMaterial, resolution: int) -> bool:
 
 
 def _are_same(values: Floats, others: Floats) -> bool:
-    """False where a value is not a number."""
+    """Whether values are the same. NaN equals nothing."""
     return bool((np.abs(np.log1p(values) - np.log1p(others)) <= _SAME).all())

@@ -1,4 +1,4 @@
-"""Checks before a bake that it fits into memory."""
+"""Checks that a bake fits into memory, before it begins."""
 
 from __future__ import annotations
 
@@ -21,25 +21,24 @@ if TYPE_CHECKING:
     from verdigris.core.base.device import Device
     from verdigris.core.settings.bake_settings import BakeSettings
 
-# On a GPU: value, mean square, gradient, and a copy for pictures, in fp32. On the processor: value,
-# mean square, copies for checkpoints, measurements and bundles, what fitting blocks takes, and what
-# the end keeps. Numpy's memory grew by 374 to 386 bytes per texel from 64 to 256, with what came
-# before in the process.
+# On a GPU: value, mean square, gradient, and a copy for pictures, in fp32. On the CPU: value, mean
+# square, copies for checkpoints, measurements and bundles, memory for fitting blocks, and what the
+# end keeps. From 64 to 256 texels per side, numpy's memory grew by 374 to 386 bytes per texel.
 _BYTES_A_CHANNEL = {"tensor": 4 * 4, "numpy": 4 * 13}
 _USABLE = 0.8
 _SMALLEST = 4
 # Largest buffer of a kernel: Vulkan counts the range of a storage buffer in 32 bits, and Mesa's
-# lavapipe reads zeros beyond 31.
+# lavapipe reads zeros beyond 31 bits.
 _REACH, SOFTWARE_REACH = (1 << 32) - 1, (1 << 31) - 1
 
-# With less, bakes on two cores crashed or ran out of memory. A bake of 16 x 16 texels maps 2.5 to
+# With less, bakes on two cores crashed or ran out of memory. A bake with 16 x 16 texels maps 2.5 to
 # 2.9 GB, most of it for Mesa and LLVM.
 _LEAST_ADDRESS_SPACE = 5 << 29
 
 
 def check_limits(choice: str | None) -> None:
-    """Refuses a bake on the processor if the limits of the process are too low, before its device
-    is opened. Mesa and LLVM do not check their allocations, and the process would just end."""
+    """Refuses a bake on the CPU if the limits of the process are too low, before its device is
+    opened. Mesa and LLVM do not check their allocations: the process would end without an error."""
     mapped, written = address_space(), file_size()
     if mapped is not None and mapped < _LEAST_ADDRESS_SPACE:
         fault = f"this process may map only {mapped / 1e9:.1f} GB of memory"
@@ -54,13 +53,12 @@ def check_limits(choice: str | None) -> None:
     if choice not in (None, "auto", SOFTWARE) or (choice != SOFTWARE and hardware_devices()):
         return
     raise SettingsError(
-        f"{fault}; a bake on the processor needs {remedy} unlimited, or the limit of the batch "
-        "system)"
+        f"{fault}; a bake on the CPU needs {remedy} unlimited, or the limit of the batch system)"
     )
 
 
 def needed_bytes(settings: BakeSettings, materials: int, trainer: str) -> int:
-    """Memory of training, without batches."""
+    """Bytes that training takes, without batches."""
     texels = settings.layout(materials).texel_count
     return texels * settings.spec.latent_channels * _BYTES_A_CHANNEL[trainer]
 
@@ -68,8 +66,8 @@ def needed_bytes(settings: BakeSettings, materials: int, trainer: str) -> int:
 def device_buffers(
     settings: BakeSettings, materials: int, trainer: str, gpu: slangpy.Device
 ) -> list[int]:
-    """Sizes of a bake's buffers on its device: the trainer's, and those of a student for
-    measurements and pictures."""
+    """Sizes of a bake's buffers on its device: the trainer's, and those of the student that is
+    measured and drawn."""
     spec, layout = settings.spec, settings.layout(materials)
     student = [4 * spec.parameter_count, 4 * spec.latent_channels * layout.texel_count]
     if trainer != "tensor":
@@ -94,7 +92,7 @@ def check_memory(
 ) -> None:
     """Refuses settings that do not fit, and names the largest that do.
 
-    On the processor, memory is counted. slangpy 0.43 does not report the memory of a GPU, so all
+    On the CPU, memory is counted. slangpy 0.43 does not report the memory of a GPU, so all
     buffers of the bake are allocated there for a moment.
     """
     available = available_bytes(device) if available is None else available
@@ -155,7 +153,7 @@ def _largest_batch(settings: BakeSettings, fits: Callable[[BakeSettings], bool])
 
 
 def largest_buffer(device: Device) -> int:
-    """Largest buffer that kernels can address."""
+    """Bytes of the largest buffer that kernels can address."""
     return SOFTWARE_REACH if device.is_software else _REACH
 
 
@@ -182,5 +180,5 @@ def can_allocate(device: Device, sizes: list[int]) -> bool:
 
 
 def available_bytes(device: Device) -> int | None:
-    """Memory of the processor; None for a GPU, which does not report it."""
+    """Memory of the CPU; None for a GPU, which does not report it."""
     return usable_memory() if device.is_software else None

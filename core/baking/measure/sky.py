@@ -1,4 +1,4 @@
-"""Error of the light that a material reflects under a sky: what lighting in a game sees.
+"""Error of the light that a material reflects under a sky, as lighting in a game shows it.
 
 The surface is turned at random under a sky with a sun, and seen from random directions. Samples and
 pictures do not show a loss of light: it is in highlights, and in the sum of many small errors.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.floating]
 
-# Cosines of the viewer, who hardly sees what is flatter.
+# Least cosine of the viewer, who hardly sees flatter surfaces.
 LEAST_COSINE = 0.15
 _SEED = 49
 SUN = np.array((0.5, 0.6, 0.8)) / np.linalg.norm((0.5, 0.6, 0.8))
@@ -36,23 +36,23 @@ SUN = np.array((0.5, 0.6, 0.8)) / np.linalg.norm((0.5, 0.6, 0.8))
 
 @dataclass(frozen=True)
 class SkyPlan:
-    """How much is evaluated."""
+    """The size of the measurement."""
 
     places: int
     """Random places, each with its own viewer and rotation of the sky."""
     directions: int
-    """Directions to the sky at each place."""
+    """Directions to the sky from each place."""
     texel_places: int
-    """Places of a texel that the material's response is averaged over, for each direction."""
+    """Places of a texel that the response is averaged over, for each direction."""
 
 
 FULL_PLAN = SkyPlan(places=300, directions=4_096, texel_places=64)
-# docs/BENCHMARKS.md has its noise.
+# docs/BENCHMARKS.md gives its noise.
 SOFTWARE_PLAN = SkyPlan(places=128, directions=1_024, texel_places=4)
 
 
 def plan_for(device: Device) -> SkyPlan:
-    """Fewer evaluations where they take seconds."""
+    """The plan for a device: fewer evaluations if they take seconds."""
     return SOFTWARE_PLAN if device.is_software else FULL_PLAN
 
 
@@ -60,14 +60,14 @@ def plan_for(device: Device) -> SkyPlan:
 def measure_sky(
     teacher: DeviceMaterial, student: DeviceMaterial, resolution: int, plan: SkyPlan | None = None
 ) -> SkyMetrics:
-    """Of the finest level, against the material's mean over a texel of it."""
+    """Errors of the finest level, against the material's mean over one of its texels."""
     plan = plan or plan_for(teacher.device)
     wanted = light_of_teacher(teacher, resolution, plan)
     return measure_light(reflected_light(student, plan, Footprint()), wanted)
 
 
 def light_of_teacher(teacher: DeviceMaterial, resolution: int, plan: SkyPlan) -> Floats:
-    """The light that a student's is compared with, measured once."""
+    """The light that a student's light is compared with, measured once."""
     footprint = Footprint(footprint_width(resolution, 0), plan.texel_places)
     key = ("sky", resolution, plan)
     return once(teacher, key, lambda: reflected_light(teacher, plan, footprint))
@@ -82,7 +82,7 @@ def reflected_light(material: DeviceMaterial, plan: SkyPlan, footprint: Footprin
 
 
 def prepare_sky(teacher: DeviceMaterial, resolution: int) -> None:
-    """Computes what does not depend on the student."""
+    """Computes the part that does not depend on the student."""
     light_of_teacher(teacher, resolution, plan_for(teacher.device))
 
 
@@ -99,14 +99,14 @@ def _evaluated(plan: SkyPlan) -> tuple[Floats, Floats, Floats]:
 
 @cache
 def _radiance(plan: SkyPlan, of: Callable[[Floats], Floats]) -> Floats:
-    """Of a sky in each direction of each place: the same for teacher and student."""
+    """Radiance of a sky in each direction of each place: the same for teacher and student."""
     _, _, rotations = views_of(plan)
     return of(np.einsum("pij,dj->pdi", rotations, fibonacci_hemisphere(plan.directions)))
 
 
 def views_of(plan: SkyPlan) -> tuple[Floats, Floats, Floats]:
-    """uv, directions to the viewer, and rotations from the surface to the world; the same at every
-    call."""
+    """uv, directions to the viewer, and rotations from the surface to the world. Every call gives
+    the same."""
     random = np.random.default_rng(_SEED)
     uv = random.random((plan.places, 2))
     cosine = random.uniform(LEAST_COSINE, 1, plan.places)
@@ -129,7 +129,7 @@ def fibonacci_hemisphere(count: int) -> Floats:
 
 
 def random_rotations(random: np.random.Generator, count: int) -> Floats:
-    """Matrices (count, 3, 3), uniform among all rotations: those of random unit quaternions."""
+    """Matrices (count, 3, 3) of random unit quaternions: uniform among all rotations."""
     quaternions = random.standard_normal((4, count))
     w, x, y, z = quaternions / np.linalg.norm(quaternions, axis=0)
     rows = [

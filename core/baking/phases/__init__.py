@@ -1,1 +1,1 @@
-"""The phases of training: starts, the small texture, the large one, and repairs."""
+"""The phases of a bake up to its end: it is opened, trained, enlarged, and its size chosen."""

@@ -1,8 +1,8 @@
 """Chooses the size of the latent texture: the smallest whose error meets the target.
 
-In the middle of training the largest size is cut down to smaller ones, each a box filter of the
-largest, some with fewer latent channels. All of them train for a moment with falling rates, so that
-their errors are those of textures that were tuned for their size, and are measured against one
+In the middle of training the largest texture is cut down to smaller ones. Each is a box filter of
+the largest, some with fewer latent channels. All of them train for a moment with falling rates, so
+that their errors are those of textures tuned for their size. They are measured against the same
 reference: the material averaged over a texel of the largest. The chosen one trains on.
 """
 
@@ -48,11 +48,12 @@ if TYPE_CHECKING:
     from verdigris.core.settings.bake_settings import BakeSettings
     from verdigris.core.settings.schedule import TrainingSettings
 
-# Part of the last stage's steps after which the size is chosen, and that each size trains for.
+# Parts of the last stage's steps: the size is chosen after the first, and each size trains for the
+# second.
 _CHOICE_SHARE, _TRIAL_SHARE = 0.4, 0.02
-# Below so many times the log MAE that no eye sees, the picture of a sphere counts, too.
+# Below this multiple of the log MAE that no eye sees, the picture of a sphere counts, too.
 _NEAR = 2
-# Trials of most bakes.
+# Number of trials in most bakes.
 _TRIALS = 5
 # Runs of steps of a trial, between which the bake can be stopped.
 _RUNS = 8
@@ -66,18 +67,18 @@ def choice_step(settings: BakeSettings) -> int:
 
 
 def trial_share(settings: BakeSettings) -> float:
-    """Steps of trials, as a part of all steps."""
+    """Steps of all trials, as a part of the bake's steps."""
     return _TRIALS * _TRIAL_SHARE if settings.size.is_open else 0.0
 
 
 def trial_moves(settings: BakeSettings) -> float:
-    """Moves to blocks of the trials of most bakes: those of the largest size, of half of both its
-    sides, and of half of each."""
+    """Moves to blocks during the trials of most bakes: of the largest size, of half of both its
+    sides, and of half of each side, counted in moves of the largest."""
     return _MOVES * (1 + 1 / 4 + 2 / 2) if settings.size.is_open else 0.0
 
 
 def choose_size(run: Run) -> Iterator[Event]:
-    """Continues with the chosen size. If the bake is requested to stop, nothing is chosen."""
+    """Continues with the chosen size. If a stop of the bake is requested, nothing is chosen."""
     learner = run.learner
     parameters, state = learner.trainer.parameters(), learner.trainer.state()
     largest = _size_of(parameters)
@@ -103,8 +104,8 @@ def choose_size(run: Run) -> Iterator[Event]:
 
 
 def fit_bytes(run: Run) -> None:
-    """Cuts the texture of a bake that was stopped before the choice down to its most bytes, without
-    trials."""
+    """Cuts the texture down to the limit of bytes without trials, in a bake that was stopped before
+    the choice."""
     parameters, state = run.learner.trainer.parameters(), run.learner.trainer.state()
     size = trained = _size_of(parameters)
     fits = _limit(run)
@@ -121,14 +122,14 @@ def _size_of(parameters: Parameters) -> Size:
 
 
 def _most_bytes(run: Run) -> int:
-    """The most bytes of a bundle: as requested, or, as long as no eye sees it, fewer than the
-    material's own images take; 0 for no limit."""
+    """The limit of a bundle's bytes, 0 for none: as requested, or fewer than the material's own
+    images take, as long as no eye sees it."""
     requested = run.settings.size.most_bytes
     return requested or max(0, compressed_sources(run.teachers) - 1)
 
 
 def _limit(run: Run) -> Callable[[Size], bool]:
-    """Whether a bundle of a size has few enough bytes."""
+    """A function that tells whether a bundle with a size stays within the limit of bytes."""
     most = _most_bytes(run)
     return lambda size: not most or run.bundle_bytes(size) <= most
 
@@ -149,7 +150,7 @@ def _continue_with(
 def _try(
     run: Run, parameters: Parameters, state: dict[str, NDArray[Any]], size: Size
 ) -> Generator[Event, None, Errors | None]:
-    """Trains a size for a moment; its errors, or None if the bake is requested to stop."""
+    """Trains a size for a moment. Its errors, or None if a stop of the bake is requested."""
     settings = run.learner.stage.settings
     small, begin = shrunk_to(parameters, state, size)
     first = int(state["step"])
@@ -195,15 +196,15 @@ def visible_error(run: Run, student: Student, number: int) -> float:
 
 
 def as_visible(psnr: float) -> float:
-    """The log MAE that is as visible as a picture with this PSNR: both are proportional to the
-    error."""
+    """The log MAE that is as visible as the difference of a picture with this PSNR: both are
+    proportional to the error."""
     return float(INDISTINGUISHABLE_LOG_MAE * 10 ** ((INDISTINGUISHABLE_PSNR - psnr) / 20))
 
 
 def _cooling(training: TrainingSettings, first: int, steps: int) -> TrainingSettings:
-    """Rates that fall from those of this step to their end within some steps. Latents move to the
-    lines of their blocks meanwhile, at last before the last step, whose rate hardly moves them away
-    again, and are not rounded."""
+    """Settings with rates that fall from those of step `first` to their end within `steps`. Latents
+    are not rounded, but move to the lines of their blocks meanwhile: the last time before the last
+    step, whose rate hardly moves them away again."""
     before = training.schedule
     factor = before.factor(first)
     schedule = replace(
@@ -216,7 +217,7 @@ def _cooling(training: TrainingSettings, first: int, steps: int) -> TrainingSett
     last, quantisation = first + steps, training.quantisation
     if quantisation and quantisation.lines:
         lines = replace(
-            # latents were rotated before: from the step of `first` on they would be again
+            # from the step of `first` on, latents would be rotated a second time
             quantisation.lines,
             first_step=max(0, first - 1),
             last_step=first + steps // 2,

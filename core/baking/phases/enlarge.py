@@ -1,4 +1,9 @@
-"""Two-stage training: initialises the large texture from the small one with an encoder."""
+"""Two-stage training: initialises the large texture from the small one with an encoder.
+
+The encoder goes from responses at a texel to its latents. It is fitted to the trained small texture
+by ridge regression on random features. Its inputs are the material's responses for a few pairs of
+directions, so it works for any material.
+"""
 
 from __future__ import annotations
 
@@ -34,31 +39,31 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 T = TypeVar("T")
-# More of either gain a few percent.
+# Pairs of directions and features; more of either gain a few percent.
 PAIRS, FEATURES = 16, 128
-# Values of live inputs, over the pairs of directions.
+# Number of values of live inputs, spread over the pairs of directions.
 _LIVE_STEPS = 4
 _PAIRS_SEED, _FEATURES_SEED = 5, 6
 _LEAST_COSINE = 0.3
 _RIDGE = 1e-3
-# Most texels of the small texture that are fitted.
+# The encoder is fitted to at most this many texels of the small texture.
 _MOST_FITTED = 1 << 16
 _TEXELS_AT_ONCE = 1 << 17
-# Texels that a thread encodes: their features fit into a processor's cache.
+# Texels that a thread encodes at once: their features fit into a CPU's cache.
 _TEXELS_A_THREAD = 1 << 12
 _THREADS = 8
-# A bake that is stopped still encodes for so long: most textures are done by then.
+# A stopped bake still encodes for this time, in which most textures are done.
 SECONDS_AFTER_STOP = 3.0
-# Places of a texel that the encoder sees the mean of: texels of the small texture are few and hold
-# more.
+# The encoder sees the mean over this many places of a texel: texels of the small texture are few,
+# and have more detail inside.
 _SMALL_PLACES, _LARGE_PLACES = 4, 1
-# The small texture's first coarse levels, which few of its samples have trained, and places of a
-# texel there.
+# Number of coarse levels after the small texture's finest one, which few samples have trained, and
+# places of a texel there.
 _COARSE_LEVELS, _COARSE_PLACES = 2, 8
 
 
 class Encoder:
-    """Predicts latents from responses."""
+    """Predicts the latents of a texel from its responses."""
 
     def __init__(self, seen: Floats, latents: Floats) -> None:
         """Fits to trained texels: (texels, responses) and (texels, channels)."""
@@ -101,7 +106,7 @@ class Encoder:
 
 
 def probe_pairs() -> Floats:
-    """(pairs, 2, 3): directions to light and viewer; every second pair is a mirror pair."""
+    """Directions (pairs, 2, 3) to light and viewer; every second pair is a mirror pair."""
     random = np.random.default_rng(_PAIRS_SEED)
     cosine = random.uniform(_LEAST_COSINE, 1, (PAIRS, 2))
     turn = 2 * np.pi * random.random((PAIRS, 2))
@@ -114,8 +119,9 @@ def probe_pairs() -> Floats:
 def probe(
     teacher: DeviceMaterial, size: int, places: int, level: int = 0
 ) -> Iterator[tuple[slice, Floats]]:
-    """Responses at the texels of a level that is `size` wide, in parts: the texels, row by row, and
-    (texels, 3 x pairs) cube roots, which resolve dark values. `places` of a texel are averaged."""
+    """Responses at the texels of a level that is `size` wide. Yields parts of the texels, row by
+    row, with (texels, 3 x pairs) cube roots, which resolve dark values. Responses are means over
+    `places` of a texel."""
     most = min(_TEXELS_AT_ONCE, size * size)
     new = teacher.device.new_buffer
     pairs = [tuple(new(np.tile(each, (most, 1))) for each in pair) for pair in probe_pairs()]
@@ -132,7 +138,7 @@ def probe(
             answers.append(teacher.response_on_device(count, uv, wi, wo, footprint=footprint))
         teacher.live = before
         seen = np.empty((count, PAIRS, 3), np.float32)
-        # cube roots take as long as the device's part
+        # in threads: cube roots take as long as the device's part
         begun = []
         for number, answer in enumerate(answers):
             light = answer.to_numpy().view(np.float32).reshape(count, 3)
@@ -144,12 +150,12 @@ def probe(
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """Numpy releases Python's lock in most of an encoder's work."""
+    """Threads for an encoder: numpy releases Python's lock in most of its work."""
     return ThreadPoolExecutor(_THREADS, "encoder")
 
 
 def _submit(do: Callable[..., T], *given: Any) -> Future[T]:
-    """Begins this in a thread, whose numpy handles errors as the caller's does."""
+    """Begins this in a thread, where numpy handles errors as it does for the caller."""
     return _threads().submit(copy_context().run, do, *given)
 
 
@@ -164,14 +170,14 @@ def _take_roots(light: Floats, into: Floats) -> None:
 
 
 def enlarge(run: Run) -> Iterator[Event]:
-    """Encodes the large texture and opens its trainer in the place of the small one's."""
+    """Encodes the large texture, and replaces the small one's trainer by its own."""
     learner = run.learner
     small, stage = learner.trainer.parameters(), stages_of(run.settings)[-1]
     state = learner.trainer.state()
     is_cut_short = run.step < stage.first_step
     if is_cut_short:
         # the large texture is for the result only: a resumed bake continues with the small one, or
-        # with the starts that were not compared
+        # compares the other starts
         if not run.has_untried_starts and run.saved.trainer_step != run.step:
             yield from save_checkpoint(run)
         stage = replace(stage, first_step=run.step)
@@ -183,14 +189,14 @@ def enlarge(run: Run) -> Iterator[Event]:
     )
     trainer.restore(large, carried_moments(small, state, large.layout))
     run.begin_stage(stage, trainer, source)
-    # less time than may be lost anyway needs no checkpoint
+    # a short bake needs no checkpoint: as much time may be lost anyway
     may_be_lost = run.saved.step is None and run.clock.seconds < run.options.checkpoint_seconds
     if not is_cut_short and not may_be_lost:
         yield from save_checkpoint(run)
 
 
 def with_coarse_levels_of(small: Parameters, layout: LatentLayout) -> Parameters:
-    """A large texture with the decoder and levels of the small one; finer levels are zero."""
+    """A large texture with the decoder and the levels of the small one. Finer levels are zero."""
     latents = np.zeros((layout.texel_count, small.spec.latent_channels), np.float32)
     large = replace(small, layout=layout, decoder=small.decoder.copy(), latents=latents)
     finer = layout.levels - small.layout.levels
@@ -202,9 +208,9 @@ def with_coarse_levels_of(small: Parameters, layout: LatentLayout) -> Parameters
 def carried_moments(
     small: Parameters, state: dict[str, NDArray[Any]], layout: LatentLayout
 ) -> dict[str, NDArray[Any]]:
-    """Optimiser state for the large texture's trainer, from the small one's. Without it the first
-    steps would be far too long, and undo what was learnt. A texel has the moments of the texel that
-    it lies in."""
+    """State of the optimiser for the large texture, from that of the small one. Without it the
+    first steps would be far too long, and undo what was learnt. A texel gets the moments of the
+    coarse texel that contains it."""
     squares = with_coarse_levels_of(replace(small, latents=state["latents_v"]), layout)
     finer = layout.levels - small.layout.levels
     for level in range(finer):
@@ -215,11 +221,11 @@ def carried_moments(
 
 
 def seconds_to_encode(teachers: Sequence[Teacher], settings: BakeSettings) -> float:
-    """About how long encoding takes, estimated from a part of it."""
+    """The time that encoding takes, estimated from a part of it."""
     if not settings.has_two_stages:
         return 0.0
     small, size = settings.small_resolution, settings.resolution
-    # of all levels that are finer than the small texture
+    # on all levels that are finer than the small texture
     texels = 4 * (size * size - small * small) / 3
     found = 0.0
     for teacher in teachers:
@@ -244,8 +250,8 @@ def seconds_to_encode(teachers: Sequence[Teacher], settings: BakeSettings) -> fl
 
 
 def _encode(run: Run, small: Parameters, large: Parameters) -> Iterator[Event]:
-    """Encodes the finer levels, and the first coarse levels again. From coarse to fine, so that a
-    bake that is stopped can enlarge the level before in the place of what is missing."""
+    """Encodes the finer levels, and the first coarse levels again. It goes from coarse to fine, so
+    that a stopped bake can enlarge a coarser level to replace a missing one."""
     finest = encoded_levels(run.settings)
     levels = range(finest)[::-1]
     coarse = range(finest + 1, min(finest + 1 + _COARSE_LEVELS, large.layout.levels))
@@ -282,7 +288,7 @@ def _encode(run: Run, small: Parameters, large: Parameters) -> Iterator[Event]:
 
 
 class _Patience:
-    """The time that is left for encoding once a stop is requested."""
+    """Ends encoding some time after a stop is requested."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -292,7 +298,7 @@ class _Patience:
     def is_over(self) -> bool:
         if self._requested is None and self._run.control.stop_requested:
             self._requested = time.monotonic()
-        # what is kept already can wait
+        # a bundle is kept already: there is time
         if self._requested is None or self._run.kept:
             return False
         return time.monotonic() - self._requested > SECONDS_AFTER_STOP
@@ -309,7 +315,7 @@ def _fit_encoder(run: Run, teacher: Teacher, small: Parameters, number: int) -> 
 
 
 def _trained_texels(run: Run, size: int) -> NDArray[np.bool_]:
-    """Texels that samples reach: others are as random as they began."""
+    """The texels that samples reach: others are as random as they began."""
     masked = find_masked(run.options.importance)
     if masked is None or masked.all():
         return np.ones(size * size, np.bool_)

@@ -36,8 +36,8 @@ def opened_run(
     options: BakeOptions,
     control: BakeControl,
 ) -> Iterator[tuple[Run, SavedState | None]]:
-    """The bake, and the checkpoint that it continues from, if there is one. Inside of the context
-    its names are locked, and threads prepare the end."""
+    """The bake, and the checkpoint that it continues from, if there is one. Inside the context its
+    names are locked, and threads prepare its end."""
     if not teachers:
         raise SettingsError("there is nothing to bake: name at least one material")
     for teacher in teachers:

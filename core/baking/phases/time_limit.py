@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from verdigris.core.settings.schedule import BlockLines
 
 _CALIBRATION_SECONDS = 1.0
-# Part of a time limit that encoding may take: beyond it, training without an encoder is better.
+# The part of a time limit that encoding may take: above it, training without an encoder is better.
 _MOST_ENCODING = 0.75
-# Texels a side of the texture that is moved to estimate the time of a larger one.
+# Texels per side of the texture that is moved to estimate the time of a larger one.
 _MOVED = 256
 
 
@@ -36,7 +36,7 @@ def fit_to_time(
     options: BakeOptions,
     trainer_kind: str,
 ) -> BakeSettings:
-    """As many steps as fit into the limit in seconds, so that the rates decay to their end."""
+    """Settings with as many steps as fit into `limit` seconds, so that rates decay to their end."""
     encoding = seconds_to_encode(teachers, settings)
     if encoding > _MOST_ENCODING * limit:
         settings, encoding = replace(settings, encode_from=0), 0.0
@@ -54,8 +54,8 @@ def fit_to_time(
 
 
 def steps_within(settings: BakeSettings, seconds: float, rate: float, move: float) -> int:
-    """The steps of a bake of so many seconds, at so many steps a second, and with so many seconds
-    for a move of the large texture to blocks."""
+    """The steps of a bake that takes `seconds`, with `rate` steps a second and `move` seconds for a
+    move of the large texture to blocks."""
     step = (1 + settings.discarded_share + trial_share(settings)) / rate
     choosing = 0.0
     if lines := _lines_of(settings):
@@ -66,8 +66,8 @@ def steps_within(settings: BakeSettings, seconds: float, rate: float, move: floa
 
 
 def seconds_to_move(settings: BakeSettings, materials: int) -> float:
-    """Of one move of the large texture to blocks, on a processor: a graphics card takes hardly any
-    time for it. Estimated from a smaller texture."""
+    """Seconds that a CPU takes to move the large texture to blocks, estimated from a smaller one. A
+    GPU takes hardly any time."""
     if _lines_of(settings) is None:
         return 0.0
     tried = replace(settings, resolution=min(settings.resolution, _MOVED)).layout()

@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     from verdigris.core.baking.state.run import Run
     from verdigris.core.pictures.compare.metrics import SampleMetrics
 
-# The last part of a start's steps, whose losses count.
+# The losses of this last part of a start's steps count.
 _JUDGED_SHARE = 0.25
 # Far enough apart that bakes with neighbouring seeds have different starts.
 _SEED_STEP = 7919
-# Distance of checks, as a part of the steps of the last stage.
+# Interval of checks, as a part of the last stage's steps.
 _INTERVAL = 1 / 16
-# Rates are too high before this part of the steps for a result to be indistinguishable.
+# Before this part of the steps, rates are too high for an indistinguishable result.
 _FIRST_CHECK = 0.4
 _GOOD_CHECKS = 2
-# Two checks take a graphics card as long as so many steps.
+# Two checks take a GPU as long as this many steps.
 _STEPS_OF_CHECKS = 10_000
 
 
 def choose_start(run: Run) -> Iterator[Event]:
-    """Leaves the best start in the trainer. Continues with the run's choice if there is one."""
+    """Leaves the best start in the trainer. Continues the run's comparison if there is one."""
     learner, settings = run.learner, run.learner.stage.settings
     choice = run.start_choice = run.start_choice or StartChoice()
     while choice.number < settings.starts and not run.control.stop_requested:
@@ -67,7 +67,7 @@ def choose_start(run: Run) -> Iterator[Event]:
 
 
 def _train_start(run: Run, choice: StartChoice) -> Iterator[Event]:
-    """Trains the present start to the end of its share."""
+    """Trains the present start for its share of the steps."""
     trainer, share = run.learner.trainer, run.learner.stage.settings.start_steps
     total = run.settings.iterations + (run.settings.starts - 1) * share
     unjudged = share - max(1, int(share * _JUDGED_SHARE))
@@ -119,14 +119,14 @@ def train_to(run: Run, end: int) -> Iterator[Event]:
             raise NothingLearntError(
                 "the bake was stopped before its first step: nothing was learnt or written"
             )
-        # a checkpoint that was written while starts were compared continues with the others
+        # a checkpoint that was written while starts were compared stays: it tries the others
         if run.saved.trainer_step != run.step and not run.has_untried_starts:
             yield from save_checkpoint(run)
         clock.stopped_by = "request"
 
 
 def train_checked(run: Run, end: int) -> Generator[Event, None, bool]:
-    """Trains up to a step; ends earlier, with True, if the result is good enough."""
+    """Trains up to a step. Ends earlier, and returns True, if the result is good enough."""
     steps, has_target = run.learner.stage.settings.iterations, run.options.has_target
     for step in check_steps(steps, end, has_target) if has_checks(run) else ():
         # a checkpoint may have been written at this step, before the check
@@ -145,7 +145,7 @@ def train_checked(run: Run, end: int) -> Generator[Event, None, bool]:
 
 
 def check_steps(steps: int, end: int, has_target: bool) -> Iterator[int]:
-    """The steps of a stage after which quality is checked, below `end`. A target may be reached at
+    """The steps of a stage below `end` after which quality is checked. A target may be reached at
     any time."""
     interval = max(1, round(_INTERVAL * steps))
     first = 0 if has_target else _FIRST_CHECK * steps
@@ -153,14 +153,14 @@ def check_steps(steps: int, end: int, has_target: bool) -> Iterator[int]:
 
 
 def has_checks(run: Run) -> bool:
-    """Whether the last stage is checked: a short one has ended before checks pay."""
+    """Whether the last stage is checked: a short one ends before checks pay."""
     is_short = run.learner.stage.settings.iterations <= _STEPS_OF_CHECKS
     return run.options.has_target or run.trainer_kind != "tensor" or not is_short
 
 
 def is_good_enough(run: Run, samples: tuple[SampleMetrics, ...]) -> bool:
-    """Whether so many checks in a row have reached the target error; without one, the target:
-    by default a result that is indistinguishable from its material."""
+    """Whether enough checks in a row have reached the target error, or without one the target: by
+    default a result that is indistinguishable from its material."""
     error, target = run.options.target_error, run.options.target or INDISTINGUISHABLE
     if error is not None:
         is_good = sum(each.log_mae for each in samples) <= error * len(samples)
@@ -172,7 +172,7 @@ def is_good_enough(run: Run, samples: tuple[SampleMetrics, ...]) -> bool:
 
 
 def skip_to_last_phase(run: Run, step: int) -> None:
-    """Continues at this step of the stage."""
+    """Continues at a later step of the stage."""
     trainer = run.learner.trainer
     run.stopped_early_by = QUALITY if run.options.target_error is None else TARGET_ERROR
     run.steps_saved = step - trainer.step

@@ -1,1 +1,1 @@
-"""A bake in progress: what it holds, its checkpoint, and how it resumes."""
+"""A bake in progress: its parts, its checkpoint, and how it resumes."""

@@ -1,4 +1,4 @@
-"""The state of a bake while it runs: what one that is cut off goes on from."""
+"""The file NAME.bake.npz: the state of a bake, from which it continues when it was cut off."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ VERSION = 3
 STATE_SUFFIX = ".bake.npz"
 _STATE = "trainer_"
 _FACTS = "facts"
-# Letters of a digest that tell checkpoints of one name apart.
+# Letters of a digest in the names of checkpoints, which tell those with one name apart.
 _DIGEST_LETTERS = 8
 
 
 @dataclass(frozen=True)
 class Saved:
-    """Parameters with what is known about them, and what a trainer needs to go on."""
+    """Parameters, facts about them, and the state of a trainer that continues."""
 
     parameters: Parameters
     facts: dict[str, Any]
@@ -44,7 +44,7 @@ class Saved:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the materials, in the order of their latent textures."""
+        """Names of the materials, in the order of their latent textures."""
         return tuple(self.facts["materials"])
 
 
@@ -53,20 +53,20 @@ def state_path(folder: Path, name: str) -> Path:
 
 
 def aside_path(folder: Path, name: str, source: str) -> Path:
-    """Where the checkpoint of a source is kept while a bake of others has its name."""
+    """The path of a source's checkpoint while a bake of other materials uses its name."""
     return folder / f"{name}.{source[:_DIGEST_LETTERS]}{STATE_SUFFIX}"
 
 
 def states_in(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """The checkpoints in a folder that can be read, with what they say of their bakes."""
+    """The readable checkpoints in a folder, with the facts about their bakes."""
     for path in sorted(folder.iterdir()):
         if path.name.endswith(STATE_SUFFIX) and (facts := find_facts(path)) is not None:
             yield path, facts
 
 
 def find_facts(path: Path) -> dict[str, Any] | None:
-    """What a checkpoint says of its bake; None where there is none that can be read. Its numbers,
-    which may be gigabytes, are left alone."""
+    """The facts of a checkpoint about its bake; None if it cannot be read. Its numbers, which may
+    be gigabytes, are not read."""
     try:
         with np.load(path, allow_pickle=False) as archive:
             facts = json.loads(archive[_FACTS].tobytes().decode())
@@ -76,9 +76,9 @@ def find_facts(path: Path) -> dict[str, Any] | None:
 
 
 def clear_leftovers(folder: Path, name: str) -> None:
-    """Removes half-written checkpoints. The caller holds the lock of the bake of this name."""
+    """Removes half-written checkpoints. The caller holds the lock of the bake with this name."""
     for path in folder.iterdir():
-        # not by a pattern: names of materials can hold brackets
+        # not by a pattern: names of materials can contain brackets
         if path.name.startswith(f".{name}{STATE_SUFFIX}.") and path.suffix == ".tmp":
             path.unlink(missing_ok=True)
 
@@ -89,7 +89,7 @@ def save(
     facts: dict[str, Any],
     state: dict[str, NDArray[Any]] | None = None,
 ) -> None:
-    """Writes a file whole or not at all; the one before stays until the new one is complete."""
+    """Writes a whole file or none: the file before stays until the new one is complete."""
     text = json.dumps({"version": VERSION, **facts}, sort_keys=True)
     arrays = to_arrays(parameters)
     arrays[_FACTS] = np.frombuffer(text.encode(), np.uint8)
@@ -98,7 +98,7 @@ def save(
 
 
 def load(path: Path) -> Saved:
-    """Reads a file back; what is wrong with it is an error that names it."""
+    """Reads a file back. An error names the file and what is wrong with it."""
     if not path.is_file():
         raise CheckpointError(f"{path}: there is no such file")
     arrays = load_arrays(path)
@@ -112,7 +112,7 @@ def load(path: Path) -> Saved:
     if not isinstance(facts, dict) or facts.get("version") != VERSION:
         found = facts.get("version") if isinstance(facts, dict) else facts
         raise CheckpointError(
-            f"{path}: is of version {found!r}; this reads version {VERSION}: bake it again"
+            f"{path}: its version is {found!r}, and this reads version {VERSION}: bake it again"
         )
     _check_names(path, "materials", facts.get("materials"), parameters)
     state = {

@@ -1,4 +1,8 @@
-"""Stages of training: a large texture is trained in two, with a small texture first."""
+"""What a bake has chosen for its training, kept in checkpoints: the stage and the start.
+
+A large texture is trained in two stages, with a small texture first. The start is the one with the
+lowest loss among several; a resumed bake continues their comparison.
+"""
 
 from __future__ import annotations
 
@@ -19,22 +23,23 @@ if TYPE_CHECKING:
     from verdigris.core.settings.bake_settings import BakeSettings
     from verdigris.core.settings.schedule import TrainingSettings
 
-# Places that a sample of the small texture averages at least: its texels have more detail inside.
+# A sample of the small texture averages at least this many places: its texels have more detail
+# inside.
 _SMALL_PLACES = 4
 _BEST = "best_"
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Training of one size of texture."""
+    """A stage of training, with a texture of its own size."""
 
     settings: BakeSettings
     """Resolution, steps and rates of this stage."""
     first_step: int = 0
-    """Steps of the stages before."""
+    """Steps of the stages before it."""
     is_last: bool = True
     size: Size | None = None
-    """Of the texture, once the bake has chosen one."""
+    """The size of the texture, once the bake has chosen one."""
 
     def layout(self, materials: int = 1) -> LatentLayout:
         """The latent textures of this stage."""
@@ -44,12 +49,13 @@ class Stage:
         return LatentLayout(width, height, max(width, height).bit_length(), materials)
 
     def with_size(self, size: Size) -> Stage:
-        """The same with a chosen size."""
+        """The same stage with a chosen size."""
         channels = replace(self.settings.size, latent_channels=size.channels)
         return replace(self, settings=replace(self.settings, size=channels), size=size)
 
     def training(self) -> TrainingSettings:
-        """Settings of its trainer. Light counts in the last stage, which ends in the result."""
+        """Settings of its trainer. The light gradient counts in the last stage, which ends in the
+        result."""
         settings = self.settings.training()
         if not self.is_last:
             return settings
@@ -57,7 +63,7 @@ class Stage:
 
 
 def stages_of(settings: BakeSettings) -> tuple[Stage, ...]:
-    """One stage, or two where an encoder initialises the texture."""
+    """One stage, or two if an encoder initialises the texture."""
     if not settings.has_two_stages:
         return (Stage(settings),)
     before = settings.small_steps
@@ -83,7 +89,7 @@ def stages_of(settings: BakeSettings) -> tuple[Stage, ...]:
 
 
 def encoded_levels(settings: BakeSettings) -> int:
-    """Finest mip levels, which the encoder initialises."""
+    """Number of the finest mip levels, which the encoder initialises."""
     if not settings.has_two_stages:
         return 0
     return (settings.resolution // settings.small_resolution).bit_length() - 1
@@ -100,19 +106,19 @@ class BestStart:
 
 @dataclass
 class StartChoice:
-    """Progress of the comparison."""
+    """Progress of the comparison of starts."""
 
     number: int = 0
-    """The start that trains; the first is 0."""
+    """Number of the start that trains, from 0."""
 
     loss: float = 0.0
     """Its loss, summed over the steps that count."""
 
     best: BestStart | None = None
-    """The best of those before it."""
+    """The best of the starts before it."""
 
     def facts(self) -> dict[str, Any]:
-        """The numbers for a checkpoint."""
+        """The facts for a checkpoint."""
         best = {"best_loss": self.best.loss} if self.best else {}
         return {"number": self.number, "loss": self.loss, **best}
 
@@ -132,7 +138,8 @@ class StartChoice:
         like: Parameters,
         starts: int,
     ) -> StartChoice | None:
-        """None for a bake whose start is chosen; raises CheckpointError for damaged facts."""
+        """The inverse of `facts` and `arrays`; None if the start is chosen. Raises CheckpointError
+        for damaged facts."""
         if "start_choice" not in saved:
             return None
         facts = saved["start_choice"]

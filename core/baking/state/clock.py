@@ -1,4 +1,4 @@
-"""Time and progress of a bake."""
+"""Time and progress of a bake, and a watch for a loss that rises: training diverges."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from verdigris.core.progress import Pace
 if TYPE_CHECKING:
     from verdigris.core.baking.state.options import BakeOptions
 
-# Length of a window, as a part of the steps and at least: shorter ones have noisy means.
+# Length of a window, as a part of the steps, and its least steps: shorter ones have noisy means.
 _WINDOW_SHARE, _LEAST_STEPS = 0.02, 100
 # Why training ended before its last step was due.
 TARGET_ERROR, QUALITY = "target error", "quality"
@@ -26,7 +26,7 @@ class Rise(NamedTuple):
 
     @property
     def factor(self) -> float:
-        """The last mean by the lowest; 1 while there are too few windows."""
+        """The last mean divided by the lowest; 1 while there are too few windows."""
         return self.last / self.lowest if 0 < self.lowest < math.inf else 1.0
 
 
@@ -34,13 +34,13 @@ class LossWatch:
     """Means of the loss over windows of many steps."""
 
     def __init__(self, steps: int) -> None:
-        """`steps` is the number of steps of the stage."""
+        """`steps` is the number of steps in the stage."""
         self._before: list[Rise] = []
         self.lowest = self.last = math.inf
         self._begin(steps)
 
     def begin_again(self, steps: int) -> None:
-        """Starts again for another distribution of samples, or another stage of so many steps."""
+        """Starts again for another distribution of samples, or for another stage with `steps`."""
         self._before = self.rises
         self._begin(steps)
 
@@ -50,7 +50,7 @@ class LossWatch:
         self.lowest = self.last = math.inf
 
     def add(self, loss: float, steps: int) -> None:
-        """Adds the mean loss over so many steps; NaN if all of them were skipped."""
+        """Adds the mean loss over some steps; NaN if all of them were skipped."""
         if not math.isfinite(loss):
             return
         self._sum += loss * steps
@@ -62,7 +62,7 @@ class LossWatch:
 
     @property
     def rises(self) -> list[Rise]:
-        """One for each part in which losses are comparable, the present one last."""
+        """The rise in each part of training with comparable losses, the present part last."""
         return [*self._before, Rise(self.lowest, self.last)]
 
 
@@ -71,7 +71,7 @@ class Clock:
     """Seconds of training, the loss, and how the bake ended."""
 
     watch: LossWatch
-    """Finds a loss that rises; until latents are rounded."""
+    """Finds a loss that rises, until latents are rounded."""
     metrics: Pace
     """When errors are measured for the artist to see, pictures drawn, checkpoints written."""
     previews: Pace
@@ -79,7 +79,7 @@ class Clock:
     loss: float = float("nan")
     """Mean loss of the last run of steps."""
     skipped: int = 0
-    """Steps without effect, since the start or since the bake resumed."""
+    """Steps that were skipped, since the bake began or resumed."""
     seconds_before: float = 0.0
     """Seconds of the runs that this one resumes."""
     started: float = field(default_factory=time.monotonic)
@@ -93,12 +93,12 @@ class Clock:
         return self.seconds_before + (self.ended or time.monotonic()) - self.started
 
     def pause(self, seconds: float) -> None:
-        """Leaves out so many seconds, in which training stood still."""
+        """Leaves out some seconds, in which training stood still."""
         self.started += seconds
 
 
 def start_clock(steps: int, options: BakeOptions) -> Clock:
-    """The clock of a bake whose first stage has so many steps."""
+    """The clock of a bake whose first stage has `steps`."""
     return Clock(
         watch=LossWatch(steps),
         metrics=Pace(options.metrics_seconds),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BakeOptions:
-    """Where the result goes, when to stop, what to report meanwhile."""
+    """Where the result goes, when to stop, and what to report meanwhile."""
 
     name: str
     """Name of the bundle, without its suffix."""
@@ -45,7 +45,7 @@ class BakeOptions:
     importance: NDArray[Any] | None = None
     """Relative weights of places, row 0 at v = 0; 0 leaves a place out. Uniform if None."""
     checkpoint_seconds: float = 5.0
-    """Interval of checkpoints; longer where they would take more than a twentieth of the time."""
+    """Interval of checkpoints; longer if they would take more than a twentieth of the time."""
     metrics_seconds: float = 2.0
     """Interval of measurements, with the same limit."""
     run_seconds: float = 0.2
@@ -63,14 +63,14 @@ class BakeOptions:
     keeps_versions: bool = True
     """Keep a bundle that is replaced in the folder NAME.versions."""
     writes_first: bool = False
-    """Where the bake is stopped, write a bundle within seconds, report Kept, and refine it then."""
+    """If the bake is stopped, write a bundle within seconds, report Kept, and then refine it."""
     provenance: tuple[Mapping[str, Any], ...] = ()
-    """Facts on the request for each bundle's manifest; one for each material, or none."""
+    """Facts about the request, for the manifest of each bundle: one for each material, or none."""
 
     def __post_init__(self) -> None:
         convert_numbers(self)
         weights = self.importance
-        # a float32 array stays the same object, by which callers recognise it
+        # callers recognise a float32 array as the same object
         if weights is not None and getattr(weights, "dtype", None) != np.float32:
             weights = as_float32(weights, "the importance map")
             object.__setattr__(self, "importance", weights)
@@ -95,19 +95,19 @@ class BakeOptions:
 
     @property
     def has_target(self) -> bool:
-        """Whether something else than an indistinguishable result is wanted, which a bake may reach
-        at any time."""
+        """Whether another target than an indistinguishable result is requested, which a bake may
+        reach at any time."""
         return self.target_error is not None or self.target not in ("", INDISTINGUISHABLE)
 
 
 @dataclass
 class BakeControl:
-    """Stops a bake so that it writes what it has, or changes its importance map, from another
-    thread or a signal handler."""
+    """Stops a bake, which then writes its present result, or changes its importance map. May be
+    used from another thread or a signal handler."""
 
     stop_requested: bool = False
     watch: Callable[[Run], None] | None = None
-    """Called with the run when it begins, for a caller that draws its own pictures."""
+    """Called with the run when it begins, by callers that draw their own pictures."""
 
     _wanted: tuple[NDArray[np.float32] | None] | None = field(default=None, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
@@ -116,8 +116,8 @@ class BakeControl:
         self.stop_requested = True
 
     def set_importance(self, importance: NDArray[Any] | None) -> None:
-        """Trains with another importance map, row 0 at v = 0, from the next run of steps on: within
-        half a second. None is uniform. The last of several calls counts."""
+        """Trains with another importance map, row 0 at v = 0, from the next run of steps on, which
+        begins within half a second. None is uniform. The last of several calls counts."""
         weights = None
         if importance is not None:
             weights = as_float32(importance, "the importance map")

@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 
 def bundle_paths(options: BakeOptions, teachers: Sequence[Teacher]) -> tuple[Path, ...]:
-    """A bundle for each material: NAME.vdg, or for several materials their own names, with NAME in
-    front where it is not the first material's."""
+    """The path of each material's bundle: NAME.vdg; or, for several materials, their own names,
+    with NAME in front if it is not the first material's name."""
     if options.names:
         return tuple(options.folder / f"{name}{SUFFIX}" for name in options.names)
     own = [teacher.material.file_name for teacher in teachers]
     names = [options.name]
     if len(own) > 1:
         names = own if options.name == own[0] else [f"{options.name}-{each}" for each in own]
-    # Clay and clay are one folder where file systems ignore case
+    # Clay and clay are the same folder if the file system ignores case
     distinct = unique_names([name.lower() for name in names])
     suffixes = [new.removeprefix(name.lower()) for new, name in zip(distinct, names, strict=True)]
     return tuple(
@@ -61,12 +61,12 @@ def claim_folder(
 
 
 def _check_paths(paths: Sequence[Path], state: Path) -> None:
-    """Refuses to overwrite what is neither a bundle nor a checkpoint."""
+    """Refuses to overwrite anything but bundles and checkpoints."""
     for path in paths:
         check_replaceable(path, FORMAT)
     if state.is_dir():
         raise SettingsError(
-            f"{state}: is a folder, but the checkpoint goes there: move it or choose another --name"
+            f"{state}: is a folder where the checkpoint goes: move it or choose another --name"
         )
 
 
@@ -102,7 +102,7 @@ def check_names(paths: Sequence[Path], teachers: Sequence[Teacher]) -> None:
 
 @profiled("digest of files")
 def document_facts(teacher: Teacher) -> dict[str, Any]:
-    """Facts on the material's document and files, without folders of this machine."""
+    """Facts about the material's document and files, without folders of this machine."""
     facts = source_facts(teacher.document, teacher.material)
     changed = teacher.changed_files()
     if changed:
@@ -111,7 +111,7 @@ def document_facts(teacher: Teacher) -> dict[str, Any]:
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:
-    """The names, with a number after each repeated one: clay, clay-2."""
+    """The names, with numbers after repeated ones: clay, clay-2."""
     found: list[str] = []
     for name in names:
         unique, number = name, 2
@@ -123,7 +123,7 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def result_folder(folder: Path) -> Iterator[None]:
-    """Makes the folder of the result. Folders that it made and that stay empty are removed."""
+    """Makes the folder of the result. If new folders stay empty, they are removed at the end."""
     new = _missing_folders(folder)
     make_folder(folder)
     try:
@@ -136,7 +136,7 @@ def result_folder(folder: Path) -> Iterator[None]:
 
 
 def _missing_folders(folder: Path) -> list[Path]:
-    """The folder and its parents, as far as they do not exist."""
+    """The folder and its parents that do not exist."""
     return [*takewhile(lambda each: not os.path.lexists(each), (folder, *folder.parents))]
 
 

@@ -1,4 +1,4 @@
-"""Writes checkpoints, and finds the one that a bake resumes from."""
+"""Writes checkpoints, finds the one that a bake resumes from, and tells why one does not fit."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
     from verdigris.core.network.spec import LatentLayout
 
-# Differences that a message names, and letters of each.
+# Number of differences that a message names, and letters of each.
 _MOST_NAMED, _LONGEST_SHOWN = 4, 100
 
 
 @dataclass(frozen=True)
 class SavedState:
-    """What a checkpoint holds for a bake to resume from."""
+    """The contents of a checkpoint that a bake resumes from."""
 
     path: Path
     parameters: Parameters
@@ -54,7 +54,7 @@ class SavedState:
 
 
 def facts_of(run: Run) -> dict[str, Any]:
-    """What a checkpoint says of the bake that wrote it."""
+    """The facts of a checkpoint about the bake that writes it."""
     stage = run.learner.stage
     return {
         "materials": list(run.names),
@@ -85,15 +85,15 @@ def facts_of(run: Run) -> dict[str, Any]:
 
 
 def save_checkpoint(run: Run) -> Iterator[Event]:
-    """Writes a checkpoint. Where that fails, the bake continues, and warns once until one is
-    written again."""
+    """Writes a checkpoint. If that fails, the bake continues, and warns once until one is written
+    again."""
     try:
         written = _write(run)
     except CheckpointError as failure:
         if not run.saved.has_failed:
             step = run.saved.step
             resumed = f"continues from step {step}" if run.saved.find_file() else "starts again"
-            yield Warning(f"{failure}; training continues, but a bake that is resumed {resumed}")
+            yield Warning(f"{failure}; training continues, but a resumed bake {resumed}")
         run.saved.has_failed = True
         return
     run.saved.has_failed = False
@@ -110,7 +110,7 @@ def _write(run: Run) -> Checkpointed:
 
 
 def _note_step(run: Run) -> None:
-    """The checkpoint is of the run as it is."""
+    """Notes that the checkpoint has the present step."""
     run.saved.step = run.reported_step
     run.saved.trainer_step = None if run.start_choice else run.step
 
@@ -118,7 +118,7 @@ def _note_step(run: Run) -> None:
 def find_state(
     teachers: Sequence[Teacher], settings: BakeSettings, options: BakeOptions, trainer_kind: str
 ) -> SavedState | None:
-    """The checkpoint to resume from, if that is requested and there is one of the same bake."""
+    """The checkpoint to resume from, if that is requested and the same bake has one."""
     if not options.resume:
         return None
     digest = source_digest(teachers, options.importance)
@@ -157,8 +157,8 @@ def find_state(
 
 
 def claim_name(run: Run, saved: SavedState | None) -> Iterator[Event]:
-    """Before a bake writes: renames a checkpoint of other materials that has its name, and takes
-    back its own that was renamed. Names that were given one by one belong to this bake alone."""
+    """Renames a checkpoint of other materials with the bake's name, and takes back the bake's own,
+    which may have been renamed. Names that were given one by one belong to this bake alone."""
     options, path = run.options, run.saved.path
     own = checkpoint.aside_path(options.folder, options.name, run.saved.digest)
     facts = None if options.names else checkpoint.find_facts(path)
@@ -176,14 +176,14 @@ def claim_name(run: Run, saved: SavedState | None) -> Iterator[Event]:
     if facts is not None and aside is not None:
         yield Warning(
             f"{path}: is the checkpoint of {', '.join(materials_of(facts))}: it was renamed to "
-            f"{aside.name}, where a bake of these materials with --resume finds it"
+            f"{aside.name}, where a bake of those materials with --resume finds it"
         )
     if options.resume and saved is None:
         yield _nothing_to_resume(run)
 
 
 def _find_path(options: BakeOptions, digest: str) -> Path | None:
-    """The renamed checkpoint of this source, or the one that has the bake's name."""
+    """The renamed checkpoint of this source, or the one with the bake's name."""
     paths = (
         checkpoint.aside_path(options.folder, options.name, digest),
         checkpoint.state_path(options.folder, options.name),
@@ -192,16 +192,16 @@ def _find_path(options: BakeOptions, digest: str) -> Path | None:
 
 
 def _is_of_others(facts: Mapping[str, Any], run: Run) -> bool:
-    """Whether a checkpoint is of other materials, or of these in another order."""
+    """Whether a checkpoint has other materials, or the same in another order."""
     source = str(facts.get("source", ""))
-    # it becomes part of a file name
+    # the source becomes part of a file name
     if source == run.saved.digest or not source.isalnum():
         return False
     return materials_of(facts) != materials_of(material_facts(run.teachers))
 
 
 def _nothing_to_resume(run: Run) -> Warning:
-    """Names checkpoints of the same materials, and why each cannot be resumed."""
+    """A warning that names checkpoints of the same materials, and why they cannot be resumed."""
     reasons = ["there is no checkpoint to resume: the bake starts from the beginning"]
     wanted = materials_of(material_facts(run.teachers))
     for path, facts in checkpoint.states_in(run.options.folder):
@@ -210,10 +210,10 @@ def _nothing_to_resume(run: Run) -> Warning:
             continue
         if found != wanted:
             order = ", ".join(found)
-            reason = f"is of the same materials: give them in its order to resume ({order})"
+            reason = f"has the same materials: give them in its order to resume ({order})"
         elif facts.get("source") == run.saved.digest:
             name = path.name.removesuffix(checkpoint.STATE_SUFFIX)
-            reason = f"is of the same materials: resume it with --name {name}"
+            reason = f"has the same materials: resume it with --name {name}"
         else:
             reason = changed_source(facts, run.teachers, run.options)
         reasons.append(f"{path} {reason}")
@@ -226,7 +226,7 @@ def _stored_settings(facts: dict[str, Any], path: Path) -> tuple[BakeSettings, f
         return BakeSettings.from_json(facts["settings"]), float(facts.get("seconds", 0.0))
     except (SettingsError, LookupError, TypeError, ValueError, AttributeError) as failure:
         raise CheckpointError(
-            f"{path}: its settings are of another version ({failure}): bake without --resume"
+            f"{path}: another version wrote its settings ({failure}): bake without --resume"
         ) from None
 
 
@@ -238,13 +238,13 @@ def _require_same(
     trainer_kind: str,
     path: Path,
 ) -> None:
-    """Refuses a checkpoint with other settings. Steps that a time limit chose are taken over."""
+    """Refuses a checkpoint with other settings. The steps that a time limit chose are kept."""
     limit = facts.get("time_limit", options.time_limit)
     if options.time_limit:
         if limit != options.time_limit:
             before = f"a time limit of {limit} s" if limit else "no time limit"
             raise CheckpointError(
-                f"{path}: was begun with {before}, which its steps were chosen for, not with "
+                f"{path}: began with {before}, for which its steps were chosen, not with "
                 f"{options.time_limit} s: use the same, or bake without --resume"
             )
         if facts.get("wanted_steps", wanted.iterations) == wanted.iterations:
@@ -259,7 +259,7 @@ def _require_same(
     if limit and not options.time_limit:
         differing.insert(0, f"a time limit of {limit} s, not none")
     raise CheckpointError(
-        f"{path}: was begun with {first_of(differing)}: use the same, or bake without --resume"
+        f"{path}: began with {first_of(differing)}: use the same, or bake without --resume"
     )
 
 
@@ -286,7 +286,7 @@ def _whole(facts: Mapping[str, Any], name: str) -> int:
 
 
 def _stage(facts: dict[str, Any], settings: BakeSettings, layout: LatentLayout) -> Stage:
-    """The stage that wrote the checkpoint; raises CheckpointError for one that cannot have."""
+    """The stage that wrote the checkpoint. Raises CheckpointError for an impossible one."""
     stages, number = stages_of(settings), facts.get("stage", 0)
     if isinstance(number, bool) or not isinstance(number, int) or number not in range(len(stages)):
         raise CheckpointError(f"stage is {number!r}: it must be below {len(stages)}")
@@ -295,7 +295,7 @@ def _stage(facts: dict[str, Any], settings: BakeSettings, layout: LatentLayout) 
     wanted = stage.layout(layout.materials)
     if layout != wanted:
         raise CheckpointError(
-            f"latents are {layout.width} x {layout.height}, and those of stage {number} are "
+            f"its latents have {layout.width} x {layout.height} texels, and stage {number} has "
             f"{wanted.width} x {wanted.height}"
         )
     # a bake may have been stopped while the small texture was trained
@@ -308,11 +308,11 @@ def _stage(facts: dict[str, Any], settings: BakeSettings, layout: LatentLayout) 
 def changed_source(
     facts: Mapping[str, Any], teachers: Sequence[Teacher], options: BakeOptions
 ) -> str:
-    """What differs between the sources of a checkpoint and those of this bake."""
+    """The difference between the sources of a checkpoint and those of this bake."""
     before, now = materials_of(facts), materials_of(material_facts(teachers))
     if before and before != now:
         in_order = " in this order" if sorted(before) == sorted(now) else ""
-        return f"is of {', '.join(before)}{in_order}, not of {', '.join(now)}"
+        return f"has {', '.join(before)}{in_order}, not {', '.join(now)}"
     made_of = [each for each in _listed(facts, "made_of") if isinstance(each, Mapping)]
     changed = dict.fromkeys(
         reason
@@ -321,10 +321,10 @@ def changed_source(
     )
     reasons = [*changed, *_changed_live(facts, teachers), *_changed_map(facts, options)]
     if reasons:
-        return f"was begun with other sources: {first_of(reasons)}"
+        return f"began with other sources: {first_of(reasons)}"
     if made_of:
-        return "was begun with the same files by a version that generates other code from them"
-    return "is of another material, texture or importance map than it is now"
+        return "began with the same files, in a version that generates other code from them"
+    return "began with another material, texture or importance map"
 
 
 def _changed_live(facts: Mapping[str, Any], teachers: Sequence[Teacher]) -> list[str]:

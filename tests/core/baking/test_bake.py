@@ -367,7 +367,7 @@ def test_a_disk_that_is_full_for_a_while_costs_checkpoints_and_not_the_bake(clay
     assert told.startswith(
         f"{path}: cannot be written (the disk is full): free space or choose another folder; "
     )
-    assert told.endswith(f"but a bake that is resumed continues from step {step}")
+    assert told.endswith(f"but a resumed bake continues from step {step}")
     assert [file.name for file in tmp_path.iterdir()] == ["out.vdg"]
 
 
@@ -380,7 +380,7 @@ def test_a_disk_that_stays_full_is_told_once_and_then_by_the_result(clay, tmp_pa
             heard.append(event)
             disk.is_full = True
     (told,) = of_kind(heard, Warning)
-    assert told.text.endswith("but a bake that is resumed starts again")
+    assert told.text.endswith("but a resumed bake starts again")
     assert of_kind(heard, Phase)[-1].name == "measuring"
     assert not [*tmp_path.iterdir()]
 
@@ -409,7 +409,7 @@ def test_a_folder_that_goes_while_a_bake_runs_is_told_and_made_again_for_the_res
             shutil.rmtree(folder)
     # of checkpoints that could not be written
     (told,) = of_kind(heard, Warning)
-    assert told.text.endswith("but a bake that is resumed starts again")
+    assert told.text.endswith("but a resumed bake starts again")
     assert verify(open_bundle(folder / "out.vdg")).holds
 
 

@@ -245,7 +245,7 @@ def test_resuming_from_a_damaged_checkpoint_is_refused_with_the_way_out(clay, tm
 def test_resuming_from_a_checkpoint_of_another_version_is_refused_with_the_way_out(
     change, told, clay, cut, tmp_path
 ):
-    message = rf"out\.bake\.npz: its settings are of another version .*{told}.*--resume$"
+    message = rf"out\.bake\.npz: another version wrote its settings .*{told}.*--resume$"
     with pytest.raises(CheckpointError, match=message):
         resume_changed(clay, cut, tmp_path, lambda saved: change(saved.facts))
 
@@ -261,7 +261,9 @@ def test_resuming_from_moments_of_another_network_is_refused_with_the_way_out(cl
 
 def test_a_folder_in_the_place_of_the_checkpoint_is_refused_before_training(clay, tmp_path):
     (tmp_path / "out.bake.npz").mkdir()
-    with pytest.raises(SettingsError, match=r"out\.bake\.npz: is a folder, but the checkpoint"):
+    with pytest.raises(
+        SettingsError, match=r"out\.bake\.npz: is a folder where the checkpoint goes"
+    ):
         next(bake([clay], TINY, BakeOptions("out", tmp_path)))
     assert [path.name for path in tmp_path.iterdir()] == ["out.bake.npz"]
 

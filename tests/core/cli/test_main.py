@@ -440,7 +440,7 @@ def test_an_address_space_in_which_a_driver_would_crash_is_told_in_one_line(tmp_
     environment = {**os.environ, "VERDIGRIS_DEVICE": "software"}
     found = results_of(NARROW, [(*bake, "--device", "software"), bake], env=environment)
     told = (
-        "verdigris: this process may map only 1.5 GB of memory; a bake on the processor needs "
+        "verdigris: this process may map only 1.5 GB of memory; a bake on the CPU needs "
         "2.7 GB at least: lift the limit (ulimit -v unlimited, or the limit of the batch "
         "system)\n"
     )
@@ -462,7 +462,7 @@ def test_no_command_crashes_where_files_are_too_small_for_the_memory_of_a_driver
         (0, ("render", PRISM, "-o", "x.png"), "a software device needs one"),
         (20_000_000, ("compare", PRISM, PRISM, "-o", "x.png"), "a software device needs one"),
         (20_000_000, ("inspect", PRISM), "a software device needs one"),
-        (20_000_000, ("bake", PRISM, "-o", "."), "a bake on the processor needs one"),
+        (20_000_000, ("bake", PRISM, "-o", "."), "a bake on the CPU needs one"),
     )
     given = [(limit, (*words, "--device", "software")) for limit, words, _ in commands]
     found = results_of(SMALL_FILES, given, cwd=tmp_path)

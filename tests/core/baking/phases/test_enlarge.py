@@ -463,16 +463,16 @@ def test_a_time_limit_includes_encoding_or_leaves_it_out(
 def test_a_bake_resumes_with_the_time_limit_and_the_encoder_of_its_start(ramp, tmp_path):
     cut_off([ramp], tmp_path, SETTINGS)
     for changes, limit, message in (
-        ({}, 3.0, "was begun with no time limit, .* not with 3.0 s"),
-        ({"encode_from": 0}, None, "was begun with encode_from 32, not 0: use"),
+        ({}, 3.0, "began with no time limit, .* not with 3.0 s"),
+        ({"encode_from": 0}, None, "began with encode_from 32, not 0: use"),
     ):
         with pytest.raises(CheckpointError, match=message):
             run([ramp], tmp_path, replace(SETTINGS, **changes), resume=True, time_limit=limit)
     limited = tmp_path / "limited"
     cut_off([ramp], limited, SETTINGS, time_limit=1000.0)
-    with pytest.raises(CheckpointError, match="was begun with a time limit of 1000"):
+    with pytest.raises(CheckpointError, match="began with a time limit of 1000"):
         run([ramp], limited, SETTINGS, resume=True, time_limit=3.0)
-    with pytest.raises(CheckpointError, match="was begun with encode_from 32, not 0: use"):
+    with pytest.raises(CheckpointError, match="began with encode_from 32, not 0: use"):
         wanted = replace(SETTINGS, encode_from=0)
         run([ramp], limited, wanted, resume=True, time_limit=1000.0)
     # this limit is long enough for all requested steps
@@ -497,7 +497,7 @@ def test_a_checkpoint_with_an_impossible_stage_is_refused(ramp, tmp_path):
     for damage, message in (
         ({"stage": 2}, "stage is 2"),
         ({"stage": True}, "stage is True"),
-        ({"stage": 1}, "latents are 16 x 16"),
+        ({"stage": 1}, "its latents have 16 x 16 texels"),
         ({"stage_begun": 1}, "stage_begun is 1: use 0 to 0"),
         ({"stage_begun": "0"}, "stage_begun is '0'"),
     ):

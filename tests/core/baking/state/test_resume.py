@@ -90,7 +90,7 @@ def test_a_bake_of_several_resumes_after_another_bake_of_its_name(clay, chalk, t
     alone = run([clay], folder, BRIEF, name="clay")
     assert warnings_of(alone) == [
         f"{folder / NAME}: is the checkpoint of clay of clay, chalk of chalk: it was renamed to "
-        f"clay.{source[:8]}.bake.npz, where a bake of these materials with --resume finds it"
+        f"clay.{source[:8]}.bake.npz, where a bake of those materials with --resume finds it"
     ]
     assert states(folder) == [f"clay.{source[:8]}.bake.npz"]
     resumed = run(both, folder, BRIEF, name="clay", resume=True)
@@ -153,7 +153,7 @@ def test_a_bake_in_another_order_warns_of_the_order(clay, chalk, cut_of_both, tm
     _, warned = cut_off([chalk, clay], tmp_path, name="chalk", resume=True)
     assert warned == [
         "there is no checkpoint to resume: the bake starts from the beginning; "
-        f"{tmp_path / NAME} is of the same materials: give them in its order to "
+        f"{tmp_path / NAME} has the same materials: give them in its order to "
         "resume (clay of clay, chalk of chalk)"
     ]
 
@@ -163,7 +163,7 @@ def test_a_checkpoint_of_another_name_is_named(clay, cut, tmp_path):
     _, warned = cut_off([clay], tmp_path, name="pot", resume=True)
     assert warned == [
         "there is no checkpoint to resume: the bake starts from the beginning; "
-        f"{tmp_path / NAME} is of the same materials: resume it with --name clay"
+        f"{tmp_path / NAME} has the same materials: resume it with --name clay"
     ]
 
 
@@ -175,7 +175,7 @@ def test_a_renamed_checkpoint_of_changed_materials_is_named(clay, chalk, cut_of_
     _, warned = cut_off([clay, changed], tmp_path, resume=True)
     assert warned == [
         "there is no checkpoint to resume: the bake starts from the beginning; "
-        f"{tmp_path / kept} was begun with other sources: chalk has changed"
+        f"{tmp_path / kept} began with other sources: chalk has changed"
     ]
 
 
@@ -184,10 +184,10 @@ def test_a_checkpoint_of_other_materials_is_refused_with_their_names(
 ):
     shutil.copy(cut_of_both, tmp_path)
     reason = refusal([clay], tmp_path)
-    assert reason == "is of clay of clay, chalk of chalk, not of clay of clay"
+    assert reason == "has clay of clay, chalk of chalk, not clay of clay"
     reason = refusal([chalk, clay], tmp_path)
     assert reason == (
-        "is of clay of clay, chalk of chalk in this order, not of chalk of chalk, clay of clay"
+        "has clay of clay, chalk of chalk in this order, not chalk of chalk, clay of clay"
     )
 
 
@@ -219,7 +219,7 @@ def test_a_checkpoint_of_other_materials_is_refused_with_their_names(
 )
 def test_other_settings_are_refused_with_old_and_new_values(clay, cut, tmp_path, changes, reason):
     shutil.copy(cut, tmp_path)
-    assert refusal([clay], tmp_path, replace(TINY, **changes)) == f"was begun with {reason}"
+    assert refusal([clay], tmp_path, replace(TINY, **changes)) == f"began with {reason}"
 
 
 def test_a_bake_that_is_stopped_between_two_phases_resumes_exactly(clay, whole_clay, tmp_path):
@@ -241,14 +241,14 @@ def test_another_trainer_is_refused(clay, cut, tmp_path):
     path = tmp_path / NAME
     saved = checkpoint.load(path)
     checkpoint.save(path, saved.parameters, {**saved.facts, "trainer": "tensor"}, saved.state)
-    assert refusal([clay], tmp_path) == "was begun with the trainer tensor, not numpy"
+    assert refusal([clay], tmp_path) == "began with the trainer tensor, not numpy"
 
 
 def test_steps_that_a_time_limit_chose_are_refused_with_the_limit(clay, tmp_path):
     cut_off([clay], tmp_path, replace(TINY, iterations=10**7), time_limit=100.0)
     reason = refusal([clay], tmp_path, replace(TINY, iterations=10**7))
     assert re.fullmatch(
-        r"was begun with a time limit of 100\.0 s, not none; iterations \d+, not 10000000", reason
+        r"began with a time limit of 100\.0 s, not none; iterations \d+, not 10000000", reason
     )
 
 
@@ -256,7 +256,7 @@ def test_other_requested_steps_are_refused_with_a_time_limit_too(clay, tmp_path)
     wanted = replace(TINY, iterations=10**6)
     cut_off([clay], tmp_path, wanted, time_limit=100.0)
     reason = refusal([clay], tmp_path, replace(wanted, iterations=2 * 10**6), time_limit=100.0)
-    assert re.fullmatch(r"was begun with iterations \d+, not 2000000", reason)
+    assert re.fullmatch(r"began with iterations \d+, not 2000000", reason)
     options = BakeOptions("clay", tmp_path, "numpy", resume=True, time_limit=100.0)
     events = bake([clay], wanted, options)
     started = next(each for each in events if isinstance(each, Started))
@@ -267,7 +267,7 @@ def test_other_requested_steps_are_refused_with_a_time_limit_too(clay, tmp_path)
 def test_a_changed_material_is_refused_with_its_document(clay, cut, tmp_path):
     shutil.copy(cut, tmp_path)
     reason = refusal([chalk_teacher("clay")], tmp_path)
-    assert reason == "was begun with other sources: clay has changed"
+    assert reason == "began with other sources: clay has changed"
 
 
 def painted(folder, value):
@@ -280,11 +280,9 @@ def painted(folder, value):
 def test_a_changed_texture_is_refused_with_its_name(tmp_path):
     cut_off([painted(tmp_path, 0.2)], tmp_path)
     changed = painted(tmp_path, 0.7)
-    assert refusal([changed], tmp_path) == "was begun with other sources: tile.png has changed"
+    assert refusal([changed], tmp_path) == "began with other sources: tile.png has changed"
     reason = refusal([changed], tmp_path, importance=np.eye(4))
-    assert reason == (
-        "was begun with other sources: tile.png has changed; it had no importance map"
-    )
+    assert reason == ("began with other sources: tile.png has changed; it had no importance map")
 
 
 def test_a_changed_importance_map_is_refused(clay, tmp_path):
@@ -294,16 +292,16 @@ def test_a_changed_importance_map_is_refused(clay, tmp_path):
         (None, "it had an importance map"),
     ):
         found = refusal([clay], tmp_path, importance=importance)
-        assert found == f"was begun with other sources: {reason}"
+        assert found == f"began with other sources: {reason}"
 
 
 @pytest.mark.parametrize(
     ("left_out", "reason"),
     [
-        ((), "was begun with the same files by a version that generates other code from them"),
+        ((), "began with the same files, in a version that generates other code from them"),
         (
             ("made_of", "importance"),
-            "is of another material, texture or importance map than it is now",
+            "began with another material, texture or importance map",
         ),
     ],
 )
@@ -340,7 +338,7 @@ def test_other_live_inputs_are_another_source(tmp_path):
         assert len(digests) == number
         *_, shown = live_facts(after)
         assert changed_source(facts, [after], options) == (
-            "was begun with other sources: its live inputs were d/roughness=0..1@0, and are now "
+            "began with other sources: its live inputs were d/roughness=0..1@0, and are now "
             + shown
         )
     # a still material has the digest that it had before there were live inputs
