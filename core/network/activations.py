@@ -25,8 +25,7 @@ class Activation:
 
 def _sigmoid(x: FloatArray) -> FloatArray:
     # unlike exp(-x), tanh does not overflow
-    result: FloatArray = 0.5 + 0.5 * np.tanh(0.5 * x)
-    return result
+    return np.asarray(0.5 + 0.5 * np.tanh(0.5 * x))
 
 
 def _silu_derivative(x: FloatArray) -> FloatArray:
@@ -39,14 +38,12 @@ def _smelu(x: FloatArray) -> FloatArray:
     between them."""
     bend = np.clip(x + SMELU_WIDTH, 0, 2 * SMELU_WIDTH)
     rest = np.maximum(x - SMELU_WIDTH, 0)
-    result: FloatArray = LEAKY_SLOPE * x + (1 - LEAKY_SLOPE) * (bend**2 / (4 * SMELU_WIDTH) + rest)
-    return result
+    return np.asarray(LEAKY_SLOPE * x + (1 - LEAKY_SLOPE) * (bend**2 / (4 * SMELU_WIDTH) + rest))
 
 
 def _smelu_derivative(x: FloatArray) -> FloatArray:
     bend = np.clip(x + SMELU_WIDTH, 0, 2 * SMELU_WIDTH)
-    result: FloatArray = LEAKY_SLOPE + (1 - LEAKY_SLOPE) * bend / (2 * SMELU_WIDTH)
-    return result
+    return np.asarray(LEAKY_SLOPE + (1 - LEAKY_SLOPE) * bend / (2 * SMELU_WIDTH))
 
 
 # Keys as in spec.ACTIVATIONS.
@@ -63,8 +60,7 @@ FUNCTIONS = {
 
 def response_of(spec: NetworkSpec, raw: FloatArray) -> FloatArray:
     """The response [3, N] for raw outputs."""
-    result: FloatArray = np.exp(_exponents(spec, raw)).sum(0)
-    return result
+    return np.asarray(np.exp(_exponents(spec, raw)).sum(0))
 
 
 def exponent_of(spec: NetworkSpec, raw: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -84,11 +80,9 @@ def exponent_backward(shares: FloatArray, gradient: FloatArray) -> FloatArray:
     The clamp passes gradients on: responses stay below the limit, so gradients lead back from above
     it. With a gradient of 0 an output would stay there.
     """
-    result: FloatArray = (shares * gradient).reshape(-1, gradient.shape[-1])
-    return result
+    return np.asarray((shares * gradient).reshape(-1, gradient.shape[-1]))
 
 
 def _exponents(spec: NetworkSpec, raw: FloatArray) -> FloatArray:
     limited = np.minimum(raw - spec.output_shift, spec.output_limit)
-    result: FloatArray = limited.reshape(spec.lobes, CHANNELS, -1)
-    return result
+    return np.asarray(limited.reshape(spec.lobes, CHANNELS, -1))

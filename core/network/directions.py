@@ -28,18 +28,15 @@ from verdigris.core.network.spec import (
 
 
 def dot(a: FloatArray, b: FloatArray) -> FloatArray:
-    result: FloatArray = (a * b).sum(0)
-    return result
+    return np.asarray((a * b).sum(0))
 
 
 def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
-    result: FloatArray = np.cross(a, b, axis=0)
-    return result
+    return np.asarray(np.cross(a, b, axis=0))
 
 
 def normalise(vector: FloatArray) -> FloatArray:
-    result: FloatArray = vector / np.maximum(np.sqrt(dot(vector, vector)), LENGTH_EPSILON)
-    return result
+    return np.asarray(vector / np.maximum(np.sqrt(dot(vector, vector)), LENGTH_EPSILON))
 
 
 def normalise_backward(vector: FloatArray, gradient: FloatArray) -> FloatArray:
@@ -48,8 +45,7 @@ def normalise_backward(vector: FloatArray, gradient: FloatArray) -> FloatArray:
     unit = vector / np.maximum(length, LENGTH_EPSILON)
     # below the guard the length is a constant, so there is no projection
     along = np.where(length > LENGTH_EPSILON, dot(unit, gradient), 0)
-    result: FloatArray = (gradient - unit * along) / np.maximum(length, LENGTH_EPSILON)
-    return result
+    return np.asarray((gradient - unit * along) / np.maximum(length, LENGTH_EPSILON))
 
 
 def _raw_axes(raw: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -106,8 +102,7 @@ def stretch_half_backward(
 
 
 def _stretched(h: FloatArray, stretch: FloatArray) -> FloatArray:
-    result: FloatArray = h * _factors(stretch)
-    return result
+    return np.asarray(h * _factors(stretch))
 
 
 def _factors(stretch: FloatArray) -> FloatArray:
@@ -117,19 +112,16 @@ def _factors(stretch: FloatArray) -> FloatArray:
 
 def stretch_factors(stretch: FloatArray) -> FloatArray:
     """The half vector's factors along tangent and bitangent, for raw values."""
-    result: FloatArray = np.exp(STRETCH_LIMIT * np.tanh(stretch / STRETCH_LIMIT))
-    return result
+    return np.asarray(np.exp(STRETCH_LIMIT * np.tanh(stretch / STRETCH_LIMIT)))
 
 
 def logarithms(cosines: FloatArray) -> FloatArray:
     """Scaled logarithms of the cosines, clamped at the horizon."""
-    result: FloatArray = LOGARITHM_SHARE * np.log(_above(cosines))
-    return result
+    return np.asarray(LOGARITHM_SHARE * np.log(_above(cosines)))
 
 
 def _above(cosines: FloatArray) -> FloatArray:
-    result: FloatArray = np.maximum(cosines, 0) + COSINE_OFFSET
-    return result
+    return np.asarray(np.maximum(cosines, 0) + COSINE_OFFSET)
 
 
 def encode_directions(

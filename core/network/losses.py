@@ -101,11 +101,9 @@ def light_gradient(exponent: FloatArray, response: FloatArray) -> FloatArray:
     mean, which keeps the sum of light."""
     logarithm = np.log(np.maximum(response, _LEAST_RESPONSE))
     ratio = np.exp(np.minimum(logarithm - exponent, math.log(LIGHT_RATIO)))
-    gradient: FloatArray = np.exp(exponent * (2 / 3)) * (1 - ratio) / CHANNELS
-    return gradient
+    return np.asarray(np.exp(exponent * (2 / 3)) * (1 - ratio) / CHANNELS)
 
 
 def clamp_response(response: FloatArray) -> FloatArray:
     """The response between 0 and RESPONSE_LIMIT, as losses use it."""
-    result: FloatArray = np.clip(response, 0, RESPONSE_LIMIT)
-    return result
+    return np.asarray(np.clip(response, 0, RESPONSE_LIMIT))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.graph.library import copy_document
+from verdigris.core.material.graph.library import COMPONENTS, copy_document
 from verdigris.core.material.graph.traversal import all_nodes
 from verdigris.core.material.normalise.geometry_properties import (
     GEOMPROP,
@@ -29,7 +29,6 @@ _PARTS = {
     "color4": "",
 }  # fmt: skip
 _CONVERTED = {"integer": "int(round({}.x))", "boolean": "({}.x > 0.5)"}
-_WIDTHS = {"float": 1, "vector2": 2, "vector3": 3, "color3": 3, "vector4": 4, "color4": 4}
 
 
 def read_properties(root: mx.Document, names: Sequence[str]) -> mx.Document:
@@ -80,6 +79,6 @@ def _texel_code(variable: str, kind: str) -> str | None:
     _, found, rest = variable.partition(f"geomprop_{_TEXEL_PROPERTY}")
     if not found:
         return None
-    first, width = int(rest.partition("_")[0]), _WIDTHS[kind]
+    first, width = int(rest.partition("_")[0]), COMPONENTS[kind]
     parts = ", ".join(f"gTexelValues[{first + part}]" for part in range(width))
     return parts if width == 1 else f"float{width}({parts})"

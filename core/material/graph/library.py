@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 TARGET = "genslang"
 OVERRIDE_FOLDER = SHADER_FOLDER / "material" / "codegen" / "overrides"
-_IMAGE_TYPES = ("float", "color3", "color4", "vector2", "vector3", "vector4")
+# The number of components of types of numbers.
+COMPONENTS = {"float": 1, "vector2": 2, "vector3": 3, "color3": 3, "vector4": 4, "color4": 4}
 # implementation of the library -> our file in overrides/nodes (CONTRIBUTING.md, "Add a node
 # override")
 _OVERRIDES = {
@@ -36,7 +37,7 @@ _OVERRIDES = {
     "IM_sheen_bsdf_genglsl": "mx_sheen_bsdf",
     "IM_subsurface_bsdf_genglsl": "mx_subsurface_bsdf",
     "IM_translucent_bsdf_genglsl": "mx_translucent_bsdf",
-    **{f"IM_image_{kind}_genslang": f"mx_image_{kind}" for kind in _IMAGE_TYPES},
+    **{f"IM_image_{kind}_genslang": f"mx_image_{kind}" for kind in COMPONENTS},
 }
 _MOST_OF_SWITCH = 10
 

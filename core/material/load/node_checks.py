@@ -17,13 +17,11 @@ from verdigris.core.material.graph.traversal import (
     value_of,
 )
 from verdigris.core.material.normalise.dropped_nodes import DISABLE
-from verdigris.core.material.normalise.type_conversions import CHANNELS
+from verdigris.core.material.normalise.type_conversions import CHANNELS, NUMBER, SINGLE
 
 if TYPE_CHECKING:
     import MaterialX as mx
 
-# Programs may append an f to a number.
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?f?")
 _WHOLE_NUMBER = re.compile(r"[+-]?\d+(\.0*)?")
 # Nodes whose index becomes part of the code: a component, or the end of a name.
 _INDEXED = ("extract", "texcoord", "tangent", "bitangent", "geomcolor")
@@ -37,8 +35,6 @@ _VALUE_FORMATS = {
     "matrix33": "9 numbers separated by commas",
     "matrix44": "16 numbers separated by commas",
 }
-# Types that are converted to each other when they are read.
-_SINGLE = ("boolean", "integer", "float")
 _CANNOT_BE_DISABLED = (
     "the input 'disable' must be 'true' or 'false', on a node whose definition names a "
     "replacement: remove it"
@@ -59,7 +55,7 @@ _CONVERTERS = {
     ("color3", "BSDF"): "oren_nayar_diffuse_bsdf",
     **{
         (kind, "surfaceshader"): "convert"
-        for kind in (*_SINGLE, "vector2", "vector3", "vector4", "color3", "color4")
+        for kind in (*SINGLE, "vector2", "vector3", "vector4", "color3", "color4")
     },
 }
 # Nodes that pass on surface shaders, which must be lit for the generator.
@@ -89,14 +85,8 @@ def find_fault(node: mx.Node) -> str | None:
 
 
 def _fault_of(port: mx.Input) -> str | None:
-    return (
-        _dangling(port)
-        or _of_struct(port)
-        or _mistyped(port)
-        or _unlit(port)
-        or _unreadable(port)
-        or _unknown_unit(port)
-    )
+    checks = (_dangling, _of_struct, _mistyped, _unlit, _unreadable, _unknown_unit)
+    return next((fault for check in checks if (fault := check(port))), None)
 
 
 def _of_struct(port: mx.Input) -> str | None:
@@ -132,7 +122,7 @@ def _fault_of_given(port: mx.Input) -> str | None:
     elif port.getInterfaceName() and (definition := definition_of(port)) is not None:
         given = definition.getActiveInput(port.getInterfaceName())
     kinds = {port.getType(), given.getType()} if given is not None else set()
-    if given is None or len(kinds) == 1 or kinds.issubset(_SINGLE):
+    if given is None or len(kinds) == 1 or kinds.issubset(SINGLE):
         return None
     return (
         f"has the type {port.getType()} and reads the input {given.getName()!r} of the type "
@@ -320,7 +310,7 @@ def _mistyped_output(output: mx.Output) -> str | None:
     kinds = {given, output.getType()}
     # in the code, colours and vectors have the same type, and single numbers are converted
     shapes = {kind.replace("color", "vector") for kind in kinds}
-    fits = not given or len(shapes) == 1 or kinds.issubset(_SINGLE)
+    fits = not given or len(shapes) == 1 or kinds.issubset(SINGLE)
     return None if fits else _difference(output, given)
 
 
@@ -352,7 +342,7 @@ def _unreadable(port: mx.Input) -> str | None:
     # MaterialX reads only the part before the comma
     if port.getType() in ("float", "integer") and "," in text:
         return f"the value {text!r} is not one number: write decimals with a point"
-    number = _WHOLE_NUMBER if port.getType() == "integer" else _NUMBER
+    number = _WHOLE_NUMBER if port.getType() == "integer" else NUMBER
     odd = [word for word in text.replace(",", " ").split() if not number.fullmatch(word)]
     if odd and port.getType() != "boolean":
         what = "whole number" if number is _WHOLE_NUMBER else "number"

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from verdigris.core.material.graph.library import COMPONENTS
 from verdigris.core.material.graph.traversal import (
     all_nodes,
     definition_of,
@@ -21,25 +22,18 @@ from verdigris.core.material.normalise.inputs import VALUE_ATTRIBUTES
 if TYPE_CHECKING:
     import MaterialX as mx
 
-_WIDTHS = {
-    "float": 1,
-    "vector2": 2,
-    "vector3": 3,
-    "vector4": 4,
-    "color3": 3,
-    "color4": 4,
-}
-_SINGLE = ("boolean", "integer", "float")
-_SEVERAL = tuple(kind for kind, width in _WIDTHS.items() if width > 1)
+SINGLE = ("boolean", "integer", "float")
+_SEVERAL = tuple(kind for kind, width in COMPONENTS.items() if width > 1)
 # Conversions for which MaterialX has a node. A single number becomes all components; a colour gets
 # an opaque alpha.
 _PLAIN = frozenset(
     {("integer", "float"), ("boolean", "float")}
-    | {(single, several) for single in _SINGLE for several in _SEVERAL}
+    | {(single, several) for single in SINGLE for several in _SEVERAL}
     | {("color3", "vector3"), ("vector3", "color3"), ("color4", "vector4"), ("vector4", "color4")}
     | {("color3", "color4"), ("color4", "color3")}
 )
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?f?")
+# Programs may append an f to a number.
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?f?")
 _TRUTH = {"1": "true", "0": "false", "True": "true", "False": "false"}
 _NUMBER_OF = {"true": "1", "false": "0"}
 _OPAQUE = "1"
@@ -135,7 +129,7 @@ def _complete_value(port: mx.Input, made: list[Conversion]) -> bool:
     if not text or _is_fed(port) or (value_of(port) is not None and kind in _SEVERAL):
         return False
     written = _TRUTH.get(text.strip()) if kind == "boolean" else None
-    if written is None and kind in _WIDTHS:
+    if written is None and kind in COMPONENTS:
         written = _converted_text(text, kind, kind)
     if written is None or written == text:
         return False
@@ -159,7 +153,7 @@ def _convert_source(port: mx.PortElement, made: list[Conversion]) -> None:
 
 def _is_converted_by_code(port: mx.PortElement, given: str, wanted: str) -> bool:
     """Whether generated code converts, or has one type for both."""
-    is_single = given in _SINGLE and wanted in _SINGLE
+    is_single = given in SINGLE and wanted in SINGLE
     if _is_output(port):
         return is_single or given.replace("color", "vector") == wanted.replace("color", "vector")
     return is_single and _is_interface(port)
@@ -201,9 +195,9 @@ def _converted_text(text: str, given: str, wanted: str) -> str | None:
     if given == "boolean":
         text = _NUMBER_OF.get(text.strip(), text)
     words = [word.strip() for word in text.split(",")]
-    if wanted not in _WIDTHS or not all(_NUMBER.fullmatch(word) for word in words):
+    if wanted not in COMPONENTS or not all(NUMBER.fullmatch(word) for word in words):
         return None
-    width = _WIDTHS[wanted]
+    width = COMPONENTS[wanted]
     if len(words) == 1:
         words = words * width
     elif (len(words), wanted) == (4, "color3"):

@@ -8,7 +8,7 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -220,8 +220,7 @@ class KeptTextures:
             total -= self._kept.pop(next(iter(self._kept))).size
 
 
-@dataclass
-class _Kept:
+class _Kept(NamedTuple):
     texture: Any
     size: int
     non_finite: Mapping[Path, int]

@@ -9,20 +9,12 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.base.errors import TextureError
 from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.graph.colour_spaces import name_in_materialx
+from verdigris.core.material.graph.library import COMPONENTS
 
 if TYPE_CHECKING:
     from pxr import Usd
 
-_WIDTHS = {
-    "float": 1,
-    "vector2": 2,
-    "vector3": 3,
-    "vector4": 4,
-    "color3": 3,
-    "color4": 4,
-    "matrix33": 9,
-    "matrix44": 16,
-}
+_WIDTHS = {**COMPONENTS, "matrix33": 9, "matrix44": 16}
 _PLAIN = {"bool": "boolean", "int": "integer", "asset": "filename"}
 
 

@@ -25,8 +25,7 @@ def footprint_width(size: int, level: int) -> float:
 
 def level_for_lod(layout: LatentLayout, lod: FloatArray) -> FloatArray:
     """The fractional level whose texels represent a footprint of 2^lod finest texels."""
-    level: FloatArray = np.clip(np.maximum(lod / 2, lod - 1), 0, layout.levels - 1)
-    return level
+    return np.asarray(np.clip(np.maximum(lod / 2, lod - 1), 0, layout.levels - 1))
 
 
 def corners(
@@ -61,8 +60,7 @@ def corners(
 
 def gather(latents: FloatArray, indices: IndexArray, weights: FloatArray) -> FloatArray:
     """Interpolated latents, [channels, N]."""
-    result: FloatArray = np.einsum("knc,kn->cn", latents[indices], weights)
-    return result
+    return np.asarray(np.einsum("knc,kn->cn", latents[indices], weights))
 
 
 def scatter(
@@ -79,5 +77,4 @@ def downsample(texels: FloatArray) -> FloatArray:
     height, width, channels = texels.shape
     rows, columns = min(height, 2), min(width, 2)
     blocks = texels.reshape(height // rows, rows, width // columns, columns, channels)
-    result: FloatArray = blocks.mean((1, 3))
-    return result
+    return np.asarray(blocks.mean((1, 3)))

@@ -114,8 +114,7 @@ def look_at(parameters: Parameters, latents: FloatArray, wo: FloatArray) -> View
 
 
 def _tangents(normal: FloatArray) -> FloatArray:
-    result: FloatArray = normal[:2] / np.maximum(normal[2], LEAST_LEAN_COSINE)
-    return result
+    return np.asarray(normal[:2] / np.maximum(normal[2], LEAST_LEAN_COSINE))
 
 
 def above_horizon(view: FloatArray) -> FloatArray:
@@ -230,8 +229,7 @@ def ggx_density(found: Halves, squares: FloatArray) -> FloatArray:
     cosine = np.sqrt(found.seen[2])
     root = np.sqrt(x * found.seen[0] + y * found.seen[1] + found.seen[2])
     normals = np.pi * np.sqrt(x * y) * spread * spread
-    result: FloatArray = found.is_reflected / (normals * 2 * (cosine + root))
-    return result
+    return np.asarray(found.is_reflected / (normals * 2 * (cosine + root)))
 
 
 def pdf(lobes: Lobes, wi: FloatArray) -> FloatArray:
@@ -280,5 +278,4 @@ def draw_ggx(
     cosine = (1 - height) * (1 + view[2]) - view[2]
     cap = np.stack(_around_z(cosine, turn)) + view
     half = normalise(np.stack([cap[0] * widths[0], cap[1] * widths[1], np.maximum(cap[2], 0)]))
-    result: FloatArray = 2 * dot(half, seen) * half - seen
-    return result
+    return np.asarray(2 * dot(half, seen) * half - seen)
