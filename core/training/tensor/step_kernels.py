@@ -45,15 +45,16 @@ _BASIS_THREADS, _SOFTWARE_LANES = 256, 4
 
 
 @dataclass(frozen=True)
-class BoundKernel:
-    """A kernel with its arguments, which every launch reuses."""
+class Launch:
+    """A kernel with its arguments and its number of thread groups, which every step reuses."""
 
     pipeline: slangpy.ComputePipeline
     arguments: slangpy.ShaderObject
+    groups: int
 
-    def record(self, encoder: slangpy.ComputePassEncoder, groups: int) -> None:
+    def record(self, encoder: slangpy.ComputePassEncoder) -> None:
         encoder.bind_pipeline(self.pipeline, self.arguments)
-        encoder.dispatch_compute([groups, 1, 1])
+        encoder.dispatch_compute([self.groups, 1, 1])
 
 
 class StudentKernels:
@@ -79,39 +80,30 @@ class StudentKernels:
             ),
         )
 
-    def bind(self, source: Source, entry: str, arguments: Mapping[str, Any]) -> BoundKernel:
-        """Raises KeyError for a name that the kernel does not have."""
+    def bind(
+        self, source: Source, entry: str, arguments: Mapping[str, Any], groups: int = 1
+    ) -> Launch:
+        """Raises KeyError for an argument that the kernel does not have."""
         import slangpy
 
         kernel = self._kernels.get((source,), entry)
         root = self.device.gpu.create_root_shader_object(kernel.program)
-        # The kernel's own `dispatch` ignores arguments of the entry point without an error.
+        # the kernel's own `dispatch` ignores arguments of the entry point without an error
         cursor = slangpy.ShaderCursor(root).find_entry_point(0)
         for name, value in arguments.items():
             if not cursor.has_field(name):
                 raise KeyError(f"kernel {entry} has no argument {name!r}")
             cursor[name] = value
-        return BoundKernel(kernel.pipeline, root)
-
-
-@dataclass(frozen=True)
-class _Launch:
-    """A kernel with its number of thread groups."""
-
-    kernel: BoundKernel
-    groups: int
-
-    def record(self, compute: slangpy.ComputePassEncoder) -> None:
-        self.kernel.record(compute, self.groups)
+        return Launch(kernel.pipeline, root, groups)
 
 
 @dataclass(frozen=True)
 class StepKernels:
     """The launches of a step in order, and those for new parameters and for moves to blocks."""
 
-    step: tuple[_Launch, ...]
-    copies: _Launch
-    moves: _Launch
+    step: tuple[Launch, ...]
+    copies: Launch
+    moves: Launch
 
     @classmethod
     def bind(
@@ -123,58 +115,37 @@ class StepKernels:
         memory: TensorMemory,
     ) -> StepKernels:
         spec, batch = parameters.spec, settings.batch
-        network = {
-            "decoder": memory.decoder,
-            "weights": memory.weights,
-            "biases": memory.biases,
-        }
+        network = memory.pick("decoder", "weights", "biases")
         shared = {
-            **network,
+            **memory.pick("rates", "state"),
             "arguments": _arguments(parameters, settings, plan),
-            "rates": memory.rates,
-            "state": memory.state,
         }
-        texels = {
-            "texels": memory.texels,
+        blocks = memory.pick("texels", "ranges", "ends")
+        samples = {
+            **network,
+            **shared,
+            **blocks,
+            **memory.pick("partials", "samples"),
             "texelGradients": memory.texels,
-            "ranges": memory.ranges,
-            "ends": memory.ends,
-            "partials": memory.partials,
-            "samples": memory.samples,
         }
-        gradients = {"moments": memory.moments, "gradients": memory.gradients}
-        train = kernels.bind(_TRAIN, "trainStep", {**shared, **texels})
-        update = kernels.bind(
-            _UPDATE,
-            "updateStep",
-            {
-                **shared,
-                **texels,
-                **gradients,
-                "decoderAdam": _adam(),
-                "latentScale": _scale(BETA_2),
-                "visits": memory.visits,
-                "losses": memory.losses,
-            },
-        )
-        update_groups = spec.parameter_count // _PARAMETERS_PER_GROUP + 1
-        update_groups += -(-batch * spec.latent_channels // _UPDATE_THREADS)
-        rotate = _bind_rotation(kernels, {**shared, **gradients, "bases": memory.bases})
-        step = (
-            _Launch(train, plan.group_count(batch)),
-            _Launch(update, update_groups),
-            _Launch(rotate, 1 + len(spec.layers)),
-        )
-        copies = kernels.bind(_UPDATE, "copyDecoder", network)
-        moved = ("arguments", "rates", "state", "texels", "ranges", "ends")
-        moves = kernels.bind(
-            _BLOCKS, "moveToBlocks", {name: {**shared, **texels}[name] for name in moved}
-        )
+        decoder = {**memory.pick("moments", "gradients"), "decoderAdam": _adam()}
+        update = {**decoder, **memory.pick("visits", "losses"), "latentScale": _scale(BETA_2)}
+        rotation = {"beta": BASIS_BETA, "floor": BASIS_FLOOR, "steps": BASIS_STEPS}
+        rotate = {**network, **shared, **decoder, "bases": memory.bases, "rotation": rotation}
+        updates = spec.parameter_count // _PARAMETERS_PER_GROUP + 1
+        updates += -(-batch * spec.latent_channels // _UPDATE_THREADS)
+        copies = -(-spec.parameter_count // _UPDATE_THREADS)
         layers = block_offsets(parameters.layout)[-1] * spec.latent_channels // QUAD
         return cls(
-            step,
-            _Launch(copies, -(-spec.parameter_count // _UPDATE_THREADS)),
-            _Launch(moves, -(-layers // _BLOCK_THREADS)),
+            (
+                kernels.bind(_TRAIN, "trainStep", samples, plan.group_count(batch)),
+                kernels.bind(_UPDATE, "updateStep", {**samples, **update}, updates),
+                kernels.bind(_ROTATE, "rotatedStep", rotate, 1 + len(spec.layers)),
+            ),
+            kernels.bind(_UPDATE, "copyDecoder", network, copies),
+            kernels.bind(
+                _BLOCKS, "moveToBlocks", {**shared, **blocks}, -(-layers // _BLOCK_THREADS)
+            ),
         )
 
     def record_moves(self, compute: slangpy.ComputePassEncoder) -> None:
@@ -218,9 +189,3 @@ def _scale(beta_2: float) -> dict[str, float]:
 def _adam() -> dict[str, Any]:
     """The struct AdamArguments of adam.slang."""
     return {"beta1": BETA_1, "scale": _scale(DECODER_BETA_2)}
-
-
-def _bind_rotation(kernels: StudentKernels, arguments: dict[str, Any]) -> BoundKernel:
-    rotation = {"beta": BASIS_BETA, "floor": BASIS_FLOOR, "steps": BASIS_STEPS}
-    chosen = {"decoderAdam": _adam(), "rotation": rotation}
-    return kernels.bind(_ROTATE, "rotatedStep", {**arguments, **chosen})

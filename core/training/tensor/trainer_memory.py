@@ -91,6 +91,10 @@ class TensorMemory:
         gpu.submit_command_buffer(encoder.finish())
         return cls(**buffers)
 
+    def pick(self, *names: str) -> dict[str, slangpy.Buffer]:
+        """The buffers with these names, as arguments of a kernel."""
+        return {name: getattr(self, name) for name in names}
+
     def store(self, contents: TrainerContents, step: int) -> None:
         """Uploads the state from which training continues."""
         latents = contents.parameters.latents

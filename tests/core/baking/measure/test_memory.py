@@ -23,7 +23,7 @@ from verdigris.core.base.kernels import Source
 from verdigris.core.network.parameters import initialise
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.training.tensor.group_plan import plan_groups
-from verdigris.core.training.tensor.step_kernels import BoundKernel
+from verdigris.core.training.tensor.step_kernels import Launch
 from verdigris.core.training.tensor.trainer_memory import TensorMemory, buffer_sizes
 
 from ..bakes import plain_teacher, run
@@ -139,7 +139,7 @@ def test_kernels_reach_the_end_of_the_largest_buffer(choice):
     cursor["values"], cursor["found"], cursor["last"] = values, found, size // 16 - 1
     encoder = device.gpu.create_command_encoder()
     with encoder.begin_compute_pass() as compute:
-        BoundKernel(kernel.pipeline, root).record(compute, 1)
+        Launch(kernel.pipeline, root, 1).record(compute)
     device.gpu.submit_command_buffer(encoder.finish())
     assert found.to_numpy().view(np.float32)[0] == 7
 

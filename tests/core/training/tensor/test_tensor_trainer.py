@@ -407,7 +407,7 @@ def test_given_a_plan_when_the_shader_counts_then_python_counts_the_same(device,
     bound = kernels.bind(Source("counts", COUNTS), "count", {"counts": counts})
     encoder = device.gpu.create_command_encoder()
     with encoder.begin_compute_pass() as compute:
-        bound.record(compute, 1)
+        bound.record(compute)
     device.gpu.submit_command_buffer(encoder.finish())
     assert list(read_buffer(counts, np.uint32)) == [slot_count(spec), group_bytes(spec, plan)]
 
