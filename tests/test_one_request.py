@@ -283,15 +283,31 @@ def test_an_option_that_is_added_arrives_by_every_way_in(way, reach, monkeypatch
 
 
 def test_the_panel_asks_for_what_the_artist_has_chosen():
-    choices = BakeChoices(
-        preset="draft", resolution=64, seed=3, time_limit=7.5, target="good", target_error=0.02,
-        viewport_textures=True, resume=True, folder="/scene/neural",
+    # as widgets choose, and as panels before this one have stored it
+    values = {
+        "preset": "draft", "resolution": 64, "network": None, "seed": 0, "time_limit": 7.5,
+        "target": "", "target_error": 0.0, "viewport_textures": True, "resume": False,
+        "folder": "/scene/neural", "unknown": 3,
+    }  # fmt: skip
+    choices = BakeChoices().with_values(values)
+    assert choices.request == BakeRequest(
+        preset="draft", changes={"resolution": 64, "seed": 0}, time_limit=7.5,
+        viewport_textures=True,
     )  # fmt: skip
-    assert choices.request() == BakeRequest(
-        preset="draft", changes={"resolution": 64, "seed": 3}, time_limit=7.5, target="good",
-        target_error=0.02, viewport_textures=True, resume=True,
-    )  # fmt: skip
-    assert BakeChoices().request() == BakeRequest()
+    assert (choices.folder, choices.resolution, choices.network) == ("/scene/neural", 64, None)
+    assert BakeChoices().with_values(choices.as_json()) == choices
+    assert choices.with_values({"resolution": None}).request.changes == {"seed": 0}
+    assert BakeChoices().request == BakeRequest()
+
+
+# settings are chosen by their own names, and live inputs are opened with the material
+@pytest.mark.parametrize("name", sorted({*VALUES, "shine"} - {"changes", "live"}))
+def test_an_option_that_is_added_can_be_chosen_in_the_panel(name, monkeypatch):
+    replace_everywhere(monkeypatch, BakeRequest, Wider)
+    value = {**VALUES, "shine": 2.5}[name]
+    choices = BakeChoices(Wider()).with_values({name: value})
+    start = commands.parse(sent(commands.Start("/out", request=choices.request)))
+    assert getattr(start.request, name) == getattr(choices, name) == value
 
 
 def test_a_request_lies_over_another_one_field_by_field():

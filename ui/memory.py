@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QSettings
 
+from verdigris.core.base.errors import VerdigrisError
 from verdigris.ui.model.parts.choices import BakeChoices
 
 _ORGANISATION, _APPLICATION = "Verdigris", "panel"
@@ -30,11 +30,12 @@ class Memory:
         stored = self._read_json("choices")
         try:
             return BakeChoices().with_values(stored)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, VerdigrisError):
             return BakeChoices()
 
     def store_choices(self, choices: BakeChoices) -> None:
-        stored = {name: value for name, value in asdict(choices).items() if name not in _NOT_STORED}
+        chosen = choices.as_json().items()
+        stored = {name: value for name, value in chosen if name not in _NOT_STORED}
         self._settings.setValue("choices", json.dumps(stored))
 
     def outcomes(self) -> list[Any]:

@@ -9,6 +9,7 @@ pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFileDialog
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.worker.protocol.commands import Start
 from verdigris.ui.model.parts.choices import BakeChoices
@@ -123,7 +124,9 @@ def test_a_preset_of_one_s_own_is_saved_chosen_deleted_and_brought_back(qtbot, f
     model.set_choices(**vars(BakeChoices(folder="/other")))
     assert not card.isChecked() and form.presets.cards["draft"].isChecked()
     qtbot.mouseClick(card, LEFT)
-    assert model.state.choices == BakeChoices("standard", 512, target="good", folder="/other")
+    assert model.state.choices == BakeChoices(
+        BakeRequest(preset="standard", changes={"resolution": 512}, target="good"), "/other"
+    )
     # the same preset in a panel that is opened later
     again = OwnPresets()
     again.refresh()

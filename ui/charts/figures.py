@@ -82,7 +82,8 @@ class Figures(QWidget):
         return label
 
     def _show_errors(self) -> None:
-        errors, target = self._model.state.bake.errors, self._model.state.choices.target_error
+        state = self._model.state
+        errors, target = state.bake.errors, state.choices.target_error or 0.0
         error = errors.get("log_mae")
         text = "-" if error is None else f"{error:.4f}"
         reached = error is not None and target > 0 and error <= target

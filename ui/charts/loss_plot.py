@@ -164,7 +164,7 @@ class LossPlot(QWidget):
         if not len(steps):
             # the axes of another material say nothing of this one
             self.plot.getPlotItem().enableAutoRange()
-        target = model.state.choices.target_error
+        target = model.state.choices.target_error or 0.0
         self.target.setVisible(target > 0)
         if target > 0:
             self.target.setValue(np.log10(target) if self.log.isChecked() else target)
@@ -260,7 +260,7 @@ class LossPlot(QWidget):
     def _show_legend(self) -> None:
         colours = colours_for(self)
         entries = [("●", colours.error, "error"), ("━", colours.raw, "in training")]
-        if self._model.state.choices.target_error > 0:
+        if self._model.state.choices.target_error:
             entries.append(("╌", colours.target, "target"))
         if self._ghosts:
             entries.append(("✕", quiet_text(self.palette()), "earlier bakes"))

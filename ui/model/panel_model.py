@@ -264,7 +264,7 @@ class PanelModel:
         if before.live != state.choices.live:
             self._note_live()
         state.choices_changed.emit()
-        sizes = [(each.preset, each.changes()) for each in (before, state.choices)]
+        sizes = [(each.preset, each.request.changes) for each in (before, state.choices)]
         is_open = state.report and not state.is_outdated and not self.link.is_busy
         if is_open and sizes[0] != sizes[1]:
             self._events.estimate()
@@ -305,7 +305,7 @@ class PanelModel:
         predicted = state.predict(state.choices) if settings is None else None
         state.times.start(predicted, state.choices.resume)
         self._events.begin_bake()
-        request = state.choices.request()
+        request = state.choices.request
         if settings is not None:
             request = replace(request, changes=changes_to(settings))
         self.link.begin(
@@ -316,7 +316,7 @@ class PanelModel:
 
     def _begin_from_checkpoint(self) -> None:
         before = self.state.choices
-        self.state.choices = replace(before, resume=True)
+        self.state.choices = before.with_values({"resume": True})
         self._begin()
         self.state.choices = before
 
@@ -331,9 +331,8 @@ class PanelModel:
             self._open_living(self.continue_interrupted)
             return
         before = state.choices
-        state.choices = replace(
-            before, preset=interrupted.preset, resume=True, time_limit=interrupted.time_limit
-        )
+        again = {"preset": interrupted.preset, "resume": True, "time_limit": interrupted.time_limit}
+        state.choices = before.with_values(again)
         self._begin(interrupted.settings)
         state.choices = before
 
@@ -344,7 +343,7 @@ class PanelModel:
     def request_forecast(self) -> None:
         """Measures the cost of the material, baked and not. The worker answers with an event."""
         if self.can_forecast:
-            self.link.send(commands.Forecast(self.state.choices.request()))
+            self.link.send(commands.Forecast(self.state.choices.request))
             self.link.set_state(self.link.state, "measuring the cost")
 
     def pause(self) -> None:

@@ -103,7 +103,7 @@ class PanelState:
         preset = choices.preset or default_preset(trainer)
         settings = choices.settings(trainer, self.is_constant)
         predictions = self.times.predictions
-        return predictions.predict(settings, trainer, preset, choices.time_limit or None)
+        return predictions.predict(settings, trainer, preset, choices.time_limit)
 
     def learn_time(self) -> None:
         """Compares the time of a whole bake with its prediction, for the next one."""
@@ -120,5 +120,6 @@ class PanelState:
     @property
     def bake_key(self) -> object:
         """What a bake depends on besides its weights."""
-        choices = replace(self.choices, resume=False, folder="", viewport_textures=False)
+        other = {"resume": False, "folder": "", "viewport_textures": False}
+        choices = self.choices.with_values(other)
         return self.current, self.document.text if self.document else "", choices

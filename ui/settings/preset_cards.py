@@ -4,7 +4,6 @@ own presets have cards, too, and tools to save, export and import them."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
@@ -232,7 +231,7 @@ class PresetCards(QWidget):
         own = next((name for name in self.own if presets.get(name) == model.state.choices), "")
         for name, card in self.cards.items():
             self._show_card(
-                card, name == chosen and not own, replace(model.state.choices, preset=name)
+                card, name == chosen and not own, model.state.choices.with_values({"preset": name})
             )
         for name, card in self.own.items():
             if name in presets:

@@ -230,13 +230,13 @@ class SettingsForm(QWidget):
                 spin.setValue(spin.minimum() if value is None else value)
         for name, real in self._reals.items():
             with blocked_signals(real):
-                real.setValue(getattr(choices, name))
+                real.setValue(getattr(choices, name) or 0.0)
         with blocked_signals(self.folder, self.resume, self.viewport, self.target):
-            self.target.setCurrentIndex(max(0, self.target.findData(choices.target)))
+            self.target.setCurrentIndex(max(0, self.target.findData(choices.target or "")))
             self.folder.setText(choices.folder)
             self.folder.setPlaceholderText(str(model.scene.result_folder))
-            self.resume.setChecked(choices.resume)
-            self.viewport.setChecked(choices.viewport_textures)
+            self.resume.setChecked(bool(choices.resume))
+            self.viewport.setChecked(bool(choices.viewport_textures))
 
 
 def _square(size: object) -> str:

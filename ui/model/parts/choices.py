@@ -1,80 +1,68 @@
-"""The settings of a bake that the panel offers."""
+"""What an artist has chosen for a bake in the panel."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
-from functools import lru_cache
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from verdigris.core.baking.bake_request import BakeRequest, options_of
 from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.presets import Kind
 
-_BAKE_FIELDS = tuple(field.name for field in fields(BakeSettings))
+_SETTINGS = {each.name for each in fields(BakeSettings)}
+# The worker gets a map and live inputs with commands of their own.
+_NOT_CHOSEN = {"changes", "importance", "live"}
 
 
 @dataclass(frozen=True)
 class BakeChoices:
-    """The artist's choices. None keeps the value of the preset."""
+    """The artist's choices. What nobody chose is that of the preset.
 
-    preset: str = ""
-    """draft for a first look, standard for use, final for shipping. The default depends on the
-    device."""
+    A choice is also an attribute: `choices.preset` of the request, or `choices.resolution` of its
+    changes, and None without one.
+    """
 
-    resolution: int | None = None
-    network: str | None = None
-    activation: str | None = None
-    iterations: int | None = None
-    batch: int | None = None
-    starts: int | None = None
-    seed: int | None = None
-
-    target_error: float = 0.0
-    """Training stops when the error on held-out samples falls below this value. 0 turns this
-    off."""
-
-    target: str = ""
-    """Training stops when the result is good or very good: a key of TARGETS of the verdict. By
-    default when nobody sees a difference."""
-
-    time_limit: float = 0.0
-    """The training time in seconds. The schedule is fitted into it. 0 sets no limit."""
+    request: BakeRequest = field(default_factory=BakeRequest)
+    """What a bake is asked for, without importance map and live inputs."""
 
     folder: str = ""
     """The folder of the result. The default is the folder 'neural' next to the scene."""
-
-    viewport_textures: bool = False
-    """Also fits plain textures, for viewports that cannot show a neural material. In Maya and
-    Houdini, a material with these textures is added to the scene."""
 
     live: tuple[str, ...] = ()
     """Inputs of the material that stay open, as `bake --live` takes them. Each material has its
     own."""
 
-    resume: bool = False
-    """Continues from the last checkpoint in the folder, if there is one of the same bake."""
+    def __getattr__(self, name: str) -> Any:
+        if name in _SETTINGS:
+            return self.request.changes.get(name)
+        if name in options_of():
+            return getattr(self.request, name)
+        raise AttributeError(name)
 
-    def changes(self) -> dict[str, Any]:
-        """The fields of BakeSettings that differ from the preset."""
-        return {
-            name: value
-            for name, value in asdict(self).items()
-            if name in _BAKE_FIELDS and value is not None
-        }
-
-    @lru_cache(maxsize=32)  # noqa: B019 - choices are small, and few
     def settings(self, trainer: str, is_constant: bool = False) -> BakeSettings:
         """The settings of a bake with this trainer. Widgets ask for them at each change."""
-        recipe = self.request().recipe(trainer, live=len(self.live))
+        recipe = self.request.recipe(trainer, live=len(self.live))
         return recipe[Kind.CONSTANT] if is_constant else recipe.largest
 
-    def request(self) -> BakeRequest:
-        """What these choices ask of a bake. Live inputs are opened with the material."""
-        names = {*options_of()} & {*asdict(self)} - {"live"}
-        asked = {name: value for name in names if (value := getattr(self, name))}
-        return BakeRequest(**asked, changes=self.changes())
+    def with_values(self, values: Mapping[str, Any]) -> BakeChoices:
+        """The choices with other values by name, of which 0, an empty text and None are none.
+        Unknown names are ignored."""
+        folder, live = values.get("folder", self.folder), values.get("live", self.live)
+        request = values.get("request", self.request)
+        asked = {
+            name: values[name] or None for name in {*options_of()} - _NOT_CHOSEN if name in values
+        }
+        settings = {name: values[name] for name in _SETTINGS if name in values}
+        changes = {
+            name: value
+            for name, value in {**request.changes, **settings}.items()
+            if value is not None
+        }
+        return BakeChoices(replace(request, **asked, changes=changes), folder, tuple(live))
 
-    def with_values(self, values: dict[str, Any]) -> BakeChoices:
-        """The choices with some fields changed. Unknown names are ignored."""
-        known = {field.name for field in fields(self)}
-        return replace(self, **{name: value for name, value in values.items() if name in known})
+    def as_json(self) -> dict[str, Any]:
+        """What is chosen, by name; `with_values` takes it."""
+        asked = self.request.as_json()
+        changes = asked.pop("changes", {})
+        return {**asked, **changes, "folder": self.folder, "live": [*self.live]}

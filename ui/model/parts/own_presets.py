@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.errors import SettingsError, VerdigrisError, reason
-from verdigris.core.base.json_fields import load_json
+from verdigris.core.base.json_fields import Fields, load_json
 from verdigris.core.base.outputs import write_file
 from verdigris.core.base.process.worker_environment import settings_file
 from verdigris.core.base.text import why_invalid_file_name
-from verdigris.core.pictures.compare.verdict import require_target
 from verdigris.core.settings.presets import PRESETS
 from verdigris.ui.model.parts.choices import BakeChoices
 from verdigris.ui.signals import Signal
@@ -45,7 +45,7 @@ class OwnPreset:
             f"{own.resolution} px" if own.resolution else "",
             own.network or "",
             f"{own.iterations:,} steps" if own.iterations else "",
-            own.target,
+            own.target or "",
             f"{own.time_limit:g} s" if own.time_limit else "",
         ]
         return ", ".join(part for part in parts if part)
@@ -135,12 +135,8 @@ class OwnPresets:
         self.refresh()
 
     def _write(self, file: Path, preset: OwnPreset) -> None:
-        values = asdict(preset.choices)
-        stored = {
-            name: value
-            for name, value in values.items()
-            if name not in _NOT_STORED and value != getattr(BakeChoices(), name)
-        }
+        chosen = preset.choices.as_json().items()
+        stored = {name: value for name, value in chosen if name not in _NOT_STORED}
         content = {"kind": _KIND, "version": _VERSION, "name": preset.name, "choices": stored}
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -165,8 +161,7 @@ def read_preset(file: Path) -> OwnPreset:
     try:
         choices = BakeChoices().with_values(values if isinstance(values, dict) else {})
         choices.settings("numpy")
-        if choices.target:
-            require_target(choices.target)
+        BakeRequest.from_json(Fields("choices", "", choices.request.as_json(), SettingsError))
     except (VerdigrisError, TypeError, ValueError) as failure:
         raise SettingsError(f"{file}: its choices are not usable ({failure}): save it again") from (
             None
