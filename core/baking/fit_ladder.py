@@ -20,8 +20,9 @@ from verdigris.core.baking.bake_neural_rung import (
 from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.baking.ladder_request import LadderRequest
 from verdigris.core.baking.state.outputs import require_writable, result_folder
+from verdigris.core.base.files import remove_folder
 from verdigris.core.bundle.files.manifest import FORMAT, SUFFIX
-from verdigris.core.bundle.files.replace_folder import check_replaceable, remove_folder
+from verdigris.core.bundle.files.replace_folder import check_replaceable
 from verdigris.core.ladder.ladder import make_ladder
 from verdigris.core.ladder.ladder_settings import LadderSettings
 from verdigris.core.ladder.mesh.graph_on_mesh import GraphOnMesh

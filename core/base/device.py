@@ -24,6 +24,7 @@ from verdigris.core.base.adapters import (
     is_software,
 )
 from verdigris.core.base.errors import DeviceError
+from verdigris.core.base.files import make_folders
 from verdigris.core.base.kernels import KeptSources, Kernels, Source, find_or_open
 from verdigris.core.base.process.processor import LEAST_FILE_SIZE, file_size, running_threads
 from verdigris.core.base.process.profile import profiled
@@ -184,7 +185,7 @@ def cache_folder() -> Path | None:
     chosen = os.environ.get(CACHE_VARIABLE)
     folder = Path(chosen or platformdirs.user_cache_dir("verdigris", False)).absolute()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
     except OSError:
         return None
     return folder if os.access(folder, os.W_OK) else None

@@ -7,11 +7,11 @@ module that is given as text is parsed and checked anew in each process.
 from __future__ import annotations
 
 import os
-import secrets
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from verdigris.core.base.files import make_folders, remove_file, replace_file
 from verdigris.core.base.process.profile import span
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class KeptSources:
         self.compiled = compiled
         # without the folder nothing is kept
         with suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folders(folder)
 
     def keep(self, name: str, text: str) -> bool:
         """Writes a module where the compiler finds it by its name. False if that fails."""
@@ -42,22 +42,13 @@ class KeptSources:
         data = text.encode()
         try:
             if not (path.is_file() and path.read_bytes() == data):
-                self._write(path, data)
+                replace_file(path, data)
                 self._limit()
             # the time of its last use
             os.utime(path)
         except OSError:
             return False
         return True
-
-    def _write(self, path: Path, data: bytes) -> None:
-        temporary = path.with_suffix(f".{secrets.token_hex(4)}.tmp")
-        try:
-            temporary.write_bytes(data)
-            temporary.replace(path)
-        except OSError:
-            temporary.unlink(missing_ok=True)
-            raise
 
     def _limit(self) -> None:
         """Removes the modules that were not used for longest, until the rest is small enough. The
@@ -70,8 +61,8 @@ class KeptSources:
                 return
             for each in [each for each in sizes if each.stem == source.stem]:
                 total -= sizes.pop(each)
-                each.unlink(missing_ok=True)
-            source.unlink(missing_ok=True)
+                remove_file(each)
+            remove_file(source)
 
 
 @dataclass(frozen=True)

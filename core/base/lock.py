@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from verdigris.core.base.errors import SettingsError, reason, suggest_elsewhere
+from verdigris.core.base.files import Folder, PlantedError
 
 # Lies beyond the text: on Windows, other processes cannot read locked bytes.
 _LOCKED_BYTE = 1 << 30
@@ -23,70 +24,70 @@ class HeldError(SettingsError):
 @contextlib.contextmanager
 def locked(folder: Path, name: str) -> Iterator[None]:
     """Holds the lock for the name of a result. The system releases it if the process dies."""
-    path = folder / f".{name}.lock"
-    file = _acquire(path, name)
-    try:
-        yield
-    finally:
-        # before the release: otherwise another process could lock a file that is then removed
-        with contextlib.suppress(OSError):
-            path.unlink()
-        file.close()
+    with contextlib.ExitStack() as opened:
+        file, held = _acquire(folder, name, opened)
+        try:
+            yield
+        finally:
+            # before the release: otherwise another process could lock a file that is then removed
+            with contextlib.suppress(OSError):
+                held.remove(_lock_of(name))
+            file.close()
 
 
 def clear_locks(folder: Path, names: Iterable[str]) -> None:
     """Removes the lock files of an ended bake, unless a process holds them."""
     for name in names:
         with contextlib.suppress(SettingsError, OSError):
-            if (folder / f".{name}.lock").exists():
+            if (folder / _lock_of(name)).is_file():
                 with locked(folder, name):
                     pass
 
 
-def _acquire(path: Path, name: str) -> IO[bytes]:
-    while True:
-        try:
-            file = path.open("a+b")
-        except OSError as failure:
-            is_name = failure.errno == errno.ENAMETOOLONG
-            remedy = f"choose a shorter name than {name!r}" if is_name else "choose another folder"
-            raise SettingsError(
-                f"{path.parent}: cannot be written to ({reason(failure)}): {remedy}"
-            ) from None
-        if not _try_lock(file):
-            file.seek(0)
-            owner = file.read(80).decode(errors="replace").strip() or "unknown"
+def _acquire(folder: Path, name: str, opened: contextlib.ExitStack) -> tuple[IO[bytes], Folder]:
+    """The locked file, and its folder, which stays open as long as `opened`."""
+    try:
+        held = opened.enter_context(Folder.at(folder))
+        while True:
+            file = os.fdopen(held.open(_lock_of(name), os.O_RDWR | os.O_CREAT), "r+b")
+            if not _try_lock(file):
+                owner = file.read(80).decode(errors="replace").strip() or "unknown"
+                file.close()
+                raise HeldError(
+                    f"{folder}: {name!r} is being baked here by another process ({owner}): wait "
+                    "for it, or choose another folder or name"
+                )
+            if held.has(_lock_of(name), os.fstat(file.fileno())):
+                _sign(file, held, name)
+                return file, held
             file.close()
-            raise HeldError(
-                f"{path.parent}: {name!r} is being baked here by another process ({owner}): wait "
-                "for it, or choose another folder or name"
-            )
-        if _is_still_there(file, path):
-            _sign(file, path)
-            return file
-        file.close()
+    except PlantedError as failure:
+        raise SettingsError(f"{folder}: {reason(failure)}, or choose another folder") from None
+    except OSError as failure:
+        is_name = failure.errno == errno.ENAMETOOLONG
+        remedy = f"choose a shorter name than {name!r}" if is_name else "choose another folder"
+        raise SettingsError(
+            f"{folder}: cannot be written to ({reason(failure)}): {remedy}"
+        ) from None
 
 
-def _sign(file: IO[bytes], path: Path) -> None:
+def _lock_of(name: str) -> str:
+    return f".{name}.lock"
+
+
+def _sign(file: IO[bytes], held: Folder, name: str) -> None:
     try:
         file.truncate(0)
         file.write(str(os.getpid()).encode())
         file.flush()
     except OSError as failure:
         with contextlib.suppress(OSError):
-            path.unlink()
+            held.remove(_lock_of(name))
         with contextlib.suppress(OSError):
             file.close()
         raise SettingsError(
-            f"{path.parent}: cannot be written to ({reason(failure)}): {suggest_elsewhere(failure)}"
+            f"{held.path}: cannot be written to ({reason(failure)}): {suggest_elsewhere(failure)}"
         ) from None
-
-
-def _is_still_there(file: IO[bytes], path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
-    except FileNotFoundError:
-        return False
 
 
 if sys.platform == "win32":

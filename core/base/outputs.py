@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import secrets
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.errors import VerdigrisError, reason, suggest_elsewhere
+from verdigris.core.base.files import (
+    Content,
+    Folder,
+    remove_file,
+    rename_file,
+    replace_file,
+    temporary_name,
+)
 from verdigris.core.base.text import is_encodable, is_of_a_device
 
 if TYPE_CHECKING:
@@ -99,22 +105,21 @@ def is_bundle_or_scene(folder: Path) -> bool:
         return False
 
 
-def write_file(path: Path, data: bytes) -> None:
-    """Writes a file under a temporary name, then renames it."""
-    target = check_output(path)
-    new = temporary_name(target)
+def write_file(path: Path, data: Content) -> None:
+    """Writes a file completely or not at all. Through a link, the file behind it is written."""
+    write_own_file(check_output(path), data, path)
+
+
+def write_own_file(path: Path, data: Content, named: Path | None = None) -> None:
+    """Writes a file whose name is ours completely or not at all. A link of this name is replaced.
+    Errors show the path as the user `named` it."""
     try:
-        with new.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(target)
+        replace_file(path, data)
     except OSError as failure:
-        # a file whose name is too long cannot be removed either
-        with contextlib.suppress(OSError):
-            new.unlink(missing_ok=True)
         remedy = suggest_elsewhere(failure, "another folder or name")
-        raise VerdigrisError(f"{path}: cannot be written ({reason(failure)}): {remedy}") from None
+        raise VerdigrisError(
+            f"{named or path}: cannot be written ({reason(failure)}): {remedy}"
+        ) from None
 
 
 def write_image(path: Path, spec: oiio.ImageSpec, texels: NDArray[Any]) -> None:
@@ -139,17 +144,18 @@ def write_image(path: Path, spec: oiio.ImageSpec, texels: NDArray[Any]) -> None:
                 f"{path}: cannot be written: only {size} bytes fit: free space or choose another "
                 "folder"
             )
-        temporary.replace(target)
+        rename_file(temporary, target)
     finally:
-        temporary.unlink(missing_ok=True)
+        remove_file(temporary)
 
 
 def _temporary_file(path: Path, suffix: str) -> Path:
     """An empty file beside the path, to be renamed to it. Unlike files of `tempfile` it has the
     permissions of any new file."""
-    temporary = path.with_name(f".{path.stem}{secrets.token_hex(4)}{suffix}")
+    temporary = path.with_name(f"{temporary_name(path.stem)}{suffix}")
     try:
-        temporary.open("xb").close()
+        with Folder.at(path.parent) as folder:
+            folder.make(temporary.name).close()
     except (OSError, ValueError) as failure:
         raise VerdigrisError(
             f"{path}: cannot be written ({reason(failure)}): choose another folder or name"
@@ -169,11 +175,6 @@ def _is_whole(file: Path) -> bool:
     problem = source.geterror()
     source.close()
     return texels is not None and not problem
-
-
-def temporary_name(target: Path) -> Path:
-    """A name beside the target, to be renamed to it, with the number of the process."""
-    return target.with_name(f".{target.name}.{os.getpid()}.tmp")
 
 
 def kind_of(manifest: Path) -> str | None:

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,14 +21,13 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import BundleError, VerdigrisError, reason
+from verdigris.core.base.files import Folder, PlantedError, is_link, rename_file, temporary_name
 from verdigris.core.base.json_fields import find_number, find_table, find_whole, load_json
 from verdigris.core.base.lock import locked
 from verdigris.core.base.outputs import (
     MANIFEST_FILE,
     is_bundle_or_scene,
     resolved,
-    temporary_name,
-    write_file,
 )
 from verdigris.core.base.process.worker_environment import read_setting, store_setting
 from verdigris.core.bundle.files.manifest import LARGEST_MANIFEST, SUFFIX
@@ -36,7 +36,6 @@ from verdigris.core.bundle.files.replace_folder import (
     backup_path,
     clear_leftovers,
     leftovers_of,
-    remove_folder,
     swap_in,
 )
 
@@ -50,6 +49,10 @@ KEPT, MOST_KEPT = 10, 1000
 _KEPT_SETTING = "versions_kept"
 _KEPT_IN_TRASH = 5
 _LARGEST_NOTES = 1 << 20
+# The name that `keep` gives, and the file by which a folder of versions is known as ours. Only what
+# has both is ever removed.
+_KEPT_NAME = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d(_\w+)?(-\d+)?" + re.escape(SUFFIX))
+_MARKER = ".verdigris_versions"
 
 
 @dataclass(frozen=True)
@@ -190,6 +193,14 @@ class History:
             stamp = version.baked.strftime("%Y-%m-%d_%H-%M-%S")
             self._move(folder, f"{stamp}_{version.preset}" if version.preset else stamp)
 
+    def require_own_folder(self) -> None:
+        """Refuses a link in the place of the versions: it may lead to bundles of others."""
+        if is_link(self.folder):
+            raise BundleError(
+                f"{self.folder}: is a link, but old versions of {self.bundle.name} are kept and "
+                "removed there: remove the link, or choose another folder"
+            )
+
     def recover(self) -> None:
         """Moves bundles that a killed process left to the versions, unless it still runs."""
         has_aside = backup_path(self.bundle).is_dir()
@@ -203,13 +214,13 @@ class History:
             return
         with self._changing():
             clear_leftovers(self.bundle, self.keep)
-            new = temporary_name(self.bundle)
+            new = self.bundle.with_name(temporary_name(self.bundle.name))
             # a process that is killed from here on leaves what `recover` finds
-            version.folder.rename(new)
+            rename_file(version.folder, new)
             try:
                 old = swap_in(new, self.bundle)
             except OSError:
-                new.rename(version.folder)
+                rename_file(new, version.folder)
                 raise
             if old is not None:
                 self.keep(old)
@@ -221,15 +232,13 @@ class History:
                 f"{self.bundle}: is the present bundle: restore another version before you delete "
                 "this one"
             )
-        with self._changing():
-            trash = self.folder / TRASH_FOLDER
-            trash.mkdir(parents=True, exist_ok=True)
-            target = _free_name(trash, version.name)
-            version.folder.rename(target)
+        with self._changing(), self._opened() as own, own.folder(TRASH_FOLDER, makes=True) as trash:
+            target = _free_name(trash.path, version.name)
+            own.rename(version.folder.name, target.name, to=trash)
             # the trash is cleared in the order of deletion
             os.utime(target)
             for folder in self.trash()[_KEPT_IN_TRASH:]:
-                remove_folder(folder)
+                trash.remove_tree(folder.name)
         return target
 
     def undelete(self, folder: Path) -> None:
@@ -256,23 +265,25 @@ class History:
         others = [each for each in self.versions() if not each.is_present]
         best = min(others, key=lambda each: inf if each.error is None else each.error, default=None)
         loose = [each for each in others if not (each.is_pinned or each is best)]
-        for version in loose[max(0, kept - 1) :]:
-            remove_folder(version.folder)
+        with contextlib.suppress(OSError), self._opened() as own:
+            is_ours = _MARKER in own.names()
+            for version in loose[max(0, kept - 1) :]:
+                if is_ours and _KEPT_NAME.fullmatch(version.folder.name):
+                    own.remove_tree(version.folder.name)
 
     def _move(self, folder: Path, name: str) -> None:
-        self.folder.mkdir(exist_ok=True)
-        folder.rename(_free_name(self.folder, name))
+        with self._opened():
+            rename_file(folder, _free_name(self.folder, name))
 
     def _note(self, version: Version, **values: Any) -> None:
-        with self._changing():
-            self.folder.mkdir(exist_ok=True)
+        with self._changing(), self._opened() as own:
             notes = dict(self._notes())
             known = {each.key for each in self.versions()}
             notes[version.key] = {**find_table(notes, version.key), **values}
             # a version in the trash may come back, with its notes
             known |= {found.key for each in self.trash() if (found := read_version(each, {}))}
             notes = {key: note for key, note in notes.items() if key in known}
-            write_file(self.folder / NOTES_FILE, json.dumps(notes, indent=1).encode())
+            own.replace(NOTES_FILE, json.dumps(notes, indent=1).encode())
 
     def _notes(self) -> Mapping[str, Any]:
         path = self.folder / NOTES_FILE
@@ -285,11 +296,26 @@ class History:
         return found if isinstance(found, dict) else {}
 
     @contextmanager
+    def _opened(self) -> Iterator[Folder]:
+        """The folder of the versions, which is made if there is none. One of before the marker is
+        ours if everything in it has names of ours."""
+        with (
+            Folder.at(self.bundle.parent) as parent,
+            parent.folder(self.folder.name, makes=True) as own,
+        ):
+            names = {*own.names()} - {NOTES_FILE, TRASH_FOLDER}
+            if _MARKER not in names and all(map(_KEPT_NAME.fullmatch, names)):
+                own.replace(_MARKER, f"Versions of {self.bundle.name}\n".encode())
+            yield own
+
+    @contextmanager
     def _changing(self) -> Iterator[None]:
         """Holds the lock of the bundle, and explains failures of the file system."""
         try:
             with locked(self.bundle.parent, self.bundle.name):
                 yield
+        except PlantedError as failure:
+            raise BundleError(f"{self.bundle}: {reason(failure)}") from None
         except OSError as failure:
             raise BundleError(
                 f"{self.bundle}: its versions cannot be changed ({reason(failure)}): close "
@@ -323,12 +349,20 @@ def keep_versions(count: int) -> None:
 
 
 def _bundles_in(folder: Path) -> list[Path]:
+    """The bundles in a folder of ours. Nothing is listed behind a link."""
     with contextlib.suppress(OSError):
-        return [
-            each
-            for each in folder.iterdir()
-            if each.suffix == SUFFIX and not each.name.startswith(".") and is_bundle_or_scene(each)
-        ]
+        return (
+            []
+            if is_link(folder) or is_link(folder.parent)
+            else [
+                each
+                for each in folder.iterdir()
+                if each.suffix == SUFFIX
+                and not each.name.startswith(".")
+                and not is_link(each)
+                and is_bundle_or_scene(each)
+            ]
+        )
     return []
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.base.files import is_link, remove_file
 from verdigris.core.flatten.flat_model import (
     ALBEDO,
     CHANNELS,
@@ -127,6 +128,9 @@ def write_textures(texels: FloatArray, unlit: UnlitMaps, bundle: Path) -> dict[s
     }
     paths = texture_paths(bundle)
     for kind, values in images.items():
+        if is_link(paths[kind]):
+            # the name is ours: what a link of this name leads to is not
+            remove_file(paths[kind])
         write = write_picture if kind in _COLOURS else write_data
         write(paths[kind], np.ascontiguousarray(values[::-1], np.float32))
     return {kind: str(paths[kind]) for kind in images}

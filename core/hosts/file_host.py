@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verdigris.core.base.errors import DocumentError, HostError, reason
+from verdigris.core.base.files import replace_file
 from verdigris.core.base.process.worker_environment import package_folder
 from verdigris.core.hosts.host import WEIGHT_SET, BakedResult, HostDocument, HostMaterial, HostMesh
 
@@ -189,12 +190,9 @@ def _relative(path: Path, folder: Path) -> str:
 
 
 def _replace_text(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.tmp")
     try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
+        replace_file(path, text.encode())
     except OSError as failure:
-        temporary.unlink(missing_ok=True)
         raise HostError(
             f"{path}: cannot be written ({reason(failure)}): free space, or change its permissions"
         ) from None

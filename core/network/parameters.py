@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from verdigris.core.base.arrays import UNREADABLE, why_unreadable
 from verdigris.core.base.errors import SettingsError, VerdigrisError, reason, suggest_elsewhere
+from verdigris.core.base.files import replace_file
 from verdigris.core.network.spec import LatentLayout, LayerSpec, NetworkSpec
 
 FloatArray = NDArray[np.floating[Any]]
@@ -166,19 +166,10 @@ def initialise(spec: NetworkSpec, layout: LatentLayout, seed: int) -> Parameters
 
 def save_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     """Writes an npz under a temporary name and renames it, so that readers never see a part."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with temporary.open("wb") as file:
-            # numpy's stub mistakes the keywords for allow_pickle
-            write: Any = np.savez
-            write(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        # numpy's stub mistakes the keywords for allow_pickle
+        replace_file(path, partial(cast("Any", np.savez), **arrays))
     except OSError as error:
-        # this fails if a parent folder has become a file
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
         raise CheckpointError(
             f"{path}: cannot be written ({reason(error)}): {suggest_elsewhere(error)}"
         ) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import shutil
 import subprocess
 import tempfile
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.base.errors import VerdigrisError, reason
+from verdigris.core.base.files import make_own_folder, remove_folder, rename_file, temporary_name
 from verdigris.core.base.outputs import check_output
 from verdigris.core.pictures.picture_files import rounded, srgb_from_linear, write_picture
 
@@ -60,19 +60,16 @@ def write_moving(path: Path, frames: Iterator[Floats], count: int, rate: float) 
         ".webp": _write_webp,
         ".mp4": _write_mp4,
     }.get(path.suffix.lower(), _write_folder)
-    temporary = path.with_name(f".{path.stem}{secrets.token_hex(4)}{path.suffix}")
+    temporary = path.with_name(f"{temporary_name(path.stem)}{path.suffix}")
     try:
         write(temporary, frames, count, rate)
-        temporary.replace(path)
+        rename_file(temporary, path)
     except OSError as failure:
         raise VerdigrisError(
             f"{path}: cannot be written ({reason(failure)}): choose another folder or name"
         ) from None
     finally:
-        if temporary.is_dir():
-            shutil.rmtree(temporary)
-        else:
-            temporary.unlink(missing_ok=True)
+        remove_folder(temporary)
 
 
 def write_webp(path: Path, frames: Iterator[NDArray[np.uint8]], rate: float) -> None:
@@ -181,7 +178,7 @@ def _write_mp4(path: Path, frames: Iterator[Floats], _: int, rate: float) -> Non
 
 
 def _write_folder(path: Path, frames: Iterator[Floats], count: int, _: float) -> None:
-    path.mkdir()
+    make_own_folder(path)
     digits = max(4, len(str(count)))
     for number, frame in enumerate(frames, 1):
         write_picture(path / f"frame_{number:0{digits}}.png", frame)

@@ -13,6 +13,7 @@ import bpy
 
 from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.errors import HostError, VerdigrisError, reason
+from verdigris.core.base.files import make_folders
 from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.host import HostMaterial
 from verdigris.core.hosts.ladder_looks import read_look
@@ -314,7 +315,7 @@ def bake_folder(text: str, scene: Path | None) -> Path:
         raise HostError("the scene is not saved: save it first, or choose another folder")
     folder = Path(bpy.path.abspath(text))
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
     except OSError as failure:
         raise HostError(f"{folder} cannot be made ({reason(failure)}): choose another") from None
     return folder

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import bpy
 
 from verdigris.core.base.errors import HostError, reason
+from verdigris.core.base.files import make_folders, new_log, remove_folder, rename_file
 from verdigris.core.base.process.worker_environment import NO_WINDOW, environment_for, python_in
 
 from .programs import FOLDER
@@ -40,9 +40,9 @@ class Setup:
 
     def __init__(self, target: Path, wheel: Path) -> None:
         self.target, self.made = target, target.with_name(f"{target.name}.new")
-        shutil.rmtree(self.made, ignore_errors=True)
+        remove_folder(self.made)
         self.log = target.with_name(f"{target.name}.log")
-        self.log.write_text("", encoding="utf-8")
+        new_log(self.log).close()
         self._left = commands_for(self.made, wheel)
         self._process: subprocess.Popen[bytes] | None = None
         self.doing = ""
@@ -61,15 +61,15 @@ class Setup:
         if self._left:
             self._start()
             return False
-        shutil.rmtree(self.target, ignore_errors=True)
-        self.made.rename(self.target)
+        remove_folder(self.target)
+        rename_file(self.made, self.target)
         return True
 
     def stop(self) -> None:
         if self._process is not None:
             with contextlib.suppress(OSError):
                 self._process.kill()
-        shutil.rmtree(self.made, ignore_errors=True)
+        remove_folder(self.made)
 
     def _start(self) -> None:
         self.doing, command = self._left.pop(0)
@@ -146,5 +146,5 @@ def _places() -> tuple[Path, Path]:
             "Blender is set to stay offline: allow online access (Preferences > System), or set "
             "VERDIGRIS_PYTHON to an environment with Verdigris"
         )
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_folders(target.parent)
     return target, wheel

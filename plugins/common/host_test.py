@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.files import replace_file
 from verdigris.core.hosts.host import (
     BASE_COLOR,
     EMISSION,
@@ -173,9 +174,7 @@ def _short(value: Any) -> str:
 def finish(report: Report, file: Path) -> int:
     """Writes the report and prints a summary. Returns the exit code."""
     values = {**asdict(report), "passed": report.passed}
-    temporary = file.with_name(f".{file.name}.tmp")
-    temporary.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
-    temporary.replace(file)
+    replace_file(file, (json.dumps(values, indent=2) + "\n").encode())
     failed = [step.name for step in report.steps if step.outcome == FAILED]
     outcome = "passed" if report.passed else f"failed at: {', '.join(failed)}"
     print(f"verdigris selftest: {report.host or 'no host'}: {outcome}; report in {file}")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ParamSpec
 
 from verdigris.core.base.errors import HostError, VerdigrisError, reason, suggest_elsewhere
+from verdigris.core.base.files import make_folders, new_log
 from verdigris.core.base.process.worker_environment import NO_WINDOW, require_launcher
 from verdigris.core.hosts.host import log_beside
 
@@ -87,8 +88,8 @@ def _start(interpreter: Path, program: str, arguments: Sequence[str], log: Path)
 def start_program(command: Sequence[str], log: Path) -> None:
     """Starts a program that writes its output to a log."""
     try:
-        log.parent.mkdir(parents=True, exist_ok=True)
-        output = log.open("wb")
+        make_folders(log.parent)
+        output = new_log(log)
     except OSError as failure:
         raise HostError(
             f"{log}: cannot be written ({reason(failure)}): {suggest_elsewhere(failure)}"

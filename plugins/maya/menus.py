@@ -15,6 +15,7 @@ from typing import Any
 
 from maya import cmds, mel
 
+from verdigris.core.base.files import remove_file
 from verdigris.core.hosts.host import BRUSH_WEIGHTS
 
 SHELF = "Verdigris"
@@ -101,7 +102,7 @@ class Shelf:
         copy = Path(cmds.internalVar(userPrefDir=True)) / "shelves" / SHELF_FILE.name
         # an artist's own shelf may have this name
         if copy.is_file() and _PACKAGE in copy.read_text("utf-8", "replace"):
-            copy.unlink()
+            remove_file(copy)
 
 
 SHELF_OF_MAYA = Shelf()

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.base.outputs import write_file
+from verdigris.core.base.outputs import write_own_file
 from verdigris.core.batch.run.html_report import report_html
 from verdigris.core.batch.run.summary import BAKED, FAILED, Row, Summary
 from verdigris.core.bundle.files.read import open_bundle
@@ -174,7 +174,7 @@ class BakeQueue:
         if folder is not None and any(each.state in (BAKED, FAILED) for each in done):
             target = folder / _REPORT_FILE
             try:
-                write_file(target, report_html(self._summary(done, folder)).encode())
+                write_own_file(target, report_html(self._summary(done, folder)).encode())
             except VerdigrisError as failure:
                 self._model.state.notices.add(WARNING, str(failure))
             else:

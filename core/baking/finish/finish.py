@@ -18,6 +18,7 @@ from verdigris.core.baking.finish.notices import coarse_halves, cut_glow, hint_o
 from verdigris.core.baking.finish.store import StoredStudents, judged, rounded_decoder
 from verdigris.core.baking.state.outputs import bundle_paths, make_folder
 from verdigris.core.base.errors import BundleError
+from verdigris.core.base.files import remove_file
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.bundle.files.stored_textures import Exported
 from verdigris.core.bundle.files.write import Contents, write_bundle
@@ -171,4 +172,4 @@ def _remove_checkpoint(run: Run) -> None:
     """Removes the checkpoint of a complete bake."""
     if run.clock.stopped_by != "request" and run.saved.path.exists():
         with contextlib.suppress(OSError):
-            run.saved.path.unlink()
+            remove_file(run.saved.path)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.arrays import UNREADABLE
+from verdigris.core.base.files import remove_file
 from verdigris.core.network.parameters import (
     CheckpointError,
     Parameters,
@@ -80,7 +81,7 @@ def clear_leftovers(folder: Path, name: str) -> None:
     for path in folder.iterdir():
         # not by a pattern: names of materials can contain brackets
         if path.name.startswith(f".{name}{STATE_SUFFIX}.") and path.suffix == ".tmp":
-            path.unlink(missing_ok=True)
+            remove_file(path)
 
 
 def save(

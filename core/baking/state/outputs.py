@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.baking.state.checkpoint import clear_leftovers, state_path
 from verdigris.core.base.errors import DocumentError, SettingsError, reason
+from verdigris.core.base.files import make_folders, remove_empty_folder
 from verdigris.core.base.json_fields import is_material_name
 from verdigris.core.base.lock import locked
 from verdigris.core.base.outputs import check_apart, check_no_bundle
@@ -20,6 +21,7 @@ from verdigris.core.base.process.profile import profiled
 from verdigris.core.base.text import LONGEST_NAME, why_not_unicode
 from verdigris.core.bundle.files.manifest import FORMAT, SUFFIX
 from verdigris.core.bundle.files.replace_folder import check_replaceable
+from verdigris.core.bundle.history import History
 from verdigris.core.material.load.provenance import files_read, source_facts
 
 if TYPE_CHECKING:
@@ -55,6 +57,9 @@ def claim_folder(
     for name in sorted({options.name, *(path.stem for path in paths)}):
         opened.enter_context(locked(options.folder, name))
     _check_paths(paths, state_path(options.folder, options.name))
+    if options.keeps_versions:
+        for path in paths:
+            History(path).require_own_folder()
     if options.viewport_textures:
         _check_textures(paths, teachers)
     clear_leftovers(options.folder, options.name)
@@ -132,7 +137,7 @@ def result_folder(folder: Path) -> Iterator[None]:
         # rmdir refuses folders that are not empty
         with contextlib.suppress(OSError):
             for each in new:
-                each.rmdir()
+                remove_empty_folder(each)
 
 
 def _missing_folders(folder: Path) -> list[Path]:
@@ -156,7 +161,7 @@ def make_folder(folder: Path) -> None:
     try:
         check_no_bundle(folder)
         try:
-            folder.mkdir(parents=True)
+            make_folders(folder)
         except FileExistsError:
             if not folder.is_dir():
                 raise

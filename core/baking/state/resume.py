@@ -20,6 +20,7 @@ from verdigris.core.baking.state.options import BakeOptions
 from verdigris.core.baking.state.run import Run
 from verdigris.core.baking.state.sizes import SizeChoice
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.files import rename_file
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.material.load.provenance import changed_sources, source_facts
 from verdigris.core.material.teacher.teacher import Teacher
@@ -166,9 +167,9 @@ def claim_name(run: Run, saved: SavedState | None) -> Iterator[Event]:
     try:
         if facts is not None and _is_of_others(facts, run):
             aside = checkpoint.aside_path(options.folder, options.name, str(facts["source"]))
-            path.replace(aside)
+            rename_file(path, aside)
         if own.is_file():
-            own.replace(path)
+            rename_file(own, path)
     except OSError as failure:
         raise CheckpointError(
             f"{path}: cannot be renamed ({failure.strerror}): choose another --name"

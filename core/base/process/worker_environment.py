@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import HostError, VerdigrisError, reason
+from verdigris.core.base.files import make_folders, replace_file
 
 PYTHON_VARIABLE = "VERDIGRIS_PYTHON"
 CONFIG_VARIABLE = "VERDIGRIS_CONFIG_DIR"
@@ -153,11 +154,9 @@ def store_setting(name: str, value: Any) -> None:
     """Changes one setting of this machine."""
     file = settings_file()
     settings = {**_read_settings(), name: value}
-    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
-        temporary.replace(file)
+        make_folders(file.parent)
+        replace_file(file, (json.dumps(settings, indent=2) + "\n").encode())
     except OSError as failure:
         raise WorkerEnvironmentError(
             f"{file}: cannot be written ({reason(failure)}): name another folder in "

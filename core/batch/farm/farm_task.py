@@ -15,7 +15,7 @@ from verdigris.core.base.errors import SceneError
 from verdigris.core.base.process.termination import handled, termination_signals
 from verdigris.core.batch.farm import openjd
 from verdigris.core.batch.plan.plan import Choices, Plan, Planned, State, Work, bake_name
-from verdigris.core.batch.plan.state_folder import LOGS, state_folder, write_json
+from verdigris.core.batch.plan.state_folder import LOGS, make_state_folder, state_folder, write_json
 from verdigris.core.batch.run.bake_process import BAKED, FAILED, STOPPED, Outcome
 from verdigris.core.batch.run.bake_queue import (
     UP_TO_DATE,
@@ -79,7 +79,7 @@ def run_task(plan: Plan, name: str, choices: Choices, retry: int, report: Report
     if work is None:
         return _is_done(plan, name, report)
     make_folder(work.task.folder)
-    make_folder(state_folder(out) / OUTCOMES)
+    make_state_folder(out, OUTCOMES)
     engine = LocalEngine((choices.device,), 1, (state_folder(out) / LOGS).absolute())
     drive = BakeQueue([work], engine, FarmView(report), FailurePolicy(retry), choices)
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from verdigris.core.baking.bake_request import recorded_fields
 from verdigris.core.base.errors import SceneError, VerdigrisError
+from verdigris.core.base.files import replace_file
 from verdigris.core.base.json_fields import find_table, find_whole
 from verdigris.core.base.outputs import resolved
 from verdigris.core.base.text import counted, printable
@@ -80,10 +80,8 @@ class DigestCache:
         if self._file is None or not self._has_new:
             return
         kept = dict(list(self._known.items())[-_MOST_DIGESTS:])
-        temporary = self._file.with_name(f".{_DIGESTS_FILE}.{os.getpid()}.tmp")
         with contextlib.suppress(OSError):
-            temporary.write_text(json.dumps(kept), encoding="utf-8")
-            temporary.replace(self._file)
+            replace_file(self._file, json.dumps(kept).encode())
         self._has_new = False
 
 

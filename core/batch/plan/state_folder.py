@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.baking.state.outputs import make_folder
-from verdigris.core.base.errors import SceneError
+from verdigris.core.base.errors import SceneError, reason
+from verdigris.core.base.files import make_own_folder
 from verdigris.core.base.lock import HeldError, locked
-from verdigris.core.base.outputs import write_file
+from verdigris.core.base.outputs import write_own_file
 from verdigris.core.base.process.termination import handled, termination_signals
 
 FOLDER = ".verdigris"
@@ -28,14 +29,29 @@ def state_folder(out: Path) -> Path:
     return out / FOLDER
 
 
+def make_state_folder(out: Path, name: str = "") -> Path:
+    """Makes the folder of a scene's runs, or one below it."""
+    made = state_folder(out)
+    make_folder(out)
+    try:
+        make_own_folder(made)
+        if name:
+            made /= name
+            make_own_folder(made)
+    except OSError as failure:
+        raise SceneError(
+            f"{made}: cannot be used ({reason(failure)}): choose another folder for the bundles"
+        ) from None
+    return made
+
+
 @contextlib.contextmanager
 def run_lock(
     out: Path, wait: bool = False, report: Callable[[str], None] | None = None
 ) -> Iterator[Path]:
     """Locks a folder for one run. A second run waits, or reports the first. Signals that end the
     process interrupt it meanwhile, so that no lock remains."""
-    folder = state_folder(out)
-    make_folder(folder)
+    folder = make_state_folder(out)
     with contextlib.ExitStack() as stack:
         stack.enter_context(handled(termination_signals(), _interrupt))
         has_reported = False
@@ -76,9 +92,9 @@ def _owner(folder: Path) -> str:
 
 def write_json(path: Path, values: Any) -> None:
     """Writes a JSON file, completely or not at all."""
-    write_text(path, json.dumps(values, indent=1) + "\n")
+    write_own_text(path, json.dumps(values, indent=1) + "\n")
 
 
-def write_text(path: Path, text: str) -> None:
+def write_own_text(path: Path, text: str) -> None:
     """Writes a text. Characters that are not Unicode become question marks."""
-    write_file(path, text.encode("utf-8", "replace"))
+    write_own_file(path, text.encode("utf-8", "replace"))

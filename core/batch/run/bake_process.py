@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from verdigris.core.base.files import make_own_folder, new_log
 from verdigris.core.base.lock import clear_locks
 from verdigris.core.base.process.worker_environment import NO_WINDOW, environment_for
 from verdigris.core.batch.plan.task import Task
@@ -251,5 +252,5 @@ def _describe_exit(code: int, log: Path | None) -> str:
 def _open_log(log: Path | None) -> IO[bytes]:
     if log is None:
         return Path(os.devnull).open("wb")
-    log.parent.mkdir(parents=True, exist_ok=True)
-    return log.open("wb")
+    make_own_folder(log.parent)
+    return new_log(log)

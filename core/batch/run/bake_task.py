@@ -17,11 +17,13 @@ import threading
 import time
 import traceback
 from collections.abc import Generator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.base.adapters import begin_driver
 from verdigris.core.base.device import close_device
 from verdigris.core.base.errors import BundleError, DeviceError, VerdigrisError
+from verdigris.core.base.files import Folder
 from verdigris.core.base.lock import HeldError, clear_locks
 from verdigris.core.base.process.processor import resident_bytes
 from verdigris.core.base.process.termination import Terminated, Termination
@@ -122,7 +124,8 @@ def _write_log(path: str) -> None:
     """Continues standard error, and what libraries print, in this file."""
     sys.stderr.flush()
     with contextlib.suppress(OSError):
-        log = os.open(path, os.O_WRONLY | os.O_APPEND)
+        with Folder.at(Path(path).parent) as folder:
+            log = folder.open(Path(path).name, os.O_WRONLY | os.O_APPEND)
         for stream in (1, 2):
             os.dup2(log, stream)
         os.close(log)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
+from verdigris.core.base.files import remove_file
 from verdigris.core.base.json_fields import find_number, find_table
 from verdigris.core.base.text import counted, format_bytes, format_seconds
 from verdigris.core.batch.run.summary import BAKED, CURRENT, FAILED, Row, Summary
@@ -365,7 +366,7 @@ def find_picture(path: Path) -> str | None:
             return None
         data = base64.b64encode(Path(name).read_bytes()).decode()
     finally:
-        Path(name).unlink(missing_ok=True)
+        remove_file(Path(name))
     return f"data:image/jpeg;base64,{data}"
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from verdigris.core.baking.state.checkpoint import STATE_SUFFIX, clear_leftovers
 from verdigris.core.baking.state.outputs import make_folder
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.files import remove_file
 from verdigris.core.base.lock import locked
 from verdigris.core.base.outputs import redirect_to_null
 from verdigris.core.base.process.termination import handled, termination_signals
@@ -28,7 +29,7 @@ from verdigris.core.batch.plan.plan import (
     bakes_of,
     bundle_of,
 )
-from verdigris.core.batch.plan.state_folder import LOGS, state_folder, write_text
+from verdigris.core.batch.plan.state_folder import LOGS, state_folder, write_own_text
 from verdigris.core.batch.run.bake_queue import BakeQueue, Engine, FailurePolicy, Result, failed
 from verdigris.core.batch.run.html_report import report_html
 from verdigris.core.batch.run.progress_view import GuardedView, LineView
@@ -129,8 +130,8 @@ def _summary(
 def write_summary(summary: Summary) -> tuple[Path, Path]:
     """Writes the summary for programs and the report for people."""
     files = summary.out / SUMMARY_FILE, summary.out / REPORT_FILE
-    write_text(files[0], summary.text())
-    write_text(files[1], report_html(summary))
+    write_own_text(files[0], summary.text())
+    write_own_text(files[1], report_html(summary))
     return files
 
 
@@ -177,5 +178,5 @@ def _sweep_one(folder: Path, name: str) -> None:
     if not (checkpoint.exists() or (folder / f".{name}.lock").exists()):
         return
     with contextlib.suppress(SettingsError, OSError), locked(folder, name):
-        checkpoint.unlink(missing_ok=True)
+        remove_file(checkpoint)
         clear_leftovers(folder, name)

@@ -6,13 +6,13 @@ import contextlib
 import ctypes
 import os
 import re
-import shutil
-import stat
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 
 from verdigris.core.base.errors import BundleError, reason, suggest_elsewhere
+from verdigris.core.base.files import Folder, is_link, remove_folder, rename_file, temporary_name
 from verdigris.core.base.lock import locked
 from verdigris.core.base.outputs import (
     MANIFEST_FILE,
@@ -20,7 +20,6 @@ from verdigris.core.base.outputs import (
     check_no_bundle,
     kind_of,
     resolved,
-    temporary_name,
 )
 from verdigris.core.base.text import is_of_a_device
 from verdigris.core.bundle.files.manifest import FORMAT, SCENE_FORMAT, SUFFIX, TEXTURES_FORMAT
@@ -58,7 +57,7 @@ def replace_folder(
     with locked(path.parent, path.name):
         clear_leftovers(path, dispose)
         check_replaceable(path, kind)
-        new, old = temporary_name(path), None
+        new, old = path.with_name(temporary_name(path.name)), None
         try:
             write_folder(new, files)
             old = swap_in(new, path)
@@ -95,11 +94,11 @@ def clear_leftovers(target: Path, dispose: Dispose | None = None) -> None:
     """Removes or restores what a killed writer left; `dispose` gets folders that are complete. The
     caller holds the target's lock."""
     aside = backup_path(target)
-    if aside.is_dir():
+    if aside.is_dir() and not is_link(aside):
         if target.exists():
             (dispose or remove_folder)(aside)
         else:
-            aside.rename(target)
+            rename_file(aside, target)
     for leftover in leftovers_of(target):
         # the manifest is written last
         is_complete = dispose is not None and (leftover / MANIFEST_FILE).is_file()
@@ -109,40 +108,28 @@ def clear_leftovers(target: Path, dispose: Dispose | None = None) -> None:
 def leftovers_of(target: Path) -> list[Path]:
     """Folders that killed writers of a target left."""
     # match the whole name: another result's name can start with it
-    leftover_name = re.compile(rf"\.{re.escape(target.name)}\.\d+\.tmp")
+    leftover_name = re.compile(rf"\.{re.escape(target.name)}\.\d+(\.[0-9a-f]+)?\.tmp")
     # leftovers stay in a folder that cannot be listed
     with contextlib.suppress(PermissionError, FileNotFoundError, NotADirectoryError):
-        return [each for each in target.parent.iterdir() if leftover_name.fullmatch(each.name)]
+        return [
+            each
+            for each in target.parent.iterdir()
+            if leftover_name.fullmatch(each.name) and not is_link(each)
+        ]
     return []
 
 
-def remove_folder(folder: Path) -> None:
-    """Removes a folder, if it exists, even a read-only one from an asset store."""
-    shutil.rmtree(folder, ignore_errors=True)
-    if folder.is_symlink() or not folder.is_dir():
-        return
-    with contextlib.suppress(OSError):
-        folder.chmod(stat.S_IRWXU)
-        for path, folders, files in os.walk(folder):
-            # read-only folders protect their entries; on Windows files protect themselves
-            for name in (*folders, *(files if os.name == "nt" else ())):
-                each = Path(path, name)
-                if not each.is_symlink():
-                    each.chmod(stat.S_IRWXU)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
 def write_folder(folder: Path, files: Mapping[str, Content]) -> None:
-    """Writes files and flushes them to disk. A name may have one folder."""
-    folders = {folder, *(folder / name.rpartition("/")[0] for name in files)}
-    for each in sorted(folders):
-        each.mkdir(exist_ok=True)
-    for name, content in files.items():
-        with (folder / name).open("xb") as file:
-            file.write(content if isinstance(content, bytes) else content())
-            file.flush()
-            os.fsync(file.fileno())
-    for each in folders:
+    """Writes files into a new folder, and flushes them to disk. A name may have one folder."""
+    with Folder.at(folder.parent) as parent, parent.new_folder(folder.name) as made:
+        for name, content in files.items():
+            below, _, plain = name.rpartition("/")
+            inner = made.folder(below, makes=True) if below else nullcontext(made)
+            with inner as place, place.make(plain) as file:
+                file.write(content if isinstance(content, bytes) else content())
+                file.flush()
+                os.fsync(file.fileno())
+    for each in {folder, *((folder / name).parent for name in files)}:
         sync_folder(each)
 
 
@@ -150,13 +137,13 @@ def swap_in(new: Path, target: Path) -> Path | None:
     """Renames `new` to `target`. Returns where the folder is that was there."""
     old = None
     if not target.exists():
-        new.rename(target)
+        rename_file(new, target)
     elif exchange(new, target):
         old = new
     else:
         old = backup_path(target)
-        target.rename(old)
-        new.rename(target)
+        rename_file(target, old)
+        rename_file(new, target)
     sync_folder(target.parent)
     return old
 

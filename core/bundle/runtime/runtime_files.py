@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import os
 import struct
 import tempfile
 from collections.abc import Iterable
@@ -13,6 +13,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from verdigris.core.base.device import cache_folder
+from verdigris.core.base.files import make_folders, replace_file
 from verdigris.core.base.process.profile import profiled, span
 from verdigris.core.bundle.files.arithmetic import COOPERATIVE, PORTABLE, careful_level
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER, FileRecord
@@ -316,10 +317,6 @@ def _keep(folder: Path | None, name: str, data: bytes) -> None:
     """Writes to the cache. An error there only costs time later."""
     if folder is None:
         return
-    temporary = folder / f".{name}.{os.getpid()}.tmp"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(data)
-        temporary.replace(folder / name)
-    except OSError:
-        temporary.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        make_folders(folder)
+        replace_file(folder / name, data)

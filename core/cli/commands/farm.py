@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from verdigris.core.base.errors import SceneError, VerdigrisError
-from verdigris.core.base.outputs import check_apart, check_output
+from verdigris.core.base.outputs import check_apart, check_output, write_file
 from verdigris.core.base.process.worker_environment import require_launcher
 from verdigris.core.batch.farm.farm_task import read_outcomes, run_task, tasks_of
 from verdigris.core.batch.farm.openjd import (
@@ -27,7 +27,7 @@ from verdigris.core.batch.farm.openjd import (
     read_path_rules,
 )
 from verdigris.core.batch.plan.plan import State
-from verdigris.core.batch.plan.state_folder import run_lock, write_text
+from verdigris.core.batch.plan.state_folder import run_lock
 from verdigris.core.batch.run.run import finish_plan, write_summary
 from verdigris.core.batch.run.summary import summary_lines
 from verdigris.core.cli.shared.options import (
@@ -105,7 +105,7 @@ def template(
     if output is None:
         print(text, end="")
     else:
-        write_text(output, text)
+        write_file(output, text.encode("utf-8", "replace"))
         line = ["openjd", "run", str(output), "--step", "Report", "--run-dependencies"]
         _print_submission(line, paths_of(given.scene, found.scene.out, job), output)
 
@@ -181,7 +181,7 @@ def host_template(
     if output is None:
         print(text, end="")
     else:
-        write_text(output, text)
+        write_file(output, text.encode("utf-8", "replace"))
         paths = {"Scene": scene.absolute(), "Out": out.absolute()}
         _print_submission(["openjd", "run", str(output)], paths, output)
 

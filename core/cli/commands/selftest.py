@@ -14,7 +14,8 @@ from typing import Annotated
 import typer
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.base.outputs import check_output, temporary_name
+from verdigris.core.base.files import remove_file, rename_file, temporary_name
+from verdigris.core.base.outputs import check_output
 from verdigris.core.base.process.worker_environment import require_launcher
 from verdigris.core.cli.shared.options import CommandApp
 
@@ -74,12 +75,12 @@ def selftest(
     launcher = require_launcher("selftest", tree, is_addon=host == HostName.BLENDER)
     report = (out or Path(f"verdigris_selftest_{host.value}.json")).resolve()
     check_output(report, [".json"])
-    written = temporary_name(report)
+    written = report.with_name(temporary_name(report.name))
     try:
         _run_in_host(interpreter, launcher, written)
-        written.replace(report)
+        rename_file(written, report)
     finally:
-        written.unlink(missing_ok=True)
+        remove_file(written)
     passed = print_report(report)
     print(f"The report is {report}")
     if not passed:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.outputs import write_file
+from verdigris.core.base.outputs import write_own_file
 from verdigris.core.geometry.mesh import Mesh
 from verdigris.core.pictures.gbuffer import frame_from
 
@@ -87,8 +87,8 @@ def _write(
     document |= buffer.as_json()
     document["extensionsUsed"] = sorted(set(document["extensionsUsed"]))
     document = {key: value for key, value in document.items() if value != []}
-    write_file(folder / f"{name}.bin", bytes(buffer.data))
-    write_file(folder / f"{name}.gltf", json.dumps(document, indent=1).encode())
+    write_own_file(folder / f"{name}.bin", bytes(buffer.data))
+    write_own_file(folder / f"{name}.gltf", json.dumps(document, indent=1).encode())
     return [f"{name}.gltf", f"{name}.bin"]
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import io
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.outputs import write_file
+from verdigris.core.base.files import make_folders, make_own_folder, remove_folder, rename_file
+from verdigris.core.base.outputs import write_own_file
 from verdigris.core.bundle.files.manifest import SUFFIX
-from verdigris.core.bundle.files.replace_folder import remove_folder, swap_in
+from verdigris.core.bundle.files.replace_folder import swap_in
 from verdigris.core.hosts.ladder_looks import FORMAT, SCENE_SHADER, SCENE_TEXTURES, SCENE_VERTICES
 from verdigris.core.ladder.measure.measure_rung import SWITCH_FLIP, choose_lods
 from verdigris.core.ladder.measure.time_rung import NOT_MEASURED
@@ -42,10 +42,10 @@ def write_ladder(
     in which the neural rung was baked; its bundle is moved from there."""
     moved = [rung.with_bundle_in(folder, baked) for rung in ladder.rungs]
     ladder = replace(ladder, rungs=moved)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folders(folder)
     draft = folder / _DRAFT
-    shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir()
+    remove_folder(draft)
+    make_own_folder(draft)
     try:
         report = _write_all(ladder, draft, folder, name, has_ktx)
         for each in [*baked.glob(f"*{SUFFIX}")] if baked else ():
@@ -53,9 +53,9 @@ def write_ladder(
                 remove_folder(old)
         # the report is last, because it names the others
         for file in sorted(draft.iterdir(), key=lambda file: file.name == REPORT):
-            file.replace(folder / file.name)
+            rename_file(file, folder / file.name)
     finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        remove_folder(draft)
     return report
 
 
@@ -106,8 +106,8 @@ def _write_all(
             for rung, files in written
         ],
     }
-    write_file(draft / PAGE, make_page(ladder, name).encode())
-    write_file(draft / REPORT, json.dumps(report, indent=1).encode())
+    write_own_file(draft / PAGE, make_page(ladder, name).encode())
+    write_own_file(draft / REPORT, json.dumps(report, indent=1).encode())
     return report
 
 
@@ -125,7 +125,7 @@ def _write_picture(ladder: Ladder, views: ShownViews, rung: Rung, folder: Path) 
     """Writes a picture for programs that show a list of rungs. Returns its name."""
     name = f"{rung.name}_shown.jpg"
     pictures = views.shown(ladder.measured[rung.name].pictures)
-    write_file(folder / name, encode_jpeg(pictures[views.clearest]))
+    write_own_file(folder / name, encode_jpeg(pictures[views.clearest]))
     return name
 
 
@@ -158,5 +158,5 @@ def _write_vertices(name: str, light: VertexLight, surface: Surface, folder: Pat
     data = io.BytesIO()
     np.savez(data, position=position, colour=colour)
     file = f"{name}_colours.npz"
-    write_file(folder / file, data.getvalue())
+    write_own_file(folder / file, data.getvalue())
     return file

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verdigris.core.base.colour import linear_from_srgb
-from verdigris.core.base.outputs import write_file
+from verdigris.core.base.outputs import write_own_file
 from verdigris.core.ladder.texels.images import write_png
 from verdigris.core.material.codegen.geometry_values import texel_property
 from verdigris.core.material.graph.library import standard_library
@@ -287,7 +287,7 @@ def write_surface(
     file names by the inputs that they feed. Names of UDIM tiles contain <UDIM>."""
     files = write_images(shader, grid, folder, name, atlas)
     document = f"{name}.mtlx"
-    write_file(folder / document, shader.write(files).encode())
+    write_own_file(folder / document, shader.write(files).encode())
     return document, files
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verdigris.core.base.outputs import write_file
+from verdigris.core.base.outputs import write_own_file
 from verdigris.core.bundle.files.ktx2 import (
     BC4,
     BC5,
@@ -114,7 +114,7 @@ def write_ktx(path: Path, image: RungImage, blocks: Blocks | None = None) -> Non
             smaller = RungImage(part, blocks.format == BC7_SRGB, has_two=channels == 2)
             found.append(smaller.encode().blocks)
         data = write_ktx2(blocks.format, found, _writer(), (blocks.height, blocks.width))
-    write_file(path, data)
+    write_own_file(path, data)
 
 
 def _mip_levels(texels: NDArray[np.uint8]) -> Iterator[NDArray[np.uint8]]:

@@ -22,6 +22,7 @@ from pathlib import Path, PurePosixPath
 import bpy
 
 from verdigris.core.base.errors import HostError
+from verdigris.core.base.files import remove_file
 from verdigris.core.material.live_inputs.ranges import contrast, range_around
 from verdigris.core.material.normalise.inputs import PUBLISHED, PUBLISHED_LABEL
 from verdigris.core.material.usd.write_mtlx import valid_name
@@ -174,7 +175,7 @@ def with_carriers(
         for image in images:
             bpy.data.images.remove(image)
         for file in folder.rglob(f"{_CARRIER}*.png"):
-            file.unlink(missing_ok=True)
+            remove_file(file)
 
 
 def _feed(tree: bpy.types.NodeTree, offer: Offer, image: bpy.types.Image) -> None:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 import bpy
 
 from verdigris.core.base.errors import DocumentError, HostError, reason
+from verdigris.core.base.files import make_folders, remove_file, remove_folder
 from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.host import HostDocument, HostMaterial
 from verdigris.core.material.usd.usdshade import convert, list_materials
@@ -180,7 +180,7 @@ def _export(
     except DocumentError as failure:
         raise HostError(f"{material.name_full}: {failure}") from None
     finally:
-        file.unlink(missing_ok=True)
+        remove_file(file)
     if not chosen:
         return found.text, found.name, found.folders, found.notes
     name = valid_name(material.name)
@@ -333,13 +333,13 @@ def _folder_for_images(
     if scene is not None:
         folder = scene.parent / IMAGES_FOLDER / name
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folders(folder)
             return folder, ()
         except OSError as failure:
             why = f"{folder} cannot be made ({reason(failure)})"
     else:
         why = "the scene is not saved"
     folder = Path(bpy.app.tempdir) / IMAGES_FOLDER / name
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    remove_folder(folder)
+    make_folders(folder)
     return folder, (f"{why}: that folder is deleted when Blender closes",)

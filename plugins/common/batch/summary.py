@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import HostError, reason, suggest_elsewhere
-from verdigris.core.base.outputs import temporary_name
+from verdigris.core.base.files import make_folders, replace_file
 
 BAKED, UP_TO_DATE, FAILED, CANCELLED = "baked", "up to date", "failed", "cancelled"
 LISTED, HANDED_OVER, WAITING = "listed", "handed over", "waiting"
@@ -96,13 +96,8 @@ def describe_unexpected(failure: Exception) -> str:
 def write(file: Path, data: bytes) -> None:
     """Writes a file and its folder, completely or not at all."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        temporary = temporary_name(file)
-        try:
-            temporary.write_bytes(data)
-            temporary.replace(file)
-        finally:
-            temporary.unlink(missing_ok=True)
+        make_folders(file.parent)
+        replace_file(file, data)
     except OSError as failure:
         raise HostError(
             f"{file}: cannot be written ({reason(failure)}): {suggest_elsewhere(failure)}"

@@ -12,6 +12,7 @@ from typing import Any
 import hou
 
 from verdigris.core.base.errors import HostError
+from verdigris.core.base.files import make_folders, rename_file
 from verdigris.plugins.common.version import version
 from verdigris.plugins.houdini.nodes import bake_lop
 from verdigris.plugins.houdini.result_script import asset_script
@@ -36,7 +37,7 @@ def build(file: Path) -> None:
     with hou.undos.disabler():
         subnet = network.createNode("subnet", "verdigris_building")
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
+            make_folders(file.parent)
             script = subnet.createNode("pythonscript", bake_lop.INNER_SCRIPT)
             script.setInput(0, subnet.indirectInputs()[0])
             script.parm("python").set(asset_script())
@@ -61,7 +62,7 @@ def build(file: Path) -> None:
             # the type is installed from its final place
             if temporary.as_posix() in hou.hda.loadedFiles():
                 hou.hda.uninstallFile(temporary.as_posix(), change_oplibraries_file=False)
-    temporary.replace(file)
+    rename_file(temporary, file)
 
 
 def _describe(definition: hou.HDADefinition) -> None:

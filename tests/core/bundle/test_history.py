@@ -165,3 +165,63 @@ def test_a_version_that_cannot_be_moved_stays_and_is_found_later(tmp_path, monke
         patched.setattr(replacing, "exchange", lambda *_: False)
         bake(path, "third", baked=2)
     assert names(path) == ["third", "second", "first"]
+
+
+def test_what_a_linked_folder_of_versions_leads_to_is_neither_listed_nor_removed(tmp_path):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    for number in range(14):
+        bake(mine / f"2001-01-01_00-00-{number:02}.vdg", f"mine {number}", baked=number)
+    keep_versions(2)
+    path = tmp_path / "pack" / "copper.vdg"
+    path.parent.mkdir()
+    path.with_suffix(".versions").symlink_to(mine)
+    before = sorted(mine.rglob("*"))
+    for number in range(3):
+        bake(path, f"draft {number}", baked=number)
+    history = History(path)
+    assert names(path) == ["draft 2"]
+    assert history.trash() == []
+    refusal = r"copper\.versions is a link, and not a folder: remove it$"
+    with pytest.raises(BundleError, match=refusal):
+        history.pin(history.versions()[0])
+    with pytest.raises(BundleError, match=r"copper\.versions: is a link, but old versions of .*"):
+        history.require_own_folder()
+    assert sorted(mine.rglob("*")) == before
+
+
+def test_only_versions_by_names_of_ours_are_removed(tmp_path):
+    path = tmp_path / "copper.vdg"
+    keep_versions(2)
+    bake(path, "first")
+    bake(path, "second", baked=1)
+    theirs = tmp_path / "copper.versions" / "their_work.vdg"
+    bake(theirs, "theirs", error=0.5, baked=-9)
+    for number in range(4):
+        bake(path, f"draft {number}", error=0.1, baked=number + 2)
+    assert "theirs" in names(path)
+    assert sum(each.name[0] == "2" for each in theirs.parent.iterdir()) <= 3
+
+
+def test_nothing_is_removed_from_a_folder_that_is_not_ours(tmp_path):
+    path = tmp_path / "copper.vdg"
+    folder = tmp_path / "copper.versions"
+    folder.mkdir()
+    (folder / "thesis.txt").write_text("of years")
+    for number in range(4):
+        bake(folder / f"2001-01-01_00-00-0{number}_final.vdg", f"theirs {number}", baked=number)
+    keep_versions(1)
+    for number in range(3):
+        bake(path, f"draft {number}", baked=number + 10)
+    assert {f"theirs {number}" for number in range(4)} <= {*names(path)}
+
+
+def test_versions_of_before_the_marker_are_still_tidied(tmp_path):
+    path = tmp_path / "copper.vdg"
+    for number in range(4):
+        bake(path, f"draft {number}", error=0.1 + number, baked=number)
+    (marker,) = (tmp_path / "copper.versions").glob(".*")
+    marker.unlink()
+    keep_versions(2)
+    bake(path, "last", error=0.9, baked=9)
+    assert names(path) == ["last", "draft 3", "draft 0"]

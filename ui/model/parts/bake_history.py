@@ -11,6 +11,7 @@ from typing import Any
 
 from verdigris.core.baking.state.checkpoint import find_facts, state_path
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.files import remove_file
 from verdigris.core.base.json_fields import find_number, find_table, find_whole
 from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.bundle.history import History, Version
@@ -124,7 +125,7 @@ class BakeHistory:
         """Removes the checkpoint of an interrupted bake."""
         if self.interrupted is not None:
             with contextlib.suppress(OSError):
-                self.interrupted.path.unlink()
+                remove_file(self.interrupted.path)
         self.refresh()
 
     def _do(self, change: Callable[[History], None]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.errors import SettingsError, VerdigrisError, reason
+from verdigris.core.base.files import make_folders, rename_file
 from verdigris.core.base.json_fields import Fields, load_json
 from verdigris.core.base.outputs import write_file
 from verdigris.core.base.process.worker_environment import settings_file
@@ -127,7 +128,7 @@ class OwnPresets:
 
     def _rename(self, file: Path, target: Path) -> None:
         try:
-            file.replace(target)
+            rename_file(file, target)
         except OSError as failure:
             raise SettingsError(
                 f"{file}: cannot be renamed ({reason(failure)}): close programs that use it"
@@ -139,7 +140,7 @@ class OwnPresets:
         stored = {name: value for name, value in chosen if name not in _NOT_STORED}
         content = {"kind": _KIND, "version": _VERSION, "name": preset.name, "choices": stored}
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
+            make_folders(file.parent)
         except OSError as failure:
             raise SettingsError(
                 f"{file.parent}: the folder cannot be made ({reason(failure)}): choose another"
