@@ -161,7 +161,7 @@ ALLOWED = {
     "core/bundle/runtime/runtime_files.py": "a new folder of tempfile",
     "core/compress/runtime_text.py": "a new folder of tempfile",
     "core/compress/verify_set.py": "a new folder of tempfile",
-    "core/pictures/moving/webp_file.py": "a new folder of tempfile",
+    "core/pictures/moving_files.py": "a new folder of tempfile",
     "plugins/blender/worker_setup.py": "a log that it has just made",
     "plugins/common/batch/materials.py": "a new folder of tempfile",
     "plugins/houdini/nodes/top_recipe.py": "a new folder of tempfile, in text for Houdini",
