@@ -10,7 +10,7 @@ import typer
 
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.outputs import check_output, write_file
-from verdigris.core.base.text import format_bytes
+from verdigris.core.base.text import counted, format_bytes
 from verdigris.core.bundle.export import RTXNS_TARGETS, TEXTURE_TARGETS, export_textures
 from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.bundle.files.read import Bundle as OpenedBundle
@@ -26,6 +26,7 @@ from verdigris.core.cli.shared.options import (
     CommandApp,
     path_argument,
     require_in_range,
+    require_known,
 )
 from verdigris.core.pictures.compare.verdict import judge
 
@@ -49,11 +50,7 @@ def export(
     for devices with neither BC7 nor ASTC. `rtxns-bin` and `rtxns-json` write only the layers of the
     decoder, for NVIDIA's RTXNS; docs/FORMAT.md describes what an engine computes around them.
     """
-    known = (*TEXTURE_TARGETS, *RTXNS_TARGETS)
-    if target not in known:
-        raise typer.BadParameter(
-            f"{target!r} is not known: use one of {', '.join(known)}", param_hint="--target"
-        )
+    require_known(target, (*TEXTURE_TARGETS, *RTXNS_TARGETS), "--target")
     opened = open_bundle(bundle)
     if target in TEXTURE_TARGETS:
         beside = bundle.resolve().with_name(f"{bundle_name(bundle)}_{target}{SUFFIX}")
@@ -68,14 +65,15 @@ def export(
 
 
 def _export_textures(opened: OpenedBundle, target: str, folder: Path) -> None:
-    found = export_textures(opened, target, folder)
-    print(f"{found.folder}: latents of {format_bytes(found.latents_bytes)} for {target}")
-    if found.errors:
-        text = f"  re-encoding changed responses by a log error of {found.errors['log_mae']:.4f}"
-        before = found.errors.get("material_log_mae_before")
+    exported = export_textures(opened, target, folder)
+    size, errors = format_bytes(exported.latents_bytes), exported.errors
+    print(f"{exported.folder}: {size} of latents for {target}")
+    if errors:
+        text = f"  re-encoding changed responses by a log error of {errors['log_mae']:.4f}"
+        before = errors.get("material_log_mae_before")
         if before is not None:
-            after = found.errors["material_log_mae_after"]
-            text += f"; against the material it was {before:.4f} and is {after:.4f}"
+            after = errors["material_log_mae_after"]
+            text += f"; the error against the material was {before:.4f} and is {after:.4f}"
         print(text)
 
 
@@ -90,11 +88,10 @@ def pack(
     materials.
     """
     scene = join([open_bundle(path) for path in bundles], output)
-    decoders = scene.weights.bytes // scene.decoder_bytes
-    count = len(scene.materials)
+    decoders = counted(scene.weights.bytes // scene.decoder_bytes, "decoder")
     print(
-        f"{output}: {count} material{'s' * (count != 1)}, {describe(scene.spec)}, "
-        f"{decoders} decoder{'s' * (decoders != 1)} in {scene.weights.bytes:,} bytes"
+        f"{output}: {counted(len(scene.materials), 'material')}, {describe(scene.spec)}, "
+        f"{decoders} in {scene.weights.bytes:,} bytes"
     )
 
 

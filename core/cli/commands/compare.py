@@ -21,6 +21,7 @@ from verdigris.core.cli.shared.options import (
     path_argument,
     require_at_least,
     require_in_range,
+    require_known,
 )
 from verdigris.core.cli.shared.picture_options import (
     LiveValues,
@@ -45,7 +46,7 @@ from verdigris.core.pictures.render import Lighting, largest_size
 app = CommandApp()
 
 _LARGEST_PART = largest_size()
-_COMPARED_VIEWS = ("sphere", "plane")
+_COMPARED_SHAPES = ("sphere", "plane")
 ComparedNames = Annotated[
     list[str] | None,
     typer.Option(
@@ -82,10 +83,7 @@ def compare(
     a backdrop. The printed PSNR and FLIP belong to these pictures. `measure` uses another light and
     prints other figures.
     """
-    if view not in _COMPARED_VIEWS:
-        raise typer.BadParameter(
-            f"{view!r} is not known: use {' or '.join(_COMPARED_VIEWS)}", param_hint="--view"
-        )
+    require_known(view, _COMPARED_SHAPES, "--view")
     check_picture_path(output)
     require_in_range(size, 1, _LARGEST_PART, "--size")
     lighting = Lighting(

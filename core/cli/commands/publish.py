@@ -12,6 +12,7 @@ import typer
 from verdigris.core.base.device import Device, open_device
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.outputs import check_output, write_file
+from verdigris.core.base.text import counted
 from verdigris.core.bundle.files.read import Bundle, open_bundle
 from verdigris.core.bundle.files.write import version
 from verdigris.core.bundle.verify.verify import source_notes
@@ -93,11 +94,8 @@ def publish(
         published, heading, f"verdigris {version()}, {now}", shape, mesh.stem if mesh else ""
     )
     write_file(output, page)
-    count, pictures = len(opened), sum(len(each.references) for each in published)
-    print(
-        f"{output}: {count} material{'s' * (count != 1)}, {pictures} reference "
-        f"picture{'s' * (pictures != 1)}, {len(page) / 1e6:.2f} MB"
-    )
+    pictures = counted(sum(len(each.references) for each in published), "reference picture")
+    print(f"{output}: {counted(len(opened), 'material')}, {pictures}, {len(page) / 1e6:.2f} MB")
 
 
 def _open_sources(

@@ -28,6 +28,7 @@ from verdigris.core.cli.shared.options import (
     DocumentOptions,
     FileOrBundle,
     require_in_range,
+    require_known,
 )
 from verdigris.core.cli.shared.picture_options import (
     Hdri,
@@ -272,10 +273,8 @@ def _studio_brightness(
 
 def _choose_backdrop(backdrop: str | None, view: str, is_png: bool) -> str:
     """The backdrop under an environment; empty for none."""
-    if backdrop not in (None, *BACKDROPS):
-        raise typer.BadParameter(
-            f"{backdrop!r} is not known: use {', '.join(BACKDROPS)}", param_hint="--backdrop"
-        )
+    if backdrop is not None:
+        require_known(backdrop, BACKDROPS, "--backdrop")
     is_flat = view in ("sphere", "plane")
     if backdrop == "ground" and is_flat:
         raise typer.BadParameter(

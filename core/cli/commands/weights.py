@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +11,7 @@ import typer
 from numpy.typing import NDArray
 
 from verdigris.core.base.outputs import check_apart
-from verdigris.core.cli.shared.options import AsJson, CommandApp, require_finite
+from verdigris.core.cli.shared.options import AsJson, CommandApp, parse_three, require_finite
 from verdigris.core.cli.shared.terminal import warn
 from verdigris.core.geometry.mesh import load_mesh
 from verdigris.core.geometry.mesh_values import load_painted_mesh
@@ -128,8 +127,9 @@ def from_view(
                 f"{resolution!r} is not a size: use WxH, such as 1920x1080",
                 param_hint="--resolution",
             )
-        places = [_numbers(text, name) for text, name in ((eye, "eye"), (target, "target"))]
-        seen_by = look_at(places[0], places[1], _numbers(up, "up"), fov, (int(across), int(down)))
+        at, towards = parse_three(eye or "", "--eye"), parse_three(target or "", "--target")
+        pixels = int(across), int(down)
+        seen_by = look_at(at, towards, parse_three(up, "--up"), fov, pixels)
     settings = MapSettings(size, dilation, hidden, "repeat" if repeat else "udim", wraps=repeat)
     _write(
         view_maps(load_mesh(mesh, is_upright=False), seen_by, ViewSettings(hidden, most), settings),
@@ -180,18 +180,6 @@ def _statistics(weights: NDArray[np.float32]) -> dict[str, Any]:
         "samples_above_1": float(densities[painted].sum(dtype=np.float64) / densities.size),
         "times_as_dense": float(densities.max()),
     }
-
-
-def _numbers(text: str | None, name: str) -> tuple[float, float, float]:
-    try:
-        x, y, z = (float(part) for part in (text or "").split(","))
-    except ValueError:
-        x = y = z = math.nan
-    if not all(map(math.isfinite, (x, y, z))):
-        raise typer.BadParameter(
-            f"{text!r} is not x,y,z: use three numbers", param_hint=f"--{name}"
-        )
-    return x, y, z
 
 
 def _write(maps: WeightMaps, output: Path, warnings: tuple[str, ...] = ()) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeGuard, TypeVar, get_type_hints
@@ -135,6 +135,27 @@ def with_most_bytes(changes: dict[str, Any], text: str) -> dict[str, Any]:
     if "resolution" in changes:
         size = {"tolerance": 0.0, **size}
     return {**changes, "size": size}
+
+
+def require_known(value: str, known: Sequence[str], option: str) -> str:
+    """The value, or a usage error that lists all values of its option."""
+    if value not in known:
+        words = ", ".join(known)
+        raise typer.BadParameter(f"{value!r} is not known: use one of {words}", param_hint=option)
+    return value
+
+
+def parse_three(text: str, option: str) -> tuple[float, float, float]:
+    """The finite numbers of a text x,y,z, or a usage error that names its option."""
+    try:
+        x, y, z = (float(word) for word in text.split(","))
+    except ValueError:
+        x = y = z = math.nan
+    if not all(map(math.isfinite, (x, y, z))):
+        raise typer.BadParameter(
+            f"{text!r} is not x,y,z: use three finite numbers", param_hint=option
+        )
+    return x, y, z
 
 
 def require_at_least(value: float, low: float, option: str) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +9,12 @@ from typing import Annotated
 import typer
 
 from verdigris.core.bundle.files.read import Bundle
-from verdigris.core.cli.shared.options import as_usage_error, require_finite
+from verdigris.core.cli.shared.options import (
+    as_usage_error,
+    parse_three,
+    require_finite,
+    require_known,
+)
 from verdigris.core.lighting.environment import ENVIRONMENTS, SKY, Environment
 from verdigris.core.lighting.named_environments import find_environment, make_sky
 from verdigris.core.material.live_inputs.live_input import (
@@ -100,10 +104,8 @@ ThereAndBack = Annotated[
 
 def choose_view(view: str | None, mesh: Path | None) -> str:
     """The shape to draw. A mesh file fits only the shape 'mesh', and makes it the default."""
-    if view not in (None, *ALL_SHAPES):
-        raise typer.BadParameter(
-            f"{view!r} is not known: use {' or '.join(ALL_SHAPES)}", param_hint="--view"
-        )
+    if view is not None:
+        require_known(view, ALL_SHAPES, "--view")
     if view == "mesh" and not mesh:
         raise typer.BadParameter(
             "'mesh' needs a mesh file: name it with --mesh", param_hint="--view"
@@ -228,17 +230,11 @@ def open_environment(hdri: str, rotate: float, light: str | None = None) -> Envi
 
 def parse_direction(text: str) -> Direction:
     """The direction that `--light` gives."""
-    try:
-        x, y, z = (float(word) for word in text.split(","))
-    except ValueError:
-        raise typer.BadParameter(
-            f"{text!r} is not a direction: use three numbers, x,y,z", param_hint="--light"
-        ) from None
+    x, y, z = parse_three(text, "--light")
     largest = max(abs(x), abs(y), abs(z))
-    if not 0 < largest < math.inf:
+    if not largest:
         raise typer.BadParameter(
-            f"{text!r} is not a direction: use finite numbers that are not all 0",
-            param_hint="--light",
+            f"{text!r} is not a direction: use numbers that are not all 0", param_hint="--light"
         )
     # scaled first: squares of very long vectors would overflow
     return x / largest, y / largest, z / largest

@@ -333,7 +333,7 @@ def test_compare_has_no_mesh_to_draw(source, tmp_path, command):
     picture = tmp_path / "all.png"
     code, _, errors = command("compare", source, source, "-o", picture, "--view", "mesh")
     assert code == 2
-    assert "--view: 'mesh' is not known: use sphere or plane" in errors
+    assert "--view: 'mesh' is not known: use one of sphere, plane" in errors
 
 
 def test_more_samples_than_memory_holds_are_refused(source, result, command):

@@ -135,7 +135,7 @@ def test_a_view_that_cannot_be_is_refused_by_its_option_before_anything_is_opene
     for view, told in (
         (
             "cube",
-            "--view: 'cube' is not known: use sphere or plane or ball or cloth or tile or mesh",
+            "--view: 'cube' is not known: use one of sphere, plane, ball, cloth, tile, mesh",
         ),
         ("mesh", "--view: 'mesh' needs a mesh file: name it with --mesh"),
     ):
