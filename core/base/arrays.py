@@ -1,10 +1,12 @@
-"""Opens untrusted numpy files."""
+"""Opens untrusted numpy files, and refuses archives that would inflate."""
 
 from __future__ import annotations
 
 import tokenize
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from verdigris.core.base.errors import SettingsError, reason
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from numpy.lib.npyio import NpzFile
     from numpy.typing import NDArray
 
 # Exceptions of numpy and zipfile for damaged files: an unknown compression or encryption, a header
@@ -54,7 +57,42 @@ def open_array(path: Path) -> NDArray[Any]:
     return found
 
 
+@contextmanager
+def open_archive(path: Path) -> Iterator[NpzFile]:
+    """The arrays of an .npz file, each read when it is asked for. Damaged files raise errors of
+    UNREADABLE.
+
+    This program stores arrays without compression, so that all arrays together are smaller than
+    their file. Others are refused by their directory, before anything is inflated.
+    """
+    archive = np.load(path, mmap_mode="r", allow_pickle=False)
+    if isinstance(archive, np.ndarray):
+        raise TypeError("it contains one array, not several (.npz)")
+    with archive:
+        entries, size = _directory(archive).infolist(), path.stat().st_size
+        needed = sum(entry.file_size for entry in entries)
+        if needed > size or any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
+            raise ValueError(
+                f"its arrays have {needed} bytes in a file of {size}, but they must be stored "
+                "without compression: write it again with numpy.savez"
+            )
+        yield archive
+
+
+def stored_text(archive: NpzFile, name: str, most_bytes: int) -> str:
+    """The text that an array of bytes holds. A longer one is refused before it is read."""
+    size = _directory(archive).getinfo(f"{name}.npy").file_size
+    if size > most_bytes:
+        raise ValueError(f"{name} has {size} bytes, and at most {most_bytes} are read")
+    return str(archive[name].tobytes().decode())
+
+
 def why_unreadable(failure: Exception) -> str:
     """Why numpy cannot read a file. Numpy's own advice, to load pickled objects, would run their
     code."""
     return "it contains no plain numbers" if "pickle" in str(failure) else reason(failure)
+
+
+def _directory(archive: NpzFile) -> zipfile.ZipFile:
+    assert archive.zip is not None, "the archive is closed"
+    return archive.zip

@@ -222,11 +222,10 @@ def _read_latents(folder: Path, fields: Fields) -> Latents:
 
 def _read_layers(folder: Path, fields: Fields, widths: Sequence[int]) -> list[Layer]:
     data = read_recorded(folder, _record(fields))
-    numbers = np.frombuffer(data, "<f2").astype(np.float32)
     needed = sum((inputs + 1) * outputs for inputs, outputs in pairwise(widths))
-    fields.require(
-        len(numbers) == needed + needed % 2, "bytes", f"the network has {needed} numbers"
-    )
+    fits = len(data) == 2 * (needed + needed % 2)
+    fields.require(fits, "bytes", f"the network has {needed} numbers")
+    numbers = np.frombuffer(data, "<f2").astype(np.float32)
     if not np.isfinite(numbers).all():
         raise BundleError(f"{folder / WEIGHTS_FILE}: holds numbers that are not finite")
     layers, at = [], 0

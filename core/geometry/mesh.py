@@ -91,15 +91,18 @@ def load_mesh(path: str | Path, is_upright: bool = True) -> FileMesh:
             raise MeshError(
                 f"{path}: is larger than {LARGEST_FILE_BYTES >> 30} GB: export fewer meshes"
             )
-        mesh = reader(path)
+        # what does not fit into single floats is refused below
+        with np.errstate(over="ignore", invalid="ignore"):
+            mesh = reader(path)
     except OSError as failure:
         raise MeshError(
             f"{path}: cannot be read ({failure.strerror}): check the file, or choose another"
         ) from None
     if len(mesh.position) == 0:
         raise MeshError(f"{path}: holds no triangles: export it with its faces")
-    if not np.isfinite(mesh.uv).all():
-        raise MeshError(f"{path}: has uvs that are not finite: export it again")
+    for values, what in ((mesh.uv, "uvs"), (mesh.normal, "normals")):
+        if not np.isfinite(values).all():
+            raise MeshError(f"{path}: has {what} that are not finite: export it again")
     if not normalized(_areas(mesh.position)).any():
         raise MeshError(
             f"{path}: none of its {len(mesh.position)} triangles has an area: check its scale, and "
@@ -149,9 +152,8 @@ def _load_obj(path: Path) -> FileMesh:
     flat = np.array(corners, np.int64).reshape(-1, 3)
     exact = np.array(points, np.float64).reshape(-1, 3)
     _require_places(str(path), exact[flat[:, 0]])
-    with np.errstate(over="ignore"):
-        # points without faces may be anywhere
-        places = exact.astype(np.float32)
+    # points without faces may be anywhere
+    places = exact.astype(np.float32)
     triangles = triangulate(np.array(sizes, np.int64), places[flat[:, 0]])
     index = flat[triangles]
     if (without := int((index[..., 1] < 0).any(1).sum())) > 0:

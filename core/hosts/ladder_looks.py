@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
 
 from verdigris.core.base.errors import HostError, reason
 from verdigris.core.hosts.host import (
@@ -174,13 +173,14 @@ def _shader_of_kinds(entry: Mapping[str, Any], uv_set: str, folder: Path) -> Sha
 
 def read_vertices(file: Path) -> tuple[Floats, Floats]:
     """The places (V, 3) and the linear light (V, 4) of vertices."""
-    import numpy as np
+    from verdigris.core.base.arrays import UNREADABLE, open_archive, why_unreadable
 
     try:
-        with np.load(file) as found:
+        with open_archive(file) as found:
             return found["position"], found["colour"]
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as failure:
-        raise HostError(f"{file}: cannot be read ({failure}): bake the ladder again") from None
+    except UNREADABLE as failure:
+        why = why_unreadable(failure)
+        raise HostError(f"{file}: cannot be read ({why}): bake the ladder again") from None
 
 
 def result_of(report: Mapping[str, Any], folder: Path) -> BakedResult | None:

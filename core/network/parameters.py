@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.base.arrays import UNREADABLE, why_unreadable
+from verdigris.core.base.arrays import UNREADABLE, open_archive, why_unreadable
 from verdigris.core.base.errors import SettingsError, VerdigrisError, reason, suggest_elsewhere
 from verdigris.core.base.files import replace_file
 from verdigris.core.network.spec import LatentLayout, LayerSpec, NetworkSpec
@@ -179,10 +179,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """All arrays of an npz. A CheckpointError names file and array."""
     name = "archive"
     try:
-        archive = np.load(path, mmap_mode="r", allow_pickle=False)
-        if isinstance(archive, np.ndarray):
-            raise TypeError("it contains one array, not several (.npz)")
-        with archive:
+        with open_archive(path) as archive:
             arrays = {}
             for name in archive.files:
                 arrays[name] = archive[name]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.arrays import UNREADABLE
+from verdigris.core.base.arrays import UNREADABLE, open_archive, stored_text
 from verdigris.core.base.files import remove_file
 from verdigris.core.network.parameters import (
     CheckpointError,
@@ -31,6 +31,7 @@ VERSION = 3
 STATE_SUFFIX = ".bake.npz"
 _STATE = "trainer_"
 _FACTS = "facts"
+_LARGEST_FACTS = 16 << 20
 # Letters of a digest in the names of checkpoints, which tell those with one name apart.
 _DIGEST_LETTERS = 8
 
@@ -69,8 +70,8 @@ def find_facts(path: Path) -> dict[str, Any] | None:
     """The facts of a checkpoint about its bake; None if it cannot be read. Its numbers, which may
     be gigabytes, are not read."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            facts = json.loads(archive[_FACTS].tobytes().decode())
+        with open_archive(path) as archive:
+            facts = json.loads(stored_text(archive, _FACTS, _LARGEST_FACTS))
     except UNREADABLE:
         return None
     return facts if isinstance(facts, dict) and facts.get("version") == VERSION else None

@@ -1,5 +1,6 @@
 """Files of a compressed set: read by decoders that are not ours, and damaged."""
 
+import hashlib
 import json
 import re
 import shutil
@@ -175,6 +176,19 @@ def test_damage_is_found(done, tmp_path, file, damage, message):
     path = copied / file
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(BundleError, match=message):
+        open_set(copied)
+
+
+@pytest.mark.parametrize("cut", [1, 2, 4])
+def test_weights_of_another_length_are_refused_also_with_their_own_record(done, tmp_path, cut):
+    copied = tmp_path / "wall.vdt"
+    shutil.copytree(done.path, copied)
+    data = (copied / "weights.bin").read_bytes()[:-cut]
+    (copied / "weights.bin").write_bytes(data)
+    manifest = json.loads((copied / "manifest.json").read_text())
+    manifest["network"] |= {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    (copied / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(BundleError, match=f"network.bytes is {len(data)}: the network has"):
         open_set(copied)
 
 

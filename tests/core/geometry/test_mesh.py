@@ -98,6 +98,9 @@ def test_comments_continued_lines_and_a_byte_order_mark_are_read_over(tmp_path):
         (QUAD.replace("v 2 2 0", "v nan 2 0") + "f 1/1 2/2 3/3\n", "positions that are not finite"),
         (QUAD.replace("v 2 2 0", "v 2e30 2 0") + "f 1/1 2/2 3/3\n", "a coordinate of 2e"),
         (QUAD.replace("vt 1 1", "vt 1 nan") + "f 1/1 2/2 3/3\n", "uvs that are not finite"),
+        (QUAD.replace("vt 1 1", "vt 1 1e99") + "f 1/1 2/2 3/3\n", "uvs that are not finite"),
+        (QUAD + "vn 0 0 inf\nf 1/1/1 2/2/1 3/3/1\n", "normals that are not finite"),
+        (QUAD + "vn 0 0 1e99\nf 1/1/1 2/2/1 3/3/1\n", "normals that are not finite"),
         (QUAD + "f 1/1 2/2 3/3\nf 1 3 4\n", r"coordinates \(vt\) on 1 of 2 triangles"),
         (QUAD + "f 1/1 1/2 3/3\n", "none of its 1 triangles has an area"),
     ],
@@ -105,6 +108,11 @@ def test_comments_continued_lines_and_a_byte_order_mark_are_read_over(tmp_path):
 def test_a_faulty_obj_is_refused_by_its_line(tmp_path, text, message):
     with pytest.raises(MeshError, match=message):
         load_mesh(write(tmp_path, text))
+
+
+def test_a_normal_that_is_not_a_number_gives_way_to_that_of_the_face(tmp_path):
+    mesh = load_mesh(write(tmp_path, QUAD + "vn 0 nan 1\nf 1/1/1 2/2/1 3/3/1\n"))
+    assert mesh.normal.tolist() == [[[0, 0, 1]] * 3]
 
 
 def test_a_mesh_in_a_folder_that_may_not_be_entered_is_refused_by_name(tmp_path, monkeypatch):

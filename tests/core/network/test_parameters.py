@@ -1,4 +1,6 @@
+import copy
 import errno
+import io
 import os
 import pickle
 import re
@@ -151,6 +153,41 @@ def test_a_damaged_entry_of_the_directory_is_refused(parameters, tmp_path, field
     data[data.rindex(b"PK\x01\x02") + field] = value
     path.write_bytes(data)
     with pytest.raises(CheckpointError, match=r"a\.npz: .* cannot be read"):
+        load(path)
+
+
+def write_archive(path, arrays, packed):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in arrays.items():
+            content = io.BytesIO()
+            np.save(content, array)
+            kind = zipfile.ZIP_DEFLATED if name in packed else zipfile.ZIP_STORED
+            archive.writestr(f"{name}.npy", content.getvalue(), kind)
+
+
+@pytest.mark.parametrize("packed", [["decoder"], ["padding"], ["decoder", "padding"]])
+def test_an_archive_that_inflates_is_refused_by_its_directory(parameters, tmp_path, packed):
+    path = tmp_path / "a.npz"
+    arrays = to_arrays(parameters) | {"padding": np.zeros(1 << 22, np.uint8)}
+    write_archive(path, arrays, [])
+    assert load(path).byte_size == parameters.byte_size
+    write_archive(path, arrays, packed)
+    with pytest.raises(CheckpointError, match=r"a\.npz: archive cannot be read \(its arrays have"):
+        load(path)
+
+
+def test_entries_that_share_their_bytes_are_refused(parameters, tmp_path):
+    """Each entry of the directory would be read again: a small file of many gigabytes."""
+    path = tmp_path / "a.npz"
+    write_archive(path, to_arrays(parameters) | {"padding": np.zeros(1 << 20, np.uint8)}, [])
+    with zipfile.ZipFile(path, "a") as archive:
+        first = archive.getinfo("padding.npy")
+        for number in range(20):
+            twin = copy.copy(first)
+            twin.filename = twin.orig_filename = f"p{number}.npy"
+            archive.filelist.append(twin)
+        archive._didModify = True
+    with pytest.raises(CheckpointError, match=r"a\.npz: archive cannot be read \(its arrays have"):
         load(path)
 
 

@@ -1,5 +1,6 @@
 """Which checkpoint a bake resumes from, and why it cannot resume from others."""
 
+import json
 import re
 import shutil
 from dataclasses import replace
@@ -349,3 +350,23 @@ def living_chalk(*live):
     """Chalk with these live inputs."""
     document = chalk_teacher().document
     return Teacher(document, device=open_device("software"), live=parse_all_wanted(live))
+
+
+def test_facts_that_inflate_or_are_too_long_are_not_read(tmp_path, monkeypatch):
+    path = tmp_path / NAME
+    text = json.dumps({"version": checkpoint.VERSION, "padding": " " * (1 << 20)})
+    facts = {"facts": np.frombuffer(text.encode(), np.uint8)}
+    np.savez(path, **facts)
+    assert checkpoint.find_facts(path)
+    np.savez_compressed(path, **facts)
+    assert checkpoint.find_facts(path) is None
+    np.savez(path, **facts)
+    monkeypatch.setattr(checkpoint, "_LARGEST_FACTS", 1 << 20)
+    assert checkpoint.find_facts(path) is None
+
+
+def test_an_array_alone_is_no_checkpoint(tmp_path):
+    path = tmp_path / NAME
+    with path.open("wb") as file:
+        np.save(file, np.zeros(3))
+    assert checkpoint.find_facts(path) is None
