@@ -16,6 +16,7 @@ from typing import Any
 
 os.environ["VERDIGRIS_DEVICE"] = "software"
 
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.worker.protocol import commands as say
 from verdigris.core.worker.protocol.messages import VERSION
 from verdigris.core.worker.session.budget import ProcessClock
@@ -68,7 +69,9 @@ def main() -> None:
     print(f"at rest: a new view after {shown(at_rest)} s, of the shader ball {shown(on_ball)} s")
     with tempfile.TemporaryDirectory() as folder:
         changes = {"iterations": 1_000_000, "starts": 1}
-        watched.session.handle(say.Start(folder=folder, preset="draft", changes=changes))
+        watched.session.handle(
+            say.Start(folder, request=BakeRequest(preset="draft", changes=changes))
+        )
         begun = watched.clock()
         while not watched.sizes:
             watched.session.work()

@@ -19,7 +19,8 @@ import numpy as np
 from bench_ladder import open_surface
 from runs import each_case
 
-from verdigris.core.baking.bake_neural_rung import NeuralRequest, bake_neural
+from verdigris.core.baking.bake_neural_rung import bake_neural
+from verdigris.core.baking.bake_request import BakeRequest
 from verdigris.core.base.device import open_device
 from verdigris.core.ladder.ladder import make_ladder
 from verdigris.core.ladder.ladder_settings import LadderSettings
@@ -89,9 +90,11 @@ def run(case, given, device) -> None:
         loaded = load_document(document)
         material, surface = loaded.require_material(None), open_surface(Path(mesh))
         changes = {"resolution": given.resolution} if given.resolution else {}
-        request = NeuralRequest(Path(folder), given.preset, uv_set[0] if uv_set else None, changes)
+        request = BakeRequest(preset=given.preset, changes=changes)
         begun = time.monotonic()
-        neural = bake_neural(loaded, material, surface, device, request)
+        neural = bake_neural(
+            loaded, material, surface, device, Path(folder), request, uv_set[0] if uv_set else None
+        )
         seconds = time.monotonic() - begun
         graph = Teacher(loaded, material, device, has_atlas=False)
         settings = LadderSettings(

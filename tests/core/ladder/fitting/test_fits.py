@@ -28,7 +28,7 @@ from verdigris.core.ladder.views.reference import Responses
 from verdigris.core.network.latents.texels import gather
 from verdigris.core.pictures.compare.metrics import display
 
-from .lights import lights_for, random_views
+from ..lights import lights_for, random_views
 
 CURVE = ToneCurve(-3.0, 3.4)
 
