@@ -12,6 +12,7 @@ from typing import Any
 
 from verdigris.core.base.errors import SceneError
 from verdigris.core.base.json_fields import Fields, fields_of, read_json_file
+from verdigris.core.base.outputs import resolved
 from verdigris.core.base.text import why_invalid_name
 from verdigris.core.batch.scene.entry import (
     DocumentCache,
@@ -56,6 +57,17 @@ class SceneOptions:
     to_here: Callable[[str], str] = str
     """Maps a path of the machine that wrote the scene to this machine."""
 
+    def allowed_for(self, path: Path) -> tuple[Path, ...]:
+        """The only folders in which a scene may name files; empty if it may name all files."""
+        folders = (*self.own_folders(path), *map(resolved, self.search))
+        return tuple(dict.fromkeys(folders)) if self.confined else ()
+
+    def own_folders(self, path: Path) -> tuple[Path, ...]:
+        """The folder of a scene and, if the scene is a link, that of its target."""
+        return (
+            (resolved(path),) if path.is_dir() else (resolved(path.parent), resolved(path).parent)
+        )
+
 
 @dataclass(frozen=True)
 class Scene:
@@ -84,7 +96,9 @@ def read_scene(
     )
     if values is not None and not is_hand_over(values):
         return _parse(path, values, options, documents)
-    reading = ReadOptions(options.search, options.confined, documents, options.to_here)
+    reading = ReadOptions(
+        options.search, options.confined, documents, options.to_here, options.allowed_for(path)
+    )
     entries = unique(entries_of(path, reading))
     return _finished(path, options.out or DEFAULT_FOLDER, entries, [], {}, options)
 
@@ -97,40 +111,51 @@ def _parse(path: Path, values: Any, options: SceneOptions, documents: DocumentCa
     if version != VERSION or isinstance(version, bool):
         found.refuse("scene", f"this reads version {VERSION}")
     base = path.parent
+    allowed = options.allowed_for(path)
+    reading = ReadOptions((), options.confined, documents, options.to_here, allowed)
 
     def here(text: str) -> Path:
-        return base / options.to_here(text)
+        return reading.place(base, text, file)
 
     search = (*search_folders(found, here), *options.search)
     confined = found.typed("confined", bool, False) or options.confined
-    reading = ReadOptions(search, confined, documents, options.to_here)
+    reading = replace(reading, search=search, confined=confined)
     items = [
-        read_item(_mapped(each, options.to_here), file, f"sources[{number}]", here, base, reading)
+        read_item(
+            _mapped(each, base, reading, file), file, f"sources[{number}]", here, base, reading
+        )
         for number, each in enumerate(found.typed("sources", list, []))
     ]
     if not items:
         raise SceneError(f"{path}: sources is empty: name documents, folders or stages")
     entries, own_rules = join_items(items)
     rules = [
-        parse_rule(_mapped(each, options.to_here), file, f"rules[{number}]", base)
+        parse_rule(_mapped(each, base, reading, file), file, f"rules[{number}]", base)
         for number, each in enumerate(found.typed("rules", list, []))
     ]
     rules += own_rules
     packs_found = Fields(file, "packs", found.typed("packs", dict, {}), SceneError)
     packs = {name: packs_found.texts(name) for name in packs_found.values}
-    out = options.out or (here(found.typed("out", str)) if "out" in found else DEFAULT_FOLDER)
+    out = options.out or DEFAULT_FOLDER
+    if "out" in found and not options.out:
+        out = base / options.to_here(found.typed("out", str))
+        own = options.own_folders(path)
+        if options.confined and not any(map(resolved(out).is_relative_to, own)):
+            found.refuse("out", "with --confined it must be below the scene's folder: use --out")
     return _finished(path, out, entries, rules, packs, options)
 
 
-def _mapped(values: Any, to_here: Callable[[str], str]) -> Any:
-    """A rule with its files mapped to this machine."""
+def _mapped(values: Any, base: Path, reading: ReadOptions, file: str) -> Any:
+    """A rule with its files mapped to this machine, each checked."""
     if not isinstance(values, dict):
         return values
     files = {
-        name: to_here(values[name])
+        name: reading.to_here(values[name])
         for name in ("importance", "directions")
         if isinstance(values.get(name), str)
     }
+    for name, text in files.items():
+        reading.require_allowed(base / text, f"{file}: {name}")
     return {**values, **files}
 
 

@@ -45,6 +45,22 @@ class ReadOptions:
     """Keeps loaded documents."""
     to_here: Callable[[str], str] = str
     """Maps a path of the machine that wrote the source to this machine."""
+    allowed: tuple[Path, ...] = ()
+    """The only folders in which sources may name files; all may be named if it is empty."""
+
+    def place(self, base: Path, text: str, where: str) -> Path:
+        """The path that a source means by a text."""
+        path = base / self.to_here(text)
+        self.require_allowed(path, where)
+        return path
+
+    def require_allowed(self, path: Path, where: str) -> None:
+        """Refuses a path that is, or leads by links, outside of the allowed folders."""
+        if self.allowed and not any(map(resolved(path).is_relative_to, self.allowed)):
+            raise SceneError(
+                f"{where}: {path} is outside of {', '.join(map(str, self.allowed))}: move it "
+                "there, or allow its folder with --search"
+            )
 
 
 def entries_of(path: Path, reading: ReadOptions) -> list[Entry]:
@@ -113,6 +129,7 @@ def _of_document(path: Path, reading: ReadOptions, is_named: bool = False) -> It
         yield Entry(plain, source, problem=f"{path}: {_NO_FILE}")
         return
     try:
+        reading.require_allowed(path, str(path))
         document = reading.documents.load(source)
         if not document.materials and is_named:
             document.require_material()
@@ -138,7 +155,11 @@ def _of_stage(path: Path, reading: ReadOptions) -> Iterator[Entry]:
         yield Entry(plain_name(path.stem), Source(str(path)), problem=f"{path}: {_NO_FILE}")
         return
     try:
+        reading.require_allowed(path, str(path))
         stage = Usd.Stage.Open(str(path))
+    except SceneError as failure:
+        yield Entry(plain_name(path.stem), Source(str(path)), problem=str(failure))
+        return
     except Exception as failure:  # noqa: BLE001  pxr raises what it likes
         problem = f"{path}: cannot be opened: {_plain_words(str(failure))}"
         yield Entry(plain_name(path.stem), Source(str(path)), problem=problem)
@@ -186,8 +207,8 @@ def _of_hand_over(path: Path, values: object, reading: ReadOptions) -> Iterator[
             continue
         file = found.typed("document", str, "")
         found.require(file != "", "document", "name the document's file")
-        document = path.parent / reading.to_here(file)
-        folders = tuple(Path(reading.to_here(folder)) for folder in found.texts("search"))
+        document = reading.place(path.parent, file, where)
+        folders = (reading.place(Path(), folder, where) for folder in found.texts("search"))
         search = tuple(dict.fromkeys((*folders, *reading.search)))
         confined = found.typed("confined", bool, False) or reading.confined
         own = replace(reading, search=search, confined=confined)

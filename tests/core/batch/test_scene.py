@@ -10,7 +10,7 @@ import pytest
 
 from verdigris.core.base.errors import SceneError
 from verdigris.core.batch.plan.plan import make_plan
-from verdigris.core.batch.scene.scene import read_scene
+from verdigris.core.batch.scene.scene import SceneOptions, read_scene
 from verdigris.core.settings.presets import PRESETS
 
 from .scenes import document, read, write_documents, write_scene
@@ -534,3 +534,77 @@ def test_what_was_handed_over_on_another_machine_is_found_on_this_one(tmp_path):
 
 def test_the_examples_are_a_scene():
     assert len(read(EXAMPLES).entries) >= 10
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"out": "../../x"}, "out"),
+        ({"out": "/tmp/x"}, "out"),
+        ({"out": "linked"}, "out"),
+        ({"search": [".."]}, "scene.json"),
+        ({"sources": ["../other/clay.mtlx"]}, "scene.json"),
+        ({"sources": ["../oth*/*.mtlx"]}, "scene.json"),
+        ({"sources": [{"source": "set/clay.mtlx", "search": ["/"]}]}, "scene.json"),
+        ({"rules": [{"importance": "../other/{name}.exr"}]}, "importance"),
+        ({"rules": [{"directions": "../other/table.json"}]}, "directions"),
+    ],
+)
+def test_a_confined_scene_names_nothing_outside_of_its_folder(tmp_path, fields, field):
+    write_documents(tmp_path / "other", "clay")
+    write_documents(tmp_path / "own" / "set", "clay")
+    if "linked" in fields.values():
+        try:
+            (tmp_path / "own" / "linked").symlink_to(tmp_path / "other")
+        except OSError:
+            pytest.skip("this system lets nobody link")
+    given = {"sources": ["set/clay.mtlx"], **fields}
+    scene = write_scene(tmp_path / "own" / "scene.json", given.pop("sources"), **given)
+    # without --confined, a scene is the user's own
+    assert read_scene(scene).entries
+    with pytest.raises(SceneError, match=rf"{field}.*(outside of|must be below)"):
+        read_scene(scene, SceneOptions(confined=True))
+
+
+def test_a_confined_scene_may_name_files_of_the_folders_of_search(tmp_path):
+    write_documents(tmp_path / "other", "clay")
+    (tmp_path / "own").mkdir()
+    scene = write_scene(tmp_path / "own" / "scene.json", ["../other/clay.mtlx"], out="baked")
+    found = read_scene(scene, SceneOptions(search=(tmp_path / "other",), confined=True))
+    assert not found.entries[0].problem
+    assert found.out == tmp_path / "own" / "baked"
+    # they are read, and not written to
+    write_scene(scene, ["../other/clay.mtlx"], out="../other")
+    with pytest.raises(SceneError, match=r"out is '\.\./other': with --confined it must be below"):
+        read_scene(scene, SceneOptions(search=(tmp_path / "other",), confined=True))
+    given = tmp_path / "given"
+    options = SceneOptions(given, (tmp_path / "other",), confined=True)
+    assert read_scene(scene, options).out == given
+
+
+def test_a_confined_hand_over_names_nothing_outside_of_its_folder(tmp_path):
+    write_documents(tmp_path / "other", "clay")
+    write_documents(tmp_path / "own", "clay")
+    summary = tmp_path / "own" / "summary.json"
+    clay = {"name": "clay", "status": "handed over", "document": "clay.mtlx"}
+    for changes in ({"document": "../other/clay.mtlx"}, {"search": ["/"]}):
+        summary.write_text(json.dumps({"materials": [clay | changes]}))
+        assert read_scene(summary).entries
+        with pytest.raises(SceneError, match="outside of"):
+            read_scene(summary, SceneOptions(confined=True))
+
+
+@posix
+@pytest.mark.parametrize("source", ["set", "set/clay.mtlx", "set/*.mtlx"])
+def test_a_linked_document_of_a_confined_scene_has_a_problem(tmp_path, source):
+    write_documents(tmp_path / "other", "clay")
+    (tmp_path / "own" / "set").mkdir(parents=True)
+    (tmp_path / "own" / "set" / "clay.mtlx").symlink_to(tmp_path / "other" / "clay.mtlx")
+    scene = write_scene(tmp_path / "own" / "scene.json", [source])
+    assert not read_scene(scene).entries[0].problem
+    try:
+        (entry,) = read_scene(scene, SceneOptions(confined=True)).entries
+    except SceneError as failure:
+        assert "outside of" in str(failure)
+    else:
+        assert "outside of" in entry.problem
