@@ -141,10 +141,10 @@ class Shooter:
         self.wait(lambda: len(model.state.bake.history.errors()[0]) >= self.options.errors)
         self.shoot("training", ("Bake", "Material"))
         self.paint()
-        panel.paint.in_view.setChecked(True)
+        panel.pages.paint.in_view.setChecked(True)
         self.wait(lambda: model.state.pictures.places is not None, 20)
         self.shoot("painting", ("Paint",))
-        panel.paint.in_view.setChecked(False)
+        panel.pages.paint.in_view.setChecked(False)
         if not self.options.all:
             return
         model.pause()
@@ -163,7 +163,7 @@ class Shooter:
         model.state.own_presets.save(
             "Hero props", replace(model.state.choices, preset="final", target="good")
         )
-        panel.settings.more.setChecked(True)
+        panel.pages.settings.more.setChecked(True)
         self.shoot("settings", ("Settings",))
         names = ("glazed_tile", "painted_wood", "car_paint")
         self.window.add_to_queue([self.document.with_name(f"{each}.mtlx") for each in names])

@@ -10,6 +10,9 @@ from typing import Any
 from PySide6.QtCore import QByteArray, QSettings
 
 from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.geometry.shapes import SHAPES
+from verdigris.core.lighting.environment import ENVIRONMENTS, STUDIO
+from verdigris.core.pictures.view import View
 from verdigris.ui.model.parts.choices import BakeChoices
 
 _ORGANISATION, _APPLICATION = "Verdigris", "panel"
@@ -77,6 +80,19 @@ class Memory:
     def bundle_of(self, document: Path) -> Path | None:
         found = self._read_json("bundles").get(str(document))
         return Path(found) if isinstance(found, str) else None
+
+    def view(self) -> dict[str, str]:
+        """The shape and the light of the last view."""
+        shape, light = self.text("shape", "sphere"), self.text("light", STUDIO)
+        return {
+            "shape": shape if shape in ("sphere", "plane", *SHAPES) else "sphere",
+            # a file may be gone
+            "lit_by": light if light in ENVIRONMENTS else STUDIO,
+        }
+
+    def store_view(self, view: View) -> None:
+        self.store_text("shape", view.shape)
+        self.store_text("light", view.lit_by)
 
     def text(self, name: str, default: str) -> str:
         value = self._settings.value(name)

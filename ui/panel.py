@@ -6,33 +6,22 @@ from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
-from verdigris.core.geometry.shapes import SHAPES
 from verdigris.core.hosts.file_host import FilesHost
 from verdigris.core.hosts.host import Host
-from verdigris.core.lighting.environment import ENVIRONMENTS, STUDIO
-from verdigris.ui.brush.paint_page import PaintPage
-from verdigris.ui.cards.bake_page import BakePage
 from verdigris.ui.cards.closing import Closing
-from verdigris.ui.cards.history_page import HistoryPage
 from verdigris.ui.cards.overlay import CardOverlay
-from verdigris.ui.first_run import SelftestOffer, SetUpBox
-from verdigris.ui.ladder import LadderPage
 from verdigris.ui.live.live_bar import LiveBar
-from verdigris.ui.live.live_page import LivePage
 from verdigris.ui.memory import Memory
 from verdigris.ui.model.panel_model import PanelModel
+from verdigris.ui.pages import OPEN_AT_FIRST, Pages
 from verdigris.ui.qt.binding import bind, order_tabs
 from verdigris.ui.qt.keys import Keys
-from verdigris.ui.settings.settings_form import SettingsForm
-from verdigris.ui.status.banner import Banner
 from verdigris.ui.status.status_strip import StatusStrip
-from verdigris.ui.status.summaries import Summaries
 from verdigris.ui.style.metrics import GAP, HALF
-from verdigris.ui.style.section import Sections
 from verdigris.ui.style.sheet import wear_sheet
 from verdigris.ui.viewport.view_bar import ViewBar
 from verdigris.ui.viewport.viewport import MODES, WIPE, Viewport
-from verdigris.ui.widgets.material_picker import HelpButton, MaterialPage, MaterialPicker
+from verdigris.ui.widgets.material_picker import HelpButton, MaterialPicker
 
 TICK_MS = 40
 # Set on a window that shows nothing but the panel.
@@ -43,7 +32,6 @@ _WIDE_FROM = 760
 _SIDE_SHARE, _SIDE_WIDTHS = 0.32, (400, 560)
 # The share of the viewport in the height of one column.
 _VIEW_SHARE = 0.45
-_OPEN_AT_FIRST = ["Bake", "Material"]
 
 
 class Panel(QWidget):
@@ -68,27 +56,16 @@ class Panel(QWidget):
         self._wear()
         self.picker = MaterialPicker(model)
         self.help = HelpButton(model)
-        self.banner = Banner(model)
-        self.set_up = SetUpBox(model)
-        self.selftest = SelftestOffer(model)
         self.status = StatusStrip(model)
         self.viewport = Viewport(model)
         self.view_bar = ViewBar(model, self.viewport)
-        self.bake_page = BakePage(model)
-        self.report = MaterialPage(model)
-        self.settings = SettingsForm(model)
-        self.live_page = LivePage(model, self.settings.history)
         self.live_bar = LiveBar(model)
-        self.paint = PaintPage(model, self.viewport)
-        self.history = HistoryPage(model)
-        self.ladder = LadderPage(model)
-        messages = (self.set_up, self.selftest, self.banner)
-        self.cards = CardOverlay(model, self.viewport, messages)
+        self.pages = Pages(model, self.viewport)
+        self.cards = CardOverlay(model, self.viewport)
         self.closing = Closing(model, self, self._close_window)
         self._compose()
         self._bind_keys()
         bind(self, self.live_bar.built, self._order_tabs)
-        bind(self, model.link.state_changed, self._place_presets)
         bind(self, model.state.history.changed, self._store_outcomes)
         bind(self, model.state.choices_changed, self._store_live)
         self._restore()
@@ -126,18 +103,6 @@ class Panel(QWidget):
         column.addWidget(self.viewport, 1)
         column.addWidget(self.live_bar)
         column.addWidget(self.view_bar)
-        self.pages = Sections()
-        for page, name in (
-            (self.bake_page, "Bake"),
-            (self.report, "Material"),
-            (self.live_page, "Live"),
-            (self.settings, "Settings"),
-            (self.paint, "Paint"),
-            (self.history, "History"),
-            (self.ladder, "Ladder"),
-        ):
-            self.pages.add(name, page)
-        self.summaries = Summaries(self.model, self.pages)
         self.head = QWidget()
         row = QHBoxLayout(self.head)
         row.setContentsMargins(0, 0, 0, 0)
@@ -168,8 +133,8 @@ class Panel(QWidget):
         keys = Keys(self)
         self.status.transport.bind_keys(keys)
         keys.press(self.picker.reload, "F5")
-        keys.press(self.banner.dismiss, "Esc")
-        self.status.sparkline.clicked.connect(lambda _=False: self.pages.open(self.bake_page))
+        keys.press(self.cards.banner.dismiss, "Esc")
+        self.status.sparkline.clicked.connect(lambda _=False: self.pages.open(self.pages.bake))
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's names, here and below
         super().changeEvent(event)
@@ -205,10 +170,6 @@ class Panel(QWidget):
         view = (self.viewport, self.live_bar, self.view_bar)
         order_tabs(self, (*view, self.head, self.status, self.pages))
 
-    def _place_presets(self) -> None:
-        """Shows the presets once: in the place of the chart, or with the settings."""
-        self.settings.presets.setHidden(not self.bake_page.has_chart)
-
     def _divide(self) -> None:
         """Restores the sizes that the artist has chosen, or sets defaults."""
         orientation = self.splitter.orientation()
@@ -232,25 +193,17 @@ class Panel(QWidget):
     def _restore(self) -> None:
         mode = self._memory.text("mode", WIPE)
         self.viewport.mode = mode if mode in MODES else WIPE
-        shape = self._memory.text("shape", "sphere")
-        light = self._memory.text("light", STUDIO)
-        self.model.set_view(
-            shape=shape if shape in ("sphere", "plane", *SHAPES) else "sphere",
-            # a file may be gone
-            lit_by=light if light in ENVIRONMENTS else STUDIO,
-        )
-        stored = self._memory.text("pages", ",".join(_OPEN_AT_FIRST))
-        self.pages.show_only(stored.split(","))
-        self.settings.more.setChecked(self._memory.text("more", "no") == "yes")
+        self.model.set_view(**self._memory.view())
+        self.pages.show_only(self._memory.text("pages", OPEN_AT_FIRST).split(","))
+        self.pages.settings.more.setChecked(self._memory.text("more", "no") == "yes")
 
     def _store(self) -> None:
         memory = self._memory
         memory.store_choices(self.model.state.choices)
         memory.store_text("mode", self.viewport.mode)
-        memory.store_text("shape", self.model.state.view.shape)
-        memory.store_text("light", self.model.state.view.lit_by)
+        memory.store_view(self.model.state.view)
         memory.store_text("pages", ",".join(self.pages.open_names))
-        memory.store_text("more", "yes" if self.settings.more.isChecked() else "no")
+        memory.store_text("more", "yes" if self.pages.settings.more.isChecked() else "no")
 
     def _store_outcomes(self) -> None:
         """At once, as a host may end without closing the panel."""

@@ -70,7 +70,7 @@ def answer(panel, client):
     reports = json.loads(json.dumps(reports))
     client.emit("opened", chosen=opening.material, materials=reports, trainer="numpy", live=[])
     panel.model.tick()
-    rows = {row.offer.name: row for row in panel.live_page.rows}
+    rows = {row.offer.name: row for row in panel.pages.live.rows}
     return rows, opening
 
 

@@ -45,12 +45,15 @@ def test_the_panel_starts_and_ends_the_brush_of_maya_and_reads_the_weights(maya,
     qtbot.addWidget(panel)
     panel.show()
     panel.model.refresh_materials()
-    panel.pages.open(panel.paint)
-    assert panel.paint.stop_brush.isVisible() and panel.paint.stop_brush.text() == "Stop in Maya"
-    panel.paint.scene_brush.click()
+    panel.pages.open(panel.pages.paint)
+    assert (
+        panel.pages.paint.stop_brush.isVisible()
+        and panel.pages.paint.stop_brush.text() == "Stop in Maya"
+    )
+    panel.pages.paint.scene_brush.click()
     assert maya.members["Standard_Surface1SG"] == []
     paint_colours(maya, SHAPE, range(4), 8.0)
-    panel.paint.stop_brush.click()
+    panel.pages.paint.stop_brush.click()
     assert maya.members["Standard_Surface1SG"] == [SHAPE] and maya.tool == "selectSuperContext"
     qtbot.waitUntil(lambda: panel.model.state.weights.values.max() == 8, timeout=10_000)
     panel.shutdown()
@@ -62,9 +65,9 @@ def test_a_host_without_an_end_of_painting_has_no_button_for_it(in_houdini, qtbo
     panel = make_panel(in_houdini)
     qtbot.addWidget(panel)
     panel.show()
-    panel.pages.open(panel.paint)
+    panel.pages.open(panel.pages.paint)
     has_end = hasattr(in_houdini, "stop_painting")
-    assert panel.paint.stop_brush.isVisibleTo(panel.paint) == has_end
+    assert panel.pages.paint.stop_brush.isVisibleTo(panel.pages.paint) == has_end
     panel.shutdown()
 
 
@@ -85,7 +88,7 @@ def test_the_panel_opens_in_houdini_with_a_material_that_can_be_baked(request, m
     )
     assert model.state.report["name"] == "gold" and not model.state.report.get("problem")
     assert "gold" in panel.picker.combo.currentText()
-    assert "can be baked" in panel.report.report.toPlainText().lower()
+    assert "can be baked" in panel.pages.material.report.toPlainText().lower()
     panel.shutdown()
 
 
@@ -180,12 +183,12 @@ def finish(panel, client, bundle):
 
 
 def shown(panel):
-    return panel.banner.text.toPlainText()
+    return panel.cards.banner.text.toPlainText()
 
 
 def told(panel):
     """The same with whole paths, where the pointer rests."""
-    return panel.banner.text.toolTip()
+    return panel.cards.banner.text.toolTip()
 
 
 def test_without_a_worker_maya_offers_to_set_it_up(maya, monkeypatch, qtbot, tmp_path):
@@ -200,19 +203,19 @@ def test_without_a_worker_maya_offers_to_set_it_up(maya, monkeypatch, qtbot, tmp
     qtbot.addWidget(panel)
     panel.show()
     panel.model.refresh_materials()
-    assert panel.set_up.isVisible() and not panel.model.can("start")
-    assert "make_worker.py" in panel.report.report.toPlainText()
+    assert panel.cards.set_up.isVisible() and not panel.model.can("start")
+    assert "make_worker.py" in panel.pages.material.report.toPlainText()
     panel.shutdown()
 
 
 def test_the_first_panel_in_maya_offers_the_selftest_and_the_second_does_not(maya, open_panel):
     host = open_scene(maya, "stack.ma")
     first, _ = open_panel(host)
-    assert first.selftest.isVisible() and "Maya 2026" in first.selftest.text.text()
+    assert first.cards.selftest.isVisible() and "Maya 2026" in first.cards.selftest.text.text()
     # it waits for nobody
     assert [each.name for each in first.model.state.materials][:1] == ["Standard_Surface1"]
     second, _ = open_panel(host)
-    assert not second.selftest.isVisible()
+    assert not second.cards.selftest.isVisible()
 
 
 def test_a_scene_that_was_never_saved_is_baked_into_a_folder_that_is_named(
@@ -289,6 +292,6 @@ def test_an_application_that_was_closed_during_a_bake_finds_the_checkpoint(
     maya.path = str(tmp_path / "shot.ma")
     again, client = open_panel(host)
     assert again.cards.boxes[0].text.text() == "Interrupted at 40%. Resume?"
-    again.settings.resume.click()
+    again.pages.settings.resume.click()
     bake(again, client, None)
     assert client.sent[-1].request.resume

@@ -65,10 +65,10 @@ def open_panel(qtbot, tmp_path, document):
 def test_a_machine_without_a_worker_is_set_up_by_one_button(machine, open_panel, qtbot):
     machine(MAKES)
     panel = open_panel()
-    model, box = panel.model, panel.set_up
+    model, box = panel.model, panel.cards.set_up
     # one message for one fault; the command for a terminal is on the page
-    assert not panel.banner.isVisible()
-    assert "make_worker.py" in panel.report.report.toPlainText()
+    assert not panel.cards.banner.isVisible()
+    assert "make_worker.py" in panel.pages.material.report.toPlainText()
     assert box.isVisible() and box.start.text() == "&Set up the worker"
     assert "not set up here" in box.text.toPlainText()
     assert not box.cancel.isVisible() and not model.can("start")
@@ -77,13 +77,13 @@ def test_a_machine_without_a_worker_is_set_up_by_one_button(machine, open_panel,
     # without a restart, and without another click
     qtbot.waitUntil(lambda: model.can("start"), timeout=SECONDS)
     assert not box.isVisible()
-    assert "can be baked" in panel.report.report.toPlainText().lower()
+    assert "can be baked" in panel.pages.material.report.toPlainText().lower()
     assert model.state.notices[-1].text == "The worker is set up."
 
 
 def test_a_failed_set_up_is_explained_and_can_be_repeated(machine, open_panel, qtbot):
     machine(REFUSES)
-    box = open_panel().set_up
+    box = open_panel().cards.set_up
     box.start.click()
     qtbot.waitUntil(lambda: box.start.isVisible(), timeout=SECONDS)
     text = box.text.toPlainText()
@@ -98,7 +98,7 @@ def test_a_failed_set_up_is_explained_and_can_be_repeated(machine, open_panel, q
 @pytest.mark.usefixtures("heard")
 def test_a_set_up_shows_its_lines_and_can_be_cancelled(machine, open_panel, qtbot):
     machine(WAITS)
-    box = open_panel().set_up
+    box = open_panel().cards.set_up
     box.start.click()
     qtbot.waitUntil(lambda: box.line.text().startswith("child"), timeout=SECONDS)
     assert box.bar.value() == 600 and box.bar.maximum() == 1000
@@ -113,8 +113,8 @@ def test_a_set_up_shows_its_lines_and_can_be_cancelled(machine, open_panel, qtbo
 def test_a_closed_panel_ends_its_set_up(machine, open_panel, qtbot):
     machine(WAITS)
     panel = open_panel()
-    panel.set_up.start.click()
-    qtbot.waitUntil(lambda: panel.set_up.line.text().startswith("child"), timeout=SECONDS)
+    panel.cards.set_up.start.click()
+    qtbot.waitUntil(lambda: panel.cards.set_up.line.text().startswith("child"), timeout=SECONDS)
     process = panel.model.set_up._process._process
     panel.close()
     end = time.monotonic() + 5
@@ -128,40 +128,40 @@ def test_a_worker_of_a_wrong_python_is_named_and_replaced(machine, open_panel, q
     old = make_old_python(tmp_path / "python3.9")
     worker_environment.save_python(old)
     panel = open_panel()
-    qtbot.waitUntil(lambda: panel.set_up.isVisible(), timeout=SECONDS)
-    text = panel.banner.text.toPlainText()
+    qtbot.waitUntil(lambda: panel.cards.set_up.isVisible(), timeout=SECONDS)
+    text = panel.cards.banner.text.toPlainText()
     assert f"{old} cannot bake: it is Python 3.9" in text and "machine.json" in text
-    panel.set_up.start.click()
+    panel.cards.set_up.start.click()
     qtbot.waitUntil(lambda: panel.model.can("start"), timeout=SECONDS)
-    assert not panel.set_up.isVisible()
+    assert not panel.cards.set_up.isVisible()
 
 
 def test_a_setting_that_names_no_file_is_shown_beside_the_offer(machine, open_panel, tmp_path):
     machine(MAKES)
     worker_environment.save_python(tmp_path / "gone")
     panel = open_panel()
-    assert panel.set_up.isVisible()
-    text = panel.banner.text.toPlainText()
+    assert panel.cards.set_up.isVisible()
+    text = panel.cards.banner.text.toPlainText()
     assert "machine.json is" in text and "there is no such file" in text
 
 
 def test_a_worker_that_was_made_by_hand_takes_the_offer_back(machine, open_panel, qtbot):
     machine(MAKES)
     panel = open_panel()
-    assert panel.set_up.isVisible()
+    assert panel.cards.set_up.isVisible()
     running = set_up.SetUp()
     qtbot.waitUntil(lambda: any(e.kind == "finished" for e in running.poll()), timeout=SECONDS)
     panel.picker.reload.click()
     qtbot.waitUntil(lambda: panel.model.can("start"), timeout=SECONDS)
-    assert not panel.set_up.isVisible()
+    assert not panel.cards.set_up.isVisible()
 
 
 def test_a_copy_without_a_program_offers_nothing(machine, open_panel, tmp_path, monkeypatch):
     machine(MAKES)
     (tmp_path / "tree" / "make_worker.py").unlink()
     panel = open_panel()
-    assert not panel.set_up.isVisible()
-    assert "python3 -m venv" in panel.banner.text.toPlainText()
+    assert not panel.cards.set_up.isVisible()
+    assert "python3 -m venv" in panel.cards.banner.text.toPlainText()
 
 
 class Application(FakeHost):

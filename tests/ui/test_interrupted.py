@@ -16,7 +16,7 @@ def test_a_folder_without_access_and_a_closed_application_lose_nothing(
     qtbot, make_panel, document, tmp_path
 ):
     panel, folder = make_panel(document), tmp_path / "neural"
-    model, banner = panel.model, panel.banner.text
+    model, banner = panel.model, panel.cards.banner.text
 
     # a folder that cannot be used is named, and the bake can be started again
     model.refresh_materials()

@@ -29,7 +29,7 @@ def page(fake_panel):
     session.model.ladder.report = None
     session.model.ladder.choose(mesh="/meshes/figure.usda", rungs=("neural", "vertex"))
     panel.pages.show_only(["Ladder"])
-    return session, panel.ladder
+    return session, panel.pages.ladder
 
 
 def test_bake_all_opens_the_material_in_a_worker_of_its_own(page):

@@ -61,7 +61,7 @@ def living(fake_panel, monkeypatch):
     session.client.sent.clear()
     panel.pages.show_only(["Live"])
     session.row = lambda name: next(
-        each for each in panel.live_page.rows if each.offer.name == name
+        each for each in panel.pages.live.rows if each.offer.name == name
     )
     yield SimpleNamespace(session=session, panel=panel, model=model, row=session.row)
     if model.link.is_busy:
@@ -77,7 +77,7 @@ def sent(living, kind):
 
 
 def test_inputs_of_the_graph_come_first_and_say_what_they_reach(living):
-    names = [row.offer.name for row in living.panel.live_page.rows]
+    names = [row.offer.name for row in living.panel.pages.live.rows]
     assert names == ["wetness", "tint", "age", "specular"]
     wetness = living.row("wetness")
     assert wetness.check.text() == "Wetness"
@@ -86,7 +86,7 @@ def test_inputs_of_the_graph_come_first_and_say_what_they_reach(living):
     assert "0.3" in wetness.reach.toolTip()
     # those of the surface are folded
     assert wetness.isVisible() and not living.row("specular").isVisible()
-    assert living.panel.live_page.fold.text() == "More inputs (1)"
+    assert living.panel.pages.live.fold.text() == "More inputs (1)"
 
 
 def test_a_tick_opens_the_material_with_the_input_and_the_bake_has_it(living):
@@ -103,7 +103,7 @@ def test_a_tick_opens_the_material_with_the_input_and_the_bake_has_it(living):
     living.model.start()
     # it is open already
     assert not sent(living, commands.Open) and len(sent(living, commands.Start)) == 1
-    assert not living.panel.live_page.isEnabled()
+    assert not living.panel.pages.live.isEnabled()
 
 
 def test_a_start_right_after_the_choice_opens_first(living, monkeypatch):
@@ -144,7 +144,7 @@ def test_more_than_three_cannot_be_chosen(living):
 
 
 def test_undo_takes_a_choice_back_but_not_that_of_another_material(living):
-    model, history = living.model, living.panel.settings.history
+    model, history = living.model, living.panel.pages.settings.history
     living.row("wetness").check.click()
     model.set_choices(preset="final")
     history.undo()

@@ -50,7 +50,7 @@ def test_bakes_are_kept_shown_compared_and_restored_and_a_closed_one_goes_on(
     qtbot, make_panel, document, tmp_path
 ):
     panel, folder = make_panel(document, size=(500, 600)), tmp_path / "neural"
-    model, page = panel.model, panel.history
+    model, page = panel.model, panel.pages.history
     path = folder / "clay.vdg"
     model.refresh_materials()
     assert page.nothing.isVisibleTo(page) and page.cards == []
@@ -121,7 +121,7 @@ def test_bakes_are_kept_shown_compared_and_restored_and_a_closed_one_goes_on(
     last = make_panel(document, NO_WORKER)
     last.model.refresh_materials()
     assert last.cards.boxes[0].text.text().startswith("Stopped at ")
-    presets = [card.version.preset for card in last.history.cards]
+    presets = [card.version.preset for card in last.pages.history.cards]
     assert presets == ["standard", "standard", "draft", "final"]
 
 
@@ -187,7 +187,7 @@ def test_a_panel_without_a_bake_or_with_a_lost_worker_closes_at_once(session, cl
 def test_a_full_disk_is_reported_and_leaves_the_bake_before(qtbot, make_panel, document, tmp_path):
     with small_disk(tmp_path / "disk", 2048) as disk:
         panel = make_panel(document)
-        model, page = panel.model, panel.history
+        model, page = panel.model, panel.pages.history
         model.refresh_materials()
         bake(qtbot, model, preset="draft", iterations=30, folder=str(disk))
         before = open_bundle(disk / "clay.vdg").manifest
@@ -198,8 +198,8 @@ def test_a_full_disk_is_reported_and_leaves_the_bake_before(qtbot, make_panel, d
                 file.flush()
         model.start()
         qtbot.waitUntil(lambda: model.link.state == "failed", timeout=SECONDS)
-        assert panel.banner.isVisible() and panel.banner.icon.name == "error"
-        assert "the disk is full" in panel.banner.text.toPlainText()
+        assert panel.cards.banner.isVisible() and panel.cards.banner.icon.name == "error"
+        assert "the disk is full" in panel.cards.banner.text.toPlainText()
         assert open_bundle(disk / "clay.vdg").manifest == before
         assert len(page.cards) == 1
         # with room again, one click bakes

@@ -33,8 +33,8 @@ def model(fake_panel):
 def form(fake_panel, model):
     panel = fake_panel[1]
     panel.pages.show_only(["Settings"])
-    panel.settings.more.setChecked(True)
-    return panel.settings
+    panel.pages.settings.more.setChecked(True)
+    return panel.pages.settings
 
 
 def drag(qtbot, label, pixels, modifiers=Qt.KeyboardModifier.NoModifier, releases=True):
@@ -89,7 +89,7 @@ def test_a_number_is_dragged_from_the_preset_s_and_the_drag_is_one_step_of_undo(
     qtbot.keyClick(form, Qt.Key.Key_Z, CTRL)
     assert model.state.choices.iterations is None
     # the brush, too
-    paint = fake_panel[1].paint
+    paint = fake_panel[1].pages.paint
     fake_panel[1].pages.show_only(["Paint"])
     before = paint.tools.brush.radius
     drag(qtbot, label_in(paint, paint.size.box), 40)

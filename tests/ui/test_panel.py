@@ -42,7 +42,7 @@ def test_a_bake_from_start_to_result(qtbot, make_panel, document):
     assert not transport.main.isEnabled()
     begun = time.monotonic()
     start(qtbot, panel)
-    assert "Kept" in panel.report.report.toPlainText()
+    assert "Kept" in panel.pages.material.report.toPlainText()
 
     # train
     qtbot.waitUntil(lambda: "neural" in model.state.pictures.parts, timeout=WAIT)
@@ -50,7 +50,7 @@ def test_a_bake_from_start_to_result(qtbot, make_panel, document):
     qtbot.waitUntil(lambda: len(model.state.bake.history.losses()[0]) > 12, timeout=WAIT)
     _, _, smooth = model.state.bake.history.losses()
     assert smooth[-1] < smooth[0]
-    drawn = panel.bake_page.plot.smooth.getData()[1]
+    drawn = panel.pages.bake.plot.smooth.getData()[1]
     np.testing.assert_allclose(drawn[-1], np.log10(smooth[-1]))
 
     # the difference is drawn when it is in sight
@@ -77,8 +77,8 @@ def test_a_bake_from_start_to_result(qtbot, make_panel, document):
     qtbot.waitUntil(lambda: model.link.state == "paused", timeout=WAIT)
     assert transport.main.text() == "&Resume"
     step = model.state.bake.progress.step
-    texture = panel.paint.texture
-    panel.pages.open(panel.paint)
+    texture = panel.pages.paint.texture
+    panel.pages.open(panel.pages.paint)
     middle = texture.rect().center()
     qtbot.mousePress(texture, Qt.MouseButton.LeftButton, pos=middle)
     qtbot.mouseMove(texture, middle + QPoint(8, 0))
@@ -88,7 +88,7 @@ def test_a_bake_from_start_to_result(qtbot, make_panel, document):
     assert model.state.bake.progress.step == step
     click(qtbot, transport.main)
     qtbot.waitUntil(lambda: model.state.bake.progress.step > step, timeout=WAIT)
-    click(qtbot, panel.paint.undo)
+    click(qtbot, panel.pages.paint.undo)
     assert model.state.weights.is_constant
 
     # keep the result
@@ -109,14 +109,14 @@ def test_a_killed_worker_is_reported_and_its_bake_resumed(qtbot, make_panel, doc
     kept = model.state.bake.checkpoint_step
     panel.clients[0]._process.kill()
     qtbot.waitUntil(lambda: model.link.health.state == GONE, timeout=WAIT)
-    assert panel.banner.isVisible()
-    assert "killed" in panel.banner.text.toPlainText()
+    assert panel.cards.banner.isVisible()
+    assert "killed" in panel.cards.banner.text.toPlainText()
     assert model.link.state == "failed"
-    click(qtbot, panel.banner.recover)
+    click(qtbot, panel.cards.banner.recover)
     qtbot.waitUntil(lambda: model.link.state == "training", timeout=WAIT)
     assert len(panel.clients) == 2
     qtbot.waitUntil(lambda: model.state.bake.progress.step > kept, timeout=WAIT)
-    assert not panel.banner.recover.isVisible()
+    assert not panel.cards.banner.recover.isVisible()
 
     # cancel leaves no result
     click(qtbot, transport.cancel)
@@ -166,7 +166,7 @@ def test_a_worker_that_never_answers_does_not_block_the_panel(
     assert time.perf_counter() - begun < 20
     assert not panel.status.transport.main.isEnabled()
     qtbot.waitUntil(lambda: model.link.health.state in (SILENT, GONE), timeout=WAIT)
-    assert panel.banner.recover.isVisible()
+    assert panel.cards.banner.recover.isVisible()
 
 
 IMAGE = """<image name="i" type="color3">
@@ -186,10 +186,10 @@ def test_the_problem_of_a_material_is_shown_and_prevents_a_start(qtbot, make_pan
         if panel is None:
             panel = make_panel(document)
         panel.model.refresh_materials()
-        report = panel.report.report
+        report = panel.pages.material.report
 
         def is_shown(panel=panel, report=report, reason=reason):
-            return reason in report.toPlainText() + panel.banner.text.toPlainText()
+            return reason in report.toPlainText() + panel.cards.banner.text.toPlainText()
 
         qtbot.waitUntil(is_shown, timeout=WAIT)
         assert not panel.status.transport.main.isEnabled()
@@ -230,7 +230,7 @@ def test_stop_and_keep_explains_why_it_is_disabled(quiet):
 def test_every_control_has_keyboard_focus_and_a_tooltip(width, qtbot, quiet):
     quiet.resize(width, 860)
     qtbot.wait(50)
-    quiet.settings.more.setChecked(True)
+    quiet.pages.settings.more.setChecked(True)
     controls = [
         each
         for kind in (QAbstractButton, QComboBox, QAbstractSpinBox)
@@ -271,15 +271,15 @@ def test_the_legend_shows_the_share_that_is_not_trained(quiet):
     mask = np.zeros((4, 4), np.float32)
     mask[0] = 1
     quiet.model.state.weights.replace(mask)
-    assert quiet.paint.legend.text().endswith(": trained less; 75% not trained.")
+    assert quiet.pages.paint.legend.text().endswith(": trained less; 75% not trained.")
     quiet.model.state.weights.undo()
-    assert quiet.paint.legend.text().endswith(": trained less.")
+    assert quiet.pages.paint.legend.text().endswith(": trained less.")
 
 
 def test_a_black_result_has_a_light_error_of_100_percent(quiet):
     errors = asdict(measure_samples(np.zeros((64, 3)), np.full((64, 3), 0.5)))
     quiet.model.state.bake.handle({"event": "errors", "step": 1, **errors})
-    shown = quiet.bake_page.figures.others.text()
+    shown = quiet.pages.bake.figures.others.text()
     assert "Light error 100.0%" in shown and "energy" not in shown
 
 
@@ -287,11 +287,11 @@ def test_choices_are_restored(qtbot, quiet, make_panel, document):
     quiet.model.set_choices(resolution=128, target_error=0.02)
     quiet.viewport.set_mode("side by side")
     quiet.model.set_view(shape="cloth", lit_by="sunset")
-    quiet.pages.open(quiet.settings)
+    quiet.pages.open(quiet.pages.settings)
     quiet.close()
     again = make_panel(document, [sys.executable, "-c", "import time; time.sleep(60)"])
     assert again.viewport.mode == "side by side"
     assert (again.model.state.view.shape, again.model.state.view.lit_by) == ("cloth", "sunset")
-    assert again.pages.is_open(again.settings)
+    assert again.pages.is_open(again.pages.settings)
     assert again.model.state.choices.target_error == 0.02
-    assert again.settings._combos["resolution"].count() == 8
+    assert again.pages.settings._combos["resolution"].count() == 8

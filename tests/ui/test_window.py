@@ -66,7 +66,7 @@ def documents(tmp_path):
 
 
 def shown(window):
-    return window.panel.banner.text.toPlainText()
+    return window.panel.cards.banner.text.toPlainText()
 
 
 def test_another_document_with_a_material_of_the_same_name_is_read(window, documents):
@@ -106,7 +106,7 @@ def test_numbers_accept_a_point_or_a_comma(qtbot, tmp_path, typed, language):
     try:
         made = Window(FilesHost(), Memory(QSettings(str(tmp_path / "a.ini"), INI)))
         qtbot.addWidget(made)
-        box = made.panel.settings._reals["target_error"]
+        box = made.panel.pages.settings._reals["target_error"]
         box.selectAll()
         QTest.keyClicks(box, typed)
         QTest.keyClick(box, Qt.Key.Key_Return)
@@ -127,7 +127,7 @@ def test_numbers_look_the_same_in_every_language(qtbot, tmp_path, name):
         panel = made.panel
         panel.model.set_choices(iterations=123_456, time_limit=90.0)
         panel.model.set_view(exposure=-1.5, level=3)
-        steps, bar = panel.settings._spins["iterations"], panel.view_bar
+        steps, bar = panel.pages.settings._spins["iterations"], panel.view_bar
         written = [each.text() for each in (steps, bar.exposure, bar.level)]
         assert written == ["123,456", "Exp -1.5", "Mip 3"]
         steps.selectAll()
@@ -158,7 +158,7 @@ def test_an_error_is_cleared_by_the_next_document(window, documents, tmp_path):
     window.open(tmp_path / "lost.mtlx")
     assert "lost.mtlx: there is no such file" in shown(window)
     window.open(documents[0])
-    assert not window.panel.banner.isVisible() and not window.panel.model.state.notices
+    assert not window.panel.cards.banner.isVisible() and not window.panel.model.state.notices
 
 
 def test_a_document_without_materials_clears_the_panel(window, documents, tmp_path):
@@ -174,7 +174,7 @@ def test_a_document_without_materials_clears_the_panel(window, documents, tmp_pa
     window.open(empty)
     assert "empty.mtlx: has no material with a surface" in shown(window)
     assert not model.can("start") and not model.state.pictures.parts
-    assert "no material yet" in window.panel.report.report.toPlainText()
+    assert "no material yet" in window.panel.pages.material.report.toPlainText()
 
 
 def test_a_document_that_was_damaged_meanwhile_cannot_be_started(window, documents):
@@ -186,7 +186,7 @@ def test_a_document_that_was_damaged_meanwhile_cannot_be_started(window, documen
     documents[0].write_text("<materialx")
     model.refresh_materials()
     assert not model.can("start")
-    assert "not valid XML" in window.panel.report.report.toPlainText()
+    assert "not valid XML" in window.panel.pages.material.report.toPlainText()
     assert "not valid XML" in shown(window)
     documents[0].write_text(whole)
     model.refresh_materials()
@@ -224,7 +224,7 @@ def test_a_material_without_a_worker_is_not_shown_as_ready(window, documents):
     window.open(documents[0])
     window.panel.model.link.set_health(Health(GONE, "The worker is gone (exit code 1)."))
     assert window.panel.status.progress.now.text() == "The worker has stopped"
-    assert window.panel.report.report.toPlainText() == "The material was not read."
+    assert window.panel.pages.material.report.toPlainText() == "The material was not read."
 
 
 def test_a_repeated_message_is_shown_again(window, documents):
@@ -249,8 +249,8 @@ def test_long_names_are_shown_in_full_in_tooltips(window, documents):
 def test_figures_wrap_in_a_narrow_panel(qtbot, window, documents):
     window.open(documents[0])
     window.resize(420, 900)
-    model, figures = window.panel.model, window.panel.bake_page.figures
-    window.panel.pages.open(window.panel.bake_page)
+    model, figures = window.panel.model, window.panel.pages.bake.figures
+    window.panel.pages.open(window.panel.pages.bake)
     figures.setStyleSheet("QLabel { font-size: 22px }")
     verdict = "the neural material is not faster than the graph, and its textures are larger"
     model._events.handle_forecast(
@@ -265,7 +265,7 @@ def test_figures_wrap_in_a_narrow_panel(qtbot, window, documents):
 def test_sizes_keep_their_order_in_right_to_left_layouts(qtbot, window, qapp):
     window.panel.model.set_choices(resolution=64)
     window.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
-    text = window.panel.settings._combos["resolution"].currentText()
+    text = window.panel.pages.settings._combos["resolution"].currentText()
     layout = QTextLayout(text)
     option = QTextOption()
     option.setTextDirection(Qt.LayoutDirection.RightToLeft)
@@ -313,14 +313,14 @@ def test_every_place_is_trained_after_the_paint_is_undone(window, documents):
     model._sync.send_weights()
     where, plain = [each for each in window.client.sent if not is_view(each)][-2:]
     assert (where, plain) == (commands.Focus("everywhere"), commands.SetImportance())
-    assert window.panel.paint.focus.currentData() == "everywhere"
+    assert window.panel.pages.paint.focus.currentData() == "everywhere"
     assert "All weights are equal again" in shown(window)
 
 
 def test_fields_without_a_label_have_accessible_names(window):
     fields = [
         *window.panel.view_bar.findChildren(QAbstractSpinBox),
-        *(each for each in window.panel.settings.findChildren(QLineEdit) if each.toolTip()),
+        *(each for each in window.panel.pages.settings.findChildren(QLineEdit) if each.toolTip()),
     ]
     names = [
         QAccessible.queryAccessibleInterface(each).text(QAccessible.Text.Name) for each in fields
@@ -388,7 +388,7 @@ def test_long_messages_wrap_and_are_copied_unchanged(qtbot, window):
     message = "No file: " + "_".join(f"a_long_name_{number}" for number in range(40)) + ".vdg"
     window.panel.model.state.notices.add("warning", message)
     qtbot.wait(50)
-    text = window.panel.banner.text
+    text = window.panel.cards.banner.text
     lines = text.document().size().height() / text.fontMetrics().lineSpacing()
     assert lines > 10 and text.document().idealWidth() <= text.viewport().width()
     assert text.height() >= text.document().size().height()
@@ -417,8 +417,8 @@ def test_the_tab_key_goes_through_all_sections_and_returns(window):
         stops.append(stop)
         QTest.keyClick(stop, Qt.Key.Key_Tab)
     assert stop is window.panel.viewport
-    assert window.panel.settings.folder in stops
-    assert any(window.panel.ladder.isAncestorOf(each) for each in stops)
+    assert window.panel.pages.settings.folder in stops
+    assert any(window.panel.pages.ladder.isAncestorOf(each) for each in stops)
 
 
 def test_an_export_replaces_only_the_chosen_file(window, documents, tmp_path, monkeypatch):
@@ -431,7 +431,7 @@ def test_an_export_replaces_only_the_chosen_file(window, documents, tmp_path, mo
 
         monkeypatch.setattr(QFileDialog, "getSaveFileName", ask)
         window.client.sent.clear()
-        window.panel.paint.save.click()
+        window.panel.pages.paint.save.click()
         return [Path(each.path).name for each in window.client.sent if not is_view(each)]
 
     assert written("new") == ["new.exr"]
@@ -459,7 +459,7 @@ def test_a_missing_qt_library_is_named(monkeypatch):
 
 def test_no_page_has_the_letter_of_another_button_or_of_a_menu(window, documents):
     window.open(documents[0])
-    window.panel.ladder.attach.setVisible(True)
+    window.panel.pages.ladder.attach.setVisible(True)
     for page in ("Bake", "Material", "Settings", "Paint", "History", "Ladder"):
         window.panel.pages.show_only([page])
         texts = [each.text() for each in window.menuBar().actions()]

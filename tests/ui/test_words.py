@@ -101,9 +101,9 @@ def done(qapp, folder):
     session.model.state.live.take(opened(*session.model.state.choices.live)["live"])
     finish(session, hints=[DETAIL])
     panel.pages.show_only([*panel.pages.all])
-    panel.settings.more.setChecked(True)
-    panel.bake_page.verdict.fold.setChecked(True)
-    panel.live_page.fold.setChecked(True)
+    panel.pages.settings.more.setChecked(True)
+    panel.pages.bake.verdict.fold.setChecked(True)
+    panel.pages.live.fold.setChecked(True)
     qapp.processEvents()
     yield panel
     panel.shutdown()
@@ -184,4 +184,4 @@ def test_tab_goes_through_the_panel_from_the_viewport_down(done):
     assert places == sorted(places)
     # what is in a section comes between its head and the next one
     paint, history = (order.index(done.pages.all[name].head) for name in ("Paint", "History"))
-    assert paint < order.index(done.paint.texture) < history
+    assert paint < order.index(done.pages.paint.texture) < history

@@ -1,12 +1,13 @@
-"""Paint and brush over the pictures of the viewport."""
+"""Paint and brush over the pictures of the viewport, and the pen that paints."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QRectF
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt
+from PySide6.QtGui import QImage, QPainter, QPointingDevice
+from PySide6.QtWidgets import QWidget
 
 from verdigris.ui.brush.contrast import INKS, Ink, choose_inks
 from verdigris.ui.brush.paint_pixels import paint_pixels, ring_pixels, weights_at
@@ -18,6 +19,7 @@ from verdigris.ui.viewport.viewport import Viewport
 
 # Larger pictures have paint of about half their size, to keep strokes fast.
 _MOST_PIXELS = 512
+_SIZE_KEYS = {Qt.Key.Key_BracketLeft: -1, Qt.Key.Key_BracketRight: 1}
 
 
 class PaintLayer:
@@ -88,3 +90,30 @@ class PaintLayer:
             radii = [tools.radius_at(*place) for place in places]
             self._ring = key, image_of(ring_pixels(np.asarray(uv), places, radii))
         return self._ring[1]
+
+
+class Pen(QObject):
+    """Watches a widget that is painted on. The events of a tablet pass on: Qt makes those of a
+    mouse of them."""
+
+    def __init__(self, widget: QWidget, tools: BrushTools) -> None:
+        super().__init__(widget)
+        self._tools = tools
+        self.pressure, self.erases = 1.0, False
+        widget.installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        kind = event.type()
+        if kind in (QEvent.Type.TabletPress, QEvent.Type.TabletMove):
+            self.pressure = float(event.pressure())
+            self.erases = event.pointerType() == QPointingDevice.PointerType.Eraser
+            event.ignore()
+        elif kind == QEvent.Type.TabletRelease:
+            event.ignore()
+        elif kind == QEvent.Type.MouseButtonRelease:
+            # the next stroke may be that of a mouse
+            self.pressure, self.erases = 1.0, False
+        elif kind == QEvent.Type.KeyPress and event.key() in _SIZE_KEYS:
+            self._tools.resize(_SIZE_KEYS[event.key()])
+            return True
+        return False

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFileDialog, QFormLayout, QVBoxLayout, QWidget
 
-from verdigris.core.geometry.mesh import Mesh, load_mesh
-from verdigris.core.geometry.shapes import find_shape
 from verdigris.core.hosts.host import (
     BRUSH_WEIGHT,
     LARGEST_WEIGHT,
@@ -31,11 +27,9 @@ from verdigris.ui.brush.paint_controls import (
     choice,
     flow_of,
 )
-from verdigris.ui.brush.paint_layer import PaintLayer
-from verdigris.ui.brush.pen import Pen
+from verdigris.ui.brush.paint_layer import PaintLayer, Pen
 from verdigris.ui.brush.texture_view import ERRORS, TextureView
 from verdigris.ui.model.panel_model import PanelModel
-from verdigris.ui.model.parts.scene_meshes import mesh_of
 from verdigris.ui.paint.brush_space import OBJECT
 from verdigris.ui.paint.brush_tools import BrushTools
 from verdigris.ui.paint.weight_map import SIZE
@@ -54,7 +48,12 @@ class PaintPage(QWidget):
     def __init__(self, model: PanelModel, viewport: Viewport) -> None:
         super().__init__()
         self._model, self._viewport = model, viewport
-        self.tools = BrushTools(model.state.weights, self._find_mesh, self._find_places)
+        self.tools = BrushTools(
+            model.state.weights,
+            lambda: model.state.meshes.in_view(model.state.view),
+            # the shape in the view, and the uv of its pixels
+            lambda: (model.state.view.shape, model.state.pictures.places),
+        )
         self.overlay = PaintLayer(model, viewport, self.tools)
         self._pen = Pen(viewport, self.tools)
         self.texture = TextureView(model, self.tools)
@@ -240,22 +239,6 @@ class PaintPage(QWidget):
             model.link.state_changed,
         ):
             bind(self, signal, self._show)
-
-    def _find_mesh(self) -> tuple[str, Callable[[], Mesh]] | None:
-        """The mesh in the view: one of the scene, or a file."""
-        view, loaded = self._model.state.view, self._model.state.meshes.loaded
-        found = find_shape(view.shape)
-        if found is not None:
-            return view.shape, lambda: found
-        if view.shape != "mesh":
-            return None
-        if loaded is not None and loaded.name == view.mesh:
-            return view.mesh, lambda: mesh_of(loaded)
-        return view.mesh, lambda: load_mesh(Path(view.mesh))
-
-    def _find_places(self) -> tuple[str, Any]:
-        """The shape in the view, and the uv of its pixels."""
-        return self._model.state.view.shape, self._model.state.pictures.places
 
     def _show_tools(self) -> None:
         tools = self.tools

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from verdigris.core.pictures.compare.heat import automatic_top, heat_colours
 from verdigris.core.pictures.picture_files import srgb_from_linear
 from verdigris.ui.brush.contrast import INKS, Ink, choose_inks
+from verdigris.ui.brush.paint_layer import Pen
 from verdigris.ui.brush.paint_pixels import paint_pixels, weights_at
-from verdigris.ui.brush.pen import Pen
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.paint.brush_tools import BrushTools
 from verdigris.ui.qt.binding import bind

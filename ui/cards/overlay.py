@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import (
@@ -16,12 +16,14 @@ from PySide6.QtWidgets import (
 )
 
 from verdigris.core.hosts.host import HostMaterial
+from verdigris.ui.first_run import SelftestOffer, SetUpBox
 from verdigris.ui.model.cards import LOCATE_FOLDER, Card, cards_of
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.qt.binding import bind
 from verdigris.ui.qt.flow_layout import FlowLayout
 from verdigris.ui.qt.text_widgets import Line
 from verdigris.ui.signals import ERROR, WARNING
+from verdigris.ui.status.banner import Banner
 from verdigris.ui.style.colours import colours_for
 from verdigris.ui.style.icons import IconLabel, wear
 from verdigris.ui.style.metrics import FIELD, GAP, HALF, bold
@@ -97,9 +99,9 @@ class CardBox(QFrame):
 
 
 class CardOverlay(QWidget):
-    """The cards at the lower edge of a widget, below the given messages."""
+    """The cards at the lower edge of a widget, below offers and the last message."""
 
-    def __init__(self, model: PanelModel, over: QWidget, messages: Sequence[QWidget]) -> None:
+    def __init__(self, model: PanelModel, over: QWidget) -> None:
         super().__init__(over)
         self._model, self._over = model, over
         # by material: a card that was hidden comes again with another one
@@ -109,8 +111,10 @@ class CardOverlay(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(_MARGIN)
-        self._messages = messages
-        for message in messages:
+        self.set_up, self.selftest = SetUpBox(model), SelftestOffer(model)
+        self.banner = Banner(model)
+        self._messages = (self.set_up, self.selftest, self.banner)
+        for message in self._messages:
             self._column.addWidget(message)
             message.installEventFilter(self)
         over.installEventFilter(self)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.base.process.worker_environment import NoWorkerError, WorkerEnvironmentError
 from verdigris.core.bundle.history import Version
 from verdigris.core.hosts.host import Host, HostDocument, HostMaterial
-from verdigris.core.material.files.missing_files import find_folders
-from verdigris.core.settings.changes import changes_to
 from verdigris.core.worker.client.client import WELL, WorkerClient
 from verdigris.core.worker.protocol import commands
 from verdigris.core.worker.protocol.worker_events import FAILED, IDLE
@@ -157,11 +153,9 @@ class PanelModel:
 
     def locate(self, folder: str) -> None:
         """Searches missing images in a folder and the folders in it."""
-        textures = (self.state.report or {}).get("textures", ())
-        names = [str(each.get("file", "")) for each in textures if each.get("is_missing")]
-        folders = find_folders(Path(folder), names)
+        folders = self.scene.find_textures(Path(folder))
         if folders:
-            self.search_in(*map(str, folders))
+            self.search_in(*folders)
         else:
             self.state.notices.add(WARNING, f"{folder}: contains none of the missing textures")
 
@@ -242,9 +236,7 @@ class PanelModel:
         try:
             self.link.start()
         except VerdigrisError as failure:
-            is_unset = isinstance(failure, WorkerEnvironmentError) and self.set_up.offer()
-            # the offer has the remedy, unless a setting names a wrong file
-            is_offered = is_unset and isinstance(failure, NoWorkerError)
+            is_offered = self.set_up.offers_remedy(failure)
             error = {"command": "open", "text": str(failure), "is_offered": is_offered}
             self._events.handle_error(error)
             return
@@ -305,9 +297,7 @@ class PanelModel:
         predicted = state.predict(state.choices) if settings is None else None
         state.times.start(predicted, state.choices.resume)
         self._events.begin_bake()
-        request = state.choices.request
-        if settings is not None:
-            request = replace(request, changes=changes_to(settings))
+        request = state.choices.request_for(settings)
         self.link.begin(
             commands.Start(
                 str(scene.result_folder), scene.result_name, request, self.wants_report_picture

@@ -8,6 +8,7 @@ from pathlib import Path
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.text import unused_names
 from verdigris.core.hosts.host import BakedResult, Host, HostMaterial
+from verdigris.core.material.files.missing_files import find_folders
 from verdigris.ui.model.panel_state import PanelState
 from verdigris.ui.paint.scene_paint import ScenePaint, WeightOwners
 from verdigris.ui.signals import INFO, WARNING
@@ -34,6 +35,12 @@ class Scene:
     def own_weights(self) -> None:
         """Shows the painted weights of the chosen material."""
         self._owners.switch_to(self._state.current, self._state.materials)
+
+    def find_textures(self, folder: Path) -> list[str]:
+        """Folders in a folder that contain missing textures of the chosen material."""
+        textures = (self._state.report or {}).get("textures", ())
+        names = [str(each.get("file", "")) for each in textures if each.get("is_missing")]
+        return [str(path) for path in find_folders(folder, names)]
 
     @property
     def identity(self) -> str:

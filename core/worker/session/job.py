@@ -1,4 +1,4 @@
-"""Jobs of a session: a bake, advanced step by step between commands, and a ladder."""
+"""One bake, advanced step by step between commands."""
 
 from __future__ import annotations
 
@@ -16,28 +16,22 @@ from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.base.lock import clear_locks
 from verdigris.core.bundle.files.manifest import SUFFIX
 from verdigris.core.progress import ENCODING, FLATTENING, ROUNDING, SMALL_TEXTURE, STARTS, TRAINING
-from verdigris.core.worker.protocol.worker_events import Error, Fitted, Fitting, Plan
+from verdigris.core.worker.protocol.worker_events import Error, Plan
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from verdigris.core.baking.state.run import Run
-    from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
     from verdigris.core.progress import Event, Finished, Started
-    from verdigris.core.worker.protocol.commands import Ladder, Start
-    from verdigris.core.worker.session.opening import OpenMaterial
+    from verdigris.core.worker.protocol.commands import Start
 
 # Seconds of a run of steps: progress comes more than five times a second, with time for pictures.
 RUN_SECONDS = 0.14
 # The most training that a killed worker loses.
 CHECKPOINT_SECONDS = 5.0
-# Seconds between two events of a ladder.
-_INTERVAL = 0.1
-# The uv set of a mesh from a host.
-_SCENE_SET = "st"
 
 
 class Job:
@@ -146,42 +140,6 @@ class Job:
         self._events.close()
         # a signal can come between creating and holding a lock
         clear_locks(self._folder, (self._name, f"{self._name}{SUFFIX}"))
-
-
-def run_ladder(
-    command: Ladder, material: OpenMaterial, mesh: Mesh | None, post: Callable[[Event], None]
-) -> None:
-    """Fits a ladder of the open material. Posts what is fitted, and the report at the end. `mesh`
-    is a mesh of the host's scene; without it, the command names a file."""
-    from verdigris.core.baking.fit_ladder import fit_ladder
-    from verdigris.core.baking.ladder_request import LadderRequest
-    from verdigris.core.ladder.mesh.mesh_surface import Surface, load_surface
-    from verdigris.core.lighting.environment import STUDIO
-    from verdigris.core.lighting.named_environments import find_environment
-
-    teacher = material.teacher
-    request = LadderRequest(
-        Path(command.folder), command.rungs, command.size, preset=command.preset
-    )
-    if mesh is None:
-        surface = load_surface(Path(command.mesh))
-    else:
-        surface = Surface(mesh, {_SCENE_SET: mesh.uv}, name=command.mesh)
-    last = 0.0
-
-    def show(what: str, part: float) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if part >= 1 or now - last > _INTERVAL:
-            last = now
-            post(Fitting(what, part))
-
-    environment = find_environment(command.lit_by or STUDIO)
-    report = fit_ladder(
-        material.opened.document, teacher.material, surface, environment, teacher.device, request,
-        on_progress=show,
-    )  # fmt: skip
-    post(Fitted(command.folder, report))
 
 
 def write_pictures(

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.errors import LightingError, MeshError, VerdigrisError
 from verdigris.core.material.evaluator import DeviceMaterial
 from verdigris.core.worker.drawing.live_drawing import LiveDrawing, new_renderer
 from verdigris.core.worker.drawing.shown import ShownMaterials, ShownMeshes
 from verdigris.core.worker.drawing.texel_inspector import RollingErrors
-from verdigris.core.worker.protocol import commands, worker_events
 from verdigris.core.worker.protocol.worker_events import (
     ErrorMap,
     Errors,
@@ -36,11 +33,9 @@ if TYPE_CHECKING:
     from verdigris.core.training.numpy.numpy_trainer import LiveNetwork
     from verdigris.core.worker.protocol.commands import Range, SetView
     from verdigris.core.worker.session.job import Job
-    from verdigris.core.worker.session.opening import ShownBundle
+    from verdigris.core.worker.session.showing import ShownBundle
 
 TEXTURE = "texture"
-# The mesh in view and the last ones: meshes can be large.
-_MOST_MESHES = 4
 # Seconds between pictures while nothing trains, and of drawing between commands.
 _INTERVAL = 0.16
 _SLICE = 0.05
@@ -55,56 +50,6 @@ _PERIOD = 1.8
 _BEFORE_REFERENCE = 2
 # Seconds of drawing the reference for each of live pictures, until it is whole.
 _OF_REFERENCE = 0.4
-
-
-class RequestedView:
-    """The requested view, and the host's meshes, which outlive a material."""
-
-    def __init__(self, post: Callable[[Event], None]) -> None:
-        self._post = post
-        self._view = commands.SetView()
-        self.meshes: dict[str, Mesh] = {}
-
-    def open(self, teacher: Teacher, resolution: int) -> LivePictures:
-        """The pictures in the requested view; with a sphere if its mesh is missing."""
-        try:
-            return LivePictures(teacher, self._view, resolution, self._post, self.meshes)
-        except VerdigrisError as failure:
-            refused = self._view
-            self._view = replace(refused, shape="sphere", mesh="", lit_by="")
-            self._keep_showing(refused, failure)
-            return LivePictures(teacher, self._view, resolution, self._post, self.meshes)
-
-    def look(self, show: LivePictures | None, command: commands.SetView) -> bool:
-        """Changes the view; False if it is refused."""
-        try:
-            if show is not None:
-                show.look(command)
-        except (MeshError, LightingError) as failure:
-            self._keep_showing(command, failure)
-            return False
-        self._view = command
-        return True
-
-    def take_mesh(self, show: LivePictures | None, command: commands.SetMesh) -> None:
-        """Keeps a mesh of the host, and shows it if the view is of this mesh."""
-        self.meshes.pop(command.name, None)
-        self.meshes[command.name] = command.mesh()
-        while len(self.meshes) > _MOST_MESHES:
-            del self.meshes[next(name for name in self.meshes if name != self._view.mesh)]
-        if show is not None and (self._view.shape, self._view.mesh) == ("mesh", command.name):
-            show.look(self._view, is_new=True)
-
-    def _keep_showing(self, refused: commands.SetView, failure: VerdigrisError) -> None:
-        """Posts why a view is refused, and the view that stays."""
-        view = self._view
-        shown = view.mesh if view.shape == "mesh" else f"the {view.shape}"
-        if isinstance(failure, LightingError):
-            shown = f"the light {view.lit_by or 'of the studio'}"
-        self._post(
-            worker_events.Error(f"{failure}; {shown} is shown", "view", type(failure).__name__)
-        )
-        self._post(worker_events.Showing(refused.number, view.shape, view.mesh, view.lit_by))
 
 
 class LivePictures:

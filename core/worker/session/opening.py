@@ -8,18 +8,16 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.errors import BundleError, VerdigrisError
+from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.material.files.paths import FileMark, file_mark
 from verdigris.core.worker.protocol.messages import ProtocolError
 
 if TYPE_CHECKING:
-    from verdigris.core.bundle.files.read import Bundle
-    from verdigris.core.material.live_inputs.live_input import LiveInput, WantedInput
+    from verdigris.core.material.live_inputs.live_input import WantedInput
     from verdigris.core.material.load.mtlx_document import Document
     from verdigris.core.material.report import MaterialReport
     from verdigris.core.material.teacher.teacher import Teacher
-    from verdigris.core.network.student import Student
-    from verdigris.core.worker.protocol.commands import Open, Show
+    from verdigris.core.worker.protocol.commands import Open
     from verdigris.core.worker.session.live_pictures import LivePictures
 
 
@@ -56,16 +54,6 @@ class OpenMaterial:
         name = self.teacher.material.name
         found = [report for report in self.opened.reports if report.name == name]
         return [asdict(facts) for report in found for facts in report.textures]
-
-
-@dataclass(frozen=True)
-class ShownBundle:
-    """A bundle in the pictures."""
-
-    student: Student
-    resolution: int
-    live: tuple[LiveInput, ...]
-    """Its own live inputs, which need not be those of the open material."""
 
 
 def open_document(command: Open) -> OpenDocument:
@@ -162,29 +150,3 @@ def trainer_of(opened: OpenDocument) -> str:
 def live_facts(teacher: Teacher) -> tuple[Mapping[str, Any], ...]:
     """The live inputs of a teacher for the other side."""
     return tuple({**each.as_json(), "request": str(each.wanted)} for each in teacher.live_inputs)
-
-
-def open_students(command: Show, teacher: Teacher) -> tuple[ShownBundle, ShownBundle | None]:
-    """The bundle, and the one to compare it with, if any."""
-    bundle = _open(command.path, teacher)
-    other = _open(command.against, teacher) if command.against else None
-    return _shown(bundle, teacher), _shown(other, teacher) if other else None
-
-
-def _open(path: str, teacher: Teacher) -> Bundle:
-    from verdigris.core.bundle.files.read import open_bundle
-
-    bundle = open_bundle(Path(path))
-    if bundle.source_name != teacher.material.name:
-        raise BundleError(
-            f"{path}: contains the material {bundle.source_name!r}, and "
-            f"{teacher.material.name!r} is open: choose that material to show it"
-        )
-    return bundle
-
-
-def _shown(bundle: Bundle, teacher: Teacher) -> ShownBundle:
-    from verdigris.core.network.student import Student
-
-    student = Student(bundle.parameters(), teacher.device)
-    return ShownBundle(student, bundle.layout.width, bundle.manifest.live)

@@ -23,7 +23,6 @@ from verdigris.core.worker.protocol.streams import LONG_PATIENCE, PATIENCE, REST
 from verdigris.core.worker.session.budget import Turns
 from verdigris.core.worker.session.forecast import estimate, measure
 from verdigris.core.worker.session.job import Job, write_pictures
-from verdigris.core.worker.session.live_pictures import RequestedView
 from verdigris.core.worker.session.opening import (
     OpenDocument,
     OpenMaterial,
@@ -31,6 +30,7 @@ from verdigris.core.worker.session.opening import (
     open_document,
     trainer_of,
 )
+from verdigris.core.worker.session.showing import RequestedView
 
 if TYPE_CHECKING:
     import numpy as np
@@ -211,7 +211,7 @@ class Session:
         self._enter(worker_events.PREPARING, _PREPARING, LONG_PATIENCE)
 
     def _show_bundle(self, command: commands.Show) -> None:
-        from verdigris.core.worker.session.opening import open_students
+        from verdigris.core.worker.session.showing import open_students
 
         self._refuse_while_busy("show")
         material = self._require_material("show")
@@ -230,7 +230,7 @@ class Session:
             self._post(measure(teacher, recipe[classify([teacher], recipe)]))
 
     def _fit_ladder(self, command: commands.Ladder) -> None:
-        from verdigris.core.worker.session.job import run_ladder
+        from verdigris.core.worker.session.ladder_job import run_ladder
 
         self._refuse_while_busy("ladder")
         material = self._require_material("ladder")

@@ -28,7 +28,7 @@ def made(qapp, fake_panel):
     session, panel = fake_panel
     session.ready()
     panel.viewport.set_mode("reference")
-    panel.paint.in_view.click()
+    panel.pages.paint.in_view.click()
     qapp.processEvents()
     return panel
 
@@ -41,7 +41,7 @@ def panel(made):
     model.state.effects = Effects()
     model.state.pictures.clear_errors()
     model.state.pictures.error_map = None
-    made.paint.tools.set(**asdict(Brush()), opacity=0.7)
+    made.pages.paint.tools.set(**asdict(Brush()), opacity=0.7)
     made.viewport._pointer = None
     show_sphere(made)
     return made
@@ -131,7 +131,7 @@ def press_pen(widget, device, place, pressure):
 
 @pytest.mark.parametrize("where", ["viewport", "paint.texture"])
 def test_a_light_pen_paints_less_than_a_mouse(qtbot, panel, pen, where):
-    widget = panel.viewport if where == "viewport" else panel.paint.texture
+    widget = panel.viewport if where == "viewport" else panel.pages.paint.texture
     panel.pages.show_only(["Paint"])
     qtbot.wait(20)
     weights, middle = panel.model.state.weights, widget.rect().center()
@@ -149,7 +149,7 @@ def test_a_light_pen_paints_less_than_a_mouse(qtbot, panel, pen, where):
 
 
 def test_brackets_change_the_size_in_the_view_and_on_the_texture(qtbot, panel):
-    page = panel.paint
+    page = panel.pages.paint
     before = page.size.box.value()
     qtbot.keyClick(panel.viewport, Qt.Key.Key_BracketRight)
     qtbot.keyClick(page.texture, Qt.Key.Key_BracketRight)
@@ -160,7 +160,7 @@ def test_brackets_change_the_size_in_the_view_and_on_the_texture(qtbot, panel):
 
 
 def test_a_slider_and_the_number_beside_it_are_the_same_value(panel):
-    page = panel.paint
+    page = panel.pages.paint
     page.weight.slider.setValue(25)
     assert page.weight.box.value() == 2.5 and page.tools.brush.weight == 2.5
     page.strength.box.setValue(80)
@@ -172,7 +172,7 @@ def test_a_slider_and_the_number_beside_it_are_the_same_value(panel):
 
 
 def test_one_click_paints_from_the_error_and_one_undoes_it(panel):
-    page, model = panel.paint, panel.model
+    page, model = panel.pages.paint, panel.model
     assert not page.from_error.isEnabled()
     errors = np.full((64, 64), 0.01, np.float32)
     errors[40:56, 8:40] = 0.09
@@ -186,7 +186,7 @@ def test_one_click_paints_from_the_error_and_one_undoes_it(panel):
 
 
 def test_the_page_says_how_to_measure_the_effect_and_then_what_it_is(panel):
-    page, model = panel.paint, panel.model
+    page, model = panel.pages.paint, panel.model
     assert page.effect.isHidden()
     errors = np.full((64, 64), 0.02, np.float32)
     plain = model.state.weights.values.copy()

@@ -126,7 +126,7 @@ def finish(session, **changes):
 
 
 def test_the_verdict_comes_in_words_with_a_suggestion_that_one_click_tries(panel, session):
-    box, model = panel.bake_page.verdict, session.model
+    box, model = panel.pages.bake.verdict, session.model
     model.set_choices(preset="standard")
     report(session, varying_inputs=["base_color"])
     assert not box.isVisible()
@@ -156,7 +156,7 @@ def test_a_perfect_bake_has_no_suggestion_and_a_draft_suggests_longer_training(p
         "pictures": [{"psnr": 58.0, "ldr_flip": 0.004}],
     }
     finish(session, **perfect)
-    box = panel.bake_page.verdict
+    box = panel.pages.bake.verdict
     assert box.text.text() == "Indistinguishable" and not box.attempt.isVisible()
     session.receive("state", state="idle")
     finish(session)
@@ -165,7 +165,7 @@ def test_a_perfect_bake_has_no_suggestion_and_a_draft_suggests_longer_training(p
 
 def test_preset_cards_show_time_size_and_quality_and_are_chosen_by_keyboard(qtbot, panel, session):
     report(session, varying_inputs=["base_color"])
-    cards = panel.bake_page.presets.cards
+    cards = panel.pages.bake.presets.cards
     assert [*cards] == ["draft", "standard", "final"] and cards["draft"].isChecked()
     assert re.fullmatch(r"(up to )?[\d.]+ [KM]B", cards["final"].lines[1])
     sizes = [card.prediction.loaded_bytes for card in cards.values()]
@@ -177,24 +177,24 @@ def test_preset_cards_show_time_size_and_quality_and_are_chosen_by_keyboard(qtbo
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
     assert session.model.state.choices.preset == "standard" and cards["standard"].isChecked()
     # once in the window: beside the viewport, and on the page of settings after a bake
-    assert panel.settings.presets.isHidden()
+    assert panel.pages.settings.presets.isHidden()
     before = cards["standard"].prediction.seconds
     finish(session)
-    assert not panel.settings.presets.isHidden() and not panel.bake_page.presets.isVisible()
+    assert not panel.pages.settings.presets.isHidden() and not panel.pages.bake.presets.isVisible()
     # the bake took no time, which the next prediction knows, also in another panel
-    assert panel.settings.presets.cards["standard"].prediction.seconds < 0.1 * before
+    assert panel.pages.settings.presets.cards["standard"].prediction.seconds < 0.1 * before
     panel.shutdown()
     assert len(panel._memory.outcomes()) == 1
 
 
 def test_a_constant_material_is_predicted_with_its_small_texture(panel, session):
     report(session)
-    assert panel.bake_page.presets.cards["final"].prediction.loaded_bytes < 100_000
+    assert panel.pages.bake.presets.cards["final"].prediction.loaded_bytes < 100_000
 
 
 def test_the_chart_has_titles_phases_a_crosshair_and_ghosts_and_is_cleared(panel, session):
     report(session, varying_inputs=["base_color"])
-    chart, model = panel.bake_page.plot, session.model
+    chart, model = panel.pages.bake.plot, session.model
     assert not chart.isVisible()
     finish(session)
     assert chart.isVisible()
@@ -229,7 +229,7 @@ def test_the_chart_has_titles_phases_a_crosshair_and_ghosts_and_is_cleared(panel
 
 
 def test_messages_name_files_and_their_tooltip_has_the_folders(panel, session):
-    model, banner = session.ready(), panel.banner
+    model, banner = session.ready(), panel.cards.banner
     text = "/home/me/my scenes/maps/oak 2.png: is no image; use C:\\maps\\a.png or 'maps/b.png'"
     model.state.notices.add(ERROR, text)
     assert banner.text.toPlainText() == "oak 2.png: is no image; use a.png or 'maps/b.png'"
@@ -245,7 +245,7 @@ def test_messages_name_files_and_their_tooltip_has_the_folders(panel, session):
 
 def test_what_went_well_is_one_slim_line_that_hides_soon(qtbot, panel, session):
     panel.resize(420, 900)
-    model, banner = session.ready(), panel.banner
+    model, banner = session.ready(), panel.cards.banner
     model.state.notices.add(INFO, f"Written: {'/folder' * 30}/copper_tray.vdg")
     assert banner.isVisible() and banner.line.text() == "Written: copper_tray.vdg"
     assert banner.height() <= 40 and not banner.text.isVisible()

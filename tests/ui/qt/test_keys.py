@@ -78,7 +78,7 @@ def test_shortcuts_of_impossible_actions_reach_the_application(qtbot, applicatio
 
 
 def test_shortcuts_undo_and_redo_a_stroke(qtbot, application):
-    paint, weights = application.panel.paint, application.panel.model.state.weights
+    paint, weights = application.panel.pages.paint, application.panel.model.state.weights
     application.panel.pages.open(paint)
     weights.fill(3.0)
     press(qtbot, paint.texture, Qt.Key.Key_Z)

@@ -62,13 +62,13 @@ def test_contrast_is_the_wcag_ratio():
 def test_disabled_controls_and_hints_stay_readable(colours, wear, quiet):
     wear(palette_of(*colours))
     window = quiet.palette().color(ROLE.Window)
-    form = quiet.settings
+    form = quiet.pages.settings
     for child, role in (
         (quiet.status.transport.cancel, ROLE.ButtonText),
         (form.folder, ROLE.Text),
         (form._combos["network"], ROLE.Text),
         (form.resume, ROLE.WindowText),
-        (quiet.bake_page.figures.size, ROLE.WindowText),
+        (quiet.pages.bake.figures.size, ROLE.WindowText),
     ):
         child.setEnabled(False)
         # on the window: disabled controls have no ground of their own
@@ -93,7 +93,7 @@ def test_our_palettes_are_readable(palette):
 
 
 def test_messages_follow_a_change_of_palette(wear, quiet):
-    model, text = quiet.model, quiet.banner.text
+    model, text = quiet.model, quiet.cards.banner.text
     # on a busy machine the worker would count as silent
     quiet._timer.stop()
     wear(palette_of(*PALETTES["light"]))
@@ -104,4 +104,4 @@ def test_messages_follow_a_change_of_palette(wear, quiet):
     ground = quiet.palette().color(ROLE.Window)
     assert contrast(QColor(text.styleSheet().split()[1].rstrip(";")), ground) > 4.5
     assert colours_for(quiet).middling.name() in text.styleSheet()
-    assert colours_for(quiet).good.name() in quiet.bake_page.figures.error.styleSheet()
+    assert colours_for(quiet).good.name() in quiet.pages.bake.figures.error.styleSheet()

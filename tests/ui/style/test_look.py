@@ -58,7 +58,7 @@ def test_nothing_moves_when_messages_and_states_come_and_go(qtbot, session, pane
         qtbot.wait(5)
         assert places(panel) == before
         seen.add(panel.status.transport.main.text())
-    assert panel.banner.isVisible() and panel.viewport.rect().contains(panel.cards.geometry())
+    assert panel.cards.banner.isVisible() and panel.viewport.rect().contains(panel.cards.geometry())
     assert seen == {"&Pause", "&Resume", "&Bake"}
     # eight pixels
     assert panel.status.height() % 8 == 0
@@ -79,7 +79,7 @@ def test_there_is_one_filled_button_and_a_double_click_on_it_does_not_pause(qtbo
 
 
 def test_good_news_hide_by_themselves_and_errors_stay_with_an_icon_each(session, panel):
-    banner, notices = panel.banner, session.model.state.notices
+    banner, notices = panel.cards.banner, session.model.state.notices
     icons = []
     for severity, stays in ((INFO, False), (WARNING, True), (ERROR, True)):
         notices.add(severity, f"A {severity} of the bake")
@@ -116,7 +116,7 @@ def test_the_sparkline_falls_with_the_error_and_opens_the_chart(qtbot, session, 
     assert line.accessibleName() == "Chart of the error: 0.0200"
     panel.pages.show_only([])
     line.click()
-    assert panel.pages.is_open(panel.bake_page)
+    assert panel.pages.is_open(panel.pages.bake)
     assert model.link.is_busy
 
 

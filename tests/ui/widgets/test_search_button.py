@@ -21,15 +21,15 @@ def test_a_missing_image_is_found_with_one_click(qtbot, make_panel, tmp_path):
     document = folder / "chair.mtlx"
     document.write_text(with_image(r"D:\old\oak.png"))
     panel = make_panel(document)
-    button, model = panel.report.search, panel.model
+    button, model = panel.pages.material.search, panel.model
     assert not button.isVisible()
     qtbot.waitUntil(lambda: model.state.report is not None, timeout=WAIT)
     assert model.state.is_refused and button.isVisible()
     assert button.text() == "Search in my && maps" and str(maps) in button.toolTip()
-    assert "Cannot be baked" in panel.report.report.toPlainText()
+    assert "Cannot be baked" in panel.pages.material.report.toPlainText()
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(
         lambda: model.state.report is not None and not model.state.is_refused, timeout=WAIT
     )
     assert not button.isVisible()
-    assert str(maps / "oak.png") in panel.report.report.toPlainText()
+    assert str(maps / "oak.png") in panel.pages.material.report.toPlainText()

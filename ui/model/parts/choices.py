@@ -8,6 +8,7 @@ from typing import Any
 
 from verdigris.core.baking.bake_request import BakeRequest, options_of
 from verdigris.core.settings.bake_settings import BakeSettings
+from verdigris.core.settings.changes import changes_to
 from verdigris.core.settings.presets import Kind
 
 _SETTINGS = {each.name for each in fields(BakeSettings)}
@@ -44,6 +45,12 @@ class BakeChoices:
         """The settings of a bake with this trainer. Widgets ask for them at each change."""
         recipe = self.request.recipe(trainer, live=len(self.live))
         return recipe[Kind.CONSTANT] if is_constant else recipe.largest
+
+    def request_for(self, settings: Mapping[str, Any] | None) -> BakeRequest:
+        """The request of a bake. `settings` are those of an interrupted bake that goes on."""
+        if settings is None:
+            return self.request
+        return replace(self.request, changes=changes_to(settings))
 
     def with_values(self, values: Mapping[str, Any]) -> BakeChoices:
         """The choices with other values by name, of which 0, an empty text and None are none.

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 
 from verdigris.core.base.errors import VerdigrisError
-from verdigris.core.geometry.mesh import Mesh
+from verdigris.core.geometry.mesh import Mesh, load_mesh
+from verdigris.core.geometry.shapes import find_shape
 from verdigris.core.hosts.host import Host, HostMaterial
+from verdigris.core.pictures.view import View
 from verdigris.core.worker.protocol.commands import BYTES_A_TRIANGLE, SetMesh
 from verdigris.core.worker.protocol.messages import LARGEST_PAYLOAD
 from verdigris.ui.signals import WARNING, Notices, Signal
-
-
-def mesh_of(loaded: SetMesh) -> Mesh:
-    """The triangles that the worker has."""
-    values = np.frombuffer(loaded.payload, "<f4")
-    nine = 9 * loaded.triangles
-    position, normal, uv = np.split(values, (nine, 2 * nine))
-    return Mesh(position.reshape(-1, 3, 3), normal.reshape(-1, 3, 3), uv.reshape(-1, 3, 2))
 
 
 class SceneMeshes:
@@ -34,6 +31,18 @@ class SceneMeshes:
     def loaded_name(self) -> str:
         """The name of the loaded mesh; empty if there is none."""
         return self.loaded.name if self.loaded else ""
+
+    def in_view(self, view: View) -> tuple[str, Callable[[], Mesh]] | None:
+        """The name of the mesh in a view, and how to get it: a shape, one of the scene, or a file;
+        None for the sphere and the plane."""
+        loaded, shape = self.loaded, find_shape(view.shape)
+        if shape is not None:
+            return view.shape, lambda: shape
+        if view.shape != "mesh":
+            return None
+        if loaded is not None and loaded.name == view.mesh:
+            return view.mesh, loaded.mesh
+        return view.mesh, lambda: load_mesh(Path(view.mesh))
 
     def find(self, material: HostMaterial | None) -> None:
         """Lists the meshes of a material again, and drops the loaded one."""

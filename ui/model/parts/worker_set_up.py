@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 
-from verdigris.core.base.process.worker_environment import find_set_up_program
+from verdigris.core.base.errors import VerdigrisError
+from verdigris.core.base.process.worker_environment import (
+    NoWorkerError,
+    WorkerEnvironmentError,
+    find_set_up_program,
+)
 from verdigris.core.worker.client.set_up import FAILED, FINISHED, SetUp
 from verdigris.ui.signals import Signal
 
@@ -32,6 +37,12 @@ class WorkerSetUp:
         if self.state == HIDDEN and find_set_up_program() is not None:
             self._show(OFFERED)
         return self.state != HIDDEN
+
+    def offers_remedy(self, failure: VerdigrisError) -> bool:
+        """Offers the set-up if a worker cannot be started without it. Returns whether the offer is
+        all that there is to say: a setting that names a wrong file must be corrected."""
+        is_offered = isinstance(failure, WorkerEnvironmentError) and self.offer()
+        return is_offered and isinstance(failure, NoWorkerError)
 
     def hide(self) -> None:
         """Takes the offer back: a worker was found."""

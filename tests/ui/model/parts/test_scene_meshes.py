@@ -132,8 +132,8 @@ def test_the_panel_lists_meshes_and_hides_the_brush_of_a_host_without_one(
     shape.activated.emit(len(shapes))
     assert panel.model.state.view.mesh == str(mesh)
     assert shape.currentText() == "square.obj"
-    panel.pages.open(panel.paint)
-    assert panel.paint.take.isVisible() and not panel.paint.scene_brush.isVisible()
+    panel.pages.open(panel.pages.paint)
+    assert panel.pages.paint.take.isVisible() and not panel.pages.paint.scene_brush.isVisible()
 
 
 def test_an_unreadable_mesh_file_is_reported_with_the_shape_that_is_shown(

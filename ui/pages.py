@@ -1,18 +1,59 @@
-"""Summaries of folded sections, in a few words beside their names."""
+"""The pages beside the viewport, and their summaries while they are folded."""
 
 from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
 from verdigris.core.settings.presets import default_preset
+from verdigris.ui.brush.paint_page import PaintPage
+from verdigris.ui.cards.bake_page import BakePage
+from verdigris.ui.cards.history_page import HistoryPage
+from verdigris.ui.ladder import LadderPage
+from verdigris.ui.live.live_page import LivePage
 from verdigris.ui.model.panel_model import PanelModel
 from verdigris.ui.model.parts.live_values import label_of
 from verdigris.ui.qt.binding import bind
+from verdigris.ui.settings.settings_form import SettingsForm
 from verdigris.ui.signals import capitalise
 from verdigris.ui.style.section import Sections
+from verdigris.ui.viewport.viewport import Viewport
+from verdigris.ui.widgets.material_picker import MaterialPage
+
+OPEN_AT_FIRST = "Bake,Material"
 
 
-class Summaries(QWidget):
+class Pages(Sections):
+    """All pages of the panel, below each other."""
+
+    def __init__(self, model: PanelModel, viewport: Viewport) -> None:
+        super().__init__()
+        self._model = model
+        self.bake = BakePage(model)
+        self.material = MaterialPage(model)
+        self.settings = SettingsForm(model)
+        self.live = LivePage(model, self.settings.history)
+        self.paint = PaintPage(model, viewport)
+        self.history = HistoryPage(model)
+        self.ladder = LadderPage(model)
+        for page, name in (
+            (self.bake, "Bake"),
+            (self.material, "Material"),
+            (self.live, "Live"),
+            (self.settings, "Settings"),
+            (self.paint, "Paint"),
+            (self.history, "History"),
+            (self.ladder, "Ladder"),
+        ):
+            self.add(name, page)
+        bind(self, model.link.state_changed, self._place_presets)
+        self._summaries = _Summaries(model, self)
+
+    def _place_presets(self) -> None:
+        """Shows the presets once: in the place of the chart, or with the settings."""
+        self.settings.presets.setHidden(not self.bake.has_chart)
+
+
+class _Summaries(QWidget):
     """Keeps the summaries of all sections. It is never shown."""
 
     def __init__(self, model: PanelModel, pages: Sections) -> None:
