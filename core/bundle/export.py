@@ -78,7 +78,7 @@ class ExportedTextures:
     folder: Path
     latents_bytes: int
     errors: Mapping[str, float]
-    """Of the texels that are not the bundle's own: empty if all are."""
+    """Errors of the re-encoded texels; empty if the bundle's own were kept."""
 
 
 def export_textures(bundle: Bundle, target: str, folder: Path) -> ExportedTextures:
@@ -136,7 +136,7 @@ def _replace_texture(
 def _replace_reference(
     bundle: Bundle, latents: LatentTexture, files: dict[str, bytes], document: dict[str, Any]
 ) -> dict[str, float]:
-    """Replaces the responses that decoders are checked with; returns how far they moved."""
+    """Replaces the responses that decoders are checked with. Returns their changes."""
     before = bundle.reference()
     exact = replace(bundle.exact_parameters(), latents=latents.exact_values())
     points = before.uv, before.lod, before.wi, before.wo, before.live
@@ -209,8 +209,8 @@ class AstcEncoder:
         return blocks.reshape(layers, rows, columns, BLOCK_BYTES)
 
     def decode(self, blocks: Bytes, height: int, width: int) -> Floats:
-        """What a texture unit reads, from 0 to 1: half floats of 16 bits. Bytes would be those of
-        the mode `decode_unorm8`, up to a whole one off."""
+        """The values that a texture unit reads, from 0 to 1, in half floats. Bytes would be those
+        of the mode `decode_unorm8`, which may differ by one."""
         found = []
         for layer in blocks:
             image = self._package.ASTCImage(self._package.ASTCType.F32, width, height)
@@ -225,7 +225,7 @@ class AstcEncoder:
 
 
 def encode_levels(levels: Sequence[Bytes]) -> tuple[list[Bytes], list[Floats]]:
-    """The blocks of each level, and what they decode to."""
+    """The blocks of each level, and the values that they decode to."""
     encoder = AstcEncoder()
     blocks = [encoder.encode(level) for level in levels]
     decoded = [
@@ -281,8 +281,8 @@ def check_fits(spec: NetworkSpec, name: str) -> None:
 
 
 def layers_bin(layers: Sequence[tuple[FloatArray, FloatArray]]) -> bytes:
-    """The bytes of a `.bin` of matrices [outputs, inputs] and biases: rows without padding,
-    matrices and biases at multiples of 64."""
+    """The bytes of a `.bin` with matrices [outputs, inputs] and biases. Rows have no padding;
+    matrices and biases begin at multiples of 64."""
     records: list[bytes] = []
     payload = b""
     for matrix, bias in layers:

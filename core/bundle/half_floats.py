@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _SEED = 20_021
 _SAMPLES = 2_048
-# Shares of samples on coarse levels, and around the mirror direction.
+# Shares of the samples on coarse levels, and around the mirror direction.
 _COARSE, _MIRRORED = 0.25, 0.25
 # Distances from the mirror direction.
 _SPREADS = (0.01, 0.05, 0.2)
@@ -56,8 +56,8 @@ _KEPT = 1e-3
 _ROUNDS = 3
 # The last units of each hidden layer after the first, which plain code can evaluate.
 CAREFUL_UNITS = 6
-# Products that are added exactly before their sum is rounded to a half: a whole row, or sixteen, as
-# on an H200.
+# Number of products that are added exactly before their sum is rounded to a half: a whole row, or
+# sixteen, as on an H200.
 EXACT_PRODUCTS = (1 << 30, 16)
 # Mask of the bits of a single float that a half keeps.
 _HEAD = np.uint32(0xFFFFE000)
@@ -65,14 +65,14 @@ _HEAD = np.uint32(0xFFFFE000)
 
 @profiled("compare half precision")
 def judge(parameters: Parameters, points: Points, bounds: Bounds) -> Arithmetic:
-    """Advises the fastest arithmetic whose error is well within the bounds on these points."""
+    """Advises the fastest arithmetic with an error that is well within the bounds."""
     errors = half_errors(parameters, points, bounds.floor)
     fits = (name for name in WAYS if errors[name] <= advised_error_limit(bounds))
     return Arithmetic(next(fits, PORTABLE), errors)
 
 
 def half_errors(parameters: Parameters, points: Points, floor: float) -> dict[str, float]:
-    """The largest relative error of each of WAYS, with the worse rounding."""
+    """The largest relative error of each of WAYS, with the worse of EXACT_PRODUCTS."""
     found = rounded_errors(parameters, points, floor)
     return {
         name: max(found[way, products] for products in EXACT_PRODUCTS) for name, way in WAYS.items()
@@ -92,7 +92,7 @@ def rounded_errors(
 def latent_errors(
     numbers: Parameters, latent: FloatArray, wi: FloatArray, wo: FloatArray, floor: float
 ) -> dict[tuple[int, int], float]:
-    """The same for latents with live values [inputs of the place, N] and directions [3, N];
+    """The same errors for latents with live values [inputs of the place, N] and directions [3, N].
     `numbers` are doubles."""
     spec, wi, wo = numbers.spec, wi.astype(np.float64), wo.astype(np.float64)
     inputs = decoder_inputs(spec, numbers.frames() @ latent, latent, wi, wo)
@@ -172,8 +172,8 @@ def to_half(x: FloatArray) -> FloatArray:
 
 
 def order_units(parameters: Parameters) -> Parameters:
-    """Reorders the units of each hidden layer after the first: largest rounding error last, on the
-    reference points of all materials."""
+    """Reorders the units of each hidden layer after the first. Those with the largest rounding
+    errors, on the reference points of all materials, come last."""
     rounded = replace(parameters, decoder=round_decoder(parameters.decoder))
     points, floor = choose_points(parameters.layout, parameters.spec.live_inputs), Bounds().floor
     materials = map(rounded.of_material, range(parameters.layout.materials))
@@ -185,8 +185,8 @@ def order_units(parameters: Parameters) -> Parameters:
 
 
 def rounding_harm(parameters: Parameters, points: Points, floor: float) -> list[FloatArray]:
-    """For each unit of each hidden layer after the first: the largest relative error if only its
-    sum is rounded to halves."""
+    """The largest relative error if only one unit's sum is rounded to halves, for each unit of each
+    hidden layer after the first."""
     numbers, spec = parameters.with_double_decoder(), parameters.spec
     latent = _latents_of(numbers, points)
     wi, wo = points.wi.T.astype(np.float64), points.wo.T.astype(np.float64)
@@ -235,7 +235,7 @@ def _reordered(parameters: Parameters, orders: Sequence[NDArray[np.intp]]) -> Pa
 
 @profiled("store latents: round decoder")
 def round_gptq(parameters: Parameters) -> NDArray[np.float32]:
-    """The decoder in half floats; unchanged if it is already."""
+    """The decoder in half floats; unchanged if its numbers are halves already."""
     nearest = round_decoder(parameters.decoder)
     if np.array_equal(nearest, parameters.decoder):
         return nearest
@@ -246,7 +246,7 @@ def round_gptq(parameters: Parameters) -> NDArray[np.float32]:
 
 
 def _round_layers(parameters: Parameters) -> NDArray[np.float32] | None:
-    """None if a result is not finite, or the latents are too large to evaluate."""
+    """The rounded decoder; None if a result is not finite, or latents are too large."""
     exact, rounded = parameters.with_double_decoder(), parameters.with_double_decoder()
     latent, wi, wo = _sample_inputs(parameters)
     squares = _products(latent, latent)

@@ -42,9 +42,9 @@ from verdigris.core.bundle.files.replace_folder import (
 VERSIONS_SUFFIX = ".versions"
 TRASH_FOLDER = "trash"
 NOTES_FILE = "notes.json"
-# The tables of a manifest's errors that a verdict needs.
+# The tables of errors in a manifest that a verdict needs.
 _ERRORS = ("samples", "sphere", "sky")
-# Versions that are kept beside the bundle and the pinned ones.
+# Number of versions that are kept, beside the bundle and the pinned ones.
 KEPT, MOST_KEPT = 10, 1000
 _KEPT_SETTING = "versions_kept"
 _KEPT_IN_TRASH = 5
@@ -104,8 +104,8 @@ def versions_folder(bundle: Path) -> Path:
 def read_version(
     folder: Path, notes: Mapping[str, Any], is_present: bool = False
 ) -> Version | None:
-    """A version from its manifest; None for a folder without one that can be read. Nothing in it
-    is trusted: a list must not fail because one of its entries is damaged."""
+    """A version from its manifest; None for a folder without a readable manifest. It is untrusted:
+    a list must not fail because one entry is damaged."""
     path = folder / MANIFEST_FILE
     try:
         with path.open("rb") as file:
@@ -152,14 +152,14 @@ class History:
     """The versions of one bundle."""
 
     def __init__(self, bundle: Path) -> None:
-        # a link stays, and the bundle behind it is replaced
+        # a link stays: the bundle behind it is replaced
         with contextlib.suppress(OSError):
             bundle = resolved(bundle) if bundle.is_symlink() else bundle
         self.bundle = bundle
         self.folder = versions_folder(bundle)
 
     def versions(self) -> list[Version]:
-        """The present bundle first, then the others, the newest first."""
+        """The present bundle, then the other versions from the newest to the oldest."""
         notes = self._notes()
         folder = find_bundle_folder(self.bundle)
         present = read_version(folder, notes, is_present=True) if folder else None
@@ -169,7 +169,7 @@ class History:
         return [present, *others] if present else others
 
     def find(self, name: str) -> Version | None:
-        """The version of this name."""
+        """The version with this name."""
         return next((each for each in self.versions() if each.name == name), None)
 
     def require(self, name: str) -> Version:
@@ -182,12 +182,12 @@ class History:
     # changes
 
     def keep(self, folder: Path) -> None:
-        """Moves a bundle that was replaced to the versions. It stays where it is if that fails: a
-        later call of `recover` moves it."""
+        """Moves a replaced bundle to the versions. If that fails, it stays where it is: a later
+        call of `recover` moves it."""
         with contextlib.suppress(OSError):
             version = read_version(folder, {})
             if version is None:
-                # damaged, or of another kind: only its folder is known
+                # damaged, or another kind of folder: only its name is known
                 self._move(folder, folder.name.strip("."))
                 return
             stamp = version.baked.strftime("%Y-%m-%d_%H-%M-%S")
@@ -202,14 +202,14 @@ class History:
             )
 
     def recover(self) -> None:
-        """Moves bundles that a killed process left to the versions, unless it still runs."""
+        """Moves the bundles of a killed process to the versions, unless it still runs."""
         has_aside = backup_path(self.bundle).is_dir()
         if has_aside or leftovers_of(self.bundle):
             with contextlib.suppress(VerdigrisError, OSError), self._changing():
                 clear_leftovers(self.bundle, self.keep)
 
     def restore(self, version: Version) -> None:
-        """Makes a version the present bundle. The one before is kept as a version."""
+        """Makes a version the present bundle. The bundle before is kept as a version."""
         if version.is_present:
             return
         with self._changing():
@@ -226,7 +226,7 @@ class History:
                 self.keep(old)
 
     def delete(self, version: Version) -> Path:
-        """Moves a version to the trash. Returns where it is there, for `undelete`."""
+        """Moves a version to the trash. Returns its new path, for `undelete`."""
         if version.is_present:
             raise BundleError(
                 f"{self.bundle}: is the present bundle: restore another version before you delete "
@@ -242,7 +242,7 @@ class History:
         return target
 
     def undelete(self, folder: Path) -> None:
-        """Moves a version from the trash back."""
+        """Moves a version back from the trash."""
         with self._changing():
             self._move(folder, folder.name.removesuffix(SUFFIX))
 
@@ -260,7 +260,7 @@ class History:
         self._note(version, is_pinned=is_pinned)
 
     def tidy(self, kept: int) -> None:
-        """Removes the oldest versions beyond this number. Pinned ones stay, and so does the one
+        """Removes the oldest versions beyond this number. Pinned versions stay, and so does that
         with the smallest error: many drafts must not push out a final bake."""
         others = [each for each in self.versions() if not each.is_present]
         best = min(others, key=lambda each: inf if each.error is None else each.error, default=None)

@@ -45,11 +45,11 @@ class Cost:
     is_forecast: bool
     """Measured with untrained numbers, before a bake."""
     network: str
-    """The decoder's shape and activation."""
+    """The decoder's architecture and activation."""
     device: str
     """Name of the device."""
     is_software: bool
-    """The device is a processor, which does not predict a graphics card."""
+    """The device is a CPU, which does not predict a GPU."""
     weights_bytes: int
     """Bytes of the decoder."""
     latents_bytes: int
@@ -65,11 +65,11 @@ class Cost:
     textures: int | None = None
     """Number of images that the graph reads."""
     textures_bytes: int | None = None
-    """Bytes of these with mips, in the channels and bits of their files."""
+    """Bytes of the images with mips, in the channels and bits of their files."""
     textures_compressed_bytes: int | None = None
-    """Bytes of these with mips, block-compressed: see source_bytes.py."""
+    """Bytes of the images with mips, block-compressed: see source_bytes.py."""
     textures_file_bytes: int | None = None
-    """Bytes of their files."""
+    """Bytes of the images' files."""
     may_be_smaller: bool = False
     """A forecast for a bake that chooses the size of the texture: this is the largest."""
     places: int | None = None
@@ -97,7 +97,7 @@ class Cost:
         if ratio is None:
             return "use --source FILE to compare with the graph"
         filtered = self.nanoseconds.filtered_ratio
-        here = " on this processor; measure on the graphics card" if self.is_software else ""
+        here = " on this CPU; measure on the GPU" if self.is_software else ""
         here = f",{here}" if here and filtered is not None else here
         texel = f"averaged over {self.places} places of a texel, as"
         if ratio < WORTHWHILE:
@@ -146,7 +146,7 @@ def cost_of_bundle(bundle: Bundle, device: Device, teacher: Teacher | None = Non
 
 
 def forecast(teacher: Teacher, settings: BakeSettings) -> Cost:
-    """The cost before a bake. It does not depend on the trained numbers."""
+    """The cost before a bake, which does not depend on the trained numbers."""
     stored = untrained(settings)
     footprint = _footprint(settings.draw.finest_places, settings.resolution)
     cost = _cost(teacher.material.name, stored, teacher.device, teacher, footprint)
@@ -167,7 +167,7 @@ def _footprint(places: Any, width: int) -> Footprint:
 
 
 def untrained(settings: BakeSettings) -> StoredMaterial:
-    """A material with random numbers, of the size of these settings."""
+    """A material with random numbers, in the size of these settings."""
     layout = settings.layout()
     parameters = initialise(settings.spec, LatentLayout(1, 1), settings.seed)
     parameters.decoder[:] = round_decoder(parameters.decoder)

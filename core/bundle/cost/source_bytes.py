@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 # Texels of all mip levels, relative to the finest.
 MIPS = 4 / 3
 _KIND_BYTES = {"uint8": 1, "uint16": 2, "half": 2, "float": 4}
-# Bits of a texel in common block compression: BC7 for colours and BC6H for those of half floats,
-# BC5 for normals; BC4 for an image of one channel.
+# Bits of a texel in common block compression: BC7 for colours, BC6H for colours in half floats, BC5
+# for normals; BC4 for images with one channel.
 _BITS, _BITS_OF_ONE = 8, 4
 
 
@@ -33,8 +33,8 @@ class SourceBytes:
     plain: int = 0
     """Bytes on a GPU with mips, in the channels and bits of the files."""
     compressed: int = 0
-    """Bytes on a GPU with mips, block-compressed: 4 bits a texel for images of one channel (BC4), 8
-    for all others (BC7, BC5, BC6H)."""
+    """Bytes on a GPU with mips, block-compressed: 4 bits a texel for images with one channel (BC4),
+    8 for all others (BC7, BC5, BC6H)."""
 
 
 def source_bytes(document: Document, material: Material) -> SourceBytes:

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 _RESPONSES = Source("bundle/cost/time_responses"), "timeResponses"
 _FILTERED = _RESPONSES[0], "timeFilteredResponses"
 _TOGETHER = Source("bundle/cost/time_together"), "timeTogether"
-# Evaluations of a thread, at least.
+# Least number of evaluations in a thread.
 _ROUNDS = 16
 _FIRST_THREADS = {True: 1 << 10, False: 1 << 20}
 _REPEATS = 5
-# A graphics card that rests for a second lowers its clock, to a sixth on an H200, and raises it
-# again after .3 s without a pause.
+# A GPU that rests for a second lowers its clock, to a sixth on an H200, and raises it again after
+# .3 s without a pause.
 _WAKE_SECONDS = 0.5
 
 
@@ -60,7 +60,7 @@ class Nanoseconds:
     """Cooperative vectors, with latents from the texture unit and the decoder in a constant
     buffer."""
     cooperative_registers: float | None = None
-    """The fastest of these, with computed instead of fetched latents."""
+    """The fastest of the cooperative variants, with computed instead of fetched latents."""
     together: float | None = None
     """Cooperative matrices for a group of points, with latents from the texture unit and plain
     layers from a constant buffer, if they fit. Only for passes over many points of a material."""
@@ -154,8 +154,9 @@ def time_material(
     footprint: Footprint = POINT,
     is_together: bool = False,
 ) -> Timing:
-    """Times a dispatch of about `seconds`. With several places in the footprint, an evaluation is
-    the mean over them. `is_together`: a bundle by groups of threads, with cooperative matrices.
+    """Times a dispatch that takes about `seconds`. With several places in the footprint, an
+    evaluation is the mean over them. `is_together`: groups of threads evaluate a bundle, with
+    cooperative matrices.
 
     A material with four threads for a sample is charged for one: on a screen the other threads are
     evaluations of its neighbours.
@@ -180,7 +181,7 @@ class Timed(Protocol):
 
 
 def time_growing(timed: Timed, device: Device, seconds: float = 0.02) -> Timing:
-    """Times a dispatch of about `seconds`."""
+    """Times a dispatch that takes about `seconds`."""
 
     def run(threads: int, rounds: int) -> float:
         return time_dispatch(device, timed.kernel, threads, timed.variables(threads, rounds))

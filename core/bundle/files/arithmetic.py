@@ -1,4 +1,4 @@
-"""The arithmetic that a bundle needs: half floats are too coarse for some materials."""
+"""The arithmetic that a bundle needs: for some materials, half floats are too coarse."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ PORTABLE = "portable"
 # Fastest first. The last is right for every material.
 ADVICE = (*WAYS, PORTABLE)
 IN_WORDS = {
-    "cooperative": "with cooperative vectors, where a device has them",
+    "cooperative": "with cooperative vectors, if the device has them",
     "careful": "with cooperative vectors and a plain first layer",
-    "exacting": "with cooperative vectors, and plain code where half floats are too coarse",
+    "exacting": "with cooperative vectors, and plain code for the parts that need it",
     "portable": "in plain code: half floats are too coarse for it",
 }
-# Every bundle has the errors of these.
+# Every bundle has the errors of these ways.
 _FIRST_WAYS = ("cooperative", "careful")
 # Advise below this share of the bound: other devices may round differently.
 _MARGIN = 0.8
@@ -38,14 +38,14 @@ class Arithmetic:
     advised: str
     """One of ADVICE."""
     errors: Mapping[str, float]
-    """Largest relative error on the reference for each of WAYS, emulated. Other writers may leave
-    some out."""
+    """Largest relative error on the reference for each of WAYS, emulated. Other writers may omit
+    some."""
 
     def as_json(self) -> dict[str, Any]:
         return {"advised": self.advised, "errors": dict(self.errors)}
 
     def portable_reason(self, whose: str, bounds: Bounds) -> str:
-        """One line on why plain code is advised."""
+        """One line that tells why plain code is advised."""
         errors = self.errors
         least = min(errors[name] for name in WAYS if name in errors)
         return (
@@ -55,7 +55,7 @@ class Arithmetic:
 
 
 def careful_level(advised: str | None) -> int:
-    """The value of WAYS for this advice; COOPERATIVE if there is none, or for plain code."""
+    """The value of WAYS for this advice; COOPERATIVE without advice, and for plain code."""
     return COOPERATIVE if advised is None else WAYS.get(advised, COOPERATIVE)
 
 
@@ -65,12 +65,12 @@ def advised_error_limit(bounds: Bounds) -> float:
 
 
 def slowest_arithmetic(advice: Iterable[str]) -> str:
-    """The fastest arithmetic that suits all of these."""
+    """The fastest arithmetic that suits all this advice."""
     return max(advice, key=ADVICE.index)
 
 
 def parse_arithmetic(fields: Fields, bounds: Bounds, is_newer: bool) -> Arithmetic | None:
-    """None if the file has none. `is_newer`: the file's minor version is above MINOR."""
+    """The table `arithmetic`, if there is one. `is_newer`: the minor version is above MINOR."""
     if "arithmetic" not in fields:
         return None
     table = fields.table("arithmetic")

@@ -34,8 +34,8 @@ _LEAST_SLOPE = 1e-6
 
 
 def encode(level: Halves) -> Blocks:
-    """The blocks [rows, columns, 16] of half floats [height, width, 3], from 0 up. Errors count by
-    log(1 + value), so that they are small where light is."""
+    """The blocks [rows, columns, 16] of half floats [height, width, 3], from 0 up. They are fitted
+    to log(1 + value), so that relative errors are small."""
     texels = to_blocks(level).astype(np.float16)
     size = texels.shape[:2]
     texels = texels.reshape(-1, TEXELS, _CHANNELS)
@@ -74,12 +74,12 @@ def decode(blocks: Blocks, height: int, width: int) -> Halves:
 
 
 def is_known(blocks: Blocks) -> NDArray[np.bool_]:
-    """Whether each block is of mode 11."""
+    """Whether each block has mode 11."""
     return np.asarray(blocks[..., 0] & ((1 << _MODE_BITS) - 1) == _MODE)
 
 
 def _numbers_of(ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The numbers of 16 bits that endpoints stand for."""
+    """The 16-bit numbers that endpoints stand for."""
     found = (ends << 6) + 32
     found = np.where(ends == _LARGEST_ENDPOINT, 0xFFFF, found)
     return np.asarray(np.where(ends == 0, 0, found))
@@ -108,8 +108,8 @@ def _ends_of_axis(values: Doubles) -> Doubles:
 
 
 def _ends_of_one_colour(numbers: Doubles) -> NDArray[np.int64]:
-    """Ends [2, blocks, 3] of blocks of one colour [blocks, 3]. Endpoints alone are 3% apart: each
-    channel takes the ones below and above, or one of them twice, which an index that they share
+    """Ends [2, blocks, 3] of blocks with one colour [blocks, 3]. Endpoints are 3% apart. So each
+    channel takes the endpoints below and above, or one of them twice: those that the shared index
     mixes best."""
     places = np.clip((numbers - 32) / 64, 0, _LARGEST_ENDPOINT - 1)
     lower = np.floor(places)
@@ -124,13 +124,13 @@ def _ends_of_one_colour(numbers: Doubles) -> NDArray[np.int64]:
 
 
 def _numbers_of_logs(ends: Doubles) -> Doubles:
-    """Numbers of 16 bits of ends that are logarithms of 1 + value."""
+    """16-bit numbers of ends, which are logarithms of 1 + value."""
     values = np.expm1(np.clip(ends, 0, np.log1p(LARGEST_HALF)))
     return np.asarray(values.astype(np.float16).view(np.uint16) / _BITS_OF_NUMBER)
 
 
 def _fitted_ends(numbers: Doubles, wanted: Doubles, indices: NDArray[np.int64]) -> Doubles:
-    """Ends of least square error for these indices, by channel; means where all are equal."""
+    """Ends with the least square error for these indices, by channel; means if all are equal."""
     # the slope of log(1 + value) by the number: numbers are logarithms above the smallest values
     slope = (-np.expm1(-wanted)) ** 2 + _LEAST_SLOPE
     share = (WEIGHTS[indices] / 64)[..., None]
@@ -162,7 +162,7 @@ def _better(
     before: tuple[NDArray[np.int64], NDArray[np.int64], Doubles] | None,
     now: tuple[NDArray[np.int64], NDArray[np.int64], Doubles],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Doubles]:
-    """Of each block the endpoints and indices with the smaller error."""
+    """The endpoints and indices of each block with the smaller error."""
     if before is None:
         return now
     gains = now[2] < before[2]

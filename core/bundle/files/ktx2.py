@@ -1,4 +1,4 @@
-"""KTX 2.0 files: 2D textures and arrays with a full mip chain, of plain texels or BC7 blocks.
+"""KTX 2.0 files: 2D textures and arrays with a full mip chain, in plain texels or in blocks.
 
 Khronos specifies the container in "KTX File Format 2.0", and the data format descriptor in
 "Khronos Data Format 1.3".
@@ -23,7 +23,7 @@ Texels = NDArray[Any]
 IDENTIFIER = b"\xabKTX 20\xbb\r\n\x1a\n"
 # Row 0 has the lowest v.
 ORIENTATION = "ru"
-# Limit for key/value data. Verdigris writes two pairs.
+# Limit of key/value data. Verdigris writes two pairs.
 _MOST_PAIR_BYTES = 1 << 16
 _HEADER = struct.Struct("<12s9I4I2Q")
 # Fields of the header after the identifier.
@@ -71,7 +71,7 @@ class TexelFormat:
     is_half_block: bool = False
     """Blocks of unsigned half floats."""
     block_channels: int = 1
-    """Parts of a block with a channel each."""
+    """Parts of a block that have a channel each."""
 
     @property
     def size(self) -> int:
@@ -145,7 +145,7 @@ def formats_of(texture: str) -> tuple[str, ...]:
     )
 
 
-# Blocks that the readers here accept, and their names.
+# Blocks that are accepted here, and names of their modes.
 _KNOWN_BLOCKS = {BC7: (bc7.is_known, "4, 5 and 6 of BC7"), BC6H: (bc6h.is_known, "11 of BC6H")}
 
 
@@ -192,8 +192,8 @@ def write_ktx2(
     format_name: str, levels: Sequence[Texels], writer: str, size: tuple[int, int] | None = None
 ) -> bytes:
     """The bytes of a file. `levels` are finest first, each [height, width, channels] or, for an
-    array, [layers, height, width, channels]. Row 0 has the lowest v. Levels of blocks have rows and
-    columns of blocks, and the bytes of a block; `size` is then height and width in texels."""
+    array, [layers, height, width, channels]. Row 0 has the lowest v. Levels of blocks are [rows,
+    columns, bytes] of blocks, and `size` is their height and width in texels."""
     texel = FORMATS[format_name]
     is_array = levels[0].ndim == 4
     height, width = size or levels[0].shape[-3:-1]
@@ -247,7 +247,7 @@ class TextureShape:
     """0 for a texture that is not an array."""
 
     def level(self, number: int) -> tuple[int, ...]:
-        """Layers of an array, rows and columns of texels or blocks, and channels or bytes."""
+        """The level's layers if it is an array, its rows and columns, and channels or bytes."""
         layers = (self.layers,) if self.layers else ()
         stored = self.format.stored_size(self.width, self.height, number)
         return (*layers, *stored, self.format.channels)
@@ -357,17 +357,17 @@ def _read_levels(data: bytes, expected: TextureShape, start: int, file: str) -> 
         # the finest level is last; only padding lies between levels
         gap = end - (at + size)
         holds = at >= start and (number == 0 or 0 <= gap < texel.alignment)
-        _require(holds, file, f"{field} byteOffset", at, "levels must lie smallest first")
+        _require(holds, file, f"{field} byteOffset", at, "levels must be ordered from the smallest")
         behind = f"the level ends at {at + size}, the file at {len(data)}: nothing may follow it"
         _require(number > 0 or gap == 0, file, f"{field} byteOffset", at, behind)
         values = np.frombuffer(data, texel.dtype, size // texel.dtype.itemsize, at)
         if texel.is_float and not np.isfinite(values).all():
-            raise BundleError(f"{file}: {field} holds values that are not finite")
+            raise BundleError(f"{file}: {field} contains values that are not finite")
         levels.append(values.reshape(expected.level(number)))
         if texel.name in _KNOWN_BLOCKS:
             is_known, mode = _KNOWN_BLOCKS[texel.name]
             if not is_known(levels[-1]).all():
-                raise BundleError(f"{file}: {field} holds blocks of other modes than {mode}")
+                raise BundleError(f"{file}: {field} contains blocks with other modes than {mode}")
         end = at
     gap = end - start
     _require(

@@ -62,7 +62,7 @@ class Manifest:
     name: str
     """Name of the material."""
     spec: NetworkSpec
-    """The decoder's shape."""
+    """The decoder's architecture."""
     weights: FileRecord
     """The file of the tensors."""
     tensors: tuple[Tensor, ...]
@@ -70,13 +70,13 @@ class Manifest:
     latents: LatentFacts
     """The latent texture."""
     reference: FileRecord
-    """Responses to check a decoder with."""
+    """Responses that decoders are checked with."""
     reference_count: int
-    """Rows of the reference."""
+    """Number of rows in the reference."""
     live: tuple[LiveInput, ...] = ()
     """Names, ranges and defaults of the decoder's live inputs."""
     tiles: Tiles | None = None
-    """UDIM tiles whose atlas the unit square is."""
+    """UDIM tiles, if the unit square is their atlas."""
     bounds: Bounds = field(default_factory=Bounds)
     """Largest allowed differences from the reference."""
     constants: FileRecord | None = None
@@ -94,7 +94,7 @@ class Manifest:
     runtime: tuple[FileRecord, ...] = ()
     """Shaders that evaluate the bundle."""
     source: Mapping[str, Any] = field(default_factory=dict)
-    """The baked document, the settings, versions."""
+    """The baked document, the settings, and versions."""
     report: Mapping[str, Any] = field(default_factory=dict)
     """What the bake kept, approximated and dropped."""
     errors: Mapping[str, Any] = field(default_factory=dict)
@@ -104,12 +104,12 @@ class Manifest:
 
     @property
     def live_defaults(self) -> tuple[float, ...]:
-        """Values of the live inputs where an evaluation is given none."""
+        """Values of the live inputs in evaluations without values."""
         return tuple(each.default for each in self.live)
 
     @property
     def has_sampler(self) -> bool:
-        """Whether the bundle has the head of a sampler; those before 4.2 have none."""
+        """Whether the bundle has the head of a sampler; bundles before 4.2 have none."""
         return has_sampler(self.tensors)
 
     @property
@@ -133,9 +133,9 @@ class Manifest:
 
     def encode(self) -> bytes:
         """The file's bytes."""
-        # names as they are: decoders in C show the text of the file without unescaping it
+        # names are not escaped: decoders in C show the text of the file as it is
         text = json.dumps(_as_json(self), indent=1, allow_nan=False, ensure_ascii=False)
-        # what is not Unicode becomes an escape of JSON
+        # characters that are not Unicode become escapes
         return (text + "\n").encode(errors="backslashreplace")
 
 
@@ -235,7 +235,7 @@ def require_format(fields: Fields, name: str, whose: str) -> bool:
     found = fields.text("format")
     remedy = f"{whose} is {name!r}"
     if found == SCENE_FORMAT:
-        remedy += ": this is a scene pack, which only verify reads: name one of its bundles"
+        remedy += ": this is a scene pack, which only `verify` reads: name one of its bundles"
     fields.require(found == name, "format", remedy)
     version = _VERSION_PATTERN.fullmatch(fields.text("version"))
     if version is None:
@@ -250,12 +250,12 @@ def require_format(fields: Fields, name: str, whose: str) -> bool:
 
 
 def require_response(fields: Fields) -> None:
-    """Checks only that there is one; its text is for people."""
+    """Checks only that there is a table `response`: its text is for people."""
     fields.value("response")
 
 
 def require_distinct_files(named: Mapping[str, FileRecord], file: str) -> None:
-    """Refuses two fields with one file, ignoring case, as some file systems do."""
+    """Refuses two fields that name one file. Case is ignored, as by some file systems."""
     owners: dict[str, str] = {}
     for name, record in named.items():
         field_name, key = f"{name}.file", record.file.lower()

@@ -1,4 +1,8 @@
-"""The manifest's table `network`: the decoder's layers, output and direction inputs."""
+"""The manifest's tables `network` and `sampler`.
+
+`network` has the decoder's layers, output and direction inputs. `sampler` is optional: it has the
+heads of sampler and split-sum lighting, and constants.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +40,7 @@ LIVE_INPUTS = "live_inputs"
 FRAMES = "frames"
 PARAMETERISATION = "stretched_half_difference_cosines"
 TRANSFORM = "sum_of_exp"
-# Constants of the activations that have any.
+# Constants of activations.
 ACTIVATION_CONSTANTS = {
     "leaky_relu": {"slope": LEAKY_SLOPE},
     "leaky_smelu": {"slope": LEAKY_SLOPE, "width": SMELU_WIDTH},
@@ -56,7 +60,7 @@ FORMULAS = (
     "inputs = latent, then for each frame g.x g.y g.z d.x d.y d.z a.z c.z l(a.z) l(c.z)",
     "response = sum over lobes k of exp(min(y[3k..3k+2] - shift, limit))",
 )
-# The same where live values follow the latent.
+# The same formulas for live values, which follow the latent.
 LIVE_FORMULAS = (
     "place = latent[0..7], then the live values",
     *(
@@ -65,7 +69,7 @@ LIVE_FORMULAS = (
     ),
 )
 KIND = "leaning_visible_normals_cosine_uniform"
-# Of bundles before 4.6 and before 4.4. Outputs that their last layers do not have count as zeros.
+# Kinds of bundles before 4.6 and before 4.4. Outputs that their last layers lack count as zeros.
 _TILTED, _UNTILTED = "tilted_visible_normals_cosine_uniform", "visible_normals_cosine_uniform"
 _HEADS = ("head0", "head1")
 _SPLIT_HEADS = ("split0", "split1")
@@ -139,7 +143,7 @@ def parse_network(manifest: Fields) -> NetworkSpec:
 
 
 def _parse_spec(fields: Fields) -> NetworkSpec:
-    """Raises SettingsError for a decoder that this version cannot evaluate."""
+    """The table as a spec. Raises SettingsError if this version cannot evaluate the decoder."""
     layers = list(fields.tables("layers", RANGES["hidden_layers"][1] + 1))
     fields.require(len(layers) >= 2, "layers", "there must be a hidden layer and the last")
     output = fields.table("output")
@@ -227,7 +231,7 @@ def _layers_json(heads: tuple[str, ...], layers: tuple[LayerSpec, ...]) -> list[
 
 
 def parse_sampler(manifest: Fields, spec: NetworkSpec, is_newer: bool) -> bool:
-    """Whether there is a sampler that this version knows; those of newer versions are ignored."""
+    """Whether there is a sampler that this version knows. Those of newer versions are ignored."""
     if "sampler" not in manifest:
         return False
     fields = manifest.table("sampler")

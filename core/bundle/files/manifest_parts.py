@@ -20,7 +20,7 @@ from verdigris.core.bundle.proxies.proxy_texture import (
 from verdigris.core.network.spec import LAYER_CHANNELS, LatentLayout, NetworkSpec
 
 LARGEST_WEIGHTS = 16 << 20
-# Type of a tensor's numbers.
+# The type of a tensor's numbers.
 HALF = np.dtype("<f2")
 LARGEST_MAP = 2 << 30
 LARGEST_REFERENCE = 8 << 20
@@ -35,12 +35,12 @@ LARGEST_LATENT = 1e30
 # The smallest normal single float: many readers flush smaller ones to zero.
 SMALLEST_SCALE = float(np.finfo(np.float32).tiny)
 _OPTIONAL_BOUNDS = ("teacher_log_mae", "albedo")
-# For people; docs/WRITING.md is the definition.
+# For people; docs/WRITING.md has the definition.
 _SEMANTICS = (
     "0: diffuse albedo, roughness; 1 to 4: albedo seen under cosines[0] to cosines[3]; "
     "alpha of 1 and 2: x and y of the mean normal, by 2 a - 1"
 )
-# Of older bundles.
+# The largest power in curves of older bundles.
 _MOST_POWER = 64
 _POWERS_ARE = f"they must be from 0 to {_MOST_POWER}"
 
@@ -58,7 +58,7 @@ class FileRecord(NamedTuple):
 
 @dataclass(frozen=True)
 class Tensor:
-    """A matrix or a vector of half floats in the weights' file."""
+    """A matrix or vector of half floats in weights.bin."""
 
     name: str
     """Name in the network."""
@@ -110,7 +110,7 @@ class LatentFacts:
 
     @property
     def layers(self) -> int:
-        """Layers of four channels."""
+        """Number of layers with four channels."""
         return len(self.scale) // LAYER_CHANNELS
 
     @property
@@ -175,7 +175,7 @@ class ProxyFacts:
     levels: int
     """Mip levels, the finest included."""
     curves: AlbedoCurves
-    """Between the albedos."""
+    """Curves between the stored albedos."""
 
     @property
     def texture(self) -> TextureShape:
@@ -203,9 +203,9 @@ class Bounds:
     relative: float = 0.01
     """Largest |a - b| / b for b of at least `floor`."""
     floor: float = 0.01
-    """Above 0. Responses below it are compared by `absolute`."""
+    """Responses below it are compared by `absolute`. It is above 0."""
     absolute: float = 1e-4
-    """Largest |a - b| below the floor."""
+    """Largest |a - b| for responses below the floor."""
     teacher_log_mae: float | None = None
     """Largest mean |log(1 + a) - log(1 + t)| against the source's own graph."""
     albedo: float | None = None
@@ -231,7 +231,7 @@ def parse_constants(fields: Fields, most: int) -> FileRecord | None:
 
 
 def require_twice(constants: FileRecord | None, weights: FileRecord, file: str) -> None:
-    """Requires a single float for every half."""
+    """Requires a single float in constants.bin for each half float."""
     if constants and constants.bytes != 2 * weights.bytes:
         remedy = f"it must be {2 * weights.bytes}, twice weights.bytes"
         refuse(file, "constants.bytes", constants.bytes, remedy)
@@ -255,7 +255,7 @@ def parse_runtime(fields: Fields) -> tuple[FileRecord, ...]:
 
 
 def parse_tensors(weights: Fields, names: Collection[str]) -> tuple[Tensor, ...]:
-    """Tensors of these names. Newer writers may add others, of which only the name is read."""
+    """Tensors with these names. Newer writers may add others: only their names are read."""
     tables = weights.tables("tensors", MOST_TENSORS)
     return tuple(_parse_tensor(each) for each in tables if each.text("name") in names)
 
@@ -274,7 +274,7 @@ def _parse_tensor(fields: Fields) -> Tensor:
 
 
 def parse_latents(fields: Fields, spec: NetworkSpec) -> LatentFacts:
-    """The latent texture of a decoder of this shape."""
+    """The table `latents`, for a decoder with this architecture."""
     fields.whole("layers", spec.latent_layers, spec.latent_layers)
     scale, offset = (fields.numbers(name, spec.latent_channels) for name in ("scale", "offset"))
     in_range = bool((scale >= SMALLEST_SCALE).all() and (scale < LARGEST_LATENT).all())
@@ -320,12 +320,12 @@ def proxy_facts(record: FileRecord, proxies: Proxies) -> ProxyFacts:
 
 
 def texels_a_proxy(latents: LatentFacts, facts: ProxyFacts) -> int:
-    """Width of the latents by that of the proxies."""
+    """Width of the latents divided by that of the proxies."""
     return max(latents.layout.width, latents.layout.height) // max(facts.width, facts.height)
 
 
 def parse_proxies(fields: Fields, latents: LatentFacts) -> ProxyFacts | None:
-    """None in bundles that have none, as of versions before 4.2."""
+    """The table `proxies`, if there is one. Bundles before 4.2 have none."""
     if "proxies" not in fields:
         return None
     table = fields.table("proxies")

@@ -77,8 +77,8 @@ class Bundle:
 
     @property
     def nominal_side(self) -> int:
-        """Texels per side that errors are measured against: the resolution of the bake, of which it
-        may have chosen a part, or the texture's own."""
+        """Texels per side that errors are measured against: the resolution of the bake, which may
+        have chosen a smaller texture, or that of the texture itself."""
         own = max(self.layout.width, self.layout.height)
         settings = find_table(self.manifest.source, "settings")
         stored = find_whole(settings, "resolution") or 0
@@ -92,7 +92,7 @@ class Bundle:
 
     @property
     def wanted_live(self) -> tuple[WantedInput, ...]:
-        """Requests that keep the same inputs of the document open."""
+        """Requests that open the same live inputs of the document."""
         return tuple(each.wanted for each in self.manifest.live)
 
     def weights_bytes(self) -> bytes:
@@ -140,7 +140,7 @@ class Bundle:
         return read_texture(self.folder, facts.record, facts.texture) if facts else None
 
     def proxies(self) -> Proxies | None:
-        """Albedo, normal and roughness as textures; None in bundles without."""
+        """Albedo, normal and roughness as textures, if the bundle has them."""
         return read_proxies(self.folder, self.manifest.proxies, self.manifest.latents)
 
     def textures(self) -> Textures:
@@ -154,7 +154,7 @@ class Bundle:
         self.textures()
 
     def check_constants(self) -> None:
-        """Requires constants.bin, if there is one, to hold the numbers of the weights."""
+        """Requires constants.bin, if there is one, to contain the numbers of the weights."""
         manifest = self.manifest
         if manifest.constants:
             wanted = constant_floats(self.spec, manifest.tensors, self.weights_bytes())
@@ -219,14 +219,14 @@ def record_of(name: str, data: bytes) -> FileRecord:
 
 
 def read_whole(folder: Path, name: str, most: int) -> bytes:
-    """Reads a file of at most `most` bytes. The length is checked before anything is read."""
+    """Reads a file with at most `most` bytes. Checks the length before it reads."""
     path = folder / name
     with os.fdopen(_open_inside(folder, name), "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size > most:
             raise BundleError(f"{path}: has {size} bytes: the limit is {most}")
         try:
-            # one byte more, to detect a file that grows
+            # one byte more, to notice a file that grows
             data = file.read(most + 1)
         except OSError as failure:
             raise BundleError(f"{path}: cannot be read ({failure.strerror})") from None
@@ -276,7 +276,7 @@ def read_proxies(folder: Path, facts: ProxyFacts | None, latents: LatentFacts) -
 
 
 def check_constants(folder: Path, record: FileRecord, wanted: bytes) -> None:
-    """Requires constants.bin to hold the numbers of the weights."""
+    """Requires constants.bin to contain the numbers of the weights."""
     found, needed = (np.frombuffer(data, "<u4") for data in (read_recorded(folder, record), wanted))
     other = np.flatnonzero(found != needed)
     if len(other):
@@ -289,7 +289,7 @@ def check_constants(folder: Path, record: FileRecord, wanted: bytes) -> None:
 
 
 def check_length(folder: Path, record: FileRecord) -> None:
-    """Refuses a file whose length differs from the manifest, without reading it."""
+    """Refuses a file with another length than the manifest has, without reading it."""
     descriptor = _open_inside(folder, record.file)
     try:
         size = os.fstat(descriptor).st_size

@@ -1,4 +1,4 @@
-"""reference.json: responses to check a decoder with."""
+"""reference.json: responses, and rows of a sampler, that decoders are checked with."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ SAMPLER_COLUMNS: dict[str, tuple[int, ...]] = {
     "drawn_pdf": (),
 }
 _SAMPLER_SEED = 20_061
-# Least distance of a random number from where another lobe begins: single floats may round over it.
+# Least distance of a random number from the edge to another lobe: single floats may round over it.
 _FROM_EDGE = 1e-3
-# Largest difference of a component of a drawn direction, in a right sampler.
+# Largest difference of a component of a drawn direction in a correct sampler.
 SAME_DIRECTION = 1e-3
-# Of this and of the bound of densities, what single floats may take. Where a rare lobe is drawn, a
-# rounded share moves directions by a hundred times as much, and the density of a narrow lobe with
-# them; other numbers are chosen there, so often at most.
+# Single floats may take this part of that difference and of the bound of densities. If a rare lobe
+# is drawn, a rounded share moves directions a hundred times as far, and with them the density of a
+# narrow lobe. Other random numbers are chosen then, at most this number of times.
 ROUNDED, _MOST_CHOICES = 0.25, 16
 Floats = NDArray[np.float32]
 _SEED = 20_011
@@ -61,7 +61,7 @@ _COLUMNS = {
     "teacher": (3,),
     **TEXTURE_COLUMNS,
 }
-# With live inputs, one number for each.
+# The column of bundles with live inputs, with a number for each.
 LIVE_COLUMN = "live"
 # Textures have few bits: their columns get this many decimals, which keeps files small.
 _DECIMALS = 5
@@ -76,7 +76,7 @@ class Points:
     wi: Floats
     wo: Floats
     live: Floats | None = field(default=None, kw_only=True)
-    """Of live inputs [N, inputs], if there are any."""
+    """Values of live inputs [N, inputs], if there are any."""
 
     def __len__(self) -> int:
         return len(self.lod)
@@ -99,7 +99,7 @@ class Textures(NamedTuple):
 
 @dataclass(frozen=True)
 class SamplerRows:
-    """What a sampler gives at the points of a reference."""
+    """The results of a sampler at the points of a reference."""
 
     random: Floats
     """Two uniform numbers for each row."""
@@ -118,7 +118,7 @@ class Reference(Points):
     exported: Floats
     """Response of the stored numbers, computed in double precision."""
     sampler: SamplerRows | None = None
-    """Of the bundle's sampler, if it has one."""
+    """Results of the bundle's sampler, if it has one."""
     teacher: Floats | None = None
     """Response of the source's graph, averaged over a square of 2^lod finest texels, if known."""
     albedo: Floats | None = None
@@ -143,7 +143,7 @@ class Reference(Points):
 
 def choose_points(layout: LatentLayout, live_inputs: int = 0) -> Points:
     """512 points: ordinary ones, and the edge cases of decoders. A quarter of the live values are
-    at an end of the range."""
+    at an end of their range."""
     random = np.random.default_rng(_SEED)
     last = layout.levels - 1
     uv = [random.random((_UNIFORM, 2)), _edge_places(random, layout)]
@@ -182,7 +182,7 @@ def choose_points(layout: LatentLayout, live_inputs: int = 0) -> Points:
 
 
 def _edge_places(random: np.random.Generator, layout: LatentLayout) -> NDArray[np.float64]:
-    """Places on texel borders and centres, on seams of a tile, and far outside of it."""
+    """Places on borders and centres of texels, on seams of a tile, and far outside."""
     size = np.array([layout.width, layout.height])
     whole = random.integers(0, size, (_AT_EDGES, 2))
     uv = (whole + np.resize([0, 0.5], _AT_EDGES)[:, None]) / size
@@ -231,8 +231,8 @@ def exported_response(parameters: Parameters, points: Points) -> Floats:
 
 
 def teacher_response(teacher: DeviceMaterial, points: Points, layout: LatentLayout) -> Floats:
-    """The graph's response, averaged over a square of 2^lod finest texels of the unit square,
-    along the side with more of them."""
+    """The graph's response, averaged over a square that is 2^lod finest texels wide, counted along
+    the longer side of the texture."""
     from verdigris.core.material.evaluator import Footprint
 
     uv = (points.uv - np.floor(points.uv)).astype(np.float32)
@@ -260,8 +260,8 @@ def make_sampler_rows(
     wo: Floats,
     live: Floats | None = None,
 ) -> SamplerRows:
-    """Rows in double precision, of random numbers away from the edges of lobes, for directions and
-    densities that single floats can find."""
+    """Rows in double precision. Their random numbers are away from the edges of lobes, and give
+    directions and densities that single floats can reproduce."""
     exact = parameters.with_double_decoder()
     rounded = parameters.in_single_floats()
     ends = np.cumsum(lobes_at(exact, uv, lod, wo, live).weights, 0)
@@ -316,7 +316,7 @@ def lobes_at(
 
 
 def density_errors(found: Floats, wanted: Floats, bounds: Bounds) -> NDArray[np.float64]:
-    """Relative to the density from bounds.floor up, and else to the floor."""
+    """Errors relative to the density, or to bounds.floor if the density is below."""
     exact = wanted.astype(np.float64)
     difference = np.abs(found - exact) / np.maximum(exact, bounds.floor)
     return np.where(np.isfinite(found), difference, np.inf)
@@ -352,7 +352,7 @@ def texture_columns(points: Points, textures: Textures) -> dict[str, Floats]:
 
 
 def encode_reference(reference: Reference) -> bytes:
-    """One column for each name. Every number is a single float with decimals that restore it."""
+    """A column for each name. Every number is a single float, with the decimals to restore it."""
     columns = []
     sampler = reference.sampler
     for owner, name in (
@@ -369,8 +369,8 @@ def encode_reference(reference: Reference) -> bytes:
 
 
 def _decimals(name: str, values: Floats) -> Any:
-    """All digits for uv: on far tiles a reader in double precision needs them. Others get the
-    shortest decimals of single floats, which are half as long."""
+    """The numbers of a column. uv has all digits, which readers in double precision need on far
+    tiles. Other columns have the shortest decimals of single floats, which are half as long."""
     singles = np.asarray(values, np.float32)
     if name == "uv":
         return singles.tolist()

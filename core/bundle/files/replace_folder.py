@@ -26,7 +26,7 @@ from verdigris.core.bundle.files.manifest import FORMAT, SCENE_FORMAT, SUFFIX, T
 
 # The bytes of a file, or a function that reads them late, to save memory.
 Content = bytes | Callable[[], bytes]
-# Takes a folder that was replaced: it removes it, or keeps it elsewhere.
+# Removes a folder that was replaced, or keeps it elsewhere.
 Dispose = Callable[[Path], None]
 
 _KINDS = {
@@ -44,8 +44,8 @@ def replace_folder(
     kind: str = FORMAT,
     dispose: Dispose | None = None,
 ) -> Path:
-    """Writes a folder with a manifest, and replaces an older folder of the same kind, which
-    `dispose` gets; by default it is removed. Refuses to write inside another bundle."""
+    """Writes a folder with a manifest. An older folder of the same kind is replaced: `dispose` gets
+    it, or it is removed. Refuses to write inside another bundle."""
     # locked() refuses a name that is too long
     with contextlib.suppress(OSError):
         path = resolved(path) if path.is_symlink() else path
@@ -86,12 +86,12 @@ def final_path(folder: Path) -> Path:
 
 
 def bundle_name(folder: Path) -> str:
-    """Name of a bundle by its folder, without .vdg."""
+    """Name of a bundle from its folder, without .vdg."""
     return final_path(folder.resolve()).name.removesuffix(SUFFIX)
 
 
 def clear_leftovers(target: Path, dispose: Dispose | None = None) -> None:
-    """Removes or restores what a killed writer left; `dispose` gets folders that are complete. The
+    """Removes or restores the folders that a killed writer left. `dispose` gets complete ones. The
     caller holds the target's lock."""
     aside = backup_path(target)
     if aside.is_dir() and not is_link(aside):
@@ -106,7 +106,7 @@ def clear_leftovers(target: Path, dispose: Dispose | None = None) -> None:
 
 
 def leftovers_of(target: Path) -> list[Path]:
-    """Folders that killed writers of a target left."""
+    """The folders that killed writers of a target left."""
     # match the whole name: another result's name can start with it
     leftover_name = re.compile(rf"\.{re.escape(target.name)}\.\d+(\.[0-9a-f]+)?\.tmp")
     # leftovers stay in a folder that cannot be listed
@@ -120,7 +120,7 @@ def leftovers_of(target: Path) -> list[Path]:
 
 
 def write_folder(folder: Path, files: Mapping[str, Content]) -> None:
-    """Writes files into a new folder, and flushes them to disk. A name may have one folder."""
+    """Writes files into a new folder, and flushes them to disk. Names may contain one folder."""
     with Folder.at(folder.parent) as parent, parent.new_folder(folder.name) as made:
         for name, content in files.items():
             below, _, plain = name.rpartition("/")
@@ -134,7 +134,7 @@ def write_folder(folder: Path, files: Mapping[str, Content]) -> None:
 
 
 def swap_in(new: Path, target: Path) -> Path | None:
-    """Renames `new` to `target`. Returns where the folder is that was there."""
+    """Renames `new` to `target`. Returns the new path of the folder that was there."""
     old = None
     if not target.exists():
         rename_file(new, target)
@@ -149,10 +149,10 @@ def swap_in(new: Path, target: Path) -> Path | None:
 
 
 def check_replaceable(target: Path, kind: str) -> None:
-    """Refuses to replace a file, or a folder whose manifest is of another kind.
+    """Refuses to replace a file, or a folder with another kind of manifest.
 
-    A manifest that is not JSON counts as damaged if weights lie beside it, and may be replaced. A
-    link may lead to a missing folder, if the parent of that exists."""
+    A manifest that is not JSON counts as damaged if weights lie beside it: its folder may be
+    replaced. A link may lead to a missing folder whose parent exists."""
     if target.is_symlink() and not target.exists():
         behind = resolved(target)
         if behind.parent.is_dir() and not behind.is_symlink():

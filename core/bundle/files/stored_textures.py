@@ -64,7 +64,7 @@ class LatentTexture:
         return self.layout.level_size(0)
 
     def decoded(self) -> LatentTexture:
-        """The same with plain texels."""
+        """The same texture in plain texels."""
         if self.format != BC7:
             return self
         sizes = map(self.layout.level_size, range(self.layout.levels))
@@ -92,7 +92,7 @@ class LatentTexture:
 
     @cached_property
     def _flat_texels(self) -> NDArray[Any]:
-        # blocks take long to decode, and the end of a bake does it four times
+        # blocks take long to decode, and the end of a bake needs them four times
         return np.concatenate([_flat(level) for level in self.decoded().levels])
 
 
@@ -119,7 +119,7 @@ def export_numbers(
     latent_range: LatentRange | None = None,
     squares: FloatArray | None = None,
 ) -> Exported:
-    """Rounds a material's numbers as a bundle stores them: half floats, and latents in a format.
+    """Rounds a material's numbers as a bundle stores them: to half floats, and latents to a format.
     `squares` are the mean squares of gradients by the latents of all materials."""
     own = parameters.of_material(material)
     if squares is not None:
@@ -130,7 +130,7 @@ def export_numbers(
 
 
 def export_with(parameters: Parameters, latents: LatentTexture, material: int = 0) -> Exported:
-    """The same with the material's latents, which are stored already."""
+    """The same for a material whose latents are stored already."""
     own = parameters.of_material(material)
     decoder = round_decoder(parameters.decoder)
     rounded = replace(own, decoder=decoder, latents=latents.values())
@@ -144,10 +144,10 @@ def store_latents(
     known: LatentRange | None = None,
     squares: FloatArray | None = None,
 ) -> LatentTexture:
-    """Stores one material's flat texels; `known` is the range that training used, and `squares`
-    are the mean squares of gradients, which weigh errors of blocks."""
+    """Stores the flat texels of one material. `known` is the range that training used. `squares`
+    are the mean squares of gradients, by which errors of blocks are weighted."""
     if not np.isfinite(latents).all():
-        raise BundleError("the latents hold values that are not finite: bake again")
+        raise BundleError("the latents contain values that are not finite: bake again")
     if format_name == RGBA16F:
         with np.errstate(over="ignore"):
             stored = latents.astype(np.float16)
@@ -175,7 +175,7 @@ def store_latents(
 
 
 def latent_bytes(latent_format: str, layers: int, width: int, height: int) -> int:
-    """Bytes of a latent texture on a device, by the setting `latent_format`."""
+    """Bytes of a latent texture on a device, for a value of the setting `latent_format`."""
     texel, levels = FORMATS[TEXEL_FORMATS[latent_format]], max(width, height).bit_length()
     return TextureShape(texel, width, height, levels, layers).texel_bytes
 
@@ -210,14 +210,14 @@ def emission_levels(finest: NDArray[np.float32]) -> list[NDArray[Any]]:
 
 
 def emission_blocks(levels: Sequence[NDArray[Any]]) -> list[NDArray[np.uint8]]:
-    """The blocks of BC6H of such levels."""
+    """The BC6H blocks of an emission map's levels."""
     return [bc6h.encode(level[..., :3]) for level in levels]
 
 
 def emission_of_blocks(
     blocks: Sequence[NDArray[np.uint8]], width: int, height: int
 ) -> list[NDArray[Any]]:
-    """Levels [height, width, 4] of blocks of BC6H, in half floats."""
+    """The levels [height, width, 4] in half floats that BC6H blocks decode to."""
     found = []
     for number, level in enumerate(blocks):
         size = level_size(width, height, number)

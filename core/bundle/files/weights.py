@@ -30,12 +30,12 @@ class StoredNumbers(NamedTuple):
 
     decoder: NDArray[np.float32]
     head: NDArray[np.float32] | None
-    """Of sampler and split, if the file has them."""
+    """Numbers of the heads of sampler and split, if the file has them."""
 
 
 def plan_tensors(spec: NetworkSpec, has_head: bool = True) -> tuple[tuple[Tensor, ...], int]:
-    """The tensors' places, and the length of the file. Without the heads their place
-    stays free, so that one shader reads both."""
+    """The tensors' places, and the length of the file. Without heads their place stays free, so
+    that one shader reads both kinds of files."""
     tensors: list[Tensor] = []
     end = 0
 
@@ -101,7 +101,7 @@ def constant_floats(spec: NetworkSpec, tensors: tuple[Tensor, ...], data: bytes)
 
 
 def check_tensors(spec: NetworkSpec, tensors: tuple[Tensor, ...], size: int, file: str) -> None:
-    """Requires every tensor of the network once, aligned, inside the file, without overlap."""
+    """Requires each tensor of the network once, aligned, inside the file, without overlap."""
     has_head = any(tensor.name in head_names() for tensor in tensors)
     wanted = {tensor.name: tensor for tensor in plan_tensors(spec, has_head)[0]}
     names = [tensor.name for tensor in tensors]
@@ -123,7 +123,7 @@ def check_tensors(spec: NetworkSpec, tensors: tuple[Tensor, ...], size: int, fil
 
 
 def _own_shape(spec: NetworkSpec, tensor: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Older bundles have no rows for leaning, or for tilts."""
+    """The shape that a tensor needs. Older bundles have no rows for leaning, or for tilts."""
     older = {spec.untilted_outputs, spec.tilted_outputs}
     is_older = tensor.name in head_names()[2:4] and not older.isdisjoint(tensor.shape[:1])
     return (tensor.shape[0], *shape[1:]) if is_older else shape
@@ -163,8 +163,8 @@ def unpack_weights(
     for tensor in tensors:
         values = tensor_rows(raw, tensor)
         if not np.isfinite(values).all():
-            raise BundleError(f"{file}: {tensor.name} holds values that are not finite")
-        # what older files do not have is zero
+            raise BundleError(f"{file}: {tensor.name} contains values that are not finite")
+        # rows that older files lack are zero
         views[tensor.name][: tensor.shape[0]] = values.reshape(tensor.shape)
     return StoredNumbers(decoder, head)
 
@@ -172,7 +172,7 @@ def unpack_weights(
 def _views(
     spec: NetworkSpec, decoder: NDArray[Any], head: NDArray[Any] | None
 ) -> dict[str, NDArray[Any]]:
-    """Views of the tensors of the flat vectors, by name."""
+    """Views of the flat vectors, by the names of tensors."""
     start, size = spec.frame_offset, spec.frame_size
     views = {FRAMES: decoder[start : start + size].reshape(spec.frame_rows, -1)}
     for index, layer in enumerate(spec.layers):

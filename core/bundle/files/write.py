@@ -1,4 +1,4 @@
-"""Writes bundles."""
+"""Writes bundles: their files and their manifest."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ PREVIEW_FILE = "preview.png"
 
 @dataclass(frozen=True)
 class Contents:
-    """The content of a bundle beside its numbers."""
+    """The contents of a bundle beside its numbers."""
 
     name: str = "material"
     """Name of the material."""
     source: Mapping[str, Any] = field(default_factory=dict)
-    """The baked document, the settings, versions."""
+    """The baked document, the settings, and versions."""
     report: Mapping[str, Any] = field(default_factory=dict)
     """What the bake kept, approximated and dropped."""
     errors: Mapping[str, Any] = field(default_factory=dict)
@@ -73,9 +73,9 @@ class Contents:
     live: tuple[LiveInput, ...] = ()
     """Names, ranges and defaults of live inputs; by default numbers from 0 to 1."""
     tiles: Tiles | None = None
-    """UDIM tiles whose atlas the unit square is."""
+    """UDIM tiles, if the unit square is their atlas."""
     reference: Reference | None = None
-    """By default made from the exported numbers, without teacher."""
+    """By default it is made from the exported numbers, without a teacher."""
     preview: bytes | None = None
     """A PNG."""
     emission: Sequence[NDArray[Any]] | None = None
@@ -97,8 +97,8 @@ def write_bundle(
     contents: Contents,
     dispose: Dispose | None = None,
 ) -> Path:
-    """Writes the folder `path`. An existing bundle stays until the new one is complete; then
-    `dispose` gets it, or it is removed."""
+    """Writes the folder `path`. A bundle that exists there stays until the new one is complete.
+    Then `dispose` gets it, or it is removed."""
     if isinstance(exported, Parameters):
         exported = export_numbers(exported)
     return replace_folder(Path(path), _files(exported, contents), dispose=dispose)

@@ -51,7 +51,7 @@ _WHOLE = 1 << 32
 
 
 def sums_by_sampler(parameters: Parameters, lod: float) -> SumLights:
-    """quadrature.sum_lights for responses of these numbers at this lod; they need a head."""
+    """quadrature.sum_lights for the responses of these parameters at this lod. They need a head."""
 
     def draw_part(part: LightTask) -> tuple[Floats, Floats]:
         return _draw(parameters, lod, part.uv, part.wo, sum(part.counts), part.shift)
@@ -85,13 +85,13 @@ def _draw(
     lobes = lobes_of(parameters, look_at(parameters, latents, wo))
     points = (np.outer(PLASTIC, np.arange(count))[..., None] + shift[:, None]) % 1
     wi = draw(lobes, points.astype(np.float32))
-    # what is drawn below the horizon has no light
+    # directions below the horizon have no light
     density = np.where(wi[2] > 0, pdf(lobes, wi), np.inf)
     return np.moveaxis(wi, 1, 2), np.maximum(density, LEAST_DENSITY).T.astype(np.float32)
 
 
 def sums_on(material: DeviceMaterial) -> SumLights:
-    """The same function with a device's kernel. `respond` must be this material's response."""
+    """quadrature.sum_lights with a kernel. `respond` must be this material's response."""
 
     def sum_over(respond: Respond, task: LightTask) -> LightSums:
         del respond

@@ -22,7 +22,7 @@ Floats = NDArray[np.float32]
 
 # Widths of the lobes before the frame's stretch. Each frame has one of each.
 ALPHAS = (0.03, 0.1, 0.3, 1.0)
-# Shares of all samples: of the cosine before shares are fitted, and after that at the least.
+# Shares of the cosine lobe among all samples: before shares are fitted, and the least after that.
 _COSINE_SHARE, _LEAST_COSINE_SHARE = 0.4, 0.1
 # Rounds of expectation maximisation.
 _ROUNDS = 12
@@ -39,12 +39,12 @@ class LearnedFrames:
     """The frames of N places."""
 
     axes: tuple[Floats, ...]
-    """For each frame [3 axes, 3 components, N]."""
+    """Axes of each frame, [3 axes, 3 components, N]."""
     narrowness: tuple[Floats, ...]
-    """For each frame the factors [2, N] by which its lobes are narrower along both axes."""
+    """Factors [2, N] of each frame, by which its lobes are narrower along both axes."""
 
     def repeated(self, count: int) -> LearnedFrames:
-        """Each place so many times in a row."""
+        """The frames with each place repeated in a row."""
         return LearnedFrames(
             tuple(np.repeat(each, count, axis=-1) for each in self.axes),
             tuple(np.repeat(each, count, axis=-1) for each in self.narrowness),
@@ -76,8 +76,8 @@ def equal_shares(frame_count: int) -> Floats:
 def draw_lights(
     frames: LearnedFrames, wo: Floats, counts: Sequence[int], shift: Floats
 ) -> tuple[Floats, Floats]:
-    """So many directions [3, N, S] of each lobe for each of N views [3, N], and their density
-    [N, S]. The points that they are drawn from are shifted by `shift` [2, N]."""
+    """Directions [3, N, S] for each of N views [3, N], with `counts` of each lobe, and their
+    density [N, S]. They are drawn from points that are shifted by `shift` [2, N]."""
     chosen = [
         (lobe, count, _points(count, shift, number))
         for number, (lobe, count) in enumerate(zip(_lobes(frames, wo), counts, strict=False))
@@ -95,8 +95,9 @@ def draw_lights(
 
 
 def fit_shares(frames: LearnedFrames, wo: Floats, wi: Floats, light: Floats) -> Floats:
-    """Shares in proportion to the light that each lobe explains: expectation maximisation on
-    samples with `light` [N, S], which is the response by the density that they were drawn with."""
+    """Shares in proportion to the light that each lobe explains, by expectation maximisation on
+    samples. Their `light` [N, S] is the response divided by the density that they were drawn with.
+    """
     lobes = _lobes(frames, wo)
     densities = np.stack([*(lobe.density(wi) for lobe in lobes), np.maximum(wi[2], 0) / np.pi])
     shares = equal_shares(len(frames.axes))
@@ -112,7 +113,8 @@ def fit_shares(frames: LearnedFrames, wo: Floats, wi: Floats, light: Floats) -> 
 
 
 def light_counts(shares: Floats, count: int) -> tuple[int, ...]:
-    """About `count` lights by lobe and of the cosine, which has one at the least."""
+    """Numbers of lights of each lobe and of the cosine: about `count` in all, and at least one of
+    the cosine."""
     counts = np.rint(shares * count).astype(int)
     counts[-1] = max(1, counts[-1])
     return tuple(int(each) for each in counts)

@@ -41,13 +41,13 @@ Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 # The response at a footprint of 2^lod texels of the latents, as a function of place and directions.
 RespondAt = Callable[[float], Respond]
-# Width of the latents by that of the finest proxies, at the least.
+# Least width of the latents, divided by that of the finest proxies.
 _COARSER = 4
-# Lights of a view. A processor has fewer, with twice the noise. A graphics card computes lights
-# faster than numpy prepares places.
+# Number of lights for a view. A CPU uses fewer, with twice the noise. A GPU computes lights faster
+# than numpy prepares places.
 FEWEST_LIGHTS, FEWEST_LIGHTS_ON_GPU, _MOST_LIGHTS = 20, 128, 512
-# Relative deviation of one light up to which the fewest lights suffice. With more there are more
-# lights and fewer texels, up to this many times.
+# Up to this relative deviation of one light, the fewest lights suffice. With a larger one there are
+# more lights and fewer texels, at most by the second number.
 _CALM, _NOISIEST = 0.7, 4.0
 _SEED = 5_101
 # Places that the sampling lobes are fitted to.
@@ -80,7 +80,7 @@ class MadeProxies:
 
     proxies: Proxies
     largest_albedo: float
-    """By a quadrature where the proxies find most, before it is limited to 1."""
+    """Largest albedo by a quadrature at the brightest places, before it is limited to 1."""
     reciprocity: tuple[float, float]
     """Median and 90th percentile of the relative difference of the response with light and view
     exchanged."""
@@ -88,7 +88,7 @@ class MadeProxies:
 
 @dataclass(frozen=True)
 class CheckedProxies:
-    """The proxies of a bundle, with what the manifest's `errors` say of them."""
+    """The proxies of a bundle, with their entries in the manifest's `errors`."""
 
     proxies: Proxies
     errors: dict[str, Any]
@@ -132,8 +132,8 @@ def make_proxies(
     fewest_lights: int = FEWEST_LIGHTS,
     seed: int = _SEED,
 ) -> MadeProxies:
-    """As fine as this number of evaluations allows, with so many lights a view at the least.
-    Without `sum_over` lights come of the sampler, if there is one."""
+    """Proxies that are as fine as this number of evaluations allows, with at least `fewest_lights`
+    for each view. Without `sum_over`, lights come from the sampler, if there is one."""
     layout = parameters.layout
     if sum_over is None and parameters.head is not None:
         begin = float(np.log2(_COARSER))
@@ -167,7 +167,7 @@ def make_proxies(
 
 
 def own_sums(parameters: Parameters, lod: float) -> SumLights:
-    """The sums with least noise that these numbers have in numpy."""
+    """The sums in numpy that have the least noise with these parameters."""
     return sum_lights if parameters.head is None else sums_by_sampler(parameters, lod)
 
 
@@ -196,8 +196,8 @@ def numpy_respond_at(parameters: Parameters) -> RespondAt:
 def check_albedo(
     parameters: Parameters, proxies: Proxies, count: int = 32, lights: int = 256
 ) -> AlbedoError:
-    """Compares with the numpy decoder, at the same places on every machine. A quarter of them is
-    on any level, the others on the finest."""
+    """Compares the albedo with the numpy decoder's, at the same places on every machine. A quarter
+    of the places are on any level, the others on the finest."""
     random = np.random.default_rng(_SEED + 1)
     uv = random.random((count, 2))
     levels = random.integers(0, len(proxies.levels), count)
@@ -260,8 +260,8 @@ def alpha_of_spread(spread: Doubles) -> Doubles:
 def _find_brightest(
     uv: Floats, lod: float, albedo: Doubles, basis: AlbedoBasis
 ) -> tuple[Floats, Floats, Doubles]:
-    """Places [N, 2], their lod, and cosines of the views that have the largest albedos. Noise has a
-    part in these, so they need a quadrature of their own."""
+    """Places [N, 2] with the largest albedos, their lod, and the cosines of the views. Noise has a
+    part in these albedos, so they need a quadrature of their own."""
     fitted = np.einsum("cvi,nci->nvc", basis.functions, basis.fit(albedo)).max(2)
     places = np.argsort(fitted.max(1))[-_BRIGHTEST:]
     views = VIEW_COSINES[fitted[places].argmax(1)]
@@ -279,7 +279,7 @@ def _values(found: Integrals, basis: AlbedoBasis) -> ProxyValues:
 
 
 def _choose_size(layout: LatentLayout, most: int) -> int:
-    """Width of the latents by that of proxies with at most so many texels: a power of two."""
+    """Width of the latents divided by that of proxies with at most `most` texels, a power of 2."""
     side = max(layout.width, layout.height)
     coarser = min(_COARSER, side)
     while coarser < side and sum(h * w for h, w in _sizes(layout, coarser)) > most:

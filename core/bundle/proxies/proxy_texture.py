@@ -22,10 +22,10 @@ Doubles = NDArray[np.float64]
 COSINES = (1.0, 0.45, 0.15, 0.03)
 # Cosines of the views that curves are fitted to and tabulated for, in equal steps.
 VIEW_COSINES = np.linspace(COSINES[-1], 1, 32)
-# Powers of 1 - cosine: Fresnel's curve and the like. They count as albedos whose part is so many
-# times the noise, lest noise chooses functions.
+# Powers of 1 - cosine: Fresnel's curve and the like. They count as albedos with this multiple of
+# the noise, so that noise does not choose functions.
 _POWERS, _OVER_NOISE = (0, 2, 5, 10), 8.0
-# Noise that there is at the least: of bytes.
+# The least noise, which bytes have.
 _LEAST_NOISE = 1e-3
 _DIGITS = 5
 _FLOOR = 0.01
@@ -51,7 +51,7 @@ class ProxyValues:
     roughness: Floats
     """Mean roughness [N]: the square root of a GGX lobe's alpha."""
     curves: AlbedoCurves
-    """Between the albedos."""
+    """Curves between the stored albedos."""
 
     def albedo(self, cosine: Floats) -> Doubles:
         """Directional albedo [N, 3]: the part of the light of a white sky that reaches a viewer
@@ -59,24 +59,24 @@ class ProxyValues:
         return self.curves.albedo(np.asarray(self.albedos, np.float64), cosine)
 
     def specular(self, cosine: Floats) -> Doubles:
-        """The same without the diffuse part."""
+        """Directional albedo [N, 3] without the diffuse part."""
         return np.asarray(np.maximum(self.albedo(cosine) - self.diffuse, 0), np.float64)
 
     def mean_albedo(self) -> Doubles:
-        """[N, 3]: the part of the light of a white sky that is reflected at all."""
+        """Mean albedo [N, 3]: the part of a white sky's light that is reflected anywhere."""
         return self.curves.mean_albedo(np.asarray(self.albedos, np.float64))
 
 
 @dataclass(frozen=True)
 class Proxies:
-    """The texture."""
+    """The texture with the proxies of a bundle."""
 
     levels: Sequence[NDArray[np.uint8]]
     """Finest first, each [5, height, width, 4]."""
     texels_a_proxy: int
-    """Width of the latents by this width."""
+    """Width of the latents divided by that of the texture."""
     curves: AlbedoCurves
-    """Between the albedos."""
+    """Curves between the stored albedos."""
 
     def at(self, uv: Floats, lod: Floats) -> ProxyValues:
         """Trilinear values. `lod` is log2 of the footprint's width in texels of the latents."""
@@ -86,7 +86,7 @@ class Proxies:
 
 
 def linear_texels(level: NDArray[np.uint8]) -> Doubles:
-    """[height, width, 5, 4] of a stored level: as a texture unit returns them."""
+    """Texels [height, width, 5, 4] of a stored level, as a texture unit returns them."""
     linear = np.concatenate(
         [decode_srgb(level[..., :3]), level[..., 3:].astype(np.float64) / _BYTE], axis=-1
     )
@@ -134,7 +134,8 @@ def decode_srgb(stored: NDArray[np.uint8]) -> Doubles:
 
 
 def trilinear(levels: Sequence[Doubles], uv: NDArray[Any], level: NDArray[Any]) -> Doubles:
-    """[N, ...] of levels [height, width, ...], finest first; fractional levels are clamped."""
+    """Values [N, ...] of levels [height, width, ...], finest first, of a texture that wraps.
+    Fractional levels are clamped."""
     last = len(levels) - 1
     level = np.clip(np.asarray(level, np.float64), 0, last)
     finer = np.floor(level).astype(int)
@@ -170,9 +171,9 @@ class AlbedoCurves:
     """Weights of the stored albedos at every cosine."""
 
     table: Doubles
-    """[3, points, 4]: by channel, in equal steps from the flattest cosine to 1."""
+    """[3, points, 4], by channel, in equal steps from the flattest cosine to 1."""
     powers: tuple[float, ...] = ()
-    """Of older bundles: `table` [4, 4] has the weights in the coefficient of each power of
+    """In older bundles, `table` [4, 4] has the weights in the coefficient of each power of
     1 - cosine."""
 
     def __eq__(self, other: object) -> bool:
@@ -194,7 +195,7 @@ class AlbedoCurves:
         return np.asarray(np.clip(seen, 0, 1), np.float64)
 
     def mean_albedo(self, stored: Doubles) -> Doubles:
-        """Of all views, each counted by its cosine."""
+        """Mean albedo of all views, each weighted by its cosine."""
         cosine = np.linspace(0, 1, 1024)
         mean = np.einsum("v,vck->ck", cosine / cosine.sum(), self.weights(cosine))
         return np.asarray(np.clip(np.einsum("ck,nkc->nc", mean, stored), 0, 1), np.float64)
@@ -205,7 +206,7 @@ class AlbedoBasis:
     """Functions whose sums are a material's albedos."""
 
     vectors: Doubles
-    """Of shares of the usual light, orthonormal: [3, views, 4], by channel."""
+    """Orthonormal vectors [3, views, 4] of shares of the usual light, by channel."""
     usual: Doubles
     """Median of all channels' albedo at VIEW_COSINES."""
 
@@ -231,8 +232,8 @@ class AlbedoBasis:
         return np.asarray(self.vectors * self.usual[:, None], np.float64)
 
     def fit(self, albedo: Doubles) -> Doubles:
-        """Coefficients [N, 3, 4] of the nearest sums, by errors in shares of the usual light: a
-        view that has little by chance must not weigh more."""
+        """Coefficients [N, 3, 4] of the nearest sums. Errors are shares of the usual light: a view
+        that has little light by chance must not weigh more."""
         shares = albedo / self.usual[:, None]
         return np.asarray(np.einsum("cvi,nvc->nci", self.vectors, shares), np.float64)
 
@@ -241,7 +242,7 @@ class AlbedoBasis:
         return np.asarray(np.einsum("cki,nci->nkc", self._at_cosines(), fitted), np.float64)
 
     def curves(self) -> AlbedoCurves:
-        """As manifests have them."""
+        """The curves as a manifest has them."""
         table = self.functions @ np.linalg.inv(self._at_cosines())
         return AlbedoCurves(table.round(_DIGITS))
 
@@ -250,7 +251,7 @@ class AlbedoBasis:
 
 
 def _between(table: Doubles, cosine: Floats) -> Doubles:
-    """[3, N, 4] of a table [3, points, 4], linear between its points."""
+    """Values [3, N, 4] of a table [3, points, 4], linear between its points."""
     last = table.shape[1] - 1
     flattest = COSINES[-1]
     place = (np.clip(np.asarray(cosine, np.float64), flattest, 1) - flattest) / (1 - flattest)

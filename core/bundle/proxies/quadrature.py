@@ -26,7 +26,7 @@ from verdigris.core.bundle.proxies.proxy_texture import VIEW_COSINES
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
-# Of N places [N, 2] with directions wi, wo [N, 3], the response [N, 3].
+# The response [N, 3] of N places [N, 2] with directions wi, wo [N, 3].
 Respond = Callable[[Floats, Floats, Floats], Floats]
 
 # The first view that shows the highlight's own width.
@@ -35,20 +35,20 @@ _STEEP = int(np.searchsorted(VIEW_COSINES, 0.43))
 # eight azimuths. Mirror directions are far, so that highlights do not count as diffuse.
 _PAIRS = ((60, 60, 60), (20, 60, 90), (45, 45, 0), (65, 30, 20))
 _TURNS = 8
-# Pairs with the least light that the diffuse part is the mean of.
+# Number of the darkest pairs, whose mean is the diffuse part.
 _DARKEST = 8
 _LEAST_COSINE = 0.1
 _GOLDEN = (5**0.5 - 1) / 2
 # Evaluations at once: buffers of some megabytes.
 _AT_ONCE = 1 << 17
-# Lights of a view that shares are fitted to.
+# Number of lights of a view that shares are fitted to.
 _PILOT = 128
 _SMALLEST = 1e-7
 
 
 @dataclass(frozen=True)
 class Integrals:
-    """Of N places."""
+    """Integrals at N places."""
 
     albedo: Doubles
     """[N, views, 3]"""
@@ -59,35 +59,35 @@ class Integrals:
     spread: Doubles
     """Mean squared sine between the highlight's half vectors and their mean [N]; 1 without any."""
     reciprocity: Doubles
-    """Relative difference of both ways of each pair [N, pairs]."""
+    """Relative difference between both ways of each pair [N, pairs]."""
 
 
 def evaluations_of(lights: int) -> int:
-    """Evaluations of a place with about so many lights a view."""
+    """Evaluations of a place with about this number of lights for each view."""
     return len(VIEW_COSINES) * lights + 2 * len(_PAIRS) * _TURNS
 
 
 def lights_of(evaluations: int) -> int:
-    """Lights a view, for so many evaluations of a place."""
+    """Lights for each view, for this number of evaluations of a place."""
     return (evaluations - evaluations_of(0)) // len(VIEW_COSINES)
 
 
 @dataclass(frozen=True)
 class LightTask:
-    """What is summed over lights: N views of places."""
+    """N views of places, for which light is summed."""
 
     frames: LearnedFrames
-    """Of each view's place."""
+    """Frames of each view's place."""
     uv: Floats
     """[N, 2]"""
     wo: Floats
     """[3, N]"""
     shift: Floats
-    """Of the points that the lights are drawn from, [2, N]."""
+    """Shift of the points that the lights are drawn from, [2, N]."""
     lambert: Floats
-    """The diffuse part's normal times its luminance by pi, [3, N]."""
+    """The diffuse part's normal times its luminance divided by pi, [3, N]."""
     counts: tuple[int, ...]
-    """Lights of each lobe, frame by frame, and of the cosine."""
+    """Number of lights of each lobe, frame by frame, and of the cosine."""
 
     def part(self, views: slice) -> LightTask:
         return replace(
@@ -107,14 +107,14 @@ class LightSums:
     half: Doubles
     """Half vectors, weighted by the light that the diffuse part leaves [N, 3]."""
     square: Doubles
-    """Their outer products, weighted alike [N, 3, 3]: the trace is the weight."""
+    """Outer products of the half vectors, weighted alike [N, 3, 3]: the trace is the weight."""
 
 
 SumLights = Callable[[Respond, LightTask], LightSums]
 
 
 def sum_lights(respond: Respond, task: LightTask) -> LightSums:
-    """In numpy. `bundle.proxies.device_sums` does the same on a device."""
+    """Sums over lights in numpy. light_sums.py has others."""
 
     def draw(part: LightTask) -> tuple[Floats, Floats]:
         return draw_lights(part.frames, part.wo, part.counts, part.shift)
@@ -156,7 +156,7 @@ def integrate(
     shares: Floats,
     sum_over: SumLights = sum_lights,
 ) -> Integrals:
-    """With about `lights` lights for each view of each place."""
+    """The integrals, with about `lights` lights for each view of each place."""
     normal, diffuse, reciprocity = _joined_tuples(
         [_diffuse_part(respond, uv[part]) for part in _slices(len(uv), 2 * len(_PAIRS) * _TURNS)]
     )
@@ -209,7 +209,7 @@ def _joined_tuples(parts: list[tuple[Doubles, Doubles, Doubles]]) -> list[Double
 def find_shares(
     respond: Respond, frames: LearnedFrames, uv: Floats, random: np.random.Generator
 ) -> Floats:
-    """Shares of the lobes that suit this material, from one random view of each place."""
+    """The shares of the lobes that suit this material, from one random view of each place."""
     count = len(uv)
     wo = polar(random.uniform(_LEAST_COSINE, 1, count), 2 * np.pi * random.random(count))
     counts = light_counts(equal_shares(len(frames.axes)), _PILOT)

@@ -43,7 +43,7 @@ DECODERS = ("portable", "cooperative")
 FILTERS = {"trilinear": 0, "sampler": 1, "stochastic": 2}
 # Alignment of a matrix in the device's own layout.
 OPTIMAL_ALIGNMENT = 128
-# NeuralRecord of neural_record.slang: of one size for all numbers of channels.
+# NeuralRecord of neural_record.slang, which has one size for all numbers of channels.
 RECORD = np.dtype(
     [
         ("scale", "<f4", MORE_LATENTS),
@@ -115,7 +115,7 @@ class StoredMaterial:
     weights: bytes
     latents: LatentTexture
     live: tuple[float, ...] = ()
-    """Values of live inputs from 0 to 1 where an evaluation is given none."""
+    """Values of live inputs from 0 to 1, in evaluations without values."""
 
 
 def read_stored(bundle: Bundle) -> StoredMaterial:
@@ -135,8 +135,8 @@ def shader_weights(bundle: Bundle) -> bytes:
 def relayout_weights(
     spec: NetworkSpec, tensors: tuple[Tensor, ...], data: bytes, file: str
 ) -> bytes:
-    """Moves tensors to the places that the shader's constants expect, with zeros between. Files of
-    other writers may place them elsewhere."""
+    """Moves tensors to the places that the shader's constants expect, with zeros between. Other
+    writers may place them elsewhere."""
     stored = unpack_weights(spec, tensors, data, file)
     latents = np.zeros((1, spec.latent_channels), np.float32)
     return pack_weights(Parameters(spec, LatentLayout(1, 1), stored.decoder, latents, stored.head))[
@@ -158,7 +158,7 @@ def has_cooperative_vectors(device: Device) -> bool:
 
 
 def fastest_advised(device: Device, advised: str | None) -> RuntimeChoice:
-    """Cooperative vectors as advised; plain code if that is advised, or if the device has no
+    """Cooperative vectors as advised, or plain code if that is advised or the device has no
     cooperative vectors. Without advice, cooperative vectors as shipped."""
     if advised == PORTABLE or not has_cooperative_vectors(device):
         return RuntimeChoice()
@@ -166,7 +166,7 @@ def fastest_advised(device: Device, advised: str | None) -> RuntimeChoice:
 
 
 class DeviceMaterials:
-    """Uploaded materials of one decoder shape, and the kernels that evaluate them."""
+    """Uploaded materials with one architecture, and the kernels that evaluate them."""
 
     def __init__(
         self,
@@ -180,12 +180,12 @@ class DeviceMaterials:
             raise BundleError("there is no material to evaluate: name at least one")
         self.spec = materials[0].spec
         if any(each.spec != self.spec for each in materials):
-            raise BundleError("the materials have several decoder shapes: evaluate them one by one")
+            raise BundleError("the materials have several architectures: evaluate them one by one")
         if self.choice.is_constant:
             self._check_constants(materials)
         if self.choice.is_cooperative and not has_cooperative_vectors(device):
             raise DeviceError(f"{device} has no cooperative vectors: use the portable decoder")
-        # bundles of one decoder shape find them compiled
+        # bundles with one architecture share compiled kernels
         self._kernels: Kernels = device.shared_kernels(
             self.choice.defines(device, len(materials), self.spec.live_inputs > 0),
             [Source(NETWORK_MODULE, network_source(self.spec))],
@@ -204,7 +204,7 @@ class DeviceMaterials:
         decoders = len({each.weights for each in materials})
         if decoders > 1:
             raise BundleError(
-                f"the materials have {decoders} decoders, a constant buffer holds one: "
+                f"the materials have {decoders} decoders, and a constant buffer holds one: "
                 "evaluate them one by one or without it"
             )
         if not fits_in_constants(self.spec):
@@ -230,7 +230,7 @@ class DeviceMaterials:
         return bound
 
     def live_of_queries(self, given: NDArray[Any] | None, count: int) -> NDArray[Any] | None:
-        """Live values [count, inputs], by default the first material's; None without."""
+        """Live values [count, inputs], by default the first material's; None without inputs."""
         if not self.spec.live_inputs:
             return None
         own = self.records["live"][0, : self.spec.live_inputs]

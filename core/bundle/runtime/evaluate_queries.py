@@ -99,7 +99,7 @@ def dispatch_queries(
 
 
 class QueryEvaluator:
-    """Evaluates queries to several materials of one decoder shape."""
+    """Evaluates queries to several materials with one architecture."""
 
     def __init__(
         self,

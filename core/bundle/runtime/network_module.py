@@ -1,4 +1,4 @@
-"""The generated Slang module of a decoder shape: its sizes, and the places of its weights."""
+"""The generated Slang module of an architecture: its sizes, and the places of its weights."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def fits_in_constants(spec: NetworkSpec) -> bool:
 
 
 def network_source(spec: NetworkSpec) -> str:
-    """The only module that differs between decoder shapes."""
+    """The only module that differs between architectures."""
     tensors, size = plan_tensors(spec)
     places = {tensor.name: tensor for tensor in tensors}
     layers = range(len(spec.layers))
@@ -52,7 +52,7 @@ def network_source(spec: NetworkSpec) -> str:
     matrices = [places[weights_name(layer)] for layer in layers]
     lines = [
         LICENCE,
-        "// Generated: one decoder's shape, and where its numbers lie in weights.bin, in bytes.",
+        "// Generated: one architecture, and where its numbers lie in weights.bin, in bytes.",
         "// kPadded... are lengths of rows with their padding.",
         "",
         *(

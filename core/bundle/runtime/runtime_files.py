@@ -1,4 +1,4 @@
-"""The shaders in a bundle's runtime/: compiled for one decoder shape, in every language."""
+"""The shaders in a bundle's runtime/: compiled for one architecture, in every language."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def other_modules(spec: NetworkSpec, records: Iterable[FileRecord]) -> list[str]
 def runtime_files(
     spec: NetworkSpec, advised: str | None = None, decoders: int = 1
 ) -> dict[str, bytes]:
-    """Every file of runtime/ for this advice. Compiled files are cached by decoder shape."""
+    """Every file of runtime/ for this advice. Compiled files are cached by architecture."""
     sources = slang_files(spec)
     others = RUNTIME_SHADERS / HEADER, *sorted(filter(Path.is_file, EXAMPLES.iterdir()))
     result = sources | {path.name: path.read_bytes() for path in others}

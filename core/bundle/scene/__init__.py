@@ -1,1 +1,1 @@
-"""Scene packs: bundles of one decoder shape, joined for one compiled shader."""
+"""Scene packs: bundles with one architecture, joined for one compiled shader."""

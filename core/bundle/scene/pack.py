@@ -1,4 +1,4 @@
-"""Joins bundles of one decoder shape into a scene pack."""
+"""Joins bundles with one architecture into a scene pack."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from verdigris.core.bundle.files.read import Bundle
 
 _PLAIN = re.compile(r"[^A-Za-z0-9_.-]+")
-# The longest ending of a material's files.
+# The longest ending among the names of a material's files.
 _REFERENCE = "reference.json"
 _LONGEST_NAME = LONGEST_FILE_NAME - len(_REFERENCE) - 1
 
@@ -82,13 +82,13 @@ def pack(bundles: Sequence[Bundle], path: Path) -> ScenePack:
 def _material(
     name: str, bundle: Bundle, places: dict[bytes, int], files: dict[str, Content]
 ) -> SceneMaterial:
-    """The entry of a bundle's material. Adds a new decoder to `places`, and copies to `files`."""
+    """The entry of a bundle's material. Adds its decoder to `places`, and its files to `files`."""
     manifest = bundle.manifest
-    # copied unchanged, so parse it first
+    # it is copied unchanged, so it is parsed first
     reference = bundle.reference()
     weights = shader_weights(bundle)
     place = places.setdefault(weights, sum(map(len, places)))
-    # not copied, but a bundle with a damaged file is refused
+    # these are not copied, but a bundle with a damaged file is refused
     for other in (manifest.preview, *manifest.runtime):
         if other:
             read_recorded(bundle.folder, other)
@@ -115,7 +115,7 @@ def _material(
         manifest.reference_count,
         live=manifest.live,
         bounds=manifest.bounds,
-        # other writers may leave it out
+        # other writers may omit it
         arithmetic=manifest.arithmetic
         or judge(bundle.exact_parameters(), reference, manifest.bounds),
         proxies=proxies,
@@ -124,28 +124,28 @@ def _material(
 
 
 def _checked_texture(folder: Path, record: FileRecord, shape: TextureShape) -> bytes:
-    """The bytes of a file that holds such a texture."""
+    """The bytes of a file, which must contain such a texture."""
     data = read_recorded(folder, record)
     read_ktx2(data, shape, str(folder / record.file))
     return data
 
 
 def require_one_architecture(bundles: Sequence[Bundle]) -> NetworkSpec:
-    """Requires one decoder shape, which one shader is compiled for."""
+    """Requires one architecture, for which one shader is compiled."""
     if not bundles:
         raise BundleError("there is no bundle to pack: name at least one")
     spec = bundles[0].spec
     if any(bundle.spec != spec for bundle in bundles):
         listed = "; ".join(f"{bundle.folder}: {describe(bundle.spec)}" for bundle in bundles)
         raise BundleError(
-            f"these bundles have several decoder shapes: {listed}: pack those of one shape, or "
-            "bake them again with one network, activation, number of latents and of live inputs"
+            f"these bundles have several architectures: {listed}: pack those with one, "
+            "or bake all with one network, activation, number of latents and number of live inputs"
         )
     return spec
 
 
 def describe(spec: NetworkSpec) -> str:
-    """A decoder shape in a few words."""
+    """An architecture in a few words."""
     text = (
         f"{spec.name} {spec.activation}, {spec.latent_channels} latents, "
         f"{spec.frame_count} frames, {spec.lobes} lobes"

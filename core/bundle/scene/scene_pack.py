@@ -1,7 +1,7 @@
-"""A scene pack: bundles of one decoder shape, for one compiled shader.
+"""A scene pack: bundles with one architecture, for one compiled shader.
 
-The folder holds manifest.json, weights.bin with every different decoder once, each material's
-textures and reference, and shaders. docs/WRITING.md describes it.
+The folder contains manifest.json, weights.bin with each different decoder once, the textures and
+the reference of each material, and shaders. docs/WRITING.md describes it.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import NetworkSpec
 
 MOST_MATERIALS = 4096
-# All different decoders together; well within 32-bit offsets.
+# Bytes of all different decoders; well within 32-bit offsets.
 LARGEST_SCENE_WEIGHTS = 1 << 30
 LARGEST_SCENE_MANIFEST = 4 * LARGEST_MANIFEST
 
@@ -87,15 +87,15 @@ class SceneMaterial:
     """One material of a scene pack."""
 
     name: str
-    """For people; `pack` starts file names with it."""
+    """Name for people; `pack` begins file names with it."""
     weights_offset: int
     """First byte of its decoder in weights.bin."""
     latents: LatentFacts
     """Its latent texture."""
     reference: FileRecord
-    """Responses to check a decoder with."""
+    """Responses that decoders are checked with."""
     reference_count: int
-    """Rows of the reference."""
+    """Number of rows in the reference."""
     live: tuple[LiveInput, ...] = ()
     """Names, ranges and defaults of live inputs."""
     emission: MapFacts | None = None
@@ -176,7 +176,7 @@ class ScenePack:
             yield Parameters(self.spec, layout, stored.decoder, values, stored.head, live)
 
     def check_files(self) -> None:
-        """Checks length and digest of every file, and reads the maps, which no decoder reads."""
+        """Checks length and digest of each file, and reads the textures that no decoder reads."""
         for record in self.records:
             read_recorded(self.folder, record)
         if self.constants:
@@ -266,7 +266,7 @@ def open_scene(path: Path) -> ScenePack:
 
 
 def is_scene(path: Path) -> bool:
-    """Whether the path has a manifest of a scene pack. Other errors are left to open_scene."""
+    """Whether the path has the manifest of a scene pack. open_scene reports other errors."""
     try:
         folder = find_bundle_folder(path)
         if folder is None:
@@ -313,7 +313,7 @@ def parse_scene(data: bytes, file: str, folder: Path) -> ScenePack:
     )
     require_distinct_files(scene.named_records, file)
     names = [material.name for material in materials]
-    fields.require(len({*names}) == len(names), "materials", "each must have another name")
+    fields.require(len({*names}) == len(names), "materials", "their names must differ")
     return scene
 
 

@@ -1,4 +1,4 @@
-"""Verifies a scene pack: every material against its own reference."""
+"""Verifies a scene pack: each material against its own reference."""
 
 from __future__ import annotations
 

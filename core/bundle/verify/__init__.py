@@ -1,1 +1,1 @@
-"""Compares decoders of a bundle with its reference."""
+"""Compares decoders of a bundle with its reference, and the bundle with its material."""

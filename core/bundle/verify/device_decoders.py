@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OnDevice:
-    """By name, what a device computes of a bundle."""
+    """Decoders and samplers of a bundle on a device, by name."""
 
     decoders: list[tuple[str, Decoder]]
     samplers: list[tuple[str, Sampler]]
@@ -52,7 +52,7 @@ NOTHING = OnDevice([], [])
 
 
 def decoders_on(bundle: Bundle, device: Device) -> OnDevice:
-    """Everything with exact filtering that the device has and the bundle allows."""
+    """All decoders and samplers with exact filtering that device and bundle allow."""
     stored = [read_stored(bundle)]
     choices = exact_choices(device, fits_in_constants(bundle.spec), bundle.advised)
     found = [(name, QueryEvaluator(stored, device, choice)) for name, choice in choices]
@@ -66,7 +66,7 @@ def decoders_on(bundle: Bundle, device: Device) -> OnDevice:
 
 
 def device_notes(bundle: Bundle, device: Device) -> list[str]:
-    """Decoders that are not checked, with reasons, and shaders that are not."""
+    """Notes on decoders that are not checked, with reasons, and on shaders that are not."""
     manifest = bundle.manifest
     notes = unchecked_reasons(device, [("the bundle", manifest.arithmetic, manifest.bounds)])
     if not fits_in_constants(bundle.spec):
@@ -77,7 +77,7 @@ def device_notes(bundle: Bundle, device: Device) -> list[str]:
 
 
 def shader_notes(spec: NetworkSpec, runtime: Iterable[FileRecord]) -> list[str]:
-    """The shaders in runtime/ that differ from the checked ones."""
+    """A note on the shaders in runtime/ that differ from the checked ones."""
     files = other_modules(spec, runtime)
     if not files:
         return []
@@ -102,7 +102,7 @@ def unchecked_reasons(
 def exact_choices(
     device: Device, with_constants: bool = False, advised: str | None = None
 ) -> list[tuple[str, RuntimeChoice]]:
-    """By name, every choice with exact filtering that the device has and `advised` allows."""
+    """All choices with exact filtering that the device has and `advised` allows, by name."""
     found = [("portable", RuntimeChoice())]
     fastest = fastest_advised(device, advised)
     if fastest.is_cooperative:
@@ -118,7 +118,7 @@ def exact_choices(
 def find_device(
     choice: str | None, report: Callable[[str], object], is_needed: bool = False
 ) -> Device | None:
-    """Opens the device. Without one, reports that and returns None, unless it was requested."""
+    """Opens the device. If there is none, reports that and returns None, unless one is needed."""
     try:
         return open_device(choice)
     except DeviceError as failure:

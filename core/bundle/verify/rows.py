@@ -46,7 +46,7 @@ SAME_SOURCE = 1e-3
 _SAME_IN_BLOCKS, _SAME_AS_BLOCKS = 1e-2, 1.1
 # (uv [N, 2], lod [N], wi [N, 3], wo [N, 3]) -> response [N, 3]
 Decoder = Callable[[Floats, Floats, Floats, Floats], NDArray[Any]]
-# A texture at a point, in double precision, and decimals of the reference.
+# Largest difference of a texture at a point: in double precision, with the reference's decimals.
 SAME_TEXTURE = 1e-5
 # Opacity is stored in bytes.
 _SAME_OPACITY = 1 / 255
@@ -59,7 +59,7 @@ class Row:
     what: str
     """The two sides of the comparison."""
     count: int
-    """Compared values, three for each point."""
+    """Number of compared values, three for each point."""
     measure: str
     """How the difference is measured."""
     found: float
@@ -94,7 +94,7 @@ def decoder_rows(
 def compare_decoder(
     name: str, response: NDArray[np.float64], reference: Reference, bounds: Bounds
 ) -> list[Row]:
-    """Relative differences from bounds.floor up, absolute ones below it."""
+    """Compares responses from bounds.floor up by relative differences, others by absolute ones."""
     wanted = reference.exported.astype(np.float64)
     if response.shape != wanted.shape:
         raise SettingsError(f"{name} gave an array of shape {response.shape}: use {wanted.shape}")
@@ -111,7 +111,7 @@ def compare_decoder(
 
 
 def numpy_sampler(parameters: Parameters) -> list[tuple[str, Sampler]]:
-    """The oracle in single floats, if there is a head."""
+    """The sampler in numpy, in single floats, if the decoder has a head."""
     if parameters.head is None:
         return []
 
@@ -133,7 +133,7 @@ def numpy_sampler(parameters: Parameters) -> list[tuple[str, Sampler]]:
 def sampler_rows(
     samplers: Sequence[tuple[str, Sampler]], reference: Reference, bounds: Bounds
 ) -> list[Row]:
-    """Densities, relative from bounds.floor up, and drawn directions."""
+    """Compares densities, by relative differences from bounds.floor up, and drawn directions."""
     wanted = reference.sampler
     if wanted is None:
         return []
@@ -188,7 +188,7 @@ def teacher_rows(
     bounds: Bounds,
     teacher: DeviceMaterial | None = None,
 ) -> list[Row]:
-    """Compares the reference with the source's graph, stored and present."""
+    """Compares the reference with the responses of the source's graph, as stored and as now."""
     stored, count = reference.teacher, reference.exported.size
     rows: list[Row] = []
     limit = float("inf") if bounds.teacher_log_mae is None else bounds.teacher_log_mae
@@ -237,7 +237,7 @@ def map_differences(bundle: Bundle, teacher: DeviceMaterial) -> MapDifferences:
 
 
 def _bound_of_blocks(emission: NDArray[np.float32]) -> float:
-    """For a map whose blocks of 4 x 4 texels have several colours, such as glowing cracks."""
+    """The bound for a map whose blocks have several colours, such as glowing cracks."""
     wanted = emission.clip(0, LARGEST_HALF).astype(np.float16)
     blocks = decode_blocks(encode_blocks(wanted), *wanted.shape[:2]).astype(np.float64)
     least = np.abs(np.log1p(blocks) - np.log1p(wanted.astype(np.float64))).mean()

@@ -48,7 +48,7 @@ class Verification:
     notes: tuple[str, ...] = ()
     """What was not compared, with reasons, and changes of the source since the bake."""
     materials: int = 0
-    """Of a scene pack, whose rows begin with their names."""
+    """Number of materials of a scene pack, whose rows begin with their names."""
 
     @property
     def holds(self) -> bool:
@@ -138,13 +138,13 @@ def source_notes(bundle: Bundle, teacher: Teacher) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
-    """JSON has no infinity."""
+    """The value for JSON, which has no infinity."""
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def print_verification(result: Verification) -> None:
-    """A table for terminals and build logs. Of a scene pack's materials it has what disagrees, and
-    of each comparison the material nearest to its bound."""
+    """Prints a table for terminals and build logs. For a scene pack, it has all that disagrees, and
+    for each comparison the material nearest to its bound."""
     shown = _telling_rows(result)
     print(result.bundle)
     width = max(len(row.what) for row in shown)

@@ -83,7 +83,7 @@ def test_the_verdict_is_plain(teacher, verdict):
             2.0,
             "the source graph is cheap: baking it would make it 4.0 times slower; averaged over 8 "
             "places of a texel, as in the bake, the graph takes 2.0 times as long as the decoder, "
-            "on this processor; measure on the graphics card",
+            "on this CPU; measure on the GPU",
         ),
     ],
 )

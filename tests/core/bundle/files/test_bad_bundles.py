@@ -327,7 +327,7 @@ def test_weights_that_are_no_numbers_are_refused_by_their_tensor(value, folder):
     data[bias.offset + 4 : bias.offset + 6] = np.float16(value).tobytes()
     (folder / "weights.bin").write_bytes(data)
     refresh(folder, "weights.bin")
-    with pytest.raises(BundleError, match=r"weights.bin: layer1.bias holds values that are not"):
+    with pytest.raises(BundleError, match=r"weights.bin: layer1.bias contains values that are not"):
         read_everything(folder)
 
 

@@ -265,7 +265,7 @@ def test_half_floats_that_are_no_numbers_are_refused():
     levels, shape = chain("R16G16B16A16_SFLOAT", 4, 4)
     levels[1][0, 1, 2] = np.nan
     data = write_ktx2("R16G16B16A16_SFLOAT", levels, "t")
-    with pytest.raises(BundleError, match="level 1 holds values that are not finite"):
+    with pytest.raises(BundleError, match="level 1 contains values that are not finite"):
         read_ktx2(data, shape, "a.ktx2")
 
 

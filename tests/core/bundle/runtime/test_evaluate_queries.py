@@ -188,10 +188,10 @@ def test_invalid_choices_and_materials_are_refused(software):
     with pytest.raises(DeviceError, match="no cooperative vectors: use the portable decoder"):
         QueryEvaluator([stored(made_up(PRESETS["2x16"]))], software, RuntimeChoice("cooperative"))
     mixed = [stored(made_up(PRESETS[name])) for name in ("2x16", "2x32")]
-    with pytest.raises(BundleError, match="several decoder shapes"):
+    with pytest.raises(BundleError, match="several architectures"):
         QueryEvaluator(mixed, software)
     two = [stored(made_up(PRESETS["2x16"], seed=seed)) for seed in (1, 2)]
-    with pytest.raises(BundleError, match="have 2 decoders, a constant buffer holds one"):
+    with pytest.raises(BundleError, match="have 2 decoders, and a constant buffer holds one"):
         QueryEvaluator(two, software, RuntimeChoice(is_constant=True))
     wide = [stored(made_up(NetworkSpec(128, 2, "relu")))]
     with pytest.raises(BundleError, match="the decoder 2x128 is larger than a constant buffer"):

@@ -31,7 +31,7 @@ def test_a_scene_is_no_bundle_and_a_bundle_no_scene(scene, bundles):
         (("materials", 1, "weights_offset"), 1 << 20, r"materials\[1\].weights_offset"),
         (("materials", 0, "latents", "file"), "../x.ktx2", r"materials\[0\].latents.file"),
         (("materials", 0, "latents", "width"), 9, r"latents.levels|latents.ktx2"),
-        (("materials", 2, "name"), "copper", "each must have another name"),
+        (("materials", 2, "name"), "copper", "their names must differ"),
         (
             ("materials", 2, "latents", "file"),
             "oak.latents.ktx2",
@@ -92,7 +92,7 @@ def test_a_decoder_that_is_no_number_is_refused(scene, tmp_path):
     document = json.loads((copy / "manifest.json").read_text())
     document["weights"]["sha256"] = hashlib.sha256(data).hexdigest()
     (copy / "manifest.json").write_text(json.dumps(document))
-    with pytest.raises(VerdigrisError, match="frames holds values that are not finite"):
+    with pytest.raises(VerdigrisError, match="frames contains values that are not finite"):
         open_scene(copy).stored()
 
 
