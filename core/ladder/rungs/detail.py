@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,18 +54,18 @@ class DetailAndColour:
 class DetailRung(StoredLight):
     """Detail on the uv set of the material, times colours on that of light."""
 
-    name: ClassVar[str] = "detail"
-    title: ClassVar[str] = "Detail and low colours"
-    stores: ClassVar[str] = "one channel of detail and low colours"
-    cost: ClassVar[str] = "2 texture reads, 1 division"
-    snippet: ClassVar[str] = f"""{TO_LIGHT}
+    name = "detail"
+    title = "Detail and low colours"
+    stores = "one channel of detail and low colours"
+    cost = "2 texture reads, 1 division"
+    snippet = f"""{TO_LIGHT}
 float d = texture(detailMap, uv0).r;
 vec3 light = 4.0 * d * d * toLight(texture(colourMap, uv1).rgb, curve);
 """
-    needs_unique_set: ClassVar[bool] = True
-    is_on_material_set: ClassVar[bool] = True
-    opacity_place: ClassVar[int | None] = BY_FIRST_UV
-    tiled: ClassVar[tuple[str, ...]] = (OPACITY, "detail")
+    needs_unique_set = True
+    is_on_material_set = True
+    opacity_place = BY_FIRST_UV
+    tiled = (OPACITY, "detail")
 
     model: DetailAndColour
 
@@ -111,9 +111,8 @@ vec3 light = 4.0 * d * d * toLight(texture(colourMap, uv1).rgb, curve);
         super().replace_texels(decoded)
         self.replace_opacity(decoded.get(OPACITY))
 
-    def timing(self) -> Timing | None:
-        timing = super().timing()
-        return timing and replace(timing, maps=("colour", "detail"))
+    def timing(self) -> Timing:
+        return replace(super().timing(), maps=("colour", "detail"))
 
     def preview(self, written: Written) -> Preview:
         """The colours alone: a preview surface cannot multiply textures."""

@@ -47,19 +47,19 @@ class Neural:
 class NeuralRung(Rung):
     """A neural material, which is not fitted here."""
 
-    name: ClassVar[str] = "neural"
-    title: ClassVar[str] = "Neural material"
-    stores: ClassVar[str] = "a bundle"
-    cost: ClassVar[str] = "the neural texture and its small network"
+    name = "neural"
+    title = "Neural material"
+    stores = "a bundle"
+    cost = "the neural texture and its small network"
     snippet: ClassVar[
         str
     ] = """// the bundle's folder `runtime` has this shader, in Slang and other languages
 float3 reflected = evaluate(material, uv, lod, wi, wo); // response times cosine, for one light
 """
-    is_lit: ClassVar[bool] = True
-    is_baked: ClassVar[bool] = True
-    opacity_place: ClassVar[int | None] = None
-    borrows_look: ClassVar[bool] = True
+    is_lit = True
+    is_baked = True
+    opacity_place = None
+    borrows_look = True
 
     neural: Neural
 

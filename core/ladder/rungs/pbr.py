@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from verdigris.core.hosts import host
 from verdigris.core.ladder.fitting import fit_pbr
@@ -66,20 +66,20 @@ def fit_settings(fits: RungFits) -> fit_pbr.FitSettings:
 class PbrRung(Rung):
     """Textures of glTF's material, fitted to responses and pictures."""
 
-    name: ClassVar[str] = "pbr"
-    title: ClassVar[str] = "glTF textures"
-    stores: ClassVar[str] = "textures of a glTF material"
-    cost: ClassVar[str] = "3 texture reads (5 with coat and emission), one light loop"
-    snippet: ClassVar[str] = """// glTF's own shading: load NAME.gltf, or bind the textures
+    name = "pbr"
+    title = "glTF textures"
+    stores = "textures of a glTF material"
+    cost = "3 texture reads (5 with coat and emission), one light loop"
+    snippet = """// glTF's own shading: load NAME.gltf, or bind the textures
 vec4 base = texture(baseColor, uv0); // sRGB
 vec3 orm = texture(ormMap, uv0).rgb; // occlusion, roughness, metalness
 vec3 normal = 2.0 * texture(normalMap, uv0).xyz - 1.0;
 """
-    is_lit: ClassVar[bool] = True
-    is_on_material_set: ClassVar[bool] = True
-    opacity_place: ClassVar[int | None] = BY_FIRST_UV
-    lends_look: ClassVar[bool] = True
-    tiled: ClassVar[tuple[str, ...]] = (
+    is_lit = True
+    is_on_material_set = True
+    opacity_place = BY_FIRST_UV
+    lends_look = True
+    tiled = (
         BASE_COLOUR, ORM, NORMAL_MAP, EMISSIVE, COAT_MAP, ANISOTROPY_MAP, SHEEN_MAP,
     )  # fmt: skip
 
@@ -212,7 +212,7 @@ vec3 normal = 2.0 * texture(normalMap, uv0).xyz - 1.0;
         alpha = PreviewTexture("opacity", files[BASE_COLOUR], "a", "Float")
         return Preview(tuple(lit), alpha if written.has_alpha else None)
 
-    def timing(self) -> Timing | None:
+    def timing(self) -> Timing:
         maps = BASE_COLOUR, ORM, NORMAL_MAP, COAT_MAP, ANISOTROPY_MAP, SHEEN_MAP
         used = (each in self.textures.layers for each in pbr_model.LAYERS)
         return Timing("timeGltf", maps, sum(is_used << bit for bit, is_used in enumerate(used)))

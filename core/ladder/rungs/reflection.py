@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -73,16 +73,16 @@ class WithReflection:
 class ReflectionRung(StoredLight):
     """A texture of light and a map of mirrored light."""
 
-    name: ClassVar[str] = "reflection"
-    title: ClassVar[str] = "Unlit texture and reflection map"
-    stores: ClassVar[str] = "one texture and a map of mirrored light: for metals"
-    cost: ClassVar[str] = "3 texture reads, 2 divisions, no light loop"
-    snippet: ClassVar[str] = f"""{TO_LIGHT}
+    name = "reflection"
+    title = "Unlit texture and reflection map"
+    stores = "one texture and a map of mirrored light: for metals"
+    cost = "3 texture reads, 2 divisions, no light loop"
+    snippet = f"""{TO_LIGHT}
 {_OCTAHEDRAL}
 vec3 light = toLight(texture(lightMap, uv1).rgb, curve);
 light += texture(shareMap, uv1).rgb * toLight(texture(mirrorMap, octahedral(r)).rgb, mirrorCurve);
 """
-    needs_unique_set: ClassVar[bool] = True
+    needs_unique_set = True
 
     model: WithReflection
 
@@ -120,9 +120,8 @@ light += texture(shareMap, uv1).rgb * toLight(texture(mirrorMap, octahedral(r)).
         mirrored = light_document(written.files, written.numbers, uv_sets, is_mirrored=True)
         return {**super().networks(written, uv_sets), f"{self.name}_mirrored": mirrored}
 
-    def timing(self) -> Timing | None:
-        timing = super().timing()
-        return timing and replace(timing, mirror_curve=self.model.mirror_curve)
+    def timing(self) -> Timing:
+        return replace(super().timing(), mirror_curve=self.model.mirror_curve)
 
 
 def mirror_uv(direction: Floats) -> Floats:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -111,7 +111,7 @@ class StoredLight(Rung):
     def networks(self, written: Written, uv_sets: tuple[str, str]) -> dict[str, str]:
         return {self.name: light_document(written.files, written.numbers, uv_sets)}
 
-    def timing(self) -> Timing | None:
+    def timing(self) -> Timing:
         curve = self.model.curve
         return Timing("timeLight", tuple(self.grids()), 0, self.model.kind, curve, curve)
 
@@ -120,15 +120,15 @@ class StoredLight(Rung):
 class UnlitRung(StoredLight):
     """One texture of light on a uv set without overlaps."""
 
-    name: ClassVar[str] = "unlit"
-    title: ClassVar[str] = "One unlit texture"
-    stores: ClassVar[str] = "one texture"
-    cost: ClassVar[str] = "1 texture read, 1 division"
-    snippet: ClassVar[str] = f"""{TO_LIGHT}
+    name = "unlit"
+    title = "One unlit texture"
+    stores = "one texture"
+    cost = "1 texture read, 1 division"
+    snippet = f"""{TO_LIGHT}
 vec3 light = toLight(texture(lightMap, uv1).rgb, curve);
 """
-    needs_unique_set: ClassVar[bool] = True
-    has_bound: ClassVar[bool] = True
+    needs_unique_set = True
+    has_bound = True
 
     model: OneTexture
 

@@ -37,21 +37,21 @@ if TYPE_CHECKING:
 class SurfaceRung(Rung):
     """Textures of the inputs of the material's surface shader."""
 
-    name: ClassVar[str] = "surface"
-    title: ClassVar[str] = "Textures of the surface shader"
-    stores: ClassVar[str] = "textures of the surface shader, as a MaterialX document"
-    cost: ClassVar[str] = "a texture read for each input that varies, one light loop of the shader"
+    name = "surface"
+    title = "Textures of the surface shader"
+    stores = "textures of the surface shader, as a MaterialX document"
+    cost = "a texture read for each input that varies, one light loop of the shader"
     snippet: ClassVar[
         str
     ] = """# surface.mtlx is the whole material, for renderers that read MaterialX; in Python:
 document = MaterialX.createDocument()
 MaterialX.readFromXmlFile(document, "surface.mtlx")
 """
-    is_lit: ClassVar[bool] = True
-    is_fitted_last: ClassVar[bool] = True
-    is_on_material_set: ClassVar[bool] = True
-    opacity_place: ClassVar[int | None] = None
-    borrows_look: ClassVar[bool] = True
+    is_lit = True
+    is_fitted_last = True
+    is_on_material_set = True
+    opacity_place = None
+    borrows_look = True
 
     shader: SurfaceShader
     grid: Grid

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 class VertexRung(StoredLight):
     """Stored light at vertices, interpolated before the tone curve."""
 
-    name: ClassVar[str] = "vertex"
-    title: ClassVar[str] = "Vertex colours"
-    stores: ClassVar[str] = "colours of the vertices"
-    cost: ClassVar[str] = "no texture read, 1 division"
-    snippet: ClassVar[str] = f"""{TO_LIGHT}
+    name = "vertex"
+    title = "Vertex colours"
+    stores = "colours of the vertices"
+    cost = "no texture read, 1 division"
+    snippet = f"""{TO_LIGHT}
 // the attribute _STORED of the mesh, interpolated
 vec3 light = toLight(vertexStored.rgb, curve);
 """
-    opacity_place: ClassVar[int | None] = BY_VERTEX
+    opacity_place = BY_VERTEX
 
     model: VertexColours
 
@@ -73,7 +73,7 @@ vec3 light = toLight(vertexStored.rgb, curve);
     def networks(self, written: Written, uv_sets: tuple[str, str]) -> dict[str, str]:
         return {}
 
-    def timing(self) -> Timing | None:
+    def timing(self) -> Timing:
         return Timing("timeVertices", (), curve=self.model.curve, mirror_curve=self.model.curve)
 
 

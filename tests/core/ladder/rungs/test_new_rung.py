@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import OpenImageIO as oiio
@@ -35,11 +34,11 @@ FEW = {
 class PlainRung(Rung):
     """One colour everywhere: the mean light."""
 
-    name: ClassVar[str] = "plain"
-    title: ClassVar[str] = "One colour"
-    stores: ClassVar[str] = "one colour"
-    cost: ClassVar[str] = "1 texture read"
-    snippet: ClassVar[str] = "vec3 light = texture(lightMap, uv1).rgb;\n"
+    name = "plain"
+    title = "One colour"
+    stores = "one colour"
+    cost = "1 texture read"
+    snippet = "vec3 light = texture(lightMap, uv1).rgb;\n"
 
     colour: np.ndarray
 
