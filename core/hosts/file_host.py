@@ -1,4 +1,4 @@
-"""The host for plain files: a document and meshes."""
+"""The host for plain files: a document, and meshes."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class FilesHost:
         from verdigris.core.geometry.mesh_values import OBJ_ATTRIBUTE, load_painted_mesh
 
         path = self._require_mesh(name)
-        # an OBJ file has one set of weights, without a name
+        # an OBJ file contains one set of weights, without a name
         wanted = OBJ_ATTRIBUTE if path.suffix.lower() == ".obj" else weight_set
         if wanted in self.weight_sets(name):
             mesh, weights, notes = load_painted_mesh(path, wanted)
@@ -184,7 +184,7 @@ class FilesHost:
 
 
 def _relative(path: Path, folder: Path) -> str:
-    """The path relative to a folder if it lies below it, so that both can be moved together."""
+    """The path, relative to a folder if it lies below it, so that both can be moved together."""
     path = path.resolve()
     return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
 

@@ -1,9 +1,9 @@
 """The interface of hosts: materials, meshes, a brush, and results.
 
-Maya, Houdini and plain files have an adapter each. The panel and the batch programs access scenes
-only through it, by text and arrays, never by objects of a scene. Calls come from the application's
-main thread. A call that fails raises a VerdigrisError with the remedy, and does not change the
-scene.
+Maya, Houdini, Blender and plain files have an adapter each. The panel and the batch programs access
+scenes only through it, by text and arrays, never by objects of a scene. Calls come from the
+application's main thread. A call that fails raises a VerdigrisError with the remedy, and does not
+change the scene.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ class HostMaterial:
     """A material of a scene."""
 
     key: str
-    """Identifies the material while the scene is open and the name stays."""
+    """Identifies the material as long as the scene is open and its name is the same."""
 
     name: str
     """The name for people."""
 
     source: str
-    """The source of its MaterialX, for people: `LookdevX stack`, `USD stage`, `file`."""
+    """Where its MaterialX comes from, for people: `LookdevX stack`, `USD stage`, `file`."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class HostDocument:
     """What was repaired or left out."""
 
     confined: bool = False
-    """Whether files outside of these folders are refused."""
+    """Whether files outside of the search folders are refused."""
 
     live: tuple[str, ...] = ()
     """Inputs that the scene keeps open in a bake, as texts of `bake --live`."""
@@ -118,7 +118,7 @@ class BakedResult:
     """The bundle's folder, or the result's file."""
 
     textures: Mapping[str, Path] = field(default_factory=dict)
-    """Flattened textures by kind, for viewports; empty without."""
+    """Flattened textures by kind, for viewports; empty if there are none."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class ShaderLook:
 
     category: str
     values: Mapping[str, float | bool | tuple[float, ...]] = field(default_factory=dict)
-    """Of all inputs without a texture. Colours are linear."""
+    """The values of all inputs without a texture. Colours are linear."""
     textures: Mapping[str, ShaderTexture] = field(default_factory=dict)
     uv_set: str = ""
     """The uv set of the textures, if the mesh has a set of this name."""
@@ -149,7 +149,7 @@ class ShaderLook:
     it."""
 
 
-# Of the octahedral map of mirrored light, where a filter would read the other side.
+# The rim of the octahedral map of mirrored light, where a filter would read the other side.
 MIRROR_RIM = 0.01
 
 
@@ -158,7 +158,8 @@ class StoredLight:
     """Light in textures of linear bytes, as shaders of docs/LADDER.md read them."""
 
     files: Mapping[str, Path]
-    """By use: `light` or `colour`, then `share` and `mirror`, or `detail` and `opacity`."""
+    """The textures by use: `light` or `colour`, then `share` and `mirror`, or `detail` and
+    `opacity`."""
 
     curve: tuple[float, float, float]
     """The numbers a, b and c of the tone curve of `light` or `colour`."""
@@ -169,16 +170,16 @@ class StoredLight:
     """The uv set of the light, if the mesh has a set of this name."""
 
     uv_set_of_detail: str = ""
-    """The same, of `detail` and `opacity`."""
+    """The uv set of `detail` and `opacity`, if the mesh has a set of this name."""
 
     detail_scale: float = 1.0
-    """Of the square of `detail`."""
+    """The factor of the square of `detail`."""
 
     shown: Path | None = None
     """`light` or `colour` in sRGB, clipped, for hosts that manage the colours of files."""
 
     shown_scale: float = 1.0
-    """What is 1 in it."""
+    """The light that is stored as 1 in `shown`."""
 
 
 @dataclass(frozen=True)
@@ -187,13 +188,13 @@ class RungLook:
     vertices."""
 
     name: str
-    """Names what is made of it in the scene."""
+    """The name of what is made from it in the scene."""
 
     title: str
 
     below_pixels: int | None = None
-    """The height on the screen below which it suffices; None for the first, or for one that
-    suffices nowhere."""
+    """The height on the screen below which the rung suffices. None for the first rung, and for a
+    rung that suffices nowhere."""
 
     light: StoredLight | None = None
 
@@ -202,14 +203,14 @@ class RungLook:
     (V, 4), linear light and opacity."""
 
     has_alpha: bool = False
-    """Of light: whether the alpha of `light`, or `opacity`, makes holes."""
+    """Whether the alpha of `light`, or `opacity`, makes holes."""
 
     shader: ShaderLook | None = None
-    """Not all hosts have all shaders."""
+    """The surface shader, which not every host has."""
 
     @property
     def is_material(self) -> bool:
-        """Whether the material itself shows it, as the neural one."""
+        """Whether the material itself shows it, as with the neural rung."""
         return self.light is None and self.vertices is None and self.shader is None
 
 
@@ -219,13 +220,13 @@ class LadderLook:
 
     name: str
     rungs: tuple[RungLook, ...]
-    """The dearest first."""
+    """The rungs, the most expensive first."""
 
     stage: Path | None = None
     """The mesh with all rungs as variants, in USD."""
 
     result: BakedResult | None = None
-    """What is noted at the material besides, in the same undo step."""
+    """What is also noted at the material, in the same undo step."""
 
 
 @runtime_checkable
@@ -233,8 +234,8 @@ class ShowsRungs(Protocol):
     """A host that shows the rungs of a ladder in its scene."""
 
     def attach_rungs(self, material: HostMaterial, ladder: LadderLook) -> str:
-        """Makes levels of detail of the meshes of a material, as one undo step; those that were
-        made before are replaced. Returns what was made, as a sentence."""
+        """Makes levels of detail from the meshes of a material, as one undo step. They replace
+        levels that were made before. Returns what was made, as a sentence."""
 
 
 @runtime_checkable
@@ -269,8 +270,7 @@ class Host(Protocol):
         """The file of the scene; None for a scene that was never saved."""
 
     def scene_warnings(self) -> tuple[str, ...]:
-        """Why parts of the scene are not visible, such as an unloaded reference, with the
-        remedy."""
+        """Why parts of the scene are missing, such as an unloaded reference, with the remedy."""
 
     def open_scene(self, path: Path) -> None:
         """Opens another scene."""
@@ -282,11 +282,11 @@ class Host(Protocol):
         """All materials that have MaterialX, or can be converted."""
 
     def selected_materials(self) -> tuple[HostMaterial, ...]:
-        """Materials that are selected, or on selected objects."""
+        """The materials that are selected, or assigned to selected objects."""
 
     def identity(self, material: HostMaterial) -> str:
-        """A key of a material that differs from all others, also in other scenes. It stays the same
-        when the scene is saved under another name and, if the application can tell, when the
+        """A key that differs from those of all other materials, also in other scenes. It stays the
+        same when the scene is saved under another name and, if the application can tell, when the
         material is renamed."""
 
     def document(self, material: HostMaterial) -> HostDocument:
@@ -298,7 +298,7 @@ class Host(Protocol):
     def mesh(
         self, name: str, material: HostMaterial | None = None, weight_set: str = WEIGHT_SET
     ) -> HostMesh:
-        """A mesh, with only the faces of this material."""
+        """A mesh. With a material, only the faces to which it is assigned."""
 
     def weight_sets(self, mesh: str) -> tuple[str, ...]:
         """The names of attributes of a mesh that can be painted weights."""

@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
 FORMAT = "verdigris.ladder"
 VARIANT_SET = "rung"
-"""Of a USD file with all rungs."""
-# Keys of an entry of the report.
+"""The variant set in a USD file with all rungs."""
+# Keys of an entry in the report.
 SCENE_TEXTURES, SCENE_VERTICES, SCENE_SHADER = "scene_textures", "scene_vertices", "scene_shader"
 _BUNDLE = "bundle"
-# Of the name of a uv set in which UDIM tiles are an atlas: no mesh of a scene has it.
+# The suffix of a uv set in which UDIM tiles are an atlas: no mesh of a scene has such a set.
 TILES_SUFFIX = " (tiles)"
 _SHOWN, _DETAIL_SCALE = "shown", "detail_scale"
 COLOUR_SHOWN, SHOWN_SCALE = "colour_shown", "colour_shown_scale"
 _CURVE, _MIRROR_CURVE, _TILES, _ALPHA = "curve", "mirror_curve", "tiles", "alpha_mode"
 _LIGHT_SET, _MATERIAL_SET = "uv_set_of_light", "uv_set_of_materials"
 _OF_LIGHT = "light", "share", "mirror", "colour", "detail", "opacity"
-# Of lit textures by kind, which are all that older ladders have for scenes: the input of a Standard
-# Surface, whether it is a colour, and whether it is a direction.
+# Lit textures by kind, the only ones for scenes in older ladders: the input of a Standard Surface,
+# whether it is a colour, and whether it is a direction.
 _STRENGTH = "emissive_strength"
 _INPUTS = {
     BASE_COLOR: ("base_color", True, False),
@@ -108,7 +108,7 @@ def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
 def _light_of(
     entry: Mapping[str, Any], report: Mapping[str, Any], folder: Path
 ) -> StoredLight | None:
-    """The stored light of a rung, if it has any. A scene has no uv set for an atlas of tiles."""
+    """The stored light of a rung, if it has any. Scenes have no uv set for an atlas of tiles."""
     found = entry.get("files", {})
     files = {use: folder / found[use] for use in _OF_LIGHT if use in found}
     is_atlas = _TILES in entry or _set(report, _LIGHT_SET).endswith(TILES_SUFFIX)
@@ -172,7 +172,7 @@ def _shader_of_kinds(entry: Mapping[str, Any], uv_set: str, folder: Path) -> Sha
 
 
 def read_vertices(file: Path) -> tuple[Floats, Floats]:
-    """The places (V, 3) and the linear light (V, 4) of vertices."""
+    """The positions (V, 3) and the linear light (V, 4) of vertices."""
     from verdigris.core.base.arrays import UNREADABLE, open_archive, why_unreadable
 
     try:
@@ -184,7 +184,7 @@ def read_vertices(file: Path) -> tuple[Floats, Floats]:
 
 
 def result_of(report: Mapping[str, Any], folder: Path) -> BakedResult | None:
-    """What the scene notes of a ladder: the bundle, or else the USD file, with the glTF textures.
+    """What a scene notes about a ladder: the bundle, or else the USD file, with the glTF textures.
     None if there is neither."""
     rungs = report.get("rungs", ())
     bundle = next((each[_BUNDLE] for each in rungs if each.get(_BUNDLE)), "")

@@ -1,4 +1,4 @@
-"""Joins painted weights of a material's meshes to one importance map."""
+"""Joins the painted weights of a material's meshes to one importance map."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Painted:
     """(size, size), row 0 at v = 0."""
 
     notes: tuple[str, ...]
-    """Sources of the weights, and repairs."""
+    """Where the weights come from, and what was repaired."""
 
 
 @dataclass(frozen=True)
 class PaintedMeshes:
-    """Painted meshes of a material as arrays, for any thread."""
+    """The painted meshes of a material as arrays, for any thread."""
 
     uv: Floats
     """(T, 3, 2)"""
@@ -57,7 +57,8 @@ class PaintedMeshes:
 def find_painted(
     host: Host, material: HostMaterial, weight_set: str = WEIGHT_SET, size: int = MAP_SIZE
 ) -> Painted | None:
-    """The map of a material's painted meshes; None if nobody painted, or evenly."""
+    """The map of a material's painted meshes; None if nobody painted, or if all weights are
+    equal."""
     found = read_painted(host, material, weight_set)
     return found.to_map(size) if found else None
 
@@ -68,7 +69,7 @@ def read_painted(
     """Reads painted meshes; None if nobody painted. Meshes that share a texture share its texels,
     with the largest weight; a mesh without paint keeps its part unchanged."""
     names = host.meshes(material)
-    # an OBJ file has one set of weights, with a fixed name
+    # an OBJ file contains one set of weights, with a fixed name
     painted = [name for name in names if {weight_set, OBJ_ATTRIBUTE} & set(host.weight_sets(name))]
     uvs, weights, notes, found = [], [], [], []
     for name in names if painted else ():

@@ -1,4 +1,4 @@
-"""Runs bakes on a dask cluster. Its scheduler repeats the bakes of a lost worker elsewhere."""
+"""Runs bakes on a dask cluster. If a worker is lost, the scheduler repeats its bakes elsewhere."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LOCAL = "local"
 _HERE = "127.0.0.1"
 RESOURCE = "GPU"
-"""The resource that a worker offers for each graphics card: `dask worker --resources GPU=4`."""
+"""The resource that a worker offers for each GPU: `dask worker --resources GPU=4`."""
 _CONNECT_SECONDS = 30
 _NOT_INSTALLED = "dask.distributed is not installed: pip install 'verdigris[dask]'"
 
@@ -88,7 +88,7 @@ class DaskEngine:
             self._cluster.close()
 
     def _capacity(self) -> tuple[int, int]:
-        """Numbers of graphics cards and of threads."""
+        """The numbers of GPUs and of threads."""
         workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
         cards = sum(int(each.get("resources", {}).get(RESOURCE, 0)) for each in workers)
         return cards, sum(int(each["nthreads"]) for each in workers)
@@ -110,8 +110,8 @@ class DaskEngine:
 
 
 def _check_address(address: str) -> None:
-    """Checks an address before a client gets it: a client with an invalid address takes a minute to
-    end."""
+    """Checks an address before a client gets it, because a client with an invalid address takes a
+    minute to end."""
     try:
         from distributed.comm.addressing import get_address_host_port, normalize_address
     except ImportError:
@@ -142,7 +142,8 @@ def _connect(to: Any) -> Client:
 
 
 def _start_cluster(workers: int, devices: Sequence[str]) -> Any:
-    """A scheduler and workers on this machine, each with its own device if there are any."""
+    """A scheduler and workers on this machine. If there are devices, each worker has one of its
+    own."""
     try:
         from distributed import Nanny, Scheduler, SpecCluster
     except ImportError:
@@ -193,7 +194,7 @@ def bake_on_worker(values: Mapping[str, Any], topic: str, stop_name: str) -> dic
 
 @contextlib.contextmanager
 def _device(task: Task) -> Iterator[Task]:
-    """The task on the least busy graphics card of this machine."""
+    """The task on the least busy GPU of this machine."""
     names = () if task.device else hardware_devices()
     if not names:
         yield task

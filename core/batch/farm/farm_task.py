@@ -73,7 +73,8 @@ class FarmView:
 
 
 def run_task(plan: Plan, name: str, choices: Choices, retry: int, report: Report) -> bool:
-    """Runs the bake of this name, from its checkpoint if there is one; whether it succeeded."""
+    """Runs the bake of this name, from its checkpoint if there is one. Returns whether it
+    succeeded."""
     out = plan.scene.out
     work = find_work(plan, name)
     if work is None:
@@ -89,7 +90,7 @@ def run_task(plan: Plan, name: str, choices: Choices, retry: int, report: Report
         engine.close()
     for each in results:
         if each.status == UP_TO_DATE:
-            # the process that baked it has recorded more
+            # the process that baked it has recorded more about it
             continue
         write_json(_outcome_file(out, each.material.entry.name), _as_json(each))
     done = all(each.status not in (FAILED, STOPPED) for each in results)
@@ -146,7 +147,7 @@ def _outcome_file(out: Path, name: str) -> Path:
 @contextlib.contextmanager
 def _ended_by_signals() -> Iterator[Callable[[], bool]]:
     ended = threading.Event()
-    # Ctrl-C comes from people, and its second one must work
+    # Ctrl-C comes from people, and a second one must end the program
     signals = [each for each in termination_signals() if each != signal.SIGINT]
     with handled(signals, lambda *_: ended.set()):
         yield ended.is_set

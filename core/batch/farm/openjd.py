@@ -91,7 +91,7 @@ def is_known(path: Path, folder: Path | None) -> bool:
 
 
 def job_name(name: str) -> str:
-    """A valid name of a job: one line without expressions."""
+    """A valid name for a job: one line without expressions."""
     line = "".join(c if c.isprintable() else " " for c in name)
     line = line.replace("{", "(").replace("}", ")")
     return line[:_LONGEST_NAME].strip() or "Verdigris"
@@ -199,7 +199,7 @@ class HostJobChoices:
 def host_job_template(
     scene: Path, out: Path, materials: Sequence[str], choices: HostJobChoices
 ) -> dict[str, Any]:
-    """The job template: a task for each of these materials, or for each part of the scene."""
+    """The job template, with a task for each material, or for each part of the scene."""
     refuse_braces(scene, (*materials, *choices.options))
     if not materials and not 1 <= choices.parts <= MOST_TASKS_OF_A_STEP:
         raise SceneError(
@@ -321,7 +321,7 @@ def _parse_path_rule(rule: Fields) -> PathRule:
 
 
 def map_path(path: str, rules: Sequence[PathRule]) -> str:
-    """A path of the scene on this machine, by the longest rule that applies."""
+    """The path of the scene on this machine, by the longest rule that applies."""
     for rule in sorted(rules, key=lambda each: -len(each.source)):
         mapped = rule.map(path)
         if mapped is not None:

@@ -1,4 +1,4 @@
-"""Estimates of time and size of bakes, without a device."""
+"""Estimates the time and the size of bakes, without a device."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHADERS_AND_REFERENCE = 360_000
 
 
 def samples_of(settings: BakeSettings) -> float:
-    """Samples that a bake draws, with those of starts that are not trained on."""
+    """The samples that a bake draws, with those of discarded starts."""
     return settings.iterations * settings.batch * (1 + settings.discarded_share)
 
 
@@ -52,7 +52,7 @@ class Estimate:
 
 
 def _discarded_share(settings: Mapping[str, Any]) -> float:
-    """The discarded share of a bundle's settings; 0 for settings of another version."""
+    """The discarded share in a bundle's settings; 0 for settings from another version."""
     try:
         return BakeSettings.from_json(dict(settings)).discarded_share
     except (SettingsError, TypeError, ValueError, AttributeError):
@@ -65,8 +65,8 @@ def _ease(network: str) -> float:
 
 @lru_cache(maxsize=64)
 def bundle_bytes(settings: BakeSettings) -> tuple[int, int]:
-    """Bytes of a bundle that an engine loads, and bytes on disk, without maps of emission and
-    opacity."""
+    """The bytes of a bundle that an engine loads, and its bytes on disk, without maps of emission
+    and opacity."""
     from verdigris.core.worker.session.forecast import estimate
 
     found = estimate(settings)

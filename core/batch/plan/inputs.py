@@ -101,12 +101,12 @@ def _read_digests(file: Path | None) -> dict[str, list[int | str]]:
 
 @dataclass(frozen=True)
 class BundleInputs:
-    """The inputs of a material's bundle if it is baked now."""
+    """The inputs that a material's bundle would have if it were baked now."""
 
     material: str
     """The name in the document."""
     sources: Mapping[str, Any]
-    """Document, files and images, as manifests record them."""
+    """The document, its files and images, as manifests record them."""
     asked: Mapping[str, Any]
     """The section `asked` of the manifest: importance map and group."""
     live: tuple[str, ...] = ()
@@ -116,7 +116,7 @@ class BundleInputs:
 
     @property
     def digest(self) -> str:
-        """Differs whenever an input differs; settings are compared on their own."""
+        """Differs if an input differs. Settings are compared separately."""
         text = json.dumps([self.material, self.sources, self.asked, version()], sort_keys=True)
         return sha256(text.encode()).hexdigest()
 
@@ -141,12 +141,12 @@ def collect_inputs(entry: Entry, document: Document, digest: Digest = file_diges
 
 
 def with_live_of_bundle(entry: Entry, document: Document, bundle: Path) -> Entry:
-    """The entry with the live inputs of its bundle, unless the scene names some: a bake by hand
-    has them, and another one must not close them."""
+    """The entry with the live inputs of its bundle, unless the scene names some. A bake by hand may
+    have opened them, and a bake of the scene must not close them."""
     if entry.request.live is not None:
         return entry
     wanted: tuple[WantedInput, ...] = ()
-    # without a bundle, or with one of a graph that had other inputs, there are none
+    # there are none without a bundle, or if its graph had other inputs
     with contextlib.suppress(VerdigrisError):
         found = open_bundle(bundle).manifest.source.get("live")
         texts = list(map(str, found)) if isinstance(found, list) else []
@@ -157,7 +157,7 @@ def with_live_of_bundle(entry: Entry, document: Document, bundle: Path) -> Entry
 
 
 def with_group(inputs: Sequence[BundleInputs], name: str) -> list[BundleInputs]:
-    """The inputs of materials that share a decoder: each depends on all."""
+    """The inputs of materials that share a decoder, which depend on each other."""
     together = sha256("".join(each.digest for each in inputs).encode()).hexdigest()
     group = {"name": name, "size": len(inputs), "digest": together}
     return [replace(each, asked={**each.asked, "group": group}) for each in inputs]
@@ -188,7 +188,7 @@ def find_differences(
     if found.get("stopped_by") not in _WHOLE:
         reasons.append("its bake was ended early")
     reasons += _changed_settings(entry, found)
-    # texts of a bundle come from outside, and are printed on terminals
+    # texts in a bundle come from outside, and are printed on terminals
     return [printable(each) for each in reasons]
 
 
@@ -224,8 +224,8 @@ def _changed_group(before: Any, now: Any) -> str:
 
 
 def _shared_outside(found: Mapping[str, Any]) -> list[str]:
-    """Bundles of several materials from one `verdigris bake`, in which each has a part of the
-    samples."""
+    """A reason for a bundle that one `verdigris bake` made together with others. Each of them has a
+    part of the samples."""
     names = found.get("decoder_shared_by")
     if not isinstance(names, list) or len(names) < 2:
         return []
@@ -250,7 +250,7 @@ def _changed_settings(entry: Entry, found: Mapping[str, Any]) -> list[str]:
     now = as_read(recipe[kinds[0]])
     if entry.request.time_limit:
         now["iterations"] = before.get("iterations")
-        # a bake with a time limit can leave the encoder out
+        # a bake with a time limit may skip the encoder
         if before.get("encode_from") == 0:
             now["encode_from"] = 0
     return reasons + [f"{name} is {value}, was {old}" for name, value, old in unequal(before, now)]

@@ -23,7 +23,7 @@ PACKS_FILE = "packs.json"
 def require_packable(
     packs: Mapping[str, tuple[str, ...]], bundles: Mapping[str, Path], where: str
 ) -> None:
-    """Refuses names of bundles that scene packs do not allow, before they are baked."""
+    """Refuses names of bundles that a scene pack does not allow, before anything is baked."""
     for name, of in packs.items():
         try:
             require_unique_names([*_chosen(bundles, of).values()])
@@ -38,8 +38,8 @@ def write_packs(
     state: Path,
     others: Mapping[str, Path] | None = None,
 ) -> list[dict[str, Any]]:
-    """Writes packs that are out of date, and reports each. A pack with a missing bundle is an error
-    if the bundle was to be baked, and is left out otherwise."""
+    """Writes packs that are out of date, and reports each. If a bundle is missing, the pack is an
+    error if the bundle was to be baked; otherwise the pack is left out."""
     file = state / PACKS_FILE
     known = _known(file)
     every = {**(others or {}), **bundles}

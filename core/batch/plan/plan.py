@@ -103,7 +103,7 @@ class Choices:
     """Options of a plan."""
 
     trainer: str | None = None
-    """The trainer that bundles must be from; None for either."""
+    """The trainer that bundles must come from; None for either."""
     likely: str = "numpy"
     """The trainer of time estimates, unless `trainer` is set."""
     device: str = ""
@@ -158,7 +158,7 @@ def _selected(materials: Sequence[Planned], scene: Scene) -> list[Planned]:
 
 
 def _inspect(entry: Entry, out: Path, hashes: DigestCache, documents: DocumentCache) -> Planned:
-    """The inputs of an entry, and its errors."""
+    """The entry with its inputs, or with the reasons why it cannot be baked."""
     planned = Planned(entry, bundle_of(entry, out), State.MISSING)
     try:
         if entry.problem:
@@ -177,7 +177,7 @@ def _inspect(entry: Entry, out: Path, hashes: DigestCache, documents: DocumentCa
 
 
 def _describe_unreadable(failure: OSError) -> str:
-    """The error of a file in the scene, with the remedy."""
+    """The error of a file that the scene names, with the remedy."""
     why = reason(failure)
     return f"{failure.filename or 'a file'}: cannot be read ({why}): correct the path, or the file"
 
@@ -192,7 +192,7 @@ def _is_there(path: Path) -> bool:
         for part in path.absolute().relative_to(base).parts:
             (base / part).exists()
     except FileNotFoundError:
-        # the working folder was removed: not an error of this path
+        # the working folder was removed, which is not an error of this path
         raise
     except OSError as failure:
         raise SettingsError(
@@ -300,7 +300,7 @@ def _works(materials: Sequence[Planned], choices: Choices, estimate: Estimate) -
 def make_work(
     members: Sequence[Planned], choices: Choices, estimate: Estimate | None = None
 ) -> Work:
-    """One bake of these materials, which share a decoder if they are several."""
+    """One bake of these materials. Several materials share a decoder."""
     first, request = members[0], members[0].entry.request
     task = Task(
         bake_name(first),

@@ -49,8 +49,8 @@ def make_state_folder(out: Path, name: str = "") -> Path:
 def run_lock(
     out: Path, wait: bool = False, report: Callable[[str], None] | None = None
 ) -> Iterator[Path]:
-    """Locks a folder for one run. A second run waits, or reports the first. Signals that end the
-    process interrupt it meanwhile, so that no lock remains."""
+    """Locks a folder for one run. A second run waits, or reports the first one. Meanwhile, signals
+    that end the process raise an exception, so that no lock remains."""
     folder = make_state_folder(out)
     with contextlib.ExitStack() as stack:
         stack.enter_context(handled(termination_signals(), _interrupt))
@@ -91,7 +91,7 @@ def _owner(folder: Path) -> str:
 
 
 def write_json(path: Path, values: Any) -> None:
-    """Writes a JSON file, completely or not at all."""
+    """Writes a JSON file completely or not at all."""
     write_own_text(path, json.dumps(values, indent=1) + "\n")
 
 

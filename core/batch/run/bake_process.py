@@ -1,5 +1,5 @@
 """Runs bakes in a process of their own, and collects their outcomes. A process bakes one material
-after the other, which saves opening a device for each; a crash costs the bake that it is in."""
+after the other and opens its device once; a crash costs only the running bake."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BAKED, FAILED, STOPPED = "baked", "failed", "stopped"
 MODULE = "verdigris.core.batch.run.bake_task"
 # The event with which a process asks for another bake.
 READY = "ready"
-# Seconds of silence: a compiler can be silent for minutes, a hung graphics card is silent forever.
+# Seconds of silence. A compiler can be silent for minutes; a hung GPU is silent forever.
 SILENCE_SECONDS = 900.0
 _POLL = 0.2
 _GRACE = 5.0
@@ -56,7 +56,7 @@ class Outcome:
     seconds: float = 0.0
     """Seconds from start to end."""
     has_waited: bool = False
-    """Nothing was baked, because another process had the same bake, which has ended."""
+    """Whether nothing was baked because another process had the same bake, which has ended."""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -68,7 +68,7 @@ def bake_command() -> list[str]:
 
 
 class BakeProcess:
-    """A process that bakes, started when it is needed, and again after a failure."""
+    """A process that bakes. It is started when it is needed, and again after a failure."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -99,7 +99,7 @@ class BakeProcess:
             may_continue = _follow(self._lines, report, stop, silence, outcome)
         finally:
             code = None if may_continue else self._end(is_over=outcome.status == BAKED)
-            # a killed bake leaves its locks
+            # a killed bake leaves its locks behind
             clear_locks(task.folder, task.lock_names)
         outcome.seconds = time.monotonic() - began
         if outcome.status == FAILED and not outcome.text and not outcome.refused:
@@ -135,13 +135,13 @@ class BakeProcess:
         self._reader.start()
 
     def _end(self, is_over: bool) -> int | None:
-        """Waits for a finished process, and ends any other; its exit code."""
+        """Waits for a finished process, and ends any other. Returns the exit code."""
         process, self._process = self._process, None
         if process is None:
             return None
         assert process.stdin and process.stdout and self._reader
         with contextlib.suppress(OSError):
-            # what waits for another task ends
+            # a process that waits for another task ends
             process.stdin.close()
         _end(process, is_over)
         self._reader.join(_GRACE)
@@ -170,7 +170,8 @@ def _follow(
     silence: float,
     outcome: Outcome,
 ) -> bool:
-    """Reports the events of a bake up to its end; whether the process is ready for another."""
+    """Reports the events of a bake up to its end. Returns whether the process is ready for another
+    bake."""
     heard = time.monotonic()
     while True:
         if stop.is_set():

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 EXIT_DONE, EXIT_FAILED = 0, 1
 # The most bakes of a process, and the most bytes by which it may grow after the first one.
 _MOST_BAKES, _MOST_GROWTH = 200, 1 << 30
-# A bake whose parent was killed keeps its lock while its compiler runs.
+# If its parent is killed, a bake keeps its lock until its compiler has ended.
 LOCK_SECONDS = 120.0
 _LOCK_POLL = 0.2
 
@@ -59,7 +59,7 @@ class _Tasks:
         self._received = 0
 
     def read(self) -> None:
-        """Reads until the end of the input, which ends a bake."""
+        """Reads until the end of the input, which ends the running bake."""
         for line in self._reader:
             self._received += 1
             self._lines.put(line)
@@ -69,7 +69,7 @@ class _Tasks:
             self._ending.request_end()
 
     def next(self) -> Task | None:
-        """The next task, which writes its log from now on; None at the end."""
+        """The next task, whose log is written from now on; None at the end."""
         line = self._lines.get()
         if not line.strip():
             return None
@@ -111,7 +111,7 @@ def main() -> None:
     except Terminated:
         # the checkpoint remains
         pass
-    except BaseException:  # noqa: BLE001  whatever it is, the process has to end
+    except BaseException:  # noqa: BLE001  whatever it is, the process must end
         traceback.print_exc()
     ending.settle()
     if task is not None:
@@ -121,7 +121,7 @@ def main() -> None:
 
 
 def _write_log(path: str) -> None:
-    """Continues standard error, and what libraries print, in this file."""
+    """Sends the standard error, and what libraries print, to this file from now on."""
     sys.stderr.flush()
     with contextlib.suppress(OSError):
         with Folder.at(Path(path).parent) as folder:
@@ -179,7 +179,7 @@ def run(task: Task, post: Any) -> int:
     if len(teachers) < len(task.members):
         return EXIT_DONE
     prepared = prepare_compiled(task.request, teachers, task.folder, task.name).with_options(
-        # hundreds of materials, and a plan of each run: versions would fill the disk
+        # with hundreds of materials, versions would fill the disk
         keeps_versions=False,
         names=tuple(member.name for member in task.members),
         provenance=tuple(member.asked for member in task.members),

@@ -17,7 +17,7 @@ from verdigris.core.batch.run.summary import BAKED, CURRENT, FAILED, Row, Summar
 from verdigris.core.bundle.files.write import PREVIEW_FILE
 from verdigris.core.pictures.compare.comparison import comparison_path
 
-# Each third of a picture; larger ones are reduced.
+# Pixels of each third of a picture; larger ones are reduced.
 _PICTURE_HEIGHT = 512
 _JPEG_QUALITY = "jpeg:88"
 _ORDER = {FAILED: 0, "stopped": 1, "not reached": 2, BAKED: 3, CURRENT: 4}
@@ -213,7 +213,7 @@ def _head(text: str, kind: str = "") -> str:
 
 
 def _cell(text: str, value: float | None) -> str:
-    """A figure, with what its column is sorted by."""
+    """A figure, with the value by which its column is sorted."""
     key = "" if value is None or not text else f' data-value="{value:.9g}"'
     return f'<td class="number"{key}>{text}</td>'
 
@@ -284,7 +284,7 @@ def _article(row: Row) -> Iterator[str]:
     if row.reasons and row.status != FAILED:
         status += f" because: {'; '.join(row.reasons)}"
     yield f'<div class="status">{escape(status)}</div>'
-    # a queue draws larger pictures than a bundle has
+    # a queue draws larger pictures than a bundle contains
     files = [comparison_path(row.bundle), row.bundle / PREVIEW_FILE] if row.manifest else []
     picture = next((found for file in files if (found := find_picture(file))), None)
     yield "<figure>"

@@ -31,7 +31,7 @@ class LineView:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Has no resources to release."""
+        """Does nothing: there are no resources to release."""
 
     def started(self, work: Work, attempt: int) -> None:
         how = f", attempt {attempt}" if attempt > 1 else ""
@@ -143,7 +143,7 @@ class JsonView(LineView):
             self._print_end(each.material, each.status, each.text)
 
     def refused(self, materials: Sequence[Planned]) -> None:
-        """Reports materials that cannot be baked, which have no bake."""
+        """Reports materials that cannot be baked, and so have no bake."""
         for each in materials:
             self._print_end(each, FAILED, "; ".join(each.reasons))
 
@@ -170,7 +170,7 @@ def open_view(total: int, place: str, as_json: bool = False) -> LineView:
 
 
 def describe_result(result: Result) -> str:
-    """One line on the result of a material."""
+    """The result of a material on one line."""
     name, outcome = result.material.entry.name, result.outcome
     if result.status == BAKED:
         again = f", attempt {result.attempts}" if result.attempts > 1 else ""
@@ -189,7 +189,7 @@ def _named(work: Work) -> str:
 
 
 class GuardedView:
-    """Forwards to a view until its output is closed. Then it reports nothing more."""
+    """Forwards to a view until its output is closed, and reports nothing afterwards."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -218,7 +218,7 @@ class GuardedView:
         except OSError as failure:
             if not self.is_lost:
                 self.is_lost = True
-                # outputs of tests have no descriptor
+                # the outputs in tests have no descriptor
                 with contextlib.suppress(OSError, ValueError):
                     redirect_to_null([sys.stdout.fileno()])
                 why = reason(failure)

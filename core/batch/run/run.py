@@ -52,7 +52,7 @@ class RunOptions:
 
     policy: FailurePolicy
     packs: tuple[str, ...] = ()
-    """Further scene packs, of all selected materials."""
+    """Further scene packs, with all selected materials."""
 
 
 def run_plan(
@@ -149,7 +149,7 @@ def _interruptible() -> Iterator[Callable[[], bool]]:
     """The first signal ends the bakes, which keep their checkpoints; the second ends the program at
     once."""
     is_requested = False
-    # descriptors of terminals: a closed one is not a terminal any more
+    # descriptors of terminals, asked now: a closed one is not a terminal any more
     terminals = [each for each in (1, 2) if os.isatty(each)]
 
     def handle(number: int, _frame: object) -> None:

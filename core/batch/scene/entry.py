@@ -36,7 +36,7 @@ class Source:
     search: tuple[Path, ...] = ()
     """Folders that its files may lie in."""
     confined: bool = False
-    """Whether files outside of these folders are refused."""
+    """Whether files outside of these folders and that of the document are refused."""
 
     def load(self) -> Document:
         from verdigris.core.material.load.mtlx_document import load_document, parse_document
@@ -102,8 +102,8 @@ class Entry:
         return (*self.notes, self.links_note) if self.links else self.notes
 
     def with_links(self, links: Iterable[str]) -> Entry:
-        """The entry with further paths of its document. Different spellings of one path count
-        once."""
+        """The entry with further paths of its document. Different spellings of one path count as
+        one."""
         if self.source.text is not None:
             return self
         names = (self.source.name, *self.links, *links)

@@ -47,13 +47,13 @@ class SceneOptions:
     out: Path | None = None
     """The folder of the bundles."""
     search: tuple[Path, ...] = ()
-    """Further folders that files may lie in."""
+    """Further folders in which files may lie."""
     confined: bool = False
     """Whether files must lie in these folders or in those of their documents."""
     only: tuple[str, ...] = ()
-    """Patterns of the selected names; all if empty."""
+    """Patterns of the selected names. Without patterns, all are selected."""
     rules: tuple[Rule, ...] = ()
-    """Rules after those of the scene."""
+    """Rules that follow those of the scene."""
     to_here: Callable[[str], str] = str
     """Maps a path of the machine that wrote the scene to this machine."""
 

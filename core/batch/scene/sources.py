@@ -1,4 +1,5 @@
-"""Finds the materials of folders, documents, stages, and summaries of plug-ins."""
+"""Finds the materials that a scene names: in folders, documents, stages, and summaries of
+plug-ins."""
 
 from __future__ import annotations
 
@@ -38,11 +39,11 @@ class ReadOptions:
     """Options for reading sources."""
 
     search: tuple[Path, ...] = ()
-    """Further folders that files may lie in."""
+    """Further folders in which files may lie."""
     confined: bool = False
     """Whether files outside of these folders are refused."""
     documents: DocumentCache = field(default_factory=DocumentCache)
-    """Keeps loaded documents."""
+    """The documents that were loaded before."""
     to_here: Callable[[str], str] = str
     """Maps a path of the machine that wrote the source to this machine."""
     allowed: tuple[Path, ...] = ()
@@ -125,7 +126,7 @@ def _of_document(path: Path, reading: ReadOptions, is_named: bool = False) -> It
     source = Source(str(path), None, reading.search, reading.confined)
     plain = plain_name(path.stem)
     if _is_no_file(path):
-        # reading a pipe could block forever
+        # reading a pipe could take forever
         yield Entry(plain, source, problem=f"{path}: {_NO_FILE}")
         return
     try:
@@ -137,7 +138,7 @@ def _of_document(path: Path, reading: ReadOptions, is_named: bool = False) -> It
         yield Entry(plain, source, problem=str(failure))
         return
     problem = why_not_unicode(str(path))
-    # documents without materials are there to be included
+    # documents without materials are meant to be included
     for material in document.materials:
         yield Entry(material.file_name, source, material.name, problem=problem)
 
@@ -227,7 +228,7 @@ def _live_of(found: Fields, where: str) -> tuple[WantedInput, ...] | None:
 
 def unique(entries: Sequence[Entry], stems: bool = True) -> list[Entry]:
     """Makes names unique, also on file systems that ignore case. Equal names get the document's
-    name in front, then a number behind."""
+    name as a prefix, and then a number."""
     lowered = [entry.name.lower() for entry in entries]
     named = []
     for entry, low in zip(entries, lowered, strict=True):
@@ -254,21 +255,21 @@ DOCUMENT_SUFFIX = ".mtlx"
 
 
 def identity(path: Path) -> Hashable:
-    """A key that is equal for all names of one document: the target of links, or the file of hard
-    links in one folder. A hard link in another folder has other textures."""
+    """A key that is equal for all paths of one document: the target of links, or the file of hard
+    links in one folder. A hard link in another folder finds other textures."""
     whole = resolved(path)
     try:
         found = whole.stat()
     except (OSError, ValueError):
         # a broken link, or an invalid name
         return whole
-    # file numbers are not reliable on all systems: they are used only for hard links
+    # file numbers are not reliable on all systems, and are used for hard links only
     return (whole.parent, found.st_dev, found.st_ino) if found.st_nlink > 1 else whole
 
 
 def distinct(paths: Iterable[Path]) -> dict[Path, tuple[str, ...]]:
-    """Each document once, with its other names. The name that is not a link comes first. Stages
-    stay separate: their files lie beside the link."""
+    """Each document once, by a path that is not a link if there is one, with its other paths.
+    Stages stay separate, because their files lie beside the link."""
     names: dict[Hashable, list[Path]] = {}
     for path in paths:
         is_document = path.suffix.lower() == DOCUMENT_SUFFIX
@@ -289,13 +290,13 @@ class Item:
 
     entries: tuple[Entry, ...]
     rule: Rule | None = None
-    """A rule for these materials only, by whatever names they get."""
+    """A rule for these materials only, whatever names they get."""
     has_name: bool = False
     """Whether it renames its material."""
 
 
 def search_folders(found: Fields, here: Callable[[str], Path]) -> list[Path]:
-    """Folders of images. Each must exist: a wrong one would make every image fail."""
+    """Folders of images. Each must exist, because with a wrong folder every image would fail."""
     folders = [here(each) for each in found.texts("search")]
     for folder in folders:
         why = why_no_folder(folder)
@@ -344,8 +345,8 @@ def read_item(
 
 
 def join_items(items: Sequence[Item]) -> tuple[list[Entry], list[Rule]]:
-    """All materials with unique names, and the rules of the items. A material of several items is
-    one entry, unless the items rename it; later items override earlier ones."""
+    """All materials with unique names, and the rules of the items. A material in several items is
+    one entry, unless an item renames it. Later items override earlier ones."""
     entries: dict[Hashable, Entry] = {}
     item_rules: list[tuple[Rule, list[Hashable]]] = []
     for item in items:
@@ -382,7 +383,7 @@ def _of_pattern(
         is_there = False
     if is_there or not has_signs:
         return entries_of(path, reading)
-    # only text of the scene file is a pattern, not the folders above it
+    # only the text in the scene file is a pattern, not the folders above it
     start = base if path.is_relative_to(base) else Path(path.anchor)
     pattern = path.relative_to(start)
     if any("**" in part and part != "**" for part in pattern.parts):
