@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 Verdigris authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The host for Blender. Only this file and scene/ read or change the scene."""
+"""The host for Blender. Only this module and scene/ read or change the scene."""
 
 from __future__ import annotations
 

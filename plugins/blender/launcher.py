@@ -33,8 +33,8 @@ def load_addon() -> ModuleType:
 
 
 def run_apart(program: Callable[[Sequence[str]], int], words: Sequence[str]) -> int:
-    """Runs a batch program. What Blender prints goes to standard error: standard output has the
-    summary alone."""
+    """Runs a batch program. What Blender prints goes to the standard error, so that the standard
+    output contains only the summary."""
     own = words[: words.index("--")] if "--" in words else words
     sys.stdout.flush()
     kept = os.dup(1)
@@ -52,7 +52,7 @@ def run_apart(program: Callable[[Sequence[str]], int], words: Sequence[str]) -> 
 
 
 def _find_verdigris() -> None:
-    """Adds Verdigris to the path: in Blender the extension's wheel is there already."""
+    """Adds Verdigris to the path. In Blender, the extension's wheel is there already."""
     if _has_verdigris():
         return
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"

@@ -35,7 +35,7 @@ _PAUSE = 0.05
 
 
 class _Running:
-    """The bake that is running; Blender has one at most."""
+    """The running bake; there is one at most."""
 
     job: BakeJob | None = None
 
@@ -46,7 +46,7 @@ def running_job() -> BakeJob | None:
 
 
 class _Reporting:
-    """Operators whose errors are reports."""
+    """The base class of operators, which reports their errors."""
 
     def guarded(self, action: Callable[[], None]) -> set[str]:
         try:
@@ -310,7 +310,7 @@ def find_host_material(host: BlenderHost, material: bpy.types.Material | None) -
 
 
 def bake_folder(text: str, scene: Path | None) -> Path:
-    """The folder of the settings, which is made if it does not exist."""
+    """The folder in the settings. It is made if it does not exist."""
     if text.startswith("//") and scene is None:
         raise HostError("the scene is not saved: save it first, or choose another folder")
     folder = Path(bpy.path.abspath(text))

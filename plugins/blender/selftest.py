@@ -22,7 +22,7 @@ def make_scene() -> None:
     bpy.ops.mesh.primitive_plane_add()
     material = bpy.data.materials.new("scratch")
     if material.node_tree is None:
-        # before Blender 6, new materials may have none
+        # before Blender 6, new materials may have no nodes
         material.use_nodes = True
     bpy.context.object.data.materials.append(material)
 

@@ -122,7 +122,7 @@ class VERDIGRIS_OT_make_worker(bpy.types.Operator):
         return {"FINISHED"}
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """Blender closes, or a command failed: nothing half-made is left."""
+        """Removes what is half-made when Blender closes, or after a command has failed."""
         self._setup.stop()
         self._clean(context)
 

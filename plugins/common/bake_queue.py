@@ -30,14 +30,14 @@ class Job(Protocol):
 
     @property
     def owner(self) -> object:
-        """Whose bakes `cancel` ends together."""
+        """The owner, whose bakes `cancel` ends together."""
 
     @property
     def start(self) -> commands.Start:
         """The command that starts the bake."""
 
     def read(self) -> tuple[HostDocument, NDArray[np.float32] | None]:
-        """The material and its painted weights, read when its turn comes."""
+        """Reads the material and its painted weights, when its turn comes."""
 
     def report(self, text: str) -> None:
         """Shows what happens."""
@@ -53,7 +53,7 @@ class Job(Protocol):
 
 
 class BakeQueue:
-    """Bakes jobs one after another in one worker, which ends with the last of them."""
+    """Bakes jobs one after another in one worker, which ends after the last job."""
 
     def __init__(self, make_client: Callable[[], WorkerClient] = WorkerClient) -> None:
         self._make_client = make_client
@@ -89,7 +89,7 @@ class BakeQueue:
         for job in dropped:
             job.cancel()
         if self._job is not None and self._job.owner == owner and self._client is not None:
-            # the worker reads commands when it has compiled the material
+            # the worker reads commands after it has compiled the material
             self._until = ("opened", "error") if self._doing == OPENING else ("state", "finished")
             self._doing = CANCELLING
             self._client.send(commands.Cancel())
@@ -113,8 +113,8 @@ class BakeQueue:
             self._drop_client()
 
     def _is_lost(self, health: Health) -> bool:
-        """Whether the worker has ended, or has been silent for too long: on a busy machine, it can
-        be silent for seconds. One that shall end is not waited for."""
+        """Whether the worker has ended, or has been silent for too long; on a busy machine, it can
+        be silent for seconds. If the bake is cancelled, silence is not waited out."""
         if health.state != SILENT:
             self._silent_since = None
             return health.state == GONE
@@ -198,7 +198,7 @@ class BakeQueue:
 
 
 def _progress(log: BakeLog) -> str:
-    """The phase, the share and the time that is left."""
+    """The phase, its share and the time left."""
     progress = log.progress
     left = progress.seconds_left
     more = f", {format_seconds(left)} left" if left is not None and left >= 1 else ""

@@ -46,7 +46,7 @@ def main(program: str, start: Callable[[], Host], arguments: Sequence[str]) -> i
 
 
 def _print(program: str, summary: Summary) -> int:
-    """Prints the summary. Returns an exit code if that fails, else 0."""
+    """Prints the summary. Returns 0, or an exit code if that fails."""
     try:
         print(summary.text, flush=True)
     except OSError as failure:
@@ -124,8 +124,8 @@ def _conclude(program: str, summary: Summary, progress: Progress) -> None:
 
 @contextlib.contextmanager
 def _apart_from_the_host() -> Iterator[None]:
-    """Sends to the standard error what the application prints, so that the standard output holds
-    the summary alone. Applications print also from C, without Python's stream."""
+    """Sends to the standard error what the application prints, so that the standard output contains
+    only the summary. Applications also print from C, not through Python's stream."""
     if sys.stdout is None or sys.stderr is None:
         yield
         return

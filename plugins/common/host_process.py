@@ -22,7 +22,7 @@ from verdigris.core.base.errors import HostError, VerdigrisError
 from verdigris.core.hosts.host import APPLICATIONS
 
 EXIT_FAILED, EXIT_INTERRUPTED = 1, 130
-# Seconds until an application that does not end is left.
+# Seconds that an application gets to end.
 END_SECONDS = 30.0
 
 
@@ -34,7 +34,7 @@ def run(program: str, arguments: Sequence[str]) -> NoReturn:
         folder = find_application()
         plug_in = import_module(f"verdigris.plugins.{folder}.without_window")
         code = import_module(f"verdigris.plugins.{folder}.{program}").run(arguments)
-    except BaseException as ending:  # noqa: BLE001 - whatever it is, the process has to end
+    except BaseException as ending:  # noqa: BLE001 - whatever it is, the process must end
         code = _exit_code(program, ending)
     leave(code, plug_in.end if plug_in else None)
 

@@ -1,4 +1,4 @@
-"""Imports the panel. Nothing else in the plug-ins does: batch bakes run without Qt."""
+"""Imports the panel. Only this module does, because batch bakes run without Qt."""
 
 from __future__ import annotations
 

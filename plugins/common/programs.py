@@ -52,14 +52,14 @@ def describe_selftest(report: Path) -> str:
 
 
 def require_interpreter(path: Path) -> Path:
-    """The interpreter, or an error if the file does not exist."""
+    """The interpreter. Raises an error if the file does not exist."""
     if not path.is_file():
         raise HostError(f"{path} does not exist: run {path.stem} by hand")
     return path
 
 
 def default_report(package: str) -> Path:
-    """The file for the report of a self-test without a choice."""
+    """The default file for the report of a self-test."""
     return Path.home() / f"verdigris_selftest_{package}.json"
 
 
@@ -86,7 +86,7 @@ def _start(interpreter: Path, program: str, arguments: Sequence[str], log: Path)
 
 
 def start_program(command: Sequence[str], log: Path) -> None:
-    """Starts a program that writes its output to a log."""
+    """Starts a program whose output goes to a log."""
     try:
         make_folders(log.parent)
         output = new_log(log)

@@ -25,7 +25,7 @@ def listed(names: list[str]) -> str:
 
 
 def bound_meshes(stage: Any, material: str) -> list[str]:
-    """The meshes with a material, on the whole mesh or on a subset."""
+    """The meshes to which a material is assigned, to the whole mesh or to a subset."""
     from pxr import Usd, UsdGeom
 
     return [
@@ -86,7 +86,7 @@ def _is_bound(prim: Any, material: str) -> bool:
 
 
 def _bound_faces(mesh: Any, material: str) -> NDArray[np.int64] | None:
-    """The faces of the subsets with a material. None if there is no such subset."""
+    """The faces of the subsets with a material; None if there is no such subset."""
     from pxr import UsdShade
 
     subsets = UsdShade.MaterialBindingAPI(mesh.GetPrim()).GetMaterialBindSubsets()

@@ -105,7 +105,7 @@ def bake_selected() -> None:
 
 
 def bake_clicked(node: hou.Node) -> None:
-    """Bakes a material, and the selected ones if it is among them."""
+    """Bakes a material; if it is selected, also the other selected ones."""
     selected = hou.selectedNodes()
     show_errors(_show_error)(lambda: _bake_nodes(selected if node in selected else (node,)))()
 

@@ -1,4 +1,4 @@
-"""The host for Houdini. Only this file and scene/ read or change the scene."""
+"""The host for Houdini. Only this module and scene/ read or change the scene."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class HoudiniHost:
         of_networks = [
             HostMaterial(node.path(), node.name(), NETWORK)
             for node in network_materials()
-            # those of a Material Library are on its stage
+            # materials of a Material Library are on its stage
             if not (node.path().startswith(shown) and node.name() in names)
         ]
         return (*of_networks, *of_stages)
@@ -121,7 +121,7 @@ class HoudiniHost:
         # a selected node of a Material Library stands for the material on the stage
         around = [material_around(node) for node in nodes]
         if any(isinstance(node, hou.LopNode) for node in nodes):
-            # those that a LOP which writes results reads
+            # materials that a LOP reads which writes results
             selected |= {node.path() for node in stage_nodes()}
         shown = shown_on_stages(stage_nodes())
         names = {node.name() for node in around if node and node.path().startswith(shown)}

@@ -94,7 +94,7 @@ def result_script(results: Mapping[str, str], textures: Mapping[str, Mapping[str
 
 
 def asset_script() -> str:
-    """The script inside of the digital asset: it reads the parameters of the asset."""
+    """The script inside the digital asset, which reads the parameters of the asset."""
     return _SCRIPT.format(
         results=f'json.loads(hou.pwd().evalParm("../{BUNDLES}") or "{{}}")',
         textures=f'json.loads(hou.pwd().evalParm("../{TEXTURE_FILES}") or "{{}}")',

@@ -1,9 +1,9 @@
 """Bakes the materials of a scene without a window:
 
-    mayapy PATH/batch.py SCENE [-o FOLDER] [--preset NAME]
-    hython PATH/batch.py SCENE [-o FOLDER] [--preset NAME]
+mayapy PATH/batch.py SCENE [-o FOLDER] [--preset NAME] hython PATH/batch.py SCENE [-o FOLDER]
+[--preset NAME]
 
-Verdigris is found from the place of this file, as a new process of an application may know no
+Verdigris is found from the place of this file, because a new process of an application may know no
 module paths.
 """
 

@@ -1,7 +1,7 @@
 """MaterialX documents from Arnold's shaders, with nodes of the standard library.
 
-Arnold's standard surface and that of MaterialX have the same parameters: in Maya they are called
-`specularIOR`, in MaterialX and in Arnold's own export `specular_IOR`.
+Arnold's and MaterialX's standard surfaces have the same parameters. Maya writes them as
+`specularIOR`, MaterialX and Arnold's own export as `specular_IOR`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _lower_unless_ior(found: re.Match[str]) -> str:
 
 
 class Document:
-    """A document with one material, that is written node by node."""
+    """A document with one material, which is written node by node."""
 
     def __init__(self, material: str, colour_space: str) -> None:
         self.material = safe_name(material)
@@ -113,7 +113,7 @@ _NODES: dict[str, tuple[str, dict[str, str]]] = {
     "mix_rgba": ("mix", {"input1": "bg", "input2": "fg", "mix": "mix"}),
     "surfacematerial": ("surfacematerial", {}),
 }
-# Settings of Arnold's renderer, which no bake needs.
+# Settings of Arnold's renderer, which bakes do not need.
 _DROPPED = frozenset(
     {
         *("ignore_missing_textures", "missing_texture_color", "alpha_is_luminance", "filter"),

@@ -1,8 +1,8 @@
 """The rungs of a ladder in a Maya scene: a display layer with a copy of the mesh for each.
 
-The layers are named like levels of detail. That of the material itself holds the mesh; the
-copies in the others are hidden until their layer is shown. Notes mark what was made, so that it is
-found and replaced when another ladder of the material is attached.
+The layers are named like levels of detail. The layer of the material itself contains the mesh; the
+copies in the other layers are hidden until their layer is shown. Attributes mark what was made, so
+that another ladder of the material replaces it.
 """
 
 from __future__ import annotations
@@ -40,12 +40,14 @@ from verdigris.plugins.maya.scene.rung_shaders import (
 
 BELOW = "verdigrisBelowPixels"
 FORMER_LAYERS = "verdigrisFormerLayers"
-"""Of the layer with the meshes themselves: the layers that these were in, by UUID."""
+"""The layers that the meshes were in before, by UUID: an attribute of the layer with the meshes
+themselves."""
 _DEFAULT_LAYER = "defaultLayer"
 
 
 def parts_of(material: HostMaterial, meshes: Sequence[str]) -> dict[str, list[str]]:
-    """By mesh: the faces that have the material, an empty text for all. Copies are left out."""
+    """The faces that have the material, by mesh; an empty text for all faces. Copies are left
+    out."""
     engines = engines_of(material)
     found: dict[str, list[str]] = {}
     for mesh in meshes:
@@ -67,7 +69,7 @@ def can_show(rung: RungLook) -> bool:
     """Whether Maya has nodes for a rung: of surface shaders it has Standard Surface in all
     versions."""
     if rung.light is not None:
-        # ladders of before lack a texture of the colours of detail
+        # older ladders lack a texture with the colours of the detail
         return rung.light.shown is not None
     return rung.shader is None or rung.shader.category == STANDARD_SURFACE
 
@@ -110,7 +112,8 @@ def make_levels(
 
 def _remove(material: HostMaterial) -> None:
     """Deletes what was made for another ladder of this material. Meshes return to their layers,
-    unless the artist has moved them, and what is under copies goes to the parents of these."""
+    unless the artist has moved them. What the artist has put under a copy goes to the copy's
+    parent."""
     made = [node for node in nodes_with(LEVEL_OF) if text_of(node, LEVEL_OF) == material.key]
     for node in made:
         for mesh_id, layer_id in json.loads(text_of(node, FORMER_LAYERS) or "[]"):
@@ -126,7 +129,7 @@ def _remove(material: HostMaterial) -> None:
 
 
 def _layer_of(transform: str) -> str:
-    """Its display layer. Empty for that of all nodes."""
+    """The display layer of a node; empty for the default layer."""
     found = cmds.listConnections(f"{transform}.drawOverride", type="displayLayer") or []
     return next((str(each) for each in found if each != _DEFAULT_LAYER), "")
 
@@ -134,7 +137,7 @@ def _layer_of(transform: str) -> str:
 def _keep_children(copied: str) -> None:
     """Moves what the artist has put under a copy to its parent."""
     below = cmds.listRelatives(copied, children=True, type="transform", fullPath=True) or []
-    # constraints are of the copy itself, and other copies are deleted, too
+    # constraints belong to the copy itself, and other copies are deleted, too
     kept = [
         each
         for each in below
@@ -151,7 +154,7 @@ def _copy(material: HostMaterial, mesh: str, faces: list[str], rung: RungLook, e
     """A copy of a mesh whose faces of the material show the rung. Returns its transform."""
     name = f"{parent_of(mesh).rpartition('|')[2].rpartition(':')[2]}_{rung.name}"
     copied = cmds.duplicate(parent_of(mesh), name=free_name(name), returnRootsOnly=True)[0]
-    # a copy has the children of its source, too
+    # a copy also has the children of its source
     below = cmds.listRelatives(copied, children=True, type="transform", fullPath=True)
     if below:
         cmds.delete(*below)

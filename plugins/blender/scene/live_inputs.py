@@ -41,7 +41,7 @@ class Offer:
     """A value of the node tree that a bake can keep open."""
 
     name: str
-    """In the document."""
+    """Its name in the document."""
     label: str
     node: str
     socket: str
@@ -61,7 +61,7 @@ class Offer:
 
 
 def offers(nodes: Iterable[bpy.types.Node], tree: bpy.types.NodeTree) -> tuple[Offer, ...]:
-    """What the nodes of a material's own tree offer."""
+    """The live inputs that the nodes of a material's own tree offer."""
     found: list[tuple[bpy.types.Node, bpy.types.NodeSocket, str]] = []
     for node in sorted((each for each in nodes if each.id_data == tree), key=lambda e: e.name):
         if node.type == "GROUP" and node.node_tree is not None:
@@ -107,7 +107,7 @@ def is_chosen(material: bpy.types.Material, offer: Offer) -> bool:
 
 
 def toggle(material: bpy.types.Material, offer: Offer) -> None:
-    """Keeps an input open from the next bake on, or no longer."""
+    """Keeps an input open from the next bake on, or closes it again."""
     require_local(material)
     if is_chosen(material, offer):
         for name in offer.properties:
@@ -155,8 +155,8 @@ def unknown_choices(material: bpy.types.Material, known: Sequence[Offer]) -> Ite
 def with_carriers(
     material: bpy.types.Material, chosen: Sequence[Offer], folder: Path
 ) -> Iterator[bpy.types.Material]:
-    """A copy in which images feed what the chosen inputs feed. The export may copy these images
-    into its folder; they are removed from there."""
+    """A copy of the material in which images take the place of the chosen inputs. The export may
+    copy the images into its folder, from where they are removed."""
     copied = material.copy()
     images = []
     try:

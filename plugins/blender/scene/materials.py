@@ -92,7 +92,7 @@ def require_material(key: str) -> bpy.types.Material:
 
 
 def material_warnings() -> tuple[str, ...]:
-    """Materials that cannot be listed, and libraries that are missing."""
+    """Warnings about materials that cannot be listed, and about missing libraries."""
     lines = [
         _without_shader(each)
         for each in bpy.data.materials
@@ -193,8 +193,8 @@ def _export(
 def _scene_of(
     material: bpy.types.Material,
 ) -> Iterator[tuple[bpy.types.Scene, bpy.types.ViewLayer]]:
-    """A scene of one triangle with the material. The artist's scene may take minutes to export, and
-    its export has only materials that are assigned."""
+    """A scene with one triangle that has the material. The artist's scene may take minutes to
+    export, and its export contains only assigned materials."""
     shown = bpy.context.scene
     scene = bpy.data.scenes.new(_TEMPORARY)
     # drivers are evaluated in it, and change the material
@@ -247,8 +247,8 @@ def _is_for_surfaces(material: bpy.types.Material) -> bool:
 
 
 def _surface_node(material: bpy.types.Material) -> bpy.types.Node | None:
-    """The shader at the output. EEVEE's and Cycles' outputs may differ; the export uses the first
-    of these."""
+    """The shader at the output. The outputs of EEVEE and Cycles may differ; the export uses the
+    first one."""
     tree = material.node_tree
     output = tree.get_output_node("ALL") if tree is not None else None
     if output is None or not output.inputs["Surface"].is_linked:
@@ -272,7 +272,7 @@ def _nodes(material: bpy.types.Material) -> Iterator[bpy.types.Node]:
 
 
 def _left_out(material: bpy.types.Material, nodes: list[bpy.types.Node]) -> Iterator[str]:
-    """Notes on what the export does not write, or not as it is."""
+    """Notes about what the export leaves out, or changes."""
     output = material.node_tree.get_output_node("ALL")
     for name in ("Volume", "Displacement"):
         if output.inputs[name].is_linked:
@@ -302,13 +302,15 @@ def _images(nodes: list[bpy.types.Node]) -> list[bpy.types.Image]:
 
 
 def _is_lost(image: bpy.types.Image) -> bool:
-    """Whether an image has neither a file nor pixels. Those of generated images are made later."""
+    """Whether an image has neither a file nor pixels. The pixels of generated images are made
+    later."""
     is_of_file = image.source == "FILE" and not image.has_data
     return bool(is_of_file and not image.filepath and not image.packed_file)
 
 
 def _is_on_disk(image: bpy.types.Image) -> bool:
-    """Whether its pixels are those of its file. A missing file counts, as nothing else has them."""
+    """Whether an image's pixels are those of its file. A missing file counts, because the pixels
+    are nowhere else."""
     has_file = image.source != "GENERATED" and image.filepath
     return bool(has_file and not image.packed_file and not image.is_dirty)
 
@@ -328,7 +330,7 @@ def _require_different_names(material: bpy.types.Material, images: list[bpy.type
 def _folder_for_images(
     material: bpy.types.Material, scene: Path | None
 ) -> tuple[Path, tuple[str, ...]]:
-    """A folder for images that are only in memory, and notes. Bakes read them later."""
+    """A folder for images that exist only in memory, and notes. Bakes read the images later."""
     (name,) = unused_names([material.name_full])
     if scene is not None:
         folder = scene.parent / IMAGES_FOLDER / name

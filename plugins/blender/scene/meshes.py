@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PAINT_SCALE = 8.0
-"""Weight of a full stroke. Vertex groups hold 0 to 1, so that 1/8 in a group is a weight of 1."""
+"""The weight of a full stroke. Vertex groups contain 0 to 1, so that 1/8 in a group is a weight of
+1."""
 
 FIRST_STROKE = 4.0
 """The weight that the brush starts with."""
 
 RUNG = "verdigris_rung"
-"""Of a material or a copy of an object: the rung of a ladder that it shows."""
+"""A property of a material or of a copy of an object: the rung of a ladder that it shows."""
 
 _VALUES = {"FLOAT": ("value", 1), "FLOAT_COLOR": ("color", 4), "BYTE_COLOR": ("color", 4)}
 _DOMAINS = ("POINT", "CORNER", "FACE")
@@ -50,7 +51,7 @@ def objects_with(material: bpy.types.Material) -> list[bpy.types.Object]:
     found = []
     for each in bpy.context.scene.objects:
         if each.type != "MESH" or RUNG in each:
-            # copies that show rungs have the mesh, and other materials
+            # copies that show rungs have the same mesh, with other materials
             continue
         if _is_on_faces(each.evaluated_get(graph), material):
             found.append(each)
@@ -142,8 +143,8 @@ def _values(items: Any, name: str, kind: Any, size: int = 1) -> NDArray[Any]:
 
 
 def _for_normals(turn: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The matrix for normals that belongs to one for positions. It needs no inverse, so that flat
-    objects work, too."""
+    """The matrix for normals that belongs to a matrix for positions. It needs no inverse, so that
+    flat objects work, too."""
     cofactors = np.stack([np.cross(turn[i - 2], turn[i - 1]) for i in range(3)])
     return -cofactors if np.linalg.det(turn) < 0 else cofactors
 
@@ -156,7 +157,7 @@ def _is_weight(attribute: bpy.types.Attribute) -> bool:
 def _weights(
     item: bpy.types.Object, mesh: bpy.types.Mesh, name: str, vertex: NDArray[np.int32]
 ) -> NDArray[np.float32] | None:
-    """The weight of each corner; None without such a set."""
+    """The weight of each corner; None if there is no such set."""
     if name in item.vertex_groups:
         return _of_group(mesh, item.vertex_groups[name].index)[vertex]
     attribute = mesh.attributes.get(name)
@@ -174,9 +175,9 @@ def _weights(
 
 
 def _of_group(mesh: bpy.types.Mesh, index: int) -> NDArray[np.float32]:
-    """The weights of the vertices. Those outside of the group are normal."""
+    """The weights of the vertices. Vertices outside of the group have a normal weight."""
     found = np.full(len(mesh.vertices), NORMAL_WEIGHT, np.float32)
-    # Blender has no array of these
+    # Blender has no array with these values
     for number, each in enumerate(mesh.vertices):
         for member in each.groups:
             if member.group == index:
@@ -189,14 +190,14 @@ def _slots_with(
 ) -> NDArray[np.bool_]:
     """A mask of the slots with a material."""
     slots = [slot.material for slot in made.material_slots]
-    # modifiers can add materials behind those of the slots
+    # modifiers can add materials after those of the slots
     slots += list(mesh.materials)[len(slots) :]
     return np.array([one is not None and one.original == material for one in slots], bool)
 
 
 def _is_on_faces(made: bpy.types.Object, material: bpy.types.Material) -> bool:
-    """Whether faces of an object have a material. A mesh that is being edited has no list of its
-    faces: its slots count."""
+    """Whether faces of an object have a material. A mesh in edit mode has no list of its faces, so
+    its slots count."""
     has_it = _slots_with(made, made.data, material)
     if not has_it.any() or has_it.all() or made.data.is_editmode:
         return bool(has_it.any())

@@ -65,7 +65,7 @@ class NodeGraph:
         return self.node("ShaderNodeCombineXYZ", {0: x, 1: y, 2: z}).outputs[0]
 
     def arrange(self) -> None:
-        """Places each node to the right of all that feed it."""
+        """Places each node to the right of all nodes that feed it."""
         columns: dict[str, int] = {}
 
         def column(node: bpy.types.Node) -> int:

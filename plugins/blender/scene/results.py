@@ -52,7 +52,7 @@ def note_result(material: bpy.types.Material, result: BakedResult) -> None:
     require_local(material)
     # read first: a missing file must leave the scene unchanged
     images = {kind: load_data(path, _INPUTS[kind][1]) for kind, path in result.textures.items()}
-    # absolute: a batch may have been given a folder relative to its own
+    # absolute: the folder of a batch may be relative to its working folder
     material[RESULT_PROPERTY] = result.bundle.absolute().as_posix()
     if images:
         _make_look(material, images)

@@ -22,10 +22,10 @@ from .surface_nodes import SHADERS, add_surface
 from .undo import push_undo, require_local
 
 LEVELS_OF = "verdigris_levels_of"
-"""Of a collection: the material whose levels are in it."""
+"""A property of a collection: the material whose levels it contains."""
 BELOW = "verdigris_below_pixels"
 AXES = "verdigris_x", "verdigris_y", "verdigris_z"
-"""Of an object: the axes of the ladder's mesh, in its own space."""
+"""Properties of an object: the axes of the ladder's mesh, in the object's own space."""
 _OCTAHEDRAL = "Verdigris octahedral map"
 COLOURS = "verdigris_vertex"
 """The colour attribute of the rung of vertex colours."""
@@ -34,8 +34,8 @@ Images = dict[str, bpy.types.Image]
 
 
 def attach_rungs(material: bpy.types.Material, ladder: LadderLook) -> str:
-    """Makes a collection with a collection for each rung. The one that is the material holds the
-    objects themselves; the others hold copies, hidden until their collection is shown."""
+    """Makes a collection with a collection for each rung. The collection of the material itself
+    contains the objects; the others contain copies, hidden until their collection is shown."""
     require_local(material)
     if MADE_FOR in material:
         raise HostError(
@@ -91,7 +91,8 @@ def _materials(item: bpy.types.Object) -> list[bpy.types.Material | None]:
 
 
 def _remove_levels(material: bpy.types.Material) -> None:
-    """Removes what was made for another ladder. What the artist has put there goes to the scene."""
+    """Removes what was made for another ladder. Objects that the artist has put there go to the
+    scene."""
     for top in [each for each in bpy.data.collections if each.get(LEVELS_OF) == material]:
         made = [each for each in top.children if RUNG in each]
         for item in [each for level in made for each in level.objects if RUNG in each]:
@@ -151,8 +152,8 @@ def _material_of(
 
 
 def _uv_map(mesh: bpy.types.Mesh, uv_set: str, is_first: bool) -> str:
-    """The uv map of a set. Importers name them anew: without one of the name, it is the one that
-    renders for the first set of the ladder, and else the last."""
+    """The uv map of a set. Importers rename uv maps: if none has the name, the ladder's first set
+    is the map that renders, and any other set the last map."""
     layers = mesh.uv_layers
     if uv_set in layers or not layers:
         return uv_set
@@ -162,7 +163,7 @@ def _uv_map(mesh: bpy.types.Mesh, uv_set: str, is_first: bool) -> str:
 def _copy_of(
     item: bpy.types.Object, material: bpy.types.Material, shown: bpy.types.Material
 ) -> bpy.types.Object:
-    """An object of the same mesh with another material in the slots of one."""
+    """An object with the same mesh, and another material in the slots of this one."""
     copied = item.copy()
     copied.name = f"{item.name} {shown.get(RUNG, '')}"
     for slot, before in zip(copied.material_slots, item.material_slots, strict=True):
@@ -174,7 +175,7 @@ def _copy_of(
 
 def _colour(copied: bpy.types.Object, item: bpy.types.Object, known: Sequence[np.ndarray]) -> None:
     """Gives a copy of an object a mesh of its own, with the colours of the nearest vertices. The
-    mesh of the ladder may be the object at rest, or as modifiers and shape keys pose it."""
+    ladder's mesh may be the object at rest, or as modifiers and shape keys pose it."""
     position, colour = known
     with evaluated(item) as (made, posed):
         places = [world_y_up(item, item.data)]
@@ -187,7 +188,7 @@ def _colour(copied: bpy.types.Object, item: bpy.types.Object, known: Sequence[np
 
 
 def _nearest(wanted: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, float]:
-    """The nearest known place to each, and the sum of the distances."""
+    """The nearest known position of each position, and the sum of the distances."""
     from mathutils.kdtree import KDTree
 
     tree = KDTree(len(known))
@@ -199,8 +200,7 @@ def _nearest(wanted: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def note_axes(item: bpy.types.Object) -> None:
-    """Notes where the axes of the ladder's mesh are, so that the reflection turns with the
-    object."""
+    """Notes the axes of the ladder's mesh, so that the reflection turns with the object."""
     for name, row in zip(AXES, world_from_object(item)[:3, :3], strict=True):
         item[name] = [float(each) for each in row]
 
@@ -208,7 +208,7 @@ def note_axes(item: bpy.types.Object) -> None:
 def add_light(
     graph: NodeGraph, light: StoredLight, images: Images, uv_set: str, uv_set_of_detail: str
 ) -> tuple[bpy.types.NodeSocket, bpy.types.NodeSocket]:
-    """The nodes of light, and of its opacity."""
+    """The nodes that read stored light, and its opacity."""
     uv = graph.uv(uv_set)
     base = graph.image(images["colour" if "colour" in images else "light"], uv)
     found, alpha = _to_light(graph, base.outputs["Color"], light.curve), base.outputs["Alpha"]
@@ -247,7 +247,7 @@ def emit(graph: NodeGraph, light: bpy.types.NodeSocket, alpha: bpy.types.NodeSoc
 
 
 def _mirror_uv(graph: NodeGraph) -> bpy.types.NodeSocket:
-    """Where the direction in which the eye is mirrored is on the map."""
+    """The place on the map of the direction that mirrors the view direction."""
     mirrored = graph.node("ShaderNodeTexCoord", {}).outputs["Reflection"]
     own = graph.node(
         "ShaderNodeVectorTransform", {0: mirrored}, vector_type="VECTOR", convert_from="WORLD",
@@ -264,7 +264,7 @@ def _mirror_uv(graph: NodeGraph) -> bpy.types.NodeSocket:
 
 
 def _octahedral() -> bpy.types.NodeTree:
-    """The group that finds a direction on the map, which all materials share."""
+    """The group that finds a direction on the map. All materials share it."""
     found = bpy.data.node_groups.get(_OCTAHEDRAL)
     if found is not None and RUNG in found:
         return found

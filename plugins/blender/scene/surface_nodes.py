@@ -88,7 +88,7 @@ _BASE, _IOR, _ALPHA = "Base Color", "IOR", "Alpha"
 _SHEEN_TINT, _SHEEN_ROUGHNESS = "Sheen Tint", "Sheen Roughness"
 # Its fuzz is the sheen of Blender: light that fibres scatter.
 _OF_FIBRES = "open_pbr_surface"
-# Below this roughness, the sheen of the others reflects hardly anything.
+# Below this roughness, the sheen of the other shaders reflects hardly anything.
 _SHARPEST_SHEEN = 0.15
 _ANISOTROPY, _ROTATION = "Anisotropic", "Anisotropic Rotation"
 # Values of glTF's alpha_mode.
@@ -98,7 +98,7 @@ _OPAQUE, _MASK = 0, 1
 def add_surface(
     graph: NodeGraph, look: ShaderLook, images: Mapping[str, bpy.types.Image], uv_map: str
 ) -> None:
-    """Makes a Principled BSDF of a surface shader. Inputs without a socket are left out."""
+    """Makes a Principled BSDF from a surface shader. Inputs without a socket are left out."""
     distribution = "MULTI_GGX" if look.has_bounces else "GGX"
     shader = graph.node(
         "ShaderNodeBsdfPrincipled", {"Emission Color": 0.0}, distribution=distribution
@@ -135,7 +135,7 @@ def _texture(
     graph: NodeGraph, look: ShaderTexture, image: bpy.types.Image, uv: bpy.types.NodeSocket,
     uv_map: str,
 ) -> bpy.types.NodeSocket:  # fmt: skip
-    """What a texture stands for."""
+    """The value that a texture stands for."""
     colour = graph.image(image, uv).outputs["Color"]
     if look.is_direction:
         return graph.node("ShaderNodeNormalMap", {"Color": colour}, uv_map=uv_map).outputs[0]
@@ -169,8 +169,8 @@ def _sheen(
     graph: NodeGraph, socket: str, found: Any, look: ShaderLook,
     textures: Mapping[str, bpy.types.NodeSocket],
 ) -> Any:  # fmt: skip
-    """The tint and the roughness with which Blender's sheen has the albedo of the distribution of
-    Estevez and Kulla towards each view: both are fitted."""
+    """The tint and the roughness with which Blender's sheen has the albedo of Estevez and Kulla's
+    distribution in each view direction. Both are fitted."""
     roughness = _product(graph, 1.0, ["sheen_roughness"], look, textures)
     weight = _product(graph, 1.0, ["sheen"], look, textures)
     if found is None or roughness is None or weight == 0.0:
@@ -215,7 +215,7 @@ def _under_coat(
         ratio = max(found / ior, ior / found)
         return graph.math("MULTIPLY_ADD", weight, ratio - found, found)
     weight = _product(graph, 1.0, ["coat_weight", "coat_darkening"], look, textures)
-    # what of diffuse light the coat reflects back
+    # the part of diffuse light that the coat reflects back
     inside = 1 - 4 / (ior * (ior + 1) ** 2)
     left = graph.vector("MULTIPLY_ADD", found, -inside, 1.0)
     change = graph.vector("SUBTRACT", graph.vector("DIVIDE", 1 - inside, left), 1.0)

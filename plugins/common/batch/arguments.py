@@ -25,7 +25,7 @@ class BatchOptions:
 
     materials: tuple[str, ...] = ()
     part: tuple[int, int] = (1, 1)
-    """Bake this part of the materials, of so many; counted from 1."""
+    """Bake this part of so many parts of the materials, counted from 1."""
     out: Path = Path()
     request: BakeRequest = field(default_factory=BakeRequest)
     """How to bake them."""
@@ -36,7 +36,7 @@ class BatchOptions:
     hand_over: bool = False
     attach: bool = False
     weight_set: str = WEIGHT_SET
-    """The name of the painted weights. Empty for none."""
+    """The name of the painted weights; empty for no weights."""
     quiet: bool = False
     farm: bool = False
     """Whether progress is printed for the session of a farm."""
@@ -131,7 +131,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
 
 
 def _asked() -> dict[str, Option]:
-    """The options that ask for the same as those of `verdigris bake`."""
+    """The options that mean the same as in `verdigris bake`."""
     return {name: option for name, option in options_of().items() if option.in_hosts}
 
 

@@ -37,7 +37,7 @@ class Interruption:
 
     def __init__(self) -> None:
         self.number = 0
-        """The first signal; 0 without."""
+        """The first signal; 0 if there was none."""
         self._running: subprocess.Popen[bytes] | None = None
 
     @property
@@ -50,14 +50,14 @@ class Interruption:
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
-        """Handles signals. The application may have replaced handlers when it was started, so this
-        begins after it."""
+        """Handles signals. It begins after the application has started, which may replace
+        handlers."""
         with handled({signal.SIGINT, signal.SIGTERM, *termination_signals()}, self._handle):
             yield
 
     @contextlib.contextmanager
     def ends(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
-        """Ends this process on a signal, and at the latest with the context."""
+        """Ends this process on a signal, and at the latest at the end of the context."""
         self._running = process
         try:
             if self.is_requested:
@@ -91,7 +91,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         if sys.platform == "win32":
             process.kill()
         else:
-            # its own group, with all that it has started
+            # its own group, with all processes that it has started
             os.killpg(process.pid, signal.SIGKILL)
 
 
@@ -105,7 +105,7 @@ class Ended:
     error: str = ""
     """The last line of its errors."""
     warnings: tuple[str, ...] = ()
-    """What the artist should know of the bake."""
+    """What the artist should know about the bake."""
 
 
 def run_bake(command: list[str], report: Report, interruption: Interruption) -> Ended:
@@ -144,7 +144,7 @@ def run_bake(command: list[str], report: Report, interruption: Interruption) -> 
 def _follow(
     lines: queue.SimpleQueue[bytes | None], report: Report
 ) -> tuple[Event | None, list[str]]:
-    """Reports events until the output ends. Returns the one with the result, and the warnings."""
+    """Reports events until the output ends. Returns the event with the result, and the warnings."""
     result, warnings = None, []
     while True:
         try:

@@ -53,7 +53,7 @@ def bake_scene(
     chosen = choose(host, options)
     first_status = LISTED if options.only_list else WAITING
     outcomes = [Outcome(each.name, each.key, each.source, first_status) for each, _ in chosen]
-    # also tries that the summary can be written, before the work
+    # before the work: the summary may not be writable
     save(outcomes)
     if options.only_list:
         return outcomes
@@ -132,8 +132,8 @@ class _Batch:
 
 
 def choose(host: Host, options: BatchOptions) -> list[tuple[HostMaterial, str]]:
-    """The materials with these names or keys, or all, and the names of their bundles. A material
-    has the same bundle whichever materials are chosen."""
+    """The materials with these names or keys, or all materials, with the names of their bundles.
+    The name of a bundle does not depend on the choice."""
     found = host.materials()
     warnings = "".join(f"; {warning}" for warning in host.scene_warnings())
     if not found:
@@ -194,7 +194,7 @@ def _bake_material(
         try:
             ended = run(_command(file, weights, document, name, options, python))
         finally:
-            # a killed bake leaves its locks
+            # a killed bake leaves its locks behind
             clear_locks(options.out, {name, f"{name}{_BUNDLE_SUFFIX}"})
     outcome.notes = (*outcome.notes, *ended.warnings)
     if ended.result is None and is_cancelled():
@@ -245,7 +245,7 @@ def _result_of(event: Event, name: str) -> BakedResult:
 
 
 def _array(painted: Painted) -> bytes:
-    """Weights in the format of numpy, as the host has no image library."""
+    """The weights in the format of numpy, because hosts have no image library."""
     held = io.BytesIO()
     np.save(held, painted.weights, allow_pickle=False)
     return held.getvalue()

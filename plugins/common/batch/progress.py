@@ -65,7 +65,7 @@ class BakeState:
 
 
 class Progress:
-    """Shows nothing; the base of what does."""
+    """Shows nothing; the base class of progress that is shown."""
 
     _bake: BakeState | None = None
 
@@ -75,7 +75,7 @@ class Progress:
         self._show(is_new=True)
 
     def happened(self, event: dict[str, Any] | None) -> None:
-        """An event of its bake, or None while there is none."""
+        """Takes an event of its bake, or None while there is none."""
         if self._bake is None:
             return
         before = self._bake.phase, bool(self._bake.step)
@@ -88,13 +88,13 @@ class Progress:
         self._show(is_new=before != (self._bake.phase, bool(self._bake.step)))
 
     def end(self, outcome: Outcome) -> None:
-        """Its outcome."""
+        """Takes its outcome."""
         if self._bake is not None:
             self.note(f"{self._bake.title}: {describe(outcome)}")
         self._bake = None
 
     def note(self, text: str) -> None:
-        """A line that stays."""
+        """Shows a line that stays."""
 
     def fail(self, text: str) -> None:
         """The batch ends with this error, which its program prints."""
@@ -133,7 +133,7 @@ class LiveLine(Lines):
         self.clear()
 
     def clear(self) -> None:
-        """Removes the line, before another is printed."""
+        """Removes the line before another one is printed."""
         self._put("")
 
     def _show(self, is_new: bool) -> None:
@@ -143,7 +143,7 @@ class LiveLine(Lines):
             self._put(self._bake.line)
 
     def _put(self, text: str) -> None:
-        # a line that is as long as the terminal would wrap
+        # a line as long as the terminal is wide would wrap
         text = text[: shutil.get_terminal_size().columns - 1]
         # spaces instead of escape sequences, which some terminals of Windows print
         blank = " " * max(0, self._shown - len(text))

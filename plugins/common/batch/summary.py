@@ -43,7 +43,7 @@ class Outcome:
 
     @property
     def is_whole(self) -> bool:
-        """Whether neither the bake nor the batch was ended before it."""
+        """Whether the bake ended by itself, and was not left out or ended early."""
         return self.status != CANCELLED and self.stopped_by != "request"
 
 
@@ -81,20 +81,21 @@ class Summary:
         return json.dumps(self.as_json(), indent=2)
 
     def save(self) -> None:
-        """Writes the file, if there is one, as far as the batch has come."""
+        """Writes the file, if there is one, with the outcomes so far."""
         if self.file is not None:
             write(self.file, f"{self.text}\n".encode())
 
 
 def describe_unexpected(failure: Exception) -> str:
-    """An error that no part of Verdigris raises. Its traceback is printed, for a report."""
+    """The text of an error that Verdigris does not raise itself. Prints its traceback, for a
+    report."""
     with contextlib.suppress(OSError, ValueError):
         traceback.print_exception(failure)
     return f"unexpected {type(failure).__name__}: {failure}: report it with the traceback"
 
 
 def write(file: Path, data: bytes) -> None:
-    """Writes a file and its folder, completely or not at all."""
+    """Writes a file completely or not at all, and makes its folder."""
     try:
         make_folders(file.parent)
         replace_file(file, data)

@@ -1,7 +1,5 @@
-"""The LOP as data: its parameters, its scripts and its help, without Houdini.
-
-`build_assets.py` makes a digital asset of it.
-"""
+"""The LOP as data, without Houdini: its parameters, scripts and help. `build_assets.py` makes a
+digital asset from it."""
 
 from __future__ import annotations
 
@@ -110,7 +108,7 @@ def cancel(kwargs):
     buttons.cancel(kwargs["node"])
 """
 
-# A copy has no running bake, and neither has a node of a scene that was just opened.
+# No bake is running for a copy, or for a node in a scene that was just opened.
 SETTLE = """\
 state = kwargs["node"].parm("state")
 if state is not None and state.evalAsString().startswith(("waiting", "baking")):

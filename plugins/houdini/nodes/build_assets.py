@@ -103,7 +103,7 @@ def _template(parameter: bake_lop.Parameter) -> Any:
         options["menu_items"] = tuple(value for value, _ in parameter.items)
         options["menu_labels"] = tuple(shown for _, shown in parameter.items)
     elif parameter.kind == bake_lop.SHOWN:
-        # always: scripts write it, artists read it
+        # always disabled: scripts write it, artists read it
         options["disable_when"] = f"{{ {bake_lop.TEXTURES} >= 0 }}"
     elif parameter.kind == bake_lop.HIDDEN:
         options["is_hidden"] = True
@@ -139,8 +139,8 @@ def _is_installed() -> bool:
 
 
 def _places() -> list[Path]:
-    """Files of the asset, best first: in the package, which may be read-only, and in the
-    preferences. Houdini loads both when it starts."""
+    """The files of the asset, the best place first: in the package, which may be read-only, and in
+    the preferences. Houdini loads both when it starts."""
     tree = os.environ.get(TREE_VARIABLE)
     folders = (tree, hou.homeHoudiniDirectory())
     return [Path(folder) / _FOLDER / file_name() for folder in folders if folder]

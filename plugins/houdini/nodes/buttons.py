@@ -38,7 +38,7 @@ def bake(node: hou.LopNode) -> None:
 
 
 def cancel(node: hou.LopNode) -> None:
-    """Ends the bakes of a LOP, also those that wait."""
+    """Ends the bakes of a LOP, also waiting ones."""
     if queue.has(node.sessionId()):
         queue.cancel(node.sessionId())
     else:
@@ -63,7 +63,7 @@ def cancel_all() -> None:
 
 
 def _run(jobs: Sequence[NodeBake]) -> None:
-    # jobs of which all were cancelled are still watched
+    # jobs are still watched after all of them were cancelled
     is_watched = bool(_jobs)
     for job in jobs:
         _jobs.append(job)
@@ -96,7 +96,7 @@ def _end() -> None:
 
 
 def _sum_up(jobs: Sequence[NodeBake]) -> None:
-    """Shows on each LOP with several materials what became of them."""
+    """Shows on each LOP with several materials how their bakes ended."""
     for owner in dict.fromkeys(job.owner for job in jobs):
         ours = [job for job in jobs if job.owner == owner]
         problems = [job.problem for job in ours if job.problem]

@@ -68,7 +68,7 @@ def jobs_of_lop(node: hou.LopNode) -> list[NodeBake]:
 
 
 def jobs_of_materials(nodes: Sequence[hou.Node]) -> list[NodeBake]:
-    """The bakes of material nodes, with the default preset, into the folder of the panel."""
+    """The bakes of material nodes with the default preset, into the folder of the panel."""
     host = HoudiniHost()
     scene = host.scene_file()
     if scene is None:
@@ -95,8 +95,8 @@ def jobs_of_materials(nodes: Sequence[hou.Node]) -> list[NodeBake]:
 
 
 def matches(pattern: str, path: str) -> bool:
-    """Whether a pattern has a material. Each word is a name or, with a slash, a path; the last one
-    that fits decides, and those with ^ leave it out."""
+    """Whether a pattern matches a material. Each word is a name or, with a slash, a path. The last
+    matching word decides; a word with ^ leaves the material out."""
     found = False
     for word in pattern.split():
         leaves_out = word.startswith("^")
@@ -200,14 +200,14 @@ class LopBake(NodeBake):
 
 
 def show_state(node: hou.Node, text: str) -> bool:
-    """Shows the state of a LOP on it. Returns whether it could."""
+    """Shows the state of a LOP on the node. Returns whether it could."""
     parm = node.parm(bake_lop.STATE)
     if parm is None:
         return False
     if parm.evalAsString() == text:
         return True
     try:
-        # progress is no step that an artist would undo
+        # progress is not a step that an artist would undo
         with hou.undos.disabler():
             parm.set(text)
     except hou.Error:

@@ -9,7 +9,7 @@ from verdigris.plugins.houdini.scene.nodes import undo_step
 
 NAME = "verdigris_tops"
 _PARENT = "/obj"
-# The number of bakes at once: each needs the GPU alone.
+# The number of bakes at once: each needs the whole GPU.
 _SLOTS = 1
 _CUSTOM_SLOTS = "-1"
 

@@ -22,7 +22,7 @@ _OBJECT_PATH, _GEOMETRY = "/obj", "geo"
 
 
 def objects() -> list[hou.Node]:
-    """The objects of the scene that may have geometry, also those in subnets."""
+    """The objects of the scene that may have geometry, also in subnets."""
     network = hou.node(_OBJECT_PATH)
     found = {node.path(): node for node in (network.children() if network is not None else ())}
     kind = hou.objNodeTypeCategory().nodeType(_GEOMETRY)
@@ -76,7 +76,7 @@ def mesh_of_object(node: hou.ObjNode, material: str, weight_set: str) -> HostMes
     name, geometry = node.path(), geometry_of(node)
     polygons = geometry.prims()
     counts = np.array([prim.numVertices() for prim in polygons], np.int64)
-    # hou has no array of these: this is the only loop over vertices
+    # hou has no array with these numbers; this is the only loop over vertices
     points = np.array(
         [vertex.point().number() for prim in polygons for vertex in prim.vertices()], np.int64
     )
@@ -118,8 +118,8 @@ def mesh_of_object(node: hou.ObjNode, material: str, weight_set: str) -> HostMes
 
 
 def _normal_matrix(turn: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The matrix for normals that belongs to one for positions. It needs no inverse, so that flat
-    objects work, too."""
+    """The matrix for normals that belongs to a matrix for positions. It needs no inverse, so that
+    flat objects work, too."""
     cofactors = np.stack([np.cross(turn[i - 2], turn[i - 1]) for i in range(3)])
     return -cofactors if np.linalg.det(turn) < 0 else cofactors
 

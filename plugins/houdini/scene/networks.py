@@ -44,7 +44,7 @@ def network_warnings() -> list[str]:
 
 
 def shown_on_stages(nodes: Iterable[hou.LopNode]) -> tuple[str, ...]:
-    """Prefixes of the paths of materials that come from these LOPs or from those before them."""
+    """The prefixes of paths of materials that come from these LOPs, or from LOPs before them."""
     found: dict[str, None] = {}
     for node in nodes:
         for each in (node, *node.inputAncestors()):
@@ -61,7 +61,7 @@ def touches(material: str, chosen: Iterable[str]) -> bool:
 
 
 def material_around(node: hou.Node | None) -> hou.Node | None:
-    """The material that a node is, or is a part of. None without one."""
+    """The material that a node is, or is a part of; None if there is none."""
     while node is not None:
         if isinstance(node, hou.VopNode) and _is_material(node):
             return node if _has_materialx(node) else None
@@ -115,7 +115,7 @@ def with_file_rules(text: str) -> str:
     space, MaterialX reads colours as they are. The report of a bake names spaces that MaterialX
     lacks."""
     try:
-        # Houdini has it
+        # Houdini ships it
         import PyOpenColorIO as ocio
     except ImportError:
         return text

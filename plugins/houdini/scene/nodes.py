@@ -12,7 +12,7 @@ from verdigris.core.base.errors import HostError
 
 
 def require_node(path: str) -> Any:
-    """The node, or an error if it does not exist."""
+    """The node. Raises an error if it does not exist."""
     node = hou.node(path)
     if node is None:
         raise HostError(f"{path} is not in the scene: refresh the list")
@@ -36,7 +36,7 @@ def undo_step(label: str) -> Iterator[None]:
             yield
     except (hou.OperationFailed, hou.PermissionError) as failure:
         labels = hou.undos.undoLabels()
-        # without a change there is no step, and the one before may have the same label
+        # without a change there is no step, and the previous step may have the same label
         if hou.undos.areEnabled() and labels != before and labels[:1] == (label,):
             hou.undos.performUndo()
         raise HostError(f"{label}: Houdini reports: {failure}") from None

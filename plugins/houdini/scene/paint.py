@@ -19,7 +19,7 @@ _LOWEST = 0.0
 
 
 def start_brush(container: hou.OpNode, weight_set: str) -> None:
-    """Starts the brush on the weights of an object, and creates them if there are none."""
+    """Starts the brush on the weights of an object. Creates weights if there are none."""
     refuse_locked(container)
     shown = display_node(container)
     exists = shown.geometry().findPointAttrib(weight_set) is not None
@@ -31,7 +31,8 @@ def start_brush(container: hou.OpNode, weight_set: str) -> None:
         _arm(brush, weight_set)
         _show_weights(brush, weight_set)
         if viewer is not None:
-            # outside of its network a node has no state: the viewer would enter that of the object
+            # outside of its network a node has no state, and the viewer would enter the object's
+            # state
             viewer.setPwd(container)
         brush.setCurrent(True, clear_all_selected=True)
     if viewer is not None:
@@ -65,7 +66,7 @@ def _arm(brush: hou.OpNode, weight_set: str) -> None:
     }
     for name, value in values.items():
         parm = brush.parm(name)
-        # versions of this node differ in the parameters of strokes
+        # versions of this node have different parameters for strokes
         if parm is not None:
             parm.set(value)
 
@@ -90,7 +91,7 @@ def _show_weights(brush: hou.OpNode, weight_set: str) -> None:
     visualizer = found[0]
     visualizer.setName(_VISUALIZER)
     visualizer.setLabel("Verdigris weights")
-    # in this order: the type of colours decides which of the later ones exist
+    # in this order: the type of the colours decides which other parameters exist
     for name, value in (
         ("attrib", weight_set),
         ("class", "point"),

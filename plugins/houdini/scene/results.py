@@ -36,7 +36,7 @@ _LADDER_DATA = "verdigris_ladder"
 _VIEWPORT_SHADER = "principledshader::2.0"
 # Parameters of the Principled Shader by texture: switch, file, and the factors of the texture. The
 # factors are 1 with a texture and 0 without; that of opacity is always 1. Numbers are read as they
-# are, but of opacity and colours the shader's own defaults name no colour space.
+# are. For opacity and colours, the shader's own defaults name no colour space.
 _INPUTS = {
     BASE_COLOR: (
         "basecolor_useTexture",
@@ -80,7 +80,7 @@ def note_on_stage(node: hou.LopNode, path: str, result: BakedResult) -> None:
 
 
 def noted_on_stage(node: hou.LopNode, path: str) -> Path | None:
-    """The result of a USD material: of the LOP that bakes it, or of a bake of the panel."""
+    """The result of a USD material, from the LOP that bakes it, or from a bake in the panel."""
     writer = _existing_result(node)
     data = node.userData(RESULTS_DATA)
     if writer is not None and writer.type().name() == TYPE_NAME:
@@ -100,14 +100,14 @@ def record(node: hou.LopNode, path: str, result: BakedResult) -> None:
 
 
 def make_viewport_material(material: hou.Node, textures: Mapping[str, Path]) -> None:
-    """Makes a Principled Shader with the textures beside a material of /mat, or updates it."""
+    """Makes or updates a Principled Shader with the textures, beside a material of /mat."""
     network, name = material.parent(), f"{material.name()}{VIEWPORT_SUFFIX}"
     shader = hou.node(f"{network.path()}/{name}")
     if shader is None:
         shader = network.createNode(_VIEWPORT_SHADER, name)
         shader.moveToGoodPosition()
     for name, space in _SPACES.items():
-        # versions of the shader differ in these
+        # versions of the shader have different parameters
         if shader.parm(name) is not None:
             shader.parm(name).set(space)
     for kind, (switch, file, factors) in _INPUTS.items():

@@ -31,8 +31,8 @@ def stage_nodes() -> list[hou.LopNode]:
 
 
 def _before_result(node: hou.LopNode) -> hou.LopNode:
-    """The input of a node that writes results, or the node itself. Keys of materials stay the same
-    after a bake and after its undo."""
+    """The input of a node that writes results, or any other node itself. So the keys of materials
+    stay the same after a bake and after its undo."""
     read = node.inputs() if writes_results(node) else ()
     return next((each for each in read if each is not None), node)
 
@@ -82,7 +82,7 @@ def stage_warnings(node: hou.LopNode) -> list[str]:
 
 
 def materials_of_stage(node: hou.LopNode) -> list[str]:
-    """The paths of the materials of a LOP that have a MaterialX surface."""
+    """The paths of the materials on a LOP's stage that have a MaterialX surface."""
     stage = stage_of(node)
     return [path for path in list_materials(stage) if has_surface(stage, path)]
 

@@ -28,14 +28,15 @@ from verdigris.plugins.maya.scene.documents import make_document
 from verdigris.plugins.maya.scene.textures import TextureReader, UnknownNodeError, feed_of
 
 KIND = "aiStandardSurface"
-# MtoA adds it to shading groups: the shader that it renders instead of that of the viewport.
+# MtoA adds this attribute to shading groups, for a shader that it renders instead of the
+# viewport's.
 _OWN_SURFACE = "aiSurfaceShader"
 _EXPORT = "arnoldExportToMaterialX"
 
 
 def arnold_surface(engine: str, shader: str) -> str:
-    """The aiStandardSurface of a shading group: its own for Arnold, or its surface. Empty if it has
-    none."""
+    """The aiStandardSurface of a shading group: its shader for Arnold, or its surface. Empty if it
+    has none."""
     own = ""
     if cmds.attributeQuery(_OWN_SURFACE, node=engine, exists=True):
         own, _ = feed_of(f"{engine}.{_OWN_SURFACE}")

@@ -1,6 +1,6 @@
-"""Materials that are assigned for a time, and the assignments before, which the scene stores.
+"""Materials that are assigned for a time, and the former assignments, which the scene stores.
 
-A shading group with the attribute `verdigrisFormer` displays something else than the material: the
+A shading group with the attribute `verdigrisFormer` displays something other than the material: the
 weights of the brush, or a baked look. The attribute holds the former assignment of its meshes,
 by UUID, so that it is found after a rename, and after the scene was opened again.
 """
@@ -35,7 +35,7 @@ class Former:
 
 
 def engines_on(mesh: str) -> set[str]:
-    """The shading groups of a mesh, and those that it had before."""
+    """The shading groups of a mesh, and its former ones."""
     found = set(cmds.listConnections(mesh, type="shadingEngine") or [])
     uuid = identity_of(mesh)
     for keeper in nodes_with(FORMER):
@@ -93,8 +93,8 @@ def assign(keeper: str, parts: list[Former]) -> None:
 
 
 def put_back(keeper: str, whole_meshes: bool = False) -> None:
-    """Assigns what the meshes of a shading group had before. Meshes that are gone are left out. Of
-    whole meshes, faces that were made since then get the first material."""
+    """Assigns what the meshes of a shading group had before. Deleted meshes are left out. New faces
+    of a mesh that was assigned as a whole get the first material."""
     record = read_former(keeper)
     if whole_meshes:
         first = {(each.mesh, each.path): replace(each, part=_WHOLE) for each in reversed(record)}

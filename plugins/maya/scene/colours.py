@@ -8,7 +8,7 @@ from maya import cmds
 from verdigris.core.material.graph.colour_spaces import name_in_materialx
 
 SRGB, RAW = "sRGB", "Raw"
-"""Of files, as Maya's own configuration calls them."""
+"""The spaces of files, as Maya's own configuration calls them."""
 UNMANAGED = "lin_rec709"
 _ACESCG = "acescg"
 # Linear Rec. 709 to ACEScg: the inverse of MaterialX's acescg_to_lin_rec709, which keeps white.
@@ -29,7 +29,7 @@ def rendering_space() -> str:
 
 
 def file_space(name: str) -> str:
-    """What the configuration calls this space of files: studios have their own names."""
+    """The name of this space of files in the configuration: studios have their own names."""
     known = cmds.colorManagementPrefs(query=True, inputSpaceNames=True) or []
     if name in known:
         return name

@@ -31,7 +31,7 @@ def open_mesh(name: str) -> tuple[om.MFnMesh, om.MDagPath]:
 
 
 def read_mesh(name: str, material: HostMaterial | None, weight_set: str) -> HostMesh:
-    """Reads a mesh. Of a mesh with several materials, only the faces with this one."""
+    """Reads a mesh. If it has several materials, only the faces with this one."""
     mesh, path = open_mesh(name)
     counts, vertices = (np.array(part, np.int64) for part in mesh.getVertices())
     triangles = (np.array(part, np.int64) for part in mesh.getTriangles())

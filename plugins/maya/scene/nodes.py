@@ -33,7 +33,7 @@ def of_type(kind: str) -> list[str]:
 
 
 def require_node(node: str) -> str:
-    """The node, or an error if it does not exist."""
+    """The node. Raises an error if it does not exist."""
     if not cmds.objExists(node):
         raise HostError(f"{node} is not in the scene: refresh the list")
     return node
@@ -59,7 +59,7 @@ def note_text(node: str, attribute: str, text: str) -> None:
 
 
 def nodes_with(attribute: str) -> list[str]:
-    """The nodes of the root namespace that have an attribute. Referenced nodes have notes of
+    """The nodes of the root namespace that have an attribute. Referenced nodes carry notes of
     another scene."""
     return list(cmds.ls(f":*.{attribute}", objectsOnly=True, long=True) or [])
 
@@ -79,7 +79,7 @@ def surface_of(engine: str) -> str:
 
 
 def selected_meshes() -> list[str]:
-    """The selected meshes, without the intermediate meshes of deformers."""
+    """The selected meshes, without intermediate meshes of deformers."""
     found = cmds.ls(selection=True, dagObjects=True, type="mesh", noIntermediate=True, long=True)
     return found or []
 
@@ -113,11 +113,11 @@ def refuse_locked(node: str) -> None:
 @contextmanager
 def undo_step(label: str) -> Iterator[None]:
     """Groups all changes inside into one undo step, and undoes them after an error."""
-    # a Maya without a window starts without undo, and programs turn it off for a time
+    # without a window, Maya starts without undo, and programs turn it off for a time
     is_kept = cmds.undoInfo(query=True, state=True)
     if not is_kept:
         cmds.undoInfo(stateWithoutFlush=True)
-    # a step is known by its name, and the one before may have the same
+    # a step is known by its name, and the previous step may have the same name
     name = f"{label} " if cmds.undoInfo(query=True, undoName=True) == label else label
     cmds.undoInfo(openChunk=True, chunkName=name)
     failed = True

@@ -1,7 +1,7 @@
 """Painting of weights with Maya's brush for vertex colours.
 
 Maya clamps painted colours at 1: a colour is the weight divided by the largest weight. An attribute
-of the mesh lists the colour sets with this scale. Others are read as they are.
+of the mesh lists the colour sets with this scale. Other sets are read as they are.
 
 Renderers' shaders do not display colour sets in the viewport. While the artist paints, the mesh has
 a plain shader. The scene stores what was assigned before, and it is assigned again when the artist
@@ -47,7 +47,7 @@ def scale_of(mesh: str, weight_set: str) -> float:
 
 
 def show_weights(mesh: str, weight_set: str, exists: bool) -> None:
-    """Gives a mesh a colour set of normal weights if it has none, and displays it."""
+    """Gives a mesh a colour set with normal weights if it has none, and displays it."""
     refuse_locked(mesh)
     if exists and weight_set not in _scaled_sets(mesh):
         raise HostError(
@@ -74,7 +74,8 @@ def show_weights(mesh: str, weight_set: str, exists: bool) -> None:
 
 
 def hide_weights() -> bool:
-    """Assigns the former materials again, as one undo step. Returns whether any was displayed."""
+    """Assigns the former materials again, as one undo step. Returns whether any weights were
+    displayed."""
     if not nodes_with(PAINTED):
         return False
     with undo_step("Verdigris painting ends"):
@@ -92,7 +93,7 @@ def painted_mesh() -> str:
 
 
 def arm_brush(context: str, weight: float = BRUSH_WEIGHT) -> None:
-    """Gives the brush a weight. The brush remembers its last colour and operation otherwise."""
+    """Gives the brush a weight. Otherwise the brush remembers its last colour and operation."""
     if not 0 <= weight <= LARGEST_WEIGHT:
         raise HostError(f"the weight {weight:g} is outside of 0 to {LARGEST_WEIGHT:g}")
     cmds.artAttrPaintVertexCtx(
@@ -196,7 +197,7 @@ class Brush:
         return hide_weights()
 
     def guard(self) -> None:
-        """Adds the callbacks of saves and exports, and of scenes that were left while painting."""
+        """Adds the callbacks for saves and exports, and for scenes that are left while painting."""
         if self._callbacks:
             return
         message = om.MSceneMessage
@@ -230,7 +231,7 @@ class Brush:
         to_show, self._to_show = self._to_show, None
         if to_show and self.is_active:
             show_weights(*to_show, exists=True)
-            # the artist has changed nothing since
+            # the artist has not changed anything since
             cmds.file(modified=False)
 
     def _scene_changed(self, _data: object = None) -> None:

@@ -85,11 +85,9 @@ def read_stacked(path: str, preferred: str) -> HostDocument:
 
 
 def _locate(path: str) -> tuple[list[str], str, str]:
-    """The stacks that a UFE path may mean, its document and its material.
-
-    Maya gives an imported or referenced stack a namespace, but its shaders keep the path that it
-    had: `|stack1|stackShape1,%document1%:table:Gold` for a document of `|table:stack1|…`.
-    """
+    """The stacks that a UFE path may mean, with its document and its material. Maya gives an
+    imported or referenced stack a namespace, but its shaders keep the former path:
+    `|stack1|stackShape1,%document1%:table:Gold` for a document of `|table:stack1|…`."""
     named, document, element = split_path(path)
     namespace, _, material = element.strip(":").rpartition(":")
     leaf = bare_path(named)

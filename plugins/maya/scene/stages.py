@@ -32,7 +32,7 @@ def split_item(path: str) -> tuple[str, str]:
 
 
 def is_item(path: str) -> bool:
-    """Whether a path is that of an item of a stage. Items of LookdevX have a percent sign."""
+    """Whether a path names an item of a stage. Items of LookdevX have a percent sign."""
     return split_item(path)[1].startswith("/")
 
 
@@ -53,8 +53,8 @@ def stage_of(shape: str) -> Any:
 
 
 def staged_materials() -> list[tuple[str, str]]:
-    """The item and the name of each material with a MaterialX surface. Shapes without a stage are
-    in the warnings."""
+    """The item and the name of each material with a MaterialX surface. Warnings name shapes without
+    a stage."""
     found = []
     for shape in of_type(SHAPE):
         with suppress(HostError):

@@ -36,7 +36,7 @@ _TANGENT_SPACE = 1
 
 
 class UnknownNodeError(HostError):
-    """A node that is not read here."""
+    """The network contains a node that this reader does not support."""
 
 
 def feed_of(plug: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Materials of plain textures in a Maya scene, for viewports and renderers."""
+"""Materials with plain textures in a Maya scene, for viewports and renderers."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class _Made:
     can change."""
 
     def __init__(self, material: HostMaterial) -> None:
-        # Maya replaces other characters by _, too
+        # Maya also replaces other characters by _
         self.plain = re.sub(r"\W", "_", material.name.rpartition("|")[2], flags=re.ASCII)
         self._key = material.key
         self._nodes = {text_of(node, MADE_FOR): node for node in nodes_with(MADE_FOR)}
