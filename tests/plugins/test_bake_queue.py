@@ -76,7 +76,7 @@ def test_a_job_is_opened_trained_and_finished_with_progress(queue, workers):
     queue.add(job)
     queue.tick()
     (worker,) = workers
-    assert worker.commands() == ["View", "SetImportance", "Open"]
+    assert worker.commands() == ["SetView", "SetImportance", "Open"]
     assert (worker.sent[1].width, worker.sent[1].height) == (3, 2)
     assert (worker.sent[2].material, worker.sent[2].payload) == ("gold", b"<materialx/>")
     train(queue, worker, "gold")
