@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 from verdigris.core.worker.protocol.worker_events import Forecast
 
 if TYPE_CHECKING:
+    from verdigris.core.baking.bake_request import BakeRequest
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.settings.bake_settings import BakeSettings
+    from verdigris.core.settings.presets import Recipe
 
 
 def estimate(settings: BakeSettings, textures: Sequence[Mapping[str, Any]] = ()) -> Forecast:
-    """The bytes of a result, which need no device, and of the images in a report's `textures`."""
+    """The bytes of a result, which need no device, and those of the images in a report's
+    `textures`."""
     from verdigris.core.bundle.cost.source_bytes import images_on_gpu
     from verdigris.core.bundle.files.stored_textures import latent_bytes
     from verdigris.core.bundle.files.weights import pack_weights
@@ -36,12 +39,23 @@ def estimate(settings: BakeSettings, textures: Sequence[Mapping[str, Any]] = ())
     )
 
 
-def measure(teacher: Teacher, settings: BakeSettings) -> Forecast:
-    """Bytes and times: untrained networks of these settings against the material's graph, on this
+def recipe_for(teacher: Teacher, request: BakeRequest | None = None) -> Recipe:
+    """The recipe of a bake that was not begun yet; by default that of the preset."""
+    from verdigris.core.baking.bake_request import BakeRequest
+    from verdigris.core.baking.state.trainers import choose_trainer
+
+    trainer, live = choose_trainer(teacher.device), len(teacher.live_inputs)
+    return (request or BakeRequest()).recipe(trainer, 1, live)
+
+
+def measure(teacher: Teacher, request: BakeRequest) -> Forecast:
+    """Bytes and times of a requested bake: untrained networks against the material's graph, on this
     device."""
+    from verdigris.core.baking.measure.measure import classify
     from verdigris.core.bundle.cost.cost import forecast
 
-    cost = forecast(teacher, settings)
+    recipe = recipe_for(teacher, request)
+    cost = forecast(teacher, recipe[classify([teacher], recipe)])
     return Forecast(
         texture_bytes=cost.latents_bytes,
         decoder_bytes=cost.weights_bytes,

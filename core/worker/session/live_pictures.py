@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from verdigris.core.baking.state.choices import Stage
     from verdigris.core.baking.state.run import Run
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.material.teacher.teacher import Teacher
@@ -75,7 +74,7 @@ class LivePictures:
         self._budget = Budget(clock=self._clock)
         self._error_budget = Budget(_ERROR_SHARE, self._clock)
         self._job: Job | None = None
-        self._stage: Stage | None = None
+        self._stage: object = None
         self._student: Student | LiveNetwork | None = None
         self._errors: RollingErrors | None = None
         self._sent = 0.0

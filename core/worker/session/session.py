@@ -12,8 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verdigris.core.baking.bake_request import BakeRequest
-from verdigris.core.baking.state.trainers import choose_trainer
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.progress import Finished, Kept, Phase, Started, Step, Warning
 from verdigris.core.worker.drawing.texel_inspector import weigh_places
@@ -21,7 +19,7 @@ from verdigris.core.worker.protocol import commands, worker_events
 from verdigris.core.worker.protocol.messages import VERSION, Fault, ProtocolError
 from verdigris.core.worker.protocol.streams import LONG_PATIENCE, PATIENCE, REST_PATIENCE
 from verdigris.core.worker.session.budget import Turns
-from verdigris.core.worker.session.forecast import estimate, measure
+from verdigris.core.worker.session.forecast import estimate, measure, recipe_for
 from verdigris.core.worker.session.job import Job, write_pictures
 from verdigris.core.worker.session.opening import (
     OpenDocument,
@@ -30,7 +28,7 @@ from verdigris.core.worker.session.opening import (
     open_document,
     trainer_of,
 )
-from verdigris.core.worker.session.showing import RequestedView
+from verdigris.core.worker.session.showing import RequestedView, open_students
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,7 +77,7 @@ class Session:
         self._greeted = False
         self._opened: OpenDocument | None = None
         self._material: OpenMaterial | None = None
-        self._views = RequestedView(post)
+        self._view = RequestedView(post)
         self._focus = commands.Focus()
         self._importance: NDArray[np.float32] | None = None
         self._bake: _Bake | None = None
@@ -189,10 +187,9 @@ class Session:
             for text in opened.refused:
                 self._post(Warning(text))
             if teacher:
-                trainer, live = choose_trainer(teacher.device), len(teacher.live_inputs)
-                settings = BakeRequest().recipe(trainer, 1, live).largest
-                show = self._views.open(teacher, settings.resolution)
-                self._material = OpenMaterial(opened, teacher, show)
+                settings = recipe_for(teacher).largest
+                pictures = self._view.open(teacher, settings.resolution)
+                self._material = OpenMaterial(opened, teacher, pictures)
                 self._post(estimate(settings))
         finally:
             self._enter(worker_events.IDLE)
@@ -211,8 +208,6 @@ class Session:
         self._enter(worker_events.PREPARING, _PREPARING, LONG_PATIENCE)
 
     def _show_bundle(self, command: commands.Show) -> None:
-        from verdigris.core.worker.session.showing import open_students
-
         self._refuse_while_busy("show")
         material = self._require_material("show")
         with self._doing("opening the bundle"):
@@ -220,14 +215,11 @@ class Session:
             self._post(worker_events.Shown(command.path, command.against))
 
     def _forecast(self, command: commands.Forecast) -> None:
-        from verdigris.core.baking.measure.measure import classify
-
         self._refuse_while_busy("forecast")
         self._reopen_if_changed()
         teacher = self._require_material("forecast").teacher
-        recipe = command.request.recipe(choose_trainer(teacher.device), 1, len(teacher.live_inputs))
         with self._doing("measuring the cost"):
-            self._post(measure(teacher, recipe[classify([teacher], recipe)]))
+            self._post(measure(teacher, command.request))
 
     def _fit_ladder(self, command: commands.Ladder) -> None:
         from verdigris.core.worker.session.ladder_job import run_ladder
@@ -235,7 +227,7 @@ class Session:
         self._refuse_while_busy("ladder")
         material = self._require_material("ladder")
         with self._doing("fitting the ladder"):
-            run_ladder(command, material, self._views.meshes.get(command.mesh), self._post)
+            run_ladder(command, material, self._view.meshes.get(command.mesh), self._post)
 
     def _pause(self, command: commands.Pause) -> None:
         bake = self._require_bake("pause")
@@ -293,7 +285,7 @@ class Session:
             raise
 
     def _set_view(self, command: commands.SetView) -> None:
-        if self._views.look(self._pictures, command) and self._focus.where == commands.IN_VIEW:
+        if self._view.look(self._pictures, command) and self._focus.where == commands.IN_VIEW:
             self._update_weights()
 
     def _draw_range(self, command: commands.Range) -> None:
@@ -304,7 +296,7 @@ class Session:
         self._post(material.pictures.range_pictures(command))
 
     def _take_mesh(self, command: commands.SetMesh) -> None:
-        self._views.take_mesh(self._pictures, command)
+        self._view.take_mesh(self._pictures, command)
 
     def _read_map(self, command: commands.ReadMap) -> None:
         from verdigris.core.importance.maps import read_importance
