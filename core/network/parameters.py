@@ -99,14 +99,8 @@ class Parameters:
     def astype(self, dtype: Any) -> Parameters:
         """A copy in another precision."""
         head = None if self.head is None else self.head.astype(dtype)
-        return Parameters(
-            self.spec,
-            self.layout,
-            self.decoder.astype(dtype),
-            self.latents.astype(dtype),
-            head,
-            self.live,
-        )
+        decoder, latents = self.decoder.astype(dtype), self.latents.astype(dtype)
+        return replace(self, decoder=decoder, latents=latents, head=head)
 
     def with_double_decoder(self) -> Parameters:
         """Parameters with the decoder in doubles. Gathered latents become doubles with it, so the
@@ -117,12 +111,8 @@ class Parameters:
     def in_single_floats(self) -> Parameters:
         """Parameters in single floats, in which engines compute. Only doubles are copied."""
         head = None if self.head is None else np.asarray(self.head, np.float32)
-        return replace(
-            self,
-            decoder=np.asarray(self.decoder, np.float32),
-            latents=np.asarray(self.latents, np.float32),
-            head=head,
-        )
+        decoder, latents = (np.asarray(each, np.float32) for each in (self.decoder, self.latents))
+        return replace(self, decoder=decoder, latents=latents, head=head)
 
     def copy(self) -> Parameters:
         return self.astype(self.decoder.dtype)

@@ -254,23 +254,23 @@ class NumpyTrainer:
     def state(self) -> dict[str, NDArray[Any]]:
         return {
             "step": np.array(self._step),
-            "decoder_m": self._adam.m.copy(),
-            "decoder_v": self._adam.v.copy(),
-            "decoder_bases": self._adam.bases.copy(),
-            "latents_v": self._latents.v.copy(),
+            **{name: array.copy() for name, array in self._arrays().items()},
             **pack_grid(self._grid, self._early_ranges),
         }
 
-    def restore(self, parameters: Parameters, state: dict[str, NDArray[Any]]) -> None:
-        spec, layout = self._start.spec, self._start.layout
-        require_network(parameters, spec, layout)
-        targets = {
+    def _arrays(self) -> dict[str, FloatArray]:
+        """The arrays of a state, by name."""
+        return {
             "decoder_m": self._adam.m,
             "decoder_v": self._adam.v,
             "decoder_bases": self._adam.bases,
             "latents_v": self._latents.v,
         }
-        step = int(require_array(state, "step", ()))
+
+    def restore(self, parameters: Parameters, state: dict[str, NDArray[Any]]) -> None:
+        spec, layout = self._start.spec, self._start.layout
+        require_network(parameters, spec, layout)
+        targets, step = self._arrays(), int(require_array(state, "step", ()))
         arrays = {
             name: require_array(state, name, target.shape) for name, target in targets.items()
         }
