@@ -70,11 +70,7 @@ class MissingTextureError(TextureError):
     """One or several images that were not found."""
 
     def __init__(
-        self,
-        text: str,
-        file: str = "",
-        folders: tuple[Path, ...] = (),
-        is_of_several: bool = False,
+        self, text: str, file: str = "", folders: tuple[Path, ...] = (), is_of_several: bool = False
     ) -> None:
         super().__init__(text)
         self.file = file

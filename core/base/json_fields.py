@@ -67,10 +67,7 @@ def is_plain_file_name(name: str) -> bool:
 
 
 def load_json(
-    data: bytes,
-    file: str,
-    error: type[VerdigrisError] = BundleError,
-    encoding: str = "utf-8",
+    data: bytes, file: str, error: type[VerdigrisError] = BundleError, encoding: str = "utf-8"
 ) -> Any:
     """The value in a JSON text. Refuses NaN, infinities, names given twice and deep nesting."""
 

@@ -132,11 +132,7 @@ class DeviceMaterial(ABC):
         return self._evaluate(3, uv, wi, wo, frames, footprint, live)
 
     def unlit(
-        self,
-        uv: Floats,
-        wo: Floats,
-        frames: Frames | None = None,
-        live: Floats | None = None,
+        self, uv: Floats, wo: Floats, frames: Frames | None = None, live: Floats | None = None
     ) -> Floats:
         """Emission towards `wo`, and coverage, (N, 4)."""
         return self._evaluate(4, uv, wo, wo, frames, live=live)

@@ -139,11 +139,7 @@ def encode_directions(
 
 
 def encode_directions_backward(
-    frame: FloatArray,
-    stretch: FloatArray,
-    wi: FloatArray,
-    wo: FloatArray,
-    gradient: FloatArray,
+    frame: FloatArray, stretch: FloatArray, wi: FloatArray, wo: FloatArray, gradient: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Gradients by the frame and the stretch, given the gradient by the ten inputs."""
     a, c = into_frame(frame, wi), into_frame(frame, wo)

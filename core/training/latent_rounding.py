@@ -285,10 +285,7 @@ def axes_inside_blocks(parameters: Parameters) -> FloatArray:
 
 
 def _turn_bases(
-    bases: FloatArray,
-    axes: FloatArray,
-    shapes: Sequence[tuple[int, int]],
-    side: int | None,
+    bases: FloatArray, axes: FloatArray, shapes: Sequence[tuple[int, int]], side: int | None
 ) -> None:
     """Turns the mean and the basis of the inputs of frames and of the first layer, in place."""
     start, channels = 0, len(axes)

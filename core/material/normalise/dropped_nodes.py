@@ -10,12 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verdigris.core.material.graph.traversal import (
-    all_nodes,
-    defined_input,
-    is_connected,
-    value_of,
-)
+from verdigris.core.material.graph.traversal import all_nodes, defined_input, is_connected, value_of
 
 if TYPE_CHECKING:
     import MaterialX as mx

@@ -11,12 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from verdigris.core.material.graph.library import COMPONENTS
-from verdigris.core.material.graph.traversal import (
-    all_nodes,
-    definition_of,
-    output_type,
-    value_of,
-)
+from verdigris.core.material.graph.traversal import all_nodes, definition_of, output_type, value_of
 from verdigris.core.material.normalise.inputs import VALUE_ATTRIBUTES
 
 if TYPE_CHECKING:

@@ -80,9 +80,7 @@ def probe(teacher: Teacher) -> Probe:
     red, green, blue, _ = map(float, unlit.mean(0))
     coverage = unlit[:, 3]
     return Probe(
-        mean_albedo(teacher),
-        (red, green, blue),
-        (float(coverage.min()), float(coverage.max())),
+        mean_albedo(teacher), (red, green, blue), (float(coverage.min()), float(coverage.max()))
     )
 
 

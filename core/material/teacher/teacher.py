@@ -92,11 +92,7 @@ class Teacher(DeviceMaterial):
         return live_knots(self)
 
     def unlit(
-        self,
-        uv: Floats,
-        wo: Floats,
-        frames: Frames | None = None,
-        live: Floats | None = None,
+        self, uv: Floats, wo: Floats, frames: Frames | None = None, live: Floats | None = None
     ) -> Floats:
         if self.is_dark_and_opaque:
             return np.tile(_DARK_AND_OPAQUE, (len(uv), 1))

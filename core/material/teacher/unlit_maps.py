@@ -57,8 +57,7 @@ def unlit_maps(teacher: DeviceMaterial, width: int, height: int | None = None) -
     means = _average(teacher, width, height)
     emission, coverage = means[..., :3].copy(), means[..., 3].copy()
     return UnlitMaps(
-        emission if emission.any() else None,
-        coverage if coverage.min() < _OPAQUE else None,
+        emission if emission.any() else None, coverage if coverage.min() < _OPAQUE else None
     )
 
 

@@ -29,10 +29,7 @@ def level_for_lod(layout: LatentLayout, lod: FloatArray) -> FloatArray:
 
 
 def corners(
-    layout: LatentLayout,
-    uv: FloatArray,
-    level: IndexArray | int,
-    material: IndexArray | int = 0,
+    layout: LatentLayout, uv: FloatArray, level: IndexArray | int, material: IndexArray | int = 0
 ) -> tuple[IndexArray, FloatArray]:
     """Flat indices and weights, both [4, N], of the four texels around each uv [2, N]."""
     sizes = np.array([layout.level_size(index) for index in range(layout.levels)])
