@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
-from verdigris.core.base.errors import HostError, reason
+from verdigris.core.base.errors import HostError
+from verdigris.core.base.json_fields import read_json_file
 from verdigris.core.hosts.host import (
     BASE_COLOR,
     EMISSION,
@@ -34,7 +34,9 @@ VARIANT_SET = "rung"
 """The variant set in a USD file with all rungs."""
 # Keys of an entry in the report.
 SCENE_TEXTURES, SCENE_VERTICES, SCENE_SHADER = "scene_textures", "scene_vertices", "scene_shader"
-_BUNDLE = "bundle"
+_BUNDLE, _PICTURE = "bundle", "picture"
+_LARGEST_REPORT = 64 << 20
+_DAMAGE = (AttributeError, KeyError, TypeError, ValueError, IndexError, OverflowError)
 # The suffix of a uv set in which UDIM tiles are an atlas: no mesh of a scene has such a set.
 TILES_SUFFIX = " (tiles)"
 _SHOWN, _DETAIL_SCALE = "shown", "detail_scale"
@@ -57,22 +59,42 @@ _INPUTS = {
 
 def read_look(file: Path) -> LadderLook:
     """What a scene shows of the ladder whose report this is."""
+    report = read_report(file)
     try:
-        report = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as failure:
+        return look_of(report, file.parent)
+    except _DAMAGE as failure:
         raise HostError(
-            f"{file}: cannot be read ({reason(failure)}): bake the ladder again"
+            f"{file}: is damaged ({type(failure).__name__}: {failure}): bake the ladder again"
         ) from None
+
+
+def read_report(file: Path) -> dict[str, Any]:
+    """The report of a ladder. The names of its files are checked where they are used."""
+    report = read_json_file(file, HostError, _LARGEST_REPORT)
     if not isinstance(report, dict) or report.get("format") != FORMAT:
         raise HostError(
             f"{file}: is not the report of a ladder: choose the file ladder.json of one"
         )
+    return report
+
+
+def find_report(file: Path) -> dict[str, Any] | None:
+    """The report of a ladder; None if there is none whose rungs a scene can show."""
     try:
-        return look_of(report, file.parent)
-    except (AttributeError, KeyError, TypeError, ValueError) as failure:
-        raise HostError(
-            f"{file}: is damaged ({type(failure).__name__}: {failure}): bake the ladder again"
-        ) from None
+        read_look(file)
+        return read_report(file)
+    except HostError:
+        return None
+
+
+def _place(folder: Path, name: object) -> Path:
+    """A file of the ladder. A report from a stranger must not name others."""
+    if not isinstance(name, str):
+        raise TypeError(f"{name!r} is not the name of a file")
+    windows = PureWindowsPath(name)
+    if windows.drive or windows.root or ".." in windows.parts or not name or "\0" in name:
+        raise ValueError(f"{name!r} is not a file in the folder of the ladder")
+    return folder / name
 
 
 def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
@@ -81,6 +103,8 @@ def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
     rungs = []
     for each in report.get("rungs", ()):
         name, light = str(each["name"]), _light_of(each, report, folder)
+        # the panel shows it
+        _place(folder, each.get(_PICTURE, "picture"))
         vertices = each.get(SCENE_VERTICES)
         shader = _shader_of(each, report, folder)
         if not (_BUNDLE in each or light or vertices or shader):
@@ -91,7 +115,7 @@ def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
                 str(each.get("title", name)),
                 below.get(name),
                 light,
-                folder / vertices if vertices else None,
+                _place(folder, vertices) if vertices else None,
                 _ALPHA in each,
                 shader,
             )
@@ -100,7 +124,7 @@ def look_of(report: Mapping[str, Any], folder: Path) -> LadderLook:
     return LadderLook(
         str(report.get("name", "ladder")),
         tuple(rungs),
-        folder / stages[0] if stages else None,
+        _place(folder, stages[0]) if stages else None,
         result_of(report, folder),
     )
 
@@ -110,7 +134,7 @@ def _light_of(
 ) -> StoredLight | None:
     """The stored light of a rung, if it has any. Scenes have no uv set for an atlas of tiles."""
     found = entry.get("files", {})
-    files = {use: folder / found[use] for use in _OF_LIGHT if use in found}
+    files = {use: _place(folder, found[use]) for use in _OF_LIGHT if use in found}
     is_atlas = _TILES in entry or _set(report, _LIGHT_SET).endswith(TILES_SUFFIX)
     if not files or _CURVE not in entry or is_atlas:
         return None
@@ -122,7 +146,7 @@ def _light_of(
         _set(report, _LIGHT_SET),
         _set(report, _MATERIAL_SET),
         entry.get(_DETAIL_SCALE, 1.0),
-        folder / found[shown] if shown in found else None,
+        _place(folder, found[shown]) if shown in found else None,
         entry.get(SHOWN_SCALE, 1.0),
     )
 
@@ -143,7 +167,7 @@ def _shader_of(
         return _shader_of_kinds(entry, uv_set, folder)
     textures = {
         name: ShaderTexture(
-            folder / each["file"], each["is_colour"], each["is_direction"], each["low"],
+            _place(folder, each["file"]), each["is_colour"], each["is_direction"], each["low"],
             each["high"],
         )
         for name, each in found["textures"].items()
@@ -164,7 +188,7 @@ def _shader_of_kinds(entry: Mapping[str, Any], uv_set: str, folder: Path) -> Sha
     textures = {}
     for kind, file in kinds.items():
         name, is_colour, is_direction = _INPUTS[kind]
-        textures[name] = ShaderTexture(folder / file, is_colour, is_direction)
+        textures[name] = ShaderTexture(_place(folder, file), is_colour, is_direction)
     values = {"base": 1.0, "specular": 1.0}
     if EMISSION in kinds:
         values["emission"] = entry.get(_STRENGTH, 1.0)
@@ -192,8 +216,8 @@ def result_of(report: Mapping[str, Any], folder: Path) -> BakedResult | None:
     if not bundle and not stages:
         return None
     kinds = (each[SCENE_TEXTURES] for each in rungs if SCENE_TEXTURES in each)
-    textures = {kind: folder / file for kind, file in next(kinds, {}).items()}
-    return BakedResult(folder / (bundle or stages[0]), textures)
+    textures = {kind: _place(folder, file) for kind, file in next(kinds, {}).items()}
+    return BakedResult(_place(folder, bundle or stages[0]), textures)
 
 
 def _stages(report: Mapping[str, Any]) -> list[str]:

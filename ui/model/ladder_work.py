@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 from verdigris.core.base.errors import VerdigrisError
 from verdigris.core.hosts.host import BakedResult, HostDocument, LadderLook, ShowsRungs
-from verdigris.core.hosts.ladder_looks import look_of, result_of
+from verdigris.core.hosts.ladder_looks import find_report, look_of, result_of
 from verdigris.core.ladder.rungs.registry import RUNGS, find_rung
 from verdigris.core.worker.client.client import GONE, WorkerClient
 from verdigris.core.worker.protocol import commands
@@ -76,13 +75,7 @@ class LadderWork:
         """Shows the ladder of a folder, if there is one."""
         if self.is_running:
             return
-        self.folder, self.report = folder, None
-        try:
-            found = json.loads((folder / REPORT).read_text(encoding="utf-8"))
-            self.report = found if isinstance(found.get("rungs"), list) else None
-        except (OSError, ValueError, AttributeError):
-            # there is none, or another program's
-            pass
+        self.folder, self.report = folder, find_report(folder / REPORT)
         self.changed.emit()
 
     @property

@@ -7,7 +7,7 @@ import OpenImageIO as oiio
 import pytest
 
 from verdigris.core.base.errors import HostError
-from verdigris.core.hosts.ladder_looks import look_of, read_look
+from verdigris.core.hosts.ladder_looks import find_report, look_of, read_look
 from verdigris.core.ladder.fitting.maps import BLEND, Opacity
 from verdigris.core.ladder.output.write_ladder import SCENE_SHADER
 from verdigris.core.ladder.rungs.pbr import PbrRung
@@ -125,6 +125,34 @@ def test_a_damaged_report_is_named_with_the_remedy(tmp_path, entry):
     file.write_text(json.dumps({"format": "verdigris.ladder", "rungs": [entry]}))
     with pytest.raises(HostError, match=r"ladder.json: is damaged \(.*\): bake the ladder again"):
         read_look(file)
+
+
+CURVE = {"a": 0, "b": 1, "c": 0}
+
+
+@pytest.mark.parametrize("name", ["../../..", "a/../../b.png", "/etc/passwd", "C:\\a.png", "", 3])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        lambda name: {"rungs": [{"name": "neural", "bundle": name}]},
+        lambda name: {"rungs": [{"name": "vertex", "scene_vertices": name or "/"}]},
+        lambda name: {"rungs": [{"name": "pbr", "scene_textures": {"normal": name}}]},
+        lambda name: {"rungs": [{"name": "unlit", "files": {"light": name}, "curve": CURVE}]},
+        lambda name: {"rungs": [{"name": "neural", "bundle": "a.vdg", "picture": name}]},
+        lambda name: {"models": [f"{name}/../../../a.usdc"]},
+    ],
+)
+def test_a_report_that_names_files_outside_of_its_folder_is_refused(tmp_path, fields, name):
+    report = {"format": "verdigris.ladder", "rungs": [], **fields(name)}
+    file = tmp_path / "ladder.json"
+    file.write_text(json.dumps(report))
+    if report["rungs"] == [{"name": "neural", "bundle": ""}]:
+        # as if there were none
+        assert read_look(file).result is None
+        return
+    with pytest.raises(HostError, match=r"ladder.json: is damaged \(.*\): bake the ladder again"):
+        read_look(file)
+    assert find_report(file) is None
 
 
 def test_what_is_the_same_everywhere_is_a_number_and_layers_that_are_not_there_are_none(tmp_path):
