@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher.teacher import Teacher
 
 # Beside `core`, in a checkout and where it is installed.
-WEB_FOLDER = Path(verdigris.core.__file__).parent.parent / "web"
+_WEB_FOLDER = Path(verdigris.core.__file__).parent.parent / "web"
 _ENTRY = "verdigris/page/review.js"
 _IMPORT = re.compile(r'(\bfrom\s+|\bimport\s+)"([^"]+)"')
 _TIME = (1980, 1, 1, 0, 0, 0)
@@ -151,7 +151,7 @@ def make_page(
         "made": made,
     }
     blocks = [
-        _block(f"bundle-{index}", "application/zip", _base64(pack_bundle(each.bundle)))
+        _block(f"bundle-{index}", "application/zip", _base64(_pack_bundle(each.bundle)))
         for index, each in enumerate(materials)
     ]
     if mesh is not None:
@@ -178,7 +178,7 @@ def _verdict(bundle: Bundle) -> dict[str, Any] | None:
     return None if found is None else {"dots": found.dots, "text": found.text}
 
 
-def pack_bundle(bundle: Bundle) -> bytes:
+def _pack_bundle(bundle: Bundle) -> bytes:
     """A zip of the files that a browser reads."""
     records = bundle.manifest.named_records
     names = [records[each].file for each in _READ_BY_BROWSERS if each in records]
@@ -234,10 +234,10 @@ def _file_of(module: str) -> str:
 
 def _read(name: str) -> str:
     try:
-        return (WEB_FOLDER / name).read_text(encoding="utf-8")
+        return (_WEB_FOLDER / name).read_text(encoding="utf-8")
     except OSError:
         raise VerdigrisError(
-            f"{WEB_FOLDER / name}: is missing, so no page can be made: install Verdigris again"
+            f"{_WEB_FOLDER / name}: is missing, so no page can be made: install Verdigris again"
         ) from None
 
 

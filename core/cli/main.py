@@ -19,9 +19,9 @@ from verdigris.core.base.outputs import redirect_to_null
 from verdigris.core.base.process.profile import begin_profile, write_profile
 from verdigris.core.cli.loader import Commands
 
-EXIT_FAILURE = 1
+_EXIT_FAILURE = 1
 EXIT_INTERRUPTED = 130
-EXIT_NO_READER = 128 + BROKEN_PIPE
+_EXIT_NO_READER = 128 + BROKEN_PIPE
 # glibc's message for a library that does not fit into the memory limit.
 _NO_ROOM_FOR_LIBRARY = "failed to map segment from shared object"
 _OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EPIPE)
@@ -61,7 +61,7 @@ def _exit_on_broken_pipe() -> Iterator[None]:
     except BrokenPipeError:
         # Python would write its buffer again at exit, and fail again
         redirect_to_null([sys.stdout.fileno()])
-        raise typer.Exit(EXIT_NO_READER) from None
+        raise typer.Exit(_EXIT_NO_READER) from None
 
 
 app = typer.Typer(
@@ -131,7 +131,7 @@ def main() -> None:
                 sys.stdout.flush()
     except VerdigrisError as failure:
         print(f"verdigris: {failure}", file=sys.stderr)
-        sys.exit(failure.exit_code if isinstance(failure, EndedError) else EXIT_FAILURE)
+        sys.exit(failure.exit_code if isinstance(failure, EndedError) else _EXIT_FAILURE)
     except (KeyboardInterrupt, SystemExit) as ending:
         # typer turns an interruption into an exit without a message
         if isinstance(ending, SystemExit) and ending.code != EXIT_INTERRUPTED:
@@ -146,19 +146,19 @@ def main() -> None:
             "use a smaller --resolution",
             file=sys.stderr,
         )
-        sys.exit(EXIT_FAILURE)
+        sys.exit(_EXIT_FAILURE)
     except OSError as failure:
         if is_working_folder_gone():
             print(f"verdigris: {WORKING_FOLDER_GONE}", file=sys.stderr)
-            sys.exit(EXIT_FAILURE)
+            sys.exit(_EXIT_FAILURE)
         if failure.errno not in _OUTPUT_ERRORS:
             raise
         # Python would write its buffer again at exit, and fail again
         redirect_to_null([sys.stdout.fileno()])
         if failure.errno == errno.EPIPE:
-            sys.exit(EXIT_NO_READER)
+            sys.exit(_EXIT_NO_READER)
         print(f"verdigris: cannot write its output: {reason(failure)}", file=sys.stderr)
-        sys.exit(EXIT_FAILURE)
+        sys.exit(_EXIT_FAILURE)
 
 
 def run() -> None:

@@ -92,7 +92,7 @@ class CompressedSet(NamedTuple):
             for axis in (0, 1):
                 inputs += [np.sin(octave * angles[:, axis : axis + 1])]
                 inputs += [np.cos(octave * angles[:, axis : axis + 1])]
-        return evaluate_layers(self.layers, np.concatenate(inputs, -1))
+        return _evaluate_layers(self.layers, np.concatenate(inputs, -1))
 
     def evaluate_levels(self, uv: Numbers, level: NDArray[np.int64]) -> Numbers:
         """All channels at places of several levels, [places]."""
@@ -119,7 +119,7 @@ def _reads(texels: Numbers, uv: Numbers) -> tuple[Numbers, Numbers]:
     return filtered, texels[near[:, 1], near[:, 0]]
 
 
-def evaluate_layers(layers: Sequence[Layer], x: Numbers) -> Numbers:
+def _evaluate_layers(layers: Sequence[Layer], x: Numbers) -> Numbers:
     for layer in layers[:-1]:
         x = x @ layer.matrix.T.astype(x.dtype) + layer.bias
         x = np.maximum(x, SLOPE * x)

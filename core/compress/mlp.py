@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 _ADAM = "compress/adam_steps"
 _KERNELS = "compress/mlp"
-FIRST_SCALE = 128.0
+_FIRST_SCALE = 128.0
 # Samples that a thread of sumGradients visits.
 PART = 1024
 SLOPE = 0.01
 """The slope of the leaky rectifier below 0."""
 # Matrix hardware reads rows of a multiple of so many numbers.
-ROW = 8
+_ROW = 8
 
 
 class Program:
@@ -129,9 +129,9 @@ def network_defines(device: Device, layers: list[Layer]) -> dict[str, float]:
     import slangpy as spy
 
     width, inputs = layers[0].matrix.shape
-    if inputs % ROW or width % ROW:
+    if inputs % _ROW or width % _ROW:
         raise VerdigrisError(
-            f"{inputs} inputs and a width of {width}: both must be multiples of {ROW}, as matrix "
+            f"{inputs} inputs and a width of {width}: both must be multiples of {_ROW}, as matrix "
             "hardware reads rows"
         )
     return {
@@ -155,7 +155,7 @@ class Network:
         self._master = program.buffer(flat.astype(np.float32))
         self._gradients, self._moments = program.zeros(flat.size), program.zeros(flat.size, 2)
         # rows of the last transposed matrix are padded
-        room = flat.size + ROW * self._shapes[-1][1]
+        room = flat.size + _ROW * self._shapes[-1][1]
         self.buffers = {name: _halves(program, room) for name in ("weights", "transposed")}
         """The arguments of kernels that evaluate the network."""
         widths = sum(max(shape) for shape in self._shapes)
@@ -163,7 +163,7 @@ class Network:
             "samples": samples,
             "reads": _halves(program, samples * widths),
             "errors": _halves(program, samples * widths),
-            "scaling": program.buffer(np.array([FIRST_SCALE, 0, 0], np.float32)),
+            "scaling": program.buffer(np.array([_FIRST_SCALE, 0, 0], np.float32)),
         }
         self.training: dict[str, Any] = {"network": self.buffers, "tape": self._tape}
         """The arguments of kernels that go forwards and back."""

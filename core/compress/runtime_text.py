@@ -46,11 +46,11 @@ def runtime_files(
 
 def slang_files(compressed: CompressedSet, textures: Sequence[SetTexture]) -> dict[str, bytes]:
     """The shaders in Slang, which need no compiler."""
-    numbers = numbers_module(compressed, textures).encode()
+    numbers = _numbers_module(compressed, textures).encode()
     return {NUMBERS_FILE: numbers, SLANG_FILE: _SOURCE.read_bytes()}
 
 
-def numbers_module(compressed: CompressedSet, textures: Sequence[SetTexture]) -> str:
+def _numbers_module(compressed: CompressedSet, textures: Sequence[SetTexture]) -> str:
     """The module of numbers that the shader imports, with a function for each texture."""
     fine, coarse = compressed.latents
     wholes = {

@@ -36,7 +36,7 @@ VERSION = "1.0"
 SUFFIX = ".vdt"
 REFERENCE_FILE = "reference.json"
 NAMES = ("fine", "coarse")
-ROWS = 512
+_ROWS = 512
 # Largest allowed difference of a decoder from the reference, which is in double precision.
 BOUND = 2e-3
 _LARGEST_SIDE, _MOST_LEVELS = 16384, 15
@@ -76,7 +76,7 @@ def is_texture_set(path: Path) -> bool:
     return kind_of(path / MANIFEST_FILE) == TEXTURES_FORMAT
 
 
-def make_reference(compressed: CompressedSet, count: int = ROWS) -> Reference:
+def make_reference(compressed: CompressedSet, count: int = _ROWS) -> Reference:
     """Values at random places in double precision: half of them on the finest level, the others on
     all levels."""
     random = np.random.default_rng(7)

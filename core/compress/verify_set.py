@@ -37,7 +37,7 @@ def verify_set(stored: StoredSet, device: Device | None) -> Verification:
     notes = []
     own = slang_files(stored.compressed, stored.textures)
     if device is not None:
-        found[f"shader on {device}"] = evaluate_on(device, own, stored.compressed, uv, level)
+        found[f"shader on {device}"] = _evaluate_on(device, own, stored.compressed, uv, level)
     shipped = {each.file: each for each in stored.runtime}
     other = [
         name
@@ -57,7 +57,7 @@ def verify_set(stored: StoredSet, device: Device | None) -> Verification:
     return Verification(str(stored.folder), tuple(rows), tuple(notes))
 
 
-def evaluate_on(
+def _evaluate_on(
     device: Device,
     files: dict[str, bytes],
     compressed: CompressedSet,

@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from verdigris.core.settings.bake_settings import BakeSettings
 
 LARGEST_SIDE = 256
-MOST_STEPS = 1_500
-LARGEST_BATCH = 4_096
+_MOST_STEPS = 1_500
+_LARGEST_BATCH = 4_096
 _COLOURS = (BASE_COLOR, EMISSION)
 BASE_TEXTURES = (BASE_COLOR, ROUGHNESS_MAP, METALNESS, NORMAL_MAP)
 """The textures that every material has."""
@@ -59,7 +59,7 @@ _KINDS = (*BASE_TEXTURES, EMISSION, OPACITY)
 # The smallest opacity above 0 in eight bits.
 _LEAST_COVERAGE = 1 / 255
 _EVENT_SECONDS = 0.2
-PEAK_RATE = 1e-2
+_PEAK_RATE = 1e-2
 # Added to response and target, because the slope of a cube root is unbounded at 0.
 _DARKEST = 1e-4
 # Pairs of directions for the initial albedo of each texel.
@@ -71,8 +71,8 @@ def viewport_settings(settings: BakeSettings) -> BakeSettings:
     return replace(
         settings,
         resolution=min(settings.resolution, LARGEST_SIDE),
-        iterations=min(settings.iterations, MOST_STEPS),
-        batch=min(settings.batch, LARGEST_BATCH),
+        iterations=min(settings.iterations, _MOST_STEPS),
+        batch=min(settings.batch, _LARGEST_BATCH),
     )
 
 
@@ -190,7 +190,7 @@ def flattening(
     m, v = np.zeros_like(textures.texels), np.zeros_like(textures.texels)
     for step in range(settings.iterations):
         found = loss_and_gradients(textures, source.draw(step, settings.batch))
-        rate = PEAK_RATE * adam_rate(schedule.factor(step), step)
+        rate = _PEAK_RATE * adam_rate(schedule.factor(step), step)
         adam(textures.texels, m, v, found.texels, rate)
         keep_in_range(textures.texels)
         yield found.loss

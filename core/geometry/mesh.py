@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]
 
-LARGEST_FILE_BYTES = 2 << 30
+_LARGEST_FILE_BYTES = 2 << 30
 _USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 # The first message in an error of USD: Error in '…' at line 1 in file … : 'message'
 _SAID_BY_USD = re.compile(r" in file \S+ : '(.*?)'\s*(?:$|Error in )", re.DOTALL)
@@ -87,9 +87,9 @@ def load_mesh(path: str | Path, is_upright: bool = True) -> FileMesh:
         )
     require_file(path, MeshError, "name a mesh")
     try:
-        if path.stat().st_size > LARGEST_FILE_BYTES:
+        if path.stat().st_size > _LARGEST_FILE_BYTES:
             raise MeshError(
-                f"{path}: is larger than {LARGEST_FILE_BYTES >> 30} GB: export fewer meshes"
+                f"{path}: is larger than {_LARGEST_FILE_BYTES >> 30} GB: export fewer meshes"
             )
         # what does not fit into single floats is refused below
         with np.errstate(over="ignore", invalid="ignore"):
@@ -298,7 +298,7 @@ def _is_rendered(mesh: Any) -> bool:
     return not is_hidden and mesh.ComputePurpose() in (names.default_, names.render)
 
 
-def usd_points(mesh: Any) -> Floats:
+def _usd_points(mesh: Any) -> Floats:
     """The points of a mesh in its own space, at the first time sample."""
     from pxr import Usd
 
@@ -323,7 +323,7 @@ def usd_mesh(mesh: Any, file: str, is_upright: bool = True) -> FileMesh:
 
     name = f"{file}: {mesh.GetPath()}"
     start = Usd.TimeCode.EarliestTime()
-    points = usd_points(mesh)
+    points = _usd_points(mesh)
     counts, vertex = usd_faces(mesh)
     if (
         counts.sum() != len(vertex)

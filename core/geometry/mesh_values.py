@@ -32,7 +32,7 @@ _NORMAL_WEIGHT = 1.0
 CHANNELS = ("r", "g", "b", "a")
 _NUMBERS = ("float", "double", "half", "color")
 # The name of OBJ's only set.
-OBJ_SET = "st"
+_OBJ_SET = "st"
 
 
 def load_painted_mesh(
@@ -83,7 +83,7 @@ def _obj_weights(
     if painted < len(colours):
         without = len(colours) - painted
         warnings = (f"{without} of {len(colours)} vertices have no colour and got the weight 1",)
-    values = one_channel(str(path), name, np.array(colours, np.float32), channel)
+    values = _one_channel(str(path), name, np.array(colours, np.float32), channel)
     weights = _between(ends, values)
     weights[~np.array(is_painted)] = _NORMAL_WEIGHT
     return weights[np.array(corners, np.int64)], warnings
@@ -139,11 +139,11 @@ def find_weights(mesh: Any, name: str, file: str, channel: int | None = None) ->
     if found is None:
         raise MeshError(f"{file}: {name!r} has invalid indices: export it again")
     values = np.array(found, np.float32)
-    values = one_channel(file, name, values if values.ndim else values[None], channel)
+    values = _one_channel(file, name, values if values.ndim else values[None], channel)
     return _at_corners(file, mesh, primvar, values)
 
 
-def one_channel(file: str, name: str, values: NDArray[Any], channel: int | None) -> NDArray[Any]:
+def _one_channel(file: str, name: str, values: NDArray[Any], channel: int | None) -> NDArray[Any]:
     """Reduces values (N, channels) to one channel, or to their mean without a channel."""
     if channel is None:
         return values if values.ndim == 1 else np.asarray(values.mean(1))
@@ -187,7 +187,7 @@ def load_primvars(path: Path, mesh: FileMesh) -> dict[str, Floats]:
     """Values (T, 3, channels) by name: uv sets have two channels. Meshes of a stage that lack a
     primvar have zeros there."""
     if path.suffix.lower() == ".obj":
-        return {OBJ_SET: mesh.uv}
+        return {_OBJ_SET: mesh.uv}
     parts: list[dict[str, Floats]] = []
     counts: list[int] = []
     for each in usd_meshes(path):
@@ -209,7 +209,7 @@ def uv_sets(primvars: dict[str, Floats], mesh: FileMesh) -> dict[str, Floats]:
     name their uvs differently, the first set contains all of them."""
     pairs = {name: values for name, values in primvars.items() if values.shape[-1] == 2}
     same = {name: int((values == mesh.uv).all((1, 2)).sum()) for name, values in pairs.items()}
-    first = max(same, key=same.__getitem__, default=OBJ_SET)
+    first = max(same, key=same.__getitem__, default=_OBJ_SET)
     return {first: mesh.uv, **{name: pairs[name] for name in pairs if name != first}}
 
 

@@ -76,7 +76,7 @@ def report_uv(uv: Floats) -> UvReport:
     step1, step2 = uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]
     area = step1[:, 0] * step2[:, 1] - step1[:, 1] * step2[:, 0]
     solid = np.abs(area) > 1e-14
-    island = find_islands(uv)
+    island = _find_islands(uv)
     corner = np.floor(uv.min((0, 1)) + _SAME)
     reach = np.maximum(np.ceil(uv.max((0, 1)) - _SAME) - corner, 1)
     across, down = (int(min(each, 16)) for each in reach)
@@ -109,7 +109,7 @@ def report_uv(uv: Floats) -> UvReport:
     )
 
 
-def find_islands(uv: Floats) -> Ints:
+def _find_islands(uv: Floats) -> Ints:
     """The number of each triangle's island: triangles that share a vertex in uv are connected."""
     keys = np.rint(np.asarray(uv, np.float64).reshape(-1, 2) / _SAME).astype(np.int64)
     _, vertex = np.unique(keys[:, 0] * (1 << 31) + keys[:, 1], return_inverse=True)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     Bools = NDArray[np.bool_]
     Ints = NDArray[np.integer[Any]]
 
-DOMAINS = ("point", "corner", "face")
-LAYOUTS = ("udim", "repeat")
+_DOMAINS = ("point", "corner", "face")
+_LAYOUTS = ("udim", "repeat")
 # A distance in texels, beyond all maps.
 _FAR = np.int32(1 << 20)
 
@@ -58,8 +58,8 @@ class MapSettings:
             raise SettingsError(f"dilation is {self.dilation}: use 0 to {LARGEST_SIDE}")
         if not 0 <= self.base < float("inf"):
             raise SettingsError(f"base is {self.base}: use 0 or more")
-        if self.layout not in LAYOUTS:
-            raise SettingsError(f"layout is {self.layout!r}: use {' or '.join(LAYOUTS)}")
+        if self.layout not in _LAYOUTS:
+            raise SettingsError(f"layout is {self.layout!r}: use {' or '.join(_LAYOUTS)}")
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ def corner_weights(values: NDArray[Any], triangles: NDArray[Any], domain: str) -
                 f"{len(values)} weights for points up to number {most}: use one for each point"
             )
         return np.asarray(values[triangles], np.float32)
-    if domain not in DOMAINS:
-        raise SettingsError(f"weights of {domain!r}: use one of {', '.join(DOMAINS)}")
+    if domain not in _DOMAINS:
+        raise SettingsError(f"weights of {domain!r}: use one of {', '.join(_DOMAINS)}")
     expected = triangles.size if domain == "corner" else len(triangles)
     if len(values) != expected:
         raise MeshError(

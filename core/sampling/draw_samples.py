@@ -57,7 +57,7 @@ _MOST_TOGETHER, MOST_TOGETHER_ON_SOFTWARE = 2, 4
 # Steps in one chunk of samples for the numpy trainer.
 NUMPY_CHUNK_STEPS = 8
 # New chunks between two repeats of the same chunk.
-DISTANCE = 4
+_DISTANCE = 4
 # Share of points at the ends of steps of live inputs: errors would be largest at both ends of a
 # range.
 LIVE_SHARE = 0.1
@@ -129,14 +129,14 @@ class DrawnSamples:
         number, place = divmod(step, NUMPY_CHUNK_STEPS)
         repeats = self.settings.repeats
         drawn, turn = turn_of(number, repeats)
-        batches = self._chunk((drawn, count), oldest_wanted(number, repeats))
+        batches = self._chunk((drawn, count), _oldest_wanted(number, repeats))
         if self._pending is None:
             turns = (turn_of(number + ahead, repeats) for ahead in range(1, repeats + 1))
             chunks = ((turn.drawn, count) for turn in turns)
             missing = next((chunk for chunk in chunks if chunk not in self._kept), None)
             if missing:
                 self._pending = self._submit(missing)
-        return mixed_batch(batches, place, turn)
+        return _mixed_batch(batches, place, turn)
 
     def _chunk(self, chunk: tuple[int, int], oldest: int) -> SampleArray:
         """The samples of a chunk [steps, points, pairs], drawn now unless they are kept or pending.
@@ -279,19 +279,19 @@ class Turn(NamedTuple):
     """How often the chunk was trained before."""
 
 
-def turn_of(number: int, repeats: int, distance: int = DISTANCE) -> Turn:
+def turn_of(number: int, repeats: int, distance: int = _DISTANCE) -> Turn:
     """The first of `repeats` chunks in a row is new. The second was drawn `distance` chunks ago,
     the third twice as long ago, and so on."""
     newest, turn = divmod(number, repeats)
     return Turn(newest - turn * distance, turn)
 
 
-def oldest_wanted(number: int, repeats: int) -> int:
+def _oldest_wanted(number: int, repeats: int) -> int:
     """The oldest drawn chunk that is still used at `number` or later."""
-    return number // repeats - (repeats - 1) * DISTANCE
+    return number // repeats - (repeats - 1) * _DISTANCE
 
 
-def mixed_batch(batches: SampleArray, place: int, turn: int) -> SampleArray:
+def _mixed_batch(batches: SampleArray, place: int, turn: int) -> SampleArray:
     """A batch of a chunk [steps, points, pairs]. In a repeat, neighbouring points come from
     different steps, and from other steps than in the repeats before."""
     steps, count, _ = batches.shape
