@@ -16,9 +16,8 @@ from verdigris.core.pictures.compare.metrics import PictureMetrics, SampleMetric
 from verdigris.core.settings.bake_settings import MORE_LATENTS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from verdigris.core.base.array_types import Floats
 
-    Floats = NDArray[np.float32]
 
 # Phases of a bake in order. The second and third belong to two-stage training, the last to a bake
 # with viewport textures.

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import Bytes, FloatArray, Floats
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.outputs import MANIFEST_FILE
 from verdigris.core.bundle.files.ktx2 import ASTC, RGBA8, RGBA16F, write_ktx2
@@ -38,15 +38,13 @@ from verdigris.core.bundle.files.replace_folder import replace_folder
 from verdigris.core.bundle.files.weights import align
 from verdigris.core.bundle.files.write import version
 from verdigris.core.network.latents.quantise import BYTE
-from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import NetworkSpec
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.files.read import Bundle
     from verdigris.core.bundle.files.stored_textures import LatentTexture
 
-Bytes = NDArray[np.uint8]
-Floats = NDArray[np.float32]
 
 # The texel format of latents for each target.
 TEXTURE_TARGETS = {"astc": ASTC, "rgba8": RGBA8}

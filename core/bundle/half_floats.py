@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.arithmetic import (
     COOPERATIVE,
@@ -37,7 +38,7 @@ from verdigris.core.network import activations
 from verdigris.core.network.activations import response_of
 from verdigris.core.network.latents.texels import corners, gather
 from verdigris.core.network.numpy_mlp import decode_latents, decoder_inputs, latents_at_lod
-from verdigris.core.network.parameters import FloatArray, Parameters, with_live
+from verdigris.core.network.parameters import Parameters, with_live
 
 if TYPE_CHECKING:
     from verdigris.core.bundle.files.reference import Points

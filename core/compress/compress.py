@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import Floats
 from verdigris.core.base.errors import BundleError, SettingsError, why_no_folder
 from verdigris.core.base.outputs import check_no_bundle
 from verdigris.core.base.text import format_bytes
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 # Bits of a texel: BC4 for images of one channel, BC7 and BC5 for others.
 _BITS, _BITS_OF_ONE = 8, 4
 
-Floats = NDArray[np.float32]
 Show = Callable[[str, float], None]
 """Shows the current work, and the part of it that is done."""
 Shares = tuple[float, float]

@@ -9,11 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import FloatArray, Floats
 from verdigris.core.compress.mlp import SLOPE, Layer
 from verdigris.core.network.latents import bc7
-
-Floats = NDArray[np.float32]
-Numbers = NDArray[np.floating]
 
 # Channels of a latent texture, and texels a side of a block.
 QUAD = 4
@@ -73,17 +71,17 @@ class CompressedSet(NamedTuple):
     def channels(self) -> int:
         return int(self.layers[-1].bias.size)
 
-    def decode(self, level: int = 0) -> Numbers:
+    def decode(self, level: int = 0) -> FloatArray:
         """All channels of a level, [rows, columns, channels]."""
         rows, columns = level_sizes(*self.size)[level]
         v, u = np.mgrid[:rows, :columns]
         uv = np.stack([(u + 0.5) / columns, (v + 0.5) / rows], -1).reshape(-1, 2)
         return self.evaluate(uv, level).reshape(rows, columns, -1)
 
-    def evaluate(self, uv: Numbers, level: int) -> Numbers:
+    def evaluate(self, uv: FloatArray, level: int) -> FloatArray:
         """All channels [places, channels] at places [places, 2] of a level."""
         uv = uv - np.floor(uv)
-        inputs: list[Numbers] = []
+        inputs: list[FloatArray] = []
         for each in self.latents:
             texels = each.texels(min(level, len(each.levels) - 1)).astype(uv.dtype)
             inputs += [2 * part - 1 for part in _reads(texels, uv)]
@@ -94,7 +92,7 @@ class CompressedSet(NamedTuple):
                 inputs += [np.cos(octave * angles[:, axis : axis + 1])]
         return _evaluate_layers(self.layers, np.concatenate(inputs, -1))
 
-    def evaluate_levels(self, uv: Numbers, level: NDArray[np.int64]) -> Numbers:
+    def evaluate_levels(self, uv: FloatArray, level: NDArray[np.int64]) -> FloatArray:
         """All channels at places of several levels, [places]."""
         values = np.empty((len(uv), self.channels), uv.dtype)
         for each in np.unique(level):
@@ -102,7 +100,7 @@ class CompressedSet(NamedTuple):
         return values
 
 
-def _reads(texels: Numbers, uv: Numbers) -> tuple[Numbers, Numbers]:
+def _reads(texels: FloatArray, uv: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The filtered texel and the nearest one. Edges repeat the other side."""
     rows, columns = texels.shape[:2]
     size = np.array([columns, rows])
@@ -119,7 +117,7 @@ def _reads(texels: Numbers, uv: Numbers) -> tuple[Numbers, Numbers]:
     return filtered, texels[near[:, 1], near[:, 0]]
 
 
-def _evaluate_layers(layers: Sequence[Layer], x: Numbers) -> Numbers:
+def _evaluate_layers(layers: Sequence[Layer], x: FloatArray) -> FloatArray:
     for layer in layers[:-1]:
         x = x @ layer.matrix.T.astype(x.dtype) + layer.bias
         x = np.maximum(x, SLOPE * x)

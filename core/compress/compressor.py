@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from verdigris.core.base.device import Device
 from verdigris.core.compress.compressed_set import (
@@ -35,7 +34,7 @@ from verdigris.core.compress.texture_set import resized
 from verdigris.core.network.latents import bc7
 
 if TYPE_CHECKING:
-    Floats = NDArray[np.float32]
+    from verdigris.core.base.array_types import Floats
 
 NETWORK_RATE, LATENT_RATE = 3e-3, 2e-2
 # Parts of the steps after which indices are rounded, and after which blocks stay as they are.

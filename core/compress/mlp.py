@@ -18,7 +18,8 @@ from verdigris.core.base.kernels import Kernels, Source
 if TYPE_CHECKING:
     import slangpy as spy
 
-    Floats = NDArray[np.float32]
+    from verdigris.core.base.array_types import Floats
+
 
 _ADAM = "compress/adam_steps"
 _KERNELS = "compress/mlp"

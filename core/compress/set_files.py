@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import Doubles
 from verdigris.core.base.errors import BundleError
 from verdigris.core.base.json_fields import Fields, parse_json
 from verdigris.core.base.outputs import MANIFEST_FILE, WEIGHTS_FILE, kind_of
@@ -43,16 +44,14 @@ _LARGEST_SIDE, _MOST_LEVELS = 16384, 15
 _MOST_WIDTH, _MOST_HIDDEN = 128, 7
 _LARGEST_FILE = 2 << 30
 
-Numbers = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Reference:
     """Places, and the channels that the stored numbers give there."""
 
-    uv: Numbers
+    uv: Doubles
     level: NDArray[np.int64]
-    values: Numbers
+    values: Doubles
 
 
 @dataclass(frozen=True)

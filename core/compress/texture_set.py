@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import Floats
 from verdigris.core.base.colour import linear_from_srgb, srgb_from_linear
 from verdigris.core.base.errors import TextureError
 from verdigris.core.compress.compressed_set import level_sizes
@@ -32,8 +32,6 @@ SRGB = "srgb_texture"
 _CHANNELS = {"float": 1, "vector2": 2, "vector3": 3, "color3": 3}
 # Channels that vary by less are stored as one number.
 _LEAST_CHANGE = 0.5 / 255
-
-Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True)

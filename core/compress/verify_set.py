@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.base.kernels import Kernels, Source
 from verdigris.core.bundle.files.ktx2 import BC7, RGBA8
 from verdigris.core.bundle.files.manifest_parts import RUNTIME_FOLDER
@@ -26,14 +27,12 @@ if TYPE_CHECKING:
 
     from verdigris.core.base.device import Device
 
-Numbers = NDArray[np.floating[Any]]
-
 
 def verify_set(stored: StoredSet, device: Device | None) -> Verification:
     """Compares numpy in single precision, and the shader on a device, with the reference."""
     reference = stored.reference
     uv, level = reference.uv.astype(np.float32), reference.level
-    found: dict[str, Numbers] = {"numpy": stored.compressed.evaluate_levels(uv, level)}
+    found: dict[str, FloatArray] = {"numpy": stored.compressed.evaluate_levels(uv, level)}
     notes = []
     own = slang_files(stored.compressed, stored.textures)
     if device is not None:
@@ -61,9 +60,9 @@ def _evaluate_on(
     device: Device,
     files: dict[str, bytes],
     compressed: CompressedSet,
-    uv: Numbers,
+    uv: FloatArray,
     level: NDArray[np.int64],
-) -> Numbers:
+) -> FloatArray:
     """All channels at places of several levels, evaluated with the shader of a set in these
     files."""
     options = dict(device.compiler_options)

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.network.directions import dot, into_frame, normalise
 from verdigris.core.network.latents.texels import downsample
-from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import LatentLayout
 
 # The channels of a texel, eight bits each. The normal is stored as x and y of a unit vector.

@@ -43,9 +43,8 @@ from verdigris.core.sampling.draw_samples import DrawnSamples
 from verdigris.core.training.optimiser import adam, adam_rate
 
 if TYPE_CHECKING:
+    from verdigris.core.base.array_types import FloatArray, Floats
     from verdigris.core.material.evaluator import DeviceMaterial
-    from verdigris.core.material.teacher.unlit_maps import Floats
-    from verdigris.core.network.parameters import FloatArray
     from verdigris.core.sampling.draw_samples import SampleArray
     from verdigris.core.settings.bake_settings import BakeSettings
 

@@ -19,10 +19,9 @@ from verdigris.core.geometry.polygons import triangulate
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Floats, Ints
     from verdigris.core.material.domain import Tiles
 
-    Floats = NDArray[np.float32]
-    Ints = NDArray[np.int64]
 
 _LARGEST_FILE_BYTES = 2 << 30
 _USD_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")

@@ -22,9 +22,9 @@ from verdigris.core.geometry.mesh import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.geometry.mesh import Mesh
 
-    Floats = NDArray[np.float32]
 
 # The name for OBJ's vertex colours: three numbers after the position.
 OBJ_ATTRIBUTE = "color"

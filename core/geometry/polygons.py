@@ -10,8 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from verdigris.core.base.array_types import Doubles, Ints
+
 
 # Corners that turn inwards by less, relative to the polygon's area, count as straight.
 _STRAIGHT = 1e-6
@@ -39,7 +39,7 @@ def fan(counts: Ints) -> Ints:
     return np.stack([first, first + offset + 1, first + offset + 2], axis=1)
 
 
-def _normals(counts: Ints, places: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+def _normals(counts: Ints, places: Doubles) -> tuple[Doubles, NDArray[np.bool_]]:
     """The normal of each polygon, with twice its area as length, and whether it is concave."""
     owner = np.repeat(np.arange(len(counts)), counts)
     start = (np.cumsum(counts) - counts)[owner]
@@ -56,14 +56,14 @@ def _normals(counts: Ints, places: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     return normals, is_concave & (counts > 3)
 
 
-def _flat(places: NDArray[Any], normal: Floats) -> Floats:
+def _flat(places: NDArray[Any], normal: Doubles) -> Doubles:
     """The polygon projected along the main axis of its normal, counterclockwise."""
     axis = int(np.abs(normal).argmax())
     across, up = (axis + 1) % 3, (axis + 2) % 3
     return np.asarray(places[:, [across, up] if normal[axis] > 0 else [up, across]], np.float64)
 
 
-def ears(outline: Floats) -> Ints:
+def ears(outline: Doubles) -> Ints:
     """Triangles of a counterclockwise polygon. If it crosses itself, the rest becomes a fan."""
     ring = list(range(len(outline)))
     found = []
@@ -77,7 +77,7 @@ def ears(outline: Floats) -> Ints:
     return np.array(found, np.int64)
 
 
-def _is_ear(outline: Floats, ring: list[int], at: int) -> bool:
+def _is_ear(outline: Doubles, ring: list[int], at: int) -> bool:
     """Whether the triangle at a corner is convex and contains no other corner."""
     corners = outline[[ring[at - 1], ring[at], ring[(at + 1) % len(ring)]]]
     if not _left_of(corners[0], corners[1], corners[2]) > 0:
@@ -88,7 +88,7 @@ def _is_ear(outline: Floats, ring: list[int], at: int) -> bool:
     return not ((np.min(sides, axis=0) >= 0) & ~is_corner).any()
 
 
-def _left_of(start: Floats, end: Floats, place: Floats) -> Any:
+def _left_of(start: Doubles, end: Doubles, place: Doubles) -> Any:
     """Positive for positions to the left of a line."""
     way, off = end - start, place - start
     return way[0] * off[..., 1] - way[1] * off[..., 0]

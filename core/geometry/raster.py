@@ -17,10 +17,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float32]
-    Ints = NDArray[np.int64]
-    Numbers = NDArray[np.floating[Any]]
-    Bools = NDArray[np.bool_]
+    from verdigris.core.base.array_types import Bools, FloatArray, Floats, Ints
+
 
 # Pairs of a triangle and a pixel, or a texel, in memory at the same time.
 _PIXELS_AT_ONCE = 1 << 22
@@ -111,7 +109,7 @@ class Touches:
     triangle: Ints
     x: Ints
     y: Ints
-    shares: Numbers
+    shares: FloatArray
     """Barycentric coordinates (3, N) of the texel's centre, negative if it is outside. All 1/3 for
     triangles that the rounding makes degenerate."""
     is_inside: Bools
@@ -121,19 +119,19 @@ class Touches:
 class _Edges:
     """The edge functions a x + b y + c of each triangle, (3, T), positive inside."""
 
-    a: Numbers
-    b: Numbers
-    c: Numbers
-    area: Numbers
-    reach: Numbers
+    a: FloatArray
+    b: FloatArray
+    c: FloatArray
+    area: FloatArray
+    reach: FloatArray
     """A texel's square overlaps the half-plane if the function at its centre is above -reach."""
-    bias: Numbers
+    bias: FloatArray
     """1 if a centre on the edge belongs to the other triangle."""
     order: Ints
     """The corner at which each function is 1, (3, T)."""
 
 
-def touches(corners: Numbers, width: int, height: int) -> Iterator[Touches]:
+def touches(corners: FloatArray, width: int, height: int) -> Iterator[Touches]:
     """Yields all pairs in groups; `corners` (T, 3, 2) are in texels, row 0 at y = 0."""
     units = np.rint(np.asarray(corners, np.float64) * UNITS)
     size = np.array([width, height])
@@ -170,7 +168,7 @@ class PaintedTile:
 
 
 def paint_tile(
-    corners: Numbers, size: int, values_of: Callable[[Touches], NDArray[Any]]
+    corners: FloatArray, size: int, values_of: Callable[[Touches], NDArray[Any]]
 ) -> PaintedTile:
     """Gives each texel the largest value, from 0 up, of the triangles that touch it."""
     values = np.full(size * size, -1, np.float32)
@@ -197,7 +195,7 @@ def _round_up(extent: Ints) -> Ints:
     return np.where(extent <= _EXACT_SIZE, extent, larger)
 
 
-def _edges(units: Numbers) -> _Edges:
+def _edges(units: FloatArray) -> _Edges:
     p, q, r = units[:, 0], units[:, 1], units[:, 2]
     area = (q[:, 0] - p[:, 0]) * (r[:, 1] - p[:, 1]) - (q[:, 1] - p[:, 1]) * (r[:, 0] - p[:, 0])
     is_mirrored = area < 0
@@ -218,7 +216,7 @@ def _edges(units: Numbers) -> _Edges:
     return _Edges(a, b, c, area, reach, np.where(is_first, 0.0, 1.0), order)
 
 
-def _touches_of(part: Ints, units: Numbers, low: Ints, extent: Ints, box: Ints) -> Touches:
+def _touches_of(part: Ints, units: FloatArray, low: Ints, extent: Ints, box: Ints) -> Touches:
     edges = _edges(units)
     centre_x = (low[:, 0, None] + np.arange(box[0])) * UNITS + UNITS // 2
     centre_y = (low[:, 1, None] + np.arange(box[1])) * UNITS + UNITS // 2

@@ -13,7 +13,8 @@ from verdigris.core.geometry.mesh import Mesh
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from verdigris.core.base.array_types import Doubles
+
 
 BALL, CLOTH, TILE = SHAPES = ("ball", "cloth", "tile")
 # Degrees above the horizon from which each shape is seen.
@@ -32,7 +33,7 @@ def find_shape(name: str) -> Mesh | None:
     return shape_mesh(name) if name in SHAPES else None
 
 
-def _grid(position: Floats, uv: Floats, along_u: Floats | None = None) -> Mesh:
+def _grid(position: Doubles, uv: Doubles, along_u: Doubles | None = None) -> Mesh:
     """Two triangles for each square of a grid (rows, columns), with smooth normals. uv grows with
     the columns and with the rows, and the outer side sees both in this order."""
     if along_u is None:
@@ -43,7 +44,7 @@ def _grid(position: Floats, uv: Floats, along_u: Floats | None = None) -> Mesh:
     away = position / np.maximum(np.linalg.norm(position, axis=-1, keepdims=True), 1e-12)
     normal = np.where(length > 1e-9, normal / np.maximum(length, 1e-12), away)
 
-    def corners(values: Floats) -> NDArray[np.float32]:
+    def corners(values: Doubles) -> NDArray[np.float32]:
         a, b = values[:-1, :-1], values[:-1, 1:]
         c, d = values[1:, 1:], values[1:, :-1]
         triangles = np.stack([np.stack([a, b, c], 2), np.stack([a, c, d], 2)], 2)
@@ -60,7 +61,7 @@ def _joined(*meshes: Mesh) -> Mesh:
     return Mesh(*arrays)
 
 
-def _lathe(profile: Floats, u: float, v: tuple[float, float]) -> Mesh:
+def _lathe(profile: Doubles, u: float, v: tuple[float, float]) -> Mesh:
     """Turns a profile of (radius, height), from bottom to top, about the vertical axis."""
     angle = np.linspace(0, 2 * np.pi, _AROUND + 1)
     radius, height = profile[:, 0, None], profile[:, 1, None]

@@ -14,8 +14,8 @@ from verdigris.core.geometry.raster import bounds_of, touches
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.floating[Any]]
-    Ints = NDArray[np.int64]
+    from verdigris.core.base.array_types import FloatArray, Ints
+
 
 # Uvs that are closer belong to one vertex.
 _SAME = 1e-6
@@ -70,7 +70,7 @@ class UvReport:
         return ", ".join(found)
 
 
-def report_uv(uv: Floats) -> UvReport:
+def report_uv(uv: FloatArray) -> UvReport:
     """Measures the layout of triangles (T, 3, 2)."""
     uv = np.asarray(uv, np.float64)
     step1, step2 = uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]
@@ -109,7 +109,7 @@ def report_uv(uv: Floats) -> UvReport:
     )
 
 
-def _find_islands(uv: Floats) -> Ints:
+def _find_islands(uv: FloatArray) -> Ints:
     """The number of each triangle's island: triangles that share a vertex in uv are connected."""
     keys = np.rint(np.asarray(uv, np.float64).reshape(-1, 2) / _SAME).astype(np.int64)
     _, vertex = np.unique(keys[:, 0] * (1 << 31) + keys[:, 1], return_inverse=True)
@@ -131,7 +131,7 @@ def _find_islands(uv: Floats) -> Ints:
 class Placement:
     """For each tile number: its triangles, and for each triangle the tile's corner in uv."""
 
-    tiles: dict[int, tuple[Ints, Floats]]
+    tiles: dict[int, tuple[Ints, FloatArray]]
 
 
 def place_in_tiles(uv: NDArray[Any], repeats: bool, warnings: list[str]) -> Placement:

@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from verdigris.core.base.array_types import Floats
 
-    Floats = NDArray[np.float32]
 
 WEIGHT_SET = "verdigris_weights"
 """The default name of painted weights in a scene."""

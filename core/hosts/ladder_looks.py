@@ -24,10 +24,8 @@ from verdigris.core.hosts.host import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from verdigris.core.base.array_types import Floats
 
-    Floats = NDArray[np.float32]
 
 FORMAT = "verdigris.ladder"
 VARIANT_SET = "rung"

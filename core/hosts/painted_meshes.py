@@ -13,11 +13,9 @@ from verdigris.core.hosts.host import NORMAL_WEIGHT, WEIGHT_SET
 from verdigris.core.importance.from_mesh import MapSettings, weight_maps
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.hosts.host import Host, HostMaterial
 
-    Floats = NDArray[np.float32]
 
 MAP_SIZE = 512
 

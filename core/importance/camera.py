@@ -15,7 +15,8 @@ from verdigris.core.base.inputs import require_file
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
+    from verdigris.core.base.array_types import Doubles
+
 
 _LARGEST_RESOLUTION = 8192
 _NEAR = 1e-3
@@ -78,12 +79,12 @@ class Camera:
         """Width in pixels of one unit at distance 1."""
         return float(self.resolution[0] / 2 / np.tan(np.radians(self.fov) / 2))
 
-    def to_camera(self, positions: NDArray[Any]) -> Floats:
+    def to_camera(self, positions: NDArray[Any]) -> Doubles:
         """Positions (..., 3) in camera space: x to the right, y up, z the distance ahead."""
         local = positions @ self._from_world[:3, :3] + self._from_world[3, :3]
         return np.asarray(local * (1.0, 1.0, -1.0))
 
-    def project(self, seen: Floats) -> Floats:
+    def project(self, seen: Doubles) -> Doubles:
         """Pixels (..., 2), row 0 at the top, of positions that `to_camera` returned with z > 0."""
         middle = np.array(self.resolution) / 2
         return np.asarray(

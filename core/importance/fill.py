@@ -14,8 +14,8 @@ from verdigris.core.network.parameters import Parameters
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Bools = NDArray[np.bool_]
-    Ints = NDArray[np.int64]
+    from verdigris.core.base.array_types import Bools, Ints
+
 
 _NONE = -1
 

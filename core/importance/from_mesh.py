@@ -20,8 +20,8 @@ from verdigris.core.importance.maps import LARGEST_SIDE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float32]
-    Bools = NDArray[np.bool_]
+    from verdigris.core.base.array_types import Bools, Floats
+
     Ints = NDArray[np.integer[Any]]
 
 _DOMAINS = ("point", "corner", "face")

@@ -22,11 +22,10 @@ from verdigris.core.importance.from_mesh import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Doubles
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.importance.camera import Camera
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 # A texel is hidden if another surface is nearer by more than the width of so many pixels. With
 # fewer pixels, curved surfaces would hide themselves.
@@ -54,7 +53,7 @@ class ViewSettings:
 class DepthBuffer:
     """The nearest triangle at each pixel, as a plane, which is exact between pixel centres."""
 
-    def __init__(self, triangles: Floats, camera: Camera) -> None:
+    def __init__(self, triangles: Doubles, camera: Camera) -> None:
         """`triangles` (T, 3, 3) are in camera space."""
         clipped = clip_near(triangles, camera.near)
         self._camera = camera
@@ -66,7 +65,7 @@ class DepthBuffer:
         self._triangle = cover.triangle
         self._planes = _planes(corners, inverse)
 
-    def is_visible(self, seen: Floats) -> NDArray[np.bool_]:
+    def is_visible(self, seen: Doubles) -> NDArray[np.bool_]:
         """Whether positions (N, 3) in camera space are inside the picture and not hidden."""
         camera = self._camera
         width, height = camera.resolution
@@ -82,7 +81,7 @@ class DepthBuffer:
         return np.asarray(is_inside & ((nearest < 0) | is_first))
 
 
-def _planes(corners: Floats, values: Floats) -> Floats:
+def _planes(corners: Doubles, values: Doubles) -> Doubles:
     """Coefficients (T + 1, 3) of a x + b y + c with these values (T, 3) at these corners. The last
     row is 0, for the triangle number -1."""
     first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
@@ -95,7 +94,7 @@ def _planes(corners: Floats, values: Floats) -> Floats:
     return np.concatenate([np.stack([a, b, c], 1), np.zeros((1, 3))])
 
 
-def clip_near(triangles: Floats, near: float) -> Floats:
+def clip_near(triangles: Doubles, near: float) -> Doubles:
     """Clips triangles (T, 3, 3) at the distance `near`; returns triangles."""
     ahead = triangles[..., 2] > near
     count = ahead.sum(1)
@@ -116,7 +115,7 @@ def clip_near(triangles: Floats, near: float) -> Floats:
     return np.concatenate(parts)
 
 
-def _at_depth(a: Floats, b: Floats, depth: float) -> Floats:
+def _at_depth(a: Doubles, b: Doubles, depth: float) -> Doubles:
     share = (depth - a[:, 2]) / (b[:, 2] - a[:, 2])
     place = a + share[:, None] * (b - a)
     place[:, 2] = depth
@@ -173,7 +172,7 @@ def view_maps(
 class _PixelsPerTexel:
     """The area in pixels of the texels that triangles touch; 0 for hidden texels."""
 
-    def __init__(self, corners: Floats, seen: Floats, camera: Camera, depth: DepthBuffer) -> None:
+    def __init__(self, corners: Doubles, seen: Doubles, camera: Camera, depth: DepthBuffer) -> None:
         self._seen, self._depth = seen, depth
         a, b, c = seen[:, 0], seen[:, 1], seen[:, 2]
         # the area on the screen is proportional to the plane's distance from the eye over the cube

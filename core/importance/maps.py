@@ -17,7 +17,8 @@ from verdigris.core.material.files.image_headers import shown_size, shown_texels
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    Floats = NDArray[np.float32]
+    from verdigris.core.base.array_types import Floats
+
 
 LARGEST_SIDE = 8192
 ARRAY_SUFFIX = ".npy"

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.ladder.fitting.maps import Coverage
 from verdigris.core.ladder.fitting.records import reference_records
@@ -36,14 +34,12 @@ from verdigris.core.ladder.views.visibility import (
 from verdigris.core.settings.bake_settings import BC7_FORMAT
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.importance.camera import Camera
     from verdigris.core.ladder.mesh.mesh_surface import Surface
     from verdigris.core.lighting.environment import Environment
     from verdigris.core.material.teacher.teacher import Teacher
 
-    Floats = NDArray[np.float32]
     OnProgress = Callable[[str, float], None]
 
 # Added to the seed of the views to which rungs are fitted.

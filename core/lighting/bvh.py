@@ -11,7 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float32]
+    from verdigris.core.base.array_types import Floats
+
 
 LEAF_TRIANGLES = 4
 

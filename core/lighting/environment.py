@@ -17,7 +17,8 @@ from verdigris.core.base.colour import LUMINANCE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float32]
+    from verdigris.core.base.array_types import Floats
+
     Light = tuple[Floats, Floats]
     """Unit direction to a light, and its irradiance on a surface that faces it."""
 

@@ -18,7 +18,8 @@ from verdigris.core.material.files.image_headers import one_line, shown_size, sh
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float32]
+    from verdigris.core.base.array_types import Floats
+
 
 SUFFIXES = (".hdr", ".exr")
 LARGEST_WIDTH = 16_384

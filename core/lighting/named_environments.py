@@ -23,7 +23,8 @@ from verdigris.core.lighting.environment_file import read_environment
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Directions = NDArray[np.float64]
+    from verdigris.core.base.array_types import Doubles
+
 
 SUN = (0.75, 0.55, -0.32)
 """Towards the sun, not of unit length: 34 degrees high, at the right and a little behind the shape,
@@ -140,9 +141,7 @@ _OF_ZENITH, _OF_HORIZON = _tint(0.42, 0.68, 1.25), _tint(0.86, 0.96, 1.12)
 _OF_GROUND, _OF_SUN = _tint(1.1, 1.0, 0.86), _tint(1.08, 1.0, 0.88)
 
 
-def _map(
-    radiance: Callable[[Directions], Directions], height: int = _HEIGHT
-) -> NDArray[np.float32]:
+def _map(radiance: Callable[[Doubles], Doubles], height: int = _HEIGHT) -> NDArray[np.float32]:
     places = np.stack(np.meshgrid(np.arange(2 * height), np.arange(height)), -1) + 0.5
     directions = direction_of((places / (2 * height, height)).reshape(-1, 2))
     return radiance(directions).reshape(height, 2 * height, 3).astype(np.float32)
@@ -155,13 +154,13 @@ def _lamp(
     return Sun((x, y, z), irradiance, radius)
 
 
-def _overcast(directions: Directions) -> Directions:
+def _overcast(directions: Doubles) -> Doubles:
     """Three times as bright at the zenith as at the horizon, over a darker ground."""
     up = directions[:, 1:2]
     return np.where(up > 0, _OVERCAST_ZENITH * (1 + 2 * up) / 3, _OVERCAST_GROUND)
 
 
-def _studio(directions: Directions) -> Directions:
+def _studio(directions: Doubles) -> Doubles:
     """Floor, ceiling and three soft boxes."""
     up = (0.5 + 0.5 * directions[:, 1:2]) ** 2
     light = np.array(_STUDIO_FLOOR) * (1 - up) + np.array(_STUDIO_CEILING) * up
@@ -171,7 +170,7 @@ def _studio(directions: Directions) -> Directions:
     return np.asarray(STUDIO_BRIGHTNESS * light)
 
 
-def _sunset(directions: Directions) -> Directions:
+def _sunset(directions: Doubles) -> Doubles:
     """A violet sky, a warm band at the horizon, and a wide glow around a low sun."""
     up = directions[:, 1:2]
     away = 1.0 - directions @ (np.array(_SUNSET_SUN) / np.linalg.norm(_SUNSET_SUN))[:, None]

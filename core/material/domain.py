@@ -13,9 +13,9 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.base.json_fields import Fields
 
-    Floats = NDArray[np.float32]
 
 MOST_ALONG_A_SIDE = 16
 _FARTHEST = 1 << 20

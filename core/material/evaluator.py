@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import slangpy
-    from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.material.domain import Tiles
 
-    Floats = NDArray[np.float32]
 
 # The jobs of the kernel. The shaders have the same numbers.
 RESPONSE, UNLIT, VIEW, SAMPLES = range(4)

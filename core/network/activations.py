@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from verdigris.core.network.parameters import FloatArray
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.network.spec import CHANNELS, LEAKY_SLOPE, SMELU_WIDTH, NetworkSpec
 
 

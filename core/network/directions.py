@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from verdigris.core.network.parameters import FloatArray
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.network.spec import (
     AXIS_ROWS,
     COSINE_OFFSET,

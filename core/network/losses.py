@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from verdigris.core.network.parameters import FloatArray
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.network.spec import CHANNELS, RESPONSE_LIMIT, STEEPEST_ROOT
 
 # Clamps logarithms. The cube root that multiplies them is nearly 0 there.

@@ -11,12 +11,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.base.arrays import UNREADABLE, open_archive, why_unreadable
 from verdigris.core.base.errors import SettingsError, VerdigrisError, reason, suggest_elsewhere
 from verdigris.core.base.files import replace_file
 from verdigris.core.network.spec import LatentLayout, LayerSpec, NetworkSpec
-
-FloatArray = NDArray[np.floating[Any]]
 
 # He initialisation keeps the variance through rectifiers. The last layer starts small: first
 # responses are nearly exp(-output_shift), and gradients stay small.

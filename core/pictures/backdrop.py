@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     import slangpy
-    from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.pictures.gbuffer import Background
 
-    Floats = NDArray[np.float32]
 
 BACKDROPS = ("ground", "environment", "plain")
 # Standard deviation of the blur in degrees, about that of a portrait lens.

@@ -23,13 +23,11 @@ from verdigris.core.pictures.render import over_backdrop
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Bytes, Floats, Ints
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.pictures.gbuffer import GBuffer
     from verdigris.core.pictures.view import View
 
-    Floats = NDArray[np.float32]
-    Bytes = NDArray[np.uint8]
-    Pixels = NDArray[np.int64]
 
 _BACKDROP_SIDE = 64
 _LEVELS = 1 << 15
@@ -46,7 +44,7 @@ class Tile:
     top: int
     side: int
 
-    def pixels(self, width: int, height: int) -> Pixels:
+    def pixels(self, width: int, height: int) -> Ints:
         """Indices of its pixels that are in the picture."""
         columns = np.arange(max(0, self.left), min(width, self.left + self.side))
         rows = np.arange(max(0, self.top), min(height, self.top + self.side))
@@ -222,13 +220,13 @@ class Canvas:
         self.shown = np.zeros((raster.count, 3), np.uint8)
         self._show(np.arange(raster.count))
 
-    def put(self, pixels: Pixels, light: Floats) -> None:
+    def put(self, pixels: Ints, light: Floats) -> None:
         """Replaces what was drawn."""
         self._light[pixels] = light
         self._passes[pixels] = 1
         self._show(pixels)
 
-    def draw(self, area: Pixels, pixels: Pixels, light: Floats, is_first: bool = True) -> None:
+    def draw(self, area: Ints, pixels: Ints, light: Floats, is_first: bool = True) -> None:
         """Draws a pass of an area, whose other pixels are empty."""
         whole = np.zeros((self.raster.count, 4), np.float32) if len(area) > 1 << 18 else None
         if whole is None:
@@ -260,7 +258,7 @@ class Canvas:
             self._tone = tone
             self._show(np.arange(self.raster.count))
 
-    def _show(self, pixels: Pixels) -> None:
+    def _show(self, pixels: Ints) -> None:
         light = self.light_at(pixels)
         behind = 1.0 - light[:, 3:]
         shown = light[:, :3]
@@ -272,7 +270,7 @@ class Canvas:
         gain = np.float32(2.0**self._tone.exposure)
         self.shown[pixels] = self._tone.bytes(shown + behind * self._grey[pixels] / gain)
 
-    def light_at(self, pixels: Pixels) -> Floats:
+    def light_at(self, pixels: Ints) -> Floats:
         """The mean of all passes."""
         passes = np.maximum(self._passes[pixels], 1).astype(np.float32)
         return np.asarray(self._light[pixels] / passes[:, None])

@@ -31,12 +31,12 @@ from verdigris.core.pictures.render import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.base.device import Device
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.lighting.environment import Environment
     from verdigris.core.material.evaluator import DeviceMaterial
 
-    Floats = NDArray[np.float32]
 
 SHADE_ENVIRONMENT = Source("pictures/shade_environment")
 # A processor takes a third of a second for so many: keys and progress wait for a dispatch.

@@ -16,7 +16,8 @@ from verdigris.core.lighting.bvh import shadow_origins
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float32]
+    from verdigris.core.base.array_types import Floats
+
 
 _X_AXIS, _Y_AXIS = np.eye(3, dtype=np.float32)[:2]
 _FIELD_OF_VIEW = np.radians(24.0)

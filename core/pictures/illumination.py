@@ -23,8 +23,7 @@ from verdigris.core.pictures.render import Lighting, shade
 from verdigris.core.pictures.view import FILM, GREY
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.base.device import Device
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.lighting.environment import Environment
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from verdigris.core.pictures.gbuffer import GBuffer
     from verdigris.core.pictures.view import View
 
-    Floats = NDArray[np.float32]
     Lights = list[tuple[Floats, Floats]]
     """Unit directions and colours."""
 

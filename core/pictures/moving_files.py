@@ -19,7 +19,8 @@ from verdigris.core.pictures.picture_files import rounded, srgb_from_linear, wri
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float32]
+    from verdigris.core.base.array_types import Floats
+
 
 # Of 100: no blocks are seen in textures, at an eighth of the bytes of a GIF.
 _QUALITY = 80

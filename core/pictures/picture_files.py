@@ -16,7 +16,8 @@ from verdigris.core.network.spec import LARGEST_HALF
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float32]
+    from verdigris.core.base.array_types import Floats
+
 
 SUFFIXES = (".png", ".exr")
 _SHOULDER = 0.7

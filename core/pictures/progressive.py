@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from verdigris.core.pictures.canvas import Canvas
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.pictures.canvas import Raster, Tile, Tone
     from verdigris.core.pictures.gbuffer import GBuffer
 
-    Floats = NDArray[np.float32]
 
 # With fewer passes, the quick picture is better than the fine one.
 _SHOWN_FROM = 3

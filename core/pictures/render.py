@@ -21,12 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import slangpy
-    from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.material.evaluator import DeviceMaterial
 
-    Floats = NDArray[np.float32]
 
 # Default number of sub-pixels along a side of a pixel.
 SUBPIXELS = 2

@@ -30,12 +30,12 @@ from verdigris.core.pictures.view import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.pictures.canvas import Tile, Tone
     from verdigris.core.pictures.gbuffer import GBuffer
     from verdigris.core.pictures.illumination import Illumination
 
-    Floats = NDArray[np.float32]
 
 HEAT, GROUND = "heat", "ground"
 # Sides of tiles: a command, or a key, waits for at most one tile.

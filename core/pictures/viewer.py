@@ -26,13 +26,12 @@ from verdigris.core.pictures.view import NEURAL, REFERENCE, View
 
 if TYPE_CHECKING:
     import slangpy
-    from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.bundle.runtime.bundle_material import BundleMaterial
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.pictures.canvas import Canvas
 
-    Floats = NDArray[np.float32]
 
 _DEGREES_A_WIDTH = 180.0
 _STEP_OF_ZOOM = 1.15

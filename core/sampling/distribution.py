@@ -16,7 +16,8 @@ from verdigris.core.base.errors import SettingsError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float32]
+    from verdigris.core.base.array_types import Floats
+
 
 # Weights between 0 and this share of the mean are raised to it, so that every place gets samples.
 LEAST_SHARE = 1.0 / 32.0

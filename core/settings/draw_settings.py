@@ -17,14 +17,13 @@ from verdigris.core.base.plain_values import convert_numbers
 from verdigris.core.material.evaluator import DEFAULT_SLOPE_STEP
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from verdigris.core.base.array_types import Doubles
 
-    Floats = NDArray[np.float64]
 
 Table = tuple[tuple[float, ...], ...]
 # Cells a side of a profile's table, and at most of a table from a file.
 CELLS, LARGEST_TABLE = 16, 64
-_Profile = Callable[["Floats", "Floats"], "Floats"]
+_Profile = Callable[["Doubles", "Doubles"], "Doubles"]
 # How often a drawn sample is trained at most.
 MOST_REPEATS = 16
 
@@ -205,5 +204,5 @@ def _check_shape(shape: tuple[int, ...], name: str) -> None:
         )
 
 
-def _as_table(table: Floats) -> Table:
+def _as_table(table: Doubles) -> Table:
     return tuple(tuple(float(value) for value in row) for row in table)

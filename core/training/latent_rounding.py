@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.network.latents import bc7
 from verdigris.core.network.latents.block_lines import (
     QUAD,
@@ -30,7 +31,7 @@ from verdigris.core.network.latents.quantise import (
     soft_round_derivative,
 )
 from verdigris.core.network.latents.texels import IndexArray
-from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.settings.schedule import Rounding
 

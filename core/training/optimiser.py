@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.latents.texels import IndexArray
-from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import NetworkSpec
 from verdigris.core.training.packed_decoder import PackedDecoder
 

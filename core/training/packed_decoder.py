@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.base.array_types import FloatArray
+from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import FRAME_ROWS, NetworkSpec
 
 # Raw normal, tangent and stretch that give the geometric frame.

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.network.latents.quantise import LatentRange, pack_ranges, unpack_ranges
-from verdigris.core.network.parameters import CheckpointError, FloatArray, Parameters
+from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.sampling.draw_samples import SampleArray
 from verdigris.core.settings.schedule import Quantisation, TrainingSettings

@@ -45,8 +45,9 @@ from verdigris.core.network.spec import (
 from verdigris.core.training.optimiser import DECODER_BETA_2, adam_change, adam_rate
 
 if TYPE_CHECKING:
+    from verdigris.core.base.array_types import FloatArray
     from verdigris.core.base.device import Device
-    from verdigris.core.network.parameters import FloatArray, Parameters
+    from verdigris.core.network.parameters import Parameters
     from verdigris.core.network.student import Student
 
     # Weights and biases of the hidden and of the last layer.

@@ -44,8 +44,9 @@ from verdigris.core.network.spec import NetworkSpec
 
 if TYPE_CHECKING:
     from verdigris.core.baking.finish.fit_sampler import Views
+    from verdigris.core.base.array_types import FloatArray
     from verdigris.core.base.device import Device
-    from verdigris.core.network.parameters import FloatArray, Parameters
+    from verdigris.core.network.parameters import Parameters
     from verdigris.core.network.student import Student
 
 _SEED = 20_071

@@ -28,8 +28,9 @@ from verdigris.core.network.student import Student
 
 if TYPE_CHECKING:
     from verdigris.core.baking.state.run import Run
+    from verdigris.core.base.array_types import FloatArray
     from verdigris.core.base.device import Device
-    from verdigris.core.network.parameters import FloatArray, Parameters
+    from verdigris.core.network.parameters import Parameters
     from verdigris.core.network.spec import NetworkSpec
     from verdigris.core.pictures.gbuffer import GBuffer
 

@@ -31,7 +31,8 @@ from verdigris.core.network.parameters import with_live
 from verdigris.core.network.spec import LEAST_LOBE_WIDTH, MOST_LOBE_WIDTH
 
 if TYPE_CHECKING:
-    from verdigris.core.network.parameters import FloatArray, Parameters
+    from verdigris.core.base.array_types import FloatArray
+    from verdigris.core.network.parameters import Parameters
     from verdigris.core.network.student import Student
 
 SEED = 20_051

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from verdigris.core.baking.state.learner import as_stored
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.ktx2 import BC7
 from verdigris.core.bundle.files.manifest_parts import Bounds
@@ -20,7 +21,7 @@ from verdigris.core.bundle.files.stored_textures import (
 )
 from verdigris.core.bundle.half_floats import judge, order_units, round_gptq
 from verdigris.core.network.latents.quantise import fit_ranges
-from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
 from verdigris.core.progress import Event, Warning
 from verdigris.core.settings.bake_settings import BC7_FORMAT, HALF_FORMAT, RGBA8_FORMAT

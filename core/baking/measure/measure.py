@@ -30,13 +30,11 @@ from verdigris.core.pictures.render import PICTURE_SIZE, PICTURE_SUBPIXELS, Ligh
 from verdigris.core.settings.presets import Kind
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.pictures.gbuffer import GBuffer
     from verdigris.core.settings.presets import Recipe
 
-    Floats = NDArray[np.float32]
 
 T = TypeVar("T")
 _lock = RLock()

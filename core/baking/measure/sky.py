@@ -21,12 +21,10 @@ from verdigris.core.network.latents.texels import footprint_width
 from verdigris.core.pictures.compare.metrics import SkyMetrics, measure_light
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from verdigris.core.base.array_types import FloatArray
     from verdigris.core.base.device import Device
     from verdigris.core.material.evaluator import DeviceMaterial
 
-    Floats = NDArray[np.floating]
 
 # Least cosine of the viewer, who hardly sees flatter surfaces.
 LEAST_COSINE = 0.15
@@ -66,14 +64,14 @@ def measure_sky(
     return measure_light(reflected_light(student, plan, Footprint()), wanted)
 
 
-def light_of_teacher(teacher: DeviceMaterial, resolution: int, plan: SkyPlan) -> Floats:
+def light_of_teacher(teacher: DeviceMaterial, resolution: int, plan: SkyPlan) -> FloatArray:
     """The light that a student's light is compared with, measured once."""
     footprint = Footprint(footprint_width(resolution, 0), plan.texel_places)
     key = ("sky", resolution, plan)
     return once(teacher, key, lambda: reflected_light(teacher, plan, footprint))
 
 
-def reflected_light(material: DeviceMaterial, plan: SkyPlan, footprint: Footprint) -> Floats:
+def reflected_light(material: DeviceMaterial, plan: SkyPlan, footprint: Footprint) -> FloatArray:
     """Light (places, 3) towards the viewer of each place."""
     response = material.response(*_evaluated(plan), footprint=footprint)
     response = response.reshape(plan.places, plan.directions, 3)
@@ -87,7 +85,7 @@ def prepare_sky(teacher: DeviceMaterial, resolution: int) -> None:
 
 
 @cache
-def _evaluated(plan: SkyPlan) -> tuple[Floats, Floats, Floats]:
+def _evaluated(plan: SkyPlan) -> tuple[FloatArray, FloatArray, FloatArray]:
     """uv, directions to the light and to the viewer of each evaluation."""
     uv, wo, _ = views_of(plan)
     return (
@@ -98,13 +96,13 @@ def _evaluated(plan: SkyPlan) -> tuple[Floats, Floats, Floats]:
 
 
 @cache
-def _radiance(plan: SkyPlan, of: Callable[[Floats], Floats]) -> Floats:
+def _radiance(plan: SkyPlan, of: Callable[[FloatArray], FloatArray]) -> FloatArray:
     """Radiance of a sky in each direction of each place: the same for teacher and student."""
     _, _, rotations = views_of(plan)
     return of(np.einsum("pij,dj->pdi", rotations, fibonacci_hemisphere(plan.directions)))
 
 
-def views_of(plan: SkyPlan) -> tuple[Floats, Floats, Floats]:
+def views_of(plan: SkyPlan) -> tuple[FloatArray, FloatArray, FloatArray]:
     """uv, directions to the viewer, and rotations from the surface to the world. Every call gives
     the same."""
     random = np.random.default_rng(_SEED)
@@ -115,12 +113,12 @@ def views_of(plan: SkyPlan) -> tuple[Floats, Floats, Floats]:
     return uv, wo, random_rotations(random, plan.places)
 
 
-def sky(directions: Floats) -> Floats:
+def sky(directions: FloatArray) -> FloatArray:
     """Grey radiance from unit vectors (..., 3) of the world, y up."""
     return sky_luminance(directions, SUN)
 
 
-def fibonacci_hemisphere(count: int) -> Floats:
+def fibonacci_hemisphere(count: int) -> FloatArray:
     """Unit vectors (count, 3) around z, each for an equal part of the hemisphere."""
     index = np.arange(count)
     cosine, turn = (index + 0.5) / count, np.pi * (3 - np.sqrt(5)) * index
@@ -128,7 +126,7 @@ def fibonacci_hemisphere(count: int) -> Floats:
     return np.stack([sine * np.cos(turn), sine * np.sin(turn), cosine], axis=1)
 
 
-def random_rotations(random: np.random.Generator, count: int) -> Floats:
+def random_rotations(random: np.random.Generator, count: int) -> FloatArray:
     """Matrices (count, 3, 3) of random unit quaternions: uniform among all rotations."""
     quaternions = random.standard_normal((4, count))
     w, x, y, z = quaternions / np.linalg.norm(quaternions, axis=0)

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.baking.state.run import Run
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.spec import LatentLayout
     from verdigris.core.settings.bake_settings import BakeSettings
 
-    Floats = NDArray[np.float32]
 
 T = TypeVar("T")
 # Pairs of directions and features; more of either gain a few percent.

@@ -10,13 +10,14 @@ import numpy as np
 
 from verdigris.core.baking.measure.measure import HeldOut, measure_student
 from verdigris.core.baking.state.choices import Stage, encoded_levels
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.half_floats import round_gptq
 from verdigris.core.importance.fill import fill_masked, find_masked
 from verdigris.core.material.teacher.teacher import Teacher
 from verdigris.core.network.latents.block_lines import compressed_copy
 from verdigris.core.network.latents.quantise import LatentRange, fit_ranges, quantised_copy
-from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import Student
 from verdigris.core.pictures.render import Lighting, render
 from verdigris.core.sampling.draw_samples import DrawnSamples

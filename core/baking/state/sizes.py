@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from verdigris.core.baking.measure.bundle_size import SMALLEST
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.network.latents.quantise import fit_ranges, pack_ranges
-from verdigris.core.network.parameters import CheckpointError, FloatArray, Parameters
+from verdigris.core.network.parameters import CheckpointError, Parameters
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.pictures.compare.metrics import INDISTINGUISHABLE_LOG_MAE
 from verdigris.core.settings.bake_settings import LATENT_CHANNELS, MORE_LATENTS

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import Bytes, Doubles
 from verdigris.core.network.latents.bc7 import TEXELS, blocks_of, from_blocks, to_blocks
 from verdigris.core.network.spec import LARGEST_HALF
 
-Blocks = NDArray[np.uint8]
 Halves = NDArray[np.float16]
-Doubles = NDArray[np.float64]
 # The largest index, and shares of the second endpoint in 64ths by index.
 LAST = 15
 WEIGHTS = np.array([(64 * index + 7) // LAST for index in range(LAST + 1)], np.int64)
@@ -33,7 +32,7 @@ _FITS = 3
 _LEAST_SLOPE = 1e-6
 
 
-def encode(level: Halves) -> Blocks:
+def encode(level: Halves) -> Bytes:
     """The blocks [rows, columns, 16] of half floats [height, width, 3], from 0 up. They are fitted
     to log(1 + value), so that relative errors are small."""
     texels = to_blocks(level).astype(np.float16)
@@ -56,7 +55,7 @@ def encode(level: Halves) -> Blocks:
     return _pack(*best[:2]).reshape(*size, -1)
 
 
-def decode(blocks: Blocks, height: int, width: int) -> Halves:
+def decode(blocks: Bytes, height: int, width: int) -> Halves:
     """The half floats [height, width, 3] of blocks [rows, columns, 16]."""
     rows, columns = blocks_of(height), blocks_of(width)
     bits = np.unpackbits(blocks.reshape(-1, TEXELS), axis=-1, bitorder="little").astype(np.int64)
@@ -73,7 +72,7 @@ def decode(blocks: Blocks, height: int, width: int) -> Halves:
     return from_blocks(texels.reshape(rows, columns, TEXELS, _CHANNELS), height, width)
 
 
-def is_known(blocks: Blocks) -> NDArray[np.bool_]:
+def is_known(blocks: Bytes) -> NDArray[np.bool_]:
     """Whether each block has mode 11."""
     return np.asarray(blocks[..., 0] & ((1 << _MODE_BITS) - 1) == _MODE)
 
@@ -173,7 +172,7 @@ def _better(
     )
 
 
-def _pack(ends: NDArray[np.int64], indices: NDArray[np.int64]) -> Blocks:
+def _pack(ends: NDArray[np.int64], indices: NDArray[np.int64]) -> Bytes:
     # the first index must be below 8: the other order of endpoints has the other indices
     is_swapped = indices[:, 0] >= _ANCHOR_BIT
     ends = np.where(is_swapped[:, None], ends[::-1], ends)
@@ -182,5 +181,5 @@ def _pack(ends: NDArray[np.int64], indices: NDArray[np.int64]) -> Blocks:
     fields += [(ends[end, :, each], _ENDPOINT_BITS) for end in (0, 1) for each in range(_CHANNELS)]
     fields += [(indices[:, texel], 4 if texel else 3) for texel in range(TEXELS)]
     bits = [values >> bit & 1 for values, count in fields for bit in range(count)]
-    packed: Blocks = np.packbits(np.stack(bits, -1).astype(np.uint8), axis=-1, bitorder="little")
+    packed: Bytes = np.packbits(np.stack(bits, -1).astype(np.uint8), axis=-1, bitorder="little")
     return packed

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import Floats
 from verdigris.core.base.json_fields import LARGEST_SINGLE, Fields, parse_json
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.files.manifest_parts import Bounds
@@ -18,9 +19,10 @@ from verdigris.core.network.light.sampler import Lobes, draw, lobes_of, look_at,
 from verdigris.core.network.numpy_mlp import evaluate_at_lod, latents_at_lod
 
 if TYPE_CHECKING:
+    from verdigris.core.base.array_types import FloatArray
     from verdigris.core.bundle.proxies.proxy_texture import Proxies
     from verdigris.core.material.evaluator import DeviceMaterial
-    from verdigris.core.network.parameters import FloatArray, Parameters
+    from verdigris.core.network.parameters import Parameters
     from verdigris.core.network.spec import LatentLayout
 
 SAMPLER_COLUMNS: dict[str, tuple[int, ...]] = {
@@ -38,7 +40,6 @@ SAME_DIRECTION = 1e-3
 # is drawn, a rounded share moves directions a hundred times as far, and with them the density of a
 # narrow lobe. Other random numbers are chosen then, at most this number of times.
 ROUNDED, _MOST_CHOICES = 0.25, 16
-Floats = NDArray[np.float32]
 _SEED = 20_011
 # Places of a footprint that the teacher is averaged over.
 _PLACES = 16

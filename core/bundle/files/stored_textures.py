@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.files import bc6h
 from verdigris.core.bundle.files.ktx2 import (
@@ -31,7 +32,7 @@ from verdigris.core.network.latents.quantise import (
     map_in_parts,
     quantise,
 )
-from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LARGEST_HALF, LAYER_CHANNELS, LatentLayout
 from verdigris.core.settings.bake_settings import BC7_FORMAT, HALF_FORMAT, RGBA8_FORMAT
 

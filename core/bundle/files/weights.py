@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.base.errors import BundleError
 from verdigris.core.bundle.files.manifest_network import FRAMES, bias_name, head_names, weights_name
 from verdigris.core.bundle.files.manifest_parts import HALF, Tensor
 from verdigris.core.network.light.sampler import all_head_views
-from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LARGEST_HALF, NetworkSpec
 
 MATRIX_ALIGNMENT = 128

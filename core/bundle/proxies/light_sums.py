@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verdigris.core.base.array_types import Floats
 from verdigris.core.base.colour import LUMINANCE
 from verdigris.core.base.device import MOST_THREADS
 from verdigris.core.base.kernels import Source
@@ -21,7 +22,6 @@ from verdigris.core.bundle.proxies.lobes import (
     PLASTIC,
 )
 from verdigris.core.bundle.proxies.quadrature import (
-    Floats,
     LightSums,
     LightTask,
     Respond,

@@ -10,15 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import Floats
 from verdigris.core.network.directions import build_frame, into_frame, normalise, stretch_factors
 from verdigris.core.network.light.sampler import above_horizon
 from verdigris.core.network.numpy_mlp import latents_at_lod
 from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import AXIS_ROWS, FRAME_ROWS
-
-Floats = NDArray[np.float32]
 
 # Widths of the lobes before the frame's stretch. Each frame has one of each.
 ALPHAS = (0.03, 0.1, 0.3, 1.0)

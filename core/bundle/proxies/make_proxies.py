@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import Doubles, Floats
 from verdigris.core.base.process.profile import profiled
 from verdigris.core.bundle.proxies.light_sums import deviation_of_sampler, sums_by_sampler, sums_on
 from verdigris.core.bundle.proxies.lobes import learned_frames, light_counts
@@ -37,8 +37,6 @@ from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.network.student import Student
 
-Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
 # The response at a footprint of 2^lod texels of the latents, as a function of place and directions.
 RespondAt = Callable[[float], Respond]
 # Least width of the latents, divided by that of the finest proxies.

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.floating[Any]]
-Doubles = NDArray[np.float64]
+from verdigris.core.base.array_types import Doubles, FloatArray
 
 # Cosines of the view whose albedos are stored. Flatter views count as the flattest one.
 COSINES = (1.0, 0.45, 0.15, 0.03)
@@ -42,23 +41,23 @@ _TOE, _TOE_SLOPE, _OFFSET, _GAMMA = 0.0031308, 12.92, 0.055, 2.4
 class ProxyValues:
     """What the proxies hold of N places."""
 
-    diffuse: Floats
+    diffuse: FloatArray
     """Albedo of the diffuse part [N, 3], the same for every view."""
-    albedos: Floats
+    albedos: FloatArray
     """Albedo of all reflected light [N, 4, 3], seen under COSINES."""
-    normal: Floats
+    normal: FloatArray
     """Mean normal [N, 3]."""
-    roughness: Floats
+    roughness: FloatArray
     """Mean roughness [N]: the square root of a GGX lobe's alpha."""
     curves: AlbedoCurves
     """Curves between the stored albedos."""
 
-    def albedo(self, cosine: Floats) -> Doubles:
+    def albedo(self, cosine: FloatArray) -> Doubles:
         """Directional albedo [N, 3]: the part of the light of a white sky that reaches a viewer
         under this cosine."""
         return self.curves.albedo(np.asarray(self.albedos, np.float64), cosine)
 
-    def specular(self, cosine: Floats) -> Doubles:
+    def specular(self, cosine: FloatArray) -> Doubles:
         """Directional albedo [N, 3] without the diffuse part."""
         return np.asarray(np.maximum(self.albedo(cosine) - self.diffuse, 0), np.float64)
 
@@ -78,7 +77,7 @@ class Proxies:
     curves: AlbedoCurves
     """Curves between the stored albedos."""
 
-    def at(self, uv: Floats, lod: Floats) -> ProxyValues:
+    def at(self, uv: FloatArray, lod: FloatArray) -> ProxyValues:
         """Trilinear values. `lod` is log2 of the footprint's width in texels of the latents."""
         level = np.asarray(lod, np.float64) - np.log2(self.texels_a_proxy)
         texels = trilinear([linear_texels(each) for each in self.levels], uv, level)
@@ -117,7 +116,7 @@ def store_level(values: ProxyValues, height: int, width: int) -> NDArray[np.uint
     return np.ascontiguousarray(np.moveaxis(texels.reshape(height, width, LAYERS, 4), 2, 0))
 
 
-def encode_srgb(values: Floats) -> NDArray[np.uint8]:
+def encode_srgb(values: FloatArray) -> NDArray[np.uint8]:
     """Bytes of linear values from 0 to 1."""
     x = np.clip(np.asarray(values, np.float64), 0, 1)
     curved = (1 + _OFFSET) * np.maximum(x, _TOE) ** (1 / _GAMMA) - _OFFSET
@@ -181,7 +180,7 @@ class AlbedoCurves:
             return False
         return self.powers == other.powers and np.array_equal(self.table, other.table)
 
-    def weights(self, cosine: Floats) -> Doubles:
+    def weights(self, cosine: FloatArray) -> Doubles:
         """[N, 3, 4]"""
         if self.powers:
             flat = 1 - np.clip(np.asarray(cosine, np.float64), COSINES[-1], 1)
@@ -189,7 +188,7 @@ class AlbedoCurves:
             return np.asarray(np.repeat(found[:, None], 3, axis=1), np.float64)
         return np.asarray(np.moveaxis(_between(self.table, cosine), 0, 1), np.float64)
 
-    def albedo(self, stored: Doubles, cosine: Floats) -> Doubles:
+    def albedo(self, stored: Doubles, cosine: FloatArray) -> Doubles:
         """Albedo [N, 3] of stored ones [N, 4, 3], at most 1."""
         seen = np.einsum("nck,nkc->nc", self.weights(cosine), stored)
         return np.asarray(np.clip(seen, 0, 1), np.float64)
@@ -250,7 +249,7 @@ class AlbedoBasis:
         return _between(self.functions, np.array(COSINES))
 
 
-def _between(table: Doubles, cosine: Floats) -> Doubles:
+def _between(table: Doubles, cosine: FloatArray) -> Doubles:
     """Values [3, N, 4] of a table [3, points, 4], linear between its points."""
     last = table.shape[1] - 1
     flattest = COSINES[-1]

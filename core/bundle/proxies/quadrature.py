@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import Doubles, Floats
 from verdigris.core.base.colour import LUMINANCE
 from verdigris.core.bundle.proxies.lobes import (
     LearnedFrames,
@@ -22,9 +22,6 @@ from verdigris.core.bundle.proxies.lobes import (
     light_counts,
 )
 from verdigris.core.bundle.proxies.proxy_texture import VIEW_COSINES
-
-Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
 
 # The response [N, 3] of N places [N, 2] with directions wi, wo [N, 3].
 Respond = Callable[[Floats, Floats, Floats], Floats]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import slangpy
     from numpy.typing import NDArray
 
-    from verdigris.core.bundle.files.reference import Floats
+    from verdigris.core.base.array_types import Floats
 
 QUERIES = Source("bundle/runtime/evaluate_queries")
 # NeuralQuery of evaluate_queries.slang.

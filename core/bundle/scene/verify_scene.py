@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.base.device import Device
-    from verdigris.core.bundle.files.reference import Floats
     from verdigris.core.bundle.runtime.device_materials import RuntimeChoice, StoredMaterial
     from verdigris.core.bundle.scene.scene_pack import ScenePack
     from verdigris.core.bundle.verify.rows import Row

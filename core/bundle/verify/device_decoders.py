@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from verdigris.core.base.device import MOST_CONSTANT_BYTES, Device, open_device
 from verdigris.core.base.errors import DeviceError
 from verdigris.core.bundle.files.arithmetic import PORTABLE
@@ -27,15 +25,13 @@ from verdigris.core.bundle.runtime.runtime_files import other_modules
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.bundle.files.arithmetic import Arithmetic
     from verdigris.core.bundle.files.manifest_parts import Bounds, FileRecord
     from verdigris.core.bundle.files.read import Bundle
     from verdigris.core.bundle.verify.rows import Sampler
     from verdigris.core.network.spec import NetworkSpec
 
-    Floats = NDArray[np.float32]
     Decoder = Callable[[Floats, Floats, Floats, Floats], Floats]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import Floats
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.bundle.files.bc6h import decode as decode_blocks
 from verdigris.core.bundle.files.bc6h import encode as encode_blocks
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from verdigris.core.network.parameters import Parameters
     from verdigris.core.network.spec import LatentLayout
 
-Floats = NDArray[np.float32]
 # (uv [N, 2], lod [N], wi [N, 3], wo [N, 3], random [N, 2]) -> rows; with live inputs `live` too
 Sampler = Callable[..., SamplerRows]
 # The graph differs by less than this between devices and drivers.

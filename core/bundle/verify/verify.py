@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import Floats
 from verdigris.core.bundle.files.manifest_parts import Bounds
 from verdigris.core.bundle.files.reference import (
     Reference,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.parameters import Parameters
 
-Floats = NDArray[np.float32]
 NO_SAMPLER = "the bundle has no sampler (new in version 4.2): bake the material again to get one"
 
 

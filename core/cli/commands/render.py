@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import Floats
 from verdigris.core.base.device import open_device
 from verdigris.core.base.outputs import check_apart
 from verdigris.core.bundle.files.read import Bundle, is_bundle, open_bundle
@@ -65,7 +64,6 @@ from verdigris.core.pictures.render import render as draw_lit
 
 app = CommandApp()
 
-Floats = NDArray[np.float32]
 Show = Callable[[float], None]
 Picture = Callable[[Show], Floats]
 

@@ -47,8 +47,8 @@ from verdigris.core.training.optimiser import BETA_1, BETA_2, EPSILON, adam_rate
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import FloatArray
     from verdigris.core.ladder.views.scene import FitViews
-    from verdigris.core.network.parameters import FloatArray
 
 _SHADER, _PIXEL_SHADER = Source("ladder/fitting/pbr_fit"), Source("ladder/fitting/fit_pixels")
 # Texels a side of the coarsest sizes, and the steps of each; then the parts of the full size, whose

@@ -32,9 +32,9 @@ from verdigris.core.training.optimiser import BETA_1, BETA_2, EPSILON, adam_rate
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import FloatArray
     from verdigris.core.ladder.texels.tone_curve import ToneCurve
 
-    Floats = NDArray[np.floating]
 
 _SHADER = Source("ladder/fitting/image_fit")
 # How pixels find their place in a grid, as image_model.slang numbers it.
@@ -127,7 +127,7 @@ class Records:
         return self.device.new_buffer(order.astype(np.uint32))
 
     @cached_property
-    def light(self) -> Floats:
+    def light(self) -> FloatArray:
         """The exposed light (N, 3)."""
         found = self.buffer.to_numpy().view(np.float32).reshape(self.count, RECORD)
         return np.array(found[:, 12:15])
@@ -194,7 +194,7 @@ class ImageFit:
         return float(self._losses.to_numpy().view(np.float32).mean())
 
     @property
-    def gradients(self) -> list[Floats]:
+    def gradients(self) -> list[FloatArray]:
         """The gradients by the stored values of each grid, summed over pixels, before soft
         quantisation."""
         found = self._texels["gGradients"].to_numpy().view(np.int32).reshape(-1, 3)
@@ -212,7 +212,7 @@ class ImageFit:
             end = first + len(each.grid.values)
             each.grid.values[:] = found[first:end, : each.grid.channels]
 
-    def shade(self) -> Floats:
+    def shade(self) -> FloatArray:
         """Light (N, 3) of all pixels."""
         count = self._records.count
         result = self._device.new_space(3 * count)
@@ -220,7 +220,7 @@ class ImageFit:
         self._run("shadeImage", count, result)
         return np.asarray(result.to_numpy().view(np.float32).reshape(count, 3))
 
-    def means(self, factor: float = 1.0) -> tuple[Floats, Floats]:
+    def means(self, factor: float = 1.0) -> tuple[FloatArray, FloatArray]:
         """The means (texels, 3) of stored light, times a factor, at the texels of the first grid,
         and the sum of weights at each texel. With a second grid of colours, these are means of the
         detail that the colours lack."""

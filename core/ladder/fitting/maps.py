@@ -34,13 +34,13 @@ from verdigris.core.lighting.bvh import shadow_origins
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.ladder.mesh.mesh_surface import Surface
     from verdigris.core.ladder.views.scene import Scene
     from verdigris.core.ladder.views.visibility import Seen
     from verdigris.core.lighting.device_lighting import DeviceBvh
     from verdigris.core.material.evaluator import DeviceMaterial
 
-    Floats = NDArray[np.float32]
 
 MASK, BLEND = "MASK", "BLEND"
 CUTOFF = 0.5

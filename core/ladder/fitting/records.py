@@ -15,12 +15,9 @@ from verdigris.core.ladder.texels.tone_curve import ToneCurve
 from verdigris.core.ladder.views.reference import lights_of, without_coverage
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from verdigris.core.base.array_types import FloatArray
     from verdigris.core.ladder.views.scene import FitViews
     from verdigris.core.ladder.views.visibility import Seen
-
-    Floats = NDArray[np.floating]
 
 
 # Pixels of the largest buffer: a software device can bind 128 MiB.
@@ -29,9 +26,9 @@ _MOST_ON_CPU, _MOST_ON_GPU = 1_500_000, 4_000_000
 
 def records_of(
     seen: Sequence[Seen],
-    lights: Sequence[Floats],
+    lights: Sequence[FloatArray],
     unique_set: str | None,
-    weights: Sequence[Floats] | None = None,
+    weights: Sequence[FloatArray] | None = None,
     first_set: str | None = None,
 ) -> Records:
     """Records of the pixels of views with their exposed light (N, 3). `first_set` is the uv set of
@@ -79,7 +76,7 @@ def mean_texture(records: Records, curve: ToneCurve, size: int, factor: float = 
     return grid
 
 
-def start_from_means(grid: Grid, found: tuple[Floats, Floats]) -> None:
+def start_from_means(grid: Grid, found: tuple[FloatArray, FloatArray]) -> None:
     """Sets texels to means, and fills texels that no pixel touched."""
     means, weight = found
     seen = weight > 1e-6

@@ -17,7 +17,8 @@ from verdigris.core.base.kernels import Source, constants_module
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float32]
+    from verdigris.core.base.array_types import Floats
+
 
 _SHADER = Source("ladder/measure/flip")
 # A display of .7 m at a distance of .7 m with 3840 pixels, as in the library.

@@ -19,13 +19,10 @@ from verdigris.core.ladder.views.reference import lights_of
 from verdigris.core.pictures.compare.metrics import display, ratio_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.base.device import Device
     from verdigris.core.ladder.views.scene import Scene
     from verdigris.core.ladder.views.visibility import Seen
-
-    Floats = NDArray[np.float32]
 
 
 # A rung is good enough for a screen size where its FLIP is below this.

@@ -22,11 +22,10 @@ from verdigris.core.pictures.gbuffer import frame_from
 
 if TYPE_CHECKING:
     import MaterialX as mx
-    from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.ladder.mesh.mesh_surface import Surface
 
-    Floats = NDArray[np.float32]
 
 SIDE = 512
 # Texels beside an island that continue it, for filters.

@@ -18,10 +18,8 @@ from verdigris.core.hosts.ladder_looks import TILES_SUFFIX
 from verdigris.core.material.domain import MOST_ALONG_A_SIDE
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from verdigris.core.base.array_types import Floats, Ints
 
-    Floats = NDArray[np.float32]
-    Ints = NDArray[np.int64]
 
 # The part of a texture that a uv set has to cover: filters need texels around each island.
 _LEAST_COVER = 0.02

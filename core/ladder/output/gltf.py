@@ -21,10 +21,10 @@ from verdigris.core.pictures.gbuffer import frame_from
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.ladder.rungs.rung import Rung, VertexLight, Written
     from verdigris.core.ladder.views.scene import Scene
 
-    Floats = NDArray[np.float32]
 
 _FLOAT, _UNSIGNED, _BYTE = 5126, 5125, 5121
 _ARRAY, _ELEMENTS = 34962, 34963

@@ -19,13 +19,12 @@ from verdigris.core.pictures.picture_files import encode_jpeg, srgb_from_linear,
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.ladder.ladder import Ladder
     from verdigris.core.ladder.measure.measure_rung import Measured
     from verdigris.core.ladder.rungs.rung import Rung
 
-    Floats = NDArray[np.float32]
 
 # The end of the scale of error maps.
 _TOP = 0.3

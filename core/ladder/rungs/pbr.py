@@ -41,14 +41,11 @@ from verdigris.core.ladder.views.reference import draws_with
 from verdigris.core.material.evaluator import compile_material
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from verdigris.core.base.array_types import FloatArray
     from verdigris.core.ladder.mesh.mesh_surface import Atlas
     from verdigris.core.ladder.views.scene import Scene
     from verdigris.core.material.teacher.teacher import Teacher
 
-    Floats = NDArray[np.floating]
 
 _STRENGTH = "emissive_strength"
 # Inputs of a surface shader that read glTF's textures as they are.
@@ -120,7 +117,7 @@ vec3 normal = 2.0 * texture(normalMap, uv0).xyz - 1.0;
         strength = {} if self.textures.emission is None else {_STRENGTH: self.textures.strength}
         return {**super().numbers(), **strength}
 
-    def replace_texels(self, decoded: Mapping[str, Floats]) -> None:
+    def replace_texels(self, decoded: Mapping[str, FloatArray]) -> None:
         self.textures.replace(decoded)
         assert isinstance(self.material, PbrMaterial)
         self.material.show(self.textures.grid, self.textures.linear_emission)

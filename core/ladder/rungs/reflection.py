@@ -25,9 +25,9 @@ from verdigris.core.ladder.texels.tone_curve import ToneCurve, fit_curve
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import FloatArray
     from verdigris.core.ladder.views.scene import Scene
 
-    Floats = NDArray[np.floating]
 
 # Sides of the reflection map.
 MIRROR_SIDE = 64
@@ -124,7 +124,7 @@ light += texture(shareMap, uv1).rgb * toLight(texture(mirrorMap, octahedral(r)).
         return replace(super().timing(), mirror_curve=self.model.mirror_curve)
 
 
-def mirror_uv(direction: Floats) -> Floats:
+def mirror_uv(direction: FloatArray) -> FloatArray:
     """Where a direction (3, N) is on the octahedral map (2, N), with y up."""
     x, y, z = direction / np.maximum(np.abs(direction).sum(0), 1e-9)
     fold_x = np.where(x >= 0, 1, -1) * (1 - np.abs(z))

@@ -23,6 +23,7 @@ from verdigris.core.ladder.texels.images import Blocks, RungImage, write_ktx, wr
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import FloatArray
     from verdigris.core.ladder.fitting.image_fit import Records
     from verdigris.core.ladder.ladder_settings import LadderSettings
     from verdigris.core.ladder.mesh.mesh_surface import Atlas
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.teacher.teacher import Teacher
 
-    Floats = NDArray[np.floating]
     Draw = Callable[[Seen, int], NDArray[np.float32]]
 
 AddTexture = Callable[[str, int], dict[str, int]]
@@ -113,10 +113,10 @@ class Preview:
 class VertexLight:
     """The light of vertices, (V, channels)."""
 
-    stored: Floats
-    light: Floats
+    stored: FloatArray
+    light: FloatArray
     """Linear light, not clipped."""
-    alpha: Floats | None
+    alpha: FloatArray | None
     """None if all vertices are opaque."""
 
 
@@ -234,7 +234,7 @@ class Rung:
         cutoff = {"alpha_cutoff": CUTOFF} if self.opacity.mode == MASK else {}
         return {"alpha_mode": self.opacity.mode, **cutoff}
 
-    def with_alpha(self, pixels: Floats) -> Floats:
+    def with_alpha(self, pixels: FloatArray) -> FloatArray:
         """Colours with the rung's opacity as their fourth channel, if it has one."""
         if self.opacity is None:
             return pixels
@@ -249,10 +249,10 @@ class Rung:
             self.replace_texels({use: each.decode() for use, each in self.blocks.items()})
             self.byte_size = sum(each.blocks.size for each in self.blocks.values())
 
-    def replace_texels(self, decoded: Mapping[str, Floats]) -> None:
+    def replace_texels(self, decoded: Mapping[str, FloatArray]) -> None:
         """Takes images, by their use, as its texels and its opacity."""
 
-    def replace_opacity(self, image: Floats | None) -> None:
+    def replace_opacity(self, image: FloatArray | None) -> None:
         """Takes the last channel of an image as its opacity, if it has both."""
         if self.opacity is not None and image is not None:
             before = self.opacity.grid

@@ -31,10 +31,10 @@ from verdigris.core.pictures.picture_files import srgb_from_linear
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.ladder.views.scene import Scene
     from verdigris.core.ladder.views.visibility import Seen
 
-    Floats = NDArray[np.float32]
 
 LIGHT = "light"
 """The use of the image that holds light, and opacity in its alpha."""

@@ -23,14 +23,10 @@ from verdigris.core.ladder.views.lit_pixels import LitPixels
 from verdigris.core.ladder.views.reference import Responses, draw_responses, draws_with
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.ladder.mesh.mesh_surface import Atlas
     from verdigris.core.ladder.views.scene import FitViews
     from verdigris.core.material.teacher.teacher import Teacher
-
-    Floats = NDArray[np.float32]
 
 
 @dataclass

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     import slangpy
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import FloatArray
     from verdigris.core.ladder.surface_shader.surface_shader import SurfaceShader
     from verdigris.core.ladder.views.lit_pixels import LitPixels
     from verdigris.core.ladder.views.reference import Responses
 
-    Floats = NDArray[np.floating]
 
 _SHADER = Source("ladder/surface_shader/texel_fit")
 _UNIT_BITS = 16
@@ -75,7 +75,7 @@ class TexelMaterial(DeviceMaterial):
         self.texels = self.device.new_buffer(padded, 16)
         self.layout = layout_uniform(grid.layout)
 
-    def values(self) -> Floats:
+    def values(self) -> FloatArray:
         """The texels as they are on the device, (texels, channels)."""
         found = self.texels.to_numpy().view(np.float32).reshape(-1, self.width)
         return np.asarray(found[:, : self.shader.channels])
@@ -275,13 +275,13 @@ def fit_surface(
     return best
 
 
-def _choices(start: Floats, fitted: Grid) -> dict[str, Grid]:
+def _choices(start: FloatArray, fitted: Grid) -> dict[str, Grid]:
     """Grids between the start and a fit. If a material has more detail than texels can store, few
     samples reach each texel, and its fit follows their noise. Then the mean change of several
     texels, or no change, is better."""
     change = fitted.values - start
 
-    def moved(by: Floats) -> Grid:
+    def moved(by: FloatArray) -> Grid:
         return Grid(fitted.width, fitted.height, quantise(start + by))
 
     found = {"all": fitted, "half": moved(change / 2), "none": moved(0 * change)}

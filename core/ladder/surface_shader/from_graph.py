@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     import MaterialX as mx
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.ladder.views.scene import Scene
 
-    Floats = NDArray[np.float32]
 
 # Added to the values, because emission is not negative.
 _ABOVE_ZERO = 16.0

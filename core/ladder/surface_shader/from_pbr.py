@@ -21,11 +21,9 @@ from verdigris.core.ladder.texels.grid import Grid
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from verdigris.core.base.array_types import FloatArray
     from verdigris.core.ladder.texels.pbr_model import PbrTextures
 
-    Floats = NDArray[np.floating]
 
 CATEGORY = "standard_surface"
 # Radians of a full turn.
@@ -35,15 +33,15 @@ _FLAT, _LEAST_TILT = (0.0, 0.0, 1.0), 0.01
 
 
 def start_from_pbr(
-    grid: Grid, layers: Sequence[str], name: str, emission: Floats | None = None,
-    opacity: Floats | None = None,
+    grid: Grid, layers: Sequence[str], name: str, emission: FloatArray | None = None,
+    opacity: FloatArray | None = None,
 ) -> tuple[SurfaceShader, Grid]:  # fmt: skip
     """The shader, and textures that look nearly like the glTF textures. Emission (texels, 3) is
     linear, and opacity (texels, 1) is from 0 to 1."""
     texels = pbr_model.decode(grid.values)
     count = len(texels)
 
-    def column(channel: int) -> Floats:
+    def column(channel: int) -> FloatArray:
         return texels[:, channel : channel + 1]
 
     full = np.ones((count, 1), np.float32)
@@ -52,7 +50,7 @@ def start_from_pbr(
     along = alpha + (1 - alpha) * strength
     slant = texels[:, pbr_model.NORMAL]
     up = np.sqrt(1 - np.minimum((slant**2).sum(1, keepdims=True), LARGEST_SLANT**2))
-    values: dict[tuple[str, str], Floats] = {
+    values: dict[tuple[str, str], FloatArray] = {
         ("base_color", "color3"): texels[:, pbr_model.BASE],
         ("metalness", "float"): column(pbr_model.METALNESS),
         ("specular", "float"): full,
@@ -88,7 +86,7 @@ def start_from_pbr(
 
 
 def surface_of_pbr(
-    textures: PbrTextures, opacity: Floats | None, name: str
+    textures: PbrTextures, opacity: FloatArray | None, name: str
 ) -> tuple[SurfaceShader, Grid]:
     """The shader and its textures, with numbers for inputs that are the same everywhere. Without a
     texture, the normal is the surface's own."""

@@ -25,13 +25,12 @@ from verdigris.core.pictures.picture_files import srgb_from_linear
 
 if TYPE_CHECKING:
     import MaterialX as mx
-    from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import FloatArray
     from verdigris.core.ladder.mesh.mesh_surface import Atlas
     from verdigris.core.ladder.texels.grid import Grid
     from verdigris.core.material.load.mtlx_document import Material
 
-    Floats = NDArray[np.floating]
 
 _GRAPH, _SURFACE = "textures", "surface"
 _DECODE = "srgb_texture_to_lin_rec709"
@@ -77,21 +76,21 @@ class TexturedInput:
     def is_opacity(self) -> bool:
         return any(part in self.name for part in _HOLES)
 
-    def stored(self, values: Floats) -> Floats:
+    def stored(self, values: FloatArray) -> FloatArray:
         """Values (texels, channels) of the input as numbers from 0 to 1."""
         if self.is_direction:
             return np.asarray(np.clip(0.5 + 0.5 * values, 0, 1), np.float32)
         part = np.clip((values - self.low) / (self.high - self.low), 0, 1)
         return np.asarray(srgb_from_linear(part) if self.is_colour else part, np.float32)
 
-    def decoded(self, stored: Floats) -> Floats:
+    def decoded(self, stored: FloatArray) -> FloatArray:
         """Stored numbers as the document decodes them. Directions are not normalised."""
         if self.is_direction:
             return 2 * stored - 1
         part = linear_from_srgb(stored) if self.is_colour else stored
         return np.asarray(self.low + (self.high - self.low) * part)
 
-    def fitting(self, values: Floats) -> TexturedInput:
+    def fitting(self, values: FloatArray) -> TexturedInput:
         """The input with a range that holds these values."""
         if self.is_direction:
             return self
@@ -135,7 +134,7 @@ def fed_inputs(surface: mx.Node) -> list[TexturedInput]:
     ]
 
 
-def is_constant(values: Floats) -> bool:
+def is_constant(values: FloatArray) -> bool:
     """Whether values (texels, channels) are the same all over the surface."""
     return bool((np.ptp(values, axis=0) < _LEAST_SPREAD).all())
 
@@ -313,7 +312,7 @@ def write_images(
     return files
 
 
-def write_tiles(folder: Path, stem: str, pixels: Floats, atlas: Atlas) -> str:
+def write_tiles(folder: Path, stem: str, pixels: FloatArray, atlas: Atlas) -> str:
     """Writes each UDIM tile of an image (height, width, channels) as a file. Returns the name of
     the files, which contains <UDIM>."""
     for number, (left, bottom, side) in atlas.parts(len(pixels)).items():

@@ -20,7 +20,8 @@ from verdigris.core.network.spec import LatentLayout
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.floating]
+    from verdigris.core.base.array_types import FloatArray
+
     Ints = NDArray[np.integer]
 
 STEPS = 255
@@ -39,11 +40,11 @@ class Grid:
 
     width: int
     height: int
-    values: Floats
+    values: FloatArray
     """(texels, channels)"""
 
     @classmethod
-    def of(cls, width: int, height: int, start: Floats) -> Grid:
+    def of(cls, width: int, height: int, start: FloatArray) -> Grid:
         """A grid with these values in each texel."""
         return cls(width, height, np.tile(np.asarray(start, np.float32), (width * height, 1)))
 
@@ -56,15 +57,15 @@ class Grid:
         return int(self.values.shape[1])
 
     @property
-    def image(self) -> Floats:
+    def image(self) -> FloatArray:
         """(height, width, channels)"""
         return self.values.reshape(self.height, self.width, self.channels)
 
-    def corners(self, uv: Floats) -> tuple[Ints, Floats]:
+    def corners(self, uv: FloatArray) -> tuple[Ints, FloatArray]:
         """Indices and weights (4, N) of the texels around each uv (2, N), with wrapping."""
         return corners(self.layout, uv, 0)
 
-    def sample(self, uv: Floats) -> Floats:
+    def sample(self, uv: FloatArray) -> FloatArray:
         """Interpolated values (channels, N)."""
         return gather(self.values, *self.corners(uv))
 
@@ -111,7 +112,9 @@ def layout_uniform(layout: LatentLayout) -> dict[str, int]:
     return {name: getattr(layout, name) for name in names}
 
 
-def soft_quantise(values: Floats, softness: float, steps: int = STEPS) -> tuple[Floats, Floats]:
+def soft_quantise(
+    values: FloatArray, softness: float, steps: int = STEPS
+) -> tuple[FloatArray, FloatArray]:
     """The softly quantised values, and their derivative by the values. A `softness` of 0 leaves
     values as they are; 1 gives the hardest steps."""
     if softness <= 0:
@@ -140,6 +143,6 @@ def rate_at(step: int, steps: int, peak: float) -> float:
     return peak * (_END + (1 - _END) * 0.5 * (1 + float(np.cos(np.pi * done))))
 
 
-def quantise(values: Floats, steps: int = STEPS) -> Floats:
+def quantise(values: FloatArray, steps: int = STEPS) -> FloatArray:
     """Values rounded to the nearest step."""
     return np.asarray(np.rint(np.clip(values, 0, 1) * steps) / steps, values.dtype)

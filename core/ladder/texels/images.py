@@ -28,8 +28,8 @@ from verdigris.core.pictures.picture_files import write_data
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.floating]
-    Bytes = NDArray[np.uint8]
+    from verdigris.core.base.array_types import Bytes, FloatArray
+
 
 _QUAD = 4
 # Of BC4: the bytes of a channel of a block, its ends, and the last step.
@@ -42,7 +42,7 @@ _BYTES = LatentRange(np.ones(_QUAD, np.float32), np.zeros(_QUAD, np.float32))
 class RungImage:
     """An image of a rung."""
 
-    pixels: Floats
+    pixels: FloatArray
     """(height, width, channels) from 0 to 1, row 0 at v = 0."""
     is_srgb: bool = False
     has_two: bool = False
@@ -88,7 +88,7 @@ class Blocks:
     height: int
     width: int
 
-    def decode(self) -> Floats:
+    def decode(self) -> FloatArray:
         """What a texture unit reads, (height, width, channels), without the transfer function."""
         if self.format in (BC4, BC5):
             return decode_bc4(self.blocks, self.height, self.width)
@@ -96,7 +96,7 @@ class Blocks:
         return np.asarray(decoded / np.float32(255), np.float32)
 
 
-def write_png(path: Path, pixels: Floats) -> None:
+def write_png(path: Path, pixels: FloatArray) -> None:
     """Writes an image (height, width, channels) with v = 1 at the top."""
     write_data(path, np.ascontiguousarray(pixels[::-1], np.float32))
 
@@ -137,7 +137,7 @@ def _writer() -> str:
     return f"Verdigris {version()}"
 
 
-def encode_bc4(values: Floats) -> Bytes:
+def encode_bc4(values: FloatArray) -> Bytes:
     """The blocks [rows, columns, 8 * channels] of values [height, width, channels] from 0 to 1."""
     rows, columns = map(bc7.blocks_of, values.shape[:2])
     texels = bc7.to_blocks(255 * np.clip(values, 0, 1).astype(np.float32))

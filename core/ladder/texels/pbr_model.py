@@ -37,12 +37,10 @@ from verdigris.core.material.evaluator import DeviceMaterial
 
 if TYPE_CHECKING:
     import slangpy
-    from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import FloatArray
     from verdigris.core.ladder.texels.grid import Grid
-    from verdigris.core.network.parameters import FloatArray
 
-    Floats = NDArray[np.floating]
 
 _SHADER = Source("ladder/texels/pbr_textures")
 
@@ -202,13 +200,13 @@ class PbrTextures:
         return _BYTES + sum(_LAYER_BYTES[each] for each in self.layers) + emission
 
     @property
-    def linear_emission(self) -> Floats | None:
+    def linear_emission(self) -> FloatArray | None:
         """Emission (texels, 3) as linear light; None if there is none."""
         if self.emission is None:
             return None
         return np.asarray(linear_from_srgb(self.emission.values) * self.strength)
 
-    def images(self, opacity: Floats | None = None) -> dict[str, RungImage]:
+    def images(self, opacity: FloatArray | None = None) -> dict[str, RungImage]:
         """The textures as glTF has them, by their use; opacity is the alpha of colours."""
         image = self.grid.image
         slant = 2 * image[..., NORMAL] - 1
@@ -236,7 +234,7 @@ class PbrTextures:
             found[EMISSIVE] = RungImage(self.emission.image, is_srgb=True)
         return found
 
-    def replace(self, images: Mapping[str, Floats]) -> None:
+    def replace(self, images: Mapping[str, FloatArray]) -> None:
         """Takes these images as its texels."""
         image = self.grid.image
         image[..., BASE] = images[BASE_COLOUR][..., :3]
@@ -257,7 +255,7 @@ class PbrTextures:
             self.emission.image[:] = images[EMISSIVE][..., :3]
 
 
-def _anisotropy_texture(stored: Floats) -> Floats:
+def _anisotropy_texture(stored: FloatArray) -> FloatArray:
     """The texture of KHR_materials_anisotropy: the direction in two channels, and the strength."""
     stretch = 2 * stored - 1
     angle = 0.5 * np.arctan2(stretch[..., 1], stretch[..., 0])
@@ -266,7 +264,7 @@ def _anisotropy_texture(stored: Floats) -> Floats:
     return np.concatenate([direction, strength[..., None]], -1)
 
 
-def _stretch_of(texture: Floats) -> Floats:
+def _stretch_of(texture: FloatArray) -> FloatArray:
     """The stored stretch of a texture of KHR_materials_anisotropy."""
     x, y = np.moveaxis(2 * texture[..., :2] - 1, -1, 0)
     angle, strength = np.arctan2(y, x), texture[..., 2] ** 2
@@ -277,14 +275,14 @@ def _stretch_of(texture: Floats) -> Floats:
 class PbrMaterial(DeviceMaterial):
     """The textures of a fit on a device, drawn as in an engine. Emission (texels, 3) is linear."""
 
-    def __init__(self, grid: Grid, device: Device, emission: Floats | None = None) -> None:
+    def __init__(self, grid: Grid, device: Device, emission: FloatArray | None = None) -> None:
         self.device = device
         self._kernels = device.new_kernels(is_hasty=True)
         for module in CONSTANTS:
             self._kernels.load(module)
         self.show(grid, emission)
 
-    def show(self, grid: Grid, emission: Floats | None) -> None:
+    def show(self, grid: Grid, emission: FloatArray | None) -> None:
         """Draws these textures from now on."""
         self.is_dark_and_opaque = emission is None
         self._layout = grid.layout

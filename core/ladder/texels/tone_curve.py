@@ -17,9 +17,8 @@ from verdigris.core.base.errors import SettingsError
 from verdigris.core.pictures.compare.metrics import display
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from verdigris.core.base.array_types import FloatArray
 
-    Floats = NDArray[np.floating]
 
 _STEPS = 255
 _QUANTILES = 512
@@ -49,16 +48,16 @@ class ToneCurve:
         """The light that is stored as 1."""
         return 1 / (self.a + self.b + self.c)
 
-    def to_light(self, stored: Floats) -> Floats:
-        result: Floats = stored / ((self.c * stored + self.a) * stored + self.b)
+    def to_light(self, stored: FloatArray) -> FloatArray:
+        result: FloatArray = stored / ((self.c * stored + self.a) * stored + self.b)
         return result
 
-    def slope(self, stored: Floats) -> Floats:
+    def slope(self, stored: FloatArray) -> FloatArray:
         """The derivative of `to_light`."""
         divisor = (self.c * stored + self.a) * stored + self.b
         return np.asarray((self.b - self.c * stored**2) / divisor**2, stored.dtype)
 
-    def to_stored(self, light: Floats) -> Floats:
+    def to_stored(self, light: FloatArray) -> FloatArray:
         """The inverse of `to_light`, clipped to 0 and 1."""
         h = np.clip(light, 0, self.largest).astype(np.float64)
         middle = 1 - self.a * h
@@ -81,7 +80,7 @@ CLAMP = ToneCurve(0.0, 1.0)
 """Light from 0 to 1 as it is; more is lost."""
 
 
-def fit_curve(light: Floats, is_second_order: bool = False) -> ToneCurve:
+def fit_curve(light: FloatArray, is_second_order: bool = False) -> ToneCurve:
     """The curve with the smallest expected error of the displayed light after rounding to bytes."""
     values = np.maximum(np.asarray(light, np.float64).reshape(-1), 0)
     at = np.linspace(0, _LARGEST_QUANTILE, _QUANTILES)
@@ -96,7 +95,7 @@ def fit_curve(light: Floats, is_second_order: bool = False) -> ToneCurve:
     return min(found, key=lambda each: each[0])[1]
 
 
-def _searched(values: Floats, largest: float, bend: float) -> tuple[float, ToneCurve]:
+def _searched(values: FloatArray, largest: float, bend: float) -> tuple[float, ToneCurve]:
     """The best curve with c = bend b, by an ever finer search."""
     peak, slope = np.log(largest), np.log(largest * 0.4)
     reach = 1.6
@@ -117,7 +116,7 @@ def _searched(values: Floats, largest: float, bend: float) -> tuple[float, ToneC
     return best
 
 
-def expected_error(curve: ToneCurve, values: Floats) -> float:
+def expected_error(curve: ToneCurve, values: FloatArray) -> float:
     """Mean squared error of displayed light (N,) that is stored in bytes."""
     stored = curve.to_stored(values)
     step = curve.slope(stored) / _STEPS

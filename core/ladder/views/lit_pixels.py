@@ -16,11 +16,8 @@ from verdigris.core.ladder.views.reference import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from verdigris.core.ladder.views.scene import FitViews, Scene
 
-    Floats = NDArray[np.float32]
 
 _DRAW = Source("ladder/views/draw_incoming")
 # One direction to the sun for so many pairs, as in shade_environment.

@@ -15,14 +15,12 @@ from verdigris.core.material.evaluator import POINT
 from verdigris.core.pictures.environment_render import LitPart
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.ladder.views.scene import Scene
     from verdigris.core.ladder.views.visibility import Seen, ViewPixels
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.pictures.environment_render import EnvironmentLighting
 
-    Floats = NDArray[np.float32]
     Progress = Callable[[float], None]
 
 _SHADER = Source("ladder/views/draw_responses")

@@ -16,12 +16,12 @@ from verdigris.core.pictures.environment_render import SHADE_ENVIRONMENT, Enviro
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.ladder.mesh.mesh_surface import Atlas, Surface
     from verdigris.core.ladder.views.visibility import Seen
     from verdigris.core.lighting.environment import Environment
     from verdigris.core.material.teacher.teacher import Teacher
 
-    Floats = NDArray[np.float32]
 
 # The part of the pixels that checks a fit.
 _APART = 0.15

@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Floats, Ints
     from verdigris.core.ladder.mesh.mesh_surface import Surface
 
-    Floats = NDArray[np.float32]
-    Ints = NDArray[np.int64]
 
 _SHADER = Source("ladder/views/see_mesh")
 _FIELD_OF_VIEW = 24.0

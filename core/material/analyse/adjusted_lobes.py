@@ -19,9 +19,9 @@ from verdigris.core.material.graph.traversal import defined_input, is_fed
 
 if TYPE_CHECKING:
     import MaterialX as mx
-    from numpy.typing import NDArray
 
-    Doubles = NDArray[np.float64]
+    from verdigris.core.base.array_types import Doubles
+
 
 LEAST_ALPHA = 0.005
 _LEAST_ROUGHNESS = math.sqrt(LEAST_ALPHA)

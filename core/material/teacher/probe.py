@@ -14,11 +14,10 @@ from verdigris.core.material.evaluator import even_knots
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Doubles, Floats
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.teacher.teacher import Teacher
 
-    Doubles = NDArray[np.float64]
-    Floats = NDArray[np.float32]
 
 NEARLY_NOTHING = 0.01
 # The largest albedo that random directions may estimate for a white material.

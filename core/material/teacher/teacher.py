@@ -25,8 +25,9 @@ from verdigris.core.material.teacher.textures import TexturePool
 if TYPE_CHECKING:
     import slangpy
 
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.material.domain import MeshPoints
-    from verdigris.core.material.evaluator import Floats, Frames
+    from verdigris.core.material.evaluator import Frames
     from verdigris.core.material.live_inputs.live_input import WantedInput
     from verdigris.core.material.load.mtlx_document import Document, Material
 

@@ -11,16 +11,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import Doubles, Floats
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.process.profile import profiled
 
 if TYPE_CHECKING:
     from verdigris.core.material.evaluator import DeviceMaterial
 
-Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
 
 # Places that are averaged along a side of the map, and along a side of a texel. A small map of a
 # large texture needs more places per texel.

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.network.parameters import FloatArray
+from verdigris.core.base.array_types import Bytes, FloatArray, Ints
 
 # Texels a side of a block, texels of a block, and its bytes.
 SIDE, TEXELS, BLOCK_BYTES = 4, 16, 16
@@ -31,9 +31,6 @@ SCALAR_BITS = np.array([0, *[6] * 8, *[8] * 4])
 # Channels of a stored block: the scalar is last, and the last channel takes its place.
 _SWAPPED = np.array([[3, 1, 2, 0], [0, 3, 2, 1], [0, 1, 3, 2], [*range(4)], [*range(4)]])
 _ROTATION = np.array([1, 2, 3, 0])
-
-Bytes = NDArray[np.uint8]
-Whole = NDArray[np.int64]
 
 
 def blocks_of(size: int) -> int:
@@ -70,7 +67,7 @@ def parts_of(along: NDArray[Any], kinds: NDArray[np.integer[Any]]) -> tuple[NDAr
 
 def indices_of(
     texels: FloatArray, first: FloatArray, second: FloatArray, kinds: NDArray[np.integer[Any]]
-) -> tuple[Whole, Whole]:
+) -> tuple[Ints, Ints]:
     """Indices [..., 16] of texels [..., 16, 4] between two endpoints [..., 4]: along the line, and
     of the scalar."""
     found = []
@@ -88,9 +85,9 @@ def decode_indices(
     first: NDArray[Any],
     second: NDArray[Any],
     kinds: NDArray[np.integer[Any]],
-    line: Whole,
-    scalar: Whole,
-) -> Whole:
+    line: Ints,
+    scalar: Ints,
+) -> Ints:
     """The bytes [..., 16, 4] of a block's texels."""
     is_scalar = np.arange(_CHANNELS) == SCALAR[kinds][..., None, None]
     weight = np.where(
@@ -107,8 +104,8 @@ def pack(
     first: NDArray[Any],
     second: NDArray[Any],
     kinds: NDArray[np.integer[Any]],
-    line: Whole,
-    scalar: Whole,
+    line: Ints,
+    scalar: Ints,
 ) -> Bytes:
     """The blocks [..., 16] of these endpoints, kinds and indices."""
     swapped = _SWAPPED[SCALAR[kinds]]
@@ -145,13 +142,13 @@ def pack(
     return blocks
 
 
-def _turned(ends: Whole, turns: NDArray[np.bool_]) -> Whole:
+def _turned(ends: Ints, turns: NDArray[np.bool_]) -> Ints:
     return np.where(turns[..., None, None], ends[..., ::-1], ends)
 
 
 def _fields(
-    mode: int, large: bool, ends: Whole, rotation: Whole, line: Whole, scalar: Whole
-) -> Iterator[tuple[Whole, int]]:
+    mode: int, large: bool, ends: Ints, rotation: Ints, line: Ints, scalar: Ints
+) -> Iterator[tuple[Ints, int]]:
     """Values and bits of a block's fields in their order. `large`: the line's indices have more
     bits than the scalar's."""
     yield np.full(len(ends), 1 << mode), mode + 1
@@ -175,12 +172,12 @@ def _fields(
         yield from _indices(indices, bits)
 
 
-def _indices(indices: Whole, bits: int) -> Iterator[tuple[Whole, int]]:
+def _indices(indices: Ints, bits: int) -> Iterator[tuple[Ints, int]]:
     for texel in range(TEXELS):
         yield indices[:, texel], bits - (texel == 0)
 
 
-def unpack(blocks: Bytes) -> tuple[Whole, Whole, Whole, Whole, Whole]:
+def unpack(blocks: Bytes) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     """Endpoints [..., 4], kinds and indices [..., 16] of blocks; the inverse of `pack`."""
     flat = blocks.reshape(-1, BLOCK_BYTES)
     bits = np.unpackbits(flat, axis=-1, bitorder="little").astype(np.int64)
@@ -201,16 +198,16 @@ def unpack(blocks: Bytes) -> tuple[Whole, Whole, Whole, Whole, Whole]:
     return first, second, kinds.reshape(shape), line, scalar
 
 
-def _read(bits: Whole, mode: int, large: bool) -> tuple[Whole, Whole, Whole, Whole]:
+def _read(bits: Ints, mode: int, large: bool) -> tuple[Ints, Ints, Ints, Ints]:
     """Endpoints as they are stored, kinds and indices of blocks of one mode."""
     place = mode + 1
 
-    def take(count: int) -> Whole:
+    def take(count: int) -> Ints:
         nonlocal place
         place += count
         return np.asarray(bits[:, place - count : place] @ (1 << np.arange(count)))
 
-    def take_indices(count: int) -> Whole:
+    def take_indices(count: int) -> Ints:
         return np.stack([take(count - (texel == 0)) for texel in range(TEXELS)], -1)
 
     rotation = take(2) if mode != 6 else np.zeros(len(bits), np.int64)

@@ -21,9 +21,10 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import Bytes, FloatArray
 from verdigris.core.network.latents import bc7
 from verdigris.core.network.latents.quantise import BYTE, LatentRange, dequantise
-from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.parameters import Parameters
 
 T = TypeVar("T")
 
@@ -261,12 +262,12 @@ def longest_axis(elements: FloatArray) -> FloatArray:
 
 def encode(
     texels: FloatArray, latent_range: LatentRange, squares: FloatArray | None = None
-) -> bc7.Bytes:
+) -> Bytes:
     """The blocks [layers, rows, columns, 16] of a level [height, width, channels]. `squares` are
     the mean squares of gradients, in the same shape."""
     starts = range(0, len(texels), _ROWS_A_THREAD)
 
-    def encode_rows(start: int) -> bc7.Bytes:
+    def encode_rows(start: int) -> Bytes:
         rows = slice(start, start + _ROWS_A_THREAD)
         return _encode(texels[rows], latent_range, None if squares is None else squares[rows])
 
@@ -292,7 +293,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
-def _encode(texels: FloatArray, latent_range: LatentRange, squares: FloatArray | None) -> bc7.Bytes:
+def _encode(texels: FloatArray, latent_range: LatentRange, squares: FloatArray | None) -> Bytes:
     height, width, channels = texels.shape
     quads = to_quads(texels)
     fit = fit_blocks(
@@ -334,11 +335,11 @@ def compressed_copy(
     return result
 
 
-def decode(blocks: bc7.Bytes, height: int, width: int) -> bc7.Bytes:
+def decode(blocks: Bytes, height: int, width: int) -> Bytes:
     """The bytes [layers, height, width, 4] of blocks [layers, rows, columns, 16]."""
     rows_a_thread = _ROWS_A_THREAD // bc7.SIDE
 
-    def decode_rows(start: int) -> bc7.Bytes:
+    def decode_rows(start: int) -> Bytes:
         texels = bc7.decode(blocks[:, start : start + rows_a_thread])
         rows = texels.shape[1] * bc7.SIDE
         return np.stack([bc7.from_blocks(each, rows, width) for each in texels])

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.base.errors import SettingsError
-from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.parameters import Parameters
 
 BYTE = 255
 # The least range of a constant channel, so that single floats resolve it beside the offset.

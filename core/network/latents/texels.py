@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.network.parameters import FloatArray
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.network.spec import COARSE_WIDTH, LatentLayout
 
 IndexArray = NDArray[np.integer[Any]]

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.network.directions import normalise
 from verdigris.core.network.light.sampler import (
     Lobes,
@@ -22,7 +23,7 @@ from verdigris.core.network.light.sampler import (
     pdf,
     run_head,
 )
-from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LENGTH_EPSILON
 
 GOLDEN_RATIO = 0.6180339887498949

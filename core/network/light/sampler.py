@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.network.directions import (
     build_frame,
     dot,
@@ -27,7 +28,7 @@ from verdigris.core.network.directions import (
     normalise,
     stretch_factors,
 )
-from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import (
     AXIS_ROWS,
     FRAME_ROWS,

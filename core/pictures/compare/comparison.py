@@ -18,14 +18,12 @@ from verdigris.core.pictures.picture_files import encode_jpeg
 from verdigris.core.pictures.render import SUBPIXELS, Lighting, Uploads, draw, over_backdrop
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.teacher.teacher import Teacher
     from verdigris.core.network.student import Student
     from verdigris.core.pictures.gbuffer import GBuffer
 
-    Floats = NDArray[np.float32]
 
 _SUFFIX = ".compare.jpg"
 REPORT_SIZE = 512

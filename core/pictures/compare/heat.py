@@ -13,9 +13,8 @@ import numpy as np
 from verdigris.core.pictures.compare.metrics import display
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from verdigris.core.base.array_types import Floats
 
-    Floats = NDArray[np.float32]
 
 LOCKED_TOP = 0.1
 """The difference at the end of the scale, which anyone can see."""

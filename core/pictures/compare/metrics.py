@@ -12,11 +12,9 @@ from functools import cache
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.base.errors import SettingsError
-
-FloatArray = NDArray[np.floating[Any]]
 
 # Keep the relative metrics finite on black.
 SMAPE_EPSILON = 1e-3

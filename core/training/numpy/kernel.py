@@ -18,10 +18,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.network import losses
 from verdigris.core.network.activations import exponent_backward, exponent_of, response_of
 from verdigris.core.network.latents.texels import IndexArray
-from verdigris.core.network.parameters import FloatArray
 from verdigris.core.network.spec import (
     AXIS_ROWS,
     COSINE_OFFSET,

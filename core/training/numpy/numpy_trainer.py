@@ -20,11 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.base.errors import SettingsError
 from verdigris.core.base.process.processor import find_affinities, pin_thread, single_threaded_blas
 from verdigris.core.network.latents.quantise import LatentRange, fit_ranges
 from verdigris.core.network.latents.texels import IndexArray
-from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LatentLayout
 from verdigris.core.settings.schedule import HARD, TrainingSettings
 from verdigris.core.training.latent_rounding import (

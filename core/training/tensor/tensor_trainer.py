@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from verdigris.core.base.array_types import FloatArray
 from verdigris.core.base.device import Device
 from verdigris.core.network.latents.quantise import LatentRange, fit_ranges
-from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.student import SharedBuffers
 from verdigris.core.settings.schedule import TrainingSettings
 from verdigris.core.training.latent_rounding import LatentBlocks, LatentGrid, rotate_latents

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from verdigris.core.network.parameters import FloatArray, Parameters
+from verdigris.core.base.array_types import FloatArray
+from verdigris.core.network.parameters import Parameters
 from verdigris.core.network.spec import LatentLayout, NetworkSpec
 from verdigris.core.sampling.draw_samples import TRAINING_SAMPLE, turn_of
 from verdigris.core.training.latent_rounding import block_offsets

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.geometry.mesh import Mesh
     from verdigris.core.network.student import Student
     from verdigris.core.pictures.canvas import Canvas, Raster, Tone
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from verdigris.core.training.numpy.numpy_trainer import LiveNetwork
     from verdigris.core.worker.drawing.shown import ShownMaterials
 
-    Floats = NDArray[np.float32]
     Light = tuple[Floats, Floats]
     """Unit direction to a light, and its colour."""
 

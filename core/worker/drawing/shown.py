@@ -21,8 +21,7 @@ from verdigris.core.pictures.view import GREY, View
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from verdigris.core.base.array_types import Bytes
     from verdigris.core.material.domain import Tiles
     from verdigris.core.material.evaluator import DeviceMaterial
     from verdigris.core.material.live_inputs.live_input import LiveInput
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from verdigris.core.network.student import Student
     from verdigris.core.worker.protocol.commands import Range
 
-    Bytes = NDArray[np.uint8]
 
 TEXTURE_SIZE = 256
 _COARSE_LEVEL_PLACES = 16

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from verdigris.core.baking.measure.measure import HeldOut
+    from verdigris.core.base.array_types import Floats
     from verdigris.core.network.student import Student
     from verdigris.core.training.numpy.numpy_trainer import LiveNetwork
     from verdigris.core.worker.protocol.commands import Focus
 
-    Floats = NDArray[np.float32]
 
 ERROR_MAP_SIZE = 64
 _SAMPLES_AT_ONCE = 1024
