@@ -1,4 +1,4 @@
-"""Maps that come as arrays of numpy, from hosts that have no library for images, and as images."""
+"""Importance maps: as arrays of numpy, which need no image library, as images, and from errors."""
 
 import numpy as np
 import OpenImageIO as oiio
