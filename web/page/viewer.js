@@ -56,7 +56,7 @@ export class Viewer {
     this.resize();
   }
 
-  /** Shows another material; the programs of one decoder shape are shared. */
+  /** Shows another material. Materials with one architecture share programs. */
   setMaterial(loaded) {
     this.material?.dispose();
     this.material = new GlMaterial(this.gl, loaded);

@@ -7,7 +7,7 @@ const MODE = 3; // five bits, called mode 11
 const HALF_ONE = 0x3c00;
 
 /**
- * Decodes blocks of unsigned BC6H of mode 11, two endpoints of 10 bits, to RGBA halves. Verdigris writes no
+ * Decodes blocks of unsigned BC6H with mode 11, which has two endpoints of 10 bits, to RGBA halves. Verdigris writes no
  * other mode.
  * @returns {Uint8Array} 8 bytes for each texel
  */

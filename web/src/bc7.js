@@ -2,7 +2,7 @@
 
 import { VerdigrisError } from "./errors.js";
 
-/** Shares of the second endpoint in 64ths, by bits of an index. */
+/** Shares of the second endpoint in 64ths, by the number of bits of an index. */
 export const WEIGHTS = {
   2: [0, 21, 43, 64],
   3: [0, 9, 18, 27, 37, 46, 55, 64],
@@ -10,7 +10,7 @@ export const WEIGHTS = {
 };
 
 /**
- * Decodes blocks of BC7 of the modes with one set of endpoints, 4, 5 and 6. Verdigris writes no others.
+ * Decodes BC7 blocks with modes 4, 5 and 6, which have one set of endpoints. Verdigris writes no others.
  * @param {Uint8Array} blocks 16 bytes for each block of 4 x 4 texels, row by row
  * @returns {Uint8Array} 4 bytes for each texel
  */
@@ -53,7 +53,7 @@ function decodeBlock(bits, mode, texels) {
   for (let texel = 0; texel < 16; texel++) {
     for (let channel = 0; channel < 4; channel++) {
       const weight = (channel === 3 ? alpha : colour)[texel];
-      // the channel that was exchanged with alpha
+      // the channel that alpha was exchanged with
       let place = channel;
       if (rotation && channel === rotation - 1) place = 3;
       else if (rotation && channel === 3) place = rotation - 1;

@@ -6,9 +6,8 @@ const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 
 /**
- * Evaluates a material on the processor in double precision: the plain form of docs/FORMAT.md, to
- * check shaders and to bake textures from. A graphics card does the same in src/glsl.js and
- * src/wgsl.js.
+ * Evaluates a material on the CPU in double precision, in the plain form of docs/FORMAT.md: to check shaders, and to
+ * bake textures. src/glsl.js and src/wgsl.js do the same on a GPU.
  */
 export class Decoder {
   constructor(material) {
@@ -24,14 +23,14 @@ export class Decoder {
 
   /**
    * The response for unit vectors to light and viewer in the tangent frame. `live`: values of the live inputs from 0
-   * to 1, by default those of the bundle.
+   * to 1, by default the bundle's.
    */
   evaluate(uv, lod, wi, wo, live) {
     if (!(wi[2] > 0) || !(wo[2] > 0)) return [0, 0, 0];
     return this.shade(this.prepare(uv, lod, wo, live), wi);
   }
 
-  /** What does not depend on the light. */
+  /** The part of an evaluation that does not depend on the light. */
   prepare(uv, lod, wo, live = this.material.live.map((each) => each.default)) {
     const { network, tensors } = this.material;
     const latent = [...this.latent(uv, lod), ...live];
@@ -145,7 +144,7 @@ function activationOf({ activation, slope, smeluWidth }) {
   }
 }
 
-/** The largest difference of responses from a reference: relative where above `floor`, else absolute. */
+/** The largest differences of responses from a reference: relative ones above `floor`, absolute ones below. */
 export function compareWithReference(reference, responses, bounds = {}) {
   const floor = bounds.floor ?? 0.01;
   let relative = 0;

@@ -3,7 +3,7 @@
 /** Width of a face of the cube map that environment light is read from. */
 export const CUBE_WIDTH = 128;
 
-// Of each face of a cube map, +x -x +y -y +z -z: the axes of s, t and the face itself.
+// Axes of s, of t and of the face itself, for each face of a cube map: +x -x +y -y +z -z.
 const FACES = [
   [[0, 0, -1], [0, -1, 0], [1, 0, 0]],
   [[0, 0, 1], [0, -1, 0], [-1, 0, 0]],
@@ -13,7 +13,7 @@ const FACES = [
   [[-1, 0, 0], [0, -1, 0], [0, 0, -1]],
 ];
 
-/** The unit direction of a texel's centre on a face, in `into`. */
+/** Writes the unit direction of a texel's centre on a face to `into`. */
 export function cubeDirection(face, column, row, width, into = [0, 0, 0]) {
   const s = (2 * column + 1) / width - 1;
   const t = (2 * row + 1) / width - 1;
@@ -103,10 +103,11 @@ function basis(x, y, z) {
 }
 
 /**
- * Environment light in GLSL, behind the decoder's text. `neuralEnvironmentLight` (with a light: `neuralLight`) draws the bundle's sampler
- * and reads the map as wide as each sample (filtered importance sampling); the cosine lobe's light comes of
- * the irradiance. `neuralEnvironmentSplit` reads it in a few fixed directions, without noise.
- * @param {number} frames of the decoder
+ * Environment light in GLSL, to put behind the decoder's text. `neuralEnvironmentLight` (with a light: `neuralLight`)
+ * draws directions from the bundle's sampler, and reads the map as wide as each sample (filtered importance sampling).
+ * The light of the cosine lobe comes from the irradiance. `neuralEnvironmentSplit` reads the map in a few fixed
+ * directions, without noise.
+ * @param {number} frames number of frames of the decoder
  */
 export function environmentGlsl({ network: { frames: F } }) {
   return `

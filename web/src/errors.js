@@ -3,7 +3,7 @@
 /** A bundle that cannot be used: what is wrong, in which file and field, and what to do. */
 export class VerdigrisError extends Error {
   /**
-   * @param {string} file the file's name in the bundle, or the bundle's own address
+   * @param {string} file the file's name in the bundle, or the address of the bundle
    * @param {string} message
    * @param {string} [field] the field of the manifest or of the file's header
    */

@@ -13,7 +13,7 @@ export class Fields {
     }
   }
 
-  /** The error that a field is wrong. */
+  /** An error about a wrong field. */
   error(name, message) {
     return new VerdigrisError(this.file, message, this.place(name));
   }
@@ -98,10 +98,10 @@ export const LARGEST_MANIFEST = 4 << 20;
 const LARGEST_REFERENCE = 8 << 20;
 const DEEPEST = 100;
 
-/** Parses a JSON file, which may be damaged or made to harm. */
+/** Parses an untrusted JSON file. */
 export function parseJson(file, bytes, largest = LARGEST_REFERENCE) {
   if (bytes.length > largest) {
-    throw new VerdigrisError(file, `has ${bytes.length} bytes, and ${largest} are the most: the file is damaged, copy the bundle again`);
+    throw new VerdigrisError(file, `has ${bytes.length} bytes, and the limit is ${largest}: the file is damaged, copy the bundle again`);
   }
   if (depthOf(bytes) > DEEPEST) {
     throw new VerdigrisError(file, `is nested more than ${DEEPEST} deep: the file is damaged, copy the bundle again`);

@@ -3,12 +3,12 @@
 import { headInputs } from "./network.js";
 import { packNumbers } from "./packing.js";
 
-/** Width of the float texture that holds numbers too many for a uniform block. */
+/** Width of the float texture with the numbers, if they are too many for a uniform block. */
 export const NUMBERS_WIDTH = 256;
-/** GGX alpha of the lobes of bundles without a sampler, before the frames' stretch. */
+/** GGX alpha of the lobes in bundles without a sampler, before the frames' stretch. */
 export const PLAIN_WIDTH = 0.15;
 
-/** A number as GLSL and WGSL read it. */
+/** A number in the form that GLSL and WGSL read. */
 export function literal(value) {
   const text = String(value);
   return /[.e]/.test(text) ? text : `${text}.0`;
@@ -22,10 +22,10 @@ export function literal(value) {
  *     vec3 wi = neuralDraw(surface, random);              // nearly in proportion to the response
  *     float density = neuralPdf(surface, wi);
  *
- * With live inputs, neuralPrepareLive(uv, lod, wo, live) takes their values from 0 to 1; neuralPrepare has those at
- * `places.live` of packNumbers.
+ * With live inputs, neuralPrepareLive(uv, lod, wo, live) takes their values from 0 to 1; neuralPrepare uses the values
+ * at `places.live` of packNumbers.
  *
- * The text depends on the decoder's shape alone: materials of one shape share a program.
+ * The text depends on the architecture alone: materials with one architecture share a program.
  *
  * @param {object} options `filter`: "sampled" (texture unit) or "exact"; `numbers`: "block" (uniform
  *   block NeuralNumbers) or "texture" (sampler2D neuralNumbers)
@@ -35,7 +35,7 @@ export function decoderGlsl(material, { filter = "sampled", numbers = "block" } 
   const { places, count } = packNumbers(material);
   const quads = (length) => Math.ceil(length / 4);
   const [W, F, L] = [quads(network.width), network.frames, quads(3 * network.lobes)];
-  // layers of the latent texture; of the inputs that no light changes, and of the head's
+  // layers of the latent texture; vectors of the inputs that no light changes, and of the head's inputs
   const [Q, V, I] = [network.latents / 4, quads(network.latents + 2 * F), quads(headInputs(network))];
   const times = (at) => Array.from({ length: Q }, (_, i) => `neuralMatrix(${at} + ${4 * i}) * x[${i}]`).join(" + ");
   const n = literal;
@@ -237,7 +237,7 @@ ${
 `;
 }
 
-/** Lobes for bundles without a sampler: noisier, and as right. */
+/** Lobes for bundles without a sampler: noisier, and as correct. */
 function plainLobesGlsl(F) {
   return `  for (int k = 0; k < ${F}; k++) {
     s.widths[k] = clamp(${literal(PLAIN_WIDTH)} / s.stretch[k], 0.004, 4.0);
@@ -273,7 +273,7 @@ float neuralPdf(const in NeuralSurface s, vec3 wi) {
   return density;
 }
 
-// Cosine and sine of a part of a full turn: those of SwiftShader are wrong by 2^-11, which lobes amplify.
+// Cosine and sine of a part of a full turn: SwiftShader's are wrong by 2^-11, which lobes amplify.
 vec2 neuralOnCircle(float turn) {
   float quarters = floor(4.0 * turn + 0.5);
   float a = (4.0 * turn - quarters) * (0.5 * neuralPi);

@@ -35,19 +35,19 @@ export interface Reference {
   wo: Vector[];
   exported: Vector[];
   teacher?: Vector[];
-  /** With live inputs, their values. */
+  /** The values of live inputs, if there are any. */
   live?: number[][];
 }
 
 export type Vector = [number, number, number];
 
-/** A loaded bundle: everything in memory, nothing on a graphics card. */
+/** A loaded bundle: everything is in memory, nothing on a GPU. */
 export class Material {
   readonly name: string;
   readonly label: string;
   readonly manifest: Record<string, any>;
   readonly network: Network;
-  /** Inputs that stay open. An evaluation is given numbers from 0 (low) to 1 (high). */
+  /** Live inputs: each evaluation takes their values as numbers from 0 (low) to 1 (high). */
   readonly live: { name: string; type: "float" | "color3" | "time" | "frame"; low: number | number[]; high: number | number[]; default: number }[];
   readonly sampler: Record<string, number> | null;
   readonly tensors: Record<string, Float32Array>;
@@ -63,7 +63,7 @@ export class Material {
 export type Bytes = Uint8Array | ArrayBuffer;
 
 export interface LoadOptions {
-  /** In place of the global fetch, for example to add headers. */
+  /** Replaces the global fetch, for example to add headers. */
   fetch?: (address: string) => Promise<Response>;
   /** The bundle's name in messages. */
   label?: string;
@@ -82,14 +82,14 @@ export class VerdigrisError extends Error {
   readonly field?: string;
 }
 
-/** What does not depend on the light. */
+/** The part of an evaluation that does not depend on the light. */
 export interface Prepared {
   latent: number[];
   frames: object[];
   wo: Vector;
 }
 
-/** Evaluates a material on the processor, in double precision. */
+/** Evaluates a material on the CPU, in double precision. */
 export class Decoder {
   constructor(material: Material);
   evaluate(uv: [number, number], lod: number, wi: Vector, wo: Vector, live?: number[]): Vector;
@@ -100,9 +100,9 @@ export class Decoder {
 
 /** The largest differences from a reference. */
 export interface Comparison {
-  /** Of responses from `bounds.floor` up. */
+  /** The largest relative difference of responses from `bounds.floor` up. */
   relative: number;
-  /** Of the others. */
+  /** The largest difference of the other responses. */
   absolute: number;
   /** The row of the largest relative difference. */
   worst: number;
@@ -116,11 +116,11 @@ export function compareWithReference(
 ): Comparison;
 
 /**
- * Values by name, in the units of their inputs, as the numbers from 0 to 1 that decoders take; by default those of the
+ * Values by name, in the units of their inputs, as the numbers from 0 to 1 that decoders take. The default is that of the
  * bundle.
  */
 export function liveNumbers(material: Material, values?: Record<string, number>, before?: number[]): number[];
-/** The values by name of such numbers. */
+/** The inverse of liveNumbers: values by name. */
 export function liveValues(material: Material, numbers: number[]): Record<string, number>;
 
 export function readKtx2(

@@ -13,7 +13,7 @@ const MAJOR = 4;
 const LAYERS = { proxies: 5 };
 
 /**
- * A loaded bundle: everything in memory, nothing on a graphics card. The types are in index.d.ts.
+ * A loaded bundle: everything is in memory, nothing on a GPU. The types are in index.d.ts.
  */
 export class Material {
   constructor(parts) {
@@ -67,7 +67,7 @@ export async function loadMaterial(from, options = {}) {
     emission,
     opacity,
     proxies: proxies && { ...proxies, ...albedoCurves(manifest.object("proxies")) },
-    /** reference.json, loaded when asked for. */
+    /** Loads reference.json. */
     reference: () => readReference(manifest, read, network.live),
     /** A file of the bundle that the manifest lists, such as preview.png. */
     file: (name) => readListed(manifest, read, name),
@@ -89,7 +89,7 @@ function checkVersion(manifest) {
   }
 }
 
-/** Reads a file and compares its length and, where the page may, its digest with the manifest. */
+/** Reads a file, and compares its length and, if the page may, its digest with the manifest. */
 async function readRecorded(source, entry) {
   const name = entry.text("file");
   if (!/^(runtime\/)?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$/.test(name)) {
@@ -161,7 +161,7 @@ function albedoCurves(entry) {
     if (wrong >= 0) throw entry.error(`curves[${wrong}]`, `is ${shown(curves[wrong])}: it must be ${CURVE_POINTS} lists of 4 numbers`);
     return { cosines, curves };
   }
-  // of an older bundle
+  // an older bundle
   const powers = entry.numbers("powers", 4);
   const weights = entry.list("weights", 4, 4);
   const odd = weights.findIndex((row) => !isRow(row));

@@ -4,15 +4,15 @@ import { shown } from "./errors.js";
 import { halvesToFloats } from "./halves.js";
 
 const ACTIVATIONS = ["silu", "relu", "leaky_relu", "leaky_smelu"];
-// Outputs of a sampler's head for each frame, beside two, by its kind: with lobes that lean towards the next frame, of
-// bundles before 4.6 without these, and before 4.4 without tilts.
+// Outputs of a sampler's head for each frame, beside two more, by its kind. Lobes lean towards the next frame, but not in
+// bundles before 4.6; before 4.4 they have no tilts.
 export const SAMPLER_KINDS = {
   leaning_visible_normals_cosine_uniform: 6,
   tilted_visible_normals_cosine_uniform: 5,
   visible_normals_cosine_uniform: 3,
 };
 
-/** The decoder's shape and constants, from the manifest's table `network`. */
+/** The decoder's architecture and constants, from the manifest's table `network`. */
 export function parseNetwork(manifest) {
   const network = manifest.object("network");
   const latents = network.count("latent_channels", 4, 8);
@@ -96,7 +96,7 @@ export function parseSampler(manifest, network) {
   };
 }
 
-/** Names, ranges and defaults of the live inputs, which an evaluation is given from 0 (low) to 1 (high). */
+/** Names, ranges and defaults of the live inputs; evaluations take values from 0 (low) to 1 (high). */
 export function parseLive(manifest, network) {
   if (!network.live) return [];
   return manifest.objects("live", network.live, network.live).map((entry) => {
@@ -152,7 +152,7 @@ export function readTensors(manifest, network, sampler, bytes) {
       tensor.set(halvesToFloats(bytes.subarray(start, start + 2 * columns)), row * columns);
     }
     if (!tensor.every(Number.isFinite)) {
-      throw entry.error("name", `is ${name}, which holds numbers that are not finite: the file ${weights.text("file")} is damaged`);
+      throw entry.error("name", `is ${name}, which contains numbers that are not finite: the file ${weights.text("file")} is damaged`);
     }
     tensors[name] = tensor;
   }

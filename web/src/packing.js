@@ -6,7 +6,7 @@ import { headInputs } from "./network.js";
  * The decoder's numbers as shaders read them: vectors of four, matrices as blocks of 4 x 4 by columns,
  * padded with zeros. One array for uniform blocks, storage buffers and float textures.
  *
- * The first layer is split: what depends on the view alone is computed once for all lights.
+ * The first layer is split: the part that depends on the view alone is computed once for all lights.
  */
 export function packNumbers(material) {
   const { network, sampler, tensors } = material;
@@ -40,7 +40,7 @@ export function packNumbers(material) {
   vector("scale", material.latents.scale);
   vector("offset", material.latents.offset);
   matrix("frames", tensors.frames, 8 * frames, place, all(latents));
-  // c.z and l(c.z) are inputs 7 and 9 of a frame; g, d, a.z and l(a.z) the others
+  // c.z and l(c.z) are inputs 7 and 9 of a frame; g, d, a.z and l(a.z) are the others
   matrix("view", tensors["layer0.weights"], width, inputs, [...all(latents), ...perFrame([7, 9])]);
   vector("bias0", tensors["layer0.bias"]);
   matrix("light", tensors["layer0.weights"], width, inputs, perFrame([0, 1, 2, 3, 4, 5, 6, 8]));
@@ -58,7 +58,7 @@ export function packNumbers(material) {
     vector("headBias1", tensors["head1.bias"]);
   }
   if (live) {
-    // what the live values add to raw frames and to sums of the first layers, and the values by default
+    // the part of live values in raw frames and in sums of the first layers, and the default values
     matrix("framesLive", tensors.frames, 8 * frames, place, ofLive);
     matrix("viewLive", tensors["layer0.weights"], width, inputs, ofLive);
     if (sampler) matrix("headLive", tensors["head0.weights"], sampler.hidden, headInputs(network) + live, ofLive);

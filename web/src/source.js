@@ -6,8 +6,8 @@ import { openZip } from "./zip.js";
 const MANIFEST = "manifest.json";
 
 /**
- * Opens a place that holds a bundle's files: the URL of a folder or of a zip, a zip as Blob,
- * ArrayBuffer or bytes, or an object or Map of bytes by name.
+ * Opens the place of a bundle's files: the URL of a folder or of a zip; a zip as Blob, ArrayBuffer or bytes; or an object
+ * or Map with bytes by name.
  * @returns {Promise<{label: string, read(name: string, largest?: number): Promise<Uint8Array>}>}
  */
 export async function openSource(from, { fetch: get = globalThis.fetch, label } = {}) {
@@ -55,12 +55,12 @@ async function download(address, name, get) {
   return new Uint8Array(await answer.arrayBuffer());
 }
 
-/** A zip holds the files at its top or in one folder. */
+/** The files of a zip, which are at its top or in one folder. */
 function fromZip(bytes, label) {
   const files = openZip(bytes, label);
   const manifest = [...files.keys()].filter((name) => name === MANIFEST || name.endsWith(`/${MANIFEST}`));
   if (manifest.length !== 1) {
-    throw new VerdigrisError(label, `has ${manifest.length} files ${MANIFEST}: zip one bundle folder`);
+    throw new VerdigrisError(label, `has ${manifest.length} files with the name ${MANIFEST}: zip one bundle folder`);
   }
   const folder = manifest[0].slice(0, -MANIFEST.length);
   return {

@@ -10,7 +10,7 @@ export interface Environment {
 }
 
 export interface NeuralOptions {
-  /** Directions of environment light at a pixel: 16. */
+  /** Directions of environment light for each pixel; 16 by default. */
   samples?: number;
   /** A few fixed directions without noise instead. */
   split?: boolean;
@@ -27,7 +27,7 @@ export class NeuralMaterial extends ShaderMaterial {
   readonly loaded: Material;
   environment: Environment | null;
   environmentIntensity: number;
-  /** Values of the live inputs by name, in their own units. Those left out stay as they are. */
+  /** Values of the live inputs by name, in their own units. Inputs that are left out keep their values. */
   get live(): Record<string, number>;
   set live(values: Record<string, number>);
   tile(u: number, v?: number, offsetU?: number, offsetV?: number): this;

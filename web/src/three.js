@@ -29,7 +29,7 @@ import { packNumbers } from "./packing.js";
 import { makeTexture } from "./three_textures.js";
 import { isSoftware, paddedNumbers } from "./webgl2.js";
 
-/** Directions of environment light at a pixel, where the material's option does not say otherwise. */
+/** Directions of environment light for each pixel, by default. */
 const SAMPLES = 16;
 
 /**
@@ -154,7 +154,7 @@ export function makeEnvironment(renderer, texture) {
   return { map: cube.texture, harmonics, dispose: () => cube.dispose() };
 }
 
-/** three.js gives the cube the type and the filters of its source, and loaders of HDRIs ask for no mip levels. */
+/** three.js gives the cube its source's type and filters, and loaders of HDRIs request no mip levels. */
 function cubeOf(renderer, texture, width, isMipmapped) {
   const { generateMipmaps, minFilter } = texture;
   texture.generateMipmaps = isMipmapped;
@@ -166,7 +166,7 @@ function cubeOf(renderer, texture, width, isMipmapped) {
   }
 }
 
-/** Linear RGBA of a face, whatever its texels are. */
+/** Linear RGBA of a face with any type of texels. */
 function readFace(renderer, target, width, face) {
   const { type, colorSpace } = target.texture;
   const Texels = { [FloatType]: Float32Array, [HalfFloatType]: Uint16Array }[type] ?? Uint8Array;
@@ -296,7 +296,7 @@ void main() {
   mat3 toTangent = transpose(mat3(tangent, bitangent, normal));
   vec3 vViewPosition = -neuralPosition;
   vec3 wo = toTangent * (isOrthographic ? vec3(0.0, 0.0, 1.0) : normalize(vViewPosition));
-  // smooth normals at a silhouette can point away from the eye
+  // at a silhouette, smooth normals can point away from the viewer
   wo = normalize(vec3(wo.xy, max(wo.z, 1e-3)));
   float lod = neuralLod(uvX, uvY);
   NeuralSurface neuralPlace = ${hasLive ? "neuralPrepareLive(neuralUv, lod, wo, neuralLive)" : "neuralPrepare(neuralUv, lod, wo)"};
@@ -326,7 +326,7 @@ void main() {
 }`;
 }
 
-// three.js's own loops over lights, which ask for these names.
+// three.js's own loops over lights, which need these names.
 const LIGHTS = `struct NeuralNothing { float none; } material, reflectedLight;
   {
   #include <lights_fragment_begin>

@@ -13,8 +13,8 @@ import { FORMATS, isBlocks } from "./formats.js";
 import { withoutBlocks } from "./ktx2.js";
 
 /**
- * A texture of a bundle with its own mip levels: KTX2Loader would keep layer 0 of the latents only, and
- * DataArrayTexture uploads no mip levels.
+ * A texture of a bundle with its own mip levels. KTX2Loader would keep only layer 0 of the latents, and DataArrayTexture
+ * uploads no mip levels.
  * @param {(format: string) => boolean} reads whether the device reads blocks of a format
  */
 export function makeTexture(texture, reads, file) {

@@ -11,7 +11,7 @@ export interface Environment {
 }
 
 export interface NeuralNodeOptions {
-  /** Directions of environment light at a pixel: 16. */
+  /** Directions of environment light for each pixel; 16 by default. */
   samples?: number;
   /** For meshes whose v points down, as glTF. */
   flipV?: boolean;
@@ -26,7 +26,7 @@ export class NeuralNodeMaterial extends NodeMaterial {
   readonly loaded: Material;
   environment: Environment | null;
   environmentIntensity: number;
-  /** Values of the live inputs by name, in their own units. Those left out stay as they are. */
+  /** Values of the live inputs by name, in their own units. Inputs that are left out keep their values. */
   get live(): Record<string, number>;
   set live(values: Record<string, number>);
   tile(u: number, v?: number, offsetU?: number, offsetV?: number): this;

@@ -45,9 +45,9 @@ import { readsBlocks } from "./webgpu.js";
 import { decoderWgsl } from "./wgsl.js";
 import { environmentWgsl } from "./wgsl_environment.js";
 
-/** Directions of environment light at a pixel, where the material's option does not say otherwise. */
+/** Directions of environment light for each pixel, by default. */
 const SAMPLES = 16;
-/** Bytes of a uniform buffer that every device has. */
+/** Bytes of a uniform buffer on every device. */
 const LARGEST_UNIFORM = 65536;
 
 /**
@@ -67,7 +67,7 @@ export class NeuralNodeMaterial extends NodeMaterial {
    * @param {import("./material.js").Material} loaded
    * @param {import("three/webgpu").WebGPURenderer} renderer
    * @param {{samples?: number, flipV?: boolean, tangents?: boolean, filter?: "sampled" | "exact"}} options
-   *   as those of NeuralMaterial
+   *   as for NeuralMaterial
    */
   constructor(loaded, renderer, { samples = SAMPLES, flipV = false, tangents = false, filter = "sampled" } = {}) {
     super();
@@ -162,7 +162,7 @@ export class NeuralNodeMaterial extends NodeMaterial {
   }
 }
 
-/** The shader text, and the nodes that call it. */
+/** The decoder's shader text, and the nodes that call it. */
 class Decoder {
   constructor(loaded, latents, filter, places, tangents, live) {
     this.loaded = loaded;
@@ -171,7 +171,7 @@ class Decoder {
       throw new VerdigrisError(loaded.name, `has a decoder of ${floats.byteLength} bytes, and a uniform buffer holds ${LARGEST_UNIFORM}: use src/webgpu.js or WebGLRenderer`);
     }
     this.floats = floats;
-    // three.js declares these under their names
+    // three.js declares the resources under their names
     const numbers = buffer(floats, "vec4", count).setName("neuralNumbers");
     const read = textureOf(latents).setName("neuralLatents");
     const text = decoderWgsl(loaded, { filter })
@@ -184,7 +184,7 @@ class Decoder {
     const hasLive = loaded.live.length > 0;
     const begin = wgslFn(beginWgsl(hasLive), [this.code]);
     const along = tangents ? vec4(tangentView, attribute("tangent", "vec4").w) : vec4(0);
-    // each later call takes its result, so that it comes first
+    // later calls take its result, so it comes first
     this.begun = begin({
       latents: read,
       latentsSampler: sampler(read),
@@ -262,7 +262,7 @@ function cubeOf(renderer, texture, width, isMipmapped) {
   }
 }
 
-/** Linear RGBA of a face, whatever its texels are. */
+/** Linear RGBA of a face with any type of texels. */
 async function readFace(renderer, target, width, face) {
   const { type, colorSpace } = target.texture;
   const texels = await renderer.readRenderTargetPixelsAsync(target, 0, 0, width, width, 0, face);
@@ -272,7 +272,7 @@ async function readFace(renderer, target, width, face) {
   return Float32Array.from(texels, (v) => linear(v / 255));
 }
 
-// The surface of the pixel. Functions of TSL pass no structures by reference.
+// The surface of the pixel, which is private because functions of TSL pass no structures by reference.
 const PLACE = `
 var<private> neuralPlace: NeuralSurface;
 var<private> neuralToView: mat3x3f;  // tangent, bitangent, normal
@@ -300,7 +300,7 @@ const beginWgsl = (hasLive) => `fn neuralBegin(latents: texture_2d_array<f32>, l
   neuralToView = mat3x3f(tangent, side * facing * cross(normal, tangent), normal);
   let wo = normalize(toEye) * neuralToView;
   let lod = neuralLod(uvX, uvY);
-  // smooth normals at a silhouette can point away from the eye
+  // at a silhouette, smooth normals can point away from the viewer
   let seen = normalize(vec3f(wo.xy, max(wo.z, 1e-3)));
   neuralPlace = ${hasLive ? "neuralPrepareLive(place, lod, seen, live)" : "neuralPrepare(place, lod, seen)"};
   return lod;
@@ -310,7 +310,7 @@ const SHADE = `fn neuralShadeLight(begun: f32, light: vec3f) -> vec3f {
   return neuralShade(&neuralPlace, light * neuralToView);
 }`;
 
-// neuralLod(), without the decoder's text
+// As neuralLod(), without the decoder's text.
 const LOD = `fn neuralMapLod(latents: texture_2d_array<f32>, place: vec2f) -> f32 {
   let size = vec2f(textureDimensions(latents, 0));
   let x = dpdx(place) * size;

@@ -16,10 +16,10 @@ export class GlMaterial {
     this.gl = gl;
     this.material = material;
     const packed = packNumbers(material);
-    // graphics cards read blocks faster, processors textures
+    // GPUs read uniform blocks faster, CPUs textures
     const fits = packed.floats.byteLength <= gl.getParameter(gl.MAX_UNIFORM_BLOCK_SIZE);
     const isBlock = numbers ? numbers === "block" : fits && !isSoftware(gl);
-    /** The decoder's functions, to put behind the precision statements of a fragment shader. */
+    /** The decoder's functions, which follow the precision statements of a fragment shader. */
     this.glsl = decoderGlsl(material, { filter, numbers: isBlock ? "block" : "texture" });
     this.latents = uploadTexture(gl, material.latents, material.manifest.latents.file);
     this.numbers = isBlock ? uploadBlock(gl, packed.floats) : uploadNumbers(gl, packed);
@@ -29,8 +29,7 @@ export class GlMaterial {
   }
 
   /**
-   * Binds latents and numbers to a program, from texture unit `unit` on (it takes two) and at uniform
-   * block `block`.
+   * Binds latents and numbers to a program: at texture units `unit` and `unit` + 1, and at uniform block `block`.
    */
   bind(program, unit = 0, block = 0) {
     const { gl } = this;
@@ -55,7 +54,7 @@ export class GlMaterial {
   }
 }
 
-/** Whether a processor draws. */
+/** Whether a CPU draws. */
 export function isSoftware(gl) {
   const names = gl.getExtension("WEBGL_debug_renderer_info");
   const name = gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER);
@@ -155,7 +154,7 @@ const ROWS_WIDTH = 256;
  * @returns {number[][]} a response for each row
  */
 export function evaluateRows(gl, material, reference, options = {}) {
-  // half floats, which are enough, where the device draws to no single floats
+  // half floats are enough, if the device cannot draw to single floats
   const isSingle = gl.getExtension("EXT_color_buffer_float");
   if (!isSingle && !gl.getExtension("EXT_color_buffer_half_float")) {
     throw new Error("this device cannot draw to float textures, so the decoder cannot be checked on it");

@@ -2,7 +2,7 @@
 
 import type { Comparison, Material, Reference, Texture } from "./index.js";
 
-/** A material on a WebGPU device. Types of WebGPU are those of @webgpu/types. */
+/** A material on a WebGPU device. @webgpu/types has the types of WebGPU. */
 export class GpuMaterial {
   constructor(device: any, material: Material, options?: { filter?: "sampled" | "exact"; group?: number; binding?: number });
   readonly wgsl: string;

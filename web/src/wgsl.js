@@ -19,11 +19,11 @@ export function fitsUniform(packed) {
  *     let wi = neuralDraw(&surface, random);            // nearly in proportion to the response
  *     let density = neuralPdf(&surface, wi);
  *
- * With live inputs, neuralPrepareLive(uv, lod, wo, live) takes their values from 0 to 1; neuralPrepare has those at
- * `places.live` of packNumbers.
+ * With live inputs, neuralPrepareLive(uv, lod, wo, live) takes their values from 0 to 1; neuralPrepare uses the values
+ * at `places.live` of packNumbers.
  *
  * @param {object} options `group` and `binding`: the first of two places (three with `filter`
- *   "sampled"): latents, numbers, sampler. `filter`: "sampled" (texture unit) or "exact"
+ *   "sampled"): latents, numbers, sampler; `filter`: "sampled" (texture unit) or "exact"
  */
 export function decoderWgsl(material, { filter = "sampled", group = 0, binding = 0 } = {}) {
   const { network, sampler } = material;
@@ -31,7 +31,7 @@ export function decoderWgsl(material, { filter = "sampled", group = 0, binding =
   const { places, count } = packed;
   const quads = (length) => Math.ceil(length / 4);
   const [W, F, L] = [quads(network.width), network.frames, quads(3 * network.lobes)];
-  // layers of the latent texture; of the inputs that no light changes, and of the head's
+  // layers of the latent texture; vectors of the inputs that no light changes, and of the head's inputs
   const [Q, V, I] = [network.latents / 4, quads(network.latents + 2 * F), quads(headInputs(network))];
   const times = (at) => Array.from({ length: Q }, (_, i) => `neuralMatrix(${at} + ${4 * i}) * x[${i}]`).join(" + ");
   const hasLive = network.live > 0;
@@ -273,7 +273,7 @@ fn neuralPdf(s: ptr<function, NeuralSurface>, wi: vec3f) -> f32 {
   return density;
 }
 
-// Cosine and sine of a part of a full turn: those of a device may be wrong by 2^-11, which lobes amplify.
+// Cosine and sine of a part of a full turn: a device's may be wrong by 2^-11, which lobes amplify.
 fn neuralOnCircle(turn: f32) -> vec2f {
   let quarters = floor(4.0 * turn + 0.5);
   let a = (4.0 * turn - quarters) * (0.5 * neuralPi);

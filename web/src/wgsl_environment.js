@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Environment light in WGSL, behind the decoder's text: what environment.js says in GLSL. It reads a cube map
- * `neuralEnvironment` with a sampler, and nine harmonics of its irradiance, by the names that are given.
+ * Environment light in WGSL, to put behind the decoder's text: the same as environment.js in GLSL. It reads a cube map
+ * `neuralEnvironment` with a sampler, and nine harmonics of its irradiance, under the given names.
  * @param {{network: {frames: number}}} material
  * @param {string} space address space of the surface: "function" or "private"
  */

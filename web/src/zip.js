@@ -54,8 +54,8 @@ async function extract(bytes, view, name, { method, packed, size, local }, large
   const start = local + 30 + view.getUint16(local + 26, true) + view.getUint16(local + 28, true);
   if (start + packed > bytes.length) throw damaged("its end is missing");
   const stored = bytes.subarray(start, start + packed);
-  // before anything is unpacked: a few bytes can become gigabytes
-  if ((method === STORED ? packed : size) > largest) throw damaged(`${size} bytes, and ${largest} are the most`);
+  // checked before anything is unpacked: a few bytes can become gigabytes
+  if ((method === STORED ? packed : size) > largest) throw damaged(`${size} bytes, and the limit is ${largest}`);
   if (method === STORED) return stored;
   if (method !== DEFLATED) throw damaged(`method ${method}, which is neither stored nor deflated`);
   const result = new Uint8Array(size);

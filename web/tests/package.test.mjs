@@ -100,8 +100,8 @@ test("live inputs take values of their ranges by name, and wrong ones are refuse
   assert.deepEqual(liveValues(material, defaults), { wetness: 0.5, tint: 0.75 });
   for (const [values, message] of [
     [{ rain: 1 }, /has no live input rain: it has wetness, tint$/],
-    [{ wetness: 3 }, /wetness of 3: use a number from 0 to 2$/],
-    [{ tint: NaN }, /tint of NaN: use a number from 0 to 1$/],
+    [{ wetness: 3 }, /wetness is 3: use a number from 0 to 2$/],
+    [{ tint: NaN }, /tint is NaN: use a number from 0 to 1$/],
   ]) {
     assert.throws(() => liveNumbers(material, values), (failure) => failure instanceof VerdigrisError && message.test(failure.message));
   }
@@ -148,7 +148,7 @@ const FAULTS = {
   "a changed byte": [(f) => { const d = f.get("latents.ktx2").slice(); d[d.length - 1] ^= 1; return f.set("latents.ktx2", d); }, "latents.ktx2", undefined, /latents\.sha256/],
   "a manifest cut short": [(f) => f.set("manifest.json", f.get("manifest.json").subarray(0, 99)), "manifest.json", undefined, /not JSON/],
   "a manifest nested 200,000 deep": [(f) => f.set("manifest.json", new TextEncoder().encode('{"a":' + "[".repeat(200000) + "]".repeat(200000) + "}")), "manifest.json", undefined, /nested more than 100 deep/],
-  "a manifest of 5 MB": [(f) => f.set("manifest.json", new Uint8Array(5e6).fill(32)), "manifest.json", undefined, /5000000 bytes, and 4194304 are the most/],
+  "a manifest of 5 MB": [(f) => f.set("manifest.json", new Uint8Array(5e6).fill(32)), "manifest.json", undefined, /5000000 bytes, and the limit is 4194304/],
   "a manifest that is a list": [(f) => f.set("manifest.json", new TextEncoder().encode("[]")), "manifest.json", "the file", /object/],
 };
 for (const [what, [damage, file, field, message]] of Object.entries(FAULTS)) {
@@ -172,7 +172,7 @@ test("a manifest that unpacks to a gigabyte is refused before it is unpacked", a
   const before = process.memoryUsage().arrayBuffers;
   await assert.rejects(loadMaterial(archive), (failure) => {
     assert.ok(failure instanceof VerdigrisError, failure.stack);
-    assert.match(failure.message, /1073741824 bytes, and 4194304 are the most/);
+    assert.match(failure.message, /1073741824 bytes, and the limit is 4194304/);
     return true;
   });
   assert.ok(process.memoryUsage().arrayBuffers - before < 16 << 20);

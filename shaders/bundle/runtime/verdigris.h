@@ -22,8 +22,7 @@
        VD_NO_STDIO                          no vd_open and no files; use vd_open_with
        VD_NO_DIGESTS                        do not compare SHA-256 of files with the manifest
 
-   Paths are UTF-8, on Windows, too. Nothing here is global or static state: different threads may open different
-   bundles. */
+   Paths are UTF-8, also on Windows. There is no global or static state: threads may open different bundles. */
 #ifndef VERDIGRIS_H
 #define VERDIGRIS_H
 
@@ -36,7 +35,7 @@ extern "C" {
 
 #define VD_MOST_LEVELS 14
 #define VD_MOST_LAYERS 9
-#define VD_CHANNELS 8 /* latent channels of a texel at most */
+#define VD_CHANNELS 8 /* most latent channels of a texel */
 #define VD_MOST_LIVE 3
 
 /* The texel formats of bundles, one a row: its name, also in the manifest; its VkFormat, which is the value of
@@ -63,12 +62,12 @@ typedef struct {
 
 typedef struct {
     const uint8_t *data; /* layer after layer, rows without padding, row 0 at v = 0 */
-    size_t bytes;        /* of all layers */
+    size_t bytes;        /* bytes of all layers */
     uint32_t width, height;
 } VdLevel;
 
 typedef struct {
-    uint32_t format; /* VkFormat; 0 where the bundle has no such texture */
+    uint32_t format; /* VkFormat; 0 if the bundle has no such texture */
     uint32_t width, height, layers, levels;
     VdLevel level[VD_MOST_LEVELS]; /* finest first */
     uint8_t *memory;
@@ -84,11 +83,11 @@ typedef struct {
     float live[VD_MOST_LIVE]; /* defaults of live inputs, from 0 to 1 */
 } VdRecord;
 
-/* An input that an evaluation is given, from 0 (low) to 1 (high). */
+/* An input with a value in each evaluation, from 0 (low) to 1 (high). */
 typedef struct {
     char name[128];
     char type[16];       /* float, color3, time or frame */
-    float low[3], high[3]; /* three numbers of a color3, one of the others */
+    float low[3], high[3]; /* three numbers for color3, one for the other types */
 } VdLiveInput;
 
 typedef struct {
@@ -99,7 +98,7 @@ typedef struct {
 
 typedef struct {
     char name[128];
-    char advised[16]; /* arithmetic; "" where the bundle gives no advice */
+    char advised[16]; /* arithmetic; "" if the bundle gives no advice */
     uint32_t channels; /* latent channels of a texel: 4 or 8, four in each layer of the texture */
     uint32_t frame_count, lobes, layer_count;
     uint32_t live_count;
@@ -126,44 +125,44 @@ typedef struct {
     float wi[3], random, wo[3], random2;
 } VdQuery;
 
-/* The rows of reference.json: what a shader is asked, and what it should answer. */
+/* The rows of reference.json: queries to a shader, and the answers that it should give. */
 typedef struct {
     uint32_t count;
     VdQuery *queries;
-    float (*live)[4]; /* with live inputs: their values, and 0; a query of a shader is 64 bytes with them at its end */
+    float (*live)[4]; /* values of live inputs, then 0; a shader's query has them at its end, and 64 bytes in all */
     float (*responses)[3];
 } VdReference;
 
-/* Reads a whole file of the bundle into memory of VD_MALLOC, which vd_* frees. 0: there is no such file. */
+/* Reads a whole file of the bundle into memory from VD_MALLOC, which vd_* frees. Returns 0 if there is no such file. */
 typedef int (*VdRead)(void *user, const char *file, size_t most, uint8_t **data, size_t *bytes);
 
 /* All functions return 1, or 0 with an error. After an error there is nothing to close. */
 int vd_open_with(VdBundle *bundle, VdRead read, void *user, VdError *error);
 #ifndef VD_NO_STDIO
 int vd_open(VdBundle *bundle, const char *folder, VdError *error);
-/* Decodes every row of reference.json in this program. `largest` is the largest difference as a share of
-   what is allowed, so 1 is the limit. */
+/* Decodes every row of reference.json in this program. `largest` is the largest difference, divided by the allowed
+   one: 1 is the limit. */
 int vd_check(const VdBundle *bundle, const char *folder, double *largest, VdError *error);
-/* Reads the rows, to check a shader: upload `queries`, and give its answers to vd_compare. */
+/* Reads the rows, to check a shader: upload `queries`, and pass its answers to vd_compare. */
 int vd_open_reference(const VdBundle *bundle, const char *folder, VdReference *reference, VdError *error);
 #endif
 int vd_check_with(const VdBundle *bundle, VdRead read, void *user, double *largest, VdError *error);
 int vd_open_reference_with(const VdBundle *bundle, VdRead read, void *user, VdReference *reference, VdError *error);
-/* Compares responses with the rows: `found` has three floats at each multiple of `stride` floats, 12 for the answers of
-   the shaders' check, 4 for those of cooperative_matrix.spv. */
+/* Compares responses with the rows: `found` has three floats at each multiple of `stride` floats. Use 12 for the answers
+   of the shaders' check, and 4 for those of cooperative_matrix.spv. */
 int vd_compare(const VdBundle *bundle, const VdReference *reference, const float *found, size_t stride,
                double *largest, VdError *error);
 void vd_close_reference(VdReference *reference);
 void vd_close(VdBundle *bundle);
 
-/* Replaces latents in blocks (BC7) by the same texels as R8G8B8A8, for devices without BC7. */
+/* Replaces latents in BC7 blocks by the same texels as R8G8B8A8, for devices without BC7. */
 int vd_unpack_latents(VdBundle *bundle, VdError *error);
 
-/* The response for one light: BSDF times cosine. Directions have unit length, in the tangent frame. Live inputs have
-   their defaults. */
+/* The response for one light: BSDF times cosine. Directions are unit vectors in the tangent frame. Live inputs have their
+   defaults. */
 void vd_decode(const VdBundle *bundle, const float uv[2], float lod, const float wi[3], const float wo[3],
                float response[3]);
-/* The same at values of the live inputs, from 0 to 1. */
+/* The same with values of the live inputs, from 0 to 1. */
 void vd_decode_live(const VdBundle *bundle, const float uv[2], float lod, const float wi[3], const float wo[3],
                     const float live[VD_MOST_LIVE], float response[3]);
 
@@ -194,7 +193,7 @@ extern "C" {
 #endif
 
 enum { VD__MOST_MANIFEST = 4 << 20, VD__MOST_WEIGHTS = 16 << 20, VD__MOST_REFERENCE = 8 << 20, VD__DEPTH = 100 };
-/* Values of a JSON file: a few bytes of text take 48 in memory. */
+/* Most values of a JSON file: a few bytes of text take 48 bytes in memory. */
 enum { VD__MANIFEST_VALUES = 1 << 16, VD__REFERENCE_VALUES = 1 << 20 };
 #define VD__MOST_TEXTURE ((size_t)2 << 30)
 
@@ -216,7 +215,7 @@ static int vd__fail_number(VdError *error, const char *file, const char *field, 
 typedef enum { VD__NULL, VD__BOOL, VD__NUMBER, VD__TEXT, VD__LIST, VD__OBJECT } Vd__Kind;
 
 typedef struct {
-    const char *text; /* of a text, without quotes and with its escapes; of a member, its name is `key` */
+    const char *text; /* a text without quotes, with its escapes; a member's name is `key` */
     const char *key;
     uint32_t length, key_length;
     uint32_t child, next; /* indices; 0 ends a list */
@@ -276,7 +275,7 @@ static int vd__text(Vd__Json *json, const char **text, uint32_t *length) {
     return 1;
 }
 
-/* Of the decimals that JSON allows; independent of the locale. */
+/* The number of the decimals that JSON allows, independent of the locale. */
 static int vd__number(Vd__Json *json, double *number, uint8_t *is_whole) {
     uint64_t digits = 0;
     int exponent = 0, power = 0, negative = 0, negative_power = 0, any = 0;
@@ -330,7 +329,7 @@ static int vd__number(Vd__Json *json, double *number, uint8_t *is_whole) {
     return 1;
 }
 
-/* Index of a value, or 0. A recursion is as deep as the file nests, at most VD__DEPTH. */
+/* Index of a value, or 0. The recursion is as deep as the file nests, at most VD__DEPTH. */
 static uint32_t vd__value(Vd__Json *json, const char *begin, int depth) {
     uint32_t index, last = 0;
     Vd__Value *value;
@@ -421,7 +420,7 @@ static void vd__free(Vd__Json *json) {
     json->values = 0;
 }
 
-/* A place in the document with the path that leads there, for errors. */
+/* A place in the document, with its path for errors. */
 typedef struct {
     Vd__Json *json;
     uint32_t at;
@@ -442,8 +441,7 @@ static int vd__wrong(const Vd__Field *field, const char *remedy) {
     return vd__fail(field->json->error, field->json->file, field->path, value->kind == VD__TEXT ? text : "", remedy);
 }
 
-/* The member of an object; at 0 where there is none. A name that comes twice is an error in the document; the
-   first counts. */
+/* The member of an object; `at` is 0 if there is none. A document should not have a name twice: the first counts. */
 static Vd__Field vd__get(const Vd__Field *from, const char *name) {
     Vd__Field found = *from;
     const size_t length = strlen(name);
@@ -583,7 +581,7 @@ static void vd__sha256(const uint8_t *data, size_t bytes, char hex[65]) {
 }
 #endif
 
-/* Plain names only: no folder can be left. */
+/* Only plain names, which cannot lead out of the folder. */
 static int vd__file_name(const Vd__Field *record, char name[132]) {
     const Vd__Field file = vd__get(record, "file");
     const char *each;
@@ -737,7 +735,7 @@ static int vd__read_ktx2(VdTexture *texture, uint32_t layers, const char *file, 
         if (length != texture->level[i].bytes)
             return vd__fail_number(error, file, "byteLength of a level", (double)length, "it does not fit its size");
         if (offset > bytes || length > bytes - offset)
-            return vd__fail_number(error, file, "byteOffset of a level", (double)offset, "it must end inside of the file");
+            return vd__fail_number(error, file, "byteOffset of a level", (double)offset, "it must end inside the file");
         texture->level[i].data = data + offset;
     }
     return 1;
@@ -790,7 +788,7 @@ static float vd__at(const uint8_t *data) { return vd_half_to_float((uint16_t)(da
 
 static uint32_t vd__align(uint32_t place, uint32_t step) { return (place + step - 1) / step * step; }
 
-/* Copies a tensor to where the shaders expect it. With `target` 0 it only moves `end` on. */
+/* Copies a tensor to the place that the shaders expect. With `target` 0 it only moves `end`. */
 static int vd__tensor(const Vd__Field *tensors, const uint8_t *data, size_t bytes, const char *name, uint32_t rows,
                       uint32_t columns, uint8_t *target, uint32_t *end, uint32_t *place, uint32_t *stride) {
     Vd__Field each = vd__first(tensors);
@@ -826,27 +824,27 @@ static int vd__tensor(const Vd__Field *tensors, const uint8_t *data, size_t byte
         if (rows && from_stride % 16)
             return vd__wrong(&step, "it must be a multiple of 16");
         if (offset > bytes || (size_t)(rows ? rows : 1) * (rows ? from_stride : width) > bytes - offset)
-            return vd__wrong(&begin, "the tensor must end inside of the file");
+            return vd__wrong(&begin, "the tensor must end inside the file");
     }
     for (row = 0; row < (rows ? rows : 1); row++) {
         const uint8_t *from = data + offset + (size_t)row * from_stride;
         for (column = 0; column < columns; column++)
             if ((from[2 * column + 1] & 0x7C) == 0x7C)
-                return vd__wrong(&each, "it holds values that are not finite");
+                return vd__wrong(&each, "it contains values that are not finite");
         memcpy(target + *place + (size_t)row * *stride, from, width);
     }
     return 1;
 }
 
-/* All tensors of the decoder, and of the sampler and of split-sum lighting if there are any. With `target` 0 it
-   measures. */
+/* All tensors of the decoder, and of the sampler and split-sum lighting if there are any. With `target` 0 it only
+   measures their size. */
 static int vd__tensors(VdBundle *bundle, const Vd__Field *root, const uint8_t *data, size_t bytes, uint8_t *target,
                        uint32_t *end) {
     const Vd__Field weights = vd__get(root, "weights"), tensors = vd__get(&weights, "tensors");
     const Vd__Field sampler = vd__get(root, "sampler"), split = vd__get(&sampler, "split");
     const Vd__Field kind = vd__get(&sampler, "kind");
     const uint32_t frames = bundle->frame_count, seen = bundle->channels + bundle->live_count + 2 * frames + 2;
-    /* before 4.6 without rows for leaning, and before 4.4 without those for tilts, whose place stays free */
+    /* bundles before 4.6 have no rows for leaning, and before 4.4 none for tilts: their places stay free */
     const int is_untilted = vd__is(&kind, "visible_normals_cosine_uniform");
     const int is_tilted = vd__is(&kind, "tilted_visible_normals_cosine_uniform");
     const int is_known = is_untilted || is_tilted || vd__is(&kind, "leaning_visible_normals_cosine_uniform");
@@ -875,7 +873,7 @@ static int vd__tensors(VdBundle *bundle, const Vd__Field *root, const uint8_t *d
             return 0;
     }
     for (index = 0; index < 4; index++) {
-        /* without a sampler, and with one of another kind, the place stays free */
+        /* without a sampler, or with one of another kind, the place stays free */
         const int has = is_known && (index < 2 || split.at);
         uint8_t *const into = has ? target : 0;
         snprintf(name, sizeof name, "%s.weights", heads[index].name);
@@ -1132,7 +1130,7 @@ static uint32_t vd__end_point(const uint8_t *block, uint32_t at, uint32_t size) 
     return bits | bits >> size;
 }
 
-/* 4, 5 or 6, the modes that have one pair of end points, which are those that Verdigris writes; otherwise 0. */
+/* The mode, if it is 4, 5 or 6, which Verdigris writes: they have one pair of end points. Otherwise 0. */
 static int vd__bc7_mode(const uint8_t *block) {
     return (block[0] & 31) == 16 ? 4 : (block[0] & 63) == 32 ? 5 : (block[0] & 127) == 64 ? 6 : 0;
 }
@@ -1242,7 +1240,7 @@ static void vd__bilinear(const VdTexture *texture, uint32_t level, const float u
     uint32_t at[2][2], c, corner;
     float part[2];
     for (c = 0; c < 2; c++) {
-        const float turn = uv[c] - floorf(uv[c]); /* no number for a uv that is none */
+        const float turn = uv[c] - floorf(uv[c]); /* NaN if uv is NaN */
         const float place = (turn >= 0 ? turn : 0) * (float)size[c] - 0.5f;
         const float before = floorf(place);
         part[c] = place - before;
@@ -1378,7 +1376,7 @@ void vd_decode_live(const VdBundle *bundle, const float uv[2], float lod, const 
 /* ---- the check ---- */
 
 int vd_open_reference_with(const VdBundle *bundle, VdRead read, void *user, VdReference *reference, VdError *error) {
-    /* the last two where there are live inputs, and a sampler */
+    /* the last two if there are live inputs, and a sampler */
     static const char *const names[] = {"uv", "lod", "wi", "wo", "exported", "live", "random"};
     const uint32_t widths[] = {2, 1, 3, 3, 3, bundle->live_count, 2};
     Vd__Json json;
@@ -1463,12 +1461,12 @@ int vd_compare(const VdBundle *bundle, const VdReference *reference, const float
             const double allowed = wanted >= bundle->floor ? bundle->relative * wanted : bundle->absolute;
             const double share = difference == 0 ? 0 : difference / (allowed > 0 ? allowed : 1e-30);
             if (share != share)
-                *largest = 1e300; /* not a number, which every comparison would forget */
+                *largest = 1e300; /* NaN, which every comparison would miss */
             else if (share > *largest)
                 *largest = share;
         }
     if (!(*largest <= 1))
-        return vd__fail_number(error, bundle->reference, "the largest difference, as a share of the allowed,", *largest,
+        return vd__fail_number(error, bundle->reference, "the largest difference, divided by the allowed one,", *largest,
                                "the decoder or the bundle is wrong");
     return 1;
 }
@@ -1501,10 +1499,10 @@ int vd_check_with(const VdBundle *bundle, VdRead read, void *user, double *large
 }
 
 #ifndef VD_NO_STDIO
-/* Plain files only: to open a pipe may wait for ever. */
+/* Only plain files: opening a pipe may wait for ever. */
 static FILE *vd__open_file(const char *path) {
 #ifdef _WIN32
-    /* fopen of Windows takes a path for the text of a code page, and its compiler refuses fopen */
+    /* on Windows, fopen reads a path in a code page, and the compiler refuses fopen */
     wchar_t wide[4096];
     size_t count = 0;
     FILE *stream = 0;

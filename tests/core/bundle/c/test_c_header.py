@@ -163,7 +163,7 @@ int main(int count, char **words)
 """)
     program = compile_c(source, tmp_path / "dump")
     done = subprocess.run([program, bundle], capture_output=True, check=True)
-    assert b"reference.json: the largest difference, as a share of the allowed," in done.stderr
+    assert b"reference.json: the largest difference, divided by the allowed one," in done.stderr
     rows = open_bundle(bundle).reference()
     queries = np.frombuffer(done.stdout[: len(rows) * QUERY.itemsize], QUERY)
     for name in ("uv", "lod", "wi", "wo"):
