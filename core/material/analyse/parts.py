@@ -37,7 +37,9 @@ from verdigris.core.material.graph.traversal import (
     is_defined_here,
     is_fed,
     nodes_behind,
+    own_definitions,
     own_graph,
+    own_graphs,
 )
 from verdigris.core.material.normalise.geometry_properties import UNIFORM_VALUE, VALUE
 
@@ -70,7 +72,7 @@ def parts_of(nodes: Sequence[mx.Node]) -> list[Part]:
     for part in (
         *(part for node in nodes for part in _features_of(node)),
         *(part for node in nodes for part in _parts_of_node(node, node.getNamePath() in masks)),
-        *_overruled(nodes),
+        *(_overruled(nodes) if nodes else ()),
     ):
         parts.setdefault(part.name, part)
     order = {KEPT: 0, APPROXIMATED: 1, DROPPED: 2}
@@ -166,10 +168,9 @@ def _by_view(node: mx.Node) -> Iterator[Part]:
 
 def _overruled(nodes: Sequence[mx.Node]) -> list[Part]:
     """Definitions of the document that are overruled by a definition of the library."""
-    own = nodes[0].getDocument().getChildren() if nodes else []
-    definitions = [each for each in own if each.getCategory() == "nodedef"]
-    graphs = [each for each in own if each.getCategory() == "nodegraph"]
-    definitions += filter(None, (graph.getNodeDef() for graph in graphs))
+    root = nodes[0].getDocument()
+    definitions = own_definitions(root)
+    definitions += filter(None, (graph.getNodeDef() for graph in own_graphs(root)))
     defined = {(each.getNodeString(), each.getType()) for each in definitions}
     used = {
         node.getCategory()

@@ -26,6 +26,7 @@ from verdigris.core.material.graph.traversal import (
     all_nodes,
     counterpart,
     implementing_graphs,
+    own_definitions,
     own_graphs,
     own_implementations,
 )
@@ -162,7 +163,7 @@ def _definitions(root: mx.Document) -> dict[str, mx.NodeDef]:
     coded = {
         each.getNodeDefString() for each in own_implementations(root) if not each.getNodeGraph()
     }
-    own = [each for each in root.getChildren() if each.getCategory() == "nodedef"]
+    own = own_definitions(root)
     return {each.getName(): each for each in own if each.getName() not in coded}
 
 

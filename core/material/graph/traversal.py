@@ -219,6 +219,19 @@ def own_graphs(outer: mx.GraphElement) -> list[mx.NodeGraph]:
     return [child for child in outer.getChildren() if isinstance(child, mx.NodeGraph)]
 
 
+def free_graphs(root: mx.Document) -> list[mx.NodeGraph]:
+    """The graphs of a document that do not implement a definition."""
+    implementing = implementing_graphs(root)
+    return [graph for graph in own_graphs(root) if graph.getName() not in implementing]
+
+
+def own_definitions(root: mx.Document) -> list[mx.NodeDef]:
+    """The node definitions of a document, without those of the library."""
+    import MaterialX as mx
+
+    return [child for child in root.getChildren() if isinstance(child, mx.NodeDef)]
+
+
 def own_implementations(root: mx.Document) -> list[mx.Implementation]:
     """The implementations of a document, without those of the library."""
     import MaterialX as mx

@@ -16,7 +16,7 @@ from verdigris.core.material.graph.library import TARGET, standard_library
 from verdigris.core.material.graph.traversal import (
     count_expanded,
     file_inputs,
-    implementing_graphs,
+    free_graphs,
     own_graphs,
     upstream_nodes,
 )
@@ -80,7 +80,7 @@ class Document:
         """The surface materials; if there are none, surface shaders and graph outputs."""
         looks = _looks_by_material(self.root)
         found = [node for node in self.root.getMaterialNodes() if _has_surface(node)]
-        graphs = [graph for graph in _free_graphs(self.root) if _surfaces_of(graph)]
+        graphs = [graph for graph in free_graphs(self.root) if _surfaces_of(graph)]
         fed = [*self.root.getNodes(), *graphs]
         found += [
             output
@@ -315,12 +315,6 @@ def _has_surface(node: mx.Node) -> bool:
         # such as LamaSurface, whose graph contains the surface
         return node.getNodeDef() is None or isinstance(node.getImplementation(TARGET), mx.NodeGraph)
     return bool(port.getNodeName() or port.getNodeGraphString() or port.getConnectedOutput())
-
-
-def _free_graphs(root: mx.Document) -> list[mx.NodeGraph]:
-    """Graphs of the document that do not implement a definition."""
-    implementing = implementing_graphs(root)
-    return [graph for graph in own_graphs(root) if graph.getName() not in implementing]
 
 
 def _surfaces_of(graph: mx.NodeGraph) -> list[mx.Output]:

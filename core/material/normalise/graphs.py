@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from verdigris.core.material.graph.library import TARGET, standard_library
 from verdigris.core.material.graph.traversal import (
     implementing_graphs,
+    own_definitions,
     own_graphs,
     own_implementations,
 )
@@ -44,10 +45,7 @@ def unwrap_material_definitions(root: mx.Document) -> None:
     To find a surface, the generator searches the nodes that are connected to a material, but not
     their graphs. So the material is moved out of the definition, behind each node that uses it.
     """
-    import MaterialX as mx
-
-    own = [child for child in root.getChildren() if isinstance(child, mx.NodeDef)]
-    for definition in own:
+    for definition in own_definitions(root):
         if definition.getType() != _MATERIAL or not _remove_material(definition):
             continue
         for node in root.getNodes(definition.getNodeString()):

@@ -18,8 +18,8 @@ from verdigris.core.material.graph.traversal import (
     all_nodes,
     defined_input,
     defined_inputs,
-    implementing_graphs,
-    own_graphs,
+    free_graphs,
+    own_definitions,
 )
 
 if TYPE_CHECKING:
@@ -101,10 +101,7 @@ def inline_graph_inputs(root: mx.Document) -> None:
     copies can stay open together. If defaults of the document's own definitions are colours,
     lengths, angles or files, they are copied into the nodes that use the definition.
     """
-    import MaterialX as mx
-
-    implementing = implementing_graphs(root)
-    graphs = [graph for graph in own_graphs(root) if graph.getName() not in implementing]
+    graphs = free_graphs(root)
     names = Counter(given.getName() for graph in graphs for given in graph.getInputs())
     for graph in graphs:
         inlined: dict[str, mx.Input] = {}
@@ -119,8 +116,7 @@ def inline_graph_inputs(root: mx.Document) -> None:
                     port.setAttribute(PUBLISHED_LABEL, given.getAttribute("uiname"))
         for name in inlined:
             graph.removeInput(name)
-    definitions = (child for child in root.getChildren() if isinstance(child, mx.NodeDef))
-    defined = {definition.getNodeString() for definition in definitions}
+    defined = {definition.getNodeString() for definition in own_definitions(root)}
     for node in all_nodes(root) if defined else ():
         if node.getCategory().rpartition(":")[2] in defined:
             _copy_defaults(node)

@@ -13,17 +13,17 @@ from verdigris.core.material.usd.signatures import CURRENT_VERSION, Signature, f
 from verdigris.core.material.usd.usd_values import fitting_type
 
 _DOCUMENT_COLOUR_SPACE = "lin_rec709"
-# Prefix of an application's definitions -> application, remedy.
+_USE_A_SURFACE = "use a MaterialX surface such as OpenPBR or Standard Surface"
+# Prefixes of an application's definitions -> application, remedy.
 _FOREIGN = {
-    "kma_": ("Karma", "replace it with a MaterialX node, or bake what it does into a texture"),
-    "karma": ("Karma", "replace it with a MaterialX node, or bake what it does into a texture"),
-    "MayaND_": ("Maya", "use a MaterialX surface such as OpenPBR or Standard Surface"),
-    "ND_adsk": ("LookdevX", "replace it with a node of MaterialX's own library"),
-    "adsk": ("LookdevX", "replace it with a node of MaterialX's own library"),
-    "arnold:": ("Arnold", "use a MaterialX surface such as OpenPBR or Standard Surface"),
-    "ARNOLD_ND_": ("Arnold", "use a MaterialX surface such as OpenPBR or Standard Surface"),
-    "ai_": ("Arnold", "use a MaterialX surface such as OpenPBR or Standard Surface"),
-    "Usd": ("USD", "replace it with a node of MaterialX"),
+    ("kma_", "karma"): (
+        "Karma",
+        "replace it with a MaterialX node, or bake what it does into a texture",
+    ),
+    ("MayaND_",): ("Maya", _USE_A_SURFACE),
+    ("ND_adsk", "adsk"): ("LookdevX", "replace it with a node of MaterialX's own library"),
+    ("arnold:", "ARNOLD_ND_", "ai_"): ("Arnold", _USE_A_SURFACE),
+    ("Usd",): ("USD", "replace it with a node of MaterialX"),
 }
 
 
@@ -35,8 +35,8 @@ def write_document(network: Network, known: Mapping[str, Signature] | None = Non
 
 def foreign_origin(definition: str) -> tuple[str, str] | None:
     """The application that a definition with this name comes from, and the remedy."""
-    for prefix, found in _FOREIGN.items():
-        if definition.startswith(prefix):
+    for prefixes, found in _FOREIGN.items():
+        if definition.startswith(prefixes):
             return found
     return None
 
