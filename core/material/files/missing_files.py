@@ -48,17 +48,18 @@ def guess_file(name: str, search: SearchPath, start: Path | None = None) -> Gues
     parts = trailing_parts(name)
     if not parts:
         return None
-    pattern, best, best_key = pattern_of(name), None, None
-    for order, path in _index(_roots(name, search, start)).candidates(name):
-        rank = pattern.rank(path.name)
-        if rank is None or (search.confined and not search.allows(resolved(path))):
-            continue
-        common = _common_folders(path, parts)
-        key = rank, -common, order
-        if best_key is None or key < best_key:
-            found = path.with_name(pattern.with_tokens(path.name))
-            best, best_key = Guess(found, _folders(path, name, parts, common)), key
-    return best
+    pattern = pattern_of(name)
+    ranked = [
+        (rank, -_common_folders(path, parts), order, path)
+        for order, path in _index(_roots(name, search, start)).candidates(name)
+        if (rank := pattern.rank(path.name)) is not None
+        and (not search.confined or search.allows(resolved(path)))
+    ]
+    if not ranked:
+        return None
+    _, common, _, path = min(ranked)
+    found = path.with_name(pattern.with_tokens(path.name))
+    return Guess(found, _folders(path, name, parts, -common))
 
 
 def _folders(path: Path, name: str, parts: Sequence[str], common: int) -> tuple[Path, ...]:
