@@ -120,8 +120,8 @@ class BakeRequest:
         metadata=_asked(
             CHANGES,
             "--set",
-            "Change a setting of the preset, as in --set network=3x64. Repeatable. An unknown NAME "
-            "lists all names.",
+            "Change a setting of the preset, such as --set network=3x64. Repeatable. An unknown "
+            "NAME lists all names.",
             in_scenes="settings",
         ),
     )
@@ -132,7 +132,7 @@ class BakeRequest:
         metadata=_asked(
             FILE,
             "--importance",
-            "An importance map, as an image or .npy: where to sample more.",
+            "An importance map (an image or .npy): where to sample more.",
             in_scenes="importance",
         ),
     )
@@ -181,7 +181,8 @@ class BakeRequest:
         metadata=_asked(
             _text(require_target),
             "--target",
-            "Stop when the result is good, very-good or indistinguishable. Default: the last.",
+            "Stop when the result is good, very-good or indistinguishable. Default: "
+            "indistinguishable.",
             in_scenes="target",
             in_hosts=True,
             is_recorded=True,
@@ -195,8 +196,8 @@ class BakeRequest:
         metadata=_asked(
             INPUTS,
             "--live",
-            "Keep an input of the graph open, as in wetness=0..1; 'inspect' lists them. @DEFAULT "
-            "or :DENSITY may follow. Up to three.",
+            "Keep an input of the graph open, such as wetness=0..1; 'inspect' lists all. @DEFAULT "
+            "or :DENSITY may follow. Up to three inputs.",
             in_scenes="live",
         ),
     )

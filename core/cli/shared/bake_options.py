@@ -29,6 +29,8 @@ from verdigris.core.settings.bake_settings import BakeSettings
 from verdigris.core.settings.draw_settings import DrawSettings
 from verdigris.core.worker.protocol.messages import encode
 
+_HELP = {name: asked.help for name, asked in options_of().items()}
+
 Files = Annotated[
     list[Path], path_argument("FILE...", "MaterialX documents (.mtlx). Several share one decoder.")
 ]
@@ -45,15 +47,8 @@ Out = Annotated[
 BundleName = Annotated[
     str | None, typer.Option(help="The bundle's name. Default: the material's name.")
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint.")]
-Live = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME=LOW..HIGH",
-        help="Keep an input of the graph open, such as wetness=0..1; 'inspect' lists all. @DEFAULT "
-        "or :DENSITY may follow. Up to three inputs.",
-    ),
-]
+Resume = Annotated[bool, typer.Option("--resume", help=_HELP["resume"])]
+Live = Annotated[list[str] | None, typer.Option(metavar="NAME=LOW..HIGH", help=_HELP["live"])]
 Mesh = Annotated[
     Path | None,
     typer.Option(
@@ -76,25 +71,10 @@ MostBytes = Annotated[
         "texels, or 4 latents per texel instead of 8, whichever loses less quality.",
     ),
 ]
-TimeLimit = Annotated[float | None, typer.Option(help="Train for at most this many seconds.")]
-Target = Annotated[
-    str,
-    typer.Option(
-        help="Stop when the result is good, very-good or indistinguishable. Default: "
-        "indistinguishable."
-    ),
-]
-Importance = Annotated[
-    Path | None,
-    typer.Option(help="An importance map (an image or .npy): where to sample more."),
-]
-Directions = Annotated[
-    str | None,
-    typer.Option(
-        help="A direction profile, or a table of weights (.json, .npy): which directions to sample "
-        "more."
-    ),
-]
+TimeLimit = Annotated[float | None, typer.Option(help=_HELP["time_limit"])]
+Target = Annotated[str, typer.Option(help=_HELP["target"])]
+Importance = Annotated[Path | None, typer.Option(help=_HELP["importance"])]
+Directions = Annotated[str | None, typer.Option(help=_HELP["directions"])]
 Replace = Annotated[
     bool,
     typer.Option(
@@ -109,15 +89,10 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the path 
 # --set iterations=N and --set seed=N; most of the others are for programs.
 Iterations = Annotated[int | None, typer.Option(hidden=True)]
 Seed = Annotated[int | None, typer.Option(hidden=True)]
-TargetError = Annotated[
-    float | None, typer.Option(hidden=True, help="Stop when the log MAE is below this value.")
-]
+TargetError = Annotated[float | None, typer.Option(hidden=True, help=_HELP["target_error"])]
 UvSet = Annotated[str | None, typer.Option(hidden=True)]
 ViewportTextures = Annotated[
-    bool,
-    typer.Option(
-        "--viewport-textures", hidden=True, help="Also write plain textures (PNG) for viewports."
-    ),
+    bool, typer.Option("--viewport-textures", hidden=True, help=_HELP["viewport_textures"])
 ]
 Trainer = Annotated[str | None, typer.Option(hidden=True)]
 IfChanged = Annotated[bool, typer.Option("--if-changed", hidden=True)]

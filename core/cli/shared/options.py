@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeGuard, TypeVar, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from verdigris.core.baking.bake_request import options_of
 from verdigris.core.base.errors import VerdigrisError, why_no_folder
 from verdigris.core.base.text import parse_bytes
 from verdigris.core.material.load.mtlx_document import Document, load_document
@@ -45,7 +46,7 @@ def path_argument(metavar: str, text: str) -> Any:
     return typer.Argument(metavar=metavar, help=text, readable=False)
 
 
-PRESET_HELP = "draft, standard or final. Default: draft on a CPU, standard on a GPU."
+PRESET_HELP = options_of()["preset"].help
 FileOrBundle = Annotated[
     Path, path_argument("FILE", "A MaterialX document (.mtlx) or a bundle (.vdg).")
 ]
@@ -100,12 +101,7 @@ DeviceChoice = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 SettingChanges = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="Change a setting of the preset, such as --set network=3x64. Repeatable. An unknown "
-        "NAME lists all names.",
-    ),
+    typer.Option("--set", metavar="NAME=VALUE", help=options_of()["changes"].help),
 ]
 
 
