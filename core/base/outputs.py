@@ -17,11 +17,13 @@ from verdigris.core.base.files import (
     replace_file,
     temporary_name,
 )
+from verdigris.core.base.images import ImageError, is_whole, write_texels
 from verdigris.core.base.text import is_encodable, is_of_a_device
 
 if TYPE_CHECKING:
-    import OpenImageIO as oiio
     from numpy.typing import NDArray
+
+    from verdigris.core.base.images import Attributes
 
 # The manifest of a bundle or a scene pack, and the largest that is read to recognise one.
 MANIFEST_FILE = "manifest.json"
@@ -122,29 +124,30 @@ def write_own_file(path: Path, data: Content, named: Path | None = None) -> None
         ) from None
 
 
-def write_image(path: Path, spec: oiio.ImageSpec, texels: NDArray[Any]) -> None:
+def write_image(
+    path: Path,
+    texels: NDArray[Any],
+    kind: str,
+    attributes: Attributes | None = None,
+    channel_names: tuple[str, ...] = (),
+) -> None:
     """Writes a picture or a map in the format of its extension, completely or not at all."""
-    import OpenImageIO as oiio
-
     target = behind_link(path)
     temporary = _temporary_file(target, path.suffix)
     try:
-        file = oiio.ImageOutput.create(str(temporary))
-        if file is None:
-            raise VerdigrisError(f"{path}: cannot be written: {oiio.geterror()}")
-        written = file.open(str(temporary), spec) and file.write_image(texels) and file.close()
-        if not written:
-            message = " ".join(file.geterror().split()).replace(str(temporary), str(path))
-            raise VerdigrisError(
-                f"{path}: cannot be written ({message}): free space or choose another folder"
-            )
-        if not _is_whole(temporary):
+        write_texels(temporary, texels, kind, attributes, channel_names)
+        if not is_whole(temporary):
             size = temporary.stat().st_size
             raise VerdigrisError(
                 f"{path}: cannot be written: only {size} bytes fit: free space or choose another "
                 "folder"
             )
         rename_file(temporary, target)
+    except ImageError as failure:
+        message = failure.reason.replace(str(temporary), str(path))
+        raise VerdigrisError(
+            f"{path}: cannot be written ({message}): free space or choose another folder"
+        ) from None
     finally:
         remove_file(temporary)
 
@@ -161,20 +164,6 @@ def _temporary_file(path: Path, suffix: str) -> Path:
             f"{path}: cannot be written ({reason(failure)}): choose another folder or name"
         ) from None
     return temporary
-
-
-def _is_whole(file: Path) -> bool:
-    """Whether a file can be read: on a full disk, PNGs are closed without an error."""
-    import OpenImageIO as oiio
-
-    source = oiio.ImageInput.open(str(file))
-    if source is None:
-        oiio.geterror()
-        return False
-    texels = source.read_image()
-    problem = source.geterror()
-    source.close()
-    return texels is not None and not problem
 
 
 def kind_of(manifest: Path) -> str | None:

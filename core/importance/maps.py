@@ -9,10 +9,10 @@ import numpy as np
 
 from verdigris.core.base.arrays import REAL_KINDS, open_array
 from verdigris.core.base.errors import SettingsError
+from verdigris.core.base.images import ImageError, open_image
 from verdigris.core.base.inputs import require_file
 from verdigris.core.base.outputs import behind_link, check_output, write_image
 from verdigris.core.base.text import require_unicode
-from verdigris.core.material.files.image_headers import shown_size, shown_texels
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -78,35 +78,25 @@ def as_float32(found: ArrayLike, name: str) -> Floats:
 
 
 def _read_image(path: Path) -> Floats:
-    import OpenImageIO as oiio
-
-    config = oiio.ImageSpec()
-    # with associated alpha, transparent texels would have weight 0
-    config["oiio:UnassociatedAlpha"] = 1
-    source = oiio.ImageInput.open(str(path), config)
-    if source is None:
-        raise SettingsError(f"{path}: is not a readable image: {oiio.geterror()}")
-    spec = source.spec()
-    # in other formats the first part is the whole picture; layers and pages follow it
-    parts = spec.getattribute("oiio:subimages") or 1
-    if source.format_name() == "openexr" and parts > 1:
-        source.close()
-        raise SettingsError(f"{path}: has {parts} parts: save the weights in a file of one part")
-    width, height = shown_size(source)
-    if max(width, height) > LARGEST_SIDE:
-        source.close()
-        raise SettingsError(
-            f"{path}: is {width} x {height}: scale the importance map down to at most "
-            f"{LARGEST_SIDE} x {LARGEST_SIDE}"
-        )
-    # grey with alpha: only the grey
-    channels = 1 if spec.nchannels < 3 else 3
-    texels = source.read_image(0, 0, 0, channels, "float")
-    problem = source.geterror()
-    source.close()
-    if texels is None or problem:
-        raise SettingsError(f"{path}: is damaged: {problem or 'the file ends early'}")
-    weights = shown_texels(source, np.asarray(texels, np.float32)).mean(-1)
+    try:
+        # with associated alpha, transparent texels would have weight 0
+        with open_image(path, straight_alpha=True) as image:
+            # in other formats the first part is the whole picture; layers and pages follow it
+            if image.format_name == "openexr" and image.parts > 1:
+                raise SettingsError(
+                    f"{path}: has {image.parts} parts: save the weights in a file with one part"
+                )
+            width, height = image.size
+            if max(width, height) > LARGEST_SIDE:
+                raise SettingsError(
+                    f"{path}: is {width} x {height}: scale the importance map down to at most "
+                    f"{LARGEST_SIDE} x {LARGEST_SIDE}"
+                )
+            # grey with alpha: only the grey
+            texels = image.texels(1 if image.channels < 3 else 3, "float")
+    except ImageError as failure:
+        raise SettingsError(f"{path}: {failure}: save it again") from None
+    weights = np.asarray(texels, np.float32).mean(-1)
     return np.ascontiguousarray(weights[::-1])
 
 
@@ -124,14 +114,8 @@ def check_map_path(path: Path) -> Path:
 
 def write_importance(path: Path, weights: Floats) -> None:
     """Writes a map, row 0 at v = 0, as one float channel."""
-    import OpenImageIO as oiio
-
-    target = check_map_path(path)
-    height, width = weights.shape
-    spec = oiio.ImageSpec(width, height, 1, "float")
-    spec.channelnames = ("Y",)
     texels = np.ascontiguousarray(weights[::-1, :, None], np.float32)
-    write_image(target, spec, texels)
+    write_image(check_map_path(path), texels, "float", channel_names=("Y",))
 
 
 def check_importance(weights: Floats, name: str) -> None:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from verdigris.core.base.errors import LightingError
+from verdigris.core.base.images import UNREADABLE, ImageError, open_image
 from verdigris.core.base.inputs import require_file
 from verdigris.core.base.text import require_unicode
 from verdigris.core.lighting.environment import ENVIRONMENTS, Environment
-from verdigris.core.material.files.image_headers import one_line, shown_size, shown_texels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,28 +58,14 @@ def _check_file(path: Path) -> None:
 
 
 def _read(path: Path) -> Floats:
-    import OpenImageIO as oiio
-
-    source = oiio.ImageInput.open(str(path))
-    if source is None:
-        raise LightingError(
-            f"{path}: is not a readable image ({one_line(oiio.geterror())}): save it again as "
-            f"{' or '.join(SUFFIXES)}"
-        )
     try:
-        spec, (width, height) = source.spec(), shown_size(source)
-        _check_shape(path, width, height)
-        if spec.depth > 1 or spec.nchannels < 1:
-            raise LightingError(f"{path}: is not a flat image: save it as an RGB image")
-        channels = 3 if spec.nchannels >= 3 else 1
-        texels = source.read_image(0, 0, 0, channels, "float")
-        problem = source.geterror()
-        if texels is None or problem:
-            detail = one_line(problem or oiio.geterror()) or "the file ends early"
-            raise LightingError(f"{path}: is damaged ({detail}): save it again")
-        shown = shown_texels(source, np.asarray(texels))
-    finally:
-        source.close()
+        with open_image(path) as image:
+            width, height = image.size
+            _check_shape(path, width, height)
+            shown = image.texels(3 if image.channels >= 3 else 1, "float")
+    except ImageError as failure:
+        formats = f" as {' or '.join(SUFFIXES)}" if failure.what == UNREADABLE else ""
+        raise LightingError(f"{path}: {failure}: save it again{formats}") from None
     return np.ascontiguousarray(np.broadcast_to(shown, (height, width, 3)), np.float32)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from verdigris.core.base.errors import VerdigrisError, reason
 from verdigris.core.base.files import make_own_folder, remove_folder, rename_file, temporary_name
+from verdigris.core.base.images import ImageError, write_frames, write_texels
 from verdigris.core.base.outputs import check_output
 from verdigris.core.pictures.picture_files import rounded, srgb_from_linear, write_picture
 
@@ -65,9 +66,10 @@ def write_moving(path: Path, frames: Iterator[Floats], count: int, rate: float) 
     try:
         write(temporary, frames, count, rate)
         rename_file(temporary, path)
-    except OSError as failure:
+    except (OSError, ImageError) as failure:
+        why = failure.reason if isinstance(failure, ImageError) else reason(failure)
         raise VerdigrisError(
-            f"{path}: cannot be written ({reason(failure)}): choose another folder or name"
+            f"{path}: cannot be written ({why}): choose another folder or name"
         ) from None
     finally:
         remove_folder(temporary)
@@ -93,16 +95,7 @@ def write_webp(path: Path, frames: Iterator[NDArray[np.uint8]], rate: float) -> 
 
 def _compressed(frame: NDArray[np.uint8], file: Path) -> bytes:
     """The chunk of one picture."""
-    import OpenImageIO as oiio
-
-    height, width, channels = frame.shape
-    spec = oiio.ImageSpec(width, height, channels, "uint8")
-    spec.attribute("compression", f"webp:{_QUALITY}")
-    written = oiio.ImageOutput.create(str(file))
-    if written is None or not written.open(str(file), spec):
-        raise OSError(oiio.geterror())
-    if not (written.write_image(frame) and written.close()):
-        raise OSError(" ".join(written.geterror().split()))
+    write_texels(file, frame, "uint8", {"compression": f"webp:{_QUALITY}"})
     data = file.read_bytes()
     while data[_HEAD : _HEAD + 4] not in (b"VP8 ", b"VP8L"):
         # what describes the picture comes before it
@@ -129,26 +122,8 @@ def _bytes_of(frame: Floats) -> NDArray[np.uint8]:
 
 
 def _write_gif(path: Path, frames: Iterator[Floats], count: int, rate: float) -> None:
-    import OpenImageIO as oiio
-
-    file = oiio.ImageOutput.create(str(path))
-    if file is None:
-        raise OSError(oiio.geterror())
-    specs: tuple[oiio.ImageSpec, ...] = ()
-    for number, frame in enumerate(frames):
-        texels = _bytes_of(frame)
-        if not number:
-            height, width, _ = texels.shape
-            spec = oiio.ImageSpec(width, height, 3, "uint8")
-            spec.attribute("FramesPerSecond", "rational", (round(100 * rate), 100))
-            specs = (spec,) * count
-            opened = file.open(str(path), specs)
-        else:
-            opened = file.open(str(path), specs[number], "AppendSubimage")
-        if not (opened and file.write_image(texels)):
-            raise OSError(" ".join(file.geterror().split()))
-    if not file.close():
-        raise OSError(" ".join(file.geterror().split()))
+    speed = "rational", (round(100 * rate), 100)
+    write_frames(path, map(_bytes_of, frames), count, "uint8", {"FramesPerSecond": speed})
 
 
 def _write_webp(path: Path, frames: Iterator[Floats], _: int, rate: float) -> None:

@@ -62,14 +62,10 @@ def encode_png(linear: Floats) -> bytes:
 def encode_jpeg(linear: Floats, quality: int = 92) -> bytes:
     """The bytes of a JPEG file of linear colours."""
     texels = rounded(srgb_from_linear(linear))
-    import OpenImageIO as oiio
-
-    spec = oiio.ImageSpec(texels.shape[1], texels.shape[0], 3, "uint8")
-    spec.attribute("compression", f"jpeg:{quality}")
-    spec.attribute("jpeg:subsampling", "4:4:4")
+    attributes = {"compression": f"jpeg:{quality}", "jpeg:subsampling": "4:4:4"}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "picture.jpg"
-        write_image(path, spec, texels)
+        write_image(path, texels, "uint8", attributes)
         return path.read_bytes()
 
 
@@ -112,13 +108,8 @@ def rounded(values: Floats) -> NDArray[np.uint8]:
 def _write(
     path: Path, texels: NDArray[Any], kind: str, space: str = "", is_data: bool = False
 ) -> None:
-    import OpenImageIO as oiio
-
-    height, width, channels = texels.shape
-    spec = oiio.ImageSpec(width, height, channels, kind)
-    if space:
-        spec.attribute("oiio:ColorSpace", space)
+    attributes: dict[str, Any] = {"oiio:ColorSpace": space} if space else {}
     if is_data:
         # the fourth channel is no coverage, by which the library would divide the others
-        spec.attribute("oiio:UnassociatedAlpha", 1)
-    write_image(path, spec, texels)
+        attributes["oiio:UnassociatedAlpha"] = 1
+    write_image(path, texels, kind, attributes)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import base64
 import math
-import os
-import tempfile
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from verdigris.core.base.files import remove_file
+from verdigris.core.base.images import reduced_jpeg
 from verdigris.core.base.json_fields import find_number, find_table
 from verdigris.core.base.text import counted, format_bytes, format_seconds
 from verdigris.core.batch.run.summary import BAKED, CURRENT, FAILED, Row, Summary
@@ -19,7 +17,7 @@ from verdigris.core.pictures.compare.comparison import comparison_path
 
 # Pixels of each third of a picture; larger ones are reduced.
 _PICTURE_HEIGHT = 512
-_JPEG_QUALITY = "jpeg:88"
+_JPEG_QUALITY = 88
 _ORDER = {FAILED: 0, "stopped": 1, "not reached": 2, BAKED: 3, CURRENT: 4}
 _STYLE = """
 :root { color-scheme: light dark; --line: #8885; --soft: #8882; --bad: #c0392b; --good: #2e7d5b; }
@@ -347,27 +345,8 @@ def _facts(row: Row) -> Iterator[tuple[str, str]]:
 
 def find_picture(path: Path) -> str | None:
     """A bundle's picture as a data URL, reduced for reports of hundreds of materials."""
-    import OpenImageIO as oiio
-
-    if not path.is_file():
-        return None
-    image = oiio.ImageBuf(str(path))
-    if image.has_error or not image.spec().width:
-        return None
-    scale = min(1.0, _PICTURE_HEIGHT / image.spec().height)
-    if scale < 1:
-        width, height = (round(scale * side) for side in (image.spec().width, image.spec().height))
-        image = oiio.ImageBufAlgo.resize(image, roi=oiio.ROI(0, width, 0, height, 0, 1, 0, 3))
-    image.specmod().attribute("Compression", _JPEG_QUALITY)
-    handle, name = tempfile.mkstemp(".jpg")
-    os.close(handle)
-    try:
-        if not image.write(name):
-            return None
-        data = base64.b64encode(Path(name).read_bytes()).decode()
-    finally:
-        remove_file(Path(name))
-    return f"data:image/jpeg;base64,{data}"
+    data = reduced_jpeg(path, _PICTURE_HEIGHT, _JPEG_QUALITY) if path.is_file() else None
+    return f"data:image/jpeg;base64,{base64.b64encode(data).decode()}" if data else None
 
 
 def _link(name: str) -> str:

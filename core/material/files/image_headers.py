@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from verdigris.core.base.errors import TextureError, VerdigrisError
+from verdigris.core.base.images import AS_STORED, UNREADABLE, ImageError, open_image
 from verdigris.core.base.outputs import resolved
 from verdigris.core.base.text import require_unicode
 from verdigris.core.material.domain import MOST_ALONG_A_SIDE, Tiles
@@ -19,9 +20,6 @@ from verdigris.core.material.files.paths import is_tiled
 from verdigris.core.material.files.similar_names import TILE_TOKENS
 
 if TYPE_CHECKING:
-    import OpenImageIO as oiio
-    from numpy.typing import NDArray
-
     from verdigris.core.material.files.paths import SearchPath
 
 # Cells of the rectangle around all tiles. Each is a bit in the shader.
@@ -30,8 +28,6 @@ _DEFAULT_LARGEST_SIDE = 16384
 _TILES_ACROSS = 10
 # Frame tokens of MaterialX, Houdini, Maya and Nuke.
 _FRAMES = re.compile(r"\{\d*Frame\}|\$F\d?(?![A-Za-z])|<f\d?>|<frame\d*>|%0\dd|#{2,}")
-# The EXIF orientation without rotation.
-_AS_STORED = 1
 # OpenImageIO's base type -> numpy's, and the slangpy format with four channels
 FORMATS: dict[str, tuple[type[np.generic], str]] = {
     "uint8": (np.uint8, "rgba8_unorm"),
@@ -60,7 +56,7 @@ class ImageInfo:
     kind: str
     tiles: tuple[Tile, ...]
     is_udim: bool = False
-    orientation: int = _AS_STORED
+    orientation: int = AS_STORED
     """The largest EXIF orientation of all tiles. Texels are read as stored."""
 
     @property
@@ -152,38 +148,6 @@ def find_atlas(files: Iterable[str], search: SearchPath) -> Tiles | None:
     return found if found.side <= MOST_ALONG_A_SIDE else None
 
 
-def shown_size(source: oiio.ImageInput) -> tuple[int, int]:
-    """Width and height of the part that texture coordinates span. In OpenEXR that is the display
-    window, which can be smaller or larger than the stored pixels. Offsets of other formats have
-    other meanings."""
-    spec = source.spec()
-    if source.format_name() != "openexr":
-        return spec.width, spec.height
-    return spec.full_width, spec.full_height
-
-
-def shown_texels(source: oiio.ImageInput, texels: NDArray[Any]) -> NDArray[Any]:
-    """The texels [row, column, channel] of the shown part; zero where the file has none."""
-    spec = source.spec()
-    held = texels.reshape(spec.height, spec.width, -1)
-    if source.format_name() != "openexr" or spec.roi == spec.roi_full:
-        return held
-    width, height = shown_size(source)
-    shown = np.zeros((height, width, held.shape[-1]), held.dtype)
-    rows, held_rows = _overlap(spec.y - spec.full_y, spec.height, height)
-    columns, held_columns = _overlap(spec.x - spec.full_x, spec.width, width)
-    shown[rows, columns] = held[held_rows, held_columns]
-    return shown
-
-
-def _overlap(first: int, held: int, shown: int) -> tuple[slice, slice]:
-    """The part of an axis that is both shown and stored, as slices of the shown and of the stored
-    texels."""
-    start = max(first, 0)
-    stop = max(min(first + held, shown), start)
-    return slice(start, stop), slice(start - first, stop - first)
-
-
 def _allowed_tiles(
     pattern: Path, token: str, file: str, asker: str, search: SearchPath
 ) -> tuple[Tile, ...]:
@@ -246,8 +210,6 @@ def _kind_for(kinds: set[str]) -> str:
 
 
 def _read_header(path: Path, asker: str) -> tuple[int, int, int, str, int]:
-    import OpenImageIO as oiio
-
     try:
         size = path.stat().st_size
     except PermissionError:
@@ -259,38 +221,30 @@ def _read_header(path: Path, asker: str) -> tuple[int, int, int, str, int]:
     if size == 0:
         raise TextureError(f"{asker}: {path} is empty (0 bytes): save it again or remove the node")
     require_unicode(path, TextureError)
-    source = oiio.ImageInput.open(str(path))
-    if source is None:
-        raise unreadable(path, asker)
-    spec, (width, height) = source.spec(), shown_size(source)
-    source.close()
-    if spec.depth > 1 or spec.nchannels < 1:
-        raise TextureError(f"{asker}: {path} is not a flat image")
-    orientation = int(spec.get_int_attribute("Orientation", _AS_STORED))
-    return width, height, spec.nchannels, _kind(str(spec.format)), orientation
+    try:
+        with open_image(path) as image:
+            return *image.size, image.channels, _kind(image.kind), image.orientation
+    except ImageError as failure:
+        raise image_fault(path, asker, failure) from None
 
 
-def unreadable(path: Path, asker: str) -> TextureError:
-    """The error for a file that OpenImageIO has just failed to open."""
-    import OpenImageIO as oiio
-
-    reason = one_line(oiio.geterror()).partition(". Is it a file format")[0]
+def image_fault(path: Path, asker: str, failure: ImageError) -> TextureError:
+    """The error for an image that cannot be read."""
     if not os.access(path, os.R_OK):
         return _closed(path, asker)
-    return TextureError(
-        f"{asker}: {path} is not a readable image: {reason}: save it as PNG, TIFF or EXR"
-    )
+    if failure.what == UNREADABLE:
+        return TextureError(
+            f"{asker}: {path} {UNREADABLE}: {failure.reason}: save it as PNG, TIFF or EXR"
+        )
+    # libraries report a fault in several lines, and the first line names it
+    first = f" ({failure.reason.partition('; ')[0]})" if failure.reason else ""
+    return TextureError(f"{asker}: {path} {failure.what}{first}: save it again")
 
 
 def _closed(path: Path, asker: str) -> TextureError:
     return TextureError(
         f"{asker}: {path} cannot be read: its permissions do not allow it; change them"
     )
-
-
-def one_line(text: str) -> str:
-    """The lines of a text on one line, without duplicates."""
-    return "; ".join(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
 
 
 def _kind(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Decodes images with OpenImageIO, and builds their mip levels."""
+"""Decodes images, and builds their mip levels."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verdigris.core.base.errors import TextureError
-from verdigris.core.material.files.image_headers import FORMATS, one_line, shown_texels, unreadable
+from verdigris.core.base.images import ImageError, OpenImage, open_image, resized
+from verdigris.core.material.files.image_headers import FORMATS, image_fault
 
 if TYPE_CHECKING:
-    import OpenImageIO as oiio
     from numpy.typing import NDArray
 
     from verdigris.core.material.files.image_headers import ImageInfo
@@ -48,7 +47,7 @@ def read_image(info: ImageInfo, asker: str) -> Image:
     for tile in info.tiles:
         texels = _read_numbers(tile.path, kind, asker, non_finite)
         if texels.shape[:2] != (info.height, info.width):
-            texels = _resized(texels, info.width, info.height)
+            texels = resized(texels, info.width, info.height)
         top = (tile.row - info.first_row) * info.height
         left = (tile.column - info.first_column) * info.width
         atlas[top : top + info.height, left : left + info.width] = texels
@@ -70,36 +69,25 @@ def _read_numbers(
 
 
 def _read_tile(path: Path, kind: type[np.generic], asker: str) -> NDArray[Any]:
-    import OpenImageIO as oiio
-
-    config = oiio.ImageSpec()
-    # MaterialX samples colours without multiplying by alpha
-    config["oiio:UnassociatedAlpha"] = 1
-    source = oiio.ImageInput.open(str(path), config)
-    if source is None:
-        raise unreadable(path, asker)
-    channels = _first_channels(source.spec())
-    texels = source.read_image(0, 0, 0, channels, _OIIO_KINDS[kind])
-    problem = source.geterror()
-    source.close()
-    if texels is None or problem:
-        detail = problem or oiio.geterror() or "the file ends early"
-        # libraries report a fault in several lines, and the first line names it
-        reason = one_line(detail).partition("; ")[0]
-        raise TextureError(f"{asker}: {path} is damaged ({reason}): save it again")
-    texels = shown_texels(source, np.asarray(texels))
+    try:
+        # MaterialX samples colours without multiplying by alpha
+        with open_image(path, straight_alpha=True) as image:
+            texels = image.texels(_first_channels(image), _OIIO_KINDS[kind])
+    except ImageError as failure:
+        raise image_fault(path, asker, failure) from None
     # a copy, because numpy regards one row with any stride as contiguous
-    return with_four_channels(texels, source.spec().alpha_channel >= 0)[::-1].copy()
+    return with_four_channels(texels, image.has_alpha)[::-1].copy()
 
 
-def _first_channels(spec: oiio.ImageSpec) -> int:
+def _first_channels(image: OpenImage) -> int:
     """The number of channels to read. In OpenEXR files a fourth channel that is a depth, or belongs
     to another layer, is not an alpha."""
-    count = min(int(spec.nchannels), 4)
-    if count < 4 or spec.alpha_channel >= 0:
+    count = min(image.channels, 4)
+    if count < 4 or image.has_alpha:
         return count
-    layers = [name.rpartition(".")[0] for name in spec.channelnames[:4]]
-    return 3 if layers[3] != layers[2] or spec.channelnames[3].endswith("Z") else 4
+    names = image.channel_names[:4]
+    layers = [name.rpartition(".")[0] for name in names]
+    return 3 if layers[3] != layers[2] or names[3].endswith("Z") else 4
 
 
 def with_four_channels(texels: NDArray[Any], has_alpha: bool) -> NDArray[Any]:
@@ -116,14 +104,6 @@ def with_four_channels(texels: NDArray[Any], has_alpha: bool) -> NDArray[Any]:
     else:
         result[..., :3] = texels[..., :3] if channels >= 3 else texels[..., :1]
     return result
-
-
-def _resized(texels: NDArray[Any], width: int, height: int) -> NDArray[Any]:
-    import OpenImageIO as oiio
-
-    source = oiio.ImageBuf(np.ascontiguousarray(texels))
-    result = oiio.ImageBufAlgo.resize(source, roi=oiio.ROI(0, width, 0, height, 0, 1, 0, 4))
-    return np.asarray(result.get_pixels(_OIIO_KINDS[texels.dtype.type])).astype(texels.dtype)
 
 
 def build_levels(texels: NDArray[Any]) -> tuple[NDArray[Any], ...]:

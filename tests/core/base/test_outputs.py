@@ -39,8 +39,7 @@ def test_a_picture_has_the_rights_of_any_new_file(mask, tmp_path):
     before = os.umask(mask)
     try:
         (tmp_path / "plain").touch()
-        spec = oiio.ImageSpec(2, 2, 1, "uint8")
-        write_image(tmp_path / "a.png", spec, np.zeros((2, 2, 1), np.uint8))
+        write_image(tmp_path / "a.png", np.zeros((2, 2, 1), np.uint8), "uint8")
     finally:
         os.umask(before)
     rights = [(tmp_path / name).stat().st_mode for name in ("plain", "a.png")]
@@ -122,8 +121,7 @@ def test_what_a_link_leads_to_is_written_and_the_link_stays(link):
     path, target = link
     write_file(path, b"first")
     assert target.read_bytes() == b"first"
-    spec = oiio.ImageSpec(2, 2, 1, "uint8")
-    write_image(path, spec, np.full((2, 2, 1), 7, np.uint8))
+    write_image(path, np.full((2, 2, 1), 7, np.uint8), "uint8")
     assert oiio.ImageBuf(str(target)).get_pixels(oiio.UINT8).ravel().tolist() == [7] * 4
     assert path.is_symlink() and sorted(target.parent.iterdir()) == [target]
 
