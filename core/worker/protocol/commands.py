@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import typing
 from collections.abc import Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 EVERYWHERE, PAINTED, IN_VIEW = "everywhere", "painted", "view"
 REQUEST = "request"
+_LIMITS = "time_limit", "target_error"
 FOCUSES = (EVERYWHERE, PAINTED, IN_VIEW)
 LEAST_PICTURE, LARGEST_PICTURE = 16, 2160
 # Width by height, and height by width.
@@ -351,7 +352,10 @@ def parse(message: Message) -> Command:
         if item.name in hints and (item.name in header or _is_required(item))
     }
     if takes_request:
-        values[REQUEST] = BakeRequest.from_json(found)
+        # 0 is no limit, as it always was here
+        limits = {each for each in _LIMITS if header.get(each) == 0}
+        given = {each: value for each, value in header.items() if each not in limits}
+        values[REQUEST] = BakeRequest.from_json(replace(found, values=given))
     if takes_bytes:
         values["payload"] = message.payload
     elif message.payload:

@@ -202,6 +202,11 @@ def test_a_command_that_cannot_be_is_refused_by_its_field(header, message):
     assert message in str(refused.value)
 
 
+def test_no_limit_of_a_bake_can_also_be_sent_as_0():
+    header = {"command": "start", "folder": "out", "time_limit": 0.0, "target_error": 0}
+    assert commands.parse(Message(header)) == commands.Start("out")
+
+
 def test_bytes_behind_a_command_that_takes_none_are_refused():
     with pytest.raises(ProtocolError, match="pause: takes no bytes"):
         commands.parse(Message({"command": "pause"}, b"123"))
